@@ -1,0 +1,71 @@
+// addWatch: report every change of a node, or of a subtree, until it is taken back.
+#include "command.h"
+#include "persistent_watches.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> mode;
+  std::string path;
+};
+
+void declare(Options& o, Args& a) {
+  o.choice("-m,--mode", a.mode, {"PERSISTENT", "PERSISTENT_RECURSIVE"}, "mode",
+           "PERSISTENT: the node and its list of children; PERSISTENT_RECURSIVE, the default: the "
+           "node and all below it. In upper or lower case.");
+  o.node("path", a.path, "The node; it need not exist.");
+}
+
+WatchMode mode_of(const std::optional<std::string>& name) {
+  if (!name) return WatchMode::Recursive;
+  auto upper = *name;
+  std::ranges::transform(upper, upper.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::toupper(letter));
+  });
+  if (upper == "PERSISTENT") return WatchMode::Persistent;
+  if (upper == "PERSISTENT_RECURSIVE") return WatchMode::Recursive;
+  throw SyntaxError(
+      fmt::format("no such mode: \"{}\"; there are PERSISTENT and PERSISTENT_RECURSIVE", *name));
+}
+
+int run(Context& cx, const Args& a) {
+  const auto mode = mode_of(a.mode);
+  cx.watches.add(cx.resolve(a.path), mode, cx.stop);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command addWatch_command = make_command<Args>(
+    {.name = "addWatch",
+     .group = "Watches",
+     .summary = "Report every change of a node, or of a subtree",
+     .details =
+         "The watch stays until `removewatches` or the end of the session; a second addWatch on "
+         "the node replaces its mode. PERSISTENT_RECURSIVE reports NodeCreated, NodeDeleted and "
+         "NodeDataChanged of the node and of all below it; PERSISTENT these of the node alone, "
+         "and NodeChildrenChanged of it.\n\n"
+         "How it is done: the ZooKeeper C client has no call for such watches, so zksh leaves an "
+         "ordinary watch on every node and sets it again after each event, reading what has "
+         "changed meanwhile. No change goes unnoticed; but a node that came and went, or was "
+         "deleted and created, between two reads can show fewer events than happened, and what "
+         "several sessions do at once can show in another order. Each node costs the server two "
+         "watches. Of a node that this session may not read the servers tell nothing; zksh names "
+         "it once, and does not see what is below. After a lost connection everything is read "
+         "again, and what was missed is reported.",
+     .examples = {{"addWatch /app", "Everything that happens at /app and below."},
+                  {"addWatch -m PERSISTENT /app/jobs",
+                   "The node itself and its list of children; it need not exist yet."}},
+     .zkcli_syntax =
+         "[-m mode] path # optional mode is one of [PERSISTENT, PERSISTENT_RECURSIVE] - "
+         "default is PERSISTENT_RECURSIVE",
+     .strict = true},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,44 @@
+// config: show the members of the ensemble.
+#include "command.h"
+#include "ensemble.h"
+#include "listing.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool connect_string = false;
+  bool watch = false;
+  bool stat = false;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-c", a.connect_string, "Only the version, and the servers as clients name them.");
+  o.flag("-w", a.watch, "Report the next change of the configuration.");
+  o.flag("-s", a.stat, "Print the Stat of /zookeeper/config below.");
+}
+
+int run(Context& cx, const Args& a) {
+  const auto config = cx.client.get_config(cx.printed_watch(a.watch), cx.stop);
+  const auto text = config.data.value_or("null");
+  cx.out.line("{}", a.connect_string ? client_connect_string(text) : text);
+  if (a.stat) print_stat(cx, config.stat);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command config_command = make_command<Args>(
+    {.name = "config",
+     .group = "Ensemble",
+     .summary = "Show the members of the ensemble",
+     .details =
+         "A line for each server: its number, host, ports for the others, role, and the address "
+         "for clients; then the version, in hexadecimal. A server that stands alone shows an "
+         "empty line.",
+     .examples = {{"config", "The servers."},
+                  {"config -c", "Version and connect string."},
+                  {"config -s -w", "With the Stat; changes are reported."}},
+     .zkcli_syntax = "[-c] [-w] [-s]"},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,34 @@
+// connect: open a new session, with the same servers or others.
+#include "command.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> server;
+};
+
+void declare(Options& o, Args& a) {
+  o.text("host:port", a.server,
+         "host[:port][,host[:port]…][/chroot]; without it the servers in use.");
+}
+
+int run(Context& cx, const Args& a) {
+  cx.client.open(a.server ? *a.server : cx.client.server());
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command connect_command = make_command<Args>(
+    {.name = "connect",
+     .group = "Session",
+     .summary = "Open a new session, with the same servers or others",
+     .details =
+         "Closes the session in use: its ephemerals go, its watches and credentials are forgotten. "
+         "Does not wait for the connection; the next command does. The port is 2181 when left out.",
+     .examples = {{"connect", "A new session with the same servers."}},
+     .zkcli_syntax = "host:port",
+     .needs = Needs::Nothing},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,111 @@
+// create: create a node.
+#include "acl_argument.h"
+#include "command.h"
+#include "value.h"
+
+#include <fmt/core.h>
+
+namespace zksh {
+namespace {
+
+// The server keeps a TTL in 40 bits (EphemeralType.TTL in ZooKeeper).
+constexpr std::int64_t longest_ttl = 0xFF'FFFF'FFFF;
+
+struct Args {
+  bool sequential = false;
+  bool ephemeral = false;
+  bool container = false;
+  std::optional<std::string> ttl;
+  std::string path;
+  std::optional<std::string> data;
+  std::optional<std::string> acl;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-s", a.sequential, "Append a ten-digit number that grows with each child.");
+  o.flag("-e", a.ephemeral, "The node goes when this session ends.");
+  o.flag("-c", a.container, "The server removes the node some time after its last child went.");
+  o.text("-t", a.ttl,
+         "Milliseconds after which the server removes the node, if it has no "
+         "children and was not written meanwhile.",
+         "ttl");
+  o.node("path", a.path, "The node to create; its parent must exist.");
+  o.text("data", a.data, "The value; without it the node's value is null. @FILE and - as for set.");
+  o.acl("acl", a.acl,
+        "Who may do what: scheme:id:perms, separated by commas; perms are letters of cdrwa.");
+}
+
+std::int64_t checked_ttl(const Args& a) {
+  if (a.container && (a.ephemeral || a.sequential))
+    throw ValueError(
+        "-c cannot be combined with -s or -e. Containers cannot be ephemeral or sequential.");
+  if (!a.ttl) return 0;
+  std::int64_t ttl = 0;
+  try {
+    ttl = parse_number(*a.ttl, "-t", std::numeric_limits<std::int64_t>::min(),
+                       std::numeric_limits<std::int64_t>::max());
+  } catch (const UsageError&) {
+    throw ValueError("-t argument must be a long value");
+  }
+  if (a.ephemeral) throw ValueError("TTLs cannot be used with Ephemeral znodes");
+  if (a.container) throw ValueError("TTLs cannot be used with Container znodes");
+  if (ttl <= 0 || ttl > longest_ttl)
+    throw ValueError(
+        fmt::format("ttl must be positive and cannot be larger than: {}", longest_ttl));
+  return ttl;
+}
+
+/// What zkCli says before the error itself.
+void tell_more(Context& cx, const ZkError& error) {
+  if (error.code() == code::invalid_acl)
+    cx.out.err_line("KeeperErrorCode = InvalidACL{}",
+                    error.path() == "null" ? "" : " for " + error.path());
+  if (error.code() == code::ephemeral_on_local_session)
+    cx.out.err_line("Unable to create ephemeral node on a local session");
+}
+
+CreateOp checked(Context& cx, const Args& a) {
+  CreateOp op;
+  op.ttl = checked_ttl(a);
+  op.sequential = a.sequential;
+  if (a.ephemeral) op.mode = CreateMode::Ephemeral;
+  if (a.container) op.mode = CreateMode::Container;
+  if (a.acl) op.acl = acl_argument(cx, *a.acl);
+  op.path = cx.resolve(a.path, a.sequential);
+  refuse_empty(op.acl);
+  if (a.data) op.data = value_of(cx, *a.data);
+  return op;
+}
+
+int run(Context& cx, const Args& a) {
+  try {
+    const auto created = cx.client.create(checked(cx, a), cx.stop);
+    if (cx.out.plain())
+      cx.out.line("{}", cx.out.shown(created.path));
+    else
+      cx.out.err_line("Created {}", cx.out.shown_in_error(created.path));
+  } catch (const ZkError& error) {
+    tell_more(cx, error);
+    throw;
+  }
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command create_command = make_command<Args>(
+    {.name = "create",
+     .group = "Nodes",
+     .summary = "Create a node",
+     .details = "Prints the path of the new node on stderr, as zkCli does; with -o plain on "
+                "stdout, so that "
+                "a script can take a sequential node's name from there.",
+     .examples = {{"create /app hello", "A node with a value."},
+                  {"create -e /app/me $'host=a\\npid=7'",
+                   "An ephemeral node: it goes with this session."},
+                  {"create -s /app/job- x", "A sequential node, such as /app/job-0000000000."},
+                  {"create /app/secret x world:anyone:r",
+                   "A node that all may read and none may write."}},
+     .zkcli_syntax = "[-s] [-e] [-c] [-t ttl] path [data] [acl]"},
+    declare, run);
+}  // namespace zksh

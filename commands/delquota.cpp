@@ -1,0 +1,81 @@
+// delquota: remove the quota of a node, or one of its limits.
+#include "quota.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool count = false;
+  bool bytes = false;
+  bool count_hard = false;
+  bool bytes_hard = false;
+  std::string path;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-n", a.count, "Only the soft limit of nodes.");
+  o.flag("-b", a.bytes, "Only the soft limit of bytes.");
+  o.flag("-N", a.count_hard, "Only the hard limit of nodes.");
+  o.flag("-B", a.bytes_hard, "Only the hard limit of bytes.");
+  o.node("path", a.path, "The node that has the quota.");
+}
+
+/// The limit to remove; none: all of the quota.
+std::optional<std::string_view> limit_of(const Args& a) {
+  if (a.count + a.bytes + a.count_hard + a.bytes_hard > 1)
+    throw UsageError("only one of -n, -b, -N and -B can be given");
+  if (a.count) return QuotaText::count;
+  if (a.bytes) return QuotaText::bytes;
+  if (a.count_hard) return QuotaText::count_hard_limit;
+  if (a.bytes_hard) return QuotaText::byte_hard_limit;
+  return std::nullopt;
+}
+
+void remove_limit(Context& cx, const std::string& path, std::string_view limit) {
+  auto limits = read_quota(cx, limits_node(path));
+  limits.set(limit, -1);
+  cx.client.set({.path = limits_node(path), .data = limits.text()}, cx.stop);
+}
+
+/// The node of the quota tree with its children, and the nodes above it that hold nothing else.
+void remove_quota(Context& cx, const std::string& path) {
+  auto node = quota_node(path);
+  for (const auto& name : cx.client.children(node, Watch::none(), cx.stop).names)
+    cx.client.remove({.path = join_path(node, name)}, cx.stop);
+  while (node != quota_root && cx.client.children(node, Watch::none(), cx.stop).names.empty()) {
+    cx.client.remove({.path = node}, cx.stop);
+    node = parent_path(node);
+  }
+}
+
+int run(Context& cx, const Args& a) {
+  const auto limit = limit_of(a);
+  const auto path = quota_argument(cx, a.path);
+  check_path(limits_node(path));
+  if (!cx.client.exists(limits_node(path), Watch::none(), cx.stop)) {
+    cx.out.line("Quota does not exist for {}", cx.out.shown(path));
+    return status::no_node;
+  }
+  if (limit)
+    remove_limit(cx, path, *limit);
+  else
+    remove_quota(cx, path);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command delquota_command = make_command<Args>(
+    {.name = "delquota",
+     .group = "Quotas",
+     .summary = "Remove the quota of a node, or one of its limits",
+     .details =
+         "Silent when it worked. With an option that limit alone goes, and the node keeps its "
+         "quota, even one without limits.",
+     .examples = {{"create /app", "A node."},
+                  {"setquota -n 100 /app", "At most a hundred nodes."},
+                  {"delquota -n /app", "As many as one likes; but they are still counted."},
+                  {"delquota /app", "No quota."}},
+     .zkcli_syntax = "[-n|-b|-N|-B] path"},
+    declare, run);
+}  // namespace zksh

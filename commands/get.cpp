@@ -1,0 +1,60 @@
+// get: print the value of a node.
+#include "byte_text.h"
+#include "command.h"
+#include "listing.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool stat = false;
+  bool watch = false;
+  bool base64 = false;
+  bool hexdump = false;
+  std::string path;
+  std::optional<std::string> legacy_watch;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-s", a.stat, "Print the node's Stat below the value.");
+  o.flag("-w", a.watch, "Report the next change of the node.");
+  o.flag("-b", a.base64, "Print the value in base64, on one line.");
+  o.flag("-x", a.hexdump, "Print the value as a hex dump; goes before -b.");
+  o.node("path", a.path, "The node whose value is printed.");
+  o.legacy().text("watch", a.legacy_watch, "Any word: as -w.");
+}
+
+/// The value as it is printed, its final newline included.
+std::string value_text(const Context& cx, const Args& a, const Data& data) {
+  if (a.hexdump) return hex_dump(data.value_or("null")) + '\n';
+  if (a.base64) return encode_base64(data.value_or("null")) + '\n';
+  if (cx.out.plain()) return data.value_or("");
+  const auto text = data.value_or("null");
+  return (cx.out.style().out_is_terminal ? escape_for_terminal(text, true) : text) + '\n';
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.legacy_watch) tell_deprecated(cx, "get path [watch]", "get [-s] [-w] path");
+  const auto path = cx.resolve(a.path);
+  const auto node = cx.client.get(path, cx.printed_watch(a.watch || a.legacy_watch), cx.stop);
+  cx.out.out(value_text(cx, a, node.data));
+  if (a.stat) print_stat(cx, node.stat);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command get_command = make_command<Args>(
+    {.name = "get",
+     .group = "Nodes",
+     .summary = "Print the value of a node",
+     .details =
+         "The bytes are written as they are, then a newline; a null value prints as null, as zkCli "
+         "prints it. With -o plain exactly the bytes are written and nothing else. On a terminal, "
+         "control characters are shown escaped.",
+     .examples = {{"get /zookeeper", "The value."},
+                  {"get -s /zookeeper", "The value and the Stat."},
+                  {"get -x /zookeeper", "The value as a hex dump."}},
+     .zkcli_syntax = "[-s] [-w] path"},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,47 @@
+// getAcl: show who may do what with a node.
+#include "acl_text.h"
+#include "command.h"
+#include "listing.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool stat = false;
+  std::string path;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-s", a.stat, "Print the node's Stat below the list.");
+  o.node("path", a.path, "The node whose ACL is shown.");
+}
+
+int run(Context& cx, const Args& a) {
+  const auto node = cx.client.get_acl(cx.resolve(a.path), cx.stop);
+  if (cx.out.plain()) {
+    for (const auto& entry : node.acl)
+      cx.out.line("{}:{}:{}", cx.out.shown(entry.scheme), cx.out.shown(entry.id),
+                  perm_letters(entry.perms));
+  } else {
+    const auto lines = acl_lines(node.acl);
+    cx.out.out(cx.out.style().out_is_terminal ? escape_for_terminal(lines, true) : lines);
+  }
+  if (a.stat) print_stat(cx, node.stat);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command getAcl_command = make_command<Args>(
+    {.name = "getAcl",
+     .group = "Access",
+     .summary = "Show who may do what with a node",
+     .details =
+         "Each entry is who (scheme and id), then what: c create children, d delete children, r "
+         "read, w write, a set the ACL. With -o plain an entry is one line, as setAcl takes it. "
+         "The hash of a digest shows as x to those who may not set the ACL.",
+     .examples = {{"getAcl /zookeeper", "The ACL."},
+                  {"getAcl -s /zookeeper", "The ACL and the Stat."}},
+     .zkcli_syntax = "[-s] path"},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,42 @@
+// getAllChildrenNumber: count the nodes below a node.
+#include "command.h"
+#include "walk.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::string path;
+};
+
+void declare(Options& o, Args& a) {
+  o.node("path", a.path, "The top of the subtree; not counted.");
+}
+
+int run(Context& cx, const Args& a) {
+  const auto path = cx.resolve(a.path);
+  const auto top = cx.client.exists(path, Watch::none(), cx.stop);
+  if (!top) throw ZkError(code::no_node, path);
+  std::size_t count = 0;
+  const StatVisitor visitor{
+      .visit = [&](const std::string& node, const Stat&) { count += node == path ? 0 : 1; },
+      .unlisted = [](const ZkError& error) { throw error; }};
+  visit_stats(cx.client, {path}, visitor, cx.stop);
+  cx.out.line("{}", count);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command getAllChildrenNumber_command = make_command<Args>(
+    {.name = "getAllChildrenNumber",
+     .group = "Nodes",
+     .summary = "Count the nodes below a node",
+     .details =
+         "How it is done: the ZooKeeper C client has no call for it, so zksh walks the subtree "
+         "with many requests in flight; it needs the permission READ on every node that has "
+         "children. Nodes that come or go meanwhile may or may not be counted.",
+     .examples = {{"getAllChildrenNumber /zookeeper", "How many nodes are below /zookeeper."}},
+     .zkcli_syntax = "path"},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,54 @@
+// help: tell about the commands.
+#include "help.h"
+
+#include "command.h"
+#include "nearest.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> name;
+};
+
+void declare(Options& o, Args& a) {
+  std::vector<std::string> names;
+  for (const Command* command : all_commands()) names.emplace_back(command->name);
+  o.choice("name", a.name, std::move(names), "", "A command; without it all are listed.");
+}
+
+int run(Context& cx, const Args& a) {
+  if (!a.name && cx.input == Input::Pipe) {
+    // On piped input zksh answers as zkCli, which has no help but this.
+    cx.out.err(zkcli_usage());
+    cx.out.err_line("Command not found: Command not found help");
+    return status::ok;
+  }
+  if (!a.name) {
+    cx.out.out(help_overview());
+    return status::ok;
+  }
+  const Command* command = find_command(*a.name);
+  if (!command) {
+    const auto similar = nearest_commands(*a.name);
+    throw ValueError(fmt::format(
+        "there is no command {}{}", *a.name,
+        similar.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(similar, ", "))));
+  }
+  cx.out.out(help_of(*command));
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command help_command = make_command<Args>(
+    {.name = "help",
+     .group = "Shell",
+     .summary = "Tell about the commands",
+     .examples = {{"help", "All commands, a line each."}, {"help create", "All about one."}},
+     .needs = Needs::Nothing},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,43 @@
+// history: show the last lines with their numbers.
+#include "command.h"
+#include "line_history.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> count;
+};
+
+void declare(Options& o, Args& a) {
+  o.text("count", a.count, "How many lines, the history line itself included; 11 by default.");
+}
+
+/// zkCli's history takes any word and looks at none; here a number says how many.
+std::size_t wanted(const std::optional<std::string>& count) {
+  constexpr std::size_t as_in_zkcli = 11;
+  if (!count || count->find_first_not_of("0123456789") != std::string::npos) return as_in_zkcli;
+  return static_cast<std::size_t>(parse_number(*count, "count", 1, INT32_MAX));
+}
+
+int run(Context& cx, const Args& a) {
+  const auto count = wanted(a.count);
+  const auto& history = cx.history;
+  auto number = history.next() - std::min(count, history.next() - history.first());
+  for (; number < history.next(); ++number)
+    cx.out.line("{} - {}", number, cx.out.shown(history.at(number).text));
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command history_command = make_command<Args>(
+    {.name = "history",
+     .group = "Shell",
+     .summary = "Show the last lines with their numbers",
+     .details = "Numbers count from 0 in this run; `redo N` runs a line again. Secrets are masked.",
+     .examples = {{"history", "The last lines."}},
+     .zkcli_syntax = "",
+     .needs = Needs::SessionAfter},
+    declare, run);
+}  // namespace zksh

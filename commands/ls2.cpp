@@ -1,0 +1,32 @@
+// ls2: list the children of a node, and its Stat.
+#include "command.h"
+#include "listing.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::string path;
+  std::optional<std::string> legacy_watch;
+};
+
+void declare(Options& o, Args& a) {
+  o.node("path", a.path, "The node whose children are listed.");
+  o.legacy().text("watch", a.legacy_watch, "Any word: report the next change of the list.");
+}
+
+int run(Context& cx, const Args& a) {
+  print_children(cx, cx.resolve(a.path), cx.printed_watch(a.legacy_watch.has_value()), true);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command ls2_command = make_command<Args>(
+    {.name = "ls2",
+     .group = "Nodes",
+     .summary = "List the children of a node, and its Stat",
+     .details = "As `ls -s`: the command of zkCli 3.4 that later versions dropped.",
+     .examples = {{"ls2 /", "The children and the Stat of the root."}}},
+    declare, run);
+}  // namespace zksh

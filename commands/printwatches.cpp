@@ -1,0 +1,36 @@
+// printwatches: switch the printing of watch events.
+#include "command.h"
+#include "settings.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> state;
+};
+
+void declare(Options& o, Args& a) {
+  o.choice("on|off", a.state, {"on", "off"}, "",
+           "on: print events; any other word: do not. Without it: say which.");
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.state)
+    cx.settings.print_watches = *a.state == "on";
+  else
+    cx.out.line("printwatches is {}", cx.settings.print_watches ? "on" : "off");
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command printwatches_command = make_command<Args>(
+    {.name = "printwatches",
+     .group = "Watches",
+     .summary = "Switch the printing of watch events",
+     .details = "An event that comes while it is off is not kept.",
+     .examples = {{"printwatches", "Is it on?"}, {"printwatches off", "Print no events."}},
+     .zkcli_syntax = "on|off",
+     .needs = Needs::SessionAfter},
+    declare, run);
+}  // namespace zksh

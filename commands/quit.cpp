@@ -1,0 +1,30 @@
+// quit: end the session and the shell.
+#include "command.h"
+
+namespace zksh {
+namespace {
+
+struct Args {};
+
+void declare(Options& /*o*/, Args& /*a*/) {}
+
+int run(Context& cx, const Args& /*a*/) {
+  cx.quit = true;
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command quit_command = make_command<Args>(
+    {.name = "quit",
+     .aliases = {"exit"},
+     .group = "Shell",
+     .summary = "End the session and the shell",
+     .details =
+         "Ephemerals of the session go at once. The shell's exit status is that of the command "
+         "before; in a script, that of the first failure.",
+     .examples = {{"quit", "Leave."}},
+     .zkcli_syntax = "",
+     .needs = Needs::Nothing},
+    declare, run);
+}  // namespace zksh

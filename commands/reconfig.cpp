@@ -1,0 +1,95 @@
+// reconfig: change the members of the ensemble.
+#include "command.h"
+#include "ensemble.h"
+#include "listing.h"
+
+#include <charconv>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool stat = false;
+  std::optional<std::string> version;
+  std::optional<std::string> file;
+  std::optional<std::string> members;
+  std::optional<std::string> add;
+  std::optional<std::string> remove;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-s", a.stat, "Print the Stat of /zookeeper/config below.");
+  o.text("-v", a.version, "Change it only if this is its version, in hexadecimal.", "version");
+  o.file("-file", a.file, "Take the new members from a file; not with -add and -remove.", "path");
+  o.text("-members", a.members, "All the members there shall be; not with -add and -remove.",
+         "serverID=host:port1:port2;port3[,…]");
+  o.text("-add", a.add, "Members that join, or that change.",
+         "serverId=host:port1:port2;port3[,…]");
+  o.text("-remove", a.remove, "Members that leave.", "serverId[,…]");
+}
+
+std::int64_t parsed_version(const std::string& text) {
+  std::string_view digits = text;
+  if (digits.size() > 1 && digits.front() == '+' && digits[1] != '-') digits.remove_prefix(1);
+  std::int64_t version = 0;
+  const auto* end = digits.data() + digits.size();
+  const auto [stop, problem] = std::from_chars(digits.data(), end, version, 16);
+  if (problem != std::errc{} || stop != end)
+    throw ValueError("-v must be followed by a long (configuration version)");
+  return version;
+}
+
+std::optional<std::string> lower(std::optional<std::string> text) {
+  if (!text) return text;
+  for (char& c : *text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+Reconfiguration requested(const Args& a) {
+  const bool whole = a.file || a.members;
+  const bool parts = a.add || a.remove;
+  if (!whole && !parts) throw SyntaxError("one of -file, -members, -add and -remove is expected");
+  Reconfiguration change;
+  if (a.version) change.version = parsed_version(*a.version);
+  if (whole && parts)
+    throw ValueError(
+        "Can't use -file or -members together with -add or -remove (mixing incremental and "
+        "non-incremental modes is not allowed)");
+  if (a.file && a.members)
+    throw ValueError("Can't use -file and -members together (conflicting non-incremental modes)");
+  change.joining = lower(a.add);
+  change.leaving = lower(a.remove);
+  change.members = a.file ? members_in_file(*a.file) : lower(a.members);
+  return change;
+}
+
+int run(Context& cx, const Args& a) {
+  const auto config = cx.client.reconfigure(requested(a), cx.stop);
+  cx.out.line("Committed new configuration:\n{}", config.data.value_or(""));
+  if (a.stat) print_stat(cx, config.stat);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command reconfig_command = make_command<Args>(
+    {.name = "reconfig",
+     .group = "Ensemble",
+     .summary = "Change the members of the ensemble",
+     .details =
+         "The servers must run with reconfigEnabled=true, and the session must be allowed to write "
+         "/zookeeper/config: as the superuser (addauth digest), or by the ACL of that node. -add "
+         "and -remove change some members, -file and -members name all of them. A member is "
+         "server.ID=HOST:PORT:PORT[:ROLE];PORT as in the servers' own configuration (quote it: the "
+         "semicolon separates commands in -c). A server that joins must run already. In a sandbox "
+         "of three servers the superuser is super:sandbox.",
+     .examples = {{"addauth digest super:sandbox", "The superuser of a sandbox."},
+                  {"reconfig -remove 1", "Server 1 leaves, and drops its clients."},
+                  {"reconfig -add 'server.4=127.0.0.1:2888:3888:observer;2181'",
+                   "Server 4 joins as an observer."}},
+     .zkcli_syntax =
+         "[-s] [-v version] [[-file path] | [-members serverID=host:port1:port2;port3[,...]*]] | "
+         "[-add serverId=host:port1:port2;port3[,...]]* [-remove serverId[,...]*]"},
+    declare, run);
+}  // namespace zksh

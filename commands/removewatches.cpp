@@ -1,0 +1,125 @@
+// removewatches: take back the watches that this session left on a node.
+#include "command.h"
+#include "persistent_watches.h"
+
+#include <utility>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool children = false;
+  bool data = false;
+  bool any = false;
+  bool persistent = false;
+  bool recursive = false;
+  bool local = false;
+  std::string path;
+};
+
+void declare(Options& o, Args& a) {
+  o.node("path", a.path, "The node.");
+  o.flag("-c", a.children, "The watch of its children only (ls -w).");
+  o.flag("-d", a.data, "The watch of its data or existence only (get -w, stat -w).");
+  o.flag("-a", a.any, "Every watch, which is the default.");
+  o.flag("-p", a.persistent, "The watch of addWatch -m PERSISTENT only.");
+  o.flag("-r", a.recursive, "The watch of addWatch -m PERSISTENT_RECURSIVE only.");
+  o.flag("-l,--local", a.local,
+         "When the server cannot be asked, forget the watches all the same.");
+}
+
+bool is_connected(Context& cx) {
+  const auto state = cx.client.current_state();
+  return state == SessionState::Connected || state == SessionState::ConnectedReadOnly;
+}
+
+/// What of the node's watches is to go; of several options zkCli takes the first of these.
+struct Wanted {
+  bool children;
+  bool data;
+  bool persistent;
+  std::optional<WatchMode> mode{};
+};
+
+Wanted wanted(const Args& a) {
+  if (a.children) return {.children = true, .data = false, .persistent = false};
+  if (a.data) return {.children = false, .data = true, .persistent = false};
+  if (a.persistent || a.recursive)
+    return {.children = false,
+            .data = false,
+            .persistent = true,
+            .mode = a.persistent ? WatchMode::Persistent : WatchMode::Recursive};
+  return {.children = true, .data = true, .persistent = true};
+}
+
+class Remover {
+ public:
+  Remover(Context& cx, const std::string& path, bool may_be_local)
+      : cx_(cx), path_(path), may_be_local_(may_be_local) {
+    if (may_be_local_ && !is_connected(cx_)) state_ = SessionState::Connecting;
+  }
+
+  void remove_one_shot(WatchKind kind, Event::Type told_as) {
+    int result = ask(kind, state_ == SessionState::Connecting);
+    if (result == code::connection_loss && may_be_local_) {
+      state_ = SessionState::Connecting;
+      result = ask(kind, true);
+    }
+    if (result == code::no_watcher) return;
+    if (result != code::ok) throw ZkError(result, path_);
+    tell(told_as);
+  }
+
+  void remove_persistent(std::optional<WatchMode> mode) {
+    if (!may_be_local_) cx_.client.await_connection(path_, cx_.stop);
+    if (cx_.watches.remove(path_, mode, cx_.stop)) tell(Event::Type::PersistentWatchRemoved);
+  }
+
+  bool removed_any() const { return removed_any_; }
+
+ private:
+  int ask(WatchKind kind, bool local) {
+    if (!local && !may_be_local_) cx_.client.await_connection(path_, cx_.stop);
+    return cx_.client.await(cx_.client.start_remove_watches(path_, kind, local), cx_.stop).code;
+  }
+
+  void tell(Event::Type type) {
+    removed_any_ = true;
+    cx_.watches.tell({.type = type, .path = path_, .state = state_});
+  }
+
+  Context& cx_;
+  const std::string& path_;
+  bool may_be_local_;
+  SessionState state_ = SessionState::Connected;  ///< Connecting: the server could not be asked
+  bool removed_any_ = false;
+};
+
+int run(Context& cx, const Args& a) {
+  const auto path = cx.resolve(a.path);
+  const auto what = wanted(a);
+  Remover remover(cx, path, a.local);
+  if (what.children) remover.remove_one_shot(WatchKind::OfChildren, Event::Type::ChildWatchRemoved);
+  if (what.data) remover.remove_one_shot(WatchKind::OfData, Event::Type::DataWatchRemoved);
+  if (what.persistent) remover.remove_persistent(what.mode);
+  if (!remover.removed_any()) throw ZkError(code::no_watcher, path);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command removewatches_command = make_command<Args>(
+    {.name = "removewatches",
+     .group = "Watches",
+     .summary = "Take back the watches that this session left on a node",
+     .details =
+         "Each watch that goes is reported as an event: ChildWatchRemoved, DataWatchRemoved or "
+         "PersistentWatchRemoved. When there is none, the status is 1. Watches of other sessions, "
+         "and those that zksh needs for itself, stay.",
+     .examples = {{"addWatch /app", "A watch of everything below /app;"},
+                  {"removewatches /app", "now it is gone."},
+                  {"ls -w /app", "A watch of the list of children;"},
+                  {"removewatches /app -c", "and that one alone is gone."}},
+     .zkcli_syntax = "path [-c|-d|-a] [-l]"},
+    declare, run);
+}  // namespace zksh

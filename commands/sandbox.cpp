@@ -1,0 +1,104 @@
+// sandbox: show the private servers of --sandbox, and make them fail.
+#include "sandbox.h"
+
+#include "command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> action;
+  std::optional<std::int32_t> server;
+};
+
+void declare(Options& o, Args& a) {
+  o.choice("action", a.action, {"stop", "start", "freeze", "thaw"}, "action",
+           "What to do to a server; without it, the servers are shown.");
+  o.number("number", a.server, "number", "The server's number, as shown.");
+}
+
+const char* state_text(Sandbox::State state) {
+  switch (state) {
+    case Sandbox::State::Serving:
+      return "serving";
+    case Sandbox::State::NoQuorum:
+      return "no-quorum";
+    case Sandbox::State::Starting:
+      return "starting";
+    case Sandbox::State::Frozen:
+      return "frozen";
+    case Sandbox::State::Stopped:
+      break;
+  }
+  return "stopped";
+}
+
+void show(Context& cx, const Sandbox& sandbox) {
+  std::vector<std::vector<std::string>> rows;
+  if (!cx.out.plain()) rows.push_back({"server", "address", "state", "role"});
+  for (const Sandbox::Server& server : sandbox.status()) {
+    rows.push_back({std::to_string(server.number), server.address, state_text(server.state),
+                    server.role.empty() ? "-" : server.role});
+  }
+  if (cx.out.plain()) {
+    for (const auto& row : rows) cx.out.line("{}", fmt::join(row, "\t"));
+    return;
+  }
+  std::size_t address_width = 0;
+  for (const auto& row : rows) address_width = std::max(address_width, row[1].size());
+  for (const auto& row : rows) {
+    cx.out.line("{:<6}  {:<{}}  {:<9}  {}", row[0], row[1], address_width, row[2], row[3]);
+  }
+}
+
+void act(Context& cx, Sandbox& sandbox, const std::string& action, int server) {
+  if (action == "stop") {
+    sandbox.stop(server);
+  } else if (action == "start") {
+    sandbox.start(server, cx.stop);
+  } else if (action == "freeze") {
+    sandbox.freeze(server);
+  } else {
+    sandbox.thaw(server);
+  }
+}
+
+int run(Context& cx, const Args& a) {
+  if (cx.sandbox == nullptr)
+    throw Error("there is no sandbox here; 'zksh --sandbox' or 'zksh --sandbox=3' starts one");
+  if (a.action && !a.server) throw SyntaxError(fmt::format("{} which server?", *a.action));
+  if (a.action) act(cx, *cx.sandbox, *a.action, *a.server);
+  show(cx, *cx.sandbox);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command sandbox_command = make_command<Args>(
+    {.name = "sandbox",
+     .group = "Sandbox",
+     .summary = "Show the private servers of --sandbox, or make one fail",
+     .details =
+         "'zksh --sandbox' starts a private server, 'zksh --sandbox=3' an ensemble of three, on\n"
+         "ports of this machine. They and their data are gone when zksh ends.\n"
+         "\n"
+         "stop kills a server, as a power cut would, and start brings it back with its data.\n"
+         "freeze stops its clock: connections to it stay open, and nothing answers until thaw.\n"
+         "\n"
+         "The state of a server is serving; no-quorum: it runs, but too few of the others do;\n"
+         "starting; frozen; or stopped.",
+     .examples = {{"sandbox", "the servers, and which of them leads"},
+                  {"sandbox stop 1", "kill the first server"},
+                  {"sandbox start 1", "bring it back"}},
+     .needs = Needs::Nothing},
+    declare, run);
+
+}  // namespace zksh

@@ -1,0 +1,57 @@
+// set: write the value of a node.
+#include "byte_text.h"
+#include "command.h"
+#include "listing.h"
+#include "value.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool stat = false;
+  bool base64 = false;
+  std::optional<std::int32_t> version;
+  std::string path;
+  std::string data;
+  std::optional<std::int32_t> legacy_version;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-s", a.stat, "Print the node's new Stat.");
+  o.number("-v", a.version, "version", "Write only if this is the data version; -1: any.");
+  o.flag("-b", a.base64, "The data is base64.");
+  o.node("path", a.path, "The node to write.");
+  o.text("data", a.data, "The new value; @FILE takes a file's bytes, - standard input's.");
+  o.legacy().number("version", a.legacy_version, "", "As -v.");
+}
+
+int run(Context& cx, const Args& a) {
+  const auto path = cx.resolve(a.path);
+  auto data = value_of(cx, a.data);
+  if (a.base64) {
+    auto decoded = decode_base64(data);
+    if (!decoded) throw ValueError("the data is not base64: " + data.substr(0, 40));
+    data = std::move(*decoded);
+  }
+  const auto version = a.version ? *a.version : a.legacy_version.value_or(-1);
+  const auto stat =
+      cx.client.set({.path = path, .data = std::move(data), .version = version}, cx.stop);
+  if (a.stat) print_stat(cx, stat);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command set_command = make_command<Args>(
+    {.name = "set",
+     .group = "Nodes",
+     .summary = "Write the value of a node",
+     .details =
+         "Silent when it worked. The version guards against a write that somebody else made since "
+         "the value was read. Any bytes can be given as $'…' with \\xHH escapes.",
+     .examples = {{"set /app/config on", "Write a value."},
+                  {"set -v 1 /app/config off", "Only if nobody wrote since version 1."},
+                  {"set /app/config $'two\\nlines'", "A value with a line break."}},
+     .zkcli_syntax = "[-s] [-v version] path data"},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,202 @@
+// setquota: limit the nodes or the bytes of a subtree.
+#include "quota.h"
+#include "walk.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> count;
+  std::optional<std::string> bytes;
+  std::optional<std::string> count_hard;
+  std::optional<std::string> bytes_hard;
+  std::string path;
+};
+
+void declare(Options& o, Args& a) {
+  o.text("-n", a.count, "Soft limit of nodes, the top included; at least 1.", "val");
+  o.text("-b", a.bytes, "Soft limit of bytes in all values.", "val");
+  o.text("-N", a.count_hard, "Hard limit of nodes; at least 1.", "val");
+  o.text("-B", a.bytes_hard, "Hard limit of bytes.", "val");
+  o.node("path", a.path, "The top of the subtree.");
+}
+
+struct Limit {
+  std::string_view option;
+  std::string_view key;
+  std::string text;
+};
+
+Limit chosen_limit(const Args& a) {
+  struct Option {
+    std::string_view name;
+    std::string_view key;
+    const std::optional<std::string>& text;
+  };
+  const std::array<Option, 4> options = {{{"-n", QuotaText::count, a.count},
+                                          {"-b", QuotaText::bytes, a.bytes},
+                                          {"-N", QuotaText::count_hard_limit, a.count_hard},
+                                          {"-B", QuotaText::byte_hard_limit, a.bytes_hard}}};
+  std::optional<Limit> limit;
+  for (const auto& [name, key, text] : options) {
+    if (!text) continue;
+    if (limit) throw UsageError("only one of -n, -b, -N and -B can be given");
+    limit = Limit{name, key, *text};
+  }
+  if (!limit) throw UsageError("one of -n, -b, -N and -B must be given");
+  return *limit;
+}
+
+std::int64_t value_of_limit(const Context& cx, const Limit& limit) {
+  const bool counts = limit.key == QuotaText::count || limit.key == QuotaText::count_hard_limit;
+  using Int = std::numeric_limits<std::int32_t>;
+  using Long = std::numeric_limits<std::int64_t>;
+  std::int64_t value = 0;
+  try {
+    value = parse_number(limit.text, limit.option, counts ? Int::min() : Long::min(),
+                         counts ? Int::max() : Long::max());
+  } catch (const UsageError&) {
+    if (cx.input != Input::Pipe) throw;
+    throw ValueError("NumberFormatException happens when parsing the option value");
+  }
+  if (counts && value <= 0) throw ValueError("the num quota must be greater than zero");
+  if (value < 0) throw ValueError("the bytes quota must be greater than or equal to zero");
+  return value;
+}
+
+/// Throws when a node below has a quota: two may not overlap.
+void refuse_quota_below(Context& cx, const std::string& path) {
+  const auto top = quota_node(path);
+  std::vector<std::string> nodes;  // in the order in which zkCli looks at them
+  std::set<std::string, std::less<>> with_quota;
+  try {
+    visit_subtree(
+        cx.client, top, Watch::none(),
+        [&](const std::string& node) {
+          nodes.push_back(node);
+          if (base_name(node) == limits_name) with_quota.emplace(parent_path(node));
+        },
+        cx.stop);
+  } catch (const ZkError& error) {
+    if (error.code() != code::no_node) throw;
+  }
+  for (const auto& node : nodes)
+    if (node != top && with_quota.contains(node))
+      throw Error(
+          fmt::format("{} has a child {} which has a quota", path, node.substr(quota_root.size())));
+}
+
+void refuse_quota_above(Context& cx, const std::string& path) {
+  for (auto slash = path.find('/', 1); slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    const auto above = path.substr(0, slash);
+    try {
+      const auto names = cx.client.children(quota_node(above), Watch::none(), cx.stop).names;
+      if (names.empty()) return;
+      if (std::ranges::count(names, limits_name) > 0)
+        throw Error(fmt::format("{} has a parent {} which has a quota", path, above));
+    } catch (const ZkError& error) {
+      if (error.code() != code::no_node) throw;
+      return;
+    }
+  }
+}
+
+/// Creates a node where there is none.
+void create_missing(Context& cx, const std::string& path) {
+  if (cx.client.exists(path, Watch::none(), cx.stop)) return;
+  try {
+    cx.client.create({.path = path, .data = std::nullopt}, cx.stop);
+  } catch (const ZkError& error) {
+    if (error.code() != code::node_exists) throw;
+  }
+}
+
+/// The nodes down to the one that stands for `path`, in a quota tree that is made if it must be.
+void create_quota_node(Context& cx, const std::string& path) {
+  create_missing(cx, "/zookeeper");
+  create_missing(cx, std::string(quota_root));
+  for (auto slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    create_missing(cx, quota_node(path.substr(0, slash)));
+    if (slash == std::string::npos) return;
+  }
+}
+
+/// All limits are looked at, also those that stand since earlier.
+void warn(Context& cx, const QuotaText& limits, const QuotaText& usage) {
+  const auto exceeds = [&](std::string_view limit, std::string_view what) {
+    return limits.get(limit) > -1 && limits.get(limit) < usage.get(what);
+  };
+  if (exceeds(QuotaText::count, QuotaText::count) ||
+      exceeds(QuotaText::count_hard_limit, QuotaText::count))
+    cx.out.line("[Warning]: the count quota you create is less than the existing count:{}",
+                usage.get(QuotaText::count));
+  if (exceeds(QuotaText::bytes, QuotaText::bytes) ||
+      exceeds(QuotaText::byte_hard_limit, QuotaText::bytes))
+    cx.out.line("[Warning]: the bytes quota you create is less than the existing bytes:{}",
+                usage.get(QuotaText::bytes));
+}
+
+void write_limit(Context& cx, const std::string& path, std::string_view key, std::int64_t value) {
+  const auto node = limits_node(path);
+  if (cx.client.exists(node, Watch::none(), cx.stop)) {
+    auto limits = read_quota(cx, node);
+    limits.set(key, value);
+    warn(cx, limits, read_quota(cx, usage_node(path)));
+    cx.client.set({.path = node, .data = limits.text()}, cx.stop);
+    return;
+  }
+  QuotaText limits;
+  for (const auto limit : {QuotaText::count, QuotaText::bytes, QuotaText::count_hard_limit,
+                           QuotaText::byte_hard_limit})
+    limits.set(limit, -1);
+  limits.set(key, value);
+  QuotaText usage;
+  usage.set(QuotaText::count, 0);
+  usage.set(QuotaText::bytes, 0);
+  cx.client.create({.path = node, .data = limits.text()}, cx.stop);
+  cx.client.create({.path = usage_node(path), .data = usage.text()}, cx.stop);
+  warn(cx, limits, read_quota(cx, usage_node(path)));  // the server has counted by now
+}
+
+int run(Context& cx, const Args& a) {
+  const auto limit = chosen_limit(a);
+  if (a.path.starts_with(quota_root))
+    throw ValueError(fmt::format("cannot set a quota under the path: {}", quota_root));
+  const auto value = value_of_limit(cx, limit);
+  const auto path = cx.resolve(a.path);
+  if (!cx.client.exists(path, Watch::none(), cx.stop))
+    throw Error(fmt::format("{} does not exist.", path), status::no_node);
+  check_path(quota_node(path));  // "/" stands for no node there
+  refuse_quota_below(cx, path);
+  refuse_quota_above(cx, path);
+  create_quota_node(cx, path);
+  write_limit(cx, path, limit.key, value);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command setquota_command = make_command<Args>(
+    {.name = "setquota",
+     .group = "Quotas",
+     .summary = "Limit the nodes or the bytes of a subtree",
+     .details =
+         "One limit at a time; others that the node has stay. The servers log when a soft limit is "
+         "exceeded; a hard one they enforce, if they run with enforceQuota=true. A warning tells "
+         "when more exists already. Nodes below and above may not have a quota of their own. "
+         "Quotas are kept below /zookeeper/quota of the servers: set through a chroot, they have "
+         "no effect.",
+     .examples = {{"create /app", "A node."},
+                  {"setquota -n 100 /app", "At most a hundred nodes: beyond, the servers log it."},
+                  {"setquota -B 1000000 /app", "At most a million bytes: beyond, writes fail."}},
+     .zkcli_syntax = "-n|-b|-N|-B val path"},
+    declare, run);
+}  // namespace zksh

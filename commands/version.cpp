@@ -1,0 +1,30 @@
+// version: show the version of zksh.
+#include "command.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> surplus;
+};
+
+void declare(Options& o, Args& a) {
+  o.legacy().text("nothing", a.surplus, "zkCli refuses any word here.");
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.surplus) throw SyntaxError("version takes no arguments");
+  cx.out.line("ZooKeeper CLI version: zksh {}", ZKSH_VERSION);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command version_command =
+    make_command<Args>({.name = "version",
+                        .group = "Shell",
+                        .summary = "Show the version of zksh",
+                        .examples = {{"version", "The version."}},
+                        .zkcli_syntax = ""},
+                       declare, run);
+}  // namespace zksh

@@ -1,0 +1,56 @@
+// whoami: show who this session is to the servers.
+#include "command.h"
+#include "java_hash.h"
+
+namespace zksh {
+namespace {
+
+struct Args {};
+
+void declare(Options& /*o*/, Args& /*a*/) {}
+
+/// Id.hashCode: the servers keep the identities in a hash table, and zkCli prints them as they
+/// come.
+std::uint32_t hash_of(const Identity& identity) {
+  return (17 * 37 + java_hash(identity.scheme)) * 37 + java_hash(identity.id);
+}
+
+std::string user_of(const Identity& identity) {
+  return identity.scheme == "digest" ? identity.id.substr(0, identity.id.find(':')) : identity.id;
+}
+
+void print(Context& cx, std::vector<Identity> identities) {
+  sort_as_java_map(identities, hash_of);
+  if (!cx.out.plain()) cx.out.line("Auth scheme: User");
+  for (const auto& identity : identities)
+    cx.out.line("{}:{}{}", cx.out.shown(identity.scheme), cx.out.plain() ? "" : " ",
+                cx.out.shown(user_of(identity)));
+}
+
+int run(Context& cx, const Args& /*a*/) {
+  try {
+    cx.client.await_connection("", cx.stop);
+  } catch (const ZkError& error) {
+    if (error.code() != code::connection_loss || cx.input != Input::Pipe) throw;
+    print(cx, {});
+    return error.exit_status();
+  }
+  print(cx, cx.client.identities());
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command whoami_command = make_command<Args>(
+    {.name = "whoami",
+     .group = "Access",
+     .summary = "Show who this session is to the servers",
+     .details =
+         "The address that it comes from, and what addauth added. The C client cannot ask the "
+         "server (opcode whoAmI): this is what the session remembers, so that an address that is "
+         "translated on the way shows as it is here, and that a user is the superuser does not "
+         "show.",
+     .examples = {{"whoami", "Who am I?"}},
+     .zkcli_syntax = ""},
+    declare, run);
+}  // namespace zksh

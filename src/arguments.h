@@ -1,0 +1,49 @@
+// Arguments: what zksh was started with.
+#pragma once
+
+#include "options.h"
+#include "output.h"
+#include "script.h"
+#include "session.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zksh {
+
+/// What tools ask of zksh instead of people. These options are hidden: --help does not list them.
+struct Inquiry {
+  enum class Kind {
+    ManPage,     ///< --man FRAME: the manual page, from its hand-written frame
+    Examples,    ///< --examples: the examples of all commands, as NAME<TAB>LINE
+    Candidates,  ///< --complete WORD…: what could complete the last word behind `zksh`
+  };
+  Kind kind;
+  std::vector<std::string> words{};  ///< those behind the option
+};
+
+struct Arguments {
+  std::string server = "localhost:2181";
+  SessionSettings session;
+  Format format = Format::Zkcli;
+  bool keep_going = false;
+  int sandbox_servers = 0;              ///< 0: none
+  std::vector<ScriptSource> scripts{};  ///< -c and -f, in their order
+  std::vector<std::string> command{};   ///< the words after the options
+  /// Text to print instead of doing anything: --help or --version.
+  std::optional<std::string> answer{};
+  /// When set, nothing else is.
+  std::optional<Inquiry> inquiry{};
+};
+
+/// Parses the argument list and the environment (ZKSH_SERVER). zkCli's spellings -server, -timeout,
+/// -r, -waitforconnection and -client-configuration work too. Throws UsageError.
+Arguments parse_arguments(int count, const char* const* words);
+
+/// zksh's own options as they are declared: for the manual page and for completion.
+std::vector<Argument> process_options();
+/// The server when no option names one: $ZKSH_SERVER, else localhost:2181.
+std::string default_server();
+
+}  // namespace zksh

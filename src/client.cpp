@@ -1,0 +1,139 @@
+// Client: the blocking calls, each a wait for an asynchronous one.
+#include "client.h"
+
+#include <fmt/core.h>
+
+namespace zksh {
+namespace {
+
+template <class T>
+T value_or_throw(Outcome<T> outcome, const std::string& path, bool is_write) {
+  if (outcome.code != code::ok) throw ZkError(outcome.code, path, is_write);
+  return std::move(outcome.value);
+}
+
+/// The size at which servers with the default jute.maxbuffer close the connection.
+constexpr std::size_t usual_request_limit = 0xfffff;
+
+template <class T>
+T written_or_throw(Outcome<T> outcome, const std::string& path, const Data& data) {
+  if (outcome.code == code::connection_loss && data &&
+      data->size() + path.size() > usual_request_limit)
+    throw Error(
+        fmt::format(
+            "the connection was lost while {} bytes were sent for {}: a server closes it when a "
+            "request is larger than its jute.maxbuffer, 1 MiB by default; look at the node "
+            "with `stat {}` before trying again",
+            data->size(), path, path),
+        status::server_refused);
+  return value_or_throw(std::move(outcome), path, true);
+}
+
+}  // namespace
+
+Created Client::create(const CreateOp& op, const std::stop_token& stop) {
+  await_connection(op.path, stop);
+  return written_or_throw(await_write(start_create(op), op.path, stop), op.path, op.data);
+}
+
+void Client::remove(const RemoveOp& op, const std::stop_token& stop) {
+  await_connection(op.path, stop);
+  value_or_throw(await_write(start_remove(op), op.path, stop), op.path, true);
+}
+
+Stat Client::set(const SetOp& op, const std::stop_token& stop) {
+  await_connection(op.path, stop);
+  return written_or_throw(await_write(start_set(op), op.path, stop), op.path, op.data);
+}
+
+std::optional<Stat> Client::exists(const std::string& path, const Watch& watch,
+                                   const std::stop_token& stop) {
+  await_connection(path, stop);
+  const auto outcome = await(start_exists(path, watch), stop);
+  if (outcome.code == code::no_node) return std::nullopt;
+  return value_or_throw(outcome, path, false);
+}
+
+Node Client::get(const std::string& path, const Watch& watch, const std::stop_token& stop) {
+  await_connection(path, stop);
+  return value_or_throw(await(start_get(path, watch), stop), path, false);
+}
+
+Children Client::children(const std::string& path, const Watch& watch,
+                          const std::stop_token& stop) {
+  await_connection(path, stop);
+  return value_or_throw(await(start_children(path, watch), stop), path, false);
+}
+
+NodeAcl Client::get_acl(const std::string& path, const std::stop_token& stop) {
+  await_connection(path, stop);
+  return value_or_throw(await(start_get_acl(path), stop), path, false);
+}
+
+Stat Client::set_acl(const std::string& path, const Acl& acl, std::int32_t version,
+                     const std::stop_token& stop) {
+  await_connection(path, stop);
+  // The C client's setAcl gives no Stat: it is read behind the write, which a session keeps in
+  // order.
+  const auto written = start_set_acl(path, acl, version);
+  const auto stat = start_exists(path, Watch::none());
+  value_or_throw(await_write(written, path, stop), path, true);
+  return value_or_throw(await(stat, stop), path, false);
+}
+
+void Client::sync(const std::string& path, const std::stop_token& stop) {
+  await_connection(path, stop);
+  value_or_throw(await(start_sync(path), stop), path, false);
+}
+
+void Client::add_auth(const std::string& scheme, const std::string& auth,
+                      const std::stop_token& stop) {
+  await_connection("", stop);
+  const auto pending = start_add_auth(scheme, auth);
+  // Unlike a request, a credential outlives the connection: the C client sends it to the next one.
+  // The answer to a refused one comes before the session's end is known.
+  const auto is_connected = [&](const Monitor::Held& held) {
+    return state(held) == SessionState::Connected || state(held) == SessionState::ConnectedReadOnly;
+  };
+  const bool settled = monitor().wait(stop, [&](const Monitor::Held& held) {
+    const auto& outcome = (*pending)(held);
+    return !is_connected(held) || (outcome && outcome->code != code::auth_failed);
+  });
+  if (!settled) throw Cancelled();
+  const int code = monitor().look([&](const Monitor::Held& held) {
+    if (state(held) == SessionState::AuthFailed) return code::auth_failed;
+    if (state(held) == SessionState::Expired) return code::session_expired;
+    const auto& outcome = (*pending)(held);
+    return outcome ? outcome->code : code::connection_loss;
+  });
+  if (code != code::ok) throw ZkError(code, "");
+}
+
+Node Client::get_config(const Watch& watch, const std::stop_token& stop) {
+  const std::string path = "/zookeeper/config";
+  await_connection(path, stop);
+  return value_or_throw(await(start_get_config(watch), stop), path, false);
+}
+
+Node Client::reconfigure(const Reconfiguration& change, const std::stop_token& stop) {
+  await_connection("", stop);
+  try {
+    return value_or_throw(await(start_reconfigure(change), stop), "", true);
+  } catch (const Cancelled&) {
+    throw Cancelled("interrupted; the reconfiguration was sent and may still be done");
+  }
+}
+
+std::vector<OpResult> Client::multi(const std::vector<Op>& ops, const std::stop_token& stop) {
+  const auto path_of = [](const Op& op) {
+    return std::visit([](const auto& one) { return one.path; }, op);
+  };
+  if (ops.empty()) return {};
+  await_connection(path_of(ops.front()), stop);
+  auto outcome = await_write(start_multi(ops), path_of(ops.front()), stop);
+  for (std::size_t i = 0; outcome.code != code::ok && i < outcome.value.size(); ++i)
+    if (outcome.value[i].code == outcome.code) throw ZkError(outcome.code, path_of(ops[i]), true);
+  return value_or_throw(std::move(outcome), path_of(ops.front()), true);
+}
+
+}  // namespace zksh

@@ -1,0 +1,371 @@
+// Client: the ZooKeeper operations that zksh uses. The seam between zksh and the C client.
+#pragma once
+
+#include "error.h"
+#include "monitor.h"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace zksh {
+
+/// ZooKeeper's error codes (KeeperException.Code), by number: the C client knows fewer names.
+namespace code {
+inline constexpr int ok = 0;
+inline constexpr int system_error = -1;
+inline constexpr int runtime_inconsistency = -2;
+inline constexpr int data_inconsistency = -3;
+inline constexpr int connection_loss = -4;
+inline constexpr int marshalling_error = -5;
+inline constexpr int unimplemented = -6;
+inline constexpr int operation_timeout = -7;
+inline constexpr int bad_arguments = -8;
+inline constexpr int invalid_state = -9;  ///< C client only: the handle is dead
+inline constexpr int new_config_no_quorum = -13;
+inline constexpr int reconfig_in_progress = -14;
+inline constexpr int api_error = -100;
+inline constexpr int no_node = -101;
+inline constexpr int no_auth = -102;
+inline constexpr int bad_version = -103;
+inline constexpr int no_children_for_ephemerals = -108;
+inline constexpr int node_exists = -110;
+inline constexpr int not_empty = -111;
+inline constexpr int session_expired = -112;
+inline constexpr int invalid_callback = -113;
+inline constexpr int invalid_acl = -114;
+inline constexpr int auth_failed = -115;
+inline constexpr int closing = -116;  ///< C client only: the session is being closed
+inline constexpr int session_moved = -118;
+inline constexpr int not_read_only = -119;
+inline constexpr int ephemeral_on_local_session = -120;
+inline constexpr int no_watcher = -121;
+inline constexpr int request_timeout = -122;
+inline constexpr int reconfig_disabled = -123;
+inline constexpr int session_closed_require_sasl = -124;
+inline constexpr int quota_exceeded = -125;
+inline constexpr int throttled = -127;
+}  // namespace code
+
+/// A request that the server, or the connection to it, did not carry out.
+class ZkError : public Error {
+ public:
+  /// `sent_write`: the request was a write that may have reached the server, so that a lost
+  /// connection leaves its outcome unknown.
+  ZkError(int code, std::string path, bool sent_write = false);
+
+  int code() const { return code_; }
+  const std::string& path() const { return path_; }
+  bool outcome_unknown() const { return outcome_unknown_; }
+
+ private:
+  int code_;
+  std::string path_;
+  bool outcome_unknown_;
+};
+
+/// The text that zkCli.sh 3.8.0 prints for an error (parity: CliWrapperException.java).
+std::string error_text(int code, const std::string& path);
+/// "KeeperErrorCode = NoNode for /p": an error as KeeperException.getMessage of 3.8.0 puts it.
+std::string keeper_message(int code, const std::string& path);
+/// The exit status that stands for a ZooKeeper error code.
+int exit_status_of(int code);
+
+/// A znode's metadata, as the server keeps it. Times in milliseconds since 1970 UTC.
+struct Stat {
+  std::int64_t czxid = 0;
+  std::int64_t mzxid = 0;
+  std::int64_t ctime = 0;
+  std::int64_t mtime = 0;
+  std::int32_t version = 0;
+  std::int32_t cversion = 0;
+  std::int32_t aversion = 0;
+  std::int64_t ephemeral_owner = 0;
+  std::int32_t data_length = 0;
+  std::int32_t num_children = 0;
+  std::int64_t pzxid = 0;
+};
+
+/// A znode's value: bytes, or null, which is not the same as empty.
+using Data = std::optional<std::string>;
+
+struct Node {
+  Data data;
+  Stat stat;
+};
+
+struct Children {
+  std::vector<std::string> names;  ///< in the server's order
+  Stat stat;                       ///< the parent's
+};
+
+namespace perm {
+inline constexpr int read = 1;
+inline constexpr int write = 2;
+inline constexpr int create = 4;
+inline constexpr int remove = 8;
+inline constexpr int admin = 16;
+inline constexpr int all = 31;
+}  // namespace perm
+
+struct AclEntry {
+  int perms = 0;
+  std::string scheme;
+  std::string id;
+
+  bool operator==(const AclEntry&) const = default;
+};
+using Acl = std::vector<AclEntry>;
+
+/// world:anyone with every permission.
+Acl open_acl();
+
+struct NodeAcl {
+  Acl acl;
+  Stat stat;
+};
+
+/// Who a session is to the servers: what they compare with the entries of an ACL.
+struct Identity {
+  std::string scheme;
+  std::string id;  ///< of digest: the user, a colon and a hash; never the password
+
+  bool operator==(const Identity&) const = default;
+};
+
+/// A change of the ensemble's members: some come and some go, or all are named anew.
+struct Reconfiguration {
+  std::optional<std::string> joining{};  ///< "server.4=HOST:PORT:PORT;PORT", separated by commas
+  std::optional<std::string> leaving{};  ///< numbers of servers, separated by commas
+  std::optional<std::string> members{};  ///< as joining; alone
+  std::int64_t version = -1;             ///< of the configuration that is to change; -1: any
+};
+
+enum class CreateMode { Persistent, Ephemeral, Container };
+
+struct CreateOp {
+  std::string path;
+  Data data;
+  Acl acl = open_acl();
+  CreateMode mode = CreateMode::Persistent;
+  bool sequential = false;
+  std::int64_t ttl = 0;  ///< milliseconds; 0: none. Persistent nodes only.
+};
+struct RemoveOp {
+  std::string path;
+  std::int32_t version = -1;  ///< -1: any
+};
+struct SetOp {
+  std::string path;
+  Data data;
+  std::int32_t version = -1;  ///< -1: any
+};
+struct CheckOp {
+  std::string path;
+  std::int32_t version = -1;  ///< -1: the node exists
+};
+using Op = std::variant<CreateOp, RemoveOp, SetOp, CheckOp>;
+
+struct Created {
+  std::string path;  ///< with the sequence number, if there is one
+  Stat stat;
+};
+struct OpResult {
+  int code = code::ok;
+  std::string path;  ///< of a create
+  Stat stat;         ///< of a create or a set
+};
+struct Nothing {};
+
+/// The life of a session, as the client knows it.
+enum class SessionState {
+  Closed,  ///< never connected, or closed by the user
+  Connecting,
+  Connected,
+  ConnectedReadOnly,
+  Expired,
+  AuthFailed,
+};
+
+struct Event {
+  enum class Type {
+    Session,
+    Created,
+    Deleted,
+    DataChanged,
+    ChildrenChanged,
+    DataWatchRemoved,
+    ChildWatchRemoved,
+    PersistentWatchRemoved,
+  };
+  Type type = Type::Session;
+  std::string path;  ///< empty for Session
+  SessionState state = SessionState::Connected;
+  bool printed = false;  ///< of a watch that was Watch::printed()
+};
+
+/// Where the events of private one-shot watches arrive. A change of a node gives one event in a
+/// mailbox, however many watches on that node report to it.
+using Mailbox = std::shared_ptr<Guarded<std::deque<Event>>>;
+
+/// Whether a read leaves a watch, and who hears of it.
+class Watch {
+ public:
+  static Watch none() { return Watch{}; }
+  /// The shell prints the event as zkCli does.
+  static Watch printed() {
+    Watch w;
+    w.printed_ = true;
+    return w;
+  }
+  static Watch into(Mailbox mailbox) {
+    Watch w;
+    w.mailbox_ = std::move(mailbox);
+    return w;
+  }
+
+  bool is_set() const { return printed_ || mailbox_; }
+  bool is_printed() const { return printed_; }
+  const Mailbox& mailbox() const { return mailbox_; }
+
+ private:
+  Watch() = default;
+  bool printed_ = false;
+  Mailbox mailbox_;
+};
+
+/// exists() leaves a watch of data, on a missing node too.
+enum class WatchKind { OfChildren, OfData };
+
+template <class T>
+struct Outcome {
+  int code = code::ok;
+  T value{};
+};
+
+/// An answer that has been asked for; empty until it comes.
+template <class T>
+using Pending = std::shared_ptr<Guarded<std::optional<Outcome<T>>>>;
+
+/// A ZooKeeper client with at most one session.
+///
+/// The `start_*` members send a request and return at once, from any thread; requests of one thread
+/// reach the server in their order. They wait for nothing, not even for a connection: call
+/// `await_connection` first. An answer's code is never thrown there.
+/// The blocking members (`get`, `set`, …) wait for the connection, send, wait for the answer, and
+/// throw ZkError for a code other than ok, Cancelled when `stop` is requested.
+class Client {
+ public:
+  Client() = default;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  virtual ~Client() = default;
+
+  virtual Monitor& monitor() = 0;
+
+  /// Closes what is open and starts a new session; returns before it is connected. Throws
+  /// UsageError when `server` (host:port,…/chroot) is malformed. May block while names resolve.
+  virtual void open(const std::string& server) = 0;
+  /// Ends the session: the server removes its ephemerals at once. Blocks until the request is
+  /// sent, at most 3 s. Nothing happens when no session is open.
+  virtual void close() = 0;
+  /// The connect string in use, as it was given.
+  virtual std::string server() = 0;
+
+  /// Blocks until a request can be sent. Throws ZkError{connection_loss} when every server has
+  /// been tried once without success, or after the connect timeout; ZkError{session_expired,
+  /// auth_failed, invalid_state} when the session is dead; Cancelled.
+  virtual void await_connection(const std::string& path, const std::stop_token& stop) = 0;
+  virtual SessionState state(const Monitor::Held& held) = 0;
+  SessionState current_state() {
+    return monitor().look([&](const Monitor::Held& held) { return state(held); });
+  }
+  /// What keeps each server from being connected to, for the user ("HOST:PORT: Connection
+  /// refused"); asks each once, so it may block for a second. Empty when there is no server.
+  virtual std::string connection_problem() = 0;
+  /// 0 while there is none.
+  virtual std::int64_t session_id() = 0;
+  /// The session timeout that the server granted, in milliseconds; 0 while there is no session.
+  virtual int negotiated_timeout() = 0;
+  /// The address from which the server sees this session (scheme ip), then what start_add_auth
+  /// added and the server accepted. Empty while there is no connection.
+  virtual std::vector<Identity> identities() = 0;
+  /// Ends the session as a refused credential does: state AuthFailed, and its event. For a
+  /// credential that the servers refuse and this client cannot send. Blocks as close.
+  virtual void fail_authentication() = 0;
+
+  virtual Pending<Created> start_create(const CreateOp& op) = 0;
+  virtual Pending<Nothing> start_remove(const RemoveOp& op) = 0;
+  virtual Pending<Stat> start_set(const SetOp& op) = 0;
+  virtual Pending<Stat> start_exists(const std::string& path, const Watch& watch) = 0;
+  virtual Pending<Node> start_get(const std::string& path, const Watch& watch) = 0;
+  virtual Pending<Children> start_children(const std::string& path, const Watch& watch) = 0;
+  virtual Pending<NodeAcl> start_get_acl(const std::string& path) = 0;
+  virtual Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
+                                         std::int32_t version) = 0;
+  virtual Pending<Nothing> start_sync(const std::string& path) = 0;
+  /// One transaction: all operations are applied, or none. The outcome's code is the first error.
+  virtual Pending<std::vector<OpResult>> start_multi(const std::vector<Op>& ops) = 0;
+  /// An accepted one stays with the session, also when it moves to another server; a refused one
+  /// ends it (SessionState::AuthFailed).
+  virtual Pending<Nothing> start_add_auth(const std::string& scheme, const std::string& auth) = 0;
+  /// The ensemble's configuration, with the Stat of /zookeeper/config, whatever the chroot.
+  virtual Pending<Node> start_get_config(const Watch& watch) = 0;
+  /// The outcome is the new configuration, as of start_get_config.
+  virtual Pending<Node> start_reconfigure(const Reconfiguration& change) = 0;
+  /// Takes away the printed watches of a node; outcome no_watcher when there were none. `local`:
+  /// no server is asked.
+  virtual Pending<Nothing> start_remove_watches(const std::string& path, WatchKind kind,
+                                                bool local) = 0;
+  /// Takes away the watches of a node that report to the mailbox. No server is asked: what it still
+  /// reports is dropped. Returns at once.
+  virtual void forget_watches(const std::string& path, const Mailbox& mailbox) = 0;
+
+  Created create(const CreateOp& op, const std::stop_token& stop);
+  void remove(const RemoveOp& op, const std::stop_token& stop);
+  Stat set(const SetOp& op, const std::stop_token& stop);
+  /// No value: there is no such node (the watch, if any, waits for its creation).
+  std::optional<Stat> exists(const std::string& path, const Watch& watch,
+                             const std::stop_token& stop);
+  Node get(const std::string& path, const Watch& watch, const std::stop_token& stop);
+  Children children(const std::string& path, const Watch& watch, const std::stop_token& stop);
+  NodeAcl get_acl(const std::string& path, const std::stop_token& stop);
+  Stat set_acl(const std::string& path, const Acl& acl, std::int32_t version,
+               const std::stop_token& stop);
+  void sync(const std::string& path, const std::stop_token& stop);
+  /// Throws ZkError{auth_failed} when the server refuses it, after the event of that.
+  void add_auth(const std::string& scheme, const std::string& auth, const std::stop_token& stop);
+  Node get_config(const Watch& watch, const std::stop_token& stop);
+  Node reconfigure(const Reconfiguration& change, const std::stop_token& stop);
+  /// Throws ZkError with the code and path of the operation that failed.
+  std::vector<OpResult> multi(const std::vector<Op>& ops, const std::stop_token& stop);
+
+  /// Blocks until the answer is there, and returns it; throws Cancelled on a stop.
+  template <class T>
+  Outcome<T> await(const Pending<T>& pending, const std::stop_token& stop) {
+    if (!monitor().wait(stop,
+                        [&](const Monitor::Held& held) { return (*pending)(held).has_value(); }))
+      throw Cancelled();
+    return monitor().look([&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
+  }
+
+ private:
+  /// As await; a stop says that the write may still be done.
+  template <class T>
+  Outcome<T> await_write(const Pending<T>& pending, const std::string& path,
+                         const std::stop_token& stop) {
+    try {
+      return await(pending, stop);
+    } catch (const Cancelled&) {
+      throw Cancelled("interrupted; the request for " + path + " was sent and may still be done");
+    }
+  }
+};
+
+}  // namespace zksh

@@ -1,0 +1,122 @@
+// Command: what a command is, what it is given when it runs, and looking one up.
+#pragma once
+
+#include "client.h"
+#include "node_path.h"
+#include "options.h"
+#include "output.h"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zksh {
+
+class LineHistory;
+class PersistentWatches;
+class Sandbox;
+struct Settings;
+
+/// Where a command line came from.
+enum class Input {
+  Terminal,   ///< typed at the prompt
+  Pipe,       ///< standard input that is no terminal: zksh answers as zkCli.sh does, word for word
+  Text,       ///< -c or -f
+  Arguments,  ///< zksh's own argument list
+};
+
+/// What a command is given to run with. It lives as long as the command runs, on one thread.
+struct Context {
+  Client& client;
+  Output& out;
+  std::stop_token stop;
+  Input input;
+  LineHistory& history;
+  Settings& settings;
+  PersistentWatches& watches;
+  Sandbox* sandbox;  ///< the private servers of --sandbox, or null
+  /// Runs another line as if it had been typed; returns its exit status. Does not touch history.
+  std::function<int(const std::string& line)> run_line;
+  bool quit = false;  ///< set by the command: the shell ends after it
+
+  /// The absolute, validated form of a path that the user gave; one slash at its end is dropped,
+  /// but on piped input. Throws ValueError.
+  std::string resolve(const std::string& path, bool sequential = false) const;
+  Watch printed_watch(bool wanted) const { return wanted ? Watch::printed() : Watch::none(); }
+};
+
+/// When a command that finds no session says "Not connected".
+enum class Needs {
+  Session,       ///< before anything else, its arguments included
+  SessionAfter,  ///< after it has done its work (zkCli's history, redo, printwatches)
+  Nothing,
+};
+
+struct Example {
+  std::string_view line;
+  std::string_view meaning;
+};
+
+/// All that the user is told about a command. Help, man page and completion derive from it.
+struct CommandText {
+  std::string_view name;
+  std::vector<std::string_view> aliases{};
+  std::string_view group;
+  std::string_view summary;  ///< one line, imperative, no full stop
+  std::string_view details{};
+  std::vector<Example> examples{};
+  /// The arguments as zkCli.sh 3.8.0 prints them; no value: zkCli has no such command.
+  std::optional<std::string_view> zkcli_syntax{};
+  Needs needs = Needs::Session;
+  bool strict = false;  ///< zkCli, too, refuses words that are left over
+};
+
+struct Command : CommandText {
+  /// Parses the words (the name left out) and runs; returns the exit status. Throws Error.
+  std::function<int(Context&, const std::vector<std::string>& words)> run{};
+  /// Declares the arguments to someone who wants to know them, and hands the Options over.
+  std::function<void(const std::function<void(const Options&)>& reader)> describe{};
+
+  /// The options alone, as declared: for a usage line.
+  std::string syntax() const;
+};
+
+/// Throws UsageError when words are left over, but on piped input, where they are ignored as by
+/// zkCli; `strict`: there SyntaxError.
+void refuse_surplus(Input input, const Options& options, bool strict);
+
+/// Binds a command's four parts together. `Args` is made anew for each run.
+template <class Args>
+Command make_command(CommandText text, void (*declare)(Options&, Args&),
+                     int (*run)(Context&, const Args&)) {
+  Command command{std::move(text)};
+  command.run = [declare, run, strict = command.strict](Context& cx,
+                                                        const std::vector<std::string>& words) {
+    Args args;
+    Options options;
+    declare(options, args);
+    options.parse(words);
+    refuse_surplus(cx.input, options, strict);
+    return run(cx, args);
+  };
+  command.describe = [declare](const std::function<void(const Options&)>& reader) {
+    Args args;
+    Options options;
+    declare(options, args);
+    reader(options);
+  };
+  return command;
+}
+
+/// Every command, sorted by name in byte order. The table is made by the build from commands/*.cpp.
+std::span<const Command* const> all_commands();
+/// By name or alias; null when there is none.
+const Command* find_command(std::string_view name);
+/// The names and aliases nearest to a mistyped word, best first; at most three, perhaps none.
+std::vector<std::string> nearest_commands(std::string_view word);
+
+}  // namespace zksh

@@ -1,0 +1,38 @@
+// ConnectString: the servers and the chroot that a user names, checked and put in the C client's
+// form.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zksh {
+
+struct ServerAddress {
+  std::string host;  ///< a name, an IPv4 or IPv6 address (without brackets)
+  int port = 2181;
+
+  /// "host:port", an IPv6 address in brackets.
+  std::string text() const;
+};
+
+struct ConnectString {
+  std::vector<ServerAddress> servers;
+  std::string chroot;  ///< empty, or an absolute path
+
+  /// The form that zookeeper_init takes: every port given, IPv6 without brackets, no chroot "/".
+  std::string for_c_client() const;
+};
+
+/// Parses "host[:port][,host[:port]…][/chroot]"; the port is 2181 when left out, as in zkCli.sh.
+/// Throws ValueError naming what is wrong.
+ConnectString parse_connect_string(std::string_view text);
+
+/// The same without the servers whose names do not resolve; all of them when none does. Blocks.
+ConnectString resolvable(const ConnectString& servers);
+
+/// Tries each server once, all at the same time, for at most a second, and says why it cannot be
+/// used: "127.0.0.1:2181: connection refused". Blocks; name look-ups may take longer.
+std::string why_unreachable(const ConnectString& servers);
+
+}  // namespace zksh

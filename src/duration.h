@@ -1,0 +1,14 @@
+// Duration: times as users write them.
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+namespace zksh {
+
+/// "500ms", "5s", "1.5s", "2m", "1h"; a bare number is in `bare` units. Throws UsageError naming
+/// `what` when it is none, negative, or longer than a year.
+std::chrono::milliseconds parse_duration(std::string_view text, std::string_view what,
+                                         std::chrono::milliseconds bare = std::chrono::seconds(1));
+
+}  // namespace zksh

@@ -1,0 +1,31 @@
+// fmt, compiled into the program: Debian has it as a shared library only, which drags the shared
+// C++ library along, and loading both costs a fifth of the time of `zksh -c 'get /a'`.
+#ifdef ZKSH_STATIC
+#define FMT_HEADER_ONLY
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace {
+
+/// Makes the compiler emit a function that the rest of the program expects to link with.
+template <auto function>
+struct Emit {
+  [[gnu::used]] static inline const auto pointer = function;
+};
+
+template struct Emit<static_cast<std::string (*)(fmt::string_view, fmt::format_args)>(
+    &fmt::vformat)>;
+template struct Emit<static_cast<void (*)(std::FILE*, fmt::string_view, fmt::format_args)>(
+    &fmt::vprint)>;
+template struct Emit<static_cast<bool (*)(std::uint32_t)>(&fmt::detail::is_printable)>;
+template struct Emit<&fmt::detail::throw_format_error>;
+template struct Emit<&fmt::detail::decimal_point_impl<char>>;
+template struct Emit<&fmt::detail::thousands_sep_impl<char>>;
+template struct Emit<&fmt::detail::dragonbox::to_decimal<double>>;
+template struct Emit<&fmt::detail::dragonbox::to_decimal<float>>;
+
+}  // namespace
+#endif

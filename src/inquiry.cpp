@@ -1,0 +1,116 @@
+// Inquiry: answers what the build, the tests and the shells' completion ask of the program.
+#include "inquiry.h"
+
+#include "command.h"
+#include "complete.h"
+#include "escape.h"
+#include "man_page.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sys/time.h>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+constexpr std::chrono::milliseconds connect_limit{300};
+constexpr suseconds_t whole_limit = 900'000;  // microseconds
+
+/// Ends the process quietly when the limit has passed: neither a name look-up nor a frozen server
+/// can be waited for any other way, and a person is waiting for the Tab.
+void end_in_time() {
+  std::signal(SIGALRM, [](int) { _exit(status::ok); });
+  itimerval limit{};
+  limit.it_value.tv_usec = whole_limit;
+  setitimer(ITIMER_REAL, &limit, nullptr);
+}
+
+std::vector<std::string> matching_children(Client& client, const std::string& parent,
+                                           const std::string& prefix) {
+  client.await_connection(parent, {});
+  auto names = client.children(parent, Watch::none(), {}).names;
+  // A name that cannot be printed as it is cannot stand in a list of lines either.
+  std::erase_if(names, [&](const std::string& name) {
+    return !name.starts_with(prefix) || escape_for_terminal(name) != name;
+  });
+  std::ranges::sort(names);
+  std::vector<Pending<Stat>> stats;
+  stats.reserve(names.size());
+  for (const auto& name : names)
+    stats.push_back(client.start_exists(join_path(parent, name), Watch::none()));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto stat = client.await(stats[i], {});
+    if (stat.code == code::ok && stat.value.num_children > 0) names[i] += '/';
+  }
+  return names;
+}
+
+/// The nodes of a server, asked once.
+PathSource nodes_of(const std::string& server) {
+  return [server](const std::string& parent, const std::string& prefix) {
+    end_in_time();
+    try {
+      Monitor monitor;
+      Session session(monitor, {.connect_timeout = connect_limit}, server,
+                      [](const Monitor::Held&, const Event&) {});
+      return matching_children(session, parent, prefix);
+    } catch (const Error&) {
+      return std::vector<std::string>{};
+    }
+  };
+}
+
+std::string candidates(const std::vector<std::string>& words) {
+  auto found = complete_invocation(words, process_options(), [](const std::string& server) {
+    return nodes_of(server.empty() ? default_server() : server);
+  });
+  std::string text;
+  for (const auto& candidate : found) text += candidate + '\n';
+  return text;
+}
+
+std::string examples() {
+  std::string text;
+  for (const Command* command : all_commands())
+    for (const auto& example : command->examples)
+      text += fmt::format("{}\t{}\n", command->name, example.line);
+  return text;
+}
+
+std::string man_page_from(const std::vector<std::string>& words) {
+  if (words.size() != 1) throw UsageError("--man wants the name of the page's frame");
+  std::ifstream file(words.front());
+  const std::string frame{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw Error(fmt::format("{}: {}", words.front(), std::strerror(errno)));
+  return man_page(frame, process_options());
+}
+
+std::string text_of(const Inquiry& inquiry) {
+  switch (inquiry.kind) {
+    case Inquiry::Kind::ManPage:
+      return man_page_from(inquiry.words);
+    case Inquiry::Kind::Examples:
+      return examples();
+    case Inquiry::Kind::Candidates:
+      return candidates(inquiry.words);
+  }
+  return {};
+}
+
+}  // namespace
+
+int answer(const Inquiry& inquiry) {
+  const auto text = text_of(inquiry);
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  return written && std::fflush(stdout) == 0 ? status::ok : status::failure;
+}
+
+}  // namespace zksh

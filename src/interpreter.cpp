@@ -1,0 +1,144 @@
+// Interpreter: a line in, an exit status out: words, command, run, and the report of what failed.
+#include "interpreter.h"
+
+#include "help.h"
+#include "persistent_watches.h"
+#include "report.h"
+#include "words.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+std::vector<std::string> texts_of(std::vector<Word> words) {
+  std::vector<std::string> texts;
+  texts.reserve(words.size());
+  for (auto& word : words) texts.push_back(std::move(word.text));
+  return texts;
+}
+
+bool asks_for_help(const std::vector<std::string>& words) {
+  const auto end_of_options = std::ranges::find(words, "--");
+  return std::find(words.begin(), end_of_options, "--help") != end_of_options;
+}
+
+}  // namespace
+
+Interpreter::Interpreter(Surroundings surroundings, Input input, std::stop_token stop)
+    : around_(surroundings),
+      input_(input),
+      stop_(std::move(stop)),
+      out_(around_.queue, around_.style, stop_) {}
+
+int Interpreter::run_line(const std::string& line) {
+  const int result = reporting(out_, [&] {
+    constexpr std::string_view blanks = " \t\n\v\f\r";
+    const auto start = line.find_first_not_of(blanks);
+    if (start == std::string::npos || line[start] == '#') return status::ok;
+    around_.history.add(line);
+    return execute(texts_of(split_words(line)));
+  });
+  settle_watches();
+  return result;
+}
+
+int Interpreter::run_words(const std::vector<std::string>& words) {
+  const int result = reporting(out_, [&] { return execute(words); });
+  settle_watches();
+  return result;
+}
+
+/// The events of what a command did come before the next one's output. A person waits for less than
+/// a script does when others keep the watches busy.
+void Interpreter::settle_watches() {
+  using namespace std::chrono_literals;
+  around_.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
+}
+
+int Interpreter::execute(const std::vector<std::string>& words) {
+  if (words.empty()) return status::ok;
+  const Command* command = find_command(words.front());
+  if (!command) return unknown_command(words.front());
+  const std::vector<std::string> arguments(words.begin() + 1, words.end());
+  if (asks_for_help(arguments)) {
+    out_.out(help_of(*command));
+    return status::ok;
+  }
+  try {
+    return run_command(*command, arguments);
+  } catch (const SyntaxError& error) {
+    // zkCli's whole answer to too few words is the syntax.
+    if (input_ == Input::Pipe && command->zkcli_syntax)
+      out_.err_line("{} {}", command->name, *command->zkcli_syntax);
+    else
+      report_usage(out_, words.front(), *command, error);
+    return error.exit_status();
+  } catch (const ValueError&) {
+    throw;
+  } catch (const UsageError& error) {
+    report_usage(out_, words.front(), *command, error);
+    return error.exit_status();
+  } catch (const ZkError& error) {
+    if (error.code() == code::invalid_state || error.code() == code::closing)
+      return not_connected();
+    if (error.code() == code::connection_loss && !error.outcome_unknown() &&
+        input_ != Input::Pipe) {
+      out_.err_line("no connection to {}", around_.client.connection_problem());
+      return error.exit_status();
+    }
+    throw;
+  }
+}
+
+int Interpreter::run_command(const Command& command, const std::vector<std::string>& words) {
+  const auto is_dead = [&] {
+    const auto state = around_.client.current_state();
+    return state == SessionState::Closed || state == SessionState::AuthFailed;
+  };
+  if (command.needs == Needs::Session && is_dead()) return not_connected();
+  Context cx{.client = around_.client,
+             .out = out_,
+             .stop = stop_,
+             .input = input_,
+             .history = around_.history,
+             .settings = around_.settings,
+             .watches = around_.watches,
+             .sandbox = around_.sandbox,
+             .run_line = [this](const std::string& line) {
+               return reporting(out_, [&] { return execute(texts_of(split_words(line))); });
+             }};
+  const int result = command.run(cx, words);
+  quit_ = quit_ || cx.quit;
+  if (command.needs == Needs::SessionAfter && is_dead()) return not_connected();
+  return result;
+}
+
+int Interpreter::unknown_command(const std::string& typed) {
+  constexpr std::size_t longest_shown = 500;
+  const auto name = typed.size() > longest_shown ? typed.substr(0, longest_shown) + "…" : typed;
+  if (input_ == Input::Pipe) {
+    out_.err(zkcli_usage());
+    out_.err_line("Command not found: Command not found {}", name);
+    return status::usage;
+  }
+  const auto similar = nearest_commands(name);
+  out_.err_line("unknown command: {}{}", out_.shown_in_error(name),
+                similar.empty() ? "; `help` lists them all"
+                                : fmt::format("; did you mean {}?", fmt::join(similar, ", ")));
+  return status::usage;
+}
+
+int Interpreter::not_connected() {
+  if (input_ == Input::Pipe)
+    out_.line("Not connected");
+  else
+    out_.err_line("not connected; `connect [HOST:PORT]` opens a session");
+  return status::no_connection;
+}
+
+}  // namespace zksh

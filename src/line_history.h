@@ -1,0 +1,37 @@
+// LineHistory: the numbered lines of this run, for `history` and `redo`.
+#pragma once
+
+#include <deque>
+#include <string>
+
+namespace zksh {
+
+/// Numbers count from 0 and never change; the oldest lines are dropped when many, or long ones,
+/// have gathered. Used by one thread at a time.
+class LineHistory {
+ public:
+  struct Line {
+    std::string text;  ///< a secret in it is masked
+    bool masked = false;
+  };
+
+  /// Takes a line as it was typed; masks the secrets in it.
+  void add(const std::string& line);
+  /// `redo` puts the line that it ran again in its own place.
+  void replace_last(const Line& line);
+
+  /// The first number still kept, and the one that the next line will get.
+  std::size_t first() const { return first_; }
+  std::size_t next() const { return first_ + lines_.size(); }
+  /// `first() <= number < next()`.
+  const Line& at(std::size_t number) const { return lines_[number - first_]; }
+
+ private:
+  void trim();
+
+  std::deque<Line> lines_;
+  std::size_t first_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace zksh

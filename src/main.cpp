@@ -1,0 +1,32 @@
+// zksh: process options, and the choice between an interactive shell, a script and one command.
+#include "arguments.h"
+#include "inquiry.h"
+#include "run.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace {
+
+/// Makes sure that descriptors 0 to 2 are open, so that no socket becomes the standard output. One
+/// that was closed gets a descriptor on which writes fail, as they would have.
+void open_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) _exit(zksh::status::failure);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  open_standard_streams();
+  try {
+    const auto arguments = zksh::parse_arguments(argc, argv);
+    return arguments.inquiry ? zksh::answer(*arguments.inquiry) : zksh::run(arguments);
+  } catch (const zksh::Error& error) {
+    fmt::print(stderr, "zksh: {}\n", error.what());
+    return error.exit_status();
+  }
+}

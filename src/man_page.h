@@ -1,0 +1,19 @@
+// Man page: zksh(1), its frame written by hand, its lists derived from the declarations.
+#pragma once
+
+#include "options.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zksh {
+
+/// The page: `frame` (man macros) with its lines @OPTIONS@, @GROUPS@ and @COMMANDS@ replaced by
+/// zksh's own options, the commands in their groups, and all that is told about each command.
+std::string man_page(std::string_view frame, const std::vector<Argument>& process_options);
+
+/// A text as roff shows it, to the letter: on a line of its own or within one.
+std::string roff(std::string_view text);
+
+}  // namespace zksh

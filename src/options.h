@@ -1,0 +1,99 @@
+// Options: declaring a command's arguments once, for parsing, help, man page and completion.
+#pragma once
+
+#include "error.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zksh {
+
+/// Too few words, or words that do not fit the syntax: the answer is the usage line.
+class SyntaxError : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
+/// What is known of one declared argument.
+struct Argument {
+  enum class Kind { Flag, Number, Text, Choice, NodePath, AclList, File, Words, Program };
+  Kind kind = Kind::Text;
+  std::vector<std::string> names;  ///< "-s", "--stat"; for a positional its one name, without dash
+  std::string value{};             ///< of an option that takes one: what the value is called
+  std::string help{};
+  std::vector<std::string> choices{};
+  bool required = false;
+  bool legacy = false;  ///< a form of an old zkCli: parsed, but not shown in the syntax
+
+  bool positional() const { return names.front().front() != '-'; }
+};
+
+/// The arguments of one command. Each method binds a variable and records what the user is told.
+/// A name list such as "-s,--stat" declares an option, a bare name such as "path" a positional.
+/// "-add", as some of zkCli's options are called, works with one dash or two.
+/// A positional bound to std::optional may be left out.
+/// The bound variables must outlive the Options.
+class Options {
+ public:
+  Options();
+  Options(const Options&) = delete;
+  Options& operator=(const Options&) = delete;
+  ~Options();
+
+  void flag(std::string_view names, bool& target, std::string_view help);
+  /// A decimal number with an optional sign, in the range of its type.
+  void number(std::string_view names, std::optional<std::int32_t>& target, std::string_view value,
+              std::string_view help);
+  void number(std::string_view names, std::optional<std::int64_t>& target, std::string_view value,
+              std::string_view help);
+  void text(std::string_view names, std::string& target, std::string_view help);
+  void text(std::string_view names, std::optional<std::string>& target, std::string_view help,
+            std::string_view value = "text");
+  void choice(std::string_view names, std::optional<std::string>& target,
+              std::vector<std::string> choices, std::string_view value, std::string_view help);
+  void node(std::string_view name, std::string& target, std::string_view help);
+  void node(std::string_view name, std::optional<std::string>& target, std::string_view help);
+  void acl(std::string_view name, std::string& target, std::string_view help);
+  void acl(std::string_view name, std::optional<std::string>& target, std::string_view help);
+  /// The name of a file of this machine.
+  void file(std::string_view names, std::optional<std::string>& target, std::string_view help,
+            std::string_view value = "file");
+  /// All the positional words that are left.
+  void words(std::string_view name, std::vector<std::string>& target, std::string_view help,
+             bool required = false);
+  /// The words after `--`.
+  void program(std::vector<std::string>& target, std::string_view help);
+  /// The next declared argument is a positional form of an old zkCli. A word that is no number
+  /// where one is expected counts as surplus, as it does for the zkCli of today.
+  Options& legacy();
+
+  /// Binds the words of a command line, the command's name left out. Options may stand anywhere,
+  /// may be clustered (-sw), may carry their value (-v5, -v=5, --version=5), and end at `--`; a
+  /// word such as -5 is data where no such option exists. Throws SyntaxError, or UsageError that
+  /// names the word (and the nearest option, when one is unknown).
+  void parse(const std::vector<std::string>& words);
+  /// The positional words that no declared argument took.
+  const std::vector<std::string>& surplus() const;
+
+  const std::vector<Argument>& arguments() const;
+  /// "[-s] [-v version] path [data]": derived from the declarations.
+  std::string syntax() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Whether a word is a decimal number with an optional sign, of any size.
+bool is_number(std::string_view word);
+
+/// A decimal number of the given range, else UsageError naming `what` and the word.
+std::int64_t parse_number(std::string_view word, std::string_view what, std::int64_t min,
+                          std::int64_t max);
+
+}  // namespace zksh

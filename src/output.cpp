@@ -1,0 +1,42 @@
+// OutputQueue: what waits to be printed.
+#include "output.h"
+
+#include "error.h"
+
+#include <sys/eventfd.h>
+
+namespace zksh {
+
+void OutputQueue::add(Stream stream, std::string_view bytes, const std::stop_token& stop) {
+  if (bytes.empty()) return;
+  const auto has_room = [&](const Monitor::Held& held) { return state_(held).bytes <= limit; };
+  const bool full = monitor_.look([&](const Monitor::Held& held) {
+    if (!has_room(held)) return true;
+    add(held, stream, bytes);
+    return false;
+  });
+  if (!full) return;
+  if (!monitor_.wait(stop, has_room)) throw Cancelled();
+  monitor_.look([&](const Monitor::Held& held) { add(held, stream, bytes); });
+}
+
+void OutputQueue::add(const Monitor::Held& held, Stream stream, std::string_view bytes) {
+  constexpr std::size_t chunk_size = 64U << 10U;
+  auto& state = state_(held);
+  if (state.chunks.empty()) eventfd_write(wake_fd_, 1);
+  if (state.chunks.empty() || state.chunks.back().stream != stream ||
+      state.chunks.back().bytes.size() >= chunk_size)
+    state.chunks.push_back({stream, {}});
+  state.chunks.back().bytes += bytes;
+  state.bytes += bytes.size();
+}
+
+std::deque<OutputQueue::Chunk> OutputQueue::take() {
+  return monitor_.change([&](const Monitor::Held& held) {
+    auto& state = state_(held);
+    state.bytes = 0;
+    return std::exchange(state.chunks, {});
+  });
+}
+
+}  // namespace zksh

@@ -1,0 +1,102 @@
+// Output: what a job says, queued for the main thread to print.
+#pragma once
+
+#include "escape.h"
+#include "monitor.h"
+
+#include <fmt/core.h>
+
+#include <deque>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace zksh {
+
+enum class Stream { Out, Err };
+
+/// What waits to be written to the two streams, in order. Any thread may add; one thread takes.
+/// The adder is never stopped by a stalled terminal until `limit` bytes wait.
+class OutputQueue {
+ public:
+  static constexpr std::size_t limit = 4U << 20U;
+
+  struct Chunk {
+    Stream stream;
+    std::string bytes;
+  };
+
+  /// `wake_fd`: an eventfd that is written when the queue becomes non-empty; not owned.
+  OutputQueue(Monitor& monitor, int wake_fd) : monitor_(monitor), wake_fd_(wake_fd) {}
+
+  /// Blocks while more than `limit` bytes wait; throws Cancelled on a stop.
+  void add(Stream stream, std::string_view bytes, const std::stop_token& stop);
+  /// Never blocks: for the C client's threads.
+  void add(const Monitor::Held& held, Stream stream, std::string_view bytes);
+  void add(Stream stream, std::string_view bytes) {
+    monitor_.look([&](const Monitor::Held& held) { add(held, stream, bytes); });
+  }
+  /// Takes all that waits.
+  std::deque<Chunk> take();
+
+ private:
+  struct State {
+    std::deque<Chunk> chunks;
+    std::size_t bytes = 0;
+  };
+  Monitor& monitor_;
+  int wake_fd_;
+  Guarded<State> state_;
+};
+
+/// How a command's result is written.
+enum class Format { Zkcli, Plain, Json };
+
+/// What the two streams are connected to, and how results are to look.
+struct OutputStyle {
+  Format format = Format::Zkcli;
+  bool out_is_terminal = false;
+  bool err_is_terminal = false;
+};
+
+/// A job's view of the streams. Used by the job's thread alone. Every member may block while the
+/// queue is full, and throws Cancelled on a stop.
+class Output {
+ public:
+  Output(OutputQueue& queue, OutputStyle style, std::stop_token stop)
+      : queue_(queue), style_(style), stop_(std::move(stop)) {}
+
+  const OutputStyle& style() const { return style_; }
+  bool plain() const { return style_.format == Format::Plain; }
+
+  /// Results. The bytes are written as they are.
+  void out(std::string_view bytes) { queue_.add(Stream::Out, bytes, stop_); }
+  /// News, warnings and errors, as they are.
+  void err(std::string_view bytes) { queue_.add(Stream::Err, bytes, stop_); }
+  /// As err, but also after a stop, and without waiting for room.
+  void err_regardless(std::string_view bytes) { queue_.add(Stream::Err, bytes); }
+  /// A line of results; arguments that come from znodes go through `shown`.
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    out(fmt::format(format, std::forward<Args>(args)...) + '\n');
+  }
+  template <class... Args>
+  void err_line(fmt::format_string<Args...> format, Args&&... args) {
+    err(fmt::format(format, std::forward<Args>(args)...) + '\n');
+  }
+  /// A name or a value on its way to stdout: escaped on a terminal, untouched elsewhere.
+  std::string shown(std::string_view bytes) const {
+    return style_.out_is_terminal ? escape_for_terminal(bytes) : std::string(bytes);
+  }
+  std::string shown_in_error(std::string_view bytes) const {
+    return style_.err_is_terminal ? escape_for_terminal(bytes) : std::string(bytes);
+  }
+
+ private:
+  OutputQueue& queue_;
+  OutputStyle style_;
+  std::stop_token stop_;
+};
+
+}  // namespace zksh

@@ -1,0 +1,28 @@
+// Report: how a failure is told to the user. The only place where Error is caught.
+#pragma once
+
+#include "command.h"
+#include "error.h"
+#include "output.h"
+
+#include <string>
+
+namespace zksh {
+
+void report_error(Output& out, const Error& error);
+/// The message with the command's name before it, and the command's syntax below it.
+void report_usage(Output& out, const std::string& name, const Command& command,
+                  const UsageError& error);
+
+/// Runs `body`, which returns an exit status; an Error is printed and its status returned.
+template <class Body>
+int reporting(Output& out, Body&& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    report_error(out, error);
+    return error.exit_status();
+  }
+}
+
+}  // namespace zksh

@@ -1,0 +1,161 @@
+// Run: the parts of zksh put together for one invocation.
+#include "run.h"
+
+#include "interpreter.h"
+#include "job.h"
+#include "loop.h"
+#include "news.h"
+#include "persistent_watches.h"
+#include "printer.h"
+#include "report.h"
+#include "sandbox.h"
+#include "shell.h"
+
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+Input input_of(const Arguments& arguments) {
+  if (!arguments.command.empty()) return Input::Arguments;
+  if (!arguments.scripts.empty()) return Input::Text;
+  const bool terminal = isatty(STDIN_FILENO) && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO));
+  return terminal ? Input::Terminal : Input::Pipe;
+}
+
+/// Runs a job to its end while the main thread prints what it says and serves signals.
+class Supervisor {
+ public:
+  Supervisor(Loop& loop, Monitor& monitor, OutputQueue& queue, Printer& printer)
+      : loop_(loop), monitor_(monitor), queue_(queue), printer_(printer) {}
+
+  /// The job's status, or what ended it: 128 + signal, or 1 when stdout could not be written.
+  int run(std::function<int(std::stop_token)> body) {
+    int ended_by = 0;
+    Job job(monitor_, loop_.wake_fd(), std::move(body));
+    const auto end = [&](int signal) {
+      // A name look-up cannot be interrupted. The second Ctrl-C does not wait for it.
+      if (ended_by != 0) _exit(status::signal_base + signal);
+      ended_by = signal;
+      loop_.leave(status::signal_base + signal);
+      job.stop();
+    };
+    LoopEvents events;
+    events.interrupt = [&] { end(SIGINT); };
+    events.end = end;
+    events.out_failed = [&](int error) {
+      if (error != EPIPE)
+        queue_.add(Stream::Err, fmt::format("zksh: cannot write to standard output: {}\n",
+                                            std::strerror(error)));
+      job.stop();
+    };
+    loop_.run(printer_, events, [&] {
+      if (!job.status()) return false;
+      printer_.pump();  // what the job said last
+      return printer_.blocked_on() < 0 || ended_by != 0;
+    });
+    alarm(0);
+    if (ended_by != 0) return status::signal_base + ended_by;
+    if (printer_.out_failure() == EPIPE) return status::signal_base + SIGPIPE;
+    return printer_.out_failure() != 0 ? status::failure : job.status().value_or(status::failure);
+  }
+
+ private:
+  Loop& loop_;
+  Monitor& monitor_;
+  OutputQueue& queue_;
+  Printer& printer_;
+};
+
+int run_sources(Interpreter& interpreter, Output& out, const Arguments& arguments,
+                const std::stop_token& stop) {
+  if (!arguments.command.empty()) return interpreter.run_words(arguments.command);
+  auto scripts = arguments.scripts;
+  if (scripts.empty()) scripts.push_back({.kind = ScriptSource::Kind::StandardInput, .text = {}});
+  int first_failure = status::ok;
+  for (const auto& script : scripts) {
+    if (interpreter.quit() || stop.stop_requested()) break;
+    const int result = run_script(interpreter, out, script, arguments.keep_going, stop);
+    if (first_failure == status::ok) first_failure = result;
+    if (first_failure != status::ok && !arguments.keep_going) break;
+  }
+  return first_failure;
+}
+
+int start_sandbox(std::unique_ptr<Sandbox>& sandbox, Monitor& monitor, Output& out, int servers,
+                  const std::stop_token& stop) {
+  return reporting(out, [&] {
+    sandbox = std::make_unique<Sandbox>(monitor, servers, std::vector<std::string>{}, stop);
+    out.err_line("sandbox: {} private server{} at {} (from another terminal: zksh -s {})", servers,
+                 servers == 1 ? "" : "s", sandbox->connect_string(), sandbox->connect_string());
+    return status::ok;
+  });
+}
+
+}  // namespace
+
+int run(const Arguments& arguments) {
+  Loop loop;
+  Monitor monitor;
+  OutputQueue queue(monitor, loop.wake_fd());
+  Printer printer(queue);
+  Supervisor supervisor(loop, monitor, queue, printer);
+  const auto input = input_of(arguments);
+  const OutputStyle style{.format = arguments.format,
+                          .out_is_terminal = isatty(STDOUT_FILENO) != 0,
+                          .err_is_terminal = isatty(STDERR_FILENO) != 0};
+  if (arguments.answer)
+    return supervisor.run([&](const std::stop_token& stop) {
+      queue.add(Stream::Out, *arguments.answer, stop);
+      return status::ok;
+    });
+
+  std::unique_ptr<Sandbox> sandbox;
+  if (arguments.sandbox_servers > 0) {
+    const int result = supervisor.run([&](const std::stop_token& stop) {
+      Output out(queue, style, stop);
+      return start_sandbox(sandbox, monitor, out, arguments.sandbox_servers, stop);
+    });
+    if (result != status::ok) return result;
+  }
+  Settings settings;
+  LineHistory history;
+  News news(queue, settings, style, input);
+  PersistentWatches watches(
+      monitor, {.event = [&](const Monitor::Held& held, const Event& event) { news(held, event); },
+                .warning = [&](const Monitor::Held& held,
+                               const std::string& text) { news.warn(held, text); }});
+  Session session(monitor, arguments.session,
+                  sandbox ? sandbox->connect_string() : arguments.server,
+                  [&](const Monitor::Held& held, const Event& event) {
+                    if (!watches.hear(held, event)) news(held, event);
+                    // The prompt shows the state, also where there is no news to print.
+                    if (event.type == Event::Type::Session) eventfd_write(loop.wake_fd(), 1);
+                  });
+  const auto attachment = watches.attach(session);
+  const Interpreter::Surroundings around{.client = session,
+                                         .queue = queue,
+                                         .style = style,
+                                         .history = history,
+                                         .settings = settings,
+                                         .watches = watches,
+                                         .sandbox = sandbox.get()};
+  int result = status::ok;
+  if (input == Input::Terminal)
+    result = Shell(loop, monitor, printer, around).run();
+  else
+    result = supervisor.run([&](const std::stop_token& stop) {
+      Interpreter interpreter(around, input, stop);
+      Output out(queue, style, stop);
+      return run_sources(interpreter, out, arguments, stop);
+    });
+  session.close();
+  printer.flush([&](int fd) { return loop.await_writable(fd); });
+  return result;
+}
+
+}  // namespace zksh

@@ -1,0 +1,66 @@
+// Script: lines from -c, a file or standard input, run one after the other.
+#include "script.h"
+
+#include "line_reader.h"
+#include "report.h"
+#include "words.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+/// Runs the lines that `next` gives and keeps count; `name` is the source's, for messages.
+int run_lines(Interpreter& interpreter, Output& out, const std::string& name, bool keep_going,
+              const std::stop_token& stop, const std::function<bool(std::string&)>& next) {
+  int first_failure = status::ok;
+  std::size_t number = 0;
+  std::string line;
+  while (!stop.stop_requested() && !interpreter.quit() && next(line)) {
+    ++number;
+    const int result = interpreter.run_line(line);
+    if (result == status::ok) continue;
+    if (first_failure == status::ok) first_failure = result;
+    if (keep_going) continue;
+    if (!name.empty() && !stop.stop_requested())
+      out.err_line("{}:{}: stopped at the first failure (status {}); --keep-going goes on", name,
+                   number, result);
+    break;
+  }
+  return first_failure;
+}
+
+int run_text(Interpreter& interpreter, Output& out, const std::string& text, bool keep_going,
+             const std::stop_token& stop) {
+  const auto commands = split_commands(text);
+  std::size_t at = 0;
+  return run_lines(interpreter, out, commands.size() > 1 ? "-c" : "", keep_going, stop,
+                   [&](std::string& line) {
+                     if (at == commands.size()) return false;
+                     line = commands[at++];
+                     return true;
+                   });
+}
+
+}  // namespace
+
+int run_script(Interpreter& interpreter, Output& out, const ScriptSource& source, bool keep_going,
+               const std::stop_token& stop) {
+  return reporting(out, [&] {
+    if (source.kind == ScriptSource::Kind::Text)
+      return run_text(interpreter, out, source.text, keep_going, stop);
+    const bool from_file = source.kind == ScriptSource::Kind::File;
+    const int fd = from_file ? open(source.text.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    if (fd < 0)
+      throw UsageError(fmt::format("cannot read {}: {}", source.text, std::strerror(errno)));
+    LineReader reader(fd, from_file, from_file ? source.text : "standard input", stop);
+    return run_lines(interpreter, out, from_file ? source.text : "stdin", keep_going, stop,
+                     [&](std::string& line) { return reader.next(line); });
+  });
+}
+
+}  // namespace zksh

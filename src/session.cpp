@@ -1,0 +1,230 @@
+// Session: a handle's life, from opening it to closing it, and the news that come meanwhile.
+#include "session.h"
+
+#include "connect_string.h"
+#include "session_handle.h"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+Event::Type event_type(int type) {
+  if (type == ZOO_CREATED_EVENT) return Event::Type::Created;
+  if (type == ZOO_DELETED_EVENT) return Event::Type::Deleted;
+  if (type == ZOO_CHANGED_EVENT) return Event::Type::DataChanged;
+  if (type == ZOO_CHILD_EVENT) return Event::Type::ChildrenChanged;
+  return Event::Type::Session;
+}
+
+SessionState session_state(int state) {
+  if (state == ZOO_CONNECTED_STATE) return SessionState::Connected;
+  if (state == ZOO_READONLY_STATE) return SessionState::ConnectedReadOnly;
+  if (state == ZOO_EXPIRED_SESSION_STATE) return SessionState::Expired;
+  if (state == ZOO_AUTH_FAILED_STATE) return SessionState::AuthFailed;
+  return SessionState::Connecting;
+}
+
+bool is_connected(SessionState state) {
+  return state == SessionState::Connected || state == SessionState::ConnectedReadOnly;
+}
+
+}  // namespace
+
+Session::Handle::~Handle() {
+  if (zh) zookeeper_close(zh);
+  session.monitor_.change([&](const Monitor::Held& held) {
+    for (Call* call : std::exchange(calls, {})) {
+      call->settle_error(held, code::closing);
+      delete call;
+    }
+  });
+}
+
+void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* path,
+                               void* context) {
+  auto& handle = *static_cast<Handle*>(context);
+  auto& session = handle.session;
+  session.monitor_.change([&](const Monitor::Held& held) {
+    auto& known = *session.state_;
+    if (known.handle.get() != &handle) return;  // the last words of a session that was replaced
+    handle.zh = zh;
+    Event event{
+        .type = event_type(type), .path = path ? path : "", .state = known.state, .printed = true};
+    if (event.type == Event::Type::Session) {
+      event.printed = false;
+      if (type != ZOO_SESSION_EVENT) return;
+      event.path.clear();
+      event.state = session_state(state);
+      if (event.state == known.state) return;
+      known.state = event.state;
+      if (is_connected(known.state)) {
+        known.ever_connected = true;
+        known.session_id = zoo_client_id(zh)->client_id;
+        known.negotiated_timeout = zoo_recv_timeout(zh);
+      }
+    }
+    session.sink_(held, event);
+  });
+}
+
+void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, const char* path,
+                                       void* context) {
+  if (type == ZOO_SESSION_EVENT) return;  // who waits for a watch looks at the session's state too
+  auto& handle = *static_cast<Handle*>(const_cast<void*>(zoo_get_context(zh)));
+  const auto id = reinterpret_cast<std::uintptr_t>(context);
+  handle.session.monitor_.change([&](const Monitor::Held& held) {
+    const auto found = handle.mailboxes.find(id);
+    if (found == handle.mailboxes.end()) return;
+    (*found->second)(held).push_back({.type = event_type(type), .path = path ? path : ""});
+  });
+}
+
+std::uintptr_t Session::Handle::id_of(const Monitor::Held& /*held*/, const Mailbox& mailbox) {
+  // There are few at a time; those that nobody else knows any more are dropped on the way.
+  std::uintptr_t id = 0;
+  std::erase_if(mailboxes, [&](const auto& entry) {
+    if (entry.second == mailbox) id = entry.first;
+    return entry.second.use_count() == 1;
+  });
+  if (id == 0) mailboxes.emplace(id = ++last_mailbox, mailbox);
+  return id;
+}
+
+Session::Session(Monitor& monitor, SessionSettings settings, std::string server, EventSink sink)
+    : monitor_(monitor),
+      settings_(settings),
+      sink_(std::move(sink)),
+      state_(std::make_unique<State>()) {
+  state_->server = std::move(server);
+  state_->state = SessionState::Connecting;
+  zoo_set_debug_level(static_cast<ZooLogLevel>(settings.log_level));
+}
+
+Session::~Session() { close(); }
+
+void Session::replace(std::shared_ptr<Handle> fresh, const std::string& server) {
+  // The old handle is closed after the monitor is free: closing waits for the C client's threads.
+  std::shared_ptr<Handle> old = std::move(fresh);
+  monitor_.change([&](const Monitor::Held& held) {
+    std::swap(state_->handle, old);
+    if (old) sink_(held, {.path = {}, .state = SessionState::Closed});
+    state_->state = state_->handle ? SessionState::Connecting : SessionState::Closed;
+    state_->server = server;
+    state_->ever_connected = false;
+    state_->opened = Clock::now();
+    state_->session_id = 0;
+    state_->negotiated_timeout = 0;
+    state_->identities.clear();
+  });
+}
+
+void Session::open(const std::string& server) {
+  const auto address = parse_connect_string(server);
+  close();
+  // Known before the C client starts: its first event can come before zookeeper_init returns.
+  auto fresh = std::make_shared<Handle>(*this);
+  replace(fresh, server);
+  const int flags = ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0);
+  const auto init = [&](const ConnectString& to) {
+    return zookeeper_init(to.for_c_client().c_str(), Handle::on_event, settings_.session_timeout_ms,
+                          nullptr, fresh.get(), flags);
+  };
+  zhandle_t* zh = init(address);
+  if (!zh && address.servers.size() > 1) {
+    // The C client wants every name to resolve; one that does is enough for zkCli and for us.
+    zh = init(resolvable(address));
+  }
+  if (!zh) {
+    const int reason = errno;
+    replace(nullptr, server);
+    // The next request tries again: the network may be back then.
+    monitor_.change([&](const Monitor::Held&) { state_->state = SessionState::Connecting; });
+    throw Error("cannot connect to " + (reason == ENOENT
+                                            ? why_unreachable(address)
+                                            : fmt::format("{}: {}", server, std::strerror(reason))),
+                status::no_connection);
+  }
+  // Without this the C client resolves the names on every turn of its loop; now only to reconnect.
+  zoo_set_servers_resolution_delay(zh, -1);
+  monitor_.change([&](const Monitor::Held&) { fresh->zh = zh; });
+}
+
+void Session::close() { replace(nullptr, server()); }
+
+std::string Session::server() {
+  return monitor_.look([&](const Monitor::Held&) { return state_->server; });
+}
+
+SessionState Session::state(const Monitor::Held& /*held*/) { return state_->state; }
+
+std::int64_t Session::session_id() {
+  return monitor_.look([&](const Monitor::Held&) { return state_->session_id; });
+}
+
+int Session::negotiated_timeout() {
+  return monitor_.look([&](const Monitor::Held&) { return state_->negotiated_timeout; });
+}
+
+std::string Session::connection_problem() {
+  const auto text = server();
+  return text.empty() ? "" : why_unreachable(parse_connect_string(text));
+}
+
+void Session::open_again() {
+  struct Done {
+    Session& session;
+    ~Done() {
+      session.monitor_.change([&](const Monitor::Held&) { session.state_->opening = false; });
+    }
+  };
+  const Done done{*this};
+  open(server());
+}
+
+void Session::await_connection(const std::string& path, const std::stop_token& stop) {
+  std::size_t refused = 0;
+  const auto give_up = Clock::now() + settings_.connect_timeout;
+  while (true) {
+    SessionState now{};
+    bool opens = false;
+    bool patient = false;
+    Clock::time_point deadline;
+    // Several threads may wait: one of them opens, and no other sees the session half open.
+    const bool seen = monitor_.wait_until(stop, give_up, [&](const Monitor::Held&) {
+      if (state_->opening) return false;
+      now = state_->state;
+      opens = now == SessionState::Expired || (now == SessionState::Connecting && !state_->handle);
+      state_->opening = opens;
+      const auto first = state_->opened + settings_.connect_timeout;
+      patient = !state_->ever_connected && Clock::now() < first;
+      deadline = patient ? first : give_up;
+      return true;
+    });
+    if (opens) {
+      open_again();
+      continue;
+    }
+    if (stop.stop_requested()) throw Cancelled();
+    if (!seen) throw ZkError(code::connection_loss, path);
+    if (is_connected(now)) return;
+    if (now == SessionState::Closed || now == SessionState::AuthFailed)
+      throw ZkError(code::invalid_state, path);
+    if (Clock::now() >= deadline) throw ZkError(code::connection_loss, path);
+    // A new session is waited for. A lost connection is given one round over the servers: the C
+    // client fails what is queued at each failed attempt, which a read without a purpose shows.
+    const auto probe = patient ? nullptr : start_exists("/", Watch::none());
+    monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
+      return state_->state != SessionState::Connecting || (probe && (*probe)(held));
+    });
+    if (probe && ++refused >= parse_connect_string(server()).servers.size() &&
+        current_state() == SessionState::Connecting)
+      throw ZkError(code::connection_loss, path);
+  }
+}
+
+}  // namespace zksh

@@ -1,0 +1,95 @@
+// Session: who it is to the servers.
+#include "digest.h"
+#include "fd.h"
+#include "session_handle.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <cstring>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace zksh {
+namespace {
+
+union Address {
+  sockaddr any;
+  sockaddr_in v4;
+  sockaddr_in6 v6;
+};
+
+/// As InetAddress.getHostAddress of Java writes it: an IPv6 address in full, without "::".
+std::string host_text(const Address& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (address.any.sa_family == AF_INET)
+    return inet_ntop(AF_INET, &address.v4.sin_addr, text.data(), text.size());
+  const auto* bytes = address.v6.sin6_addr.s6_addr;
+  if (IN6_IS_ADDR_V4MAPPED(&address.v6.sin6_addr))
+    return inet_ntop(AF_INET, bytes + 12, text.data(), text.size());
+  std::string host;
+  for (std::size_t i = 0; i < 16; i += 2)
+    host += fmt::format("{}{:x}", i == 0 ? "" : ":", bytes[i] << 8 | bytes[i + 1]);
+  return host;
+}
+
+/// The address that this machine's packets to a server bear, unless they are translated on the way.
+/// The C client keeps its socket to itself; but a socket of our own that is connected to the same
+/// place gets the same address, and a datagram socket sends nothing for that.
+std::string own_address(zhandle_t* zh) {
+  Address server{};
+  socklen_t size = sizeof server;
+  if (!zookeeper_get_connected_host(zh, &server.any, &size)) return {};
+  const Fd fd(socket(server.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  Address own{};
+  socklen_t own_size = sizeof own;
+  if (!fd || connect(fd.get(), &server.any, size) != 0 ||
+      getsockname(fd.get(), &own.any, &own_size) != 0)
+    return {};
+  return host_text(own);
+}
+
+}  // namespace
+
+Identity identity_of(const std::string& scheme, const std::string& credential) {
+  if (scheme == "digest") return {.scheme = scheme, .id = digest_id(credential)};
+  // What other schemes make of it is known to the servers alone.
+  return {.scheme = scheme, .id = {}};
+}
+
+void Session::Handle::accepted(const Identity& identity) {
+  if (identity.scheme == "ip") return;  // the server adds what it knows already
+  session.monitor_.look([&](const Monitor::Held&) {
+    auto& known = *session.state_;
+    if (known.handle.get() == this && std::ranges::count(known.identities, identity) == 0)
+      known.identities.push_back(identity);
+  });
+}
+
+std::vector<Identity> Session::identities() {
+  const auto on = handle();
+  const auto [connected, zh, added] = monitor_.look([&](const Monitor::Held&) {
+    const bool up = state_->state == SessionState::Connected ||
+                    state_->state == SessionState::ConnectedReadOnly;
+    return std::tuple(up, on ? on->zh : nullptr, state_->identities);
+  });
+  if (!connected || !zh) return {};
+  std::vector<Identity> all;
+  if (const auto own = own_address(zh); !own.empty()) all.push_back({.scheme = "ip", .id = own});
+  all.insert(all.end(), added.begin(), added.end());
+  return all;
+}
+
+void Session::fail_authentication() {
+  std::shared_ptr<Handle> old;  // closed after the monitor is free
+  monitor_.change([&](const Monitor::Held& held) {
+    std::swap(state_->handle, old);
+    state_->state = SessionState::AuthFailed;
+    state_->identities.clear();
+    sink_(held, {.type = Event::Type::Session, .path = {}, .state = state_->state});
+  });
+}
+
+}  // namespace zksh

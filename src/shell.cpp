@@ -1,0 +1,211 @@
+// Shell: the interactive zksh: prompt, typed lines, the command that runs.
+#include "shell.h"
+
+#include "complete.h"
+#include "secrets.h"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+// zkCli's words (ZooKeeper.States), but for EXPIRED, which Java's client calls CLOSED.
+std::string_view state_name(SessionState state) {
+  switch (state) {
+    case SessionState::Closed:
+      return "CLOSED";
+    case SessionState::Connecting:
+      return "CONNECTING";
+    case SessionState::Connected:
+      return "CONNECTED";
+    case SessionState::ConnectedReadOnly:
+      return "CONNECTEDREADONLY";
+    case SessionState::Expired:
+      return "EXPIRED";
+    case SessionState::AuthFailed:
+      return "AUTH_FAILED";
+  }
+  return "";
+}
+
+/// Node paths are not offered: asking a server would block the keys. A PathSource that knows them
+/// already goes here.
+Completion completion(const std::string& line, std::size_t word_begin, std::size_t cursor) {
+  auto candidates = complete_line(line, word_begin, cursor, PathSource());
+  const bool more = candidates.size() == 1 && goes_on(candidates.front());
+  return {.candidates = std::move(candidates), .append = more ? '\0' : ' '};
+}
+
+}  // namespace
+
+Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surroundings around)
+    : loop_(loop),
+      monitor_(monitor),
+      printer_(printer),
+      around_(around),
+      terminal_(STDIN_FILENO),
+      history_file_(
+          {.path = default_history_path(),
+           .mask = [](std::string_view line) { return mask_secrets(line); },
+           .warn = [&queue = around_.queue](
+                       const std::string& text) { queue.add(Stream::Err, text + '\n'); }}),
+      editor_({.in = STDIN_FILENO,
+               .out = isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO,
+               .on_line = [this](const std::optional<std::string>& line) { accept(line); },
+               .await_writable = [&loop](int fd) { return loop.await_writable(fd); },
+               .complete = completion}) {
+  for (const auto& line : history_file_.load()) LineEditor::remember(line);
+  printer_.print_through([this](std::string_view bytes) {
+    if (!editor_.active()) return false;
+    editor_.print(bytes);
+    return true;
+  });
+}
+
+Shell::~Shell() { printer_.print_through({}); }
+
+int Shell::run() {
+  around_.queue.add(Stream::Err, fmt::format("zksh {}: `help` lists the commands, Ctrl-D leaves\n",
+                                             ZKSH_VERSION));
+  keep_connected();
+  LoopEvents events;
+  events.reads_input = [this] { return editor_.active(); };
+  events.input_waits = [this] { return editor_.active() && editor_.pending(); };
+  events.input = [this] { editor_.feed(); };
+  events.interrupt = [this] { interrupt(); };
+  events.end = [this](int signal) { end(signal); };
+  events.resize = [this] { editor_.resize(); };
+  events.suspend = [this] { suspend(); };
+  events.resume = [this] { editor_.resume(); };
+  events.out_failed = [this](int error) { lose_output(error); };
+  loop_.run(printer_, events, [this] {
+    look_after_jobs();
+    return leaving_ && !command_;
+  });
+  editor_.end();
+  if (connector_) connector_->stop();
+  connector_.reset();
+  return status_;
+}
+
+void Shell::accept(const std::optional<std::string>& line) {
+  if (!line) {
+    leaving_ = true;
+    around_.queue.add(Stream::Err, "\n");
+    return;
+  }
+  if (const auto kept = history_file_.add(*line)) LineEditor::remember(*kept);
+  start(*line);
+}
+
+void Shell::start(const std::string& line) {
+  interrupts_ = 0;
+  command_ =
+      std::make_unique<Job>(monitor_, loop_.wake_fd(), [this, line](const std::stop_token& stop) {
+        Interpreter interpreter(around_, Input::Terminal, stop);
+        const int result = interpreter.run_line(line);
+        quit_ = interpreter.quit();
+        return result;
+      });
+}
+
+/// Ends the command that has finished, and prompts when there is nothing else to do.
+void Shell::look_after_jobs() {
+  if (command_ && command_->status() && drained()) {
+    const int result = *command_->status();
+    command_.reset();
+    problem_told_ = problem_told_ || result == status::no_connection;
+    if (!leaving_) status_ = quit_ ? status_ : result;
+    leaving_ = leaving_ || quit_;
+  }
+  if (command_ || leaving_) return;
+  if (connector_ && connector_->status()) {
+    connector_.reset();
+    if (!problem_told_) around_.queue.add(Stream::Err, connector_problem_);
+  }
+  if (!connector_ && around_.client.current_state() == SessionState::Expired) keep_connected();
+  if (!editor_.active())
+    editor_.begin(prompt());
+  else
+    editor_.set_prompt(prompt());
+}
+
+/// Whether all that was said is on the screen: the prompt comes below it.
+bool Shell::drained() {
+  printer_.pump();
+  return printer_.blocked_on() < 0 || leaving_;
+}
+
+/// Opens the session behind the prompt, and says so when that fails. The C client goes on trying.
+void Shell::keep_connected() {
+  connector_problem_.clear();
+  problem_told_ = false;
+  connector_ =
+      std::make_unique<Job>(monitor_, loop_.wake_fd(), [this](const std::stop_token& stop) {
+        auto& client = around_.client;
+        try {
+          client.await_connection("/", stop);
+        } catch (const ZkError& error) {
+          // Of a session that was closed meanwhile there is nothing to say.
+          if (error.code() == code::connection_loss)
+            connector_problem_ = fmt::format("no connection to {}\n", client.connection_problem());
+        } catch (const Cancelled&) {
+          return status::ok;
+        } catch (const Error& error) {
+          connector_problem_ = fmt::format("{}\n", error.what());
+        }
+        return status::ok;
+      });
+}
+
+void Shell::interrupt() {
+  if (!command_) {
+    editor_.interrupt();
+    return;
+  }
+  editor_.interrupt();  // the lines that were pasted behind the command
+  // The terminal has shown ^C.
+  around_.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
+  command_->stop();
+  // A name look-up cannot be interrupted: whoever insists gets out.
+  if (++interrupts_ == 3) {
+    terminal_.restore();
+    _exit(status::signal_base + SIGINT);
+  }
+}
+
+void Shell::end(int signal) {
+  leaving_ = true;
+  status_ = status::signal_base + signal;
+  if (command_) command_->stop();
+  if (connector_) connector_->stop();
+  loop_.leave(status_);
+}
+
+/// Standard output is no terminal, and cannot be written any more.
+void Shell::lose_output(int error) {
+  end(SIGPIPE);
+  if (error == EPIPE) return;
+  status_ = status::failure;
+  around_.queue.add(Stream::Err, fmt::format("zksh: cannot write to standard output: {}\n",
+                                             std::strerror(error)));
+}
+
+void Shell::suspend() {
+  editor_.suspend();
+  Loop::stop_process();
+  editor_.resume();
+}
+
+std::string Shell::prompt() const {
+  return fmt::format("[zk: {}({}) {}] ", around_.client.server(),
+                     state_name(around_.client.current_state()), around_.history.next());
+}
+
+}  // namespace zksh

@@ -1,0 +1,59 @@
+// Shell: the interactive zksh: prompt, typed lines, the command that runs.
+#pragma once
+
+#include "interpreter.h"
+#include "job.h"
+#include "loop.h"
+#include "printer.h"
+#include "term/history_file.h"
+#include "term/line_editor.h"
+#include "term/terminal.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace zksh {
+
+/// Used on the main thread alone.
+class Shell {
+ public:
+  Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surroundings around);
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+  ~Shell();
+
+  /// Reads and runs lines until quit, Ctrl-D or a signal; returns the exit status: the last
+  /// command's, or 128 + signal.
+  int run();
+
+ private:
+  void accept(const std::optional<std::string>& line);
+  void start(const std::string& line);
+  void look_after_jobs();
+  void interrupt();
+  void end(int signal);
+  void lose_output(int error);
+  void suspend();
+  void keep_connected();
+  std::string prompt() const;
+  bool drained();
+
+  Loop& loop_;
+  Monitor& monitor_;
+  Printer& printer_;
+  Interpreter::Surroundings around_;
+  Terminal terminal_;
+  HistoryFile history_file_;
+  LineEditor editor_;
+  std::unique_ptr<Job> command_;    ///< the one in the foreground
+  std::unique_ptr<Job> connector_;  ///< waits for a new session behind the prompt
+  std::string connector_problem_;   ///< written by the connector, read after its end
+  bool problem_told_ = false;       ///< by a command that waited for the same connection
+  bool quit_ = false;               ///< written by the command's thread, read after its end
+  bool leaving_ = false;
+  int interrupts_ = 0;  ///< since the command was started
+  int status_ = 0;
+};
+
+}  // namespace zksh

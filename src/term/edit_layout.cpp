@@ -1,0 +1,209 @@
+// Edit layout: where prompt and edited line stand on the screen, cell by cell.
+#include "term/edit_layout.h"
+
+#include "utf8.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cwchar>
+#include <numeric>
+
+namespace zksh {
+namespace {
+
+/// Code points that are drawn as nothing, or that change the direction of what follows.
+bool is_invisible(char32_t c) {
+  return c == 0xAD || (c >= 0x200B && c <= 0x200F && c != 0x200D) || (c >= 0x2028 && c <= 0x202E) ||
+         (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) ||
+         (c >= 0xE0000 && c <= 0xE0FFF);
+}
+
+class Builder {
+ public:
+  explicit Builder(int width) : width_(std::max(width, 2)) { layout_.rows.emplace_back(); }
+
+  /// One step through `text` at `at`: puts what stands there, returns the bytes it took.
+  std::size_t put_character(std::string_view text, std::size_t at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte == '\t') {
+      do put_cell(" ", 1);
+      while (column_ % 8 != 0 && column_ < width_);
+      return 1;
+    }
+    if (byte < 0x20 || byte == 0x7F) {
+      put_ascii(fmt::format("^{}", static_cast<char>(byte ^ 0x40U)));
+      return 1;
+    }
+    const Utf8Step step = decode_utf8(text, at);
+    if (!step.valid) {
+      put_ascii(fmt::format("\\x{:02x}", byte));
+      return 1;
+    }
+    const int columns = wcwidth(static_cast<wchar_t>(step.code_point));
+    const auto number = static_cast<unsigned>(step.code_point);
+    if (columns < 0 || is_invisible(step.code_point))
+      put_ascii(number > 0xFFFF ? fmt::format("\\U{:08x}", number)
+                                : fmt::format("\\u{:04x}", number));
+    else if (columns == 0)
+      combine(text.substr(at, step.length));
+    else
+      put_cell(std::string(text.substr(at, step.length)), columns);
+    return step.length;
+  }
+
+  void put_ascii(std::string_view text) {
+    for (const char c : text) put_cell(std::string(1, c), 1);
+  }
+
+  /// A hard end of the row.
+  void end_row() {
+    layout_.rows.emplace_back();
+    column_ = 0;
+  }
+
+  void mark_cursor() {
+    if (column_ == width_) wrap();
+    layout_.cursor_row = row();
+    layout_.cursor_column = column_;
+  }
+
+  void set_style(std::string style) { style_ = std::move(style); }
+  const std::string& style() const { return style_; }
+  /// Wraps now, if a character of this width would.
+  void make_room(int columns) {
+    if (column_ + columns > width_) wrap();
+  }
+  int row() const { return static_cast<int>(layout_.rows.size()) - 1; }
+  Layout take() { return std::move(layout_); }
+
+ private:
+  void put_cell(std::string text, int columns) {
+    make_room(columns);
+    layout_.rows.back().cells.push_back({std::move(text), columns, style_});
+    column_ += columns;
+  }
+
+  void combine(std::string_view mark) {
+    constexpr std::size_t bytes_in_a_cell = 32;
+    auto& cells = layout_.rows.back().cells;
+    if (cells.empty())
+      put_cell(' ' + std::string(mark), 1);
+    else if (cells.back().text.size() + mark.size() <= bytes_in_a_cell)
+      cells.back().text += mark;
+  }
+
+  void wrap() {
+    // A wide character that does not fit leaves a column free: filled, so that full rows are full.
+    while (column_ < width_) {
+      layout_.rows.back().cells.push_back({" ", 1, style_});
+      ++column_;
+    }
+    layout_.rows.back().wraps = true;
+    end_row();
+  }
+
+  Layout layout_;
+  int width_;
+  int column_ = 0;
+  std::string style_;
+};
+
+/// The length of the escape sequence that begins at `at`; `text[at]` is ESC.
+std::size_t escape_length(std::string_view text, std::size_t at) {
+  if (at + 1 >= text.size()) return 1;
+  const std::string_view rest = text.substr(at + 2);
+  if (text[at + 1] == '[') {
+    const auto final_byte =
+        std::find_if(rest.begin(), rest.end(), [](char c) { return c >= 0x40 && c <= 0x7E; });
+    const auto before = static_cast<std::size_t>(final_byte - rest.begin());
+    return std::min(before + 3, text.size() - at);
+  }
+  if (text[at + 1] == ']') {
+    const auto bell = rest.find('\a');
+    const auto terminator = rest.find("\033\\");
+    const auto end = std::min(bell == std::string_view::npos ? rest.size() : bell + 1,
+                              terminator == std::string_view::npos ? rest.size() : terminator + 2);
+    return 2 + end;
+  }
+  return 2;
+}
+
+void put_prompt(Builder& builder, std::string_view prompt) {
+  for (std::size_t at = 0; at < prompt.size();) {
+    const char c = prompt[at];
+    if (c == '\033') {
+      const auto sequence = prompt.substr(at, escape_length(prompt, at));
+      const bool sgr = sequence.size() > 2 && sequence[1] == '[' && sequence.back() == 'm';
+      const bool reset = sequence == "\033[m" || sequence == "\033[0m";
+      if (sgr) builder.set_style(reset ? "" : builder.style() + std::string(sequence));
+      at += sequence.size();
+    } else if (c == '\n') {
+      builder.end_row();
+      ++at;
+    } else if (c == '\001' || c == '\002') {  // readline's marks around what is invisible
+      ++at;
+    } else {
+      at += builder.put_character(prompt, at);
+    }
+  }
+  builder.set_style("");
+}
+
+/// Where to begin, so that what stands before the cursor is a few screens at most. Steps are large,
+/// so that the picture stands still while the cursor moves within it.
+std::size_t window_begin(const EditedLine& line, ScreenSize screen) {
+  const auto area =
+      static_cast<std::size_t>(screen.columns) * static_cast<std::size_t>(screen.rows);
+  const std::size_t stride = 2 * area;
+  if (line.cursor <= 2 * stride) return 0;
+  std::size_t begin = line.cursor / stride * stride - stride;
+  constexpr auto continues = [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+  };
+  for (int back = 0; back < 3 && continues(line.text[begin]); ++back) --begin;
+  return begin;
+}
+
+void keep_rows_around_cursor(Layout& layout, int height) {
+  const int first = std::max(0, layout.cursor_row - height + 1);
+  layout.rows.erase(layout.rows.begin(), layout.rows.begin() + first);
+  layout.cursor_row -= first;
+  if (layout.rows.size() <= static_cast<std::size_t>(height)) return;
+  layout.rows.resize(static_cast<std::size_t>(height));
+  layout.rows.back().wraps = false;
+}
+
+}  // namespace
+
+int Row::columns() const {
+  return std::accumulate(cells.begin(), cells.end(), 0,
+                         [](int sum, const Cell& cell) { return sum + cell.width; });
+}
+
+Layout lay_out(const EditedLine& line, ScreenSize screen) {
+  Builder builder(screen.columns);
+  const std::size_t begin = window_begin(line, screen);
+  if (begin == 0)
+    put_prompt(builder, line.prompt);
+  else
+    builder.put_ascii("<");
+  int last_row = -1;
+  for (std::size_t at = begin; at < line.text.size();) {
+    if (at == line.cursor) {
+      const Utf8Step step = decode_utf8(line.text, at);
+      builder.make_room(step.valid ? std::max(1, wcwidth(static_cast<wchar_t>(step.code_point)))
+                                   : 1);
+      builder.mark_cursor();
+      last_row = builder.row() + screen.rows;
+    }
+    if (last_row >= 0 && builder.row() > last_row) break;
+    at += builder.put_character(line.text, at);
+  }
+  if (line.cursor >= line.text.size()) builder.mark_cursor();
+  Layout layout = builder.take();
+  keep_rows_around_cursor(layout, std::max(screen.rows, 1));
+  return layout;
+}
+
+}  // namespace zksh

@@ -1,0 +1,213 @@
+// History file: the lines of earlier runs, saved one by one and shared by all shells of a user.
+#include "term/history_file.h"
+
+#include "fd.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_saved_line = std::size_t{64} << 10U;
+constexpr mode_t owner_only = 0600;
+
+/// The file can not be used; errno says why. `quiet`: the user wants it so.
+struct Opened {
+  Fd fd;
+  bool quiet = false;
+};
+
+void make_directories(const fs::path& directory) {
+  if (directory.empty() || mkdir(directory.c_str(), 0700) == 0 || errno != ENOENT) return;
+  make_directories(directory.parent_path());
+  mkdir(directory.c_str(), 0700);
+}
+
+/// Another shell holds the lock for the time of one write. One that was stopped while it held it
+/// must not stop us: a line that is lost or doubled then is the lesser harm.
+void lock(int fd) {
+  for (int attempt = 0; attempt < 20 && flock(fd, LOCK_EX | LOCK_NB) != 0; ++attempt)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+/// Whether the path still leads to this open file: a shell that shortened it has replaced it.
+bool still_at(const fs::path& path, int fd) {
+  struct stat opened {};
+  struct stat named {};
+  return fstat(fd, &opened) == 0 && stat(path.c_str(), &named) == 0 &&
+         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+Opened open_locked(const fs::path& path) {
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    // Not blocking, in case it is a named pipe.
+    constexpr int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    Fd fd(open(path.c_str(), flags, owner_only));
+    struct stat facts {};
+    if (!fd || fstat(fd.get(), &facts) != 0) return {};
+    if (S_ISCHR(facts.st_mode)) return {{}, true};
+    if (!S_ISREG(facts.st_mode)) {
+      errno = EINVAL;
+      return {};
+    }
+    if ((facts.st_mode & 0077U) != 0) fchmod(fd.get(), owner_only);
+    lock(fd.get());
+    if (still_at(path, fd.get())) return {std::move(fd)};
+  }
+  errno = EBUSY;
+  return {};
+}
+
+bool write_whole(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+/// The last `limit` bytes, from the first whole line on; of a file of `size` bytes.
+std::string read_tail(int fd, std::size_t size, std::size_t limit) {
+  const std::size_t begin = size - std::min(size, limit);
+  std::string text(size - begin, '\0');
+  std::size_t filled = 0;
+  while (filled < text.size()) {
+    const ssize_t count =
+        pread(fd, text.data() + filled, text.size() - filled, static_cast<off_t>(begin + filled));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    filled += static_cast<std::size_t>(count);
+  }
+  text.resize(filled);
+  if (begin > 0) text.erase(0, std::min(text.find('\n'), text.size() - 1) + 1);
+  return text;
+}
+
+std::vector<std::string> lines_of(std::string_view text, std::size_t limit) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    const bool sane =
+        !line.empty() && line.find('\0') == std::string::npos && end <= max_saved_line;
+    if (sane) lines.emplace_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (lines.size() > limit) lines.erase(lines.begin(), lines.end() - static_cast<long>(limit));
+  return lines;
+}
+
+std::size_t size_of(int fd) {
+  struct stat facts {};
+  return fstat(fd, &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
+}
+
+/// Replaces the file, which is locked, by one with these lines alone. Whoever waits for the lock
+/// then sees that the path leads elsewhere.
+void replace_file(const fs::path& path, const std::vector<std::string>& lines) {
+  std::error_code error;
+  const fs::path target = fs::canonical(path, error);  // a link stays a link
+  if (error) return;
+  std::string text;
+  for (const auto& line : lines) (text += line) += '\n';
+  std::string name = target.string() + ".XXXXXX";
+  const Fd fd(mkostemp(name.data(), O_CLOEXEC));
+  if (!fd) return;
+  if (!write_whole(fd.get(), text) || rename(name.c_str(), target.c_str()) != 0)
+    unlink(name.c_str());
+}
+
+}  // namespace
+
+std::optional<fs::path> default_history_path() {
+  const auto absolute = [](const char* name) -> std::optional<fs::path> {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value != '/') return std::nullopt;
+    return value;
+  };
+  if (const auto state = absolute("XDG_STATE_HOME")) return *state / "zksh/history";
+  if (const auto home = absolute("HOME")) return *home / ".local/state/zksh/history";
+  return std::nullopt;
+}
+
+void HistoryFile::fail(const std::string& reason) {
+  if (!std::exchange(warned_, true)) options_.warn("the history is not saved: " + reason);
+}
+
+std::vector<std::string> HistoryFile::load() {
+  if (!options_.path) {
+    fail("HOME is not set");
+    return {};
+  }
+  struct stat facts {};
+  if (stat(options_.path->c_str(), &facts) != 0 && errno == ENOENT) return {};
+  const Opened file = open_locked(*options_.path);
+  if (file.quiet) return {};
+  if (!file.fd) {
+    fail(fmt::format("cannot open {}: {}", options_.path->string(), std::strerror(errno)));
+    return {};
+  }
+  const std::size_t size = size_of(file.fd.get());
+  const std::string text = read_tail(file.fd.get(), size, options_.max_bytes);
+  auto lines = lines_of(text, options_.max_lines);
+  const auto count = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  if (size > options_.max_bytes || count > 2 * options_.max_lines)
+    replace_file(*options_.path, lines);
+  if (!lines.empty()) last_ = lines.back();
+  return lines;
+}
+
+std::optional<std::string> HistoryFile::add(const std::string& line) {
+  if (line.empty() || line.front() == ' ' || line.front() == '\t') return std::nullopt;
+  const std::optional<std::string> masked = options_.mask(line);
+  const std::string& text = masked ? *masked : line;
+  if (text == last_) return std::nullopt;
+  last_ = text;
+  const bool fits = line.size() <= max_saved_line && line.find('\n') == std::string::npos &&
+                    line.find('\0') == std::string::npos;
+  if (!masked && fits && options_.path) append(line);
+  return text;
+}
+
+void HistoryFile::append(const std::string& line) {
+  const fs::path& path = *options_.path;
+  make_directories(path.parent_path());
+  const Opened file = open_locked(path);
+  if (file.quiet) return;
+  const auto cannot_write = [&] {
+    fail(fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));
+  };
+  if (!file.fd) return cannot_write();
+
+  const std::size_t size = size_of(file.fd.get());
+  char last_byte = '\n';
+  if (size > 0 && pread(file.fd.get(), &last_byte, 1, static_cast<off_t>(size - 1)) != 1)
+    last_byte = '\n';
+  const std::string entry = (last_byte == '\n' ? "" : "\n") + line + '\n';
+  if (!write_whole(file.fd.get(), entry)) {
+    cannot_write();
+    // Half a line would become part of the next one.
+    [[maybe_unused]] const int done = ftruncate(file.fd.get(), static_cast<off_t>(size));
+    return;
+  }
+  if (size + entry.size() <= 2 * options_.max_bytes) return;
+  const std::string text = read_tail(file.fd.get(), size + entry.size(), options_.max_bytes);
+  replace_file(path, lines_of(text, options_.max_lines));
+}
+
+}  // namespace zksh

@@ -1,0 +1,400 @@
+// Line editor: GNU readline driven by a poll loop, with output above the line that is typed.
+//
+// Readline edits; what stands on the screen is the Painter's. All that readline itself writes goes
+// to a sink, so that nothing on the terminal is unknown to the Painter.
+#include "term/line_editor.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+// readline.h needs <cstdio> before it.
+#include "error.h"
+#include "term/candidate_list.h"
+#include "term/terminal.h"
+
+#include <readline/history.h>
+#include <readline/readline.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace zksh {
+namespace {
+
+constexpr std::size_t bytes_per_feed = std::size_t{64} << 10U;
+constexpr std::size_t remembered_line_limit = std::size_t{1} << 20U;
+constexpr int remembered_lines = 10'000;
+constexpr std::string_view bracketed_paste_on = "\033[?2004h";
+constexpr std::string_view bracketed_paste_off = "\033[?2004l";
+
+/// Readline's callbacks carry no context, so there is one current editor.
+LineEditor* current = nullptr;
+
+std::string_view readline_text() {
+  return rl_line_buffer == nullptr
+             ? std::string_view()
+             : std::string_view(rl_line_buffer, static_cast<std::size_t>(rl_end));
+}
+
+bool variable_is_on(const char* name) {
+  const char* value = rl_variable_value(name);
+  return value != nullptr && std::string_view(value) == "on";
+}
+
+/// What `show-mode-in-prompt` of ~/.inputrc wants before the prompt.
+std::string mode_mark() {
+  if (!variable_is_on("show-mode-in-prompt")) return {};
+  constexpr int emacs = 1;
+  const bool vi_command = rl_get_keymap() == rl_get_keymap_by_name("vi-command");
+  const char* mark = rl_variable_value(rl_editing_mode == emacs ? "emacs-mode-string"
+                                       : vi_command             ? "vi-cmd-mode-string"
+                                                                : "vi-ins-mode-string");
+  return mark == nullptr ? std::string() : std::string(mark);
+}
+
+/// Gives `function` the keys of `replaced`, in every keymap.
+void take_over(rl_command_func_t* replaced, rl_command_func_t* function) {
+  for (const char* name : {"emacs", "vi-insert", "vi-command"}) {
+    Keymap map = rl_get_keymap_by_name(name);
+    char** keys = rl_invoking_keyseqs_in_map(replaced, map);
+    if (keys == nullptr) continue;
+    for (char** key = keys; *key != nullptr; ++key) {
+      rl_bind_keyseq_in_map(*key, function, map);
+      std::free(*key);
+    }
+    std::free(static_cast<void*>(keys));
+  }
+}
+
+FILE* open_or_throw(int fd, const char* mode) {
+  FILE* file = fd < 0 ? nullptr : fdopen(fd, mode);
+  if (file == nullptr)
+    throw Error(std::string("cannot set up the line editor: ") + std::strerror(errno));
+  return file;
+}
+
+}  // namespace
+
+struct LineEditor::Bridge {
+  static int next_byte(FILE*) { return current->input_.next(); }
+
+  static int input_available() {
+    const int microseconds = rl_set_keyboard_input_timeout(0);
+    rl_set_keyboard_input_timeout(microseconds);
+    return current->input_.ready(std::chrono::microseconds(microseconds)) ? 1 : 0;
+  }
+
+  static void redisplay() {}
+
+  static void accept(char* line) {
+    current->accepted_.push_back(line == nullptr ? std::nullopt : std::optional<std::string>(line));
+    std::free(line);
+  }
+
+  static int begin_paste(int, int) {
+    current->pasting_ = true;
+    return 0;
+  }
+
+  static int clear_screen(int, int) {
+    current->painter_.clear_screen();
+    return 0;
+  }
+
+  static int redraw(int, int) {
+    current->painter_.erase();
+    return 0;
+  }
+
+  static void show(char** matches, int count, int) {
+    current->print(candidate_list({matches + 1, matches + 1 + count}, current->painter_.screen()));
+  }
+
+  static char** complete(const char* word, int begin, int end) {
+    rl_attempted_completion_over = 1;  // no file names instead
+    if (!current->options_.complete) return nullptr;
+    static Completion found;
+    found =
+        current->options_.complete(std::string(readline_text()), static_cast<std::size_t>(begin),
+                                   static_cast<std::size_t>(end));
+    rl_completion_append_character = static_cast<unsigned char>(found.append);
+    return rl_completion_matches(word, [](const char*, int state) -> char* {
+      const auto index = static_cast<std::size_t>(state);
+      return index < found.candidates.size() ? strdup(found.candidates[index].c_str()) : nullptr;
+    });
+  }
+};
+
+LineEditor::LineEditor(Options options)
+    : options_(std::move(options)),
+      input_file_(open_or_throw(fcntl(options_.in, F_DUPFD_CLOEXEC, 3), "r")),
+      sink_(open_or_throw(open("/dev/null", O_WRONLY | O_CLOEXEC), "w")),
+      dumb_(terminal_is_dumb()),
+      input_(options_.in),
+      painter_(options_.out, dumb_, options_.await_writable) {
+  assert(current == nullptr);
+  current = this;
+  set_up_readline();
+}
+
+LineEditor::~LineEditor() {
+  end();
+  rl_callback_handler_remove();
+  rl_instream = nullptr;
+  rl_outstream = nullptr;
+  current = nullptr;
+}
+
+void LineEditor::set_up_readline() {
+  other_charset_ = use_utf8_locale();
+  rl_readline_name = "zksh";
+  rl_instream = input_file_.get();
+  rl_outstream = sink_.get();
+  rl_catch_signals = 0;
+  rl_catch_sigwinch = 0;
+  rl_change_environment = 0;  // LINES and COLUMNS would be wrong in programs started later
+  rl_prep_term_function = nullptr;
+  rl_deprep_term_function = nullptr;
+  rl_getc_function = Bridge::next_byte;
+  rl_input_available_hook = Bridge::input_available;
+  rl_attempted_completion_function = Bridge::complete;
+  rl_completion_display_matches_hook = Bridge::show;
+  rl_completer_word_break_characters = " \t";
+  rl_completion_query_items = 0;                    // the question would block
+  rl_variable_bind("show-all-if-ambiguous", "on");  // unless ~/.inputrc says otherwise
+  rl_initialize();
+  rl_redisplay_function = Bridge::redisplay;  // set before, it would switch bracketed pastes off
+  // By default Ctrl-J ends a search and keeps the line; here Enter sends the same (see below).
+  const char* terminators = rl_variable_value("isearch-terminators");
+  if (terminators == nullptr || *terminators == '\0')
+    rl_variable_bind("isearch-terminators", "\\e");
+  // The bell goes to stderr, which may be a file.
+  if (!is_terminal(STDERR_FILENO)) rl_variable_bind("bell-style", "none");
+  take_over(rl_clear_screen, Bridge::clear_screen);
+  take_over(rl_clear_display, Bridge::clear_screen);
+  take_over(rl_refresh_line, Bridge::redraw);
+  bracketed_paste_ = !dumb_ && variable_is_on("enable-bracketed-paste");
+  for (const char* map : {"emacs", "vi-insert", "vi-command"})
+    rl_bind_keyseq_in_map("\\e[200~", Bridge::begin_paste, rl_get_keymap_by_name(map));
+  stifle_history(remembered_lines);
+}
+
+/// Readline forgets what it knows of the line before.
+void LineEditor::start_line() const {
+  rl_callback_handler_install("", Bridge::accept);
+  if (!other_charset_) return;
+  use_utf8_locale();  // readline sets the environment's one for each line
+  rl_variable_bind("input-meta", "on");
+  rl_variable_bind("output-meta", "on");
+  rl_variable_bind("convert-meta", "off");
+}
+
+void LineEditor::prepare_terminal() {
+  rl_prep_terminal(1);
+  // Enter as a newline, so that lines typed ahead are lines to the program that reads them. Unless
+  // the user has given the two keys different meanings.
+  termios modes{};
+  if (rl_function_of_keyseq("\r", nullptr, nullptr) ==
+          rl_function_of_keyseq("\n", nullptr, nullptr) &&
+      tcgetattr(options_.in, &modes) == 0) {
+    modes.c_iflag |= ICRNL;
+    tcsetattr(options_.in, TCSANOW, &modes);
+  }
+  if (!bracketed_paste_) return;
+  painter_.send(bracketed_paste_on);
+  note_bracketed_paste(true);
+}
+
+void LineEditor::release_terminal() {
+  if (bracketed_paste_) painter_.send(bracketed_paste_off);
+  painter_.flush();
+  note_bracketed_paste(false);
+  rl_deprep_terminal();
+}
+
+void LineEditor::begin(std::string prompt) {
+  if (active_) return set_prompt(std::move(prompt));
+  active_ = true;
+  prompt_ = std::move(prompt);
+  painter_.resize(screen_size(options_.out));
+  painter_.find_fresh_row();
+  prepare_terminal();
+  start_line();
+  rl_insert_text(carried_text_.c_str());
+  carried_text_.clear();
+  paint();
+}
+
+void LineEditor::set_prompt(std::string prompt) {
+  prompt_ = std::move(prompt);
+  if (active_ && !suspended_) paint();
+}
+
+void LineEditor::end() {
+  drop_queued();
+  if (!active_) return;
+  if (!suspended_) {
+    paint_at_end("");
+    leave_line();
+  }
+  active_ = suspended_ = false;
+}
+
+std::string LineEditor::text() const {
+  return active_ ? std::string(readline_text()) : std::string();
+}
+
+void LineEditor::paint() {
+  // While readline asks for something (a search, a count), its message stands for the prompt.
+  const bool message = rl_display_prompt != nullptr && *rl_display_prompt != '\0';
+  const std::string prompt = message ? std::string(rl_display_prompt) : mode_mark() + prompt_;
+  painter_.paint({prompt, readline_text(), static_cast<std::size_t>(rl_point)});
+  painter_.flush();
+}
+
+/// The last picture of a line: all of it, as far as it fits, with the cursor behind it.
+void LineEditor::paint_at_end(std::string_view suffix) {
+  const std::string text = std::string(readline_text()) + std::string(suffix);
+  painter_.paint({prompt_, text, text.size()});
+}
+
+/// From the end of the line to the normal state of the terminal below it.
+void LineEditor::leave_line() {
+  painter_.leave();
+  painter_.send(std::exchange(unfinished_output_, {}));
+  release_terminal();
+}
+
+void LineEditor::feed() {
+  if (!active_ || suspended_) return;
+  input_.set_budget(bytes_per_feed);
+  if (accepted_.empty()) read_keys();
+  if (accepted_.empty() && input_.ended()) accepted_.emplace_back(std::nullopt);
+  if (accepted_.empty())
+    paint();
+  else
+    deliver();
+}
+
+void LineEditor::read_keys() {
+  while (accepted_.empty()) {
+    if (pasting_) {
+      if (!input_.take_paste(paste_)) return;
+      queue_paste();
+    } else if (!pasted_lines_.empty()) {
+      type_pasted_line();
+    } else if (input_.ready()) {
+      rl_callback_read_char();
+    } else {
+      return;
+    }
+  }
+}
+
+void LineEditor::queue_paste() {
+  pasting_ = false;
+  const std::string paste = std::exchange(paste_, {});
+  for (std::size_t at = 0; at < paste.size();) {
+    const std::size_t end = std::min(paste.find_first_of("\r\n", at), paste.size());
+    pasted_lines_.push_back({paste.substr(at, end - at), end < paste.size()});
+    std::erase(pasted_lines_.back().text, '\0');  // readline's lines end there
+    at = end + (paste.compare(end, 2, "\r\n") == 0 ? 2 : 1);
+  }
+  if (rl_get_keymap() == rl_get_keymap_by_name("vi-command")) rl_vi_insertion_mode(1, 'i');
+}
+
+void LineEditor::type_pasted_line() {
+  const PastedLine line = std::move(pasted_lines_.front());
+  pasted_lines_.pop_front();
+  rl_insert_text(line.text.c_str());
+  if (!line.complete) return;
+  input_.put_back('\n');
+  rl_callback_read_char();
+}
+
+bool LineEditor::pending() const {
+  return active_ && !suspended_ &&
+         (!accepted_.empty() || !pasted_lines_.empty() || input_.has_ahead());
+}
+
+void LineEditor::deliver() {
+  const std::optional<std::string> line = std::move(accepted_.front());
+  accepted_.pop_front();
+  // A keyboard macro may have typed on behind the line.
+  carried_text_ = readline_text();
+  const std::string_view shown = line ? std::string_view(*line) : std::string_view();
+  painter_.paint({prompt_, shown, shown.size()});
+  leave_line();
+  active_ = false;
+  options_.on_line(line);
+}
+
+void LineEditor::drop_queued() {
+  pasted_lines_.clear();
+  accepted_.clear();
+  carried_text_.clear();
+  paste_.clear();
+  pasting_ = false;
+  input_.drop_ahead();
+}
+
+void LineEditor::interrupt() {
+  drop_queued();
+  if (!active_ || suspended_) return;
+  paint_at_end("^C");
+  painter_.leave();
+  painter_.send(std::exchange(unfinished_output_, {}));
+  rl_callback_sigcleanup();
+  rl_free_line_state();
+  painter_.find_fresh_row();
+  start_line();
+  paint();
+}
+
+void LineEditor::resize() {
+  if (!active_ || suspended_) return;
+  painter_.resize(screen_size(options_.out));
+  paint();
+}
+
+void LineEditor::suspend() {
+  if (!active_ || suspended_) return;
+  suspended_ = true;
+  painter_.leave();
+  release_terminal();
+}
+
+void LineEditor::resume() {
+  if (!suspended_) return;
+  suspended_ = false;
+  painter_.resize(screen_size(options_.out));
+  painter_.find_fresh_row();
+  prepare_terminal();
+  paint();
+}
+
+void LineEditor::print(std::string_view bytes) {
+  if (!active_ || suspended_) {
+    painter_.send(bytes);
+    painter_.flush();
+    return;
+  }
+  unfinished_output_ += bytes;
+  const std::size_t end = unfinished_output_.rfind('\n');
+  if (end == std::string::npos) return;
+  painter_.erase();
+  painter_.send(std::string_view(unfinished_output_).substr(0, end + 1));
+  unfinished_output_.erase(0, end + 1);
+  paint();
+}
+
+void LineEditor::remember(const std::string& line) {
+  if (line.empty() || line.size() > remembered_line_limit) return;
+  if (line.find('\0') == std::string::npos) add_history(line.c_str());
+}
+
+}  // namespace zksh

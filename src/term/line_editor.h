@@ -1,0 +1,132 @@
+// Line editor: GNU readline driven by a poll loop, with output above the line that is typed.
+#pragma once
+
+#include "term/key_input.h"
+#include "term/painter.h"
+
+#include <cstddef>
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zksh {
+
+/// What could replace the word before the cursor.
+struct Completion {
+  std::vector<std::string> candidates;
+  char append = ' ';  ///< put behind the only candidate; '\0' for nothing
+};
+/// Given the line, where the word begins (after a blank) and the cursor, as byte offsets. Is called
+/// for each Tab, from C code: it must neither block nor throw. Several candidates without more in
+/// common than is typed are shown above the line.
+using Completer =
+    std::function<Completion(const std::string& line, std::size_t word_begin, std::size_t cursor)>;
+
+/// Edits one line after the other. Readline's state is global: one LineEditor at a time, main
+/// thread only. No member blocks, but for a terminal that does not take its output.
+///
+/// The loop polls the input when active(), calls feed() when it is readable or pending() is true,
+/// and hands on what its signalfd says: SIGINT to interrupt(), SIGWINCH to resize(), SIGTSTP to
+/// suspend(), SIGCONT to resume(). Between an accepted line and the next begin() the terminal is in
+/// its normal modes, and bytes stay in it for whoever reads them.
+class LineEditor {
+ public:
+  struct Options {
+    int in = 0;
+    int out = 1;
+    /// A line was accepted, or std::nullopt: Ctrl-D on an empty line, or the terminal is gone. The
+    /// editor is inactive then, and its members may be called.
+    std::function<void(std::optional<std::string>)> on_line;
+    std::function<bool(int fd)> await_writable{};  ///< false: what is to be drawn is dropped
+    Completer complete{};                          ///< none: Tab does nothing
+  };
+
+  /// Reads ~/.inputrc (application name "zksh"). Sets LC_CTYPE: call it before threads start.
+  explicit LineEditor(Options options);
+  LineEditor(const LineEditor&) = delete;
+  LineEditor& operator=(const LineEditor&) = delete;
+  /// Leaves the line, if one is being edited, and restores the terminal.
+  ~LineEditor();
+
+  /// Shows the prompt and starts editing a line. The prompt may hold SGR sequences and newlines.
+  void begin(std::string prompt);
+  /// Changes the prompt of the line being edited.
+  void set_prompt(std::string prompt);
+  /// Stops editing; what was typed stays visible and is dropped.
+  void end();
+  bool active() const { return active_; }
+  /// What is being typed; empty when inactive.
+  std::string text() const;
+
+  /// Takes the keys that have come, some 64 KiB at most. Accepts one line at most.
+  void feed();
+  /// Input is waiting inside (the next line of a paste): call feed() without polling.
+  bool pending() const;
+
+  /// Ctrl-C: drops the line visibly, and what is left of a paste, and prompts again. When
+  /// inactive, drops what is left of a paste: the lines after the interrupted command.
+  void interrupt();
+  /// The terminal's size may have changed.
+  void resize();
+  /// Gives the terminal back and leaves the line on the screen, for a stop; resume() shows it
+  /// again.
+  void suspend();
+  void resume();
+
+  /// Prints above the line being edited, which stays as it is; just prints when there is none.
+  /// While one is edited, what comes after the last newline is held back until its newline or the
+  /// end of editing comes.
+  void print(std::string_view bytes);
+
+  /// Appends to the history that up, down and Ctrl-R go through. Keeps the last 10 000 lines.
+  static void remember(const std::string& line);
+
+ private:
+  struct Bridge;  ///< readline's C callbacks
+  struct PastedLine {
+    std::string text;
+    bool complete = false;
+  };
+  struct CloseFile {
+    void operator()(FILE* file) const { std::fclose(file); }
+  };
+  using FilePointer = std::unique_ptr<FILE, CloseFile>;
+
+  void set_up_readline();
+  void start_line() const;
+  void prepare_terminal();
+  void release_terminal();
+  void paint();
+  void paint_at_end(std::string_view suffix);
+  void leave_line();
+  void read_keys();
+  void queue_paste();
+  void type_pasted_line();
+  void deliver();
+  void drop_queued();
+
+  Options options_;
+  FilePointer input_file_;  ///< what readline takes the terminal's modes from
+  FilePointer sink_;        ///< takes what readline itself would draw
+  bool dumb_;
+  bool bracketed_paste_ = false;
+  bool other_charset_ = false;  ///< than UTF-8 is what the environment asks for
+  KeyInput input_;
+  Painter painter_;
+  std::string prompt_;
+  std::string unfinished_output_;
+  std::string carried_text_;  ///< begins the next line
+  std::string paste_;         ///< what has come of a paste
+  bool pasting_ = false;
+  bool active_ = false;
+  bool suspended_ = false;
+  std::deque<PastedLine> pasted_lines_;
+  std::deque<std::optional<std::string>> accepted_;
+};
+
+}  // namespace zksh

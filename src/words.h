@@ -1,0 +1,33 @@
+// Words: how a line is split into words, as zkCli.sh splits it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zksh {
+
+/// A word of a line, and where it stood (byte offsets into the line; `end` is one past the last).
+struct Word {
+  std::string text;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool quoted = false;
+
+  bool operator==(const Word&) const = default;
+};
+
+/// Splits a line as zkCli.sh 3.8.0's tokenizer does where that is sane (ARGS_PATTERN in
+/// ZooKeeperMain.java): a word is "…", '…', or a run without ASCII white space that begins with
+/// neither quote; after a closing quote a new word may start at once; quotes inside a bare word are
+/// ordinary, and there are no escapes. Beyond zkCli: $'…' takes C escapes (\n \t \\ \' \" \xHH
+/// \uHHHH \UHHHHHHHH …), so that any bytes can be typed. A line whose first word begins with `#` is
+/// a comment: no words.
+/// Throws UsageError that points at an unclosed quote or a bad escape.
+std::vector<Word> split_words(std::string_view line);
+
+/// Splits the text of `-c` into commands at unquoted `;` and newlines. Blank ones are left out.
+/// An unclosed quote runs to the end of the text; split_words will point at it.
+std::vector<std::string> split_commands(std::string_view text);
+
+}  // namespace zksh

@@ -1,0 +1,36 @@
+"""Every C++ file is formatted as .clang-format says."""
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def complaints(files, root=ROOT):
+    program = shutil.which("clang-format") or shutil.which("clang-format-14")
+    if not program:
+        raise unittest.SkipTest("clang-format is not installed")
+    result = subprocess.run([program, "--dry-run", "-Werror", f"--style=file:{root}/.clang-format", *files],
+                            capture_output=True, text=True, check=False)
+    return result.stderr if result.returncode else ""
+
+
+class Format(unittest.TestCase):
+    def test_files_are_formatted(self):
+        files = [path for directory in ("src", "commands", "tests") for pattern in ("*.cpp", "*.h", "*.c")
+                 for path in sorted((ROOT / directory).rglob(pattern))]
+        self.assertTrue(files)
+        self.maxDiff = None
+        self.assertEqual("", complaints(files), "run: clang-format -i on these files")
+
+    def test_a_planted_fault_is_found(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory, "a.cpp")
+            path.write_text("int  main( ){}\n", encoding="utf-8")
+            self.assertIn("a.cpp:1", complaints([path]))
+
+
+if __name__ == "__main__":
+    unittest.main()

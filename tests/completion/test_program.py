@@ -1,0 +1,120 @@
+"""What `zksh --complete` offers for a command line: options, choices, commands, files and znodes of a server."""
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from server import Server  # noqa: E402
+from kazoo.client import KazooClient  # noqa: E402
+
+ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+
+
+def offered(*words, server=None, cwd=None, home=None):
+    environment = {**os.environ, "ZKSH_SERVER": server or "127.0.0.1:1", "HOME": home or "/nonexistent"}
+    done = subprocess.run([ZKSH, "--complete", *words], capture_output=True, text=True, timeout=20,
+                          env=environment, cwd=cwd, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return done.stdout.splitlines()
+
+
+class WithoutServer(unittest.TestCase):
+    def test_own_options(self):
+        self.assertEqual(["--server"], offered("--ser"))
+        self.assertEqual(["--help"], offered("-r", "--he"))
+        self.assertIn("--sandbox", offered("--"))
+
+    def test_values_of_own_options(self):
+        self.assertEqual(["plain", "zkcli"], sorted(offered("-o", "")))
+        self.assertEqual(["--output=plain"], offered("--output=p"))
+        self.assertEqual(["--sandbox=1", "--sandbox=3", "--sandbox=5"], offered("--sandbox="))
+        self.assertEqual([], offered("-s", ""))
+
+    def test_hidden_options_stay_hidden(self):
+        for word in ("--c", "--man", "--ex"):
+            self.assertNotIn(word, " ".join(offered(word)).replace("--connect-timeout", "")
+                             .replace("--client-configuration", ""))
+
+    def test_commands_stand_behind_the_options(self):
+        self.assertEqual(["create"], offered("cre"))
+        for options in (["-s", "get"], ["-sget"], ["--server=get"], ["-server", "get"], ["-r", "-k"],
+                        ["--sandbox"], ["--"], ["-rk", "-t", "5s"]):
+            self.assertEqual(["create"], offered(*options, "cre"), options)
+
+    def test_options_and_choices_of_a_command(self):
+        self.assertEqual(["-R"], [option for option in offered("ls", "-") if option == "-R"])
+        self.assertEqual(["off", "on"], sorted(offered("printwatches", "")))
+        self.assertEqual(["create"], offered("help", "cr"))
+        self.assertEqual([], offered("nonesuch", ""))
+
+    def test_files(self):
+        with tempfile.TemporaryDirectory() as directory:
+            pathlib.Path(directory, "script.zk").touch()
+            pathlib.Path(directory, "scripts").mkdir()
+            pathlib.Path(directory, "scripts", "a b").touch()
+            self.assertEqual(["script.zk", "scripts/"], sorted(offered("-f", "scr", cwd=directory)))
+            self.assertEqual(["scripts/a b"], offered("--file", "scripts/", cwd=directory))
+            self.assertEqual(["~/scripts/"], offered("-f", "~/scripts", home=directory))
+
+    def test_no_server_means_no_candidates_and_no_word(self):
+        self.assertEqual([], offered("get", "/a"))
+        self.assertEqual([], offered("-s", "no such name", "get", "/a"))
+
+
+class WithServer(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server().start()
+        cls.addClassCleanup(cls.server.remove)
+        zk = KazooClient(cls.server.address)
+        zk.start()
+        for path in ("/food/apple", "/fool", "/för/x", "/with blank", "/bad\u202ename"):
+            zk.create(path, makepath=True)
+        zk.stop()
+
+    def test_nodes_with_children_end_in_a_slash(self):
+        self.assertEqual(["/food/", "/fool"], offered("get", "/fo", server=self.server.address))
+        self.assertEqual(["/food/apple"], offered("get", "/food/", server=self.server.address))
+        self.assertEqual(["/för/"], offered("ls", "-s", "/f\u00f6", server=self.server.address))
+
+    def test_the_server_is_that_of_the_command_line(self):
+        for words in (["-s", self.server.address], ["--server=" + self.server.address],
+                      ["-server", self.server.address], ["-s" + self.server.address]):
+            self.assertEqual(["/food/", "/fool"], offered(*words, "get", "/fo"), words)
+        self.assertEqual(["/apple"], offered("-s", self.server.address + "/food", "get", "/"))
+
+    def test_names_that_are_no_single_line_of_text_are_left_out(self):
+        self.assertEqual([], offered("get", "/bad", server=self.server.address))
+        self.assertEqual(["/with blank"], offered("get", "/w", server=self.server.address))
+
+    def test_only_where_a_path_belongs(self):
+        self.assertEqual([], offered("set", "/fool", "/fo", server=self.server.address))
+        self.assertEqual(["/"], offered("get", "", server=self.server.address))
+
+    def test_a_missing_parent_is_no_error(self):
+        self.assertEqual([], offered("get", "/none/a", server=self.server.address))
+
+    def test_a_server_that_does_not_answer_costs_a_second_at_most(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            address = f"127.0.0.1:{silent.getsockname()[1]}"
+            begun = time.monotonic()
+            self.assertEqual([], offered("get", "/fo", server=address))
+            self.assertLess(time.monotonic() - begun, 3)
+
+    def test_a_frozen_server_costs_a_second_at_most(self):
+        self.server.freeze()
+        self.addCleanup(self.server.thaw)
+        begun = time.monotonic()
+        self.assertEqual([], offered("get", "/fo", server=self.server.address))
+        self.assertLess(time.monotonic() - begun, 3)
+
+
+if __name__ == "__main__":
+    signal.alarm(280)
+    unittest.main()

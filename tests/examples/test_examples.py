@@ -1,0 +1,85 @@
+"""Every example in the help of every command works, in its order, on a tree that holds what the test says."""
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import unittest
+
+from kazoo.client import KazooClient
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from server import Server  # noqa: E402
+
+ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+# What an example may rely on, unless an earlier one of the same command creates /app itself.
+TREE = ("/app/config", "/app/jobs")
+# A line that comes before the examples, and that they speak of.
+BEFORE = {"redo": "ls /"}
+
+
+def examples():
+    """Command → its example lines."""
+    listing = subprocess.run([ZKSH, "--examples"], capture_output=True, text=True, timeout=20, check=True).stdout
+    lines = {}
+    for entry in listing.splitlines():
+        name, line = entry.split("\t", 1)
+        lines.setdefault(name, []).append(line)
+    return lines
+
+
+def makes_app(lines):
+    return any(line.split()[:2] == ["create", "/app"] for line in lines)
+
+
+class Examples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(extended_types=True).start()
+        cls.addClassCleanup(cls.server.remove)
+        cls.client = KazooClient(cls.server.address)
+        cls.client.start()
+        cls.addClassCleanup(cls.client.stop)
+
+    def fresh_tree(self, lines):
+        for parent in ("/", "/zookeeper/quota"):
+            for name in set(self.client.get_children(parent)) - {"zookeeper"}:
+                self.client.delete(parent.rstrip("/") + "/" + name, recursive=True)
+        for path in () if makes_app(lines) else TREE:
+            self.client.create(path, makepath=True)
+
+    @contextlib.contextmanager
+    def servers_for(self, name):
+        """The options that name the servers: some commands need an ensemble that they may hurt."""
+        if name == "sandbox":
+            yield ["--sandbox=3"]
+        elif name == "reconfig":
+            with subprocess.Popen([ZKSH, "--sandbox=3"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True) as sandbox:
+                servers = re.search(r"zksh -s (\S+)\)", sandbox.stderr.readline())[1].split(",")
+                # Server 1 leaves, so the session is with another, which neither leaves nor resigns.
+                yield ["-s", servers[1]]
+                sandbox.stdin.close()
+        else:
+            yield ["-s", self.server.address]
+
+    def test_each_command_has_an_example(self):
+        self.assertEqual(sorted(path.stem for path in (ROOT / "commands").glob("*.cpp")), sorted(examples()))
+
+    def test_each_example_works(self):
+        for name, lines in examples().items():
+            with self.subTest(command=name):
+                self.fresh_tree(lines)
+                lines = [BEFORE[name]] + lines if name in BEFORE else lines
+                with self.servers_for(name) as where:
+                    done = subprocess.run([ZKSH, *where, "-f", "-"], input="\n".join(lines) + "\n",
+                                          capture_output=True, text=True, timeout=100, check=False)
+                self.assertEqual(0, done.returncode, f"{done.stdout}\n{done.stderr}")
+
+
+if __name__ == "__main__":
+    signal.alarm(280)
+    unittest.main()

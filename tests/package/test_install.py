@@ -1,0 +1,31 @@
+"""cmake --install puts the program, its page and its completions where a distribution expects them."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+ZKSH = pathlib.Path(os.environ.get("ZKSH", "build/zksh")).absolute()
+EXPECTED = {
+    "bin/zksh", "share/man/man1/zksh.1", "share/doc/zksh/LICENSE", "share/doc/zksh/README.md",
+    "share/bash-completion/completions/zksh", "share/zsh/vendor-completions/_zksh",
+    "share/fish/vendor_completions.d/zksh.fish",
+}
+
+
+class Install(unittest.TestCase):
+    def test_what_is_installed_and_that_it_runs(self):
+        with tempfile.TemporaryDirectory() as directory:
+            subprocess.run(["cmake", "--install", ZKSH.parent, "--prefix", "/usr"], check=True, timeout=100,
+                           env={**os.environ, "DESTDIR": directory}, stdout=subprocess.DEVNULL)
+            top = pathlib.Path(directory, "usr")
+            files = {path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()}
+            self.assertEqual(EXPECTED, files)
+            version = subprocess.run([top / "bin/zksh", "--version"], capture_output=True, text=True,
+                                     check=True, timeout=20).stdout
+            self.assertRegex(version, r"^zksh \d")
+            self.assertIn(f'"{version.strip()}"', (top / "share/man/man1/zksh.1").read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    unittest.main()

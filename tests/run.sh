@@ -1,0 +1,57 @@
+#!/bin/bash
+# Installs what is missing, builds, and runs every test through ctest, whose summary comes last.
+#
+#   tests/run.sh [--quick] [CTEST-ARGUMENT…]     for instance: tests/run.sh --quick -R transcripts.get
+#
+# --quick leaves the sanitizer builds out. ZKSH_WERROR=ON makes warnings errors, and ZKSH_TIDY=ON runs
+# clang-tidy as a test (it takes minutes). build/ is the build that src/try.sh uses too.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+sanitizers="asan=address,undefined tsan=thread"
+if [ "${1-}" = --quick ]; then
+  sanitizers=
+  shift
+fi
+
+if [ -f src/dependencies.sh ]; then
+  # shellcheck source=/dev/null
+  . src/dependencies.sh
+  install_missing build test
+fi
+
+# Clones of the project share what ccache keeps.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
+# configure DIRECTORY CMAKE-ARGUMENT…: a directory keeps the generator that it was made with.
+configure() {
+  local directory=$1 arguments=("${@:2}")
+  [ -f "$directory/CMakeCache.txt" ] || arguments+=(-G Ninja)
+  if command -v ccache >/dev/null; then
+    arguments+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+  cmake -S . -B "$directory" -DZKSH_WERROR="${ZKSH_WERROR:-OFF}" "${arguments[@]}" >"$directory.log" 2>&1 ||
+    { cat "$directory.log"; exit 1; }
+  rm "$directory.log"
+}
+
+# The sanitizer builds use clang where it is installed: a second compiler's warnings come for free.
+compiler=()
+if command -v clang++ >/dev/null; then
+  compiler=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++)
+fi
+builds=
+for sanitizer in $sanitizers; do
+  name=${sanitizer%%=*}
+  echo "== build-$name"
+  configure "build-$name" "${compiler[@]}" -DZKSH_SANITIZE="${sanitizer#*=}" \
+    -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -g1"
+  cmake --build "build-$name" --target zksh unit_tests
+  builds+="${builds:+;}$name=$PWD/build-$name"
+done
+
+echo "== build"
+configure build -DZKSH_SANITIZED_BUILDS="$builds" -DZKSH_TIDY="${ZKSH_TIDY:-OFF}"
+cmake --build build
+
+exec ctest --test-dir build -j "$(nproc)" --output-on-failure --no-tests=error "$@"

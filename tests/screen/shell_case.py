@@ -1,0 +1,110 @@
+"""What the tests of the interactive zksh share: a server, a root and a screen for each test."""
+import os
+import shutil
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from server import Server  # noqa: E402
+from tmux import Tmux  # noqa: E402
+from znodes import Znodes  # noqa: E402
+
+ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+
+
+def children(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [int(child) for child in file.read().split()]
+    except OSError:
+        return []
+
+
+class ShellTest(unittest.TestCase):
+    """One server for a class; whoever stops it brings it back with server_is_back."""
+
+    @classmethod
+    def setUpClass(cls):
+        # Sessions may be as short as a second, and may outlive a slow test.
+        cls.server = Server({"tickTime": "500", "maxSessionTimeout": "60000"}).start()
+        cls.addClassCleanup(cls.server.remove)
+        cls.roots = 0
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="zksh-shell-")
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.addCleanup(self.server_is_back)
+        type(self).roots += 1
+        self.root = f"/t{self.roots}"
+        with self.znodes() as znodes:
+            znodes.create(self.root)
+        self.connect = self.server.address + self.root
+
+    def server_is_back(self):
+        if self.server.process is None:
+            self.server.start()
+        self.server.thaw()
+
+    def znodes(self):
+        return Znodes(self.server.address)
+
+    def environment(self):
+        # A missing ~/.inputrc would let /etc/inputrc decide.
+        return {"HOME": self.directory, "XDG_STATE_HOME": os.path.join(self.directory, "state"),
+                "INPUTRC": "/dev/null", "LC_ALL": "C.UTF-8", "TZ": "UTC", "NO_COLOR": "1",
+                "PAGER": "cat", "ZKSH_PAGER": "cat", "PS1": "$ ", "ENV": ""}
+
+    def screen_of(self, command, width=80, height=24, **env):
+        screen = Tmux(command, width, height, env={**self.environment(), **env})
+        self.addCleanup(screen.close)
+        return screen
+
+    def start(self, *arguments, server=None, **how):
+        """zksh, connected to the test's root, with its first prompt on the screen."""
+        screen = self.screen_of([ZKSH, "-s", server or self.connect, *arguments], **how)
+        if server is None:
+            self.wait_prompt(screen, 0)
+        return screen
+
+    def start_below_sh(self, *arguments, job_control=False):
+        """As start, but a child of sh: tmux would continue a child of its own that is stopped."""
+        line = " ".join([ZKSH, "-s", self.connect, *arguments])
+        if job_control:
+            screen = self.screen_of(["sh", "-i"])
+            screen.wait_for("$")
+            screen.type(line + "\n")
+        else:
+            screen = self.screen_of(["sh", "-c", line + "; exit $?"])
+        self.wait_prompt(screen, 0)
+        return screen, children(screen.pid())[0]
+
+    def prompt(self, number, state="CONNECTED", server=None):
+        return f"[zk: {server or self.connect}({state}) {number}]"
+
+    def wait_prompt(self, screen, number, state="CONNECTED", typed="", server=None):
+        wanted = (self.prompt(number, state, server) + " " + typed).rstrip()
+        screen.wait_for(lambda s: s.lines()[-1] == wanted)
+
+    def run_line(self, screen, line, number, state="CONNECTED"):
+        """Types a line at prompt `number` and waits for the next; returns what was printed."""
+        screen.type(line + "\n")
+        self.wait_prompt(screen, number + 1, state)
+        lines = screen.lines(history=True)
+        typed = max(i for i, shown in enumerate(lines)
+                    if shown.startswith("[zk: ") and f") {number}] " in shown)
+        return lines[typed + 1:-1]
+
+    def wait_gone(self, path, limit=5):
+        """The node goes long before its session could time out."""
+        with self.znodes() as znodes:
+            until = time.monotonic() + limit
+            while znodes.exists(self.root + path):
+                self.assertLess(time.monotonic(), until, f"{path} is still there")
+                time.sleep(0.01)
+
+    def wait_exit(self, screen, status):
+        screen.wait_for(lambda s: s.exit_status() is not None)
+        self.assertEqual(screen.exit_status(), status)

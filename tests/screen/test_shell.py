@@ -1,0 +1,174 @@
+"""The interactive zksh on a real screen, with a real server: typing, output, history, events."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from editor_case import wrapped  # noqa: E402
+from shell_case import ShellTest  # noqa: E402
+
+
+class Commands(ShellTest):
+    def test_output_and_errors_stand_between_the_prompts(self):
+        screen = self.start()
+        self.assertEqual(self.run_line(screen, "create /a hello", 0), ["Created /a"])
+        self.assertEqual(self.run_line(screen, "get /a", 1), ["hello"])
+        self.assertEqual(self.run_line(screen, "get /b", 2), ["Node does not exist: /b"])
+        self.assertEqual(self.run_line(screen, "set /a x", 3), [])
+        self.assertEqual(self.run_line(screen, "get", 4), [
+            "get: too few arguments: path expected", "usage: get [-s] [-w] [-b] [-x] path"])
+        self.assertEqual(self.run_line(screen, "create /b 'x y", 5), [
+            "unclosed quote", "  create /b 'x y", "            ^"])
+
+    def test_unknown_command_names_the_nearest(self):
+        screen = self.start()
+        self.assertEqual(self.run_line(screen, "crate /a", 0),
+                         ["unknown command: crate; did you mean create?"])
+
+    def test_help_fits_80_columns(self):
+        screen = self.start()
+        for number, line in enumerate(["help", "help create", "help get", "deleteall --help"]):
+            shown = self.run_line(screen, line, number)
+            self.assertGreater(len(shown), 5)
+            # A row that wraps is joined by tmux to a longer one.
+            self.assertEqual(screen.lines(history=True, joined=True), screen.lines(history=True))
+
+    def test_output_longer_than_the_screen(self):
+        with self.znodes() as znodes:
+            for i in range(300):
+                znodes.create(f"{self.root}/n{i:03}")
+        screen = self.start()
+        self.assertEqual(self.run_line(screen, "ls -R /", 0),
+                         ["/", *(f"/n{i:03}" for i in range(300))])
+
+    def test_hostile_names_and_values_show_nothing_but_text(self):
+        with self.znodes() as znodes:
+            znodes.create(f"{self.root}/\u202eevil",
+                          b"\033]0;title\007\033[2J\033[Hx\rfake\x00\xff\x9b2J\xe2\x80\xaey\nnext")
+        screen = self.start()
+        self.assertEqual(self.run_line(screen, "ls /", 0), ["[\\u202eevil]"])
+        self.assertEqual(self.run_line(screen, "get $'/\\u202eevil'", 1), [
+            "\\x1b]0;title\\x07\\x1b[2J\\x1b[Hx\\x0dfake\\x00\\xff\\x9b2J\\u202ey", "next"])
+        self.assertTrue(self.run_line(screen, "get $'/\\u202enone\\x1b[2J'", 2)[0].startswith(
+            'Invalid path string "/\\u202enone\\x1b[2J" caused by'))
+        self.run_line(screen, "$'\\x1b[2Jget'", 3)
+        self.assertTrue(screen.lines()[0].startswith("zksh "), screen.text())
+
+    def test_pasted_lines_run_one_after_the_other(self):
+        screen = self.start()
+        screen.paste("create /a one\nget /a\n# a comment\nget /none\nget /a")
+        self.wait_prompt(screen, 3, typed="get /a")
+        screen.keys("Enter")
+        self.wait_prompt(screen, 4)
+        self.assertEqual([line for line in screen.lines() if not line.startswith("[zk:")][1:],
+                         ["Created /a", "one", "Node does not exist: /none", "one"])
+
+    def test_resize_while_typing(self):
+        screen = self.start()
+        text = "create /größe '" + "日本語 wert " * 6 + "'"
+        screen.type(text)
+        screen.keys(*["Left"] * 20)
+        for width in (60, 100, 41, 80):
+            screen.resize(width, 24)
+            rows = wrapped(self.prompt(0) + " " + text, width)
+            screen.wait_for(lambda s, rows=rows: s.lines()[-len(rows):] == rows)
+        screen.keys("Enter")
+        self.wait_prompt(screen, 1)
+        with self.znodes() as znodes:
+            self.assertEqual(znodes.get(self.root + "/größe"), ("日本語 wert " * 6).encode())
+
+
+class Typing(ShellTest):
+    def test_history_up_and_search(self):
+        screen = self.start()
+        self.run_line(screen, "create /first x", 0)
+        self.run_line(screen, "stat /none", 1)
+        screen.keys("Up", "Up")
+        self.wait_prompt(screen, 2, typed="create /first x")
+        screen.keys("Down", "Enter")
+        self.wait_prompt(screen, 3)
+        screen.keys("C-r")
+        screen.type("fir")
+        screen.wait_for("(reverse-i-search)`fir': create /first x")
+        screen.keys("Enter")
+        self.wait_prompt(screen, 4)
+        self.assertEqual(screen.lines()[-2], "Node already exists: /first")
+
+    def test_history_is_there_in_the_next_shell(self):
+        screen = self.start()
+        self.run_line(screen, "create /kept x", 0)
+        self.run_line(screen, "addauth digest joe:secret", 1)
+        screen.keys("C-d")
+        self.wait_exit(screen, 0)
+        screen = self.start()
+        screen.keys("Up", "Up")
+        self.wait_prompt(screen, 0, typed="create /kept x")
+        with open(os.path.join(self.directory, "state/zksh/history"), encoding="utf-8") as file:
+            self.assertNotIn("secret", file.read())
+
+    def test_unwritable_history_is_one_warning(self):
+        screen = self.start(XDG_STATE_HOME="/proc/none")
+        self.run_line(screen, "create /a x", 0)
+        self.run_line(screen, "ls /", 1)
+        shown = screen.text(joined=True)
+        warning = "the history is not saved: cannot write /proc/none/"
+        self.assertEqual(shown.count(warning), 1, shown)
+        self.assertEqual(shown.count("history"), 2, shown)  # and its file's name
+        screen.keys("Up", "Up")
+        self.wait_prompt(screen, 2, typed="create /a x")
+
+    LINE = "create /größe/日本語/ключ 'wörld with spaces' über"
+
+    def wait_line(self, screen, text, before):
+        """The wrapped line stands at the bottom, with the cursor behind `before`."""
+        rows = wrapped(self.prompt(2) + " " + text, 60)
+        cursor = wrapped(self.prompt(2) + " " + before + "|", 60)
+
+        def line_is_shown(s):
+            return (s.lines()[-len(rows):] == rows and
+                    s.cursor()[1] == len(s.lines()) - len(rows) + len(cursor) - 1)
+        screen.wait_for(line_is_shown)
+
+    def test_event_above_a_wrapped_line_with_the_cursor_in_the_middle(self):
+        screen = self.start(width=60)
+        self.run_line(screen, "create /größe x", 0)
+        self.run_line(screen, "get -w /größe", 1)
+        screen.type(self.LINE)
+        screen.keys(*["Left"] * 25)
+        self.wait_line(screen, self.LINE, self.LINE[:-25])
+        with self.znodes() as znodes:
+            znodes.set(f"{self.root}/größe", b"y")
+        event = "WatchedEvent state:SyncConnected type:NodeDataChanged path:/größe"
+        screen.wait_for("größe\n[zk")
+        self.wait_line(screen, self.LINE, self.LINE[:-25])
+        rows = len(wrapped(self.prompt(2) + " " + self.LINE, 60))
+        self.assertEqual(screen.lines()[:-rows][-6:],
+                         ["x", "", "WATCHER::", "", *wrapped(event, 60)])
+        screen.type("é漢")
+        self.wait_line(screen, self.LINE[:-25] + "é漢" + self.LINE[-25:], self.LINE[:-25] + "é漢")
+
+    def test_burst_of_200_events_while_typing(self):
+        with self.znodes() as znodes:
+            for i in range(200):
+                znodes.create(f"{self.root}/n{i}")
+        screen = self.start(width=100)
+        screen.paste("".join(f"get -w /n{i}\n" for i in range(200)))
+        self.wait_prompt(screen, 200)
+        text = "create /a '" + "größe " * 20 + "'"
+        screen.type(text[:70])
+        with self.znodes() as znodes:
+            for i in range(200):
+                znodes.set(f"{self.root}/n{i}", b"")
+        screen.type(text[70:])
+        screen.wait_for("path:/n199")
+        rows = wrapped(self.prompt(200) + " " + text, 100)
+        screen.wait_for(lambda s: s.lines()[-len(rows):] == rows)
+        everything = screen.lines(history=True)
+        self.assertEqual([line for line in everything if line.startswith("WatchedEvent")],
+                         [f"WatchedEvent state:SyncConnected type:NodeDataChanged path:/n{i}"
+                          for i in range(200)])
+        self.assertEqual(sum(self.prompt(200) in line for line in everything), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

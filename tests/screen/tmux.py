@@ -1,0 +1,159 @@
+"""Runs a program in a private tmux and looks at its screen, for the screen tests.
+
+    with Tmux(["build/zksh", "--sandbox"], width=80, height=24) as screen:
+        screen.wait_for("CONNECTED")
+        screen.type("ls /"); screen.keys("Enter")
+        screen.wait_for(lambda s: "[zookeeper]" in s.lines())
+
+Nothing here waits for a time: wait_for looks until the screen is as it should be. The tmux server,
+its socket and the program are gone when close() was called or the test process ended, however.
+"""
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
+
+
+class Tmux:
+    """A program in a terminal of a fixed size. `env` is added to the environment."""
+
+    def __init__(self, command, width=80, height=24, env=None, cwd=None, term="tmux-256color"):
+        self._directory = tempfile.mkdtemp(prefix="zksh-tmux-")
+        self._base = ["tmux", "-u", "-S", os.path.join(self._directory, "socket"), "-f", "/dev/null"]
+        self._env = {k: v for k, v in os.environ.items() if k not in ("TMUX", "TMUX_PANE")}
+        # In the foreground (-D), as a child that dies with this process.
+        self._server = subprocess.Popen(
+            self._base + ["-D"], env=self._env, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            preexec_fn=lambda: _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
+        try:
+            self._until(self._serves, "tmux does not start")
+            self._tmux("set-option", "-g", "remain-on-exit", "on", ";",
+                       "set-option", "-g", "default-terminal", term, ";",
+                       "set-option", "-g", "history-limit", "100000", ";",
+                       "set-option", "-g", "status", "off", ";",
+                       "set-option", "-s", "escape-time", "0")
+            settings = [f"-e{name}={value}" for name, value in (env or {}).items()]
+            self._tmux("new-session", "-d", "-x", str(width), "-y", str(height),
+                       "-c", cwd or os.getcwd(), *settings, "--", *map(str, command))
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """Ends the program (SIGHUP) and the terminal. May be called twice."""
+        if self._server.poll() is None:
+            subprocess.run(self._base + ["kill-server"], env=self._env, check=False,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                self._server.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self._server.kill()
+                self._server.wait()
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+    # What the person at the keyboard does.
+
+    def keys(self, *names):
+        """Presses keys by tmux's names: "Enter", "C-c", "Left", "M-b", "Escape"."""
+        self._tmux("send-keys", "--", *names)
+
+    def type(self, text):
+        """Types text; a newline in it is Enter."""
+        for start in range(0, len(text), 500):
+            part = text[start:start + 500]
+            # A final semicolon would separate tmux's own commands.
+            part = part[:-1] + "\\;" if part.endswith(";") else part
+            self._tmux("send-keys", "-l", "--", part)
+
+    def paste(self, text, bracketed=True):
+        """Pastes; in brackets if the program has asked for that, as terminals do."""
+        self._tmux("load-buffer", "-b", "paste", "-", stdin=text)
+        self._tmux("paste-buffer", "-d", "-b", "paste", *(["-p"] if bracketed else []))
+
+    def resize(self, width, height):
+        self._tmux("resize-window", "-x", str(width), "-y", str(height))
+        # tmux tells the program a while after it has changed the screen.
+        terminal = os.open(self._format("#{pane_tty}"), os.O_RDONLY | os.O_NOCTTY)
+        try:
+            self._until(lambda: tuple(os.get_terminal_size(terminal)) == (width, height),
+                        "the terminal keeps its size")
+        finally:
+            os.close(terminal)
+
+    # What the person sees.
+
+    def lines(self, history=False, escapes=False, joined=False):
+        """The rows of the screen, without blanks at their ends and without empty rows at the end.
+        `history`: with what has scrolled away; `joined`: wrapped rows as one."""
+        text = self._tmux("capture-pane", "-p", *(["-S", "-"] if history else []),
+                          *(["-e"] if escapes else []), *(["-J"] if joined else []))
+        return [line.rstrip() for line in text.rstrip().split("\n")]
+
+    def text(self, **how):
+        return "\n".join(self.lines(**how))
+
+    def cursor(self, history=False):
+        """Column and row of the cursor, from 0; `history`: the row among lines(history=True)."""
+        column, row, scrolled = self._format("#{cursor_x} #{cursor_y} #{history_size}").split()
+        return int(column), int(row) + (int(scrolled) if history else 0)
+
+    def pid(self):
+        return int(self._format("#{pane_pid}"))
+
+    def exit_status(self):
+        """None while the program runs; a signal as its negative number."""
+        dead, status, number = self._format(
+            "#{pane_dead},#{pane_dead_status},#{pane_dead_signal}").split(",")
+        if dead != "1":
+            return None
+        if not (status or number):
+            # The terminal was closed first; and tmux misses the signal now and then.
+            self._server.send_signal(signal.SIGCHLD)
+            return None
+        return -int(number) if number else int(status)
+
+    def wait_for(self, wanted, timeout=20, **how):
+        """Looks until a text is on the screen, or until wanted(self) is true; returns that."""
+        check = wanted if callable(wanted) else lambda s: wanted in s.text(**how)
+        name = getattr(wanted, "__name__", "") if callable(wanted) else repr(wanted)
+        return self._until(lambda: check(self), f"waited in vain for {name}", timeout)
+
+    def _until(self, check, complaint, timeout=20):
+        deadline = time.monotonic() + timeout
+        while True:
+            answer = check()
+            if answer:
+                return answer
+            if time.monotonic() > deadline:
+                shown = "(no screen)"
+                if self._serves():
+                    shown = self.text() + f"\ncursor {self.cursor()}"
+                raise AssertionError(f"{complaint}\n--- the screen:\n{shown}\n---")
+            time.sleep(0.01)
+
+    def _serves(self):
+        return subprocess.run(self._base + ["show-options", "-s"], env=self._env, check=False,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+    def _format(self, template):
+        return self._tmux("display-message", "-p", template).strip()
+
+    def _tmux(self, *arguments, stdin=None):
+        done = subprocess.run(self._base + list(arguments), env=self._env, input=stdin, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"tmux {arguments[0]}: {done.stderr.strip()}")
+        return done.stdout

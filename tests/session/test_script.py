@@ -1,0 +1,110 @@
+"""Scripts: where they stop and what they say, odd input, many at once, read-only servers."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from session_case import SessionTest  # noqa: E402
+from ensemble import Ensemble  # noqa: E402
+
+
+class Scripts(SessionTest):
+    def test_first_failure_stops_and_is_named(self):
+        script = self.script("# a comment", "create /a x", "", "get /none", "create /b x", "get")
+        stopped = "Created /a\nNode does not exist: /none\n"
+        self.assertEqual(self.run_zksh("-f", script), (4, "", stopped + (
+            f"{script}:4: stopped at the first failure (status 4); --keep-going goes on\n")))
+        self.assertEqual(self.znodes.children(self.root), ["a"])
+        self.assertEqual(self.run_zksh(text=b"ls /\nget /none\nls /\n"), (4, "[a]\n", (
+            "Node does not exist: /none\n"
+            "stdin:2: stopped at the first failure (status 4); --keep-going goes on\n")))
+
+    def test_keep_going(self):
+        script = self.script("create /a x", "get /none", "create /b x", "gte", "get /b")
+        status, out, err = self.run_zksh("--keep-going", "-f", script)
+        self.assertEqual((status, out), (4, "x\n"))
+        self.assertEqual(err.splitlines()[:3],
+                         ["Created /a", "Node does not exist: /none", "Created /b"])
+
+    def test_commands_and_files_in_their_order(self):
+        script = self.script("set /a two", "get /a")
+        self.assertEqual(
+            self.run_zksh("-c", "create /a one; get /a", "-f", script, "-c", "set /a three\nget /a",
+                          "-f", "-", text=b"get /a\nset /a four\nget /a"),
+            (0, "one\ntwo\nthree\nthree\nfour\n", "Created /a\n"))
+
+    def test_quit_ends_all_and_keeps_the_status(self):
+        script = self.script("quit", "create /never x")
+        self.assertEqual(self.run_zksh("-f", script, "-c", "create /never x"), (0, "", ""))
+        self.assertEqual(self.run_zksh("--keep-going", text=b"get /none\nquit\nls /\n"),
+                         (4, "", "Node does not exist: /none\n"))
+
+    def test_value_that_is_too_large(self):
+        path = os.path.join(self.directory, "big")
+        with open(path, "wb") as file:
+            file.write(b"x" * 1_100_000)
+        status, out, err = self.run_zksh("--keep-going", "-c",
+                                         f"create /a x; set /a @{path}; get /a")
+        self.assertEqual((status, out), (12, "x\n"))
+        self.assertIn("the connection was lost while 1100000 bytes were sent for /a: a server "
+                      "closes it when a request is larger than its jute.maxbuffer", err)
+        with open(path, "wb") as file:
+            file.write(b"x" * 1_000_000)
+        self.assertEqual(self.run_zksh("-c", f"set /a @{path}; get /a"),
+                         (0, "x" * 1_000_000 + "\n", ""))
+
+    def test_nul_bytes_and_a_long_line_on_stdin(self):
+        status, out, err = self.run_zksh("--keep-going", text=(
+            b"create /a b\0c\n" + b"y" * 10_000_000 + b"\n" +
+            b" " * 10_000_000 + b"get /a\nls\0 /\n"))
+        self.assertEqual((status, out), (2, "b\0c\n"))
+        self.assertTrue(err.startswith("Created /a\n"))
+        self.assertLess(len(err), 10_000)
+        self.assertEqual(self.znodes.get(self.root + "/a"), b"b\0c")
+
+    def test_thousands_of_commands_in_one_session(self):
+        self.assertEqual(self.run_zksh(text=b"create /a hello\n" + b"get /a\n" * 5000),
+                         (0, "hello\n" * 5000, "Created /a\n"))
+
+    def test_sixteen_at_once(self):
+        processes = [self.start("-c", f"create /n{i} x; get /n{i}; set /n{i} y") for i in range(16)]
+        for process in processes:
+            self.assertEqual(process.communicate(timeout=60)[0], b"x\n")
+            self.assertEqual(process.returncode, 0)
+        self.assertEqual({self.znodes.get(f"{self.root}/n{i}") for i in range(16)}, {b"y"})
+
+    def test_one_shot_ephemeral_is_gone_at_once(self):
+        self.assertEqual(self.run_zksh("create", "-e", "/mine", "x"), (0, "", "Created /mine\n"))
+        self.wait_gone("/mine")
+
+
+class ReadOnly(unittest.TestCase):
+    """A server that is cut off from the others serves reads, to clients that ask for that."""
+    run_zksh = SessionTest.run_zksh
+    start = SessionTest.start
+    end = staticmethod(SessionTest.end)
+
+    def test_ensemble_without_a_quorum(self):
+        # Without local sessions a read-only server accepts nobody (since ZooKeeper 3.5).
+        with Ensemble(3, {"localSessionsEnabled": "true"},
+                      jvm_flags=["-Dreadonlymode.enabled=true"]) as ensemble:
+            self.directory = ensemble.directory
+            survivor = ensemble.follower()
+            # What this server has applied it still knows without the others.
+            self.connect = survivor.address
+            self.assertEqual(self.run_zksh("create", "/a", "x"), (0, "", "Created /a\n"))
+            for other in [server for server in ensemble.servers if server is not survivor]:
+                other.kill()
+            survivor.wait_mode("read-only")
+            self.assertEqual(self.run_zksh("-r", "get", "/a")[:2], (0, "x\n"))
+            status, out, err = self.run_zksh("-r", "--keep-going", "-c", "set /a y; get /a")
+            self.assertEqual((status, out), (11, "x\n"))
+            self.assertIn("connected to a read-only server", err)
+            self.assertIn("Not a read-only call: /a", err)
+            status, out, err = self.run_zksh("--connect-timeout", "1s", "get", "/a")
+            self.assertEqual((status, out), (3, ""))
+            self.assertIn(f"no connection to {survivor.address}: ", err)
+
+
+if __name__ == "__main__":
+    unittest.main()

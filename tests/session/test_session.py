@@ -1,0 +1,210 @@
+"""Connecting, and losing the connection: one-shot commands and scripts against real servers."""
+import os
+import signal
+import socket
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from session_case import NOT_SERVING, SessionTest  # noqa: E402
+from proxy import Proxy  # noqa: E402
+
+
+class Connecting(SessionTest):
+    def assert_unreachable(self, server, problem, *options):
+        for command in (["get", "/a"], ["create", "/a", "x"], ["-c", "get /a"]):
+            self.assertEqual(
+                self.run_zksh("--connect-timeout", "300ms", *options, *command, server=server),
+                (3, "", problem + "\n"))
+
+    def test_refused(self):
+        self.assert_unreachable("127.0.0.1:1", "no connection to 127.0.0.1:1: Connection refused")
+        self.assert_unreachable("127.0.0.1:1,127.0.0.1:2/chroot",
+                                "no connection to 127.0.0.1:1: Connection refused; "
+                                "127.0.0.1:2: Connection refused")
+
+    def test_name_that_does_not_resolve(self):
+        status, out, err = self.run_zksh("ls", "/", server="no-such-host.invalid:2181")
+        self.assertEqual((status, out), (3, ""))
+        self.assertTrue(err.startswith("cannot connect to no-such-host.invalid:2181: the name does "
+                                       "not resolve ("), err)
+
+    def test_server_that_accepts_and_never_answers(self):
+        self.server.freeze()
+        self.assert_unreachable(self.connect,
+                                f"no connection to {self.server.address}: {NOT_SERVING}")
+
+    def test_port_of_something_else(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            address = "127.0.0.1:%d" % listener.getsockname()[1]
+            self.assert_unreachable(address, f"no connection to {address}: {NOT_SERVING}")
+
+    def test_dead_first_hosts(self):
+        for dead in ("127.0.0.1:1", "127.0.0.1:1,[::1]:1", "no-such-host.invalid:1"):
+            self.assertEqual(self.run_zksh("ls", "/", server=f"{dead},{self.connect}"),
+                             (0, "[]\n", ""))
+
+    def test_ipv6(self):
+        for host in ("[::1]", "[0:0:0:0:0:0:0:1]"):
+            server = f"{host}:{self.server.port}{self.root}"
+            self.assertEqual(self.run_zksh("ls", "/", server=server), (0, "[]\n", ""))
+        self.assert_unreachable("[::1]:1", "no connection to [::1]:1: Connection refused")
+
+    def test_chroot(self):
+        self.assertEqual(self.run_zksh("create", "/a", "x")[0], 0)
+        self.assertEqual(self.znodes.get(self.root + "/a"), b"x")
+        self.assertEqual(self.run_zksh("get", "/", server=self.connect + "/a"), (0, "x\n", ""))
+        self.assertEqual(self.run_zksh("get", "/", server=self.connect + "/b"),
+                         (4, "", "Node does not exist: /\n"))
+
+
+class Lost(SessionTest):
+    def lose_answer(self, command):
+        """The request reaches the server, its answer is kept back, the connection is cut."""
+        with Proxy(self.server.port) as proxy:
+            process = self.start_with("create /ready x", "--keep-going",
+                                      server=proxy.address + self.root)
+            proxy.swallow()
+            self.send(process, command + b"\ncreate -e /marker x\n")
+            yield proxy
+            out, err = process.communicate(timeout=60)
+            yield process.returncode, out.decode(), err.decode()
+
+    def test_write_whose_answer_is_lost(self):
+        self.znodes.create(self.root + "/a", b"old")
+        steps = self.lose_answer(b"set /a new")
+        proxy = next(steps)
+        self.wait_until(lambda: self.znodes.get(self.root + "/a") == b"new")
+        proxy.cut()
+        status, out, err = next(steps)
+        self.assertEqual((status, out), (10, ""))
+        self.assertIn("outcome unknown: the connection was lost after the request was sent, so it "
+                      "may have been carried out; look at the node with `stat /a`", err)
+        # The session is the same: the next command did what it should.
+        self.assertIn("Created /marker\n", err)
+        next(steps, None)
+
+    def test_write_that_a_frozen_server_never_saw(self):
+        self.znodes.create(self.root + "/a", b"old")
+        process = self.start_with("create /ready x", "--keep-going", "-t", "60000")
+        self.server.freeze()
+        process.stdin.write(b"delete /a\n")
+        process.stdin.close()
+        process.stdin = None
+        self.wait_until(self.request_is_unread)
+        self.server.kill()
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 10, err)
+        self.assertIn(b"outcome unknown", err)
+        self.assertNotIn(b"Node does not exist", err)
+
+    def test_read_whose_answer_is_lost(self):
+        self.znodes.create(self.root + "/a", b"x")
+        with Proxy(self.server.port) as proxy:
+            process = self.start_with("create /ready x", server=proxy.address + self.root)
+            proxy.swallow()
+            process.stdin.write(b"get /a\n")
+            process.stdin.close()
+            process.stdin = None
+            self.wait_until(lambda: proxy.swallowed)
+            proxy.cut()
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, out), (3, b""))
+            self.assertIn(b"KeeperErrorCode = ConnectionLoss for /a", err)
+            self.assertNotIn(b"unknown", err)
+
+    def test_session_expires_in_a_script(self):
+        process = self.start_with("create -e /mine x", "--keep-going", "-t", "1000")
+        process.send_signal(signal.SIGSTOP)
+        self.wait_node("/mine", there=False)
+        process.send_signal(signal.SIGCONT)
+        self.wait_until(lambda: b"expired" in process.stderr.readline())
+        out, err = process.communicate(b"get /mine\ncreate -e /mine y\nget /mine\n", timeout=60)
+        self.assertEqual((process.returncode, out), (4, b"y\n"))
+        self.assertEqual(err, b"Node does not exist: /mine\nCreated /mine\n")
+        self.wait_gone("/mine")
+
+    def test_server_that_comes_back(self):
+        process = self.start_with("create -e /mine x", "--connect-timeout", "60s")
+        self.server.kill()
+        self.assertEqual(process.stderr.readline(),
+                         b"connection lost; trying the servers in turn\n")
+        self.server.start()
+        self.assertEqual(process.stderr.readline(), b"connected again; the session is the same\n")
+        out, err = process.communicate(b"get /mine\n", timeout=60)
+        self.assertEqual((process.returncode, out, err), (0, b"x\n", b""))
+
+
+class Output(SessionTest):
+    def test_stdout_that_nobody_reads_for_longer_than_the_session_timeout(self):
+        self.znodes.create(self.root + "/big", b"x" * 900_000)
+        process = self.start("-t", "1000", "-c", "create -e /mine x" + "; get /big" * 10)
+        self.wait_node("/mine")
+        # Another session of the same length, without heartbeats, shows that the time has passed.
+        idle = self.start_with("create -e /idle x", "-t", "1000")
+        idle.send_signal(signal.SIGSTOP)
+        self.wait_node("/idle", there=False)
+        idle.send_signal(signal.SIGCONT)
+        self.assertTrue(self.znodes.exists(self.root + "/mine"))
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, len(out), err), (0, 10 * 900_001, b"Created /mine\n"))
+
+    def test_reader_that_goes_away(self):
+        self.znodes.create(self.root + "/big", b"x" * 900_000)
+        process = self.start("-c", "create -e /mine x" + "; get /big" * 20)
+        self.wait_node("/mine")
+        process.stdout.read(1)
+        process.stdout.close()
+        self.wait_until(lambda: process.poll() is not None)
+        self.assertEqual((process.returncode, process.stderr.read()), (141, b"Created /mine\n"))
+        self.wait_gone("/mine")
+        process.stdout = None
+
+    def test_signal_while_nobody_reads(self):
+        self.znodes.create(self.root + "/big", b"x" * 900_000)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.start("-c", "create -e /mine x" + "; get /big" * 20)
+            self.wait_node("/mine")
+            process.stdout.read(1)
+            process.send_signal(number)
+            self.wait_until(lambda p=process: p.poll() is not None)
+            self.assertEqual(process.returncode, 128 + number)
+            self.wait_gone("/mine")
+
+    def test_closed_and_full_stdout(self):
+        with open("/dev/full", "wb") as full:
+            process = self.start("ls", "/", stdout=full)
+            self.assertEqual(process.communicate(timeout=60)[1],
+                             b"zksh: cannot write to standard output: No space left on device\n")
+            self.assertEqual(process.returncode, 1)
+        process = self.start("ls", "/", stdout=None, preexec_fn=lambda: os.close(1))
+        self.assertEqual(process.communicate(timeout=60)[1],
+                         b"zksh: cannot write to standard output: Bad file descriptor\n")
+        self.assertEqual(process.returncode, 1)
+
+
+class Signals(SessionTest):
+    def test_script_that_waits(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = self.start_with("create -e /mine x")
+            process.send_signal(number)
+            self.wait_until(lambda p=process: p.poll() is not None)
+            self.assertEqual((process.returncode, process.stderr.read()), (128 + number, b""))
+            self.wait_gone("/mine")
+
+    def test_command_that_waits_for_a_frozen_server(self):
+        process = self.start_with("create /ready x")
+        self.server.freeze()
+        self.send(process, b"set /ready y\n")
+        self.wait_until(self.request_is_unread)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        self.wait_until(lambda: process.poll() is not None)
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertEqual((process.returncode, process.stderr.read()), (
+            130, b"interrupted; the request for /ready was sent and may still be done\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,82 @@
+"""An ensemble of real ZooKeeper servers on loopback ports, for tests.
+
+    with Ensemble(3) as ensemble: ... ensemble.connect_string ...; ensemble.follower().kill()
+"""
+import os
+import re
+import shutil
+import tempfile
+import time
+
+from server import Server, ServerError, four_letter_word, free_port
+
+
+class Member(Server):
+    """One server; its data are in a directory that the ensemble keeps."""
+
+    def __init__(self, directory, number, config, jvm_flags):
+        super().__init__(config)
+        self.jvm_flags = self.jvm_flags + jvm_flags
+        self.directory = directory
+        self.number = number
+        self.port = int(config["clientPort"])
+        os.makedirs(os.path.join(directory, "data"))
+        with open(os.path.join(directory, "data", "myid"), "w", encoding="ascii") as file:
+            file.write(f"{number}\n")
+
+    def mode(self):
+        """leader, follower, read-only; empty while it serves nobody."""
+        found = re.search(r"^Mode: (.*)$", four_letter_word(self.port, "srvr"), re.MULTILINE)
+        return found.group(1) if found else ""
+
+    def wait_mode(self, *modes, deadline=60.0):
+        until = time.monotonic() + deadline
+        while self.mode() not in modes:
+            if time.monotonic() > until or self.process.poll() is not None:
+                raise ServerError(f"server {self.number} is not {modes}:\n{self._log()}")
+            time.sleep(0.02)
+
+
+class Ensemble:
+    """`jvm_flags`: as -Dreadonlymode.enabled=true, for what zoo.cfg cannot set."""
+
+    def __init__(self, size=3, config=None, jvm_flags=()):
+        self.directory = tempfile.mkdtemp(prefix="zksh-ensemble-")
+        ports = set()
+        while len(ports) < 3 * size:
+            ports.add(free_port())
+        ports = [ports.pop() for _ in range(3 * size)]
+        # Elections among servers of one machine need no patience.
+        common = {"tickTime": "500", "initLimit": "20", "syncLimit": "10", **(config or {})}
+        for i in range(size):
+            common[f"server.{i + 1}"] = f"127.0.0.1:{ports[3 * i]}:{ports[3 * i + 1]}"
+        self.servers = [
+            Member(os.path.join(self.directory, str(i + 1)), i + 1,
+                   {**common, "clientPort": str(ports[3 * i + 2])}, list(jvm_flags))
+            for i in range(size)]
+
+    def __enter__(self):
+        try:
+            for server in self.servers:
+                server._spawn()
+            for server in self.servers:
+                server.wait_mode("leader", "follower")
+            return self
+        except BaseException:
+            self.remove()
+            raise
+
+    def __exit__(self, *_):
+        self.remove()
+
+    @property
+    def connect_string(self):
+        return ",".join(server.address for server in self.servers)
+
+    def follower(self):
+        return next(server for server in self.servers if server.mode() == "follower")
+
+    def remove(self):
+        for server in self.servers:
+            server.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)

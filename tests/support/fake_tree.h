@@ -1,0 +1,66 @@
+// FakeTree: what a ZooKeeper server keeps, in memory, for the sessions of one test.
+#pragma once
+
+#include "client.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace zksh {
+
+/// Behaves as a standalone server does: zxids, versions, sequence numbers, ephemerals, READ of
+/// world:anyone. All members but `monitor` and the constructor need the monitor.
+class FakeTree {
+ public:
+  /// Hears of each change of a node, in the server's order.
+  using Listener = std::function<void(const Monitor::Held&, Event::Type, const std::string& path)>;
+
+  FakeTree();
+
+  Monitor& monitor() { return monitor_; }
+  /// Returns a new session's id. Its listener hears of all changes until the session ends.
+  std::int64_t begin_session(const Monitor::Held& held, Listener listener);
+  /// Removes the session's ephemerals.
+  void end_session(const Monitor::Held& held, std::int64_t session);
+
+  Outcome<Created> create(const Monitor::Held& held, const CreateOp& op, std::int64_t session);
+  Outcome<Nothing> remove(const Monitor::Held& held, const RemoveOp& op);
+  Outcome<Stat> set(const Monitor::Held& held, const SetOp& op);
+  Outcome<Stat> exists(const std::string& path) const;
+  Outcome<Node> get(const std::string& path) const;
+  Outcome<Children> children(const std::string& path) const;
+  Outcome<NodeAcl> get_acl(const std::string& path) const;
+  Outcome<Nothing> set_acl(const std::string& path, const Acl& acl, std::int32_t version);
+  Outcome<std::vector<OpResult>> multi(const Monitor::Held& held, const std::vector<Op>& ops,
+                                       std::int64_t session);
+
+ private:
+  struct Entry {
+    Data data;
+    Acl acl;
+    Stat stat;
+  };
+  struct Change {
+    Event::Type type;
+    std::string path;
+  };
+
+  OpResult apply(const Op& op, std::int64_t session);
+  OpResult apply_create(const CreateOp& op, std::int64_t session);
+  OpResult apply_remove(const RemoveOp& op);
+  OpResult apply_set(const SetOp& op);
+  void touch_parent(const std::string& path, int growth);
+  void tell(const Monitor::Held& held);
+
+  Monitor monitor_;
+  std::map<std::string, Entry> nodes_;
+  std::map<std::int64_t, Listener> sessions_;
+  std::int64_t last_zxid_ = 0;
+  std::int64_t last_session_ = 0x1000;
+  std::vector<Change> changes_;  ///< not told yet
+};
+
+}  // namespace zksh

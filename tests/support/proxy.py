@@ -1,0 +1,96 @@
+"""A TCP proxy before a server that can keep answers back and cut, for tests of lost connections.
+
+    with Proxy(server.port) as proxy: ... proxy.address ...; proxy.swallow(); ...; proxy.cut()
+"""
+import selectors
+import socket
+import threading
+
+
+class Proxy:
+    """Passes bytes both ways. After swallow() requests reach the server, answers are dropped."""
+
+    def __init__(self, port):
+        self._target = ("127.0.0.1", port)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        self._woken, self._waker = socket.socketpair()
+        self._selector.register(self._woken, selectors.EVENT_READ)
+        self._peers = {}
+        self._from_server = set()
+        self._swallows = False
+        self.swallowed = 0  # bytes of answers that were kept back
+        self._order = None
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._tell("stop")
+        self._thread.join(10)
+        for one in (self._listener, self._woken, self._waker, self._selector):
+            one.close()
+
+    def swallow(self):
+        self._swallows = True
+
+    def cut(self):
+        """Closes every connection, and passes answers on again for those to come."""
+        self._tell("cut")
+
+    def _tell(self, order):
+        self._order = order
+        self._waker.send(b"x")
+
+    def _serve(self):
+        while True:
+            for key, _ in self._selector.select():
+                if key.fileobj is self._woken:
+                    self._woken.recv(1)
+                    self._drop_all()
+                    self._swallows = False
+                    if self._order == "stop":
+                        return
+                elif key.fileobj is self._listener:
+                    self._accept()
+                elif key.fileobj in self._peers:
+                    self._pass_on(key.fileobj)
+
+    def _accept(self):
+        client, _ = self._listener.accept()
+        try:
+            server = socket.create_connection(self._target)
+        except OSError:
+            client.close()
+            return
+        self._from_server.add(server)
+        for one, other in ((client, server), (server, client)):
+            self._peers[one] = other
+            self._selector.register(one, selectors.EVENT_READ)
+
+    def _pass_on(self, source):
+        try:
+            data = source.recv(65536)
+            if self._swallows and source in self._from_server:
+                self.swallowed += len(data)
+            elif data:
+                self._peers[source].sendall(data)
+        except OSError:
+            data = b""
+        if not data:
+            self._drop(source)
+
+    def _drop(self, source):
+        for one in (source, self._peers[source]):
+            self._selector.unregister(one)
+            del self._peers[one]
+            self._from_server.discard(one)
+            one.close()
+
+    def _drop_all(self):
+        while self._peers:
+            self._drop(next(iter(self._peers)))

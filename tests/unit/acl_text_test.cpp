@@ -1,0 +1,73 @@
+// ACL text: the expectations are what AclParser and getAcl of ZooKeeper 3.8.0 answer.
+#include "acl_text.h"
+
+#include <gtest/gtest.h>
+
+namespace zksh {
+namespace {
+
+using namespace std::string_literals;
+using Lines = std::vector<std::string>;
+
+TEST(ParseAcl, ReadsSchemeIdAndPermissions) {
+  const auto parsed = parse_acl("world:anyone:cdrwa,ip:10.0.0.0/8:r,digest:u:p=:rw,auth::adwrc");
+  EXPECT_EQ(parsed.complaints, Lines{});
+  EXPECT_EQ(parsed.acl, (Acl{{.perms = 31, .scheme = "world", .id = "anyone"},
+                             {.perms = 1, .scheme = "ip", .id = "10.0.0.0/8"},
+                             {.perms = 3, .scheme = "digest", .id = "u:p="},
+                             {.perms = 31, .scheme = "auth", .id = ""}}));
+}
+
+TEST(ParseAcl, TheLastColonBeginsThePermissions) {
+  EXPECT_EQ(parse_acl("ip:::1:r").acl, (Acl{{.perms = 1, .scheme = "ip", .id = "::1"}}));
+  EXPECT_EQ(parse_acl("world:anyone:").acl, (Acl{{.perms = 0, .scheme = "world", .id = "anyone"}}));
+  EXPECT_EQ(parse_acl("::").acl, (Acl{{.perms = 0, .scheme = "", .id = ""}}));
+}
+
+TEST(ParseAcl, SkipsWhatHasNotThreeParts) {
+  const auto parsed = parse_acl("nonsense,a:b,world:anyone:r");
+  EXPECT_EQ(parsed.complaints, (Lines{"nonsense does not have the form scheme:id:perm",
+                                      "a:b does not have the form scheme:id:perm"}));
+  EXPECT_EQ(parsed.acl, (Acl{{.perms = 1, .scheme = "world", .id = "anyone"}}));
+}
+
+TEST(ParseAcl, SkipsUnknownLettersOneByOne) {
+  const auto parsed = parse_acl("world:anyone:rzzé,bad,world:x:R");
+  EXPECT_EQ(parsed.complaints,
+            (Lines{"Unknown perm type: z", "Unknown perm type: z", "Unknown perm type: é",
+                   "bad does not have the form scheme:id:perm", "Unknown perm type: R"}));
+  EXPECT_EQ(parsed.acl, (Acl{{.perms = 1, .scheme = "world", .id = "anyone"},
+                             {.perms = 0, .scheme = "world", .id = "x"}}));
+}
+
+TEST(ParseAcl, DropsEmptyPartsAtTheEndOnly) {
+  EXPECT_EQ(parse_acl("world:anyone:r,,,").complaints, Lines{});
+  EXPECT_EQ(parse_acl(",,").complaints, Lines{});
+  EXPECT_TRUE(parse_acl(",,").acl.empty());
+  EXPECT_EQ(parse_acl("").complaints, (Lines{" does not have the form scheme:id:perm"}));
+  EXPECT_EQ(parse_acl(",world:anyone:r").complaints,
+            (Lines{" does not have the form scheme:id:perm"}));
+}
+
+TEST(AclLines, AreThoseOfGetAcl) {
+  EXPECT_EQ(acl_lines(open_acl()), "'world,'anyone\n: cdrwa\n");
+  EXPECT_EQ(acl_lines({{.perms = perm::read, .scheme = "digest", .id = "u:+owfoSBn/am19="},
+                       {.perms = 0, .scheme = "ip", .id = "::1"}}),
+            "'digest,'u:+owfoSBn/am19=\n: r\n"
+            "'ip,'::1\n: \n");
+  EXPECT_EQ(acl_lines({}), "");
+}
+
+TEST(AclLines, EscapeAsJuteDoes) {
+  EXPECT_EQ(acl_lines({{.perms = perm::write, .scheme = "x", .id = "a,b}c%d\ne\rf\0'{"s}}),
+            "'x,'a%2Cb%7Dc%25d%0Ae%0Df%00'{\n: w\n");
+}
+
+TEST(PermLetters, StandInOneOrder) {
+  EXPECT_EQ(perm_letters(perm::create | perm::admin), "ca");
+  EXPECT_EQ(perm_letters(perm::write | perm::read | perm::remove), "drw");
+  EXPECT_EQ(perm_letters(0), "");
+}
+
+}  // namespace
+}  // namespace zksh

@@ -1,0 +1,89 @@
+// Byte text: RFC 4648's examples, java.util.Base64's strictness and netty's hex dump.
+#include "byte_text.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+
+namespace zksh {
+namespace {
+
+using namespace std::string_literals;
+
+const auto rfc_examples = std::to_array<std::pair<std::string, std::string>>({
+    {"", ""},
+    {"f", "Zg=="},
+    {"fo", "Zm8="},
+    {"foo", "Zm9v"},
+    {"foob", "Zm9vYg=="},
+    {"fooba", "Zm9vYmE="},
+    {"foobar", "Zm9vYmFy"},
+    {"\xFB\xEF\xBE\xFF\0"s, "++++/wA="},
+});
+
+TEST(Base64, EncodesAndDecodes) {
+  for (const auto& [bytes, text] : rfc_examples) {
+    EXPECT_EQ(encode_base64(bytes), text);
+    EXPECT_EQ(decode_base64(text), bytes);
+  }
+}
+
+TEST(Base64, TakesWhatJavasDecoderTakes) {
+  EXPECT_EQ(decode_base64("Zg"), "f");    // no padding at all
+  EXPECT_EQ(decode_base64("Zm8"), "fo");  //
+  EXPECT_EQ(decode_base64("Zh=="), "f");  // surplus bits
+  EXPECT_EQ(decode_base64("Zm9vZg"), "foof");
+}
+
+TEST(Base64, RefusesWhatJavasDecoderRefuses) {
+  for (const auto* text : {"Z", "Zg=", "Zg===", "Zm8==", "Zm9v=", "=", "==", "Zg==Zg==", "Zg==\n",
+                           "Zm9v\n", "Zm 9v", "Zm-v", "Zm_v", "Zm9vZ", "Z=g=", "Zé=="}) {
+    EXPECT_EQ(decode_base64(text), std::nullopt) << text;
+  }
+}
+
+TEST(Hex, EncodesAndDecodes) {
+  EXPECT_EQ(encode_hex("\0\x0F\xA0\xFFz"s), "000fa0ff7a");
+  EXPECT_EQ(decode_hex("000FA0ff7a"), "\0\x0F\xA0\xFFz"s);
+  EXPECT_EQ(decode_hex(" 00 0f\n a0 "), "\0\x0F\xA0"s);
+  EXPECT_EQ(decode_hex(""), "");
+}
+
+TEST(Hex, RefusesHalvesAndOtherLetters) {
+  for (const auto* text : {"0", "000", "0g", "g0", "0 0", "0x00", "00,00"}) {
+    EXPECT_EQ(decode_hex(text), std::nullopt) << text;
+  }
+}
+
+TEST(HexDump, IsNettys) {
+  EXPECT_EQ(hex_dump("hello\0world"s),
+            R"(         +-------------------------------------------------+
+         |  0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f |
++--------+-------------------------------------------------+----------------+
+|00000000| 68 65 6c 6c 6f 00 77 6f 72 6c 64                |hello.world     |
++--------+-------------------------------------------------+----------------+)");
+}
+
+TEST(HexDump, ShowsFullRowsAndOnlyPrintableAscii) {
+  std::string bytes(256, '\0');
+  std::iota(bytes.begin(), bytes.end(), '\0');
+  const auto dump = hex_dump(bytes);
+  EXPECT_NE(dump.find("\n|00000010| 10 11 12 13 14 15 16 17 18 19 1a 1b 1c 1d 1e 1f |"
+                      "................|\n"),
+            std::string::npos);
+  EXPECT_NE(dump.find("\n|00000020| 20 21 22 23 24 25 26 27 28 29 2a 2b 2c 2d 2e 2f |"
+                      " !\"#$%&'()*+,-./|\n"),
+            std::string::npos);
+  EXPECT_NE(dump.find("\n|00000070| 70 71 72 73 74 75 76 77 78 79 7a 7b 7c 7d 7e 7f |"
+                      "pqrstuvwxyz{|}~.|\n"),
+            std::string::npos);
+  EXPECT_NE(dump.find("\n|000000f0| f0 f1 f2 f3 f4 f5 f6 f7 f8 f9 fa fb fc fd fe ff |"
+                      "................|\n+"),
+            std::string::npos);
+}
+
+TEST(HexDump, IsEmptyForNothing) { EXPECT_EQ(hex_dump(""), ""); }
+
+}  // namespace
+}  // namespace zksh

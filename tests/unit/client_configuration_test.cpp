@@ -1,0 +1,66 @@
+// The properties file of -client-configuration: Java's format, and what this build refuses.
+#include "client_configuration.h"
+
+#include "error.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+TEST(Properties, SeparatorsAndBlanks) {
+  const auto properties = parse_properties("a=1\n b : 2\nc 3\nd\n  e  =  4  \n\n");
+  EXPECT_EQ(properties, (Properties{{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", ""}, {"e", "4  "}}));
+}
+
+TEST(Properties, CommentsAndContinuedLines) {
+  const auto properties = parse_properties("# a=1\n! b=2\nc=one, \\\n   two\\\\\nd=3\\\n");
+  EXPECT_EQ(properties, (Properties{{"c", "one, two\\"}, {"d", "3"}}));
+}
+
+TEST(Properties, Escapes) {
+  EXPECT_EQ(parse_properties("a\\=b=\\t\\u00e9\\q"), (Properties{{"a=b", "\t\u00e9q"}}));
+  EXPECT_EQ(parse_properties("a=1\r\nb=2\r\n"), (Properties{{"a", "1"}, {"b", "2"}}));
+}
+
+class ClientConfiguration : public testing::Test {
+ protected:
+  std::string refusal(const std::string& text) {
+    std::ofstream(file) << text;
+    try {
+      check_client_configuration(file);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  void TearDown() override { std::filesystem::remove(file); }
+
+  std::string file = testing::TempDir() + "client-configuration-" + std::to_string(getpid());
+};
+
+TEST_F(ClientConfiguration, LetsThroughWhatSteersJavaAlone) {
+  EXPECT_EQ(refusal("zookeeper.request.timeout=5000\nzookeeper.client.secure=false\nzookeeper.sasl."
+                    "client=false\n"),
+            "");
+}
+
+TEST_F(ClientConfiguration, SaysThatThereIsNoTls) {
+  EXPECT_NE(refusal("zookeeper.client.secure=true\n").find("no TLS"), std::string::npos);
+  EXPECT_NE(
+      refusal("zookeeper.ssl.trustStore.location=/x\n").find("zookeeper.ssl.trustStore.location"),
+      std::string::npos);
+  EXPECT_NE(refusal("zookeeper.sasl.clientconfig=Client\n").find("no SASL"), std::string::npos);
+}
+
+TEST_F(ClientConfiguration, NamesAFileThatCannotBeRead) {
+  EXPECT_THROW(check_client_configuration("/nonexistent/file"), UsageError);
+  EXPECT_THROW(check_client_configuration("/"), UsageError);
+}
+
+}  // namespace
+}  // namespace zksh

@@ -1,0 +1,57 @@
+// Connect strings: what users write, and what the C client is given.
+#include "connect_string.h"
+
+#include "error.h"
+
+#include <gtest/gtest.h>
+
+namespace zksh {
+namespace {
+
+std::string for_c(std::string_view text) { return parse_connect_string(text).for_c_client(); }
+
+TEST(ConnectString, ThePortMayBeLeftOut) {
+  EXPECT_EQ(for_c("zk1"), "zk1:2181");
+  EXPECT_EQ(for_c("zk1,zk2:2182,zk3"), "zk1:2181,zk2:2182,zk3:2181");
+}
+
+TEST(ConnectString, Ipv6LosesItsBrackets) {
+  EXPECT_EQ(for_c("[::1]:2182"), "::1:2182");
+  EXPECT_EQ(for_c("[::1]"), "::1:2181");
+  EXPECT_EQ(for_c("::1"), "::1:2181");
+  EXPECT_EQ(for_c("[fe80::1]:1,10.0.0.1:2"), "fe80::1:1,10.0.0.1:2");
+}
+
+TEST(ConnectString, TheChrootIsKept) {
+  EXPECT_EQ(for_c("zk1:1/app/x"), "zk1:1/app/x");
+  EXPECT_EQ(for_c("zk1:1,zk2/app"), "zk1:1,zk2:2181/app");
+  EXPECT_EQ(for_c("zk1/"), "zk1:2181") << "the root is no chroot";
+}
+
+TEST(ConnectString, WhatIsWrongIsRefused) {
+  for (const auto* text :
+       {"", ":1", "zk1:", "zk1:abc", "zk1:0", "zk1:65536", "zk1:99999", "zk1,,zk2", "zk1,",
+        "zk1/x/", "zk1//x", "zk1/../x", "[::1", "[zk1]:1", "[::1]2181"})
+    EXPECT_THROW(parse_connect_string(text), UsageError) << text;
+}
+
+TEST(ConnectString, AnAddressIsShownAsItIsTyped) {
+  EXPECT_EQ(parse_connect_string("[::1]:7").servers.front().text(), "[::1]:7");
+  EXPECT_EQ(parse_connect_string("zk1").servers.front().text(), "zk1:2181");
+}
+
+TEST(WhyUnreachable, NamesTheServerAndTheReason) {
+  // Port 1 of the loopback: nothing listens there.
+  EXPECT_EQ(why_unreachable(parse_connect_string("127.0.0.1:1")),
+            "127.0.0.1:1: Connection refused");
+  const auto unknown = why_unreachable(parse_connect_string("no-such-host.invalid:1"));
+  EXPECT_TRUE(unknown.starts_with("no-such-host.invalid:1: the name does not resolve")) << unknown;
+}
+
+TEST(Resolvable, KeepsWhatResolves) {
+  const auto kept = resolvable(parse_connect_string("no-such-host.invalid:1,127.0.0.1:2/x"));
+  EXPECT_EQ(kept.for_c_client(), "127.0.0.1:2/x");
+}
+
+}  // namespace
+}  // namespace zksh

@@ -1,0 +1,37 @@
+// Duration: times as users write them.
+#include "duration.h"
+
+#include "error.h"
+
+#include <gtest/gtest.h>
+
+namespace zksh {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Duration, TakesUnits) {
+  EXPECT_EQ(parse_duration("500ms", "t"), 500ms);
+  EXPECT_EQ(parse_duration("5s", "t"), 5s);
+  EXPECT_EQ(parse_duration("1.5s", "t"), 1500ms);
+  EXPECT_EQ(parse_duration("2m", "t"), 2min);
+  EXPECT_EQ(parse_duration("1h", "t"), 1h);
+  EXPECT_EQ(parse_duration("0", "t"), 0ms);
+}
+
+TEST(Duration, ABareNumberIsInTheCallersUnit) {
+  EXPECT_EQ(parse_duration("3", "t"), 3s);
+  EXPECT_EQ(parse_duration("3000", "t", 1ms), 3s);
+}
+
+TEST(Duration, RoundsUp) {
+  EXPECT_EQ(parse_duration("0.0001s", "t"), 1ms) << "never to no time at all";
+}
+
+TEST(Duration, RefusesWhatIsNoTime) {
+  for (const auto* text : {"", "s", "5x", "-1s", "nan", "inf", "1e99s", "1 s", "5ss", "9000h"})
+    EXPECT_THROW(parse_duration(text, "t"), UsageError) << text;
+}
+
+}  // namespace
+}  // namespace zksh

@@ -1,0 +1,53 @@
+// Java hash: the expectations are what Java 17 answers.
+#include "java_hash.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace zksh {
+namespace {
+
+TEST(JavaHash, IsThatOfString) {
+  EXPECT_EQ(java_hash(""), 0U);
+  EXPECT_EQ(java_hash("a"), 97U);
+  EXPECT_EQ(java_hash("hello world"), 1794106052U);
+  EXPECT_EQ(java_hash("server.1"), 1379102790U);
+  EXPECT_EQ(java_hash("\u00e9"), 233U);
+}
+
+TEST(JavaHash, CountsUtf16Units) {
+  EXPECT_EQ(java_hash("\U0001F600"), 0xD83DU * 31 + 0xDE00U);
+  EXPECT_EQ(java_hash("\xff"), 0xFFFDU);
+}
+
+std::string in_order(std::vector<std::string> keys) {
+  sort_as_java_map(keys, java_hash);
+  std::string text;
+  for (const auto& key : keys) text += key + ' ';
+  return text;
+}
+
+TEST(JavaHash, OrdersAsAMapIsWalked) {
+  EXPECT_EQ(in_order({"server.1", "server.2", "server.3"}), "server.2 server.1 server.3 ");
+  EXPECT_EQ(in_order({"server.1", "server.2", "server.3", "server.4", "server.5", "version"}),
+            "server.2 server.1 server.5 server.4 server.3 version ");
+}
+
+TEST(JavaHash, KnowsThatAMapGrows) {
+  std::vector<std::string> keys;
+  for (int i = 1; i <= 13; ++i) keys.push_back("server." + std::to_string(i));
+  keys.emplace_back("version");
+  EXPECT_EQ(in_order(keys),
+            "version server.10 server.11 server.2 server.1 server.12 server.13 server.6 server.5 "
+            "server.4 server.3 server.9 server.8 server.7 ");
+}
+
+TEST(JavaHash, KeepsTheOrderWithinABucket) {
+  // "Aa" and "BB" are the classic pair of one hash.
+  EXPECT_EQ(in_order({"Aa", "BB"}), "Aa BB ");
+  EXPECT_EQ(in_order({"BB", "Aa"}), "BB Aa ");
+}
+
+}  // namespace
+}  // namespace zksh

@@ -1,0 +1,86 @@
+// LineReader: lines from a pipe, of any bytes and length, and a wait that a stop ends.
+#include "line_reader.h"
+
+#include "error.h"
+#include "fd.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fcntl.h>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace zksh {
+namespace {
+
+class Pipe {
+ public:
+  Pipe() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+    read_end = Fd(ends[0]);
+    write_end = Fd(ends[1]);
+  }
+  void send(const std::string& bytes) const {
+    EXPECT_EQ(write(write_end.get(), bytes.data(), bytes.size()),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  Fd read_end;
+  Fd write_end;
+};
+
+std::vector<std::string> lines_of(const std::string& bytes) {
+  Pipe pipe;
+  std::jthread writer([&] {
+    pipe.send(bytes);
+    pipe.write_end.close();
+  });
+  std::vector<std::string> lines;
+  LineReader reader(pipe.read_end.get(), false, "a pipe", {});
+  for (std::string line; reader.next(line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(LineReader, GivesLinesWithoutTheirNewlines) {
+  EXPECT_EQ(lines_of("a\n\nb\n"), (std::vector<std::string>{"a", "", "b"}));
+}
+
+TEST(LineReader, TheLastLineNeedsNoNewline) {
+  EXPECT_EQ(lines_of("a\nb"), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(LineReader, KeepsEveryByte) {
+  const std::string odd("\0\xff\r\x1b", 4);
+  EXPECT_EQ(lines_of(odd + "\n" + odd), (std::vector<std::string>{odd, odd}));
+}
+
+TEST(LineReader, TakesLinesLongerThanItsBuffer) {
+  const std::string longer(3U << 20U, 'x');
+  EXPECT_EQ(lines_of(longer + "\ny\n"), (std::vector<std::string>{longer, "y"}));
+}
+
+TEST(LineReader, AStopEndsTheWait) {
+  Pipe pipe;
+  std::stop_source source;
+  LineReader reader(pipe.read_end.get(), false, "a pipe", source.get_token());
+  std::jthread stopper([&] { source.request_stop(); });
+  std::string line;
+  EXPECT_FALSE(reader.next(line));
+}
+
+TEST(LineReader, WhatCannotBeReadIsNamed) {
+  LineReader reader(open("/", O_RDONLY | O_CLOEXEC), true, "the directory", {});
+  std::string line;
+  try {
+    reader.next(line);
+    FAIL() << "a directory was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), "cannot read the directory: Is a directory");
+  }
+}
+
+}  // namespace
+}  // namespace zksh

@@ -1,0 +1,148 @@
+// Options: what a command line binds, what is refused, and what the syntax line says.
+#include "options.h"
+
+#include <gtest/gtest.h>
+
+namespace zksh {
+namespace {
+
+struct Bound {
+  bool stat = false;
+  bool watch = false;
+  std::optional<std::int32_t> version;
+  std::string path;
+  std::optional<std::string> data;
+  std::vector<std::string> surplus;
+};
+
+Bound parse(const std::vector<std::string>& words) {
+  Bound bound;
+  Options o;
+  o.flag("-s,--stat", bound.stat, "");
+  o.flag("-w", bound.watch, "");
+  o.number("-v", bound.version, "version", "");
+  o.node("path", bound.path, "");
+  o.text("data", bound.data, "");
+  o.parse(words);
+  bound.surplus = o.surplus();
+  return bound;
+}
+
+std::string refusal(const std::vector<std::string>& words) {
+  try {
+    parse(words);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Options, StandAnywhereAndInClusters) {
+  for (const auto& words : std::vector<std::vector<std::string>>{{"-s", "-w", "/a", "x"},
+                                                                 {"/a", "x", "-sw"},
+                                                                 {"-ws", "/a", "x"},
+                                                                 {"/a", "-w", "x", "--stat"},
+                                                                 {"-s", "-s", "/a", "-w", "x"}}) {
+    const auto bound = parse(words);
+    EXPECT_TRUE(bound.stat && bound.watch);
+    EXPECT_EQ(bound.path, "/a");
+    EXPECT_EQ(bound.data, "x");
+  }
+}
+
+TEST(Options, ValuesAreTakenInEveryFormThatZkCliTakes) {
+  EXPECT_EQ(parse({"-v", "5", "/a"}).version, 5);
+  EXPECT_EQ(parse({"-v5", "/a"}).version, 5);
+  EXPECT_EQ(parse({"-v=5", "/a"}).version, 5);
+  EXPECT_EQ(parse({"-sv5", "/a"}).version, 5);
+  EXPECT_EQ(parse({"/a", "-v", "-1"}).version, -1);
+  EXPECT_EQ(parse({"-v", "+07", "/a"}).version, 7);
+  EXPECT_EQ(parse({"-v", "\"7\"", "/a"}).version, 7) << "one pair of quotes is stripped";
+  EXPECT_EQ(parse({"-v", "1", "-v", "2", "/a"}).version, 1) << "the first counts";
+}
+
+TEST(Options, DataThatLooksLikeANumberIsData) {
+  EXPECT_EQ(parse({"/a", "-5"}).data, "-5");
+  EXPECT_EQ(parse({"/a", "-"}).data, "-");
+  EXPECT_EQ(parse({"/a", ""}).data, "");
+  EXPECT_EQ(parse({"/a", "[1,2]"}).data, "[1,2]");
+  EXPECT_EQ(parse({"/a", "++"}).data, "++");
+  EXPECT_EQ(parse({"/a", "%%"}).data, "%%");
+}
+
+TEST(Options, EndAtTwoDashes) {
+  EXPECT_EQ(parse({"/a", "--", "-s"}).data, "-s");
+  EXPECT_EQ(parse({"--", "-w", "--"}).path, "-w");
+  EXPECT_EQ(parse({"--", "-w", "--"}).data, "--");
+}
+
+TEST(Options, WhatIsWrongIsNamed) {
+  EXPECT_EQ(refusal({"-q", "/a"}), "unknown option -q");
+  EXPECT_EQ(refusal({"-sq", "/a"}), "unknown option -sq");
+  EXPECT_EQ(refusal({"-s=1", "/a"}), "unknown option -s=1; did you mean -s?");
+  EXPECT_EQ(refusal({"--stta", "/a"}), "unknown option --stta; did you mean --stat?");
+  EXPECT_EQ(refusal({"-v", "1.5", "/a"}), "-v: \"1.5\" is not a whole number");
+  EXPECT_EQ(refusal({"-v", "0x2", "/a"}), "-v: \"0x2\" is not a whole number");
+  EXPECT_EQ(refusal({"-v", "4294967296", "/a"}),
+            "-v: 4294967296 is out of range, -2147483648 to 2147483647");
+}
+
+TEST(Options, TooFewWordsAreASyntaxError) {
+  EXPECT_THROW(parse({}), SyntaxError);
+  EXPECT_THROW(parse({"-s"}), SyntaxError);
+  EXPECT_EQ(refusal({"/a", "-v"}), "the value of -v is missing");
+}
+
+TEST(Options, SurplusWordsAreKeptApart) {
+  EXPECT_EQ(parse({"/a", "x", "y", "z"}).surplus, (std::vector<std::string>{"y", "z"}));
+  EXPECT_TRUE(parse({"/a", "x"}).surplus.empty());
+}
+
+TEST(Options, AnOldPositionalNumberCountsOnlyWhenItIsOne) {
+  const auto version_of = [](const std::string& word) {
+    std::string path;
+    std::optional<std::int32_t> version;
+    Options o;
+    o.node("path", path, "");
+    o.legacy().number("version", version, "", "");
+    o.parse({"/a", word});
+    return version;
+  };
+  EXPECT_EQ(version_of("3"), 3);
+  EXPECT_EQ(version_of("-1"), -1);
+  EXPECT_EQ(version_of("x"), std::nullopt);
+  EXPECT_THROW(version_of("99999999999"), UsageError);
+}
+
+TEST(Options, ProgramTakesTheWordsBehindTwoDashes) {
+  std::string path;
+  std::vector<std::string> program;
+  Options o;
+  o.node("path", path, "");
+  o.program(program, "");
+  o.parse({"/a", "--", "sh", "-c", "exit 7"});
+  EXPECT_EQ(program, (std::vector<std::string>{"sh", "-c", "exit 7"}));
+}
+
+TEST(Options, SyntaxComesFromTheDeclarations) {
+  Bound bound;
+  std::string legacy;
+  Options o;
+  o.flag("-s", bound.stat, "");
+  o.number("-v", bound.version, "version", "");
+  o.node("path", bound.path, "");
+  o.text("data", bound.data, "");
+  o.legacy().text("watch", legacy, "");
+  EXPECT_EQ(o.syntax(), "[-s] [-v version] path [data]");
+}
+
+TEST(ParseNumber, KeepsToItsRange) {
+  EXPECT_EQ(parse_number("-9223372036854775808", "n", INT64_MIN, INT64_MAX), INT64_MIN);
+  EXPECT_THROW(parse_number("9223372036854775808", "n", INT64_MIN, INT64_MAX), UsageError);
+  EXPECT_THROW(parse_number("", "n", 0, 9), UsageError);
+  EXPECT_THROW(parse_number("+-1", "n", -9, 9), UsageError);
+  EXPECT_THROW(parse_number("1 ", "n", 0, 9), UsageError);
+}
+
+}  // namespace
+}  // namespace zksh

@@ -1,0 +1,67 @@
+// OutputQueue: order, waking, and a bound that an adder waits at.
+#include "error.h"
+#include "fd.h"
+#include "output.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/eventfd.h>
+#include <thread>
+
+namespace zksh {
+namespace {
+
+class OutputQueueTest : public testing::Test {
+ protected:
+  bool woken() const {
+    eventfd_t count = 0;
+    return eventfd_read(wake.get(), &count) == 0;
+  }
+
+  Monitor monitor;
+  Fd wake{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  OutputQueue queue{monitor, wake.get()};
+};
+
+TEST_F(OutputQueueTest, KeepsTheOrderOfTheStreams) {
+  queue.add(Stream::Out, "a", {});
+  queue.add(Stream::Out, "b", {});
+  queue.add(Stream::Err, "c", {});
+  queue.add(Stream::Out, "d", {});
+  const auto chunks = queue.take();
+  ASSERT_EQ(chunks.size(), 3U);
+  EXPECT_EQ(chunks[0].bytes, "ab");
+  EXPECT_EQ(chunks[1].stream, Stream::Err);
+  EXPECT_EQ(chunks[1].bytes, "c");
+  EXPECT_EQ(chunks[2].bytes, "d");
+  EXPECT_TRUE(queue.take().empty());
+}
+
+TEST_F(OutputQueueTest, WakesWhenSomethingComes) {
+  EXPECT_FALSE(woken());
+  queue.add(Stream::Out, "a", {});
+  EXPECT_TRUE(woken());
+}
+
+TEST_F(OutputQueueTest, AnAdderWaitsForRoomAndAStopEndsTheWait) {
+  queue.add(Stream::Out, std::string(OutputQueue::limit + 1, 'x'), {});
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_THROW(queue.add(Stream::Out, "y", source.get_token()), Cancelled);
+  std::jthread adder([&] { queue.add(Stream::Out, "y", {}); });
+  std::string all;
+  while (all.size() < OutputQueue::limit + 2)
+    for (const auto& chunk : queue.take()) all += chunk.bytes;
+  EXPECT_EQ(all.back(), 'y');
+}
+
+TEST_F(OutputQueueTest, TheLastWordOfAStoppedJobStillComes) {
+  std::stop_source source;
+  source.request_stop();
+  Output out(queue, {}, source.get_token());
+  out.err_regardless("gone");
+  EXPECT_EQ(queue.take().front().bytes, "gone");
+}
+
+}  // namespace
+}  // namespace zksh

@@ -1,0 +1,248 @@
+"""Watches between sessions: by the thousand, through lost connections, expiry and sudden ends."""
+import collections
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "session"), os.path.join(HERE, "..", "support")]
+from session_case import SessionTest  # noqa: E402
+from proxy import Proxy  # noqa: E402
+
+EVENT = re.compile(rb"WatchedEvent state:(\w+) type:(\w+) path:(\S+)\n")
+MANY = 10_000
+
+
+def lines(texts):
+    return "".join(text + "\n" for text in texts).encode()
+
+
+class WatchTest(SessionTest):
+    def watcher(self, *commands, server=None):
+        """A zksh that has run the commands, and goes on reading lines."""
+        process = self.start("--keep-going", server=server)
+        self.send(process, lines([*commands, "create -e /ready x"]))
+        self.wait_node("/ready")
+        return process
+
+    def next_event(self, process):
+        while line := process.stdout.readline():
+            if match := EVENT.fullmatch(line):
+                return match[2].decode(), match[3].decode()
+        self.fail("the watcher ended: " + process.stderr.read().decode())
+
+    def events_until_end(self, process, more=()):
+        """Runs more commands, and returns all events of before and of these."""
+        out, err = process.communicate(lines(more), timeout=120)
+        return [(kind.decode(), path.decode()) for _, kind, path in EVENT.findall(out)], err
+
+    @staticmethod
+    def close_input(process):
+        process.stdin.close()
+        process.stdin = None
+
+    def change(self, *commands):
+        status, out, err = self.run_zksh(text=lines(commands), timeout=120)
+        self.assertEqual((status, out), (0, ""), err)
+
+
+class Many(WatchTest):
+    def test_ten_thousand_watches_set_fired_and_printed_in_order(self):
+        self.change(*(f"create /n{i}" for i in range(MANY) if i % 3))
+        watcher = self.start("--keep-going", stderr=subprocess.DEVNULL)
+        set_up = lines(("stat -w", "get -w", "ls -w")[i % 3] + f" /n{i}" for i in range(MANY))
+        changes = [("create /n{}", "set /n{} x", "create /n{}/below")[i % 3].format(i)
+                   for i in range(MANY)]
+        random.Random(1).shuffle(changes)
+        out_thread = Reader(watcher)
+        self.send(watcher, set_up + b"create -e /ready x\n")
+        self.wait_until(lambda: self.znodes.exists(self.root + "/ready"), 100)
+        self.change(*changes)
+        # A second change of the same nodes, which nobody watches any more.
+        self.change(*(f"set /n{i} again" for i in range(0, MANY, 100)))
+        self.close_input(watcher)
+        out = out_thread.join()
+        expected = []
+        for change in changes:
+            path = "/" + change.split("/")[1].split()[0]
+            kind = {"set": "NodeDataChanged"}.get(change.split()[0], "NodeCreated")
+            expected.append(("NodeChildrenChanged" if change.endswith("/below") else kind, path))
+        self.assertEqual([(kind.decode(), path.decode()) for _, kind, path in EVENT.findall(out)],
+                         expected)
+
+    def test_persistent_watch_of_thousands_of_nodes(self):
+        self.change("create /top", *(f"create /top/d{i}" for i in range(20)),
+                    *(f"create /top/d{i % 20}/n{i}" for i in range(2000)))
+        watcher = self.start("--keep-going")
+        out_thread = Reader(watcher)
+        self.send(watcher, b"addWatch /top\ncreate -e /ready x\n")
+        self.wait_node("/ready")
+        self.change(*(f"set /top/d{i % 20}/n{i} x" for i in range(2000)))
+        self.change("deleteall /top")
+        self.change("create /last")
+        self.send(watcher, b"sync /\n")
+        self.wait_until(lambda: b"Sync is OK" in out_thread.out)
+        self.close_input(watcher)
+        events = collections.Counter(
+            (kind.decode(), path.decode()) for _, kind, path in EVENT.findall(out_thread.join()))
+        for i in range(2000):
+            self.assertEqual(events["NodeDataChanged", f"/top/d{i % 20}/n{i}"], 1)
+            self.assertEqual(events["NodeDeleted", f"/top/d{i % 20}/n{i}"], 1)
+        self.assertEqual(events["NodeDeleted", "/top"], 1)
+        self.assertEqual(sum(events.values()), 2000 * 2 + 20 + 1)
+
+
+class Quick(WatchTest):
+    """What others do faster than the watch can be set again."""
+
+    def test_what_is_told_ends_with_what_is_there(self):
+        self.change("create /top")
+        watcher = self.start("--keep-going")
+        out_thread = Reader(watcher)
+        self.send(watcher, b"addWatch /top\ncreate -e /ready x\n")
+        self.wait_node("/ready")
+        dice = random.Random(7)
+        there, writes, commands = {"/top"}, collections.Counter(), []
+        for _ in range(4000):
+            path = "/top" + "".join(f"/{dice.randrange(4)}" for _ in range(dice.randrange(1, 4)))
+            parent = path.rsplit("/", 1)[0]
+            if path in there and not any(other.startswith(path + "/") for other in there):
+                commands.append(f"delete {path}")
+                there.remove(path)
+            elif path in there:
+                commands.append(f"set {path} x")
+                writes[path] += 1
+            elif parent in there:
+                commands.append(f"create {path}")
+                there.add(path)
+        self.change(*commands)
+        self.send(watcher, b"sync /\n")
+        self.wait_until(lambda: b"Sync is OK" in out_thread.out)
+        self.close_input(watcher)
+        told = {"/top"}
+        for _, kind, path in EVENT.findall(out_thread.join()):
+            kind, path = kind.decode(), path.decode()
+            if kind == "NodeCreated":
+                self.assertNotIn(path, told, "created twice")
+                told.add(path)
+            elif kind == "NodeDeleted":
+                self.assertIn(path, told, "deleted twice")
+                told.remove(path)
+            else:
+                writes[path] -= 1
+        self.assertEqual(told, there)
+        self.assertGreaterEqual(min(writes.values()), 0)
+
+
+class Lost(WatchTest):
+    def test_events_that_never_arrived_are_found_after_the_connection_is_back(self):
+        self.change("create /top", "create /top/a", "create /top/a/b", "create /top/c")
+        with Proxy(self.server.port) as proxy:
+            watcher = self.watcher("addWatch /top", "addWatch -m PERSISTENT /top/c",
+                                   server=proxy.address + self.root)
+            proxy.swallow()
+            self.change("delete /top/a/b", "delete /top/a", "set /top x", "create /top/c/d",
+                        "create /top/e", "set /top/e 1")
+            self.wait_until(lambda: proxy.swallowed > 100)
+            proxy.cut()
+            missed = [self.next_event(watcher) for _ in range(7)]
+            self.change("set /top/e 2", "delete /top/c/d")
+            events, err = self.events_until_end(watcher, ["sync /"])
+        self.assertEqual(missed[:2], [("NodeDeleted", "/top/a/b"), ("NodeDeleted", "/top/a")])
+        self.assertEqual(missed[2:], [
+            ("NodeDataChanged", "/top"), ("NodeCreated", "/top/c/d"),
+            ("NodeChildrenChanged", "/top/c"), ("NodeCreated", "/top/e"),
+            ("NodeDataChanged", "/top/e")])
+        self.assertEqual(events, [("NodeDataChanged", "/top/e"), ("NodeDeleted", "/top/c/d"),
+                                  ("NodeChildrenChanged", "/top/c")])
+        self.assertIn(b"connection lost", err)
+
+    def test_watches_outlive_the_server(self):
+        self.change("create /top", *(f"create /top/a-node-with-a-long-name-{i}" for i in range(500)))
+        watcher = self.watcher("addWatch /top", "get -w /top")
+        for round_number in range(3):
+            self.server.restart()
+            self.wait_until(lambda: b"connected again" in watcher.stderr.readline())
+            self.change(f"set /top/a-node-with-a-long-name-{round_number} x")
+            self.assertEqual(self.next_event(watcher), (
+                "NodeDataChanged", f"/top/a-node-with-a-long-name-{round_number}"))
+        events, _ = self.events_until_end(watcher, ["set /top x", "removewatches /top"])
+        self.assertEqual(events, [("NodeDataChanged", "/top"), ("PersistentWatchRemoved", "/top")])
+
+    def test_more_watches_than_fit_into_one_request_outlive_a_lost_connection(self):
+        # The C client sets all watches again in one request, which must stay below 1 MiB.
+        name = "n" * 400
+        self.change("create /top", *(f"create /top/{name}{i}" for i in range(1500)))
+        with Proxy(self.server.port) as proxy:
+            watcher = self.watcher("addWatch /top", server=proxy.address + self.root)
+            proxy.cut()
+            self.wait_until(lambda: b"connected again" in watcher.stderr.readline())
+            self.change(f"set /top/{name}7 x")
+            self.assertEqual(self.next_event(watcher), ("NodeDataChanged", f"/top/{name}7"))
+
+    def test_all_watches_end_when_the_session_expires(self):
+        self.change("create /top")
+        watcher = self.start("--keep-going", "-t", "1000")
+        self.send(watcher, b"addWatch /top\nget -w /top\ncreate -e /ready x\n")
+        self.wait_node("/ready")
+        watcher.send_signal(signal.SIGSTOP)
+        self.wait_node("/ready", there=False)
+        watcher.send_signal(signal.SIGCONT)
+        self.wait_until(lambda: b"expired" in watcher.stderr.readline())
+        events, err = self.events_until_end(
+            watcher, ["set /top x", "removewatches /top", "addWatch /top", "set /top y"])
+        self.assertEqual(events, [("NodeDataChanged", "/top")])
+        self.assertIn(b"No such watcher for /top", err)
+
+
+class Ends(WatchTest):
+    def test_ends_at_once_while_events_pour_in(self):
+        self.change("create /top", *(f"create /top/n{i}" for i in range(300)))
+        busy = self.start("--keep-going")
+        for end in (signal.SIGTERM, signal.SIGINT, None):
+            self.send(busy, lines(f"set /top/n{i} x" for i in range(300)) * 10)
+            watcher = self.start()
+            reader = Reader(watcher)
+            self.send(watcher, b"addWatch /top\n")
+            self.wait_until(lambda: EVENT.search(reader.out))
+            if end:
+                watcher.send_signal(end)
+            self.close_input(watcher)
+            self.assertEqual(watcher.wait(20), 128 + end if end else 0)
+            reader.join()
+
+    def test_ends_while_the_subtree_is_still_being_read(self):
+        self.change("create /top", *(f"create /top/n{i}" for i in range(2000)))
+        watcher = self.watcher()
+        self.send(watcher, b"addWatch /top\n")
+        watcher.send_signal(signal.SIGTERM)
+        self.assertEqual(watcher.wait(20), 128 + signal.SIGTERM)
+
+
+class Reader:
+    """Collects what a process prints; it never has to wait for its reader."""
+
+    def __init__(self, process):
+        self.out = b""
+        self.process = process
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        parts = []
+        while data := os.read(self.process.stdout.fileno(), 1 << 16):
+            parts.append(data)
+            self.out = b"".join(parts)
+
+    def join(self):
+        self.thread.join(120)
+        return self.out
+
+
+if __name__ == "__main__":
+    unittest.main()
