@@ -21,6 +21,10 @@ test       | libgtest-dev         |                     | GoogleTest, for the un
 test       | libgmock-dev         |                     | its matchers
 test       | python3              | test -x /usr/bin/python3 | runs the transcripts and screen tests
 test       | python3-kazoo        |                     | another client, which changes nodes behind zksh's back
+test       | libcurator-recipes-java |               | Curator's locks, which zksh shares paths with
+test       | default-jdk-headless | command -v javac | compiles the programs that use Java's locks
+test       | golang-go            | command -v go    | compiles the one that uses Go's
+test       | golang-github-samuel-go-zookeeper-dev |  | the Go client and its lock
 test       | python3-pexpect      |                     | types at a terminal
 test       | tmux                 | command -v tmux     | a terminal whose screen the tests can read
 test       | procps               | command -v pgrep    | finds processes that should be gone
