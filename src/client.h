@@ -326,6 +326,9 @@ class Client {
   /// Takes away the watches of a node that report to the mailbox. No server is asked: what it still
   /// reports is dropped. Returns at once.
   virtual void forget_watches(const std::string& path, const Mailbox& mailbox) = 0;
+  /// Takes away the watches that a mailbox has on a node's data, at the server too, unless others
+  /// of this session watch the node: then only what it would report is dropped. Returns at once.
+  virtual void drop_watches(const std::string& path, const Mailbox& mailbox) = 0;
 
   Created create(const CreateOp& op, const std::stop_token& stop);
   void remove(const RemoveOp& op, const std::stop_token& stop);

@@ -53,6 +53,8 @@ void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* p
     auto& known = *session.state_;
     if (known.handle.get() != &handle) return;  // the last words of a session that was replaced
     handle.zh = zh;
+    if (type != ZOO_SESSION_EVENT && type != ZOO_CHILD_EVENT)
+      handle.data_watches_fired(held, path ? path : "");
     Event event{
         .type = event_type(type), .path = path ? path : "", .state = known.state, .printed = true};
     if (event.type == Event::Type::Session) {
@@ -78,10 +80,27 @@ void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, c
   auto& handle = *static_cast<Handle*>(const_cast<void*>(zoo_get_context(zh)));
   const auto id = reinterpret_cast<std::uintptr_t>(context);
   handle.session.monitor_.change([&](const Monitor::Held& held) {
+    if (type != ZOO_CHILD_EVENT) handle.data_watches_fired(held, path ? path : "");
     const auto found = handle.mailboxes.find(id);
     if (found == handle.mailboxes.end()) return;
     (*found->second)(held).push_back({.type = event_type(type), .path = path ? path : ""});
   });
+}
+
+void Session::Handle::note_data_watch(const Monitor::Held& /*held*/, const std::string& path,
+                                      void* context) {
+  const auto [place, fresh] = data_watches.try_emplace(std::hash<std::string>()(path), context);
+  if (!fresh && place->second != context) place->second = nullptr;
+}
+
+bool Session::Handle::only_watches(const Monitor::Held& /*held*/, const std::string& path,
+                                   void* context) const {
+  const auto found = data_watches.find(std::hash<std::string>()(path));
+  return found != data_watches.end() && found->second == context;
+}
+
+void Session::Handle::data_watches_fired(const Monitor::Held& /*held*/, const std::string& path) {
+  data_watches.erase(std::hash<std::string>()(path));
 }
 
 std::uintptr_t Session::Handle::id_of(const Monitor::Held& /*held*/, const Mailbox& mailbox) {

@@ -63,6 +63,7 @@ class Session final : public Client {
   Pending<Nothing> start_remove_watches(const std::string& path, WatchKind kind,
                                         bool local) override;
   void forget_watches(const std::string& path, const Mailbox& mailbox) override;
+  void drop_watches(const std::string& path, const Mailbox& mailbox) override;
 
   struct Handle;  ///< one handle of the C client and what depends on it
 

@@ -179,6 +179,16 @@ Watcher watcher_for(const Watch& watch, Monitor& monitor, Session::Handle* handl
   return {Session::Handle::on_private_watch, as_context(id)};
 }
 
+/// As watcher_for, of a node's data: who watches it is written down.
+Watcher data_watcher_for(const std::string& path, const Watch& watch, Monitor& monitor,
+                         Session::Handle* handle) {
+  const auto watcher = watcher_for(watch, monitor, handle);
+  if (watcher.function)
+    monitor.look(
+        [&](const Monitor::Held& held) { handle->note_data_watch(held, path, watcher.context); });
+  return watcher;
+}
+
 }  // namespace
 
 Pending<Created> Session::start_create(const CreateOp& op) {
@@ -212,7 +222,7 @@ Pending<Stat> Session::start_set(const SetOp& op) {
 Pending<Stat> Session::start_exists(const std::string& path, const Watch& watch) {
   const auto on = handle();
   auto call = std::make_unique<CallOf<Stat>>();
-  const auto watcher = watcher_for(watch, monitor_, on.get());
+  const auto watcher = data_watcher_for(path, watch, monitor_, on.get());
   return start(monitor_, on, std::move(call), [&](zhandle_t* zh, const void* data) {
     return zoo_awexists(zh, path.c_str(), watcher.function, watcher.context, stat_done, data);
   });
@@ -221,7 +231,7 @@ Pending<Stat> Session::start_exists(const std::string& path, const Watch& watch)
 Pending<Node> Session::start_get(const std::string& path, const Watch& watch) {
   const auto on = handle();
   auto call = std::make_unique<CallOf<Node>>();
-  const auto watcher = watcher_for(watch, monitor_, on.get());
+  const auto watcher = data_watcher_for(path, watch, monitor_, on.get());
   return start(monitor_, on, std::move(call), [&](zhandle_t* zh, const void* data) {
     return zoo_awget(zh, path.c_str(), watcher.function, watcher.context, node_done, data);
   });
@@ -348,6 +358,20 @@ void Session::forget_watches(const std::string& path, const Mailbox& mailbox) {
   if (zh)
     zoo_remove_watches(zh, path.c_str(), ZWATCHTYPE_ANY, Handle::on_private_watch, as_context(id),
                        1);
+}
+
+void Session::drop_watches(const std::string& path, const Mailbox& mailbox) {
+  const auto on = handle();
+  if (!on) return;
+  const bool alone = monitor_.look([&](const Monitor::Held& held) {
+    return on->only_watches(held, path, as_context(on->id_of(held, mailbox)));
+  });
+  if (!alone) return forget_watches(path, mailbox);
+  // Not the call that takes away one watcher's: that one leaves the server's watch where it is.
+  start(monitor_, on, std::make_unique<CallOf<Nothing>>(), [&](zhandle_t* zh, const void* data) {
+    return zoo_aremove_all_watches(zh, path.c_str(), ZWATCHTYPE_DATA, 0,
+                                   reinterpret_cast<void_completion_t*>(nothing_done), data);
+  });
 }
 
 }  // namespace zksh

@@ -5,10 +5,12 @@
 
 #include <zookeeper/zookeeper.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -57,6 +59,14 @@ struct Session::Handle {
   /// takes linear time, not quadratic, to tell each of them of a session event.
   std::unordered_map<std::uintptr_t, Mailbox> mailboxes;
   std::uintptr_t last_mailbox = 0;
+
+  /// Who left a one-shot watch on a node's data that has not fired: the context of its watcher, or
+  /// null when there are several. By the hash of the path: a clash only makes them several.
+  std::unordered_map<std::size_t, void*> data_watches;
+  void note_data_watch(const Monitor::Held& held, const std::string& path, void* context);
+  /// Whether nobody but this watcher waits for the node's data.
+  bool only_watches(const Monitor::Held& held, const std::string& path, void* context) const;
+  void data_watches_fired(const Monitor::Held& held, const std::string& path);
 
   /// Takes note that the server accepted a credential.
   void accepted(const Identity& identity);

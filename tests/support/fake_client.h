@@ -65,6 +65,9 @@ class FakeClient final : public Client {
   Pending<Nothing> start_remove_watches(const std::string& path, WatchKind kind,
                                         bool local) override;
   void forget_watches(const std::string& path, const Mailbox& mailbox) override;
+  void drop_watches(const std::string& path, const Mailbox& mailbox) override {
+    forget_watches(path, mailbox);
+  }
 
  private:
   /// The mailboxes that hear of a node; null stands for the printed watches.

@@ -1,0 +1,196 @@
+// LockName: taking names apart, and making them.
+#include "recipes/lock_name.h"
+
+#include "error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <sys/random.h>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+constexpr std::array tags{
+    std::pair{std::string_view("__READ__"), LockTag::Read},
+    std::pair{std::string_view("__WRIT__"), LockTag::Write},
+    std::pair{std::string_view("__rlock__"), LockTag::KazooRead},
+    std::pair{std::string_view("__lock__"), LockTag::KazooLock},
+    std::pair{std::string_view("lock-"), LockTag::Lock},
+    std::pair{std::string_view("lease-"), LockTag::Lease},
+    std::pair{std::string_view("read-"), LockTag::DocRead},
+    std::pair{std::string_view("write-"), LockTag::DocWrite},
+};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+bool all_digits(std::string_view text) { return std::ranges::all_of(text, is_digit); }
+
+struct Numbered {
+  std::string_view rest;
+  std::int32_t number;
+};
+
+/// A number of the last `length` characters; nothing when %010d does not write it so.
+std::optional<Numbered> number_at_end(std::string_view name, std::size_t length) {
+  if (name.size() < length) return std::nullopt;
+  const auto text = name.substr(name.size() - length);
+  const bool negative = text.front() == '-';
+  if (!all_digits(text.substr(negative ? 1 : 0))) return std::nullopt;
+  std::int32_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || (negative && length == 11 && text[1] == '0')) return std::nullopt;
+  return Numbered{name.substr(0, name.size() - length), number};
+}
+
+/// x- and a session id: sixteen hexadecimal digits (zoo_lock.c), or a decimal number (Java).
+bool is_session_prefix(std::string_view prefix) {
+  if (!prefix.starts_with("x-") || !prefix.ends_with('-') || prefix.size() < 4) return false;
+  auto id = prefix.substr(2, prefix.size() - 3);
+  if (id.size() == 16 && std::ranges::all_of(id, is_hex)) return true;
+  if (id.starts_with('-')) id.remove_prefix(1);
+  return !id.empty() && all_digits(id);
+}
+
+bool is_uuid(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (dash ? text[i] != '-' : !is_hex(text[i])) return false;
+  }
+  return text.size() == 36;
+}
+
+bool is_hex32(std::string_view text) {
+  return text.size() == 32 && std::ranges::all_of(text, is_hex);
+}
+
+/// "_c_GUID-" of Curator's protected nodes, or a bare GUID as kazoo has it; nothing in others.
+std::string_view guid_of(std::string_view prefix) {
+  if (prefix.starts_with("_c_")) {
+    const auto rest = prefix.substr(3);
+    if (is_uuid(rest.substr(0, 36))) return rest.substr(0, 36);
+    if (is_hex32(rest.substr(0, 32))) return rest.substr(0, 32);
+  }
+  return is_hex32(prefix.substr(0, 32)) ? prefix.substr(0, 32) : std::string_view();
+}
+
+LockName lock_name(std::string_view text, std::string_view prefix, LockTag tag,
+                   std::int32_t sequence) {
+  const auto guid = guid_of(prefix);
+  return {.text = std::string(text),
+          .prefix = std::string(prefix),
+          .key = std::string(guid.empty() ? text : guid),
+          .tag = tag,
+          .sequence = sequence};
+}
+
+}  // namespace
+
+std::optional<LockName> parse_lock_name(std::string_view name) {
+  // The dash of "lock-" is no sign: a tag right before the number decides.
+  const std::array candidates{number_at_end(name, 10), number_at_end(name, 11)};
+  for (const auto& number : candidates) {
+    if (!number) continue;
+    for (const auto& [word, tag] : tags)
+      if (number->rest.ends_with(word))
+        return lock_name(name, number->rest.substr(0, number->rest.size() - word.size()), tag,
+                         number->number);
+    if (is_session_prefix(number->rest))
+      return lock_name(name, number->rest, LockTag::Session, number->number);
+  }
+  for (const auto& number : candidates)
+    if (number) return lock_name(name, number->rest, LockTag::Unknown, number->number);
+  return std::nullopt;
+}
+
+LockMode LockName::mode() const {
+  const bool reads = tag == LockTag::Read || tag == LockTag::KazooRead || tag == LockTag::DocRead;
+  return reads ? LockMode::Shared : LockMode::Exclusive;
+}
+
+LockFamily LockName::family() const {
+  switch (tag) {
+    case LockTag::KazooRead:
+    case LockTag::KazooLock:
+      return LockFamily::Kazoo;
+    case LockTag::Lock:
+      // Go's library writes a guid without dashes; zksh and Curator one with.
+      return prefix.starts_with("_c_") && key.size() == 32 ? LockFamily::Go : LockFamily::Curator;
+    case LockTag::Read:
+    case LockTag::Write:
+    case LockTag::Lease:
+      return LockFamily::Curator;
+    case LockTag::DocRead:
+    case LockTag::DocWrite:
+      return LockFamily::Documentation;
+    case LockTag::Session:
+      return prefix.size() == 19 ? LockFamily::CLock : LockFamily::JavaWriteLock;
+    case LockTag::Unknown:
+      break;
+  }
+  return LockFamily::Unknown;
+}
+
+std::string_view family_name(LockFamily family) {
+  switch (family) {
+    case LockFamily::Zksh:
+      return "zksh";
+    case LockFamily::Curator:
+      return "Curator";
+    case LockFamily::Kazoo:
+      return "kazoo";
+    case LockFamily::Go:
+      return "go-zookeeper";
+    case LockFamily::CLock:
+      return "zoo_lock.c";
+    case LockFamily::JavaWriteLock:
+      return "WriteLock";
+    case LockFamily::Documentation:
+      return "recipe";
+    case LockFamily::Unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string fresh_guid() {
+  std::array<unsigned char, 16> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    throw Error(fmt::format("no random numbers: {}", std::strerror(errno)));
+  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0fU) | 0x40U);  // RFC 4122: version 4,
+  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3fU) | 0x80U);  // variant 1
+  std::string guid;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) guid += '-';
+    guid += fmt::format("{:02x}", bytes[i]);
+  }
+  return guid;
+}
+
+std::vector<std::string> contender_prefixes(Compat compat, LockMode mode, bool read_write,
+                                            std::string_view guid) {
+  const bool shared = mode == LockMode::Shared;
+  const auto named = [&](std::string_view tag) { return fmt::format("_c_{}-{}", guid, tag); };
+  switch (compat) {
+    case Compat::Curator:
+      if (!read_write && !shared) return {named("lock-")};
+      return {named(shared ? "__READ__" : "__WRIT__")};
+    case Compat::Kazoo: {
+      std::string hex(guid);
+      std::erase(hex, '-');
+      return {hex + (shared ? "__rlock__" : "__lock__")};
+    }
+    case Compat::All:
+      break;
+  }
+  // The order and the dashes matter: zoo_lock.c looks for a dash in every name, and dies without.
+  if (shared) return {named("lock-"), named("__READ__"), named("__rlock__")};
+  return {named("lock-"), named("__WRIT__"), named("__lock__")};
+}
+
+}  // namespace zksh

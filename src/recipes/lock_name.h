@@ -1,0 +1,69 @@
+// LockName: the names of the znodes by which contenders for a lock queue up, zksh's and others'.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zksh {
+
+enum class LockMode { Exclusive, Shared };
+
+/// The word before a contender's sequence number: who writes it, and what it asks for.
+enum class LockTag {
+  Lock,       ///< lock-: Curator's InterProcessMutex, go-zookeeper, zksh: exclusive
+  Read,       ///< __READ__: Curator's InterProcessReadWriteLock, zksh
+  Write,      ///< __WRIT__: the same
+  KazooRead,  ///< __rlock__: kazoo's ReadLock
+  KazooLock,  ///< __lock__: kazoo's Lock and WriteLock
+  DocRead,    ///< read-: the recipe in ZooKeeper's documentation
+  DocWrite,   ///< write-: the same
+  Lease,      ///< lease-: a semaphore's; Curator's InterProcessSemaphoreV2, zksh
+  Session,    ///< x-SESSION-: zoo_lock.c and Java's WriteLock: exclusive
+  Unknown,    ///< another sequential node: taken for exclusive, which is the safe side
+};
+
+/// The library that a contender's name shows.
+enum class LockFamily { Zksh, Curator, Kazoo, Go, CLock, JavaWriteLock, Documentation, Unknown };
+
+struct LockName {
+  std::string text;    ///< the whole name
+  std::string prefix;  ///< what stands before the tag
+  /// What all nodes of one contender share: its guid, or the whole name where there is none.
+  std::string key;
+  LockTag tag = LockTag::Unknown;
+  std::int32_t sequence = 0;
+
+  LockMode mode() const;
+  LockFamily family() const;
+};
+
+/// What a server writes for a counter that is at its end (ZooKeeper 3.6 and later stick there).
+inline constexpr std::int32_t last_sequence = INT32_MAX;
+
+/// Nothing when the name does not end in a sequence number: no contender.
+/// The number is Java's %010d: ten digits, or a minus sign and nine or ten.
+std::optional<LockName> parse_lock_name(std::string_view name);
+
+/// "Curator", "kazoo", …: for the user.
+std::string_view family_name(LockFamily family);
+
+/// Names that only some libraries recognise, or all of them at once.
+enum class Compat {
+  Curator,  ///< _c_GUID-lock-, _c_GUID-__READ__, _c_GUID-__WRIT__
+  Kazoo,    ///< HEX__lock__, HEX__rlock__
+  All,      ///< three nodes of one guid, so that every library sees the one it knows
+};
+
+/// A random UUID (version 4), 36 characters in lower case. Throws Error when the system has no
+/// random numbers to give.
+std::string fresh_guid();
+
+/// The prefixes of the sequential nodes by which a contender queues up, in the order in which they
+/// are created in one transaction. `read_write`: of a read/write lock, not of a plain mutex.
+std::vector<std::string> contender_prefixes(Compat compat, LockMode mode, bool read_write,
+                                            std::string_view guid);
+
+}  // namespace zksh

@@ -1,0 +1,117 @@
+// LockRequests: telling of requests, and waiting for the connection.
+#include "recipes/lock_requests.h"
+
+#include "node_path.h"
+
+#include <thread>
+
+namespace zksh {
+
+std::string told(const Created& created) {
+  return "made " + created.path.substr(created.path.rfind('/') + 1);
+}
+std::string told(const Nothing& /*nothing*/) { return "done"; }
+std::string told(const Stat& stat) { return fmt::format("version {}", stat.version); }
+std::string told(const Node& node) {
+  return fmt::format("{} bytes", node.data ? node.data->size() : 0);
+}
+std::string told(const Children& children) {
+  return fmt::format("{} {}", children.names.size(),
+                     children.names.size() == 1 ? "child" : "children");
+}
+std::string told(const std::vector<OpResult>& results) {
+  return fmt::format("{} operations done", results.size());
+}
+
+void LockRequests::tell(const std::string& what, Clock::time_point at, int code,
+                        const std::string& said) const {
+  const std::chrono::duration<double, std::milli> took = Clock::now() - at;
+  report_.step(fmt::format("{}: {} ({:.2f} ms)", what,
+                           code == code::ok ? said : keeper_message(code, {}), took.count()));
+}
+
+bool LockRequests::lost(int code) {
+  return code == code::connection_loss || code == code::operation_timeout ||
+         code == code::session_expired || code == code::session_moved || code == code::closing ||
+         code == code::invalid_state;
+}
+
+namespace {
+
+/// A blocking piece of work on a thread of its own; a cancel of the strand stops it.
+Flow<> aside(Strand& strand, std::function<void(const std::stop_token&)> work) {
+  Guarded<bool> done;
+  std::exception_ptr error;
+  const std::jthread thread([&](const std::stop_token& stop) {
+    try {
+      work(stop);
+    } catch (...) {  // handed on to the flow
+      error = std::current_exception();
+    }
+    strand.monitor().change([&](const Monitor::Held& held) { done(held) = true; });
+  });
+  co_await strand.until([&](const Monitor::Held& held) { return done(held); });
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace
+
+Flow<> LockRequests::connected() {
+  bool told_of_loss = false;
+  for (;;) {
+    const auto state = client_.current_state();
+    if (state == SessionState::Connected) break;
+    if (state == SessionState::ConnectedReadOnly)
+      throw Error("a lock needs a server that takes writes; this one is read-only",
+                  status::read_only);
+    if (state == SessionState::Closed || state == SessionState::AuthFailed)
+      throw ZkError(code::invalid_state, {});
+    if (!told_of_loss) step("no connection: waiting for one");
+    told_of_loss = true;
+    if (state == SessionState::Expired) {
+      // The C client's handle is dead. Whoever comes first opens a new one.
+      std::function<void(const std::stop_token&)> open = [this](const std::stop_token& stop) {
+        try {
+          client_.await_connection("/", stop);
+        } catch (const ZkError& error) {
+          if (error.code() != code::connection_loss) throw;
+        }
+      };
+      co_await aside(strand_, std::move(open));
+      continue;
+    }
+    const bool changed = co_await strand_.until(
+        [&](const Monitor::Held& held) { return client_.state(held) != SessionState::Connecting; },
+        deadline_);
+    if (!changed) throw LockBusy("no connection in time");
+  }
+  if (told_of_loss) step("connected");
+}
+
+Flow<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl) {
+  // From the deepest up, until one is there; then down again.
+  std::vector<std::string> missing{path};
+  while (!missing.empty()) {
+    co_await requests.connected();
+    const auto node = missing.back();
+    const CreateOp op{.path = node,
+                      .data = std::string(),
+                      .acl = acl,
+                      .mode = missing.size() == 1 ? last : CreateMode::Persistent};
+    auto sent = requests.send([&] { return "create " + node; },
+                              [&] { return requests.client().start_create(op); });
+    const auto outcome = co_await requests.answer(std::move(sent));
+    if (LockRequests::lost(outcome.code)) continue;
+    if (outcome.code == code::no_node && node != "/") {
+      missing.push_back(std::string(parent_path(node)));
+    } else if (outcome.code == code::unimplemented && last == CreateMode::Container) {
+      last = CreateMode::Persistent;  // a server before 3.5.3
+    } else if (outcome.code == code::ok || outcome.code == code::node_exists) {
+      missing.pop_back();
+    } else {
+      throw ZkError(outcome.code, node);
+    }
+  }
+}
+
+}  // namespace zksh

@@ -1,0 +1,94 @@
+// LockRequests: requests of a recipe: sent, told of, awaited; and the connection that they need.
+#pragma once
+
+#include "flow.h"
+#include "recipes/recipe.h"
+
+#include <fmt/core.h>
+
+#include <string>
+#include <utility>
+
+namespace zksh {
+
+/// For -v: what an answer said.
+std::string told(const Created& created);
+std::string told(const Nothing& nothing);
+std::string told(const Stat& stat);
+std::string told(const Node& node);
+std::string told(const Children& children);
+std::string told(const std::vector<OpResult>& results);
+
+/// Used by one recipe, on the thread that drives its strand.
+class LockRequests {
+ public:
+  LockRequests(Client& client, Strand& strand, const LockReport& report)
+      : client_(client), strand_(strand), report_(report) {}
+
+  Client& client() { return client_; }
+  Strand& strand() { return strand_; }
+
+  template <class T>
+  struct Sent {
+    Pending<T> pending;
+    Clock::time_point at;
+    std::string what;  ///< empty when nobody wants to be told
+  };
+
+  /// Takes a request down that `start` sends now. `what()` describes it; called only for -v.
+  template <class What, class Start>
+  auto send(What&& what, Start&& start) {
+    auto text = report_.step ? what() : std::string();
+    const auto at = Clock::now();
+    auto pending = start();
+    using T = typename decltype(pending)::element_type;
+    return make_sent(std::move(pending), at, std::move(text), static_cast<T*>(nullptr));
+  }
+  /// The answer, whatever its code. Throws Cancelled, and LockBusy at the deadline.
+  template <class T>
+  Flow<Outcome<T>> answer(Sent<T> sent) {
+    const bool in_time = co_await strand_.until(
+        [&](const Monitor::Held& held) { return (*sent.pending)(held).has_value(); }, deadline_);
+    if (!in_time) throw LockBusy("the server has not answered in time");
+    auto outcome = strand_.monitor().look(
+        [&](const Monitor::Held& held) { return std::move(*(*sent.pending)(held)); });
+    if (report_.step)
+      tell(sent.what, sent.at, outcome.code,
+           outcome.code == code::ok ? told(outcome.value) : std::string());
+    co_return outcome;
+  }
+  void step(const std::string& text) const {
+    if (report_.step) report_.step(text);
+  }
+  bool tells_steps() const { return static_cast<bool>(report_.step); }
+
+  /// Ends when a server that takes writes is connected; a new session is opened when the old one
+  /// has expired. Throws ZkError{invalid_state} when the session was closed or refused, Error when
+  /// only a read-only server is there, Cancelled, LockBusy at the deadline.
+  Flow<> connected();
+  /// Whether an answer's code says only that the connection, or the session, is gone.
+  static bool lost(int code);
+
+  /// Waits longer than this end with LockBusy. Strand::never: for clearing up.
+  void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
+  Clock::time_point deadline() const { return deadline_; }
+
+ private:
+  template <class T>
+  static Sent<T> make_sent(Pending<T> pending, Clock::time_point at, std::string what,
+                           Guarded<std::optional<Outcome<T>>>* /*type*/) {
+    return {std::move(pending), at, std::move(what)};
+  }
+  void tell(const std::string& what, Clock::time_point at, int code, const std::string& said) const;
+
+  Client& client_;
+  Strand& strand_;
+  const LockReport& report_;
+  Clock::time_point deadline_ = Strand::never;
+};
+
+/// Creates what is missing of a path: ancestors persistent, the last one as `last`, which existed
+/// or exists now in any case. Throws ZkError, LockBusy, Cancelled.
+Flow<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl);
+
+}  // namespace zksh
