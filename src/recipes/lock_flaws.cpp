@@ -1,0 +1,361 @@
+// LockFlaws: what each library makes of the names of the others.
+#include "recipes/lock_flaws.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace zksh {
+namespace {
+
+/// Contenders that see the same, and are seen by the same.
+enum class Kind {
+  Mutex,
+  Go,
+  OtherMutex,
+  ReadWrite,
+  KazooLock,
+  KazooRead,
+  CLock,
+  JavaLock,
+  All,
+  Documentation,
+  Lease,
+  Unknown
+};
+
+bool has_tag(const Contender& contender, LockTag tag) {
+  return std::ranges::find(contender.nodes, tag, &LockName::tag) != contender.nodes.end();
+}
+bool is_read_write(const Contender& contender) {
+  return has_tag(contender, LockTag::Read) || has_tag(contender, LockTag::Write);
+}
+
+Kind kind_of(const Contender& contender) {
+  const bool kazoo =
+      has_tag(contender, LockTag::KazooLock) || has_tag(contender, LockTag::KazooRead);
+  const bool mutex = has_tag(contender, LockTag::Lock);
+  if (static_cast<int>(kazoo) + static_cast<int>(mutex) +
+          static_cast<int>(is_read_write(contender)) >
+      1)
+    return Kind::All;
+  const auto& name = contender.nodes.front();
+  switch (name.tag) {
+    case LockTag::Lock:
+      if (name.family() == LockFamily::Go) return Kind::Go;
+      return name.prefix.starts_with("_c_") ? Kind::Mutex : Kind::OtherMutex;
+    case LockTag::Read:
+    case LockTag::Write:
+      return Kind::ReadWrite;
+    case LockTag::KazooLock:
+      return Kind::KazooLock;
+    case LockTag::KazooRead:
+      return Kind::KazooRead;
+    case LockTag::Session:
+      return name.family() == LockFamily::CLock ? Kind::CLock : Kind::JavaLock;
+    case LockTag::DocRead:
+    case LockTag::DocWrite:
+      return Kind::Documentation;
+    case LockTag::Lease:
+      return Kind::Lease;
+    case LockTag::Unknown:
+      break;
+  }
+  return Kind::Unknown;
+}
+
+bool has_dash(std::string_view name) { return name.find('-') != std::string_view::npos; }
+
+/// Whether what follows the last dash is a number: all that zoo_lock.c, WriteLock and
+/// samuel/go-zookeeper look at.
+bool number_follows_dash(const LockName& name) {
+  const auto dash = name.text.rfind('-');
+  return dash != std::string::npos && dash + 1 < name.text.size() &&
+         name.text.find_first_not_of("0123456789", dash + 1) == std::string::npos;
+}
+
+Sight sees_when(bool condition) { return condition ? Sight::Sees : Sight::Blind; }
+
+/// samuel/go-zookeeper reads what follows the last dash; go-zookeeper/zk what follows "lock-", else
+/// what follows the last "__". Names do not tell which of them a contender is.
+Sight go_sight(const Contender& other) {
+  const bool old_reads = std::ranges::all_of(other.nodes, number_follows_dash);
+  const bool new_reads = std::ranges::all_of(other.nodes, [](const LockName& name) {
+    return name.text.find("lock-") != std::string::npos ||
+           name.text.find("__") != std::string::npos;
+  });
+  return old_reads && new_reads ? Sight::Sees : Sight::Fails;
+}
+
+/// zoo_lock.c looks behind the last dash of every child, and crashes where there is none.
+Sight session_lock_sight(const Contender& other, bool crashes) {
+  const bool dashed =
+      std::ranges::all_of(other.nodes, [](const LockName& name) { return has_dash(name.text); });
+  if (crashes && !dashed) return Sight::Fails;
+  return sees_when(std::ranges::any_of(other.nodes, number_follows_dash));
+}
+
+Sight kazoo_lock_sight(const Contender& other) {
+  if (has_tag(other, LockTag::KazooLock)) return Sight::Sees;
+  // WriteLock waits for readers, Lock does not.
+  return has_tag(other, LockTag::KazooRead) ? Sight::Unsure : Sight::Blind;
+}
+
+std::string contender_text(const Contender& contender, bool zksh) {
+  const bool shared = contender.mode == LockMode::Shared;
+  const auto name = short_lock_name(contender.nodes.front());
+  if (zksh || kind_of(contender) == Kind::All)
+    return fmt::format("zksh {} {}", shared ? "reader" : "contender", name);
+  const bool read_write = kind_of(contender) == Kind::ReadWrite;
+  const auto family = kind_of(contender) == Kind::OtherMutex ? LockFamily::Unknown
+                                                             : contender.nodes.front().family();
+  return fmt::format("{} {} {}", family_name(family),
+                     shared       ? "reader"
+                     : read_write ? "writer"
+                                  : "contender",
+                     name);
+}
+
+/// What lets the observer see the other; empty: nothing does. `own`: the other can be told to use
+/// other names.
+std::string remedy(const Contender& observer, const Contender& other, bool own) {
+  std::string text = own && kind_of(other) != Kind::All ? "use --compat all" : "";
+  const auto add = [&](std::string_view more) {
+    text += text.empty() ? "" : ", or ";
+    text += more;
+  };
+  switch (kind_of(observer)) {
+    case Kind::KazooLock:
+    case Kind::KazooRead:
+      if (has_tag(other, LockTag::Lock))
+        add("give it extra_lock_patterns=[\"lock-\"]");
+      else if (is_read_write(other))
+        add(kind_of(observer) == Kind::KazooRead
+                ? "give it extra_lock_patterns=[\"__WRIT__\"]"
+                : "give it extra_lock_patterns=[\"__READ__\", \"__WRIT__\"]");
+      break;
+    case Kind::ReadWrite:
+      if (own && has_tag(other, LockTag::Lock)) add("use rwlock");
+      break;
+    default:
+      break;
+  }
+  return text.empty() ? text : fmt::format(" ({})", text);
+}
+
+/// Why an observer that reads no such name fails, and what then happens.
+std::string failure(const Contender& observer, const Contender& other) {
+  if (kind_of(observer) == Kind::CLock) return "crashes on the name of";
+  const bool old_reads = std::ranges::all_of(other.nodes, number_follows_dash);
+  return old_reads ? "fails, if it is one of go-zookeeper/zk, on the name of"
+                   : "fails, if it is one of samuel/go-zookeeper, on the name of";
+}
+
+/// One contender of each kind; kinds are as fine as lock_sight tells them apart.
+struct Representative {
+  const Contender* contender;
+  bool zksh;
+};
+
+std::vector<Representative> representatives(const LockQueue& queue, std::string_view own,
+                                            const std::set<std::string>& zksh) {
+  std::map<std::tuple<Kind, LockMode, bool, bool>, Representative> first;
+  for (const auto& contender : queue.contenders) {
+    if (contender.key == own) continue;
+    const bool ours = zksh.contains(contender.key) || kind_of(contender) == Kind::All;
+    const bool dashed = std::ranges::all_of(
+        contender.nodes, [](const LockName& name) { return has_dash(name.text); });
+    first.try_emplace({kind_of(contender), contender.mode, ours, dashed},
+                      Representative{&contender, ours});
+  }
+  std::vector<Representative> all;
+  all.reserve(first.size());
+  for (const auto& entry : first) all.push_back(entry.second);
+  return all;
+}
+
+bool conflict(const Contender& a, const Contender& b) {
+  return a.mode == LockMode::Exclusive || b.mode == LockMode::Exclusive;
+}
+
+/// What is wrong with how `observer` sees `other`; empty: nothing.
+std::string flaw_of(const Representative& observer, const Representative& other,
+                    bool other_is_own) {
+  if (observer.zksh || !conflict(*observer.contender, *other.contender)) return {};
+  const auto who = contender_text(*observer.contender, false);
+  const auto whom =
+      other_is_own ? std::string("this lock") : contender_text(*other.contender, other.zksh);
+  switch (lock_sight(*observer.contender, *other.contender)) {
+    case Sight::Sees:
+      return {};
+    case Sight::Blind:
+      return fmt::format("{} cannot see {}{}", who, whom,
+                         remedy(*observer.contender, *other.contender, other_is_own));
+    case Sight::Fails:
+      return fmt::format("{} {} {}", who, failure(*observer.contender, *other.contender), whom);
+    case Sight::Unsure:
+      break;
+  }
+  if (kind_of(*observer.contender) == Kind::KazooLock)
+    return fmt::format("{} does not wait for {}, unless it is a WriteLock", who,
+                       other_is_own ? "this reader" : whom);
+  return fmt::format("{} may not see {}", who, whom);
+}
+
+/// Both directions between two that are not the one for whom it is told.
+void add_flaws_between(const Representative& a, const Representative& b,
+                       std::vector<std::string>& flaws) {
+  const bool blind = !a.zksh && !b.zksh && conflict(*a.contender, *b.contender) &&
+                     lock_sight(*a.contender, *b.contender) == Sight::Blind &&
+                     lock_sight(*b.contender, *a.contender) == Sight::Blind;
+  if (blind) {
+    flaws.push_back(fmt::format("{} and {} do not see each other",
+                                contender_text(*a.contender, a.zksh),
+                                contender_text(*b.contender, b.zksh)));
+    return;
+  }
+  for (auto flaw : {flaw_of(a, b, false), flaw_of(b, a, false)})
+    if (!flaw.empty()) flaws.push_back(std::move(flaw));
+}
+
+/// kazoo's ReadLock before 2.9 waits for writers behind it too, which wait for it.
+void add_reader_deadlock(const LockQueue& queue, std::string_view own,
+                         const std::set<std::string>& zksh, std::vector<std::string>& flaws) {
+  const Contender* reader = nullptr;
+  for (const auto& contender : queue.contenders) {
+    const bool concerned = own.empty() || contender.key == own;
+    if (reader && concerned && has_tag(contender, LockTag::KazooLock)) {
+      flaws.push_back(fmt::format(
+          "{} has a writer behind it: a ReadLock of kazoo before 2.9 waits for that one, for ever",
+          contender_text(*reader, false)));
+      return;
+    }
+    const bool kazoo = kind_of(contender) == Kind::KazooRead && contender.key != own &&
+                       !zksh.contains(contender.key);
+    if (kazoo && !reader) reader = &contender;
+  }
+}
+
+/// Flaws of a library that does not even get along with itself, and of children that are no
+/// contenders.
+void add_other_flaws(const LockQueue& queue, const std::vector<Representative>& kinds,
+                     std::vector<std::string>& flaws) {
+  const auto java = std::ranges::count_if(queue.contenders, [](const Contender& contender) {
+    return kind_of(contender) == Kind::JavaLock;
+  });
+  const auto dashless = std::ranges::find_if_not(queue.others, has_dash);
+  for (const auto& kind : kinds) {
+    const auto who = contender_text(*kind.contender, kind.zksh);
+    switch (kind_of(*kind.contender)) {
+      case Kind::JavaLock:
+        if (java > 1)
+          flaws.push_back(who +
+                          " waits for ever when the one before it leaves at the wrong moment");
+        break;
+      case Kind::Go:
+        if (!queue.others.empty())
+          flaws.push_back(fmt::format("{} fails on the name {}", who, queue.others.front()));
+        break;
+      case Kind::CLock:
+        if (dashless != queue.others.end())
+          flaws.push_back(fmt::format("{} crashes on the name {}", who, *dashless));
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+Sight lock_sight(const Contender& observer, const Contender& other) {
+  if (!conflict(observer, other)) return Sight::Sees;
+  const auto kind = kind_of(observer);
+  // Nobody knows whose recipe it is.
+  if (kind == Kind::Documentation || kind == Kind::Unknown)
+    return kind_of(other) == kind ? Sight::Sees : Sight::Unsure;
+  switch (kind) {
+    case Kind::OtherMutex:
+      return has_tag(other, LockTag::Lock) ? Sight::Sees : Sight::Unsure;
+    case Kind::Mutex:
+      // Sorts by what follows "lock-"; names without it sort behind, by their first letter.
+      return sees_when(has_tag(other, LockTag::Lock));
+    case Kind::ReadWrite:
+      return sees_when(is_read_write(other));
+    case Kind::KazooLock:
+      return kazoo_lock_sight(other);
+    case Kind::KazooRead:
+      return sees_when(has_tag(other, LockTag::KazooLock));
+    case Kind::Go:
+      return go_sight(other);
+    case Kind::CLock:
+    case Kind::JavaLock:
+      return session_lock_sight(other, kind == Kind::CLock);
+    case Kind::Lease:
+      return sees_when(has_tag(other, LockTag::Lease));
+    default:
+      return Sight::Sees;
+  }
+}
+
+std::optional<std::size_t> seen_predecessor(const LockQueue& queue, std::size_t index,
+                                            const std::set<std::string>& zksh) {
+  const auto& observer = queue.contenders[index];
+  if (zksh.contains(observer.key)) return queue.predecessor(index);
+  while (index-- > 0) {
+    const auto& other = queue.contenders[index];
+    if (conflict(observer, other) && lock_sight(observer, other) != Sight::Blind) return index;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own) {
+  return lock_flaws(queue, own, {});
+}
+
+std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own,
+                                    const std::set<std::string>& zksh) {
+  std::vector<std::string> flaws;
+  const auto kinds = representatives(queue, own, zksh);
+  if (const auto place = own.empty() ? std::nullopt : queue.index_of(own)) {
+    const Representative self{&queue.contenders[*place], true};
+    for (const auto& other : kinds)
+      if (auto flaw = flaw_of(other, self, true); !flaw.empty()) flaws.push_back(std::move(flaw));
+  } else {
+    for (std::size_t a = 0; a < kinds.size(); ++a)
+      for (std::size_t b = a + 1; b < kinds.size(); ++b)
+        add_flaws_between(kinds[a], kinds[b], flaws);
+    add_other_flaws(queue, kinds, flaws);
+  }
+  add_reader_deadlock(queue, own, zksh, flaws);
+  return flaws;
+}
+
+std::optional<std::string> counter_flaw(const LockQueue& queue, std::int64_t counter) {
+  const bool beyond = std::ranges::any_of(queue.contenders, [](const Contender& contender) {
+    return contender.nodes.front().sequence < 0 ||
+           contender.nodes.back().sequence == last_sequence || contender.sequence == last_sequence;
+  });
+  if (beyond || counter >= last_sequence)
+    return fmt::format(
+        "the counter is at its end ({}): zksh goes by the order of creation, the others let two "
+        "hold the lock at once; delete the lock's node when it is idle",
+        last_sequence);
+  constexpr std::int64_t near_the_end = 2'000'000'000;
+  if (counter < near_the_end) return std::nullopt;
+  return fmt::format(
+      "the counter is near its end ({} of {}): delete the lock's node when it is idle", counter,
+      last_sequence);
+}
+
+std::string short_lock_name(const LockName& name) {
+  constexpr std::size_t shown = 8;
+  const auto& text = name.text;
+  const auto guid = name.key == text ? std::string::npos : text.find(name.key);
+  if (guid == std::string::npos || name.key.size() <= shown) return text;
+  return text.substr(guid, shown) + "…" + text.substr(guid + name.key.size());
+}
+
+}  // namespace zksh
