@@ -1,4 +1,6 @@
 // Apache Curator's recipes as a peer: InterProcessMutex, InterProcessReadWriteLock, InterProcessSemaphoreV2.
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -11,24 +13,27 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
 
 final class Curator extends Peer {
   private static final int CONNECTION_TIMEOUT_MS = 5_000;
-  private final CuratorFramework client;
+  private final List<CuratorFramework> clients = new ArrayList<>();
 
-  private Curator(String connect) throws Exception {
-    client = CuratorFrameworkFactory.newClient(connect, SESSION_TIMEOUT_MS, CONNECTION_TIMEOUT_MS,
-        new ExponentialBackoffRetry(100, 3));
-    client.start();
-    if (!client.blockUntilConnected(CONNECTION_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
-      client.close();
-      throw new Exception("no connection to " + connect);
+  private Curator(String connect, int sessions) throws Exception {
+    for (int i = 0; i < sessions; ++i) {
+      clients.add(CuratorFrameworkFactory.newClient(connect, SESSION_TIMEOUT_MS,
+          CONNECTION_TIMEOUT_MS, new ExponentialBackoffRetry(100, 3)));
+      clients.get(i).start();
+      if (!clients.get(i).blockUntilConnected(CONNECTION_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
+        close();
+        throw new Exception("no connection to " + connect);
+      }
     }
   }
 
   public static void main(String[] words) {
-    System.exit(serve(words, () -> new Curator(words[0])));
+    System.exit(serve(words, () -> new Curator(words[0], sessions(words))));
   }
 
   @Override
-  Lock lock(String path, String kind) {
+  Lock lock(String path, String kind, int number) {
+    CuratorFramework client = clients.get(number % clients.size());
     String prefix = "semaphore:";
     if (kind.startsWith(prefix)) {
       return new Semaphore(new InterProcessSemaphoreV2(
@@ -47,8 +52,16 @@ final class Curator extends Peer {
   }
 
   @Override
-  void close() {
-    client.close();
+  void close() throws InterruptedException {
+    // All at once, since each takes its time.
+    List<Thread> closing = new ArrayList<>();
+    for (CuratorFramework client : clients) {
+      closing.add(new Thread(client::close));
+      closing.get(closing.size() - 1).start();
+    }
+    for (Thread thread : closing) {
+      thread.join();
+    }
   }
 
   private static final class Mutex implements Lock {

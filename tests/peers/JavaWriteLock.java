@@ -23,7 +23,7 @@ final class JavaWriteLock extends Peer {
 
   // WriteLock finds its node by the session's id, so that contenders cannot share a session.
   @Override
-  Lock lock(String path, String kind) throws Exception {
+  Lock lock(String path, String kind, int number) throws Exception {
     if (!kind.equals("mutex")) {
       throw new IllegalArgumentException("WriteLock is a mutex, whatever its name says");
     }

@@ -21,15 +21,18 @@ abstract class Peer {
     void release() throws Exception;
   }
 
-  /** A new contender's own lock; an IllegalArgumentException when the library has no such kind. */
-  abstract Lock lock(String path, String kind) throws Exception;
+  /**
+   * The own lock of the contender with that number, from 0; an IllegalArgumentException when the
+   * library has no such kind.
+   */
+  abstract Lock lock(String path, String kind, int number) throws Exception;
 
   abstract void close() throws Exception;
 
   /** Runs what main() was called with, and what standard input says then; the exit status. */
   static int serve(String[] words, Callable<Peer> connect) {
-    if (words.length < 5 || words.length > 6) {
-      System.err.println("usage: PEER CONNECT PATH KIND ROUNDS HOLD_US [CONTENDERS]");
+    if (words.length < 5 || words.length > 7) {
+      System.err.println("usage: PEER CONNECT PATH KIND ROUNDS HOLD_US [CONTENDERS [SESSIONS]]");
       return 1;
     }
     try {
@@ -44,6 +47,11 @@ abstract class Peer {
       System.err.println(error);
       return 1;
     }
+  }
+
+  /** How many sessions main() was told to open. */
+  static int sessions(String[] words) {
+    return words.length > 6 ? Integer.parseInt(words[6]) : 1;
   }
 
   private void converse(List<String> what) throws Exception {
@@ -68,7 +76,7 @@ abstract class Peer {
     try {
       List<Future<long[]>> all = new ArrayList<>();
       for (int i = 0; i < contenders; ++i) {
-        Lock lock = lock(path, kind);
+        Lock lock = lock(path, kind, i);
         all.add(threads.submit(() -> {
           start.countDown();
           start.await();

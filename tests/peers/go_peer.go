@@ -62,7 +62,7 @@ func contend(lock *zk.Lock, rounds int, hold time.Duration) ([]times, error) {
 }
 
 // run lets all contenders loop, one goroutine each, and gives their rounds.
-func run(client *zk.Conn, path string, rounds int, hold time.Duration, contenders int) ([]times, error) {
+func run(clients []*zk.Conn, path string, rounds int, hold time.Duration, contenders int) ([]times, error) {
 	type outcome struct {
 		all []times
 		err error
@@ -70,7 +70,7 @@ func run(client *zk.Conn, path string, rounds int, hold time.Duration, contender
 	start := make(chan struct{})
 	outcomes := make(chan outcome)
 	for i := 0; i < contenders; i++ {
-		lock := zk.NewLock(client, path, zk.WorldACL(zk.PermAll))
+		lock := zk.NewLock(clients[i%len(clients)], path, zk.WorldACL(zk.PermAll))
 		go func() {
 			<-start
 			all, err := contend(lock, rounds, hold)
@@ -89,11 +89,11 @@ func run(client *zk.Conn, path string, rounds int, hold time.Duration, contender
 	return report, nil
 }
 
-func runWords(client *zk.Conn, what []string) ([]times, error) {
+func runWords(clients []*zk.Conn, what []string) ([]times, error) {
 	if what[1] != "mutex" {
 		return nil, errors.New("go-zookeeper has no lock of kind " + what[1])
 	}
-	numbers := []int{0, 0, 1} // rounds, microseconds, contenders
+	numbers := []int{0, 0, 1, 1} // rounds, microseconds, contenders, sessions
 	for i, word := range what[2:] {
 		number, err := strconv.Atoi(word)
 		if err != nil {
@@ -101,17 +101,17 @@ func runWords(client *zk.Conn, what []string) ([]times, error) {
 		}
 		numbers[i] = number
 	}
-	return run(client, what[0], numbers[0], time.Duration(numbers[1])*time.Microsecond, numbers[2])
+	return run(clients, what[0], numbers[0], time.Duration(numbers[1])*time.Microsecond, numbers[2])
 }
 
-func converse(client *zk.Conn, what []string) error {
+func converse(clients []*zk.Conn, what []string) error {
 	fmt.Println("ready")
 	input := bufio.NewScanner(os.Stdin)
 	for input.Scan() {
 		if words := strings.Fields(input.Text()); len(words) > 1 {
 			what = words[1:]
 		}
-		report, err := runWords(client, what)
+		report, err := runWords(clients, what)
 		if err != nil {
 			return err
 		}
@@ -144,17 +144,34 @@ func connect(servers string) (*zk.Conn, error) {
 	}
 }
 
+// serve opens the sessions, and closes them when the conversation ends.
+func serve(words []string) error {
+	sessions := 1
+	if len(words) > 6 {
+		number, err := strconv.Atoi(words[6])
+		if err != nil {
+			return err
+		}
+		sessions = number
+	}
+	var clients []*zk.Conn
+	for i := 0; i < sessions; i++ {
+		client, err := connect(words[0])
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		clients = append(clients, client)
+	}
+	return converse(clients, words[1:])
+}
+
 func main() {
-	if len(os.Args) < 6 || len(os.Args) > 7 {
-		fmt.Fprintln(os.Stderr, "usage: go_peer CONNECT PATH KIND ROUNDS HOLD_US [CONTENDERS]")
+	if len(os.Args) < 6 || len(os.Args) > 8 {
+		fmt.Fprintln(os.Stderr, "usage: go_peer CONNECT PATH KIND ROUNDS HOLD_US [CONTENDERS [SESSIONS]]")
 		os.Exit(1)
 	}
-	client, err := connect(os.Args[1])
-	if err == nil {
-		err = converse(client, os.Args[2:])
-		client.Close()
-	}
-	if err != nil {
+	if err := serve(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

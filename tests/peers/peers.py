@@ -155,8 +155,9 @@ class Program:
 class Peer(Program):
     """A running peer, connected and ready."""
 
-    def __init__(self, words, connect, path="/", kind="mutex", rounds=1, hold_us=0, contenders=1):
-        super().__init__([*words, connect, path, kind, rounds, hold_us, contenders])
+    def __init__(self, words, connect, path="/", kind="mutex", rounds=1, hold_us=0, contenders=1,
+                 sessions=1):
+        super().__init__([*words, connect, path, kind, rounds, hold_us, contenders, sessions])
         try:
             self.await_ready()
         except PeerError:
