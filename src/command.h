@@ -19,6 +19,7 @@ namespace zksh {
 class LineHistory;
 class PersistentWatches;
 class Sandbox;
+class SignalRelay;
 struct Settings;
 
 /// Where a command line came from.
@@ -34,6 +35,7 @@ struct Context {
   Client& client;
   Output& out;
   std::stop_token stop;
+  SignalRelay& signals;  ///< who runs a program registers it there
   Input input;
   LineHistory& history;
   Settings& settings;

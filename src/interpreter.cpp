@@ -4,12 +4,14 @@
 #include "help.h"
 #include "persistent_watches.h"
 #include "report.h"
+#include "signal_relay.h"
 #include "words.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <utility>
 
 namespace zksh {
@@ -43,13 +45,19 @@ int Interpreter::run_line(const std::string& line) {
     around_.history.add(line);
     return execute(texts_of(split_words(line)));
   });
-  settle_watches();
-  return result;
+  return finish(result);
 }
 
 int Interpreter::run_words(const std::vector<std::string>& words) {
-  const int result = reporting(out_, [&] { return execute(words); });
+  return finish(reporting(out_, [&] { return execute(words); }));
+}
+
+int Interpreter::finish(int result) {
   settle_watches();
+  const auto signal = around_.signals.take_end();
+  // Of SIGINT the program decides, as with sh: an editor does not end the script that runs it.
+  const bool ends = signal && (*signal != SIGINT || result == status::signal_base + SIGINT);
+  if (ends && input_ != Input::Terminal) ended_by_ = signal;
   return result;
 }
 
@@ -104,6 +112,7 @@ int Interpreter::run_command(const Command& command, const std::vector<std::stri
   Context cx{.client = around_.client,
              .out = out_,
              .stop = stop_,
+             .signals = around_.signals,
              .input = input_,
              .history = around_.history,
              .settings = around_.settings,

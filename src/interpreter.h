@@ -5,6 +5,7 @@
 #include "line_history.h"
 #include "settings.h"
 
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ class Interpreter {
   struct Surroundings {
     Client& client;
     OutputQueue& queue;
+    SignalRelay& signals;
     OutputStyle style;
     LineHistory& history;
     Settings& settings;
@@ -32,12 +34,16 @@ class Interpreter {
   int run_line(const std::string& line);
   /// Runs a command whose words are known already.
   int run_words(const std::vector<std::string>& words);
-  /// Whether a command asked the shell to end.
-  bool quit() const { return quit_; }
+  /// Whether a command asked the shell to end, or a signal did that a program got in its place.
+  bool quit() const { return quit_ || ended_by_; }
+  /// The signal that a program was given in the place of zksh, which is to end after it. Only
+  /// where lines are not typed at a terminal.
+  std::optional<int> ended_by() const { return ended_by_; }
 
  private:
   int execute(const std::vector<std::string>& words);
   int run_command(const Command& command, const std::vector<std::string>& words);
+  int finish(int result);
   void settle_watches();
   int unknown_command(const std::string& typed);
   int not_connected();
@@ -47,6 +53,7 @@ class Interpreter {
   std::stop_token stop_;
   Output out_;
   bool quit_ = false;
+  std::optional<int> ended_by_;
 };
 
 }  // namespace zksh

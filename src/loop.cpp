@@ -9,14 +9,48 @@
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include <utility>
 
 namespace zksh {
+namespace {
+
+/// Those that end zksh when nobody takes them, SIGINT apart, which a person may mean for less.
+bool ends_process(int signal) {
+  return signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT || signal == SIGUSR1 ||
+         signal == SIGUSR2;
+}
+
+bool is_ignored(int signal) {
+  struct sigaction now {};
+  return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+constexpr int give_up_after = 5;
+
+/// What the alarm's handler reads.
+struct LastResort {
+  int seconds = 0;  ///< left
+  int status = 0;
+  const std::atomic<int>* programs = nullptr;
+};
+static_assert(std::atomic<int>::is_always_lock_free);
+LastResort last_resort;
+
+void count_down(int /*signal*/) {
+  last_resort.seconds = *last_resort.programs > 0 ? give_up_after : last_resort.seconds - 1;
+  if (last_resort.seconds == 0) _exit(last_resort.status);
+  alarm(1);
+}
+
+}  // namespace
 
 Loop::Loop() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT})
-    sigaddset(&signals, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
+    // Blocked, an ignored one would come all the same.
+    if (!is_ignored(signal)) sigaddset(&signals, signal);
+  for (const int signal : {SIGWINCH, SIGTSTP, SIGCONT}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal_fd_ = Fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   // A reader that goes away is told by EPIPE, so that sessions and locks are given back first.
@@ -24,6 +58,8 @@ Loop::Loop() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, nullptr);
 }
+
+Loop::~Loop() { alarm(0); }
 
 void Loop::collect_signals() {
   signalfd_siginfo info{};
@@ -45,6 +81,9 @@ void Loop::serve_signals(const LoopEvents& events) {
         break;
       case SIGTERM:
       case SIGHUP:
+      case SIGQUIT:
+      case SIGUSR1:
+      case SIGUSR2:
         call(events.end, signal);
         break;
       case SIGWINCH:
@@ -67,9 +106,7 @@ bool Loop::await_writable(int fd) {
   while (true) {
     std::array<pollfd, 2> waiting{{{.fd = fd, .events = POLLOUT, .revents = 0},
                                    {.fd = signal_fd_.get(), .events = POLLIN, .revents = 0}}};
-    const bool ends = leaving_ || std::ranges::any_of(signals_, [](int signal) {
-                        return signal == SIGTERM || signal == SIGHUP;
-                      });
+    const bool ends = leaving_ || std::ranges::any_of(signals_, ends_process);
     poll(waiting.data(), waiting.size(), ends ? 0 : -1);
     if (waiting[0].revents != 0) return true;
     if (ends) return false;
@@ -77,14 +114,14 @@ bool Loop::await_writable(int fd) {
   }
 }
 
-void Loop::leave(int status) {
-  static volatile sig_atomic_t last_status = 0;
-  leaving_ = true;
-  last_status = status;
-  struct sigaction give_up {};
-  give_up.sa_handler = [](int) { _exit(last_status); };
-  sigaction(SIGALRM, &give_up, nullptr);
-  alarm(5);
+void Loop::leave(int status, const std::atomic<int>& programs) {
+  if (std::exchange(leaving_, true)) return;
+  last_resort = {.seconds = give_up_after, .status = status, .programs = &programs};
+  struct sigaction action {};
+  action.sa_handler = count_down;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &action, nullptr);
+  alarm(1);
 }
 
 void Loop::stop_process() {

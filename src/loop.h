@@ -4,6 +4,7 @@
 #include "fd.h"
 #include "printer.h"
 
+#include <atomic>
 #include <deque>
 #include <functional>
 
@@ -15,7 +16,7 @@ struct LoopEvents {
   std::function<bool()> input_waits{};          ///< whether input was read that is still to be used
   std::function<void()> input{};                ///< standard input is readable, or input waits
   std::function<void()> interrupt{};            ///< SIGINT
-  std::function<void(int signal)> end{};        ///< SIGTERM, SIGHUP
+  std::function<void(int signal)> end{};        ///< SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2
   std::function<void()> resize{};               ///< SIGWINCH
   std::function<void()> suspend{};              ///< SIGTSTP
   std::function<void()> resume{};               ///< SIGCONT
@@ -26,10 +27,11 @@ struct LoopEvents {
 class Loop {
  public:
   /// Blocks the signals that it reads through a signalfd: to be made before any thread is started.
+  /// Those that zksh was started to ignore (nohup, a script's background) are left ignored.
   Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
-  ~Loop() = default;
+  ~Loop();
 
   /// An eventfd; writing it from any thread wakes the loop.
   int wake_fd() const { return wake_fd_.get(); }
@@ -37,12 +39,14 @@ class Loop {
   /// Serves events until `done()` is true; looked at after every event.
   void run(Printer& printer, const LoopEvents& events, const std::function<bool()>& done);
 
-  /// Blocks until `fd` takes output. False when SIGTERM or SIGHUP has come, or leave() was called,
-  /// and it takes none: whoever stops the terminal must not keep the process.
+  /// Blocks until `fd` takes output. False when a signal of LoopEvents::end has come, or leave()
+  /// was called, and it takes none: whoever stops the terminal must not keep the process.
   bool await_writable(int fd);
   /// The process is to end: output that nobody takes is not waited for, and if it still runs after
-  /// five seconds, because something does not end, it exits with `status` there and then.
-  void leave(int status);
+  /// five seconds, because something does not end, it exits with `status` there and then. The
+  /// seconds count only while `programs` is 0: a program under a lock may take its time to end.
+  /// `programs` must outlive the Loop. Only the first call counts.
+  void leave(int status, const std::atomic<int>& programs);
   /// Stops the process as Ctrl-Z does; returns when it is continued, or at once where nobody could
   /// continue it (an orphaned process group).
   static void stop_process();

@@ -10,6 +10,7 @@
 #include "report.h"
 #include "sandbox.h"
 #include "shell.h"
+#include "signal_relay.h"
 
 #include <csignal>
 #include <cstring>
@@ -30,18 +31,21 @@ Input input_of(const Arguments& arguments) {
 /// Runs a job to its end while the main thread prints what it says and serves signals.
 class Supervisor {
  public:
-  Supervisor(Loop& loop, Monitor& monitor, OutputQueue& queue, Printer& printer)
-      : loop_(loop), monitor_(monitor), queue_(queue), printer_(printer) {}
+  Supervisor(Loop& loop, Monitor& monitor, SignalRelay& signals, OutputQueue& queue,
+             Printer& printer)
+      : loop_(loop), monitor_(monitor), signals_(signals), queue_(queue), printer_(printer) {}
 
-  /// The job's status, or what ended it: 128 + signal, or 1 when stdout could not be written.
+  /// The job's status, or what ended it: 128 + signal, or 1 when stdout could not be written. A
+  /// signal that a program took did not end the job.
   int run(std::function<int(std::stop_token)> body) {
     int ended_by = 0;
     Job job(monitor_, loop_.wake_fd(), std::move(body));
     const auto end = [&](int signal) {
+      if (signals_.offer(signal)) return;
       // A name look-up cannot be interrupted. The second Ctrl-C does not wait for it.
       if (ended_by != 0) _exit(status::signal_base + signal);
       ended_by = signal;
-      loop_.leave(status::signal_base + signal);
+      loop_.leave(status::signal_base + signal, signals_.registrations());
       job.stop();
     };
     LoopEvents events;
@@ -67,6 +71,7 @@ class Supervisor {
  private:
   Loop& loop_;
   Monitor& monitor_;
+  SignalRelay& signals_;
   OutputQueue& queue_;
   Printer& printer_;
 };
@@ -78,6 +83,8 @@ int run_sources(Interpreter& interpreter, Output& out, const Arguments& argument
   if (scripts.empty()) scripts.push_back({.kind = ScriptSource::Kind::StandardInput, .text = {}});
   int first_failure = status::ok;
   for (const auto& script : scripts) {
+    if (first_failure == status::ok && interpreter.ended_by())
+      first_failure = status::signal_base + *interpreter.ended_by();
     if (interpreter.quit() || stop.stop_requested()) break;
     const int result = run_script(interpreter, out, script, arguments.keep_going, stop);
     if (first_failure == status::ok) first_failure = result;
@@ -99,11 +106,12 @@ int start_sandbox(std::unique_ptr<Sandbox>& sandbox, Monitor& monitor, Output& o
 }  // namespace
 
 int run(const Arguments& arguments) {
-  Loop loop;
   Monitor monitor;
+  SignalRelay signals(monitor);
+  Loop loop;
   OutputQueue queue(monitor, loop.wake_fd());
   Printer printer(queue);
-  Supervisor supervisor(loop, monitor, queue, printer);
+  Supervisor supervisor(loop, monitor, signals, queue, printer);
   const auto input = input_of(arguments);
   const OutputStyle style{.format = arguments.format,
                           .out_is_terminal = isatty(STDOUT_FILENO) != 0,
@@ -139,6 +147,7 @@ int run(const Arguments& arguments) {
   const auto attachment = watches.attach(session);
   const Interpreter::Surroundings around{.client = session,
                                          .queue = queue,
+                                         .signals = signals,
                                          .style = style,
                                          .history = history,
                                          .settings = settings,

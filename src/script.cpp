@@ -14,23 +14,31 @@
 namespace zksh {
 namespace {
 
-/// Runs the lines that `next` gives and keeps count; `name` is the source's, for messages.
-int run_lines(Interpreter& interpreter, Output& out, const std::string& name, bool keep_going,
-              const std::stop_token& stop, const std::function<bool(std::string&)>& next) {
+struct Lines {
+  std::string name;  ///< the source's, for messages
+  std::function<bool(std::string&)> next;
+  std::function<bool()> last;  ///< whether there is surely none left
+};
+
+/// Runs the lines of a source and keeps count. One that a signal cut short is no success.
+int run_lines(Interpreter& interpreter, Output& out, const Lines& lines, bool keep_going,
+              const std::stop_token& stop) {
   int first_failure = status::ok;
   std::size_t number = 0;
   std::string line;
-  while (!stop.stop_requested() && !interpreter.quit() && next(line)) {
+  while (!stop.stop_requested() && !interpreter.quit() && lines.next(line)) {
     ++number;
     const int result = interpreter.run_line(line);
     if (result == status::ok) continue;
     if (first_failure == status::ok) first_failure = result;
     if (keep_going) continue;
-    if (!name.empty() && !stop.stop_requested())
-      out.err_line("{}:{}: stopped at the first failure (status {}); --keep-going goes on", name,
-                   number, result);
+    if (!lines.name.empty() && !stop.stop_requested() && !interpreter.ended_by())
+      out.err_line("{}:{}: stopped at the first failure (status {}); --keep-going goes on",
+                   lines.name, number, result);
     break;
   }
+  if (first_failure == status::ok && interpreter.ended_by() && !lines.last())
+    return status::signal_base + *interpreter.ended_by();
   return first_failure;
 }
 
@@ -38,12 +46,16 @@ int run_text(Interpreter& interpreter, Output& out, const std::string& text, boo
              const std::stop_token& stop) {
   const auto commands = split_commands(text);
   std::size_t at = 0;
-  return run_lines(interpreter, out, commands.size() > 1 ? "-c" : "", keep_going, stop,
-                   [&](std::string& line) {
-                     if (at == commands.size()) return false;
-                     line = commands[at++];
-                     return true;
-                   });
+  const auto next = [&](std::string& line) {
+    if (at == commands.size()) return false;
+    line = commands[at++];
+    return true;
+  };
+  return run_lines(interpreter, out,
+                   {.name = commands.size() > 1 ? "-c" : "",
+                    .next = next,
+                    .last = [&] { return at == commands.size(); }},
+                   keep_going, stop);
 }
 
 }  // namespace
@@ -58,8 +70,11 @@ int run_script(Interpreter& interpreter, Output& out, const ScriptSource& source
     if (fd < 0)
       throw UsageError(fmt::format("cannot read {}: {}", source.text, std::strerror(errno)));
     LineReader reader(fd, from_file, from_file ? source.text : "standard input", stop);
-    return run_lines(interpreter, out, from_file ? source.text : "stdin", keep_going, stop,
-                     [&](std::string& line) { return reader.next(line); });
+    return run_lines(interpreter, out,
+                     {.name = from_file ? source.text : "stdin",
+                      .next = [&](std::string& line) { return reader.next(line); },
+                      .last = [] { return false; }},
+                     keep_going, stop);
   });
 }
 

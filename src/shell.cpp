@@ -3,6 +3,7 @@
 
 #include "complete.h"
 #include "secrets.h"
+#include "signal_relay.h"
 
 #include <fmt/core.h>
 
@@ -165,6 +166,7 @@ void Shell::keep_connected() {
 }
 
 void Shell::interrupt() {
+  if (around_.signals.offer(SIGINT)) return;
   if (!command_) {
     editor_.interrupt();
     return;
@@ -181,16 +183,25 @@ void Shell::interrupt() {
 }
 
 void Shell::end(int signal) {
+  const bool taken = around_.signals.offer(signal);
+  if (signal == SIGQUIT) return;
+  if (taken && (signal == SIGUSR1 || signal == SIGUSR2)) return;
+  leave(signal);
+  // The command ends with the program that took the signal.
+  if (command_ && !taken) command_->stop();
+}
+
+void Shell::leave(int signal) {
   leaving_ = true;
   status_ = status::signal_base + signal;
-  if (command_) command_->stop();
   if (connector_) connector_->stop();
-  loop_.leave(status_);
+  loop_.leave(status_, around_.signals.registrations());
 }
 
 /// Standard output is no terminal, and cannot be written any more.
 void Shell::lose_output(int error) {
-  end(SIGPIPE);
+  leave(SIGPIPE);
+  if (command_) command_->stop();
   if (error == EPIPE) return;
   status_ = status::failure;
   around_.queue.add(Stream::Err, fmt::format("zksh: cannot write to standard output: {}\n",

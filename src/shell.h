@@ -33,6 +33,7 @@ class Shell {
   void look_after_jobs();
   void interrupt();
   void end(int signal);
+  void leave(int signal);
   void lose_output(int error);
   void suspend();
   void keep_connected();
