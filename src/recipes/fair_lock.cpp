@@ -7,12 +7,22 @@
 #include <chrono>
 
 namespace zksh {
+namespace {
 
-FairLock::FairLock(Client& client, Strand& strand, const LockReport& report, LockRequest request)
+std::string_view event_name(Event::Type type) {
+  if (type == Event::Type::Deleted) return "NodeDeleted";
+  return type == Event::Type::ChildrenChanged ? "NodeChildrenChanged" : "NodeDataChanged";
+}
+
+}  // namespace
+
+FairLock::FairLock(Client& client, Strand& strand, const LockReport& report, LockRequest request,
+                   LockWait wait)
     : requests_(client, strand, report),
       strand_(strand),
       report_(report),
-      request_(std::move(request)) {}
+      request_(std::move(request)),
+      wait_(wait) {}
 
 std::string FairLock::path_of(const std::string& name) const {
   return join_path(request_.path, name);
@@ -89,7 +99,7 @@ Flow<FairLock::Turn> FairLock::await_turn() {
     const auto before = queue_.predecessor(*own);
     if (!before) co_return Turn::Held;
     if (request_.try_only) throw LockBusy(request_.path + " is busy");
-    co_await await_predecessor(*own, *before);
+    co_await await_change(*own, *before);
   }
 }
 
@@ -98,7 +108,7 @@ Flow<> FairLock::list() {
     co_await requests_.connected();
     auto sent = requests_.send(
         [&] { return "getChildren " + request_.path; },
-        [&] { return requests_.client().start_children(request_.path, Watch::none()); });
+        [&] { return requests_.client().start_children(request_.path, listing_watch()); });
     const auto at = sent.at;
     auto outcome = co_await requests_.answer(std::move(sent));
     if (LockRequests::lost(outcome.code)) continue;
@@ -143,21 +153,34 @@ Flow<std::map<std::string, std::int64_t>> FairLock::fetch_order(std::vector<std:
   }
 }
 
-Flow<> FairLock::await_predecessor(std::size_t own, std::size_t before) {
-  const auto name = queue_.contenders[before].nodes.front().text;
-  const auto path = path_of(name);
-  auto sent =
-      requests_.send([&] { return "getData with a watch " + path; },
-                     [&] { return requests_.client().start_get(path, Watch::into(mailbox_)); });
-  watched_ = path;
+/// None while there is no node of ours: its end is what fires the last watch of the herd.
+Watch FairLock::listing_watch() const {
+  return wait_ == LockWait::Children && sent_ ? Watch::into(mailbox_) : Watch::none();
+}
+
+/// Reads another contender's node, and watches it unless the listing did.
+Flow<Outcome<Node>> FairLock::look_at(std::string path) {
+  const bool watches = wait_ == LockWait::Predecessor;
+  const auto watch = watches ? Watch::into(mailbox_) : Watch::none();
+  const auto* const how = watches ? " with a watch " : " ";
+  auto& client = requests_.client();
+  auto sent = requests_.send([&] { return "getData" + (how + path); },
+                             [&] { return client.start_get(path, watch); });
+  if (watches) watched_ = path;
   auto outcome = co_await requests_.answer(std::move(sent));
-  if (outcome.code == code::no_auth) {
-    // Who may not read it may still wait for its end.
-    auto existing = requests_.send(
-        [&] { return "exists with a watch " + path; },
-        [&] { return requests_.client().start_exists(path, Watch::into(mailbox_)); });
-    outcome.code = (co_await requests_.answer(std::move(existing))).code;
-  }
+  if (outcome.code != code::no_auth) co_return outcome;
+  // Who may not read it may still wait for its end.
+  auto existing = requests_.send([&] { return "exists" + (how + path); },
+                                 [&] { return client.start_exists(path, watch); });
+  const auto existence = co_await requests_.answer(std::move(existing));
+  // Unlike getData, it leaves a watch on a node that is not there.
+  if (existence.code == code::no_node) client.drop_watches(path, mailbox_);
+  co_return Outcome<Node>{existence.code, {}};
+}
+
+Flow<> FairLock::await_change(std::size_t own, std::size_t before) {
+  const auto path = path_of(queue_.contenders[before].nodes.front().text);
+  auto outcome = co_await look_at(path);
   if (outcome.code == code::no_node || LockRequests::lost(outcome.code)) {
     watched_.clear();  // getData leaves no watch on a missing node
     co_return;         // list again
@@ -176,9 +199,7 @@ Flow<> FairLock::await_predecessor(std::size_t own, std::size_t before) {
       [&](const Monitor::Held& held) { return std::exchange((*mailbox_)(held), {}); });
   if (requests_.tells_steps())
     for (const auto& event : events)
-      requests_.step(fmt::format(
-          "event {} of {}", event.type == Event::Type::Deleted ? "NodeDeleted" : "NodeDataChanged",
-          event.path));
+      requests_.step(fmt::format("event {} of {}", event_name(event.type), event.path));
   if (!events.empty()) watched_.clear();
 }
 

@@ -11,14 +11,22 @@
 
 namespace zksh {
 
+/// What a contender watches while it waits.
+enum class LockWait {
+  Predecessor,  ///< the one before it: an event wakes one contender
+  Children,     ///< all the lock's children: every change wakes every contender (the herd)
+};
+
 /// An exclusive lock, or one side of a read/write lock: ephemeral sequential znodes with a guid in
 /// their names, in the order of lock_queue.h. A contender lists its rivals without a watch, watches
 /// the data of the nearest one that keeps it waiting, and lists again after the event.
+/// With LockWait::Children it lists them with a watch instead, as recipes for teaching do.
 /// Source: ZooKeeper Recipes and Solutions, "Locks" and "Shared Locks"; names of Curator, kazoo.
 class FairLock final : public Recipe {
  public:
   /// `report` and the others outlive it.
-  FairLock(Client& client, Strand& strand, const LockReport& report, LockRequest request);
+  FairLock(Client& client, Strand& strand, const LockReport& report, LockRequest request,
+           LockWait wait = LockWait::Predecessor);
 
   Flow<> acquire(Clock::time_point deadline) override;
   Flow<bool> release() override;
@@ -41,7 +49,9 @@ class FairLock final : public Recipe {
   Flow<Turn> await_turn();
   Flow<> list();
   Flow<std::map<std::string, std::int64_t>> fetch_order(std::vector<std::string> names);
-  Flow<> await_predecessor(std::size_t own, std::size_t before);
+  Watch listing_watch() const;
+  Flow<> await_change(std::size_t own, std::size_t before);
+  Flow<Outcome<Node>> look_at(std::string path);
   Flow<> tell_place(std::size_t own, std::size_t before, Data said);
   bool wants_other_names(std::size_t own) const;
   void warn_of_flaws();
@@ -59,6 +69,7 @@ class FairLock final : public Recipe {
   Strand& strand_;
   const LockReport& report_;
   LockRequest request_;
+  LockWait wait_;
   Compat fallback_ = Compat::Curator;  ///< the names, when none are asked for
   bool containers_ = true;             ///< the server knows them
 

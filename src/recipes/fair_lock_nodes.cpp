@@ -98,7 +98,7 @@ Flow<int> FairLock::create(bool with_parent) {
   const auto at = Clock::now();
   auto listing =
       requests_.send([&] { return "getChildren " + request_.path; },
-                     [&] { return client.start_children(request_.path, Watch::none()); });
+                     [&] { return client.start_children(request_.path, listing_watch()); });
   int result = code::ok;
   if (one) {
     const auto outcome = co_await requests_.answer(std::move(*one));

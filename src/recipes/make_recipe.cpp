@@ -1,0 +1,16 @@
+// make_recipe: the recipes by their kinds.
+#include "recipes/make_recipe.h"
+
+#include "recipes/fair_lock.h"
+
+#include <utility>
+
+namespace zksh {
+
+std::unique_ptr<Recipe> make_recipe(RecipeKind kind, Client& client, Strand& strand,
+                                    const LockReport& report, LockRequest request) {
+  const auto wait = kind == RecipeKind::Herd ? LockWait::Children : LockWait::Predecessor;
+  return std::make_unique<FairLock>(client, strand, report, std::move(request), wait);
+}
+
+}  // namespace zksh

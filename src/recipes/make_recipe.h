@@ -1,0 +1,21 @@
+// make_recipe: a contender for a lock, by the recipe that the user chose.
+#pragma once
+
+#include "recipes/recipe.h"
+
+#include <memory>
+
+namespace zksh {
+
+/// The ways to hold one lock; for demonstration and teaching all but the first.
+enum class RecipeKind {
+  Fair,  ///< a queue in which each watches only the one before it
+  Herd,  ///< the same queue, but everyone is woken by every change of it
+};
+
+/// A contender, which has asked for nothing yet. `client`, `strand` and `report` outlive it; it
+/// runs on `strand`.
+std::unique_ptr<Recipe> make_recipe(RecipeKind kind, Client& client, Strand& strand,
+                                    const LockReport& report, LockRequest request);
+
+}  // namespace zksh
