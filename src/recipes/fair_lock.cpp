@@ -106,10 +106,10 @@ Flow<FairLock::Turn> FairLock::await_turn() {
 Flow<> FairLock::list() {
   for (;;) {
     co_await requests_.connected();
+    const auto at = BootClock::now();
     auto sent = requests_.send(
         [&] { return "getChildren " + request_.path; },
         [&] { return requests_.client().start_children(request_.path, listing_watch()); });
-    const auto at = sent.at;
     auto outcome = co_await requests_.answer(std::move(sent));
     if (LockRequests::lost(outcome.code)) continue;
     if (outcome.code != code::ok && outcome.code != code::no_node)

@@ -91,11 +91,11 @@ Flow<int> FairLock::create(bool with_parent) {
   std::optional<LockRequests::Sent<Created>> one;
   std::optional<LockRequests::Sent<std::vector<OpResult>>> several;
   auto& client = requests_.client();
+  const auto at = BootClock::now();
   if (ops.size() == 1)
     one = requests_.send(what, [&] { return client.start_create(std::get<CreateOp>(ops[0])); });
   else
     several = requests_.send(what, [&] { return client.start_multi(ops); });
-  const auto at = Clock::now();
   auto listing =
       requests_.send([&] { return "getChildren " + request_.path; },
                      [&] { return client.start_children(request_.path, listing_watch()); });
@@ -159,10 +159,10 @@ Flow<> FairLock::prove_token() {
   while (holding_.token == 0) {
     co_await requests_.connected();
     const auto& node = holding_.nodes.front();
+    const auto at = BootClock::now();
     auto sent =
         requests_.send([&] { return "exists " + node; },
                        [&] { return requests_.client().start_exists(node, Watch::none()); });
-    const auto at = sent.at;
     const auto outcome = co_await requests_.answer(std::move(sent));
     if (LockRequests::lost(outcome.code) && same_session()) continue;
     if (outcome.code != code::ok) throw LockLost(request_.path + ": lost as soon as it was held");

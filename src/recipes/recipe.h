@@ -1,6 +1,7 @@
 // Recipe: a way to hold a lock by znodes, as a flow; what it asks for, tells and promises.
 #pragma once
 
+#include "boot_clock.h"
 #include "client.h"
 #include "flow.h"
 #include "recipes/lock_name.h"
@@ -69,7 +70,7 @@ struct LockHolding {
   std::int64_t session = 0;
   /// When a request was sent whose answer showed that the lock is held: the session lives at least
   /// its timeout longer than that.
-  Clock::time_point proven{};
+  BootClock::time_point proven{};
 };
 
 /// One contender for one lock. Its flows run on one strand, one at a time.
