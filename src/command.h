@@ -17,6 +17,7 @@
 namespace zksh {
 
 class LineHistory;
+class LockTable;
 class PersistentWatches;
 class Sandbox;
 class SignalRelay;
@@ -40,9 +41,12 @@ struct Context {
   LineHistory& history;
   Settings& settings;
   PersistentWatches& watches;
+  LockTable& locks;
   Sandbox* sandbox;  ///< the private servers of --sandbox, or null
   /// Runs another line as if it had been typed; returns its exit status. Does not touch history.
   std::function<int(const std::string& line)> run_line;
+  /// The command's words as they were given, its name first.
+  std::vector<std::string> words{};
   bool quit = false;  ///< set by the command: the shell ends after it
 
   /// The absolute, validated form of a path that the user gave; one slash at its end is dropped,

@@ -78,7 +78,7 @@ int Interpreter::execute(const std::vector<std::string>& words) {
     return status::ok;
   }
   try {
-    return run_command(*command, arguments);
+    return run_command(*command, words);
   } catch (const SyntaxError& error) {
     // zkCli's whole answer to too few words is the syntax.
     if (input_ == Input::Pipe && command->zkcli_syntax)
@@ -103,6 +103,7 @@ int Interpreter::execute(const std::vector<std::string>& words) {
   }
 }
 
+/// `words`: the command's name first.
 int Interpreter::run_command(const Command& command, const std::vector<std::string>& words) {
   const auto is_dead = [&] {
     const auto state = around_.client.current_state();
@@ -117,11 +118,13 @@ int Interpreter::run_command(const Command& command, const std::vector<std::stri
              .history = around_.history,
              .settings = around_.settings,
              .watches = around_.watches,
+             .locks = around_.locks,
              .sandbox = around_.sandbox,
              .run_line = [this](const std::string& line) {
                return reporting(out_, [&] { return execute(texts_of(split_words(line))); });
-             }};
-  const int result = command.run(cx, words);
+             },
+             .words = words};
+  const int result = command.run(cx, {words.begin() + 1, words.end()});
   quit_ = quit_ || cx.quit;
   if (command.needs == Needs::SessionAfter && is_dead()) return not_connected();
   return result;

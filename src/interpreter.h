@@ -24,6 +24,7 @@ class Interpreter {
     LineHistory& history;
     Settings& settings;
     PersistentWatches& watches;
+    LockTable& locks;
     Sandbox* sandbox = nullptr;
   };
 

@@ -3,6 +3,7 @@
 
 #include "interpreter.h"
 #include "job.h"
+#include "lock_table.h"
 #include "loop.h"
 #include "news.h"
 #include "persistent_watches.h"
@@ -20,6 +21,10 @@
 
 namespace zksh {
 namespace {
+
+/// How long the locks are given back for when no server answers; the end of the session does it
+/// then.
+constexpr std::chrono::seconds leave_patience{3};
 
 Input input_of(const Arguments& arguments) {
   if (!arguments.command.empty()) return Input::Arguments;
@@ -145,6 +150,8 @@ int run(const Arguments& arguments) {
                     if (event.type == Event::Type::Session) eventfd_write(loop.wake_fd(), 1);
                   });
   const auto attachment = watches.attach(session);
+  LockTable locks(monitor, session,
+                  [&](const std::string& line) { queue.add(Stream::Err, line + '\n'); });
   const Interpreter::Surroundings around{.client = session,
                                          .queue = queue,
                                          .signals = signals,
@@ -152,6 +159,7 @@ int run(const Arguments& arguments) {
                                          .history = history,
                                          .settings = settings,
                                          .watches = watches,
+                                         .locks = locks,
                                          .sandbox = sandbox.get()};
   int result = status::ok;
   if (input == Input::Terminal)
@@ -162,6 +170,7 @@ int run(const Arguments& arguments) {
       Output out(queue, style, stop);
       return run_sources(interpreter, out, arguments, stop);
     });
+  locks.close(leave_patience);
   session.close();
   printer.flush([&](int fd) { return loop.await_writable(fd); });
   return result;

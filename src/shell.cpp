@@ -2,6 +2,7 @@
 #include "shell.h"
 
 #include "complete.h"
+#include "lock_table.h"
 #include "secrets.h"
 #include "signal_relay.h"
 
@@ -60,7 +61,8 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
                .out = isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO,
                .on_line = [this](const std::optional<std::string>& line) { accept(line); },
                .await_writable = [&loop](int fd) { return loop.await_writable(fd); },
-               .complete = completion}) {
+               .complete = completion}),
+      background_(monitor, loop.wake_fd(), around) {
   for (const auto& line : history_file_.load()) LineEditor::remember(line);
   printer_.print_through([this](std::string_view bytes) {
     if (!editor_.active()) return false;
@@ -87,7 +89,7 @@ int Shell::run() {
   events.out_failed = [this](int error) { lose_output(error); };
   loop_.run(printer_, events, [this] {
     look_after_jobs();
-    return leaving_ && !command_;
+    return leaving_ && !command_ && background_.empty();
   });
   editor_.end();
   if (connector_) connector_->stop();
@@ -106,6 +108,11 @@ void Shell::accept(const std::optional<std::string>& line) {
 }
 
 void Shell::start(const std::string& line) {
+  if (const auto background = background_line(line)) {
+    around_.history.add(line);
+    background_.start(*background);
+    return;
+  }
   interrupts_ = 0;
   command_ =
       std::make_unique<Job>(monitor_, loop_.wake_fd(), [this, line](const std::stop_token& stop) {
@@ -125,6 +132,8 @@ void Shell::look_after_jobs() {
     if (!leaving_) status_ = quit_ ? status_ : result;
     leaving_ = leaving_ || quit_;
   }
+  background_.look_after();
+  if (leaving_) background_.stop();
   if (command_ || leaving_) return;
   if (connector_ && connector_->status()) {
     connector_.reset();
@@ -215,8 +224,10 @@ void Shell::suspend() {
 }
 
 std::string Shell::prompt() const {
-  return fmt::format("[zk: {}({}) {}] ", around_.client.server(),
-                     state_name(around_.client.current_state()), around_.history.next());
+  const auto locked = around_.locks.summary();
+  return fmt::format("[zk: {}({}) {}{}{}] ", around_.client.server(),
+                     state_name(around_.client.current_state()), around_.history.next(),
+                     locked.empty() ? "" : " ", locked);
 }
 
 }  // namespace zksh

@@ -1,6 +1,7 @@
 // Shell: the interactive zksh: prompt, typed lines, the command that runs.
 #pragma once
 
+#include "background_jobs.h"
 #include "interpreter.h"
 #include "job.h"
 #include "loop.h"
@@ -47,6 +48,7 @@ class Shell {
   Terminal terminal_;
   HistoryFile history_file_;
   LineEditor editor_;
+  BackgroundJobs background_;
   std::unique_ptr<Job> command_;    ///< the one in the foreground
   std::unique_ptr<Job> connector_;  ///< waits for a new session behind the prompt
   std::string connector_problem_;   ///< written by the connector, read after its end

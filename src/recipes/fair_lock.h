@@ -42,7 +42,8 @@ class FairLock final : public Recipe {
   Flow<> enter();
   Flow<int> create(bool with_parent);
   Flow<bool> find_created();
-  std::vector<Op> creations(bool with_parent) const;
+  CreateOp parent_creation() const;
+  std::vector<Op> creations() const;
   void adopt(const std::vector<OpResult>& results);
   Flow<> prove_token();
   // Waiting for the turn.

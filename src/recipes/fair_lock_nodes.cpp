@@ -18,17 +18,18 @@ std::string reader_name(const LockName& writer) {
 
 }  // namespace
 
-std::vector<Op> FairLock::creations(bool with_parent) const {
+CreateOp FairLock::parent_creation() const {
+  // kazoo's objects fail when the lock node that they have seen is gone.
+  const auto usual =
+      names() == Compat::Curator && containers_ ? CreateMode::Container : CreateMode::Persistent;
+  return {.path = request_.path,
+          .data = std::string(),
+          .acl = request_.acl,
+          .mode = request_.parent.value_or(usual)};
+}
+
+std::vector<Op> FairLock::creations() const {
   std::vector<Op> ops;
-  if (with_parent) {
-    // kazoo's objects fail when the lock node that they have seen is gone.
-    const auto usual =
-        names() == Compat::Curator && containers_ ? CreateMode::Container : CreateMode::Persistent;
-    ops.emplace_back(CreateOp{.path = request_.path,
-                              .data = std::string(),
-                              .acl = request_.acl,
-                              .mode = request_.parent.value_or(usual)});
-  }
   for (const auto& prefix : contender_prefixes(names(), request_.mode, request_.read_write, guid_))
     ops.emplace_back(CreateOp{.path = path_of(prefix),
                               .data = request_.owner,
@@ -67,8 +68,6 @@ Flow<> FairLock::enter() {
     } else if (result == code::no_node) {
       co_await make_ancestors(requests_, std::string(parent_path(request_.path)),
                               CreateMode::Persistent, request_.acl);
-    } else if (result == code::node_exists && with_parent) {
-      with_parent = false;
     } else if (result == code::unimplemented && with_parent && containers_) {
       containers_ = false;
     } else {
@@ -79,19 +78,25 @@ Flow<> FairLock::enter() {
 }
 
 /// Sends the creation and, right behind it, the listing: the server answers in order, so that a
-/// free lock costs one round trip. The code is the creation's.
+/// free lock costs one round trip. The lock node, when it is missing, is made in the same breath: a
+/// container that never has a child is never removed. The code is the creation's.
 Flow<int> FairLock::create(bool with_parent) {
-  const auto ops = creations(with_parent);
+  const auto ops = creations();
   listed_ = false;
   const auto what = [&] {
     std::string text = ops.size() == 1 ? "create" : "multi: create";
     for (const auto& op : ops) text += " " + std::get<CreateOp>(op).path;
     return text + " (ephemeral, sequential)";
   };
+  std::optional<LockRequests::Sent<Created>> parent;
   std::optional<LockRequests::Sent<Created>> one;
   std::optional<LockRequests::Sent<std::vector<OpResult>>> several;
   auto& client = requests_.client();
   const auto at = BootClock::now();
+  // Not in one transaction: the C client (3.8.0) aborts at the answer to a container in a multi.
+  if (with_parent)
+    parent = requests_.send([&] { return "create " + request_.path; },
+                            [&] { return client.start_create(parent_creation()); });
   if (ops.size() == 1)
     one = requests_.send(what, [&] { return client.start_create(std::get<CreateOp>(ops[0])); });
   else
@@ -99,6 +104,8 @@ Flow<int> FairLock::create(bool with_parent) {
   auto listing =
       requests_.send([&] { return "getChildren " + request_.path; },
                      [&] { return client.start_children(request_.path, listing_watch()); });
+  int made_parent = code::ok;
+  if (parent) made_parent = (co_await requests_.answer(std::move(*parent))).code;
   int result = code::ok;
   if (one) {
     const auto outcome = co_await requests_.answer(std::move(*one));
@@ -116,13 +123,14 @@ Flow<int> FairLock::create(bool with_parent) {
     listed_ = true;
     holding_.proven = at;
   }
-  co_return result;
+  // Why there is no parent says more than that there is none.
+  const bool parent_explains = made_parent != code::ok && made_parent != code::node_exists;
+  co_return result == code::no_node&& parent_explains ? made_parent : result;
 }
 
 void FairLock::adopt(const std::vector<OpResult>& results) {
   holding_.nodes.clear();
   for (const auto& result : results) {
-    if (result.path.empty() || result.path == request_.path) continue;
     holding_.nodes.push_back(result.path);
     if (holding_.token == 0) holding_.token = result.stat.czxid;
   }
@@ -184,6 +192,7 @@ Flow<bool> FairLock::session_is_there() {
 
 Flow<bool> FairLock::withdraw(bool known_to_exist) {
   const Strand::Shield shield(strand_);
+  known_to_exist = known_to_exist || !holding_.nodes.empty();
   if (!watched_.empty()) requests_.client().drop_watches(watched_, mailbox_);
   watched_.clear();
   bool asked = false;

@@ -1,0 +1,99 @@
+// unlock: give locks back, one's own or, by asking its holder, another's.
+#include "command.h"
+#include "lock_keeper.h"
+#include "lock_table.h"
+#include "revocation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace zksh {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Args {
+  std::vector<std::string> locks;
+  bool all = false;
+};
+
+void declare(Options& o, Args& a) {
+  o.words("path|node", a.locks, "A lock of this shell; or a contender's node: its owner is asked.");
+  o.flag("--all", a.all, "Every lock that this shell holds or waits for.");
+}
+
+/// A lock that is lost was not given back: status 76.
+int give_back(Context& cx, Lock& lock) {
+  const auto before = lock.status();
+  if (before.stage == LockStage::Held && before.nested > 1 && !lock.unnest()) {
+    cx.out.err_line("still held {}  {} more to unlock", lock.name(), before.nested - 1);
+    return status::ok;
+  }
+  lock.release();
+  if (!cx.locks.await_gone(lock, Clock::now() + 10s, cx.stop)) {
+    if (cx.stop.stop_requested()) throw Cancelled();
+    throw Error(lock.name() + ": no server answers; it is released as soon as one does",
+                status::outcome_unknown);
+  }
+  const auto after = lock.status();
+  cx.locks.forget(lock);
+  if (after.end == LockEnd::Lost)
+    throw LockLost(fmt::format("{} was lost: {}", lock.name(), after.reason));
+  if (before.stage >= LockStage::Held)
+    cx.out.err_line("{}", released_line(lock, after));
+  else
+    cx.out.err_line("left the queue of {}", lock.name());
+  return status::ok;
+}
+
+std::shared_ptr<Lock> the_only_one(Context& cx) {
+  const auto locks = cx.locks.locks();
+  if (locks.empty()) throw Error("this shell holds no lock");
+  if (locks.size() == 1) return locks.front();
+  std::string names;
+  for (const auto& lock : locks) names += fmt::format("\n  {}", lock->name());
+  throw UsageError("which one? This shell has several (--all gives all back):" + names);
+}
+
+int unlock_one(Context& cx, const std::string& name) {
+  const auto path = cx.resolve(name);
+  if (const auto lock = cx.locks.find(path)) return give_back(cx, *lock);
+  return ask_holder(cx, path,
+                    {.word = "unlock", .patience = 10s, .force = false, .node_only = true});
+}
+
+int run(Context& cx, const Args& a) {
+  int first_failure = status::ok;
+  const auto note = [&](int result) {
+    if (first_failure == status::ok) first_failure = result;
+  };
+  if (a.all) {
+    auto locks = cx.locks.locks();
+    std::ranges::reverse(locks);
+    for (const auto& lock : locks) note(give_back(cx, *lock));
+  } else if (a.locks.empty()) {
+    note(give_back(cx, *the_only_one(cx)));
+  }
+  for (const auto& name : a.locks) note(unlock_one(cx, name));
+  return first_failure;
+}
+
+}  // namespace
+
+extern const Command unlock_command = make_command<Args>(
+    {.name = "unlock",
+     .group = "Locks",
+     .summary = "Give a lock back, or leave its queue",
+     .details =
+         "Without an argument the only lock of this shell. The lock may be named by its path or by "
+         "its node. A node of somebody else's is not touched: its owner is asked to release, by "
+         "the word `unlock` in the node's data, and waited for; zksh understands that, other "
+         "libraries mostly do not (`revoke --force` removes the node).\n\n"
+         "A lock that was lost is never told to be released: the status is 76 then.",
+     .examples = {{"unlock", "The only lock that this shell holds."},
+                  {"unlock /jobs/nightly", "The one with this path."},
+                  {"unlock --all", "All of them, the last one first."}},
+     .needs = Needs::Nothing},
+    declare, run);
+}  // namespace zksh

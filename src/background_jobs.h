@@ -1,0 +1,46 @@
+// BackgroundJobs: lines that were ended with `&` and run while the next ones are typed.
+#pragma once
+
+#include "interpreter.h"
+#include "job.h"
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zksh {
+
+/// The line without its last word, when that is an unquoted `&` behind another word.
+std::optional<std::string> background_line(const std::string& line);
+
+/// Used on the main thread alone.
+class BackgroundJobs {
+ public:
+  BackgroundJobs(Monitor& monitor, int wake_fd, Interpreter::Surroundings around)
+      : monitor_(monitor), wake_fd_(wake_fd), around_(around) {}
+
+  /// Starts a line, and says its number.
+  void start(const std::string& line);
+  /// Tells of those that have ended, and forgets them.
+  void look_after();
+  /// Asks all to stop; returns at once.
+  void stop();
+  bool empty() const { return jobs_.empty(); }
+
+ private:
+  struct Entry {
+    int number;
+    std::string line;
+    LineHistory history;  ///< its own: what it does to it stays there
+    std::unique_ptr<Job> job;
+  };
+
+  Monitor& monitor_;
+  int wake_fd_;
+  Interpreter::Surroundings around_;
+  std::list<Entry> jobs_;
+};
+
+}  // namespace zksh

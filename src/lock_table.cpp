@@ -1,0 +1,206 @@
+// LockTable: asking for locks, driving their flows, giving them back.
+#include "lock_table.h"
+
+#include "lock_keeper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace zksh {
+
+Lock::Lock(Monitor& monitor, LockPlan plan)
+    : monitor_(monitor), plan_(std::move(plan)), strand_(monitor) {
+  monitor_.look([&](const Monitor::Held& held) { status_(held).kind = plan_.kind; });
+}
+
+Lock::~Lock() = default;
+
+std::string Lock::name() const { return fmt::format("{}", fmt::join(plan_.paths, " ")); }
+
+LockStatus Lock::status() const {
+  return monitor_.look([&](const Monitor::Held& held) { return status_(held); });
+}
+
+void Lock::release() {
+  const auto stage = monitor_.change([&](const Monitor::Held& held) {
+    wishes_(held).release = true;
+    return status_(held).stage;
+  });
+  // The flow leaves the queue; once the lock is held it looks at the wish, and at no cancel.
+  if (stage < LockStage::Held) strand_.cancel();
+}
+
+void Lock::downgrade(const std::stop_token& stop) {
+  auto done = std::make_shared<Guarded<std::optional<std::exception_ptr>>>();
+  monitor_.change([&](const Monitor::Held& held) { wishes_(held).downgrade = done; });
+  const bool ended = monitor_.wait(stop, [&](const Monitor::Held& held) {
+    return (*done)(held).has_value() || status_(held).stage == LockStage::Gone;
+  });
+  if (!ended) throw Cancelled(name() + ": the downgrade was asked for and may still be done");
+  const auto error = monitor_.look([&](const Monitor::Held& held) { return (*done)(held); });
+  if (!error) throw LockLost(name() + " was lost");
+  if (*error) std::rethrow_exception(*error);
+}
+
+void Lock::nest() {
+  monitor_.change([&](const Monitor::Held& held) { ++status_(held).nested; });
+}
+
+bool Lock::unnest() {
+  return monitor_.change([&](const Monitor::Held& held) { return --status_(held).nested <= 0; });
+}
+
+LockTable::LockTable(Monitor& monitor, Client& client, Say say)
+    : monitor_(monitor), client_(client), say_(std::move(say)) {}
+
+LockTable::~LockTable() {
+  close(std::chrono::milliseconds(0));
+  thread_ = std::jthread();  // the client is still there
+}
+
+namespace {
+
+std::string already(const Lock& lock, const LockStatus& status, const std::string& path) {
+  switch (status.stage) {
+    case LockStage::Asking:
+    case LockStage::Waiting:
+      return path + ": this shell is in the queue already (`locks` shows it)";
+    case LockStage::Gone:
+      return path + ": this shell's lock was lost; `unlock " + lock.name() + "` takes note of it";
+    default:
+      break;
+  }
+  const std::chrono::duration<double> since = Clock::now() - status.held;
+  return fmt::format("{}: already held by this shell for {:.1f} s (--nest counts it once more)",
+                     path, since.count());
+}
+
+}  // namespace
+
+std::shared_ptr<Lock> LockTable::ask(LockPlan plan) {
+  auto lock = std::make_shared<Lock>(monitor_, std::move(plan));
+  std::string problem;
+  monitor_.change([&](const Monitor::Held& held) {
+    for (const auto& other : locks_(held))
+      for (const auto& path : lock->plan().paths)
+        if (std::ranges::find(other->plan().paths, path) != other->plan().paths.end())
+          problem = already(*other, other->status(held), path);
+    if (!problem.empty()) return;
+    lock->status_(held).asked = Clock::now();
+    lock->strand_.begin(keep_lock(client_, *lock, say_));
+    locks_(held).push_back(lock);
+    if (!thread_.joinable())
+      thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+  });
+  if (!problem.empty()) throw ValueError(problem);
+  return lock;
+}
+
+void LockTable::await_held(const Lock& lock, const std::stop_token& stop) {
+  const bool decided = monitor_.wait(stop, [&](const Monitor::Held& held) {
+    const auto stage = lock.stage(held);
+    return stage != LockStage::Asking && stage != LockStage::Waiting;
+  });
+  if (!decided) throw Cancelled();
+}
+
+bool LockTable::await_gone(const Lock& lock, Clock::time_point deadline,
+                           const std::stop_token& stop) {
+  return monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
+    return lock.stage(held) == LockStage::Gone;
+  });
+}
+
+std::vector<std::shared_ptr<Lock>> LockTable::locks() const {
+  return monitor_.look([&](const Monitor::Held& held) { return locks_(held); });
+}
+
+std::shared_ptr<Lock> LockTable::find(const std::string& path) const {
+  return monitor_.look([&](const Monitor::Held& held) -> std::shared_ptr<Lock> {
+    for (const auto& lock : locks_(held)) {
+      const auto& nodes = lock->status(held).holding.nodes;
+      const auto& paths = lock->plan().paths;
+      if (std::ranges::find(paths, path) != paths.end() ||
+          std::ranges::find(nodes, path) != nodes.end())
+        return lock;
+    }
+    return nullptr;
+  });
+}
+
+std::string LockTable::summary() const {
+  std::string text;
+  monitor_.look([&](const Monitor::Held& held) {
+    for (const auto& lock : locks_(held)) {
+      const auto& status = lock->status(held);
+      const char* mark = "";
+      if (status.stage == LockStage::Suspended) mark = "?";
+      if (status.end == LockEnd::Lost) mark = " LOST";
+      if (status.stage < LockStage::Held) continue;
+      text += fmt::format("{}{}{}", text.empty() ? "locked " : ", ", lock->name(), mark);
+    }
+  });
+  return text;
+}
+
+void LockTable::forget(const Lock& lock) {
+  monitor_.change([&](const Monitor::Held& held) {
+    std::erase_if(locks_(held), [&](const auto& other) {
+      return other.get() == &lock && other->stage(held) == LockStage::Gone;
+    });
+  });
+}
+
+void LockTable::close(std::chrono::milliseconds patience) {
+  const auto all = locks();
+  for (const auto& lock : all) lock->release();
+  const auto deadline = Clock::now() + patience;
+  for (const auto& lock : all) {
+    const bool was_held = lock->status().stage >= LockStage::Held;
+    if (!await_gone(*lock, deadline, {})) {
+      if (patience.count() > 0)
+        say_(
+            fmt::format("{}: not released yet, since no server answers; the end of the session "
+                        "does it",
+                        lock->name()));
+      continue;
+    }
+    const auto status = lock->status();
+    if (was_held && status.end == LockEnd::Released && patience.count() > 0)
+      say_(released_line(*lock, status));
+    forget(*lock);
+  }
+}
+
+/// Whoever waits for a lock hears of it under the monitor; this thread alone runs the flows.
+void LockTable::serve(const std::stop_token& stop) {
+  std::vector<std::shared_ptr<Lock>> ready;
+  while (!stop.stop_requested()) {
+    auto deadline = Strand::never;
+    ready.clear();
+    const auto collect = [&](const Monitor::Held& held) {
+      deadline = Strand::never;
+      for (const auto& lock : locks_(held)) {
+        if (lock->strand_.can_go_on(held)) ready.push_back(lock);
+        deadline = std::min(deadline, lock->strand_.deadline());
+      }
+      return !ready.empty();
+    };
+    if (!monitor_.look(collect)) {
+      ready.clear();
+      monitor_.wait_until(stop, deadline, collect);
+    }
+    for (const auto& lock : ready)
+      if (!lock->strand_.ended()) lock->strand_.go_on();
+    monitor_.look([&](const Monitor::Held& held) {
+      std::erase_if(locks_(held), [&](const auto& lock) {
+        const auto& status = lock->status(held);
+        return status.stage == LockStage::Gone && status.end != LockEnd::Lost &&
+               lock->strand_.ended();
+      });
+    });
+  }
+}
+
+}  // namespace zksh

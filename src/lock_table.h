@@ -1,0 +1,154 @@
+// LockTable: the locks that this process holds and waits for, each kept by a flow until it is gone.
+#pragma once
+
+#include "boot_clock.h"
+#include "recipes/recipe.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace zksh {
+
+enum class LockStage {
+  Asking,   ///< its first request is on its way
+  Waiting,  ///< in the queue
+  Held,
+  Suspended,  ///< held, but no server answers; still safe until `safe_until`
+  Releasing,  ///< its nodes are being taken back
+  Gone,
+};
+
+/// How a lock ended.
+enum class LockEnd {
+  Released,
+  Lost,     ///< another may have had it before it was given back
+  Refused,  ///< busy, interrupted, or an error, before it was held: nothing is left
+};
+
+enum class OnRevoke { Release, Ignore, Run };
+
+/// What is known of one lock; a copy.
+struct LockStatus {
+  LockStage stage = LockStage::Asking;
+  std::string kind{};     ///< as LockPlan::kind; another after a downgrade
+  LockPlace place{};      ///< while Waiting
+  LockHolding holding{};  ///< from Held on
+  Clock::time_point asked{};
+  Clock::time_point held{};            ///< since when, from Held on
+  BootClock::time_point safe_until{};  ///< no server gives the lock away before that
+  bool revoked = false;                ///< somebody asked for it to be released
+  int nested = 1;                      ///< times that it was locked by this shell
+  std::optional<LockEnd> end{};
+  std::string reason{};        ///< of Lost, for people: "the session expired"
+  std::exception_ptr error{};  ///< of Refused
+};
+
+/// What a lock is to be.
+struct LockPlan {
+  std::vector<std::string> paths;  ///< one, or those of a multi-lock
+  std::string kind = "exclusive";  ///< for people: exclusive, read, write, "semaphore of 3"
+  /// Makes the recipe; called once, on the table's thread.
+  std::function<std::unique_ptr<Recipe>(Client&, Strand&, const LockReport&)> recipe;
+  LockReport report{};  ///< called on the table's thread
+  Clock::time_point deadline = Strand::never;
+  OnRevoke on_revoke = OnRevoke::Release;
+  std::string revoke_command{};  ///< of OnRevoke::Run: for $SHELL -c
+  bool program = false;          ///< a program runs under it: its owner releases it when revoked
+  bool guard = false;            ///< writes of this shell are checked against its nodes
+  bool background = false;       ///< nobody waits for it: it announces itself
+};
+
+/// One lock of this process. Members may be called from any thread, but not under the Monitor.
+class Lock {
+ public:
+  Lock(Monitor& monitor, LockPlan plan);
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock();
+
+  const LockPlan& plan() const { return plan_; }
+  /// "/a" or "/a /b".
+  std::string name() const;
+  LockStatus status() const;
+  const LockStatus& status(const Monitor::Held& held) const { return status_(held); }
+  LockStage stage(const Monitor::Held& held) const { return status_(held).stage; }
+
+  /// Gives it back, or leaves the queue; returns at once. Nothing happens when it is gone.
+  void release();
+  /// Turns a write lock into a read lock; blocks until that is done. Throws what went wrong.
+  void downgrade(const std::stop_token& stop);
+  void nest();
+  /// False: it was nested, and is held on.
+  bool unnest();
+
+ private:
+  friend class LockTable;
+  friend class LockKeeper;
+
+  /// What its owners want of it.
+  struct Wishes {
+    bool release = false;
+    /// Answered when the downgrade is done; the error is null when it went well.
+    std::shared_ptr<Guarded<std::optional<std::exception_ptr>>> downgrade;
+  };
+
+  Monitor& monitor_;
+  LockPlan plan_;
+  Strand strand_;
+  Guarded<LockStatus> status_;
+  Guarded<Wishes> wishes_;
+};
+
+/// Owns the thread that keeps the locks: it drives their flows, proves every sixth of the session
+/// timeout that they are still there, and tells the user what happens to them. Members may be
+/// called from any thread, but not under the Monitor.
+class LockTable {
+ public:
+  /// Prints a line for the user; from any thread. Never blocks.
+  using Say = std::function<void(const std::string& line)>;
+
+  LockTable(Monitor& monitor, Client& client, Say say);
+  LockTable(const LockTable&) = delete;
+  LockTable& operator=(const LockTable&) = delete;
+  /// As close, without patience.
+  ~LockTable();
+
+  /// Begins to ask for a lock, and returns at once. Throws UsageError when this process has a lock,
+  /// or waits for one, on one of the paths: it would wait for itself.
+  std::shared_ptr<Lock> ask(LockPlan plan);
+  /// Blocks until a lock is held or gone. Throws Cancelled on a stop; the lock is asked for on.
+  void await_held(const Lock& lock, const std::stop_token& stop);
+  /// Blocks until a lock is gone; false when it is not by the deadline, or on a stop.
+  bool await_gone(const Lock& lock, Clock::time_point deadline, const std::stop_token& stop);
+
+  /// Those that are not gone, in the order in which they were asked for.
+  std::vector<std::shared_ptr<Lock>> locks() const;
+  /// The lock with this path, or with a node of this path; null when there is none.
+  std::shared_ptr<Lock> find(const std::string& path) const;
+  /// Takes a lock that was lost off the list of those that `unlock` must be told of.
+  void forget(const Lock& lock);
+
+  /// Releases everything, for at most `patience`; the end of the session does the rest. Says what
+  /// was released. To be called before the client is closed.
+  void close(std::chrono::milliseconds patience);
+
+  /// Prints a line for the user; never blocks.
+  void say(const std::string& line) const { say_(line); }
+  /// "locked /a, /b" or "": for the prompt.
+  std::string summary() const;
+
+ private:
+  void serve(const std::stop_token& stop);
+
+  Monitor& monitor_;
+  Client& client_;
+  Say say_;
+  Guarded<std::vector<std::shared_ptr<Lock>>> locks_;
+  std::jthread thread_;  ///< started by the first lock
+};
+
+}  // namespace zksh
