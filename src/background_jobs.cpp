@@ -41,7 +41,8 @@ void BackgroundJobs::start(const std::string& line) {
                                                .settings = around_.settings,
                                                .watches = around_.watches,
                                                .locks = around_.locks,
-                                               .sandbox = around_.sandbox};
+                                               .sandbox = around_.sandbox,
+                                               .background = true};
         return Interpreter(around, Input::Terminal, stop).run_line(entry.line);
       });
 }

@@ -38,6 +38,7 @@ struct Context {
   std::stop_token stop;
   SignalRelay& signals;  ///< who runs a program registers it there
   Input input;
+  bool background;  ///< ended with &: the terminal belongs to the prompt
   LineHistory& history;
   Settings& settings;
   PersistentWatches& watches;

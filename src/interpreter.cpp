@@ -115,6 +115,7 @@ int Interpreter::run_command(const Command& command, const std::vector<std::stri
              .stop = stop_,
              .signals = around_.signals,
              .input = input_,
+             .background = around_.background,
              .history = around_.history,
              .settings = around_.settings,
              .watches = around_.watches,

@@ -26,6 +26,7 @@ class Interpreter {
     PersistentWatches& watches;
     LockTable& locks;
     Sandbox* sandbox = nullptr;
+    bool background = false;  ///< ended with &
   };
 
   Interpreter(Surroundings surroundings, Input input, std::stop_token stop);
