@@ -268,6 +268,9 @@ class Client {
   virtual ~Client() = default;
 
   virtual Monitor& monitor() = 0;
+  /// Another client of the same servers, with the same settings and a session of its own, which its
+  /// first request opens. Nobody hears of its events, and it has no credentials.
+  virtual std::unique_ptr<Client> another() = 0;
 
   /// Closes what is open and starts a new session; returns before it is connected. Throws
   /// UsageError when `server` (host:port,…/chroot) is malformed. May block while names resolve.

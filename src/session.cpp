@@ -173,6 +173,11 @@ void Session::open(const std::string& server) {
   monitor_.change([&](const Monitor::Held&) { fresh->zh = zh; });
 }
 
+std::unique_ptr<Client> Session::another() {
+  return std::make_unique<Session>(monitor_, settings_, server(),
+                                   [](const Monitor::Held& /*held*/, const Event& /*event*/) {});
+}
+
 void Session::close() { replace(nullptr, server()); }
 
 std::string Session::server() {

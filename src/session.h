@@ -35,6 +35,7 @@ class Session final : public Client {
   ~Session() override;
 
   Monitor& monitor() override { return monitor_; }
+  std::unique_ptr<Client> another() override;
   void open(const std::string& server) override;
   void close() override;
   std::string server() override;

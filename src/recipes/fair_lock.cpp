@@ -7,15 +7,6 @@
 #include <chrono>
 
 namespace zksh {
-namespace {
-
-std::string_view event_name(Event::Type type) {
-  if (type == Event::Type::Deleted) return "NodeDeleted";
-  return type == Event::Type::ChildrenChanged ? "NodeChildrenChanged" : "NodeDataChanged";
-}
-
-}  // namespace
-
 FairLock::FairLock(Client& client, Strand& strand, const LockReport& report, LockRequest request,
                    LockWait wait)
     : requests_(client, strand, report),
@@ -195,11 +186,7 @@ Flow<> FairLock::await_change(std::size_t own, std::size_t before) {
       },
       requests_.deadline());
   if (!woken) throw LockBusy(request_.path + " is busy");
-  const auto events = strand_.monitor().look(
-      [&](const Monitor::Held& held) { return std::exchange((*mailbox_)(held), {}); });
-  if (requests_.tells_steps())
-    for (const auto& event : events)
-      requests_.step(fmt::format("event {} of {}", event_name(event.type), event.path));
+  const auto events = requests_.take_events(mailbox_);
   if (!events.empty()) watched_.clear();
 }
 

@@ -30,6 +30,36 @@ void LockRequests::tell(const std::string& what, Clock::time_point at, int code,
                            code == code::ok ? said : keeper_message(code, {}), took.count()));
 }
 
+namespace {
+
+std::string_view event_name(Event::Type type) {
+  switch (type) {
+    case Event::Type::Created:
+      return "NodeCreated";
+    case Event::Type::Deleted:
+      return "NodeDeleted";
+    case Event::Type::DataChanged:
+      return "NodeDataChanged";
+    case Event::Type::ChildrenChanged:
+      return "NodeChildrenChanged";
+    default:
+      return "watch removed";
+  }
+}
+
+}  // namespace
+
+std::deque<Event> LockRequests::take_events(const Mailbox& mailbox) const {
+  auto events = strand_.monitor().look(
+      [&](const Monitor::Held& held) { return std::exchange((*mailbox)(held), {}); });
+  for (const auto& event : events) {
+    if (report_.event) report_.event();
+    if (report_.step)
+      report_.step(fmt::format("event {} of {}", event_name(event.type), event.path));
+  }
+  return events;
+}
+
 bool LockRequests::lost(int code) {
   return code == code::connection_loss || code == code::operation_timeout ||
          code == code::session_expired || code == code::session_moved || code == code::closing ||

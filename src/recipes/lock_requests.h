@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include <deque>
 #include <string>
 #include <utility>
 
@@ -38,6 +39,7 @@ class LockRequests {
   /// Takes a request down that `start` sends now. `what()` describes it; called only for -v.
   template <class What, class Start>
   auto send(What&& what, Start&& start) {
+    if (report_.request) report_.request();
     auto text = report_.step ? what() : std::string();
     const auto at = Clock::now();
     auto pending = start();
@@ -57,6 +59,8 @@ class LockRequests {
            outcome.code == code::ok ? told(outcome.value) : std::string());
     co_return outcome;
   }
+  /// The events that have come, told of.
+  std::deque<Event> take_events(const Mailbox& mailbox) const;
   void step(const std::string& text) const {
     if (report_.step) report_.step(text);
   }

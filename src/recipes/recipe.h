@@ -45,6 +45,9 @@ struct LockReport {
   /// What the user should know: exclusion that cannot work, a place that was lost.
   std::function<void(const std::string& text)> warning{};
   std::function<void(const LockPlace& place)> waiting{};
+  /// A request is sent; an event of a watch has come: for counting them.
+  std::function<void()> request{};
+  std::function<void()> event{};
 };
 
 /// What is asked for.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,7 @@ class FakeClient final : public Client {
   void expire();
 
   Monitor& monitor() override { return tree_.monitor(); }
+  std::unique_ptr<Client> another() override { return std::make_unique<FakeClient>(tree_); }
   void open(const std::string& server) override;
   void close() override;
   std::string server() override { return "fake"; }

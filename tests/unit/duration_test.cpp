@@ -33,5 +33,13 @@ TEST(Duration, RefusesWhatIsNoTime) {
     EXPECT_THROW(parse_duration(text, "t"), UsageError) << text;
 }
 
+TEST(Duration, ShortOnesAreKeptToTheMicrosecond) {
+  EXPECT_EQ(parse_short_duration("250us", "t"), 250us);
+  EXPECT_EQ(parse_short_duration("0.000100", "t"), 100us);
+  EXPECT_EQ(parse_short_duration("1.5ms", "t"), 1500us);
+  EXPECT_EQ(parse_short_duration("2", "t"), 2s);
+  EXPECT_THROW(parse_short_duration("9000h", "t"), UsageError);
+}
+
 }  // namespace
 }  // namespace zksh
