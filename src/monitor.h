@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <stop_token>
 #include <type_traits>
@@ -12,8 +11,10 @@ namespace zksh {
 
 using Clock = std::chrono::steady_clock;
 
-/// A mutex with one condition variable. Every shared value of a process is guarded by the same
-/// Monitor, so that a thread can wait for any of several things in one predicate.
+/// A mutex, and the threads that wait for what it guards. Every shared value of a process is
+/// guarded by the same Monitor, so that a thread can wait for any of several things in one
+/// predicate. Who changes something asks the predicates of all that wait, and wakes those threads
+/// whose predicate is true: with many waiting, a wake-up costs far more than a question.
 /// All members may be called from any thread; functions given to them must not call them again.
 class Monitor {
  public:
@@ -28,11 +29,17 @@ class Monitor {
     Held() = default;
   };
 
-  /// Runs `f(const Held&)` under the lock, then wakes every waiter. Never blocks for long.
+  Monitor() = default;
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+  ~Monitor() = default;
+
+  /// Runs `f(const Held&)` under the lock, then wakes whoever waited for this. Never blocks for
+  /// long.
   template <class F>
   auto change(F&& f) {
-    const Notifier notifier{*this};  // destroyed last: waiters are woken with the lock free
     const std::lock_guard lock(mutex_);
+    const Notifier notifier{*this};
     return std::forward<F>(f)(held());
   }
 
@@ -43,32 +50,47 @@ class Monitor {
     return std::forward<F>(f)(held());
   }
 
-  /// Blocks until `ready(const Held&)` is true; false when `stop` was requested first.
+  /// Blocks until `ready(const Held&)` is true; false when `stop` was requested first. Once it has
+  /// been true, it is not asked again. It must not throw, and threads that change something ask it
+  /// too while this one blocks.
   template <class Ready>
   bool wait(const std::stop_token& stop, Ready&& ready) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait(lock, stop, [&] { return ready(held()); });
+    return wait_until(stop, Clock::time_point::max(), std::forward<Ready>(ready));
   }
 
   /// As wait, but gives up at `deadline` too: false then.
   template <class Ready>
   bool wait_until(const std::stop_token& stop, Clock::time_point deadline, Ready&& ready) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_until(lock, stop, deadline, [&] { return ready(held()); });
+    using Function = std::remove_reference_t<Ready>;
+    return wait_for(stop, deadline,
+                    {&ready, [](const void* function, const Held& held) -> bool {
+                       return (*static_cast<Function*>(const_cast<void*>(function)))(held);
+                     }});
   }
 
  private:
+  struct Waiter;
+  /// A predicate, wherever it is kept.
+  struct Question {
+    const void* function = nullptr;
+    bool (*ask)(const void* function, const Held& held) = nullptr;
+  };
   struct Notifier {
     Monitor& monitor;
-    ~Notifier() { monitor.changed_.notify_all(); }
+    ~Notifier() { monitor.wake_ready(); }
   };
   static const Held& held() {
     static const Held proof;
     return proof;
   }
 
+  bool wait_for(const std::stop_token& stop, Clock::time_point deadline, Question question);
+  void wake_ready();
+  void forget(Waiter& waiter);
+
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  Waiter* first_ = nullptr;  ///< of those that wait, in the order in which they came
+  Waiter* last_ = nullptr;
 };
 
 /// A value that can be reached only under the Monitor.
