@@ -139,6 +139,14 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
+/// What makes a session to be somebody: of digest, a user, a colon and the password.
+struct Credential {
+  std::string scheme;
+  std::string secret;
+
+  bool operator==(const Credential&) const = default;
+};
+
 /// A change of the ensemble's members: some come and some go, or all are named anew.
 struct Reconfiguration {
   std::optional<std::string> joining{};  ///< "server.4=HOST:PORT:PORT;PORT", separated by commas
@@ -299,6 +307,8 @@ class Client {
   /// The address from which the server sees this session (scheme ip), then what start_add_auth
   /// added and the server accepted. Empty while there is no connection.
   virtual std::vector<Identity> identities() = 0;
+  /// What start_add_auth added and the server accepted, for another session of the same user.
+  virtual std::vector<Credential> credentials() { return {}; }
   /// Ends the session as a refused credential does: state AuthFailed, and its event. For a
   /// credential that the servers refuse and this client cannot send. Blocks as close.
   virtual void fail_authentication() = 0;

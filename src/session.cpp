@@ -138,7 +138,7 @@ void Session::replace(std::shared_ptr<Handle> fresh, const std::string& server) 
     state_->opened = Clock::now();
     state_->session_id = 0;
     state_->negotiated_timeout = 0;
-    state_->identities.clear();
+    state_->credentials.clear();
   });
 }
 

@@ -45,6 +45,7 @@ class Session final : public Client {
   std::int64_t session_id() override;
   int negotiated_timeout() override;
   std::vector<Identity> identities() override;
+  std::vector<Credential> credentials() override;
   void fail_authentication() override;
 
   Pending<Created> start_create(const CreateOp& op) override;

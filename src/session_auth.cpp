@@ -59,13 +59,17 @@ Identity identity_of(const std::string& scheme, const std::string& credential) {
   return {.scheme = scheme, .id = {}};
 }
 
-void Session::Handle::accepted(const Identity& identity) {
-  if (identity.scheme == "ip") return;  // the server adds what it knows already
+void Session::Handle::accepted(const Credential& credential) {
+  if (credential.scheme == "ip") return;  // the server adds what it knows already
   session.monitor_.look([&](const Monitor::Held&) {
     auto& known = *session.state_;
-    if (known.handle.get() == this && std::ranges::count(known.identities, identity) == 0)
-      known.identities.push_back(identity);
+    if (known.handle.get() == this && std::ranges::count(known.credentials, credential) == 0)
+      known.credentials.push_back(credential);
   });
+}
+
+std::vector<Credential> Session::credentials() {
+  return monitor_.look([&](const Monitor::Held&) { return state_->credentials; });
 }
 
 std::vector<Identity> Session::identities() {
@@ -73,12 +77,15 @@ std::vector<Identity> Session::identities() {
   const auto [connected, zh, added] = monitor_.look([&](const Monitor::Held&) {
     const bool up = state_->state == SessionState::Connected ||
                     state_->state == SessionState::ConnectedReadOnly;
-    return std::tuple(up, on ? on->zh : nullptr, state_->identities);
+    return std::tuple(up, on ? on->zh : nullptr, state_->credentials);
   });
   if (!connected || !zh) return {};
   std::vector<Identity> all;
   if (const auto own = own_address(zh); !own.empty()) all.push_back({.scheme = "ip", .id = own});
-  all.insert(all.end(), added.begin(), added.end());
+  for (const auto& [scheme, secret] : added) {
+    auto identity = identity_of(scheme, secret);
+    if (std::ranges::count(all, identity) == 0) all.push_back(std::move(identity));
+  }
   return all;
 }
 
@@ -87,7 +94,7 @@ void Session::fail_authentication() {
   monitor_.change([&](const Monitor::Held& held) {
     std::swap(state_->handle, old);
     state_->state = SessionState::AuthFailed;
-    state_->identities.clear();
+    state_->credentials.clear();
     sink_(held, {.type = Event::Type::Session, .path = {}, .state = state_->state});
   });
 }

@@ -295,15 +295,15 @@ Pending<std::vector<OpResult>> Session::start_multi(const std::vector<Op>& ops) 
 
 Pending<Nothing> Session::start_add_auth(const std::string& scheme, const std::string& auth) {
   struct AuthCall : CallOf<Nothing> {
-    Identity identity;
+    Credential credential;
   };
   const auto done = [](int rc, const void* data) {
     const auto* call = static_cast<const AuthCall*>(static_cast<const CallOf<Nothing>*>(data));
-    if (rc == ZOK) call->handle->accepted(call->identity);
+    if (rc == ZOK) call->handle->accepted(call->credential);
     answer<Nothing>(data, rc, {});
   };
   auto call = std::make_unique<AuthCall>();
-  call->identity = identity_of(scheme, auth);
+  call->credential = {.scheme = scheme, .secret = auth};
   return start(monitor_, handle(), std::unique_ptr<CallOf<Nothing>>(std::move(call)),
                [&](zhandle_t* zh, const void* data) {
                  return zoo_add_auth(zh, scheme.c_str(), auth.data(), static_cast<int>(auth.size()),

@@ -69,7 +69,7 @@ struct Session::Handle {
   void data_watches_fired(const Monitor::Held& held, const std::string& path);
 
   /// Takes note that the server accepted a credential.
-  void accepted(const Identity& identity);
+  void accepted(const Credential& credential);
 
   /// The handle's watcher: session events, and every printed watch. The context is the Handle.
   static void on_event(zhandle_t* zh, int type, int state, const char* path, void* context);
@@ -90,7 +90,7 @@ struct Session::State {
   Clock::time_point opened;
   std::int64_t session_id = 0;
   int negotiated_timeout = 0;
-  std::vector<Identity> identities;  ///< that were added and accepted
+  std::vector<Credential> credentials;  ///< that were added and accepted
 };
 
 }  // namespace zksh
