@@ -155,6 +155,7 @@ bool redirect(const Program& program, Prepared& p, int above) {
   // it.
   close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
   if (!redirect(program, p, above)) give_up();
+  if (program.last_act) program.last_act();
   reset_signals();
   sigset_t none;
   sigemptyset(&none);
@@ -256,24 +257,24 @@ int Process::wait(const std::stop_token& stop) const {
 void Process::signal(int number) const { kill(own_group_ ? -pid_ : pid_, number); }
 
 void Process::watch() {
-  const auto set = [this](std::optional<int> status, bool stopped) {
-    monitor_.change([&](const Monitor::Held& held) { state_(held) = {status, stopped}; });
+  const auto set = [this](std::optional<int> status, int stop_signal) {
+    monitor_.change([&](const Monitor::Held& held) { state_(held) = {status, stop_signal}; });
   };
   const auto id = static_cast<id_t>(pid_);
   for (;;) {
     siginfo_t info{};
     if (waitid(P_PID, id, &info, WEXITED | WSTOPPED | WCONTINUED | WNOWAIT) != 0) {
       if (errno == EINTR) continue;
-      return set(status::failure, false);  // somebody else has reaped it
+      return set(status::failure, 0);  // somebody else has reaped it
     }
-    if (info.si_code == CLD_EXITED) return set(info.si_status, false);
+    if (info.si_code == CLD_EXITED) return set(info.si_status, 0);
     if (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)
-      return set(status::signal_base + info.si_status, false);
+      return set(status::signal_base + info.si_status, 0);
     // Consumes what WNOWAIT left, and goes by that: it may be a later change. Never an end, which
     // stays for the destructor.
     info = {};
     waitid(P_PID, id, &info, WSTOPPED | WCONTINUED | WNOHANG);
-    if (info.si_pid != 0) set({}, info.si_code != CLD_CONTINUED);
+    if (info.si_pid != 0) set({}, info.si_code != CLD_CONTINUED ? info.si_status : 0);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "error.h"
 #include "monitor.h"
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -37,6 +38,9 @@ struct Program {
   /// (tcsetpgrp with SIGTTOU blocked) when the child has ended or stopped is up to the caller.
   int terminal = -1;
   int death_signal = 0;  ///< sent to the child when the *thread* that started it ends
+  /// Called in the child right before it becomes the program, with all signals blocked and all
+  /// descriptors still open; async-signal-safe functions only.
+  std::function<void()> last_act{};
 };
 
 /// The file that a program's name stands for, as a shell finds it. Throws Error: 127 when there is
@@ -63,8 +67,10 @@ class Process {
   std::optional<int> status(const Monitor::Held& held) const { return state_(held).status; }
   std::optional<int> status() const;
   /// Stopped by SIGSTOP, SIGTSTP, …, and not continued.
-  bool stopped(const Monitor::Held& held) const { return state_(held).stopped; }
+  bool stopped(const Monitor::Held& held) const { return state_(held).stop_signal != 0; }
   bool stopped() const;
+  /// The signal that stopped it; 0 while it is not stopped.
+  int stop_signal(const Monitor::Held& held) const { return state_(held).stop_signal; }
   /// Blocks until the child has ended. Throws Cancelled when `stop` is requested; the child runs
   /// on.
   int wait(const std::stop_token& stop = {}) const;
@@ -76,7 +82,7 @@ class Process {
  private:
   struct State {
     std::optional<int> status;
-    bool stopped = false;
+    int stop_signal = 0;
   };
   void watch();
 
