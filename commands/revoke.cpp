@@ -37,7 +37,7 @@ extern const Command revoke_command = make_command<Args>(
          "without -w). Its owner may believe that it holds the lock until it looks: two can work "
          "at a time then, but for a resource that checks fencing tokens. Status 1: not released in "
          "time.",
-     .examples = {{"revoke /jobs/nightly", "Ask, and do not wait."},
-                  {"revoke -w 30 --force /jobs/nightly", "Ask, wait, then take it away."}}},
+     .examples = {{"revoke /app/lock", "Ask, and do not wait."},
+                  {"revoke -w 30 --force /app/jobs", "Ask, wait, then take it away."}}},
     declare, run);
 }  // namespace zksh

@@ -91,9 +91,9 @@ extern const Command unlock_command = make_command<Args>(
          "the word `unlock` in the node's data, and waited for; zksh understands that, other "
          "libraries mostly do not (`revoke --force` removes the node).\n\n"
          "A lock that was lost is never told to be released: the status is 76 then.",
-     .examples = {{"unlock", "The only lock that this shell holds."},
-                  {"unlock /jobs/nightly", "The one with this path."},
-                  {"unlock --all", "All of them, the last one first."}},
+     .examples = {{"unlock /app/lock", "Give back the lock with this path."},
+                  {"unlock", "Give back the only lock that this shell holds."},
+                  {"unlock --all", "Give back all of them, the last one first."}},
      .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh

@@ -33,6 +33,31 @@ std::string ordinal(std::size_t number) {
   return fmt::format("{}{}", number, suffix);
 }
 
+/// The data of a contender's node for one line: of zksh's own format, what tells it from others.
+std::string short_owner(const std::string& data) {
+  std::string text = data;
+  for (const std::string_view field : {" user=", " via="}) {
+    const auto begin = text.find(field);
+    if (begin == std::string::npos) continue;
+    const auto end = text.find(' ', begin + 1);
+    text.erase(begin, end == std::string::npos ? end : end - begin);
+  }
+  constexpr std::size_t longest = 100;
+  text = escape_for_terminal(text);
+  return text.size() > longest ? text.substr(0, longest) + "…" : text;
+}
+
+/// "_c_8fedd093…-lock-0000000004": enough to find the node in a listing.
+std::string short_node(const std::string& path) {
+  constexpr std::size_t guid_begin = 3;
+  constexpr std::size_t guid_length = 36;
+  constexpr std::size_t shown = 8;
+  std::string name(base_name(path));
+  if (name.starts_with("_c_") && name.size() > guid_begin + guid_length)
+    name.replace(guid_begin + shown, guid_length - shown, "…");
+  return name;
+}
+
 }  // namespace
 
 /// One lock's life. Used by the flow that it runs in.
@@ -319,7 +344,7 @@ Flow<> keep_lock(Client& client, Lock& lock, LockTable::Say say) {
 
 std::string acquired_line(const Lock& lock, const LockStatus& status) {
   return fmt::format("acquired {}  token={}  node={}  waited={:.3f}s", lock.name(),
-                     status.holding.token, base_name(status.holding.nodes.front()),
+                     status.holding.token, short_node(status.holding.nodes.front()),
                      seconds(status.held - status.asked));
 }
 
@@ -328,14 +353,14 @@ std::string released_line(const Lock& lock, const LockStatus& status) {
 }
 
 std::string waiting_line(const std::string& path, const LockPlace& place) {
-  auto line = fmt::format("waiting {}: {} of {}, behind {}", path, ordinal(place.position),
-                          place.count, escape_for_terminal(place.behind));
-  if (place.behind.empty()) line += place.behind_node;
+  auto line =
+      fmt::format("waiting {}: {} of {}, behind {}", path, ordinal(place.position), place.count,
+                  place.behind.empty() ? short_node(place.behind_node) : short_owner(place.behind));
   const double age = static_cast<double>(place.holder_age_ms) / 1000;
   if (place.position == 2)
     line += fmt::format(" (holding for {:.1f} s)", age);
   else
-    line += fmt::format(" (holding for {:.1f} s: {})", age, escape_for_terminal(place.holder));
+    line += fmt::format(" (holding for {:.1f} s: {})", age, short_owner(place.holder));
   return line;
 }
 

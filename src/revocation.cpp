@@ -11,27 +11,39 @@
 namespace zksh {
 namespace {
 
-/// The node that says who holds: the path itself when it is a contender's, else the first
-/// contender's below it.
-std::string holder_node(Context& cx, const std::string& path, bool node_only) {
-  const bool is_node = parse_lock_name(base_name(path)).has_value();
-  if (is_node || node_only) {
-    if (!is_node)
-      throw Error(
-          fmt::format("{} is not held by this shell (`locks {}` shows who holds it, `revoke "
-                      "{}` asks for it)",
-                      path, path, path));
-    return path;
-  }
-  const auto children = cx.client.children(path, Watch::none(), cx.stop);
+LockQueue queue_of(Context& cx, const std::string& path, const std::vector<std::string>& names) {
   std::map<std::string, std::int64_t> order;
-  if (order_needs_stats(children.names))
-    for (const auto& name : children.names)
+  if (order_needs_stats(names))
+    for (const auto& name : names)
       if (const auto stat = cx.client.exists(join_path(path, name), Watch::none(), cx.stop))
         order[name] = stat->czxid;
-  const auto queue = make_lock_queue(children.names, order);
-  if (queue.contenders.empty()) throw Error(path + ": nobody holds it");
-  return join_path(path, queue.contenders.front().nodes.front().text);
+  return make_lock_queue(names, order);
+}
+
+/// The nodes of those who hold: the path itself when it is a contender's; else all first ones below
+/// it, as readers hold together; of a semaphore every lease.
+std::vector<std::string> holders(Context& cx, const std::string& path, bool node_only) {
+  const bool is_node = parse_lock_name(base_name(path)).has_value();
+  if (is_node) return {path};
+  if (node_only)
+    throw Error(
+        fmt::format("{} is not held by this shell (`locks {}` shows who holds it, `revoke "
+                    "{}` asks for it)",
+                    path, path, path));
+  auto place = path;
+  auto names = cx.client.children(path, Watch::none(), cx.stop).names;
+  const bool semaphore = std::ranges::find(names, "leases") != names.end();
+  if (semaphore) {
+    place = join_path(path, "leases");
+    names = cx.client.children(place, Watch::none(), cx.stop).names;
+  }
+  const auto queue = queue_of(cx, place, names);
+  std::vector<std::string> nodes;
+  for (std::size_t i = 0; i < queue.contenders.size(); ++i)
+    if (semaphore || queue.holds(i))
+      nodes.push_back(join_path(place, queue.contenders[i].nodes.front().text));
+  if (nodes.empty()) throw Error(path + ": nobody holds it");
+  return nodes;
 }
 
 /// Whether the node is gone by the deadline.
@@ -55,31 +67,36 @@ bool await_end(Context& cx, const std::string& node, Clock::time_point deadline)
   return true;
 }
 
-}  // namespace
-
-int ask_holder(Context& cx, const std::string& path, const RevocationWish& wish) {
-  const auto node = holder_node(cx, path, wish.node_only);
+void ask(Context& cx, const std::string& node, const std::string& word) {
   const auto now = cx.client.get(node, Watch::none(), cx.stop);
   if (now.stat.ephemeral_owner == 0)
     throw Error(node + " is no contender's node: it is not ephemeral");
   const auto owner = escape_for_terminal(now.data.value_or(""));
-  cx.client.set({.path = node, .data = wish.word, .version = now.stat.version}, cx.stop);
+  cx.client.set({.path = node, .data = word, .version = now.stat.version}, cx.stop);
   cx.out.err_line("asked {} to release {}", owner.empty() ? "its owner" : owner, node);
+}
+
+}  // namespace
+
+int ask_holder(Context& cx, const std::string& path, const RevocationWish& wish) {
+  const auto nodes = holders(cx, path, wish.node_only);
+  for (const auto& node : nodes) ask(cx, node, wish.word);
   if (wish.patience.count() == 0 && !wish.force) return status::ok;
-  if (await_end(cx, node, Clock::now() + wish.patience)) {
-    cx.out.err_line("released {}", node);
-    return status::ok;
+  const auto deadline = Clock::now() + wish.patience;
+  int result = status::ok;
+  for (const auto& node : nodes) {
+    if (await_end(cx, node, deadline)) {
+      cx.out.err_line("released {}", node);
+    } else if (wish.force) {
+      cx.client.remove({.path = node}, cx.stop);
+      cx.out.err_line("removed {}: its owner may believe that it holds the lock until it looks",
+                      node);
+    } else {
+      cx.out.err_line("{} is not released yet; `revoke --force {}` removes it", node, node);
+      result = status::failure;
+    }
   }
-  if (!wish.force) {
-    cx.out.err_line(
-        "{} is not released yet (`revoke --force {}` removes it; its owner may believe "
-        "that it holds the lock until it looks)",
-        node, node);
-    return status::failure;
-  }
-  cx.client.remove({.path = node}, cx.stop);
-  cx.out.err_line("removed {}: its owner may believe that it holds the lock until it looks", node);
-  return status::ok;
+  return result;
 }
 
 }  // namespace zksh

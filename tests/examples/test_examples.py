@@ -17,8 +17,10 @@ from server import Server  # noqa: E402
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 # What an example may rely on, unless an earlier one of the same command creates /app itself.
 TREE = ("/app/config", "/app/jobs")
-# A line that comes before the examples, and that they speak of.
-BEFORE = {"redo": "ls /"}
+# Lines that come before the examples, and that they speak of.
+BEFORE = {"redo": ["ls /"],
+          "unlock": ["lock /app/lock", "lock /app/jobs"],
+          "revoke": ["lock /app/lock", "lock /app/jobs"]}
 
 
 def examples():
@@ -73,7 +75,7 @@ class Examples(unittest.TestCase):
         for name, lines in examples().items():
             with self.subTest(command=name):
                 self.fresh_tree(lines)
-                lines = [BEFORE[name]] + lines if name in BEFORE else lines
+                lines = BEFORE.get(name, []) + lines
                 with self.servers_for(name) as where:
                     done = subprocess.run([ZKSH, *where, "-f", "-"], input="\n".join(lines) + "\n",
                                           capture_output=True, text=True, timeout=100, check=False)

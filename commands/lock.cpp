@@ -1,0 +1,54 @@
+// lock: hold a lock, wait for it, run a program under it.
+#include "lock_command.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::string path;
+  bool shared = false;
+  bool exclusive = false;
+  LockOptions lock;
+};
+
+void declare(Options& o, Args& a) {
+  o.node("path", a.path, "The lock: the node below which the contenders queue up.");
+  o.flag("-s,--shared", a.shared, "As `rwlock path read`.");
+  o.flag("-x,--exclusive", a.exclusive, "Exclusive: the default.");
+  declare_lock_options(o, a.lock, true);
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.shared && a.exclusive) throw UsageError("-s and -x exclude each other");
+  const auto path = cx.resolve(a.path);
+  if (a.shared) return run_lock(cx, a.lock, read_write_target(path, LockMode::Shared));
+  return run_lock(cx, a.lock, {.paths = {path}, .kind = "exclusive"});
+}
+
+}  // namespace
+
+extern const Command lock_command = make_command<Args>(
+    {.name = "lock",
+     .group = "Locks",
+     .summary = "Hold a lock, wait for it, run a program under it",
+     .details =
+         "Queues up with an ephemeral sequential node below the path, and watches only the "
+         "contender before it: ZooKeeper's lock recipe, with the names of Curator's "
+         "InterProcessMutex. Missing nodes of the path are made. The lock is held until `unlock`, "
+         "the end of the program, or the end of the session.\n\n"
+         "With a program (after `--`, or by -c) its exit status is passed on, and signals too. It "
+         "is told to stop (TERM, then KILL) so early that it is dead before the servers can give "
+         "the lock to another. Its environment has ZKSH_LOCK_PATH, ZKSH_LOCK_NODE, "
+         "ZKSH_LOCK_TOKEN, ZKSH_LOCK_MODE, ZKSH_LOCK_SESSION and ZKSH_LOCK_DEADLINE_MS.\n\n"
+         "The fencing token is the czxid of the lock's node: it grows with every holder, whatever "
+         "happened to the lock's node. A resource that remembers the highest token and refuses "
+         "lower ones is safe even from a holder that was asleep.\n\n"
+         "Exit status: 75 the lock is busy, or was not acquired in time; 76 it was lost, whatever "
+         "the program returned; 126, 127 the program cannot be run, is not found; else the "
+         "program's own, 128 + n when a signal ended it.",
+     .examples = {{"lock -n /jobs/nightly -- date", "Run a program, or end with 75 at once."},
+                  {"lock -w 30 /jobs/nightly -c 'date | cat'", "Wait for half a minute."},
+                  {"lock /jobs/nightly", "Hold it in this shell; `unlock` gives it back."}},
+     .needs = Needs::Session},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,65 @@
+// rwlock: a read/write lock: readers together, writers alone, all in the order of their arrival.
+#include "lock_command.h"
+
+#include <fmt/format.h>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::string path;
+  std::string mode;
+  LockOptions lock;
+};
+
+void declare(Options& o, Args& a) {
+  o.node("path", a.path, "The lock.");
+  o.text("read|write|downgrade", a.mode,
+         "read: together with other readers; write: alone; downgrade: turn the write lock that "
+         "this shell holds into a read lock, letting no writer in between.");
+  declare_lock_options(o, a.lock, true);
+}
+
+int downgrade(Context& cx, const std::string& path) {
+  const auto lock = cx.locks.find(path);
+  if (!lock) throw ValueError(path + " is not held by this shell");
+  lock->downgrade(cx.stop);
+  cx.out.err_line("downgraded {} to a read lock", path);
+  return status::ok;
+}
+
+void refuse_upgrade(Context& cx, const std::string& path) {
+  const auto lock = cx.locks.find(path);
+  if (!lock || lock->status().kind != "read") return;
+  throw ValueError(
+      fmt::format("{}: an upgrade would wait for itself; `unlock {}`, then `rwlock {} write`", path,
+                  path, path));
+}
+
+int run(Context& cx, const Args& a) {
+  const auto path = cx.resolve(a.path);
+  if (a.mode == "downgrade") return downgrade(cx, path);
+  if (a.mode != "read" && a.mode != "write")
+    throw UsageError(fmt::format("\"{}\": read, write or downgrade is meant", a.mode));
+  const bool shared = a.mode == "read";
+  if (!shared) refuse_upgrade(cx, path);
+  return run_lock(cx, a.lock,
+                  read_write_target(path, shared ? LockMode::Shared : LockMode::Exclusive));
+}
+
+}  // namespace
+
+extern const Command rwlock_command = make_command<Args>(
+    {.name = "rwlock",
+     .group = "Locks",
+     .summary = "Hold one side of a read/write lock",
+     .details =
+         "Fair: a reader waits for the writers before it, a writer for all before it, and nobody "
+         "overtakes. Names as of Curator's InterProcessReadWriteLock; on the path of a plain "
+         "`lock` use --compat all. A read lock cannot become a write lock: that would wait for "
+         "itself. Everything else is as for `lock`.",
+     .examples = {{"rwlock /cfg read -- date", "Run a program while nobody writes."},
+                  {"rwlock /cfg write", "Alone, once the readers before it are gone."},
+                  {"rwlock /cfg downgrade", "Go on reading; readers that wait come in."}}},
+    declare, run);
+}  // namespace zksh

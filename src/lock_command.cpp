@@ -1,0 +1,277 @@
+// LockCommand: options, asking, and what happens while the lock is held.
+#include "lock_command.h"
+
+#include "duration.h"
+#include "lock_hold.h"
+#include "lock_keeper.h"
+#include "lock_program.h"
+#include "recipes/make_recipe.h"
+#include "token_file.h"
+#include "utf8.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <pwd.h>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long a command waits for the last node to go when no server answers.
+constexpr auto leave_patience = 3s;
+
+Compat compat_of(const std::string& name) {
+  if (name == "kazoo") return Compat::Kazoo;
+  return name == "all" ? Compat::All : Compat::Curator;
+}
+
+RecipeKind recipe_of(const std::optional<std::string>& name) {
+  if (name == "herd") return RecipeKind::Herd;
+  return RecipeKind::Fair;
+}
+
+void check_options(const LockOptions& o) {
+  const std::array ways{!o.program.empty(), o.shell.has_value(), o.hold || o.hold_for, o.detach};
+  if (std::ranges::count(ways, true) > 1 && !(o.detach && o.program.empty() && !o.shell))
+    throw UsageError("a program, -c, --hold and --detach exclude each other");
+  if (o.nest && std::ranges::count(ways, true) > 0)
+    throw UsageError("--nest is for a lock that the shell holds: no program, --hold or --detach");
+  if (o.busy_code && (*o.busy_code < 0 || *o.busy_code > 255))
+    throw UsageError("-E: an exit status is 0 to 255");
+  if (o.guard && (!o.program.empty() || o.shell))
+    throw UsageError("--guard is about this shell's own writes; a program gets ZKSH_LOCK_TOKEN");
+}
+
+std::string user_name() {
+  const auto* const entry = getpwuid(geteuid());
+  return entry ? entry->pw_name : std::to_string(geteuid());
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
+}
+
+}  // namespace
+
+void declare_lock_options(Options& o, LockOptions& a, bool names) {
+  o.flag("-n,--try", a.try_only,
+         "Do not wait: when it is not free, end with status 75 and leave no trace.");
+  o.text("-w,--wait", a.wait, "Give up after this time (30, 1.5s, 2m), with status 75.", "time");
+  o.number("-E,--busy-code,--conflict-exit-code", a.busy_code, "status",
+           "The exit status for a lock that was not acquired, in place of 75.");
+  o.text("-c", a.shell, "Run this text by $SHELL -c while the lock is held.", "text");
+  o.flag("--hold", a.hold,
+         "Hold it until a signal or the end of the standard input, and print its node.");
+  o.text("--hold-for", a.hold_for, "As --hold, for this time at most.", "time");
+  o.flag("--detach", a.detach,
+         "Hold it in a process of its own behind the shell; print its node and the process id. "
+         "`unlock NODE` ends it.");
+  o.text("--id", a.id, "What other contenders are shown; default: host, pid, user and command.",
+         "text");
+  o.file("--token-file", a.token_file, "Write the fencing token to this file.");
+  o.choice("--on-lost", a.on_lost, {"term", "kill", "warn"}, "what",
+           "What happens to the program when the lock is about to be lost: TERM, and KILL after "
+           "--grace (the default); KILL at once; or only a warning.");
+  o.text("--grace", a.grace,
+         "The time between TERM and KILL; default: 5 s, at most a sixth of the session timeout.",
+         "time");
+  o.text("--on-revoke", a.on_revoke,
+         "When somebody asks for the lock (`revoke`): release (the default; a program is told to "
+         "end first), ignore, or a command for $SHELL -c.",
+         "what");
+  o.flag("--guard", a.guard,
+         "While it is held, every write of this shell is refused by the server once it is lost.");
+  if (names) {
+    o.choice("--compat", a.compat, {"curator", "kazoo", "all"}, "names",
+             "Whose names the nodes get; all: every known library sees one it knows. Default: "
+             "Curator's, and all as soon as others are in the queue who would not see those.");
+    o.choice("--recipe", a.recipe, {"fair", "herd"}, "name",
+             "fair: a queue in which each watches the one before it (the default); herd: all "
+             "watch the queue; exclusive: all race for one node. The last two are for teaching.");
+  }
+  o.choice("--parent", a.parent, {"container", "persistent"}, "kind",
+           "How the lock's node is made when it is missing; a container goes when it is empty.");
+  o.flag("--no-requeue", a.no_requeue,
+         "Fail with status 76 when the place in the queue is lost, instead of queueing again.");
+  o.flag("--nest", a.nest, "When this shell holds it already, count once more.");
+  o.flag("-q,--quiet", a.quiet, "Say nothing of waiting, acquiring and releasing.");
+  o.flag("-v,--verbose", a.verbose, "Explain each step as it happens: requests, watches, events.");
+  o.program(a.program, "A program to run while the lock is held; its status is passed on.");
+}
+
+std::string default_lock_owner(const LockOptions& o) {
+  std::string command = "zksh";
+  if (!o.program.empty()) command = o.program.front();
+  if (o.shell) command = *o.shell;
+  // Others show it in a line, and kazoo accepts nothing but UTF-8.
+  constexpr std::size_t longest = 60;
+  std::string shown;
+  for (std::size_t i = 0; i < command.size() && shown.size() < longest;) {
+    const auto step = decode_utf8(command, i);
+    const bool plain = step.valid && step.code_point >= 0x20 && step.code_point != '"';
+    shown += plain ? command.substr(i, step.length) : " ";
+    i += step.length;
+  }
+  return fmt::format("host={} pid={} user={} cmd=\"{}\" via=zksh/{}", host_name(), getpid(),
+                     user_name(), shown, ZKSH_VERSION);
+}
+
+namespace {
+
+class LockRun {
+ public:
+  LockRun(Context& cx, const LockOptions& options, LockTarget target)
+      : cx_(cx), o_(options), target_(std::move(target)) {}
+
+  int run() {
+    check_options(o_);
+    if (o_.detach) return detach_lock(cx_, cx_.words);
+    if (o_.nest && nested()) return status::ok;
+    if (runs_program()) check_program(program());
+    cx_.client.await_connection(target_.paths.front(), cx_.stop);
+    lock_ = cx_.locks.ask(plan());
+    await();
+    if (!o_.quiet) cx_.locks.say(acquired_line(*lock_, lock_->status()));
+    if (runs_program()) return run_under_lock(cx_, cx_.locks, *lock_, program());
+    if (o_.hold || o_.hold_for) return hold();
+    return keep();
+  }
+
+ private:
+  bool runs_program() const { return !o_.program.empty() || o_.shell; }
+
+  bool nested() {
+    const auto lock = cx_.locks.find(target_.paths.front());
+    if (!lock || lock->status().stage != LockStage::Held) return false;
+    lock->nest();
+    if (!o_.quiet)
+      cx_.locks.say(fmt::format("held {}  {} times", lock->name(), lock->status().nested));
+    return true;
+  }
+
+  LockPlan plan() {
+    auto request = target_.request;
+    request.path = target_.paths.front();
+    if (o_.compat) request.compat = compat_of(*o_.compat);
+    request.owner = o_.id ? *o_.id : default_lock_owner(o_);
+    if (o_.parent)
+      request.parent = *o_.parent == "container" ? CreateMode::Container : CreateMode::Persistent;
+    request.requeue = !o_.no_requeue;
+    // Negative: without end.
+    const auto wait = o_.wait ? parse_duration(*o_.wait, "-w") : std::chrono::milliseconds(-1);
+    request.try_only = o_.try_only || wait == 0ms;
+    LockPlan plan{.paths = target_.paths, .kind = target_.kind, .recipe = {}};
+    if (wait > 0ms) plan.deadline = Clock::now() + wait;
+    plan.recipe = [request, make = target_.recipe, kind = recipe_of(o_.recipe)](
+                      Client& client, Strand& strand, const LockReport& report) {
+      return make ? make(client, strand, report, request)
+                  : make_recipe(kind, client, strand, report, request);
+    };
+    plan.report = report();
+    plan.program = runs_program();
+    plan.guard = o_.guard;
+    if (o_.on_revoke == "ignore") {
+      plan.on_revoke = OnRevoke::Ignore;
+    } else if (o_.on_revoke && *o_.on_revoke != "release") {
+      plan.on_revoke = OnRevoke::Run;
+      plan.revoke_command = *o_.on_revoke;
+    }
+    return plan;
+  }
+
+  /// What it says outlives this command: the lock does, too.
+  LockReport report() {
+    auto& locks = cx_.locks;
+    LockReport report;
+    if (o_.verbose) report.step = [&locks](const std::string& text) { locks.say("  " + text); };
+    if (o_.quiet) return report;
+    report.warning = [&locks](const std::string& text) { locks.say("warning: " + text); };
+    report.waiting = [&locks, path = target_.paths.front()](const LockPlace& place) {
+      locks.say(waiting_line(path, place));
+    };
+    return report;
+  }
+
+  /// Until it is held. An interrupted wait leaves the queue before it ends.
+  void await() {
+    try {
+      cx_.locks.await_held(*lock_, cx_.stop);
+    } catch (const Cancelled&) {
+      lock_->release();
+      cx_.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
+      throw;
+    }
+    const auto now = lock_->status();
+    if (now.end == LockEnd::Refused) refuse(now.error);
+    if (now.end == LockEnd::Lost) {
+      cx_.locks.forget(*lock_);
+      throw LockLost(lock_->name() + ": lost as soon as it was held: " + now.reason);
+    }
+  }
+
+  void refuse(const std::exception_ptr& error) const {
+    try {
+      std::rethrow_exception(error);
+    } catch (const LockBusy& busy) {
+      throw Error(busy.what(), o_.busy_code.value_or(status::lock_busy));
+    }
+  }
+
+  void write_token() {
+    try {
+      write_token_file(*o_.token_file, lock_->status().holding.token);
+    } catch (const Error&) {
+      lock_->release();
+      cx_.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
+      throw;
+    }
+  }
+
+  LockProgram program() const {
+    LockProgram program{.words = o_.program, .shell_text = o_.shell.value_or("")};
+    if (o_.on_lost == "kill") program.on_lost = OnLost::Kill;
+    if (o_.on_lost == "warn") program.on_lost = OnLost::Warn;
+    if (o_.grace) program.grace = parse_duration(*o_.grace, "--grace");
+    program.token_file = o_.token_file.value_or("");
+    return program;
+  }
+
+  int hold() {
+    LockHold hold{.token_file = o_.token_file.value_or("")};
+    if (o_.hold_for) hold.duration = parse_duration(*o_.hold_for, "--hold-for");
+    return hold_lock(cx_, cx_.locks, *lock_, hold);
+  }
+
+  /// It stays with the shell.
+  int keep() {
+    if (o_.token_file) write_token();
+    if (cx_.input == Input::Arguments)
+      cx_.out.err_line("released at exit: add -- PROGRAM, or --hold, to keep {}", lock_->name());
+    return status::ok;
+  }
+
+  Context& cx_;
+  const LockOptions& o_;
+  LockTarget target_;
+  std::shared_ptr<Lock> lock_;
+};
+
+}  // namespace
+
+LockTarget read_write_target(const std::string& path, LockMode mode) {
+  const bool shared = mode == LockMode::Shared;
+  return {.paths = {path},
+          .kind = shared ? "read" : "write",
+          .request = {.path = path, .mode = mode, .read_write = true}};
+}
+
+int run_lock(Context& cx, const LockOptions& options, LockTarget target) {
+  return LockRun(cx, options, std::move(target)).run();
+}
+
+}  // namespace zksh

@@ -1,0 +1,63 @@
+// LockCommand: what the commands that take a lock share: their options, and the way to hold.
+#pragma once
+
+#include "command.h"
+#include "lock_table.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zksh {
+
+/// The options of lock, rwlock, semaphore and multilock.
+struct LockOptions {
+  bool try_only = false;
+  std::optional<std::string> wait;
+  std::optional<std::int32_t> busy_code;
+  std::optional<std::string> shell;
+  std::vector<std::string> program;
+  std::optional<std::string> id;
+  std::optional<std::string> token_file;
+  bool hold = false;
+  std::optional<std::string> hold_for;
+  bool detach = false;
+  std::optional<std::string> on_lost;
+  std::optional<std::string> grace;
+  std::optional<std::string> on_revoke;
+  bool guard = false;
+  std::optional<std::string> compat;
+  std::optional<std::string> parent;
+  std::optional<std::string> recipe;
+  bool no_requeue = false;
+  bool nest = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+/// `names`: the lock goes by contender names (not a semaphore): --compat, --recipe make sense.
+void declare_lock_options(Options& options, LockOptions& into, bool names);
+
+/// One of the ways to lock.
+struct LockTarget {
+  std::vector<std::string> paths;
+  std::string kind;  ///< as LockPlan::kind
+  LockRequest request{};
+  /// Makes the recipe from the finished request; empty: the one that --recipe names.
+  std::function<std::unique_ptr<Recipe>(Client&, Strand&, const LockReport&, const LockRequest&)>
+      recipe{};
+};
+
+/// One side of a read/write lock.
+LockTarget read_write_target(const std::string& path, LockMode mode);
+
+/// Takes the lock and does under it what the options say: runs a program, holds, or leaves it to
+/// the shell. Blocks; returns the exit status. Throws Error.
+int run_lock(Context& cx, const LockOptions& options, LockTarget target);
+
+/// "host=db1 pid=4711 user=ops cmd="nightly.sh" via=zksh/1.0": what contenders are shown by.
+std::string default_lock_owner(const LockOptions& options);
+
+}  // namespace zksh
