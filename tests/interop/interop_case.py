@@ -3,13 +3,14 @@ import collections
 import os
 import pathlib
 import sys
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 for directory in ("support", "peers"):
     sys.path.insert(0, str(HERE.parent / directory))
 import peers  # noqa: E402
-from server import Server  # noqa: E402
+from server import Server, four_letter_word  # noqa: E402
 from znodes import Znodes  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
@@ -133,6 +134,26 @@ class InteropTest(unittest.TestCase):
 
     def left(self, path):
         return self.znodes.children(path) if self.znodes.exists(path) else []
+
+    def nodes(self, path):
+        """The full paths of the nodes of those who queue up there."""
+        return {f"{path}/{name}" for name in self.left(path)}
+
+    def watchers(self, nodes):
+        """The ids of the sessions that watch one of the nodes."""
+        session, found = None, set()
+        for line in four_letter_word(self.server.port, "wchc").splitlines():
+            if not line.startswith("\t"):
+                session = line
+            elif line.strip() in nodes:
+                found.add(session)
+        return found
+
+    def wait_until(self, condition):
+        until = time.monotonic() + DEADLINE
+        while not condition():
+            self.assertLess(time.monotonic(), until, "what was waited for did not happen")
+            time.sleep(0.005)
 
     def assert_excluded(self, turns, parts):
         """No overlap, in a contest in which the programs did take turns."""
