@@ -48,7 +48,10 @@ std::string quoted(const std::string& word) {
 
 std::string line_of(const std::vector<std::string>& words) {
   std::string line;
-  for (const auto& word : words) line += (line.empty() ? "" : " ") + quoted(word);
+  for (const auto& word : words) {
+    if (!line.empty()) line += ' ';
+    line += quoted(word);
+  }
   return line;
 }
 
