@@ -2,7 +2,7 @@
 """zksh and other libraries loop on one lock: a thousand turns or more for each pairing that can work, and no overlap."""
 import unittest
 
-from interop_case import InteropTest, most_at_once, shares, theirs, zksh
+from interop_case import InteropTest, most_at_once, overlaps, shares, theirs, zksh
 
 
 class Locks(InteropTest):
@@ -49,6 +49,13 @@ class Locks(InteropTest):
         for other in (theirs("curator"), theirs("kazoo", "write"), theirs("kazoo", "write+extra"),
                       theirs("writelock")):
             self.contend_reading_and_writing("all", other)
+
+    def test_the_warnings_are_true(self):
+        """What test_warnings.py wants zksh to warn of does let two in."""
+        for ours, other in ((zksh(), theirs("kazoo")), (zksh(compat="kazoo"), theirs("curator")),
+                            (zksh("write"), theirs("curator")), (zksh(), theirs("curator", "write"))):
+            with self.subTest(ours=ours, other=other):
+                self.assertGreater(len(overlaps(self.contest(ours, other, rounds=200))), 0)
 
 
 if __name__ == "__main__":
