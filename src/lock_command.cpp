@@ -238,11 +238,12 @@ class LockRun {
     if (o_.on_lost == "warn") program.on_lost = OnLost::Warn;
     if (o_.grace) program.grace = parse_duration(*o_.grace, "--grace");
     program.token_file = o_.token_file.value_or("");
+    program.quiet = o_.quiet;
     return program;
   }
 
   int hold() {
-    LockHold hold{.token_file = o_.token_file.value_or("")};
+    LockHold hold{.token_file = o_.token_file.value_or(""), .quiet = o_.quiet};
     if (o_.hold_for) hold.duration = parse_duration(*o_.hold_for, "--hold-for");
     return hold_lock(cx_, cx_.locks, *lock_, hold);
   }
