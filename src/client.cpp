@@ -8,7 +8,8 @@ namespace {
 
 template <class T>
 T value_or_throw(Outcome<T> outcome, const std::string& path, bool is_write) {
-  if (outcome.code != code::ok) throw ZkError(outcome.code, path, is_write);
+  if (outcome.code != code::ok)
+    throw ZkError(outcome.code, outcome.culprit.empty() ? path : outcome.culprit, is_write);
   return std::move(outcome.value);
 }
 
@@ -30,6 +31,10 @@ T written_or_throw(Outcome<T> outcome, const std::string& path, const Data& data
 }
 
 }  // namespace
+
+Acl open_acl() { return {{.perms = perm::all, .scheme = "world", .id = "anyone"}}; }
+
+bool fits_multi(const CreateOp& op) { return op.mode != CreateMode::Container && op.ttl == 0; }
 
 Created Client::create(const CreateOp& op, const std::stop_token& stop) {
   await_connection(op.path, stop);

@@ -1,11 +1,12 @@
 // Client: the ZooKeeper operations that zksh uses. The seam between zksh and the C client.
 #pragma once
 
-#include "error.h"
 #include "monitor.h"
+#include "zk_error.h"
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -15,67 +16,6 @@
 #include <vector>
 
 namespace zksh {
-
-/// ZooKeeper's error codes (KeeperException.Code), by number: the C client knows fewer names.
-namespace code {
-inline constexpr int ok = 0;
-inline constexpr int system_error = -1;
-inline constexpr int runtime_inconsistency = -2;
-inline constexpr int data_inconsistency = -3;
-inline constexpr int connection_loss = -4;
-inline constexpr int marshalling_error = -5;
-inline constexpr int unimplemented = -6;
-inline constexpr int operation_timeout = -7;
-inline constexpr int bad_arguments = -8;
-inline constexpr int invalid_state = -9;  ///< C client only: the handle is dead
-inline constexpr int new_config_no_quorum = -13;
-inline constexpr int reconfig_in_progress = -14;
-inline constexpr int api_error = -100;
-inline constexpr int no_node = -101;
-inline constexpr int no_auth = -102;
-inline constexpr int bad_version = -103;
-inline constexpr int no_children_for_ephemerals = -108;
-inline constexpr int node_exists = -110;
-inline constexpr int not_empty = -111;
-inline constexpr int session_expired = -112;
-inline constexpr int invalid_callback = -113;
-inline constexpr int invalid_acl = -114;
-inline constexpr int auth_failed = -115;
-inline constexpr int closing = -116;  ///< C client only: the session is being closed
-inline constexpr int session_moved = -118;
-inline constexpr int not_read_only = -119;
-inline constexpr int ephemeral_on_local_session = -120;
-inline constexpr int no_watcher = -121;
-inline constexpr int request_timeout = -122;
-inline constexpr int reconfig_disabled = -123;
-inline constexpr int session_closed_require_sasl = -124;
-inline constexpr int quota_exceeded = -125;
-inline constexpr int throttled = -127;
-}  // namespace code
-
-/// A request that the server, or the connection to it, did not carry out.
-class ZkError : public Error {
- public:
-  /// `sent_write`: the request was a write that may have reached the server, so that a lost
-  /// connection leaves its outcome unknown.
-  ZkError(int code, std::string path, bool sent_write = false);
-
-  int code() const { return code_; }
-  const std::string& path() const { return path_; }
-  bool outcome_unknown() const { return outcome_unknown_; }
-
- private:
-  int code_;
-  std::string path_;
-  bool outcome_unknown_;
-};
-
-/// The text that zkCli.sh 3.8.0 prints for an error (parity: CliWrapperException.java).
-std::string error_text(int code, const std::string& path);
-/// "KeeperErrorCode = NoNode for /p": an error as KeeperException.getMessage of 3.8.0 puts it.
-std::string keeper_message(int code, const std::string& path);
-/// The exit status that stands for a ZooKeeper error code.
-int exit_status_of(int code);
 
 /// A znode's metadata, as the server keeps it. Times in milliseconds since 1970 UTC.
 struct Stat {
@@ -165,6 +105,8 @@ struct CreateOp {
   bool sequential = false;
   std::int64_t ttl = 0;  ///< milliseconds; 0: none. Persistent nodes only.
 };
+/// Whether a transaction can create it: no containers, and no nodes with a TTL (C client 3.8).
+bool fits_multi(const CreateOp& op);
 struct RemoveOp {
   std::string path;
   std::int32_t version = -1;  ///< -1: any
@@ -187,7 +129,7 @@ struct Created {
 struct OpResult {
   int code = code::ok;
   std::string path;  ///< of a create
-  Stat stat;         ///< of a create or a set
+  Stat stat;         ///< of a set; of a create, a transaction's answer has none (C client 3.8)
 };
 struct Nothing {};
 
@@ -255,11 +197,35 @@ template <class T>
 struct Outcome {
   int code = code::ok;
   T value{};
+  /// What the code is about, when that is not what was asked for: the lock of code::lock_lost.
+  std::string culprit{};
 };
 
-/// An answer that has been asked for; empty until it comes.
+/// The place for an answer, and how it is made when it depends on another one.
 template <class T>
-using Pending = std::shared_ptr<Guarded<std::optional<Outcome<T>>>>;
+class Answer {
+ public:
+  using Value = std::optional<Outcome<T>>;
+
+  Answer() = default;
+  /// `derive` gives nothing as long as what it depends on is not there. It is called under the
+  /// monitor, by whoever looks for the answer.
+  explicit Answer(std::function<Value(const Monitor::Held&)> derive) : derive_(std::move(derive)) {}
+
+  /// Empty until the answer is there.
+  Value& operator()(const Monitor::Held& held) {
+    if (derive_ && !value_) value_ = derive_(held);
+    return value_;
+  }
+
+ private:
+  Value value_;
+  std::function<Value(const Monitor::Held&)> derive_;
+};
+
+/// An answer that has been asked for.
+template <class T>
+using Pending = std::shared_ptr<Answer<T>>;
 
 /// A ZooKeeper client with at most one session.
 ///
@@ -323,7 +289,8 @@ class Client {
   virtual Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
                                          std::int32_t version) = 0;
   virtual Pending<Nothing> start_sync(const std::string& path) = 0;
-  /// One transaction: all operations are applied, or none. The outcome's code is the first error.
+  /// One transaction: all operations are applied, or none. The outcome's code is the first error;
+  /// unimplemented when the C client cannot send it (fits_multi).
   virtual Pending<std::vector<OpResult>> start_multi(const std::vector<Op>& ops) = 0;
   /// An accepted one stays with the session, also when it moves to another server; a refused one
   /// ends it (SessionState::AuthFailed).

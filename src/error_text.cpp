@@ -1,5 +1,5 @@
 // Error texts: what the user is told about a ZooKeeper error code, and its exit status.
-#include "client.h"
+#include "zk_error.h"
 
 #include <fmt/core.h>
 
@@ -114,6 +114,8 @@ ZkError::ZkError(int code, std::string path, bool sent_write)
 
 std::string error_text(int code, const std::string& path) {
   if (const char* text = wrapper_text(code)) return fmt::format("{}{}", text, path);
+  if (code == code::lock_lost)
+    return fmt::format("the lock {} is lost: this write was refused and changed nothing", path);
   if (code == code::reconfig_in_progress) {
     return "Another reconfiguration is in progress -- concurrent reconfigs not supported (yet)";
   }
@@ -158,6 +160,8 @@ int exit_status_of(int code) {
       return status::session_expired;
     case code::not_read_only:
       return status::read_only;
+    case code::lock_lost:
+      return status::lock_lost;
     case code::no_watcher:
     case code::invalid_callback:
       return status::failure;
@@ -165,7 +169,5 @@ int exit_status_of(int code) {
       return status::server_refused;
   }
 }
-
-Acl open_acl() { return {{.perms = perm::all, .scheme = "world", .id = "anyone"}}; }
 
 }  // namespace zksh

@@ -129,6 +129,19 @@ std::shared_ptr<Lock> LockTable::find(const std::string& path) const {
   });
 }
 
+GuardedClient::Guards LockTable::guards(const Monitor::Held& held) const {
+  GuardedClient::Guards all;
+  for (const auto& lock : locks_(held)) {
+    const auto& status = lock->status(held);
+    const bool guards = status.stage == LockStage::Gone ? status.end == LockEnd::Lost
+                                                        : status.stage >= LockStage::Held;
+    if (!lock->plan().guard || !guards) continue;
+    for (const auto& node : status.holding.nodes)
+      all.push_back({.node = node, .lock = lock->name()});
+  }
+  return all;
+}
+
 std::string LockTable::summary() const {
   std::string text;
   monitor_.look([&](const Monitor::Held& held) {

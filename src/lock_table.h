@@ -2,6 +2,7 @@
 #pragma once
 
 #include "boot_clock.h"
+#include "guarded_client.h"
 #include "recipes/recipe.h"
 
 #include <functional>
@@ -58,7 +59,7 @@ struct LockPlan {
   OnRevoke on_revoke = OnRevoke::Release;
   std::string revoke_command{};  ///< of OnRevoke::Run: for $SHELL -c
   bool program = false;          ///< a program runs under it: its owner releases it when revoked
-  bool guard = false;            ///< writes of this shell are checked against its nodes
+  bool guard = false;            ///< its nodes guard this shell's writes (GuardedClient)
   bool background = false;       ///< nobody waits for it: it announces itself
 };
 
@@ -138,6 +139,10 @@ class LockTable {
 
   /// Prints a line for the user; never blocks.
   void say(const std::string& line) const { say_(line); }
+  /// The nodes that guard a write which is sent now: of every lock with LockPlan::guard, from when
+  /// it is held until it was given back. One that was lost guards until `unlock` takes note of it:
+  /// writes must not go through again without a word.
+  GuardedClient::Guards guards(const Monitor::Held& held) const;
   /// "locked /a, /b" or "": for the prompt.
   std::string summary() const;
 

@@ -66,7 +66,7 @@ class PersistentWatches {
     std::string path;
     bool add;
     std::optional<WatchMode> mode;
-    Pending<Nothing> done = std::make_shared<Guarded<std::optional<Outcome<Nothing>>>>();
+    Pending<Nothing> done = std::make_shared<Answer<Nothing>>();
   };
   struct State {
     bool active = false;  ///< there are watches, or requests for some

@@ -1,6 +1,7 @@
 // Run: the parts of zksh put together for one invocation.
 #include "run.h"
 
+#include "guarded_client.h"
 #include "interpreter.h"
 #include "job.h"
 #include "lock_table.h"
@@ -152,7 +153,8 @@ int run(const Arguments& arguments) {
   const auto attachment = watches.attach(session);
   LockTable locks(monitor, session,
                   [&](const std::string& line) { queue.add(Stream::Err, line + '\n'); });
-  const Interpreter::Surroundings around{.client = session,
+  GuardedClient guarded(session, [&](const Monitor::Held& held) { return locks.guards(held); });
+  const Interpreter::Surroundings around{.client = guarded,
                                          .queue = queue,
                                          .signals = signals,
                                          .style = style,

@@ -1,91 +1,11 @@
 // Session: the requests, each sent with an asynchronous call of the C client.
-#include "session_handle.h"
+#include "session_calls.h"
 
-#include <cstring>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace zksh {
 namespace {
-
-template <class T>
-void answer(const void* data, int rc, T value) {
-  // The C client hands back, as const, the pointer that was given to it.
-  const std::unique_ptr<CallOf<T>> call(static_cast<CallOf<T>*>(const_cast<void*>(data)));
-  auto& handle = *call->handle;
-  handle.session.monitor().change([&](const Monitor::Held& held) {
-    handle.calls.erase(call->place);
-    call->settle(held, rc, std::move(value));
-  });
-}
-
-/// Registers a call and sends its request with `send(zh, call)`. Without a handle, or when the C
-/// client refuses it, the answer is there at once.
-template <class T, class Send>
-Pending<T> start(Monitor& monitor, const std::shared_ptr<Session::Handle>& handle,
-                 std::unique_ptr<CallOf<T>> call, Send&& send) {
-  auto pending = call->pending;
-  zhandle_t* zh = monitor.look([&](const Monitor::Held&) -> zhandle_t* {
-    if (!handle || !handle->zh) return nullptr;
-    call->handle = handle.get();
-    call->place = handle->calls.insert(handle->calls.end(), call.get());
-    return handle->zh;
-  });
-  if (!zh) {
-    monitor.change(
-        [&](const Monitor::Held& held) { call->settle_error(held, code::invalid_state); });
-    return pending;
-  }
-  CallOf<T>* sent = call.release();  // the answer owns it now
-  const int rc = send(zh, sent);
-  if (rc != ZOK) answer<T>(sent, rc, T{});
-  return pending;
-}
-
-Stat stat_of(const ::Stat* from) {
-  if (!from) return {};
-  return {.czxid = from->czxid,
-          .mzxid = from->mzxid,
-          .ctime = from->ctime,
-          .mtime = from->mtime,
-          .version = from->version,
-          .cversion = from->cversion,
-          .aversion = from->aversion,
-          .ephemeral_owner = from->ephemeralOwner,
-          .data_length = from->dataLength,
-          .num_children = from->numChildren,
-          .pzxid = from->pzxid};
-}
-
-const char* bytes_of(const Data& data) { return data ? data->data() : nullptr; }
-int size_of(const Data& data) { return data ? static_cast<int>(data->size()) : -1; }
-
-/// The C client's view of an ACL; it borrows the strings and only reads them.
-class AclView {
- public:
-  explicit AclView(const Acl& acl) {
-    for (const auto& entry : acl)
-      entries_.push_back({.perms = entry.perms,
-                          .id = {.scheme = const_cast<char*>(entry.scheme.c_str()),
-                                 .id = const_cast<char*>(entry.id.c_str())}});
-    vector_ = {.count = static_cast<int>(entries_.size()), .data = entries_.data()};
-  }
-  const ACL_vector* get() const { return &vector_; }
-
- private:
-  std::vector<::ACL> entries_;
-  ACL_vector vector_{};
-};
-
-int mode_of(const CreateOp& op) {
-  if (op.mode == CreateMode::Container) return ZOO_CONTAINER;
-  if (op.ttl > 0)
-    return op.sequential ? ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL : ZOO_PERSISTENT_WITH_TTL;
-  if (op.mode == CreateMode::Ephemeral)
-    return op.sequential ? ZOO_EPHEMERAL_SEQUENTIAL : ZOO_EPHEMERAL;
-  return op.sequential ? ZOO_PERSISTENT_SEQUENTIAL : ZOO_PERSISTENT;
-}
 
 void nothing_done(int rc, const void* data) { answer<Nothing>(data, rc, {}); }
 void stat_done(int rc, const ::Stat* stat, const void* data) {
@@ -95,59 +15,6 @@ void node_done(int rc, const char* bytes, int size, const ::Stat* stat, const vo
   Node node{.data = std::nullopt, .stat = stat_of(stat)};
   if (rc == ZOK && size >= 0) node.data.emplace(bytes ? bytes : "", static_cast<std::size_t>(size));
   answer<Node>(data, rc, std::move(node));
-}
-
-/// A multi's operations, its results and the buffers that both point into until the answer comes.
-struct MultiCall : CallOf<std::vector<OpResult>> {
-  std::vector<AclView> acls;
-  std::vector<std::string> created;
-  std::vector<::Stat> stats;
-  std::vector<zoo_op_t> ops;
-  std::vector<zoo_op_result_t> results;
-
-  explicit MultiCall(const std::vector<Op>& requested)
-      : created(requested.size()),
-        stats(requested.size()),
-        ops(requested.size()),
-        results(requested.size()) {
-    acls.reserve(requested.size());  // the C client keeps no copy: nothing may move
-    for (std::size_t i = 0; i < requested.size(); ++i)
-      std::visit([&](const auto& op) { add(i, op); }, requested[i]);
-  }
-
-  void add(std::size_t i, const CreateOp& op) {
-    constexpr std::size_t longest_suffix = sizeof "-2147483648";
-    created[i].resize(op.path.size() + longest_suffix);
-    acls.emplace_back(op.acl);
-    zoo_create_op_init(&ops[i], op.path.c_str(), bytes_of(op.data), size_of(op.data),
-                       acls.back().get(), mode_of(op), created[i].data(),
-                       static_cast<int>(created[i].size()));
-  }
-  void add(std::size_t i, const RemoveOp& op) {
-    zoo_delete_op_init(&ops[i], op.path.c_str(), op.version);
-  }
-  void add(std::size_t i, const SetOp& op) {
-    zoo_set_op_init(&ops[i], op.path.c_str(), bytes_of(op.data), size_of(op.data), op.version,
-                    &stats[i]);
-  }
-  void add(std::size_t i, const CheckOp& op) {
-    zoo_check_op_init(&ops[i], op.path.c_str(), op.version);
-  }
-
-  std::vector<OpResult> outcome() const {
-    std::vector<OpResult> all(ops.size());
-    for (std::size_t i = 0; i < ops.size(); ++i)
-      all[i] = {.code = results[i].err,
-                .path = created[i].substr(0, created[i].find('\0')),
-                .stat = stat_of(&stats[i])};
-    return all;
-  }
-};
-
-void multi_done(int rc, const void* data) {
-  const auto& call =
-      static_cast<const MultiCall&>(*static_cast<const CallOf<std::vector<OpResult>>*>(data));
-  answer<std::vector<OpResult>>(data, rc, call.outcome());
 }
 
 }  // namespace
@@ -281,16 +148,6 @@ Pending<Nothing> Session::start_sync(const std::string& path) {
   return start(
       monitor_, handle(), std::make_unique<CallOf<Nothing>>(),
       [&](zhandle_t* zh, const void* data) { return zoo_async(zh, path.c_str(), done, data); });
-}
-
-Pending<std::vector<OpResult>> Session::start_multi(const std::vector<Op>& ops) {
-  auto call = std::make_unique<MultiCall>(ops);
-  auto& multi = *call;
-  return start(monitor_, handle(), std::unique_ptr<CallOf<std::vector<OpResult>>>(std::move(call)),
-               [&](zhandle_t* zh, const void* data) {
-                 return zoo_amulti(zh, static_cast<int>(multi.ops.size()), multi.ops.data(),
-                                   multi.results.data(), multi_done, data);
-               });
 }
 
 Pending<Nothing> Session::start_add_auth(const std::string& scheme, const std::string& auth) {

@@ -31,7 +31,7 @@ struct Call {
 
 template <class T>
 struct CallOf : Call {
-  Pending<T> pending = std::make_shared<Guarded<std::optional<Outcome<T>>>>();
+  Pending<T> pending = std::make_shared<Answer<T>>();
 
   void settle(const Monitor::Held& held, int rc, T value) {
     (*pending)(held) = Outcome<T>{rc, std::move(value)};

@@ -6,19 +6,6 @@
 #include <utility>
 
 namespace zksh {
-namespace {
-
-SignalRelay::Receiver receiver_for(const Process& program) {
-  return [&program, asked = false](const Monitor::Held& held, int signal) mutable {
-    if (program.status(held)) return false;
-    const bool insists = signal == SIGTERM && std::exchange(asked, true);
-    program.signal(insists ? SIGKILL : signal);
-    if (program.stopped(held) && signal != SIGUSR1 && signal != SIGUSR2) program.signal(SIGCONT);
-    return true;
-  };
-}
-
-}  // namespace
 
 SignalRelay::Registration::Registration(SignalRelay& relay, Receiver receiver) : relay_(relay) {
   relay_.monitor_.look([&](const Monitor::Held&) {
@@ -26,9 +13,6 @@ SignalRelay::Registration::Registration(SignalRelay& relay, Receiver receiver) :
     ++relay_.registrations_;
   });
 }
-
-SignalRelay::Registration::Registration(SignalRelay& relay, const Process& program)
-    : Registration(relay, receiver_for(program)) {}
 
 SignalRelay::Registration::~Registration() {
   relay_.monitor_.look([&](const Monitor::Held&) {
@@ -38,7 +22,7 @@ SignalRelay::Registration::~Registration() {
 }
 
 bool SignalRelay::offer(int signal) {
-  return monitor_.look([&](const Monitor::Held& held) {
+  return monitor_.change([&](const Monitor::Held& held) {
     const bool taken =
         std::any_of(receivers_.rbegin(), receivers_.rend(),
                     [&](const Receiver& receiver) { return receiver(held, signal); });

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "monitor.h"
-#include "process.h"
 
 #include <atomic>
 #include <functional>
@@ -32,10 +31,6 @@ class SignalRelay {
   class Registration {
    public:
     Registration(SignalRelay& relay, Receiver receiver);
-    /// The receiver is a running program: it (its group, if it has one of its own) is sent each
-    /// signal, SIGKILL in place of the second SIGTERM; a stopped one is continued, so that it can
-    /// end. After its end it takes nothing. `program` must outlive the registration.
-    Registration(SignalRelay& relay, const Process& program);
     Registration(const Registration&) = delete;
     Registration& operator=(const Registration&) = delete;
     /// Waits for a receiver that is being called. Not under the monitor.

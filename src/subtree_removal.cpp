@@ -166,9 +166,10 @@ class Remover {
     }
   }
 
-  /// The node that made the transaction fail; its first when the answer does not say.
+  /// What made the transaction fail; its first node when the answer does not say.
   static const std::string& culprit(const Subtree& subtree, const Batch& batch,
                                     const Outcome<std::vector<OpResult>>& outcome) {
+    if (!outcome.culprit.empty()) return outcome.culprit;
     const auto& results = outcome.value;
     for (std::size_t i = 0; i < results.size(); ++i)
       if (results[i].code == outcome.code) return subtree.paths[batch.end - 1 - i];
@@ -180,11 +181,12 @@ class Remover {
     for (auto i = batch.end; i > batch.begin; --i)
       answers.push_back(client_.start_remove({.path = subtree.paths[i - 1]}));
     for (std::size_t i = 0; i < answers.size(); ++i) {
-      const int code = client_.await(answers[i], stop_).code;
-      if (code == code::ok)
+      const auto outcome = client_.await(answers[i], stop_);
+      if (outcome.code == code::ok)
         ++result_.removed;
-      else if (code != code::no_node)
-        fail(code, subtree.paths[batch.end - 1 - i]);
+      else if (outcome.code != code::no_node)
+        fail(outcome.code,
+             outcome.culprit.empty() ? subtree.paths[batch.end - 1 - i] : outcome.culprit);
     }
   }
 

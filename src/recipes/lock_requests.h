@@ -80,7 +80,7 @@ class LockRequests {
  private:
   template <class T>
   static Sent<T> make_sent(Pending<T> pending, Clock::time_point at, std::string what,
-                           Guarded<std::optional<Outcome<T>>>* /*type*/) {
+                           Answer<T>* /*type*/) {
     return {std::move(pending), at, std::move(what)};
   }
   void tell(const std::string& what, Clock::time_point at, int code, const std::string& said) const;

@@ -100,7 +100,7 @@ void FakeClient::before_request(std::size_t number, std::function<void()> action
 
 template <class T, class Apply>
 Pending<T> FakeClient::request(Apply&& apply) {
-  auto pending = std::make_shared<Guarded<std::optional<Outcome<T>>>>();
+  auto pending = std::make_shared<Answer<T>>();
   std::function<void()> action;
   const auto number = monitor().look([&](const Monitor::Held&) {
     ++requests_;
@@ -203,8 +203,17 @@ Pending<Nothing> FakeClient::start_sync(const std::string& /*path*/) {
 }
 
 Pending<std::vector<OpResult>> FakeClient::start_multi(const std::vector<Op>& ops) {
-  return request<std::vector<OpResult>>(
-      [&](const Monitor::Held& held) { return tree_.multi(held, ops, session_); });
+  return request<std::vector<OpResult>>([&](const Monitor::Held& held) {
+    const bool possible = std::ranges::all_of(ops, [](const Op& op) {
+      const auto* created = std::get_if<CreateOp>(&op);
+      return !created || fits_multi(*created);
+    });
+    if (!possible) return Outcome<std::vector<OpResult>>{code::unimplemented, {}};
+    auto outcome = tree_.multi(held, ops, session_);
+    for (std::size_t i = 0; i < ops.size(); ++i)  // as in the C client's answer
+      if (std::holds_alternative<CreateOp>(ops[i])) outcome.value[i].stat = {};
+    return outcome;
+  });
 }
 
 Pending<Nothing> FakeClient::start_add_auth(const std::string& /*scheme*/,

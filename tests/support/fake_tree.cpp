@@ -109,6 +109,7 @@ OpResult FakeTree::apply(const Op& op, std::int64_t session) {
   const auto& check = std::get<CheckOp>(op);
   const auto found = nodes_.find(check.path);
   const int result = found == nodes_.end()                                      ? code::no_node
+                     : !may_read(found->second.acl)                             ? code::no_auth
                      : !version_fits(check.version, found->second.stat.version) ? code::bad_version
                                                                                 : code::ok;
   return {.code = result, .path = {}, .stat = {}};
