@@ -112,6 +112,17 @@ class Runner(unittest.TestCase):
         self.assert_fails("$ zksh\n> session\n| ephemeralOwner = 0x<SID1>\n| cZxid = 0x<ID1>\n"
                           "| mZxid = 0x<ID2>\n")
 
+    def test_what_a_lock_is_made_of_is_masked(self):
+        self.assert_agrees("$ zksh\n> say acquired /l  token=77  node=_c_0123abcd…-lock-0000000003  waited=0.012s\n"
+                           "| acquired /l  token=<TOKEN>  node=_c_<GUID>…-lock-0000000003  waited=<TIME>s\n"
+                           "> say /l/_c_01234567-89ab-cdef-0123-456789abcdef-__READ__0000000001\n"
+                           "| /l/_c_<GUID>-__READ__0000000001\n"
+                           "> say 0123456789abcdef0123456789abcdef__lock__0000000001\n| <GUID>__lock__0000000001\n"
+                           "> say behind host=db1 pid=4711 user=ops cmd=\"x\" via=zksh/0.1.0\n"
+                           "| behind host=<HOST> pid=<PID> user=<USER> cmd=\"x\" via=zksh/<VERSION>\n")
+        self.assert_fails("$ zksh\n> say token=77  node=_c_0123abcd…-lock-0000000003\n"
+                          "| token=<TOKEN>  node=_c_<GUID>…-lock-0000000004\n")
+
     def test_sessions_wait_for_each_other(self):
         self.assert_agrees("A$ zksh\nB$ zksh\nA& wait\nB> touch\nB| touched\nA| released\nA[0]\n")
 

@@ -149,6 +149,20 @@ class Masker:
         self.rule(rb"^(c|m)time = (" + self.DATE + rb")$",
                   lambda m: m[0] if m[2] == self.EPOCH else m[1] + b"time = <DATE>")
         self.rule(rb"^(ZooKeeper CLI version: ).+$", lambda m: m[1] + b"<VERSION>")
+        self.lock_rules()
+
+    def lock_rules(self):
+        """What a lock is made of: guids, whole or cut short; tokens, times, owners. They are not
+        numbered: the order in which two sessions' nodes are listed is no order of theirs."""
+        self.rule(rb"(?<![0-9a-f])[0-9a-f]{8}(?:(\xe2\x80\xa6)|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|"
+                  rb"[0-9a-f]{24}(?=__))", lambda m: b"<GUID>" + (m[1] or b""))
+        self.rule(rb"\b(token=|ZKSH_LOCK_TOKEN=)\d+", lambda m: m[1] + b"<TOKEN>")
+        self.rule(rb"\b(waited=|held=|for )\d+\.\d+( ?s\b)", lambda m: m[1] + b"<TIME>" + m[2])
+        self.rule(rb"\(\d+\.\d+ ms\)", lambda m: b"(<TIME> ms)")
+        self.rule(rb"\bhost=\S+ pid=\d+( user=\S+)?",
+                  lambda m: b"host=<HOST> pid=<PID>" + (b" user=<USER>" if m[1] else b""))
+        self.rule(rb"\bpid \d+ \(", lambda m: b"pid <PID> (")
+        self.rule(rb" via=zksh/[0-9.]+", lambda m: b" via=zksh/<VERSION>")
 
     def rule(self, pattern, replacement):
         self.rules.append((re.compile(pattern), replacement))
