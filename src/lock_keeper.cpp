@@ -312,8 +312,8 @@ class LockKeeper {
 
   /// The lock is lost; what is left of its nodes keeps others waiting for nobody.
   Flow<> bury() {
+    say_lost(lost_);  // before what its owner says then
     end(LockEnd::Lost, lost_);
-    say_lost(lost_);
     try {
       co_await recipe_->release();
     } catch (const Error&) {

@@ -126,10 +126,15 @@ class LockedProgram {
       empty = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
       program.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
     }
-    process_.emplace(cx_.client.monitor(), program);
-    if (program.terminal >= 0) terminal_.was_lent(process_->pid());
+    // From here on a signal is the program's: one that comes before it can be passed on is kept.
     registration_.emplace(cx_.signals, [this](const Monitor::Held& held, int signal) {
       return !cx_.background && pass_on(held, signal);
+    });
+    process_.emplace(cx_.client.monitor(), program);
+    if (program.terminal >= 0) terminal_.was_lent(process_->pid());
+    cx_.client.monitor().look([&](const Monitor::Held& held) {
+      started_(held) = true;
+      for (const int signal : early_(held)) pass_on(held, signal);
     });
   }
 
@@ -138,8 +143,12 @@ class LockedProgram {
     if (program_.on_lost != OnLost::Warn) watchdog_->kill_at(safe_until - deadlines_.margin() / 2);
   }
 
-  /// On the main thread, under the monitor.
+  /// Under the monitor.
   bool pass_on(const Monitor::Held& held, int signal) {
+    if (!started_(held)) {
+      early_(held).push_back(signal);
+      return true;
+    }
     if (process_->status(held)) return false;
     const bool ends = signal != SIGUSR1 && signal != SIGUSR2;
     const bool insists = signal == SIGTERM && std::exchange(terminated_, true);
@@ -157,7 +166,7 @@ class LockedProgram {
       const auto now = view();
       // First of all: after a pause of the whole process it may be too late.
       const auto time = BootClock::now();
-      if (now.lost) deadlines_.lose(time);
+      if (now.lost) lose(time);
       if (now.revoked) deadlines_.ask(time);
       if (stop.stop_requested()) {
         deadlines_.ask(time);
@@ -170,6 +179,12 @@ class LockedProgram {
       cx_.client.monitor().wait_until(stop, wait_until(deadlines_.next(now.safe_until)),
                                       [&](const Monitor::Held& held) { return view(held) != now; });
     }
+  }
+
+  void lose(BootClock::time_point time) {
+    deadlines_.lose(time);
+    if (program_.on_lost == OnLost::Warn && !std::exchange(warned_, true))
+      say(fmt::format("{}: the lock is lost; {} runs on (--on-lost warn)", lock_.name(), who()));
   }
 
   int ended(const View& now, int result, BootClock::time_point time) {
@@ -297,7 +312,11 @@ class LockedProgram {
   std::optional<Process> process_;
   std::optional<LockWatchdog> watchdog_;  ///< goes before the process, and its number, are given up
   std::optional<SignalRelay::Registration> registration_;
-  bool terminated_ = false;  ///< the main thread's: SIGTERM was passed on
+  bool warned_ = false;
+  // Of passing signals on:
+  Guarded<bool> started_;
+  Guarded<std::vector<int>> early_;  ///< that came before the program had started
+  bool terminated_ = false;          ///< SIGTERM was passed on; under the monitor
   Guarded<bool> end_passed_on_;
 };
 

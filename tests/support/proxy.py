@@ -1,4 +1,4 @@
-"""A TCP proxy before a server that can keep answers back and cut, for tests of lost connections.
+"""A TCP proxy before a server that can keep answers back, block and cut, for tests of lost connections.
 
     with Proxy(server.port) as proxy: ... proxy.address ...; proxy.swallow(); ...; proxy.cut()
 """
@@ -8,7 +8,8 @@ import threading
 
 
 class Proxy:
-    """Passes bytes both ways. After swallow() requests reach the server, answers are dropped."""
+    """Passes bytes both ways. After swallow() requests reach the server, answers are dropped; after
+    block() nothing reaches anybody, as behind a firewall that drops packets."""
 
     def __init__(self, port):
         self._target = ("127.0.0.1", port)
@@ -21,6 +22,7 @@ class Proxy:
         self._peers = {}
         self._from_server = set()
         self._swallows = False
+        self._blocks = False
         self.swallowed = 0  # bytes of answers that were kept back
         self._order = None
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -38,8 +40,11 @@ class Proxy:
     def swallow(self):
         self._swallows = True
 
+    def block(self):
+        self._blocks = True
+
     def cut(self):
-        """Closes every connection, and passes answers on again for those to come."""
+        """Closes every connection, and passes bytes on again for those to come."""
         self._tell("cut")
 
     def _tell(self, order):
@@ -52,7 +57,7 @@ class Proxy:
                 if key.fileobj is self._woken:
                     self._woken.recv(1)
                     self._drop_all()
-                    self._swallows = False
+                    self._swallows = self._blocks = False
                     if self._order == "stop":
                         return
                 elif key.fileobj is self._listener:
@@ -75,7 +80,9 @@ class Proxy:
     def _pass_on(self, source):
         try:
             data = source.recv(65536)
-            if self._swallows and source in self._from_server:
+            if self._blocks:
+                pass
+            elif self._swallows and source in self._from_server:
                 self.swallowed += len(data)
             elif data:
                 self._peers[source].sendall(data)

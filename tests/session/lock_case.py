@@ -1,0 +1,138 @@
+"""What the tests of locks held by zksh share: programs that tell what they do, and looks at the queue."""
+import os
+import re
+import signal
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from session_case import SessionTest  # noqa: E402
+
+PYTHON = ["/usr/bin/python3", "-S"]
+# Writes the time, again and again; only SIGKILL ends it. Its own process id comes first.
+STAMPS = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+with open(sys.argv[1], "ab", buffering=0) as file:
+    print(os.getpid(), flush=True)
+    while True:
+        file.write(b"%d\\n" % time.clock_gettime_ns(time.CLOCK_BOOTTIME))
+        time.sleep(0.001)
+"""
+# One time, then the end.
+STAMP = """
+import sys, time
+with open(sys.argv[1], "ab", buffering=0) as file:
+    file.write(b"%d\\n" % time.clock_gettime_ns(time.CLOCK_BOOTTIME))
+"""
+
+
+def is_running(pid):
+    """Whether a process has not ended; nobody may have waited for it yet."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def children(pid):
+    """The processes that any thread of a process has started."""
+    found = set()
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
+            found.update(map(int, file.read().split()))
+    return found
+
+
+class LockTest(SessionTest):
+    """Locks are below the test's root, at /l."""
+
+    def lock(self, *arguments, options=(), path="/l", **how):
+        """zksh with a lock command; `options` are zksh's own."""
+        # Unbuffered: a line may be read before `communicate` reads the rest.
+        return self.start(*options, "lock", path, *arguments, **{"bufsize": 0, **how})
+
+    def run_lock(self, *arguments, options=(), path="/l", **how):
+        return self.run_zksh(*options, "lock", path, *arguments, **how)
+
+    def nodes(self, path="/l"):
+        """The contenders' nodes."""
+        path = self.root + path
+        return self.znodes.children(path) if self.znodes.exists(path) else []
+
+    def wait_contenders(self, number, path="/l", limit=20):
+        self.wait_until(lambda: len(self.nodes(path)) == number, limit)
+
+    def assert_free(self, path="/l"):
+        """Nothing is left of any contender, long before a session could time out."""
+        self.wait_contenders(0, path, limit=5)
+
+    def file(self, name):
+        return os.path.join(self.directory, name)
+
+    def stamps(self, name):
+        """The times in a file; a line that was cut off by a SIGKILL is none."""
+        with open(self.file(name), "rb") as file:
+            return [int(line) for line in file.read().split(b"\n")[:-1]]
+
+    def wait_stamps(self, name):
+        self.wait_until(lambda: os.path.exists(self.file(name)) and self.stamps(name))
+
+    def wait_ended(self, *pids, limit=20):
+        self.wait_until(lambda: not any(map(is_running, pids)), limit)
+
+    def assert_ends(self, process, status, *said, timeout=30):
+        """Closes the input of a zksh and waits for its end; each of `said` is a pattern of its
+        stderr. Returns what it has said."""
+        out, err = process.communicate(timeout=timeout)
+        text = err.decode(errors="replace")
+        self.assertEqual(process.returncode, status, text)
+        for pattern in said:
+            self.assertIsNotNone(re.search(pattern, text), f"{pattern} is not in: {text}")
+        return (out or b"").decode(), text
+
+    @staticmethod
+    def close_input(process):
+        process.stdin.close()
+        process.stdin = None  # else `communicate` would want to flush it
+
+    @staticmethod
+    def line(process):
+        """A line of its stdout, or of that of its program."""
+        return process.stdout.readline().decode().rstrip("\n")
+
+    def wait_said(self, process, text):
+        """Reads stderr until a line has the text in it; returns what was read."""
+        said = b""
+        while text.encode() not in said:
+            line = process.stderr.readline()
+            self.assertTrue(line, f"ended without {text!r}: {said.decode()}")
+            said += line
+        return said.decode()
+
+    def stop(self, process):
+        process.send_signal(signal.SIGSTOP)
+        self.addCleanup(process.send_signal, signal.SIGCONT)
+
+
+class LossTest(LockTest):
+    """The lock is lost. The program under it ignores SIGTERM and writes the time every millisecond;
+    another contender writes the time once, as soon as it holds the lock.
+    """
+
+    def start_holder(self, *arguments, options=("-t", "4000"), **how):
+        """zksh, with a program that writes stamps; and that program's pid."""
+        holder = self.lock(*arguments, "--", *PYTHON, "-c", STAMPS, self.file("holder"),
+                           options=options, **how)
+        program = int(self.line(holder))
+        self.wait_stamps("holder")
+        return holder, program
+
+    def start_contender(self):
+        self.wait_contenders(1)
+        contender = self.lock("--", *PYTHON, "-c", STAMP, self.file("contender"))
+        self.wait_contenders(2)
+        return contender
+
+    def assert_no_overlap(self):
+        self.assertLess(self.stamps("holder")[-1], self.stamps("contender")[0])

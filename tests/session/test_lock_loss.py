@@ -1,0 +1,126 @@
+"""A lock that is lost: the program under it is dead before another can hold the lock."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lock_case import LossTest  # noqa: E402
+from proxy import Proxy  # noqa: E402
+
+
+class NobodyAnswers(LossTest):
+    def test_frozen_server(self):
+        holder, program = self.start_holder()
+        contender = self.start_contender()
+        self.server.freeze()
+        # The server is still frozen: by its own clock alone.
+        self.assert_ends(holder, 76, "(?m)^suspended /l: ",
+                         r"(?m)^/l: no server has answered for \d\.\d s: SIGTERM to pid \d+ ",
+                         r"(?m)^/l: no server has answered for 3\.\d s: SIGKILL to pid \d+ ",
+                         "(?m)^lost /l: no server has answered for the session timeout of 4.0 s$")
+        self.wait_ended(program, limit=0)
+        self.server.thaw()
+        self.assert_ends(contender, 0)
+        self.assert_no_overlap()
+
+    def test_cut_off(self):
+        with Proxy(self.server.port) as proxy:
+            holder, _ = self.start_holder(server=proxy.address + self.root)
+            contender = self.start_contender()
+            proxy.block()
+            # The servers' clock ends the session, and the contender's turn comes, whatever the
+            # holder does.
+            self.assert_ends(contender, 0)
+            _, err = self.assert_ends(holder, 76, "(?m)^lost /l: ")
+            self.assertNotIn("released", err)
+        self.assert_no_overlap()
+
+    def test_kill_instead_of_term(self):
+        holder, _ = self.start_holder("--on-lost", "kill", options=["-t", "2000"])
+        self.server.freeze()
+        _, err = self.assert_ends(holder, 76, "SIGKILL to pid")
+        self.assertNotIn("SIGTERM", err)
+
+    def test_program_that_ends_when_it_is_told(self):
+        holder = self.lock("--", "sh", "-c", "trap 'echo clean; exit 0' TERM; echo ready; "
+                           "while :; do sleep 0.01; done", options=["-t", "2000"])
+        self.assertEqual(self.line(holder), "ready")
+        self.server.freeze()
+        out, err = self.assert_ends(holder, 76, "SIGTERM to pid", "(?m)^lost /l: ")
+        self.assertEqual(out, "clean\n")
+        self.assertNotIn("SIGKILL", err)
+
+    def test_server_that_comes_back_before_the_program_is_told(self):
+        with Proxy(self.server.port) as proxy:
+            holder = self.lock("--", "sh", "-c", "echo ready; read line; exit 5",
+                               options=["-t", "10000"], server=proxy.address + self.root)
+            self.assertEqual(self.line(holder), "ready")
+            proxy.cut()
+            self.wait_said(holder, "resumed /l")
+            self.send(holder, b"end\n")
+            self.assert_ends(holder, 5, "(?m)^released /l")
+
+    def test_server_that_comes_back_after_the_program_was_told(self):
+        with Proxy(self.server.port) as proxy:
+            holder = self.lock("--grace", "5s", "--", "sh", "-c",
+                               "trap 'echo told' TERM; echo ready; "
+                               "until read line; do :; done; exit 5",
+                               options=["-t", "10000"], server=proxy.address + self.root)
+            self.assertEqual(self.line(holder), "ready")
+            proxy.block()
+            self.wait_said(holder, "SIGTERM to pid")
+            proxy.cut()
+            self.wait_said(holder, "/l: a server answers again, but pid")
+            self.assertEqual(self.line(holder), "told")
+            self.send(holder, b"end\n")
+            self.assert_ends(holder, 5, "(?m)^released /l")
+        self.assert_free()
+
+
+class NodeDeleted(LossTest):
+    def delete_node(self):
+        self.znodes.delete(f"{self.root}/l/{self.nodes()[0]}")
+
+    def test_program_that_ignores_term(self):
+        holder, _ = self.start_holder("--grace", "200ms")
+        self.delete_node()
+        _, err = self.assert_ends(holder, 76, "(?m)^lost /l: its node was deleted$",
+                                  r"(?m)^/l: the lock is lost: SIGTERM to pid \d+ ",
+                                  r"(?m)^/l: the lock is lost: SIGKILL to pid \d+ ")
+        self.assertNotIn("released", err)
+
+    def test_whatever_the_program_returns(self):
+        holder = self.lock("--", "sh", "-c", "trap 'exit 0' TERM; echo ready; "
+                           "while :; do sleep 0.01; done")
+        self.assertEqual(self.line(holder), "ready")
+        self.delete_node()
+        self.assert_ends(holder, 76, "(?m)^lost /l: its node was deleted$", "SIGTERM to pid")
+
+    def test_grandchildren(self):
+        holder = self.lock("--grace", "200ms", "--", "sh", "-c",
+                           "sh -c 'trap \"\" TERM; while :; do sleep 1000; done' & "
+                           "echo $!; exec sleep 1000")
+        grandchild = int(self.line(holder))
+        self.delete_node()
+        self.assert_ends(holder, 76, "SIGTERM to pid")
+        self.wait_ended(grandchild, limit=0)
+
+    def test_kill_at_once(self):
+        holder, program = self.start_holder("--on-lost", "kill")
+        self.delete_node()
+        _, err = self.assert_ends(holder, 76, "SIGKILL to pid")
+        self.assertNotIn("SIGTERM", err)
+        self.wait_ended(program, limit=0)
+
+    def test_only_a_warning(self):
+        holder = self.lock("--on-lost", "warn", "--", "sh", "-c", "read line; echo $line")
+        self.wait_contenders(1)
+        self.delete_node()
+        self.wait_said(holder, "runs on (--on-lost warn)")
+        self.send(holder, b"still here\n")
+        out, err = self.assert_ends(holder, 76)
+        self.assertEqual((out, err), ("still here\n", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
