@@ -227,6 +227,7 @@ class LockedProgram {
       return false;
     }
     terminal_.take_back();
+    terminal_.restore_modes();
     const bool stopped = ProgramTerminal::stop_group();
     if (!stopped && wants) return false;  // nobody will ever give it one
     const auto now = view();

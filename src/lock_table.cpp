@@ -167,10 +167,16 @@ void LockTable::forget(const Lock& lock) {
 
 void LockTable::close(std::chrono::milliseconds patience) {
   const auto all = locks();
-  for (const auto& lock : all) lock->release();
+  std::vector<const Lock*> held;  // of one that is gone already somebody else has told
+  held.reserve(all.size());
+  for (const auto& lock : all) {
+    const auto stage = lock->status().stage;
+    if (stage >= LockStage::Held && stage != LockStage::Gone) held.push_back(lock.get());
+    lock->release();
+  }
   const auto deadline = Clock::now() + patience;
   for (const auto& lock : all) {
-    const bool was_held = lock->status().stage >= LockStage::Held;
+    const bool was_held = std::ranges::find(held, lock.get()) != held.end();
     if (!await_gone(*lock, deadline, {})) {
       if (patience.count() > 0)
         say_(

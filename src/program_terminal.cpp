@@ -43,13 +43,19 @@ void ProgramTerminal::set_foreground(pid_t group) const {
 
 bool ProgramTerminal::lend(pid_t group) {
   if (!in_foreground()) return false;
+  // As the program left them: not every one sets them anew when it is continued.
+  if (borrowers_modes_) tcsetattr(fd_.get(), TCSADRAIN, &*borrowers_modes_);
   set_foreground(group);
   borrower_ = group;
   return true;
 }
 
 void ProgramTerminal::take_back() {
-  if (lent() && tcgetpgrp(fd_.get()) == borrower_) set_foreground(getpgrp());
+  termios modes{};
+  if (lent() && tcgetpgrp(fd_.get()) == borrower_) {
+    if (tcgetattr(fd_.get(), &modes) == 0) borrowers_modes_ = modes;
+    set_foreground(getpgrp());
+  }
   borrower_ = 0;
 }
 

@@ -23,7 +23,8 @@ class ProgramTerminal {
   int to_lend() const { return in_foreground() ? fd_.get() : -1; }
   /// Notes that the terminal was given to a program's group at its start.
   void was_lent(pid_t group) { borrower_ = group; }
-  /// Makes a running program's group the foreground one; false when zksh is in the background.
+  /// Makes a running program's group the foreground one, with the modes that it had when the
+  /// terminal was taken back from it; false when zksh is in the background.
   bool lend(pid_t group);
   /// Makes zksh's own group the foreground one again, if the borrower still has the terminal: a
   /// shell may have taken it meanwhile.
@@ -47,6 +48,7 @@ class ProgramTerminal {
 
   Fd fd_;
   std::optional<termios> modes_;
+  std::optional<termios> borrowers_modes_;
   pid_t borrower_ = 0;
 };
 

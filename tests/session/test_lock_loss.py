@@ -62,10 +62,10 @@ class NobodyAnswers(LossTest):
 
     def test_server_that_comes_back_after_the_program_was_told(self):
         with Proxy(self.server.port) as proxy:
-            holder = self.lock("--grace", "5s", "--", "sh", "-c",
+            holder = self.lock("--grace", "4s", "--", "sh", "-c",
                                "trap 'echo told' TERM; echo ready; "
                                "until read line; do :; done; exit 5",
-                               options=["-t", "10000"], server=proxy.address + self.root)
+                               options=["-t", "8000"], server=proxy.address + self.root)
             self.assertEqual(self.line(holder), "ready")
             proxy.block()
             self.wait_said(holder, "SIGTERM to pid")

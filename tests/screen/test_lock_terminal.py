@@ -1,0 +1,165 @@
+"""A program under a lock and the terminal: it has it alone, and zksh gets it back as it was."""
+import os
+import re
+import shlex
+import signal
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from shell_case import ZKSH, ShellTest  # noqa: E402
+
+# A program that draws: it reads keys, and decides itself what Ctrl-C is.
+DRAWS = """
+import os, signal, sys, termios, tty
+before = termios.tcgetattr(0)
+tty.setcbreak(0)
+signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
+print("ready", os.getpgrp() == os.tcgetpgrp(0), os.getpid(), flush=True)
+while (key := os.read(0, 1)) != b"q":
+    print("key", key.decode(), flush=True)
+termios.tcsetattr(0, termios.TCSADRAIN, before)
+"""
+
+
+class LockTerminal(ShellTest):
+    def setUp(self):
+        super().setUp()
+        self.program = os.path.join(self.directory, "draws")
+        with open(self.program, "w", encoding="utf-8") as file:
+            file.write(DRAWS)
+        self.draws = f"/usr/bin/python3 -S {self.program}"
+
+    def lock_line(self, program, *options):
+        options = " ".join(options)
+        return f"{shlex.quote(ZKSH)} -s {self.connect} {options} lock -q /l -- {program}"
+
+    def in_script(self, script):
+        """A shell without job control that runs a script."""
+        return self.screen_of(["sh", "-c", script])
+
+    def in_shell(self, line):
+        """A shell with job control, and a line typed into it."""
+        screen = self.screen_of(["bash", "--norc", "--noprofile", "-i"], width=200)
+        self.wait_prompted(screen)
+        screen.type(line + "\n")
+        return screen
+
+    def wait_ready(self, screen):
+        screen.wait_for(lambda s: any(re.fullmatch(r"ready True \d+", line) for line in s.lines()))
+
+    def wait_prompted(self, screen):
+        screen.wait_for(lambda s: s.lines()[-1] == "$")
+
+    def wait_nodes(self, number):
+        with self.znodes() as znodes:
+            path = self.root + "/l"
+            self.wait_until(
+                lambda: len(znodes.children(path) if znodes.exists(path) else []) == number)
+
+    def wait_until(self, check):
+        until = time.monotonic() + 20
+        while not check():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.01)
+
+    def test_has_the_terminal_and_gives_it_back(self):
+        screen = self.in_script(self.lock_line(self.draws) +
+                                "; echo status $?; stty -a; read line; echo got $line")
+        self.wait_ready(screen)
+        screen.keys("C-c")
+        screen.wait_for("interrupted")
+        screen.keys("a")
+        screen.wait_for("key a")
+        screen.keys("q")
+        screen.wait_for("status 0")
+        screen.wait_for(" icanon")
+        screen.type("a line\n")
+        screen.wait_for("got a line")
+
+    def test_killed_program_leaves_no_odd_modes(self):
+        screen = self.in_script(self.lock_line(self.draws) + "; echo status $?; stty -a")
+        self.wait_ready(screen)
+        ready = next(line for line in screen.lines() if line.startswith("ready True"))
+        pid = int(ready.split()[2])
+        os.kill(pid, signal.SIGKILL)
+        screen.wait_for("status 137")
+        screen.wait_for(lambda s: " icanon" in s.text() and " echo " in s.text())
+
+    def test_interrupt_ends_the_script_too(self):
+        screen = self.in_script("for i in 1 2; do " + self.lock_line("sh -c 'echo ready; sleep 1000'")
+                                + "; echo again; done")
+        screen.wait_for("ready")
+        screen.keys("C-c")
+        screen.wait_for(lambda s: s.exit_status() is not None)
+        self.assertEqual(screen.exit_status(), -signal.SIGINT)
+        self.assertNotIn("again", screen.text())
+        self.wait_nodes(0)
+
+    def test_suspend_and_foreground(self):
+        screen = self.in_shell(self.lock_line(self.draws) + "; echo status $?")
+        self.wait_ready(screen)
+        screen.keys("C-z")
+        screen.wait_for("Stopped")
+        self.wait_prompted(screen)
+        screen.type("fg\n")
+        screen.wait_for(lambda s: any(ZKSH in line for line in s.lines()[-2:]))
+        # bash has put the modes of the stopped job back.
+        screen.keys("b")
+        screen.wait_for("key b")
+        screen.keys("q")
+        self.wait_nodes(0)
+
+    def test_suspended_for_longer_than_the_session(self):
+        screen = self.in_shell(self.lock_line(self.draws, "-t", "2000"))
+        self.wait_ready(screen)
+        screen.keys("C-z")
+        screen.wait_for("Stopped")
+        self.wait_nodes(0)
+        screen.type("fg\n")
+        screen.wait_for("lost /l: no server has answered")
+        self.wait_prompted(screen)
+        screen.type("echo status $?\n")
+        screen.wait_for("status 76")
+
+    def test_background_program_that_wants_the_terminal(self):
+        screen = self.in_shell(self.lock_line("cat") + " &")
+        screen.wait_for("[1] ")
+        self.wait_nodes(1)
+        screen.keys("Enter")
+        screen.wait_for(lambda s: "Stopped" in s.text() or not s.keys("Enter"))
+        screen.type("fg\n")
+        screen.type("hello\n")
+        screen.wait_for(lambda s: s.lines().count("hello") == 2)
+        screen.keys("C-d")
+        self.wait_nodes(0)
+
+    def test_at_the_prompt(self):
+        screen = self.start()
+        screen.type(f"lock -q /l -- {self.draws}\n")
+        self.wait_ready(screen)
+        screen.keys("C-c")
+        screen.wait_for("interrupted")
+        screen.keys("q")
+        self.wait_prompt(screen, 1)
+        self.wait_nodes(0)
+        screen.type("ls /\n")
+        screen.wait_for("[l]")
+
+    def test_behind_the_prompt(self):
+        screen = self.start()
+        screen.type("lock -q /l -- sleep 1000 &\n")
+        self.wait_nodes(1)
+        self.wait_prompt(screen, 1)
+        screen.keys("C-c")  # not the program's
+        screen.type("ls /\n")
+        screen.wait_for("[l]")
+        self.wait_nodes(1)
+        screen.keys("C-d")
+        self.wait_exit(screen, 0)
+        self.wait_nodes(0)
+
+
+if __name__ == "__main__":
+    unittest.main()

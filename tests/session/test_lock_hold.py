@@ -1,0 +1,175 @@
+"""A lock that is held without a program: in the foreground, and by a zksh of its own behind the shell."""
+import os
+import re
+import signal
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lock_case import LockTest, is_running  # noqa: E402
+
+
+class Hold(LockTest):
+    def hold(self, *options, **how):
+        """zksh that holds the lock; and the node that it has printed."""
+        holder = self.lock("--hold", *options, **how)
+        return holder, self.line(holder)
+
+    def test_prints_the_node_and_ends_with_its_input(self):
+        holder, node = self.hold()
+        self.assertEqual(["/l/" + name for name in self.nodes()], [node])
+        self.send(holder, b"this is thrown away\n")
+        self.close_input(holder)
+        out, _ = self.assert_ends(holder, 0, "^acquired /l ", "(?m)^released /l ")
+        self.assertEqual(out, "")
+        self.assert_free()
+
+    def test_input_that_means_nothing(self):
+        with open(self.script("one"), "rb") as file, open(os.devnull, "rb") as null:
+            for stdin in (file, null):
+                with self.subTest(stdin.name):
+                    begun = time.monotonic()
+                    status, _, err = self.run_zksh("lock", "/l", "--hold-for", "400ms", stdin=stdin)
+                    self.assertEqual(status, 0)
+                    self.assertGreaterEqual(time.monotonic() - begun, 0.4)
+                    self.assertGreaterEqual(float(re.search(r"held=([\d.]+)s", err)[1]), 0.4)
+                    self.assert_free()
+
+    def test_signals(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with self.subTest(number):
+                holder, _ = self.hold()
+                holder.send_signal(number)
+                self.assert_ends(holder, 128 + number, "(?m)^released /l ")
+                self.assert_free()
+
+    def test_lost(self):
+        holder, node = self.hold()
+        self.znodes.delete(self.root + node)
+        self.wait_said(holder, "lost /l: its node was deleted")
+        _, err = self.assert_ends(holder, 76)
+        self.assertNotIn("released", err)
+
+    def test_lost_in_a_pause(self):
+        holder, _ = self.hold(options=["-t", "2000"])
+        self.stop(holder)
+        self.wait_contenders(0)
+        holder.send_signal(signal.SIGCONT)
+        _, err = self.assert_ends(holder, 76, "(?m)^lost /l: ")
+        self.assertNotIn("released", err)
+
+    def test_released_when_somebody_asks(self):
+        holder, node = self.hold()
+        self.assertEqual(self.run_zksh("unlock", node)[0], 0)
+        said = self.wait_said(holder, "released /l ")
+        self.assertIn("asked to release /l", said)
+        _, err = self.assert_ends(holder, 0)
+        self.assertEqual(err, "")
+        self.assert_free()
+
+    def test_token_file(self):
+        file = self.file("token")
+        holder, node = self.hold("--token-file", file)
+        with open(file, encoding="ascii") as token:
+            number = int(token.read())
+        self.assertIn(f"cZxid = {number:#x}\n", self.run_zksh("stat", node)[1])
+        holder.communicate()
+
+    def test_token_file_that_cannot_be_written(self):
+        status, out, err = self.run_lock("-q", "--hold", "--token-file", "/no/such/file")
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("cannot write the token to /no/such/file", err)
+        self.assert_free()
+
+    def test_script_goes_on_after_it(self):
+        self.znodes.create(self.root + "/a", b"value")
+        self.assertEqual(self.run_zksh("-c", "lock -q /l --hold-for 1ms; get /a")[1].splitlines()[1:],
+                         ["value"])
+
+
+class Detach(LockTest):
+    def detach(self, *arguments, options=(), path="/l"):
+        """The node, and the process id of the zksh that holds it."""
+        status, out, err = self.run_lock("--detach", *arguments, options=options, path=path)
+        self.assertEqual(status, 0, err)
+        node, pid = out.rsplit(None, 1)
+        self.addCleanup(self.kill, int(pid))
+        return node, int(pid)
+
+    @staticmethod
+    def kill(pid):
+        if is_running(pid):
+            os.kill(pid, signal.SIGKILL)
+
+    def test_outlives_the_zksh_that_started_it(self):
+        node, pid = self.detach()
+        self.assertTrue(is_running(pid))
+        self.assertEqual(["/l/" + name for name in self.nodes()], [node])
+        self.assertEqual(os.getsid(pid), pid)
+        self.assertEqual(self.run_lock("-n", "--", "true")[0], 75)
+        self.assertEqual(self.run_zksh("unlock", node)[0], 0)
+        self.wait_ended(pid)
+        self.assert_free()
+
+    def test_term_ends_it(self):
+        _, pid = self.detach()
+        os.kill(pid, signal.SIGTERM)
+        self.assert_free()
+        self.wait_ended(pid)
+
+    def test_for_a_time(self):
+        _, pid = self.detach("--hold-for", "300ms")
+        self.wait_ended(pid)
+        self.assert_free()
+
+    def test_session_timeout_is_passed_on(self):
+        _, pid = self.detach(options=["-t", "3000"])
+        os.kill(pid, signal.SIGKILL)
+        begun = time.monotonic()
+        self.wait_contenders(0, limit=10)
+        self.assertGreater(time.monotonic() - begun, 1)
+
+    def test_odd_names(self):
+        path = "/l's \"odd\" ünï $'\\x;"
+        node, _ = self.detach(path=path)
+        self.assertEqual([path + "/" + name for name in self.nodes(path)], [node])
+
+    def test_busy(self):
+        self.detach()
+        status, out, err = self.run_lock("-n", "--detach")
+        self.assertEqual((status, out), (75, ""))
+        self.assertIn("/l", err)
+        self.assertEqual(self.run_lock("-w", "100ms", "--detach")[0], 75)
+        self.assertEqual(self.run_lock("-n", "-E", "42", "--detach")[0], 42)
+        self.assertEqual(len(self.nodes()), 1)
+
+    def test_no_server(self):
+        status, out, err = self.run_zksh("--connect-timeout", "300ms", "lock", "/l", "--detach",
+                                         server="127.0.0.1:1")
+        self.assertEqual((status, out), (3, ""))
+        self.assertIn("no connection to 127.0.0.1:1", err)
+
+    def test_interrupted_wait(self):
+        self.detach()
+        waiting = self.lock("--detach")
+        self.wait_said(waiting, "waiting /l: 2nd of 2")
+        waiting.send_signal(signal.SIGTERM)
+        out, _ = self.assert_ends(waiting, 143)
+        self.assertEqual(out, "")
+        self.wait_contenders(1, limit=5)
+
+    def test_credentials_come_along_unseen(self):
+        self.assertEqual(self.run_zksh("-c", "addauth digest ann:se'cret; create /p x auth::cdrwa")[0], 0)
+        self.assertEqual(self.run_lock("--detach", path="/p/l")[0], 7)
+        status, out, err = self.run_zksh("-c", "addauth digest ann:se'cret; lock /p/l --detach")
+        self.assertEqual(status, 0, err)
+        pid = int(out.split()[1])
+        self.addCleanup(self.kill, pid)
+        for name in ("cmdline", "environ"):
+            with open(f"/proc/{pid}/{name}", "rb") as file:
+                self.assertNotIn(b"cret", file.read())
+
+
+if __name__ == "__main__":
+    unittest.main()
