@@ -43,6 +43,12 @@ Pending<T> GuardedClient::send(const Guards& guards, const std::vector<Op>& ops,
     if (!outcome) return answer;
     answer.emplace();
     answer->code = outcome->code;
+    if (outcome->code == code::session_expired) {
+      // The guards were its ephemerals. A write that had been sent got connection_loss instead.
+      answer->code = code::lock_lost;
+      answer->culprit = guards.front().lock;
+      return answer;
+    }
     auto& results = outcome->value;
     for (std::size_t i = 0; i < std::min(guards.size(), results.size()); ++i) {
       const int code = results[i].code;

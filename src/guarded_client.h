@@ -16,9 +16,9 @@ namespace zksh {
 /// refuses what a holder writes who has lost his lock, whatever he believes. Such a write costs no
 /// further request.
 ///
-/// A refused write's code is lock_lost, with the lock as Outcome::culprit; ZkError says so, with
-/// status::lock_lost. A guard that may not be read (its ACL) gives no_auth with its node.
-/// While there are guards,
+/// A refused write's code is lock_lost, with the lock as Outcome::culprit, also where the session
+/// expired before it could be sent; ZkError says so, with status::lock_lost. A guard that may not
+/// be read (its ACL) gives no_auth with its node. While there are guards,
 /// - a created node's Stat is empty: a transaction's answer has none (C client 3.8);
 /// - what no transaction can do is refused before anything is sent: start_create of a container or
 ///   of a node with a TTL, start_set_acl and start_reconfigure throw ValueError, and so does

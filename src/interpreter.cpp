@@ -121,9 +121,10 @@ int Interpreter::run_command(const Command& command, const std::vector<std::stri
              .watches = around_.watches,
              .locks = around_.locks,
              .sandbox = around_.sandbox,
-             .run_line = [this](const std::string& line) {
-               return reporting(out_, [&] { return execute(texts_of(split_words(line))); });
-             },
+             .run_line =
+                 [this](const std::string& line) {
+                   return reporting(out_, [&] { return execute(texts_of(split_words(line))); });
+                 },
              .words = words};
   const int result = command.run(cx, {words.begin() + 1, words.end()});
   quit_ = quit_ || cx.quit;

@@ -186,7 +186,8 @@ class Output(SessionTest):
 
 class Signals(SessionTest):
     def test_script_that_waits(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT,
+                       signal.SIGUSR1, signal.SIGUSR2):
             process = self.start_with("create -e /mine x")
             process.send_signal(number)
             self.wait_until(lambda p=process: p.poll() is not None)

@@ -117,6 +117,15 @@ TEST_F(GuardedClientTest, NamesTheLockThatIsLost) {
   EXPECT_EQ(data(), "new");
 }
 
+TEST_F(GuardedClientTest, AnExpiredSessionIsALostLock) {
+  guard();
+  inner.fail_request(1, FakeClient::When::BeforeItIsApplied, code::session_expired);
+  const auto error = failure_of([&] { client.set({.path = "/data", .data = "new"}, {}); });
+  EXPECT_EQ(error.code(), code::lock_lost);
+  EXPECT_EQ(error.path(), "/lock");
+  EXPECT_EQ(data(), "old");
+}
+
 TEST_F(GuardedClientTest, AGuardThatMayNotBeReadSaysSo) {
   guard();
   other.set_acl("/lock/one", {{.perms = perm::write, .scheme = "world", .id = "anyone"}}, -1, {});

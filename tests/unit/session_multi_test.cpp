@@ -21,6 +21,10 @@ using namespace std::chrono_literals;
 
 /// One server for all tests, a tree and two sessions of its own for each.
 class SessionMulti : public testing::Test {
+ public:
+  SessionMulti(const SessionMulti&) = delete;
+  SessionMulti& operator=(const SessionMulti&) = delete;
+
  protected:
   static void SetUpTestSuite() {
     monitor = new Monitor;
@@ -41,8 +45,6 @@ class SessionMulti : public testing::Test {
       other.start_remove({.path = root + path});
     other.sync("/", {});
   }
-  SessionMulti(const SessionMulti&) = delete;
-  SessionMulti& operator=(const SessionMulti&) = delete;
 
   static std::unique_ptr<Session> connected(const std::string& chroot) {
     return std::make_unique<Session>(*monitor, SessionSettings{},

@@ -1,0 +1,103 @@
+"""Guarded writes: what a shell writes that holds, or has lost, a lock with --guard."""
+import os
+import signal
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lock_case import LockTest  # noqa: E402
+
+LOST = "the lock /l is lost: this write was refused and changed nothing\n"
+
+
+class Guard(LockTest):
+    def setUp(self):
+        super().setUp()
+        self.znodes.create(self.root + "/data", b"old")
+
+    def data(self):
+        return self.znodes.get(self.root + "/data")
+
+    def holder(self, *options):
+        """zksh reading lines, which holds the lock."""
+        process = self.start(*options, bufsize=0)
+        self.send(process, b"lock --guard /l\n")
+        self.wait_said(process, "acquired /l ")
+        return process
+
+    def take_away(self):
+        (node,) = self.nodes()
+        self.znodes.delete(f"{self.root}/l/{node}")
+
+    def test_writes_while_it_is_held(self):
+        lines = ("lock --guard /l; create /data/n x; set /data/n y; get /data/n; delete /data/n; "
+                 "create -s /data/s- x; deleteall /data; unlock")
+        status, out, err = self.run_zksh("-c", lines)
+        self.assertEqual((status, out), (0, "y\n"), err)
+        self.assertIn("Created /data/s-0000000001\n", err)
+        self.assertFalse(self.znodes.exists(self.root + "/data"))
+
+    def test_nothing_is_written_once_it_is_lost(self):
+        for write in ("set /data new", "create /data/n x", "delete /data", "deleteall /data",
+                      "setquota -n 9 /data"):
+            process = self.holder()
+            self.take_away()
+            self.send(process, write.encode() + b"\n")
+            self.assert_ends(process, 76)
+            self.assertEqual((self.data(), self.znodes.children(self.root + "/data")), (b"old", []))
+
+    def pause_past_the_session(self):
+        process = self.holder("--timeout", "1s")
+        self.stop(process)
+        self.wait_contenders(0)
+        return process
+
+    def test_written_before_the_loss_is_known(self):
+        process = self.pause_past_the_session()
+        self.send(process, b"set /data stale\n")
+        process.send_signal(signal.SIGCONT)
+        _, err = process.communicate(timeout=30)
+        # 10: it was sent over the connection that then broke; no server has done it.
+        self.assertIn(process.returncode, (76, 10), err)
+        self.assertEqual(self.data(), b"old")
+
+    def test_written_after_the_session_has_expired(self):
+        process = self.pause_past_the_session()
+        process.send_signal(signal.SIGCONT)
+        self.wait_said(process, "session expired")
+        self.send(process, b"set /data stale\n")
+        self.assert_ends(process, 76, LOST)
+        self.assertEqual(self.data(), b"old")
+
+    def test_writes_go_through_again_when_the_loss_was_acknowledged(self):
+        process = self.start("--keep-going", bufsize=0)
+        self.send(process, b"lock --guard /l\n")
+        self.wait_said(process, "acquired /l ")
+        self.take_away()
+        self.send(process, b"set /data refused\nunlock\nset /data new\n")
+        self.assert_ends(process, 76, LOST)
+        self.assertEqual(self.data(), b"new")
+
+    def test_another_lock_of_the_shell_does_not_matter(self):
+        process = self.holder()
+        self.send(process, b"lock /other\n")
+        self.wait_said(process, "acquired /other ")
+        (node,) = self.nodes("/other")
+        self.znodes.delete(f"{self.root}/other/{node}")
+        self.send(process, b"set /data new\n")
+        self.assert_ends(process, 0)
+        self.assertEqual(self.data(), b"new")
+
+    def test_what_cannot_be_guarded_is_refused(self):
+        for line, what in (("setAcl /data world:anyone:r", "setAcl"),
+                           ("setAcl -R /data world:anyone:r", "setAcl"),
+                           ("create -c /data/c x", "the creation of a container"),
+                           ("create -t 1000 /data/t x", "the creation of a node with a TTL")):
+            status, _, err = self.run_zksh("-c", f"lock --guard /l; {line}")
+            self.assertEqual(status, 2, err)
+            self.assertIn(f"{what} cannot be guarded by the lock /l: no transaction can do it. "
+                          "Nothing was sent; give the lock back first\n", err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,101 @@
+"""Signals for a zksh with a program under a lock: what becomes of the script around the program."""
+import os
+import signal
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lock_case import LockTest  # noqa: E402
+
+# Says when it is ready, and what it gets; ends as its argument says.
+PROGRAM = """
+import os, signal, sys
+def ends(number, frame):
+    print(signal.Signals(number).name, flush=True)
+    if sys.argv[1] == "by itself":
+        os._exit(0)
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(number, ends)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+class Scripts(LockTest):
+    def setUp(self):
+        super().setUp()
+        with open(self.file("program"), "w", encoding="utf-8") as file:
+            file.write(PROGRAM)
+
+    def program(self, ending):
+        return f"lock /l -- /usr/bin/python3 -S {self.file('program')} '{ending}'"
+
+    def started(self, *arguments, **how):
+        process = self.start(*arguments, bufsize=0, **how)
+        self.assertEqual(self.line(process), "ready")
+        return process
+
+    def signalled(self, process, number):
+        process.send_signal(number)
+        self.assertEqual(self.line(process), signal.Signals(number).name)
+
+    def assert_script(self, process, status, after):
+        _, text = self.assert_ends(process, status)
+        self.assertEqual(self.znodes.exists(self.root + "/after"), after, text)
+        self.assertNotIn("stopped at", text)
+        self.assert_free()
+
+    def test_ends_with_the_program_that_ends_by_itself(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            process = self.started("-c", self.program("by itself") + "; create /after x")
+            self.signalled(process, number)
+            self.assert_script(process, 128 + number, after=False)
+
+    def test_ends_although_it_keeps_going(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            script = self.script(self.program("by the signal"), "create /after x")
+            process = self.started("--keep-going", "-f", script)
+            self.signalled(process, number)
+            self.assert_script(process, 128 + number, after=False)
+
+    def test_no_further_source_is_run(self):
+        process = self.started("-c", self.program("by itself"), "-c", "create /after x")
+        self.signalled(process, signal.SIGTERM)
+        self.assert_script(process, 128 + signal.SIGTERM, after=False)
+
+    def test_a_last_command_that_ends_well_is_a_success(self):
+        process = self.started("-c", self.program("by itself"))
+        self.signalled(process, signal.SIGTERM)
+        self.assert_script(process, 0, after=False)
+
+    def test_a_program_that_takes_an_interrupt_for_itself_is_gone_on_after(self):
+        process = self.started("-c", self.program("by itself") + "; create /after x")
+        self.signalled(process, signal.SIGINT)
+        self.assert_script(process, 0, after=True)
+
+    def test_script_on_standard_input(self):
+        process = self.start(bufsize=0)
+        self.send(process, (self.program("by itself") + "\n").encode())
+        self.assertEqual(self.line(process), "ready")
+        self.send(process, b"create /after x\n")
+        self.signalled(process, signal.SIGTERM)
+        self.wait_until(lambda: process.poll() is not None)  # its input is still open
+        self.assert_script(process, 128 + signal.SIGTERM, after=False)
+
+    def test_ignored_signals_stay_ignored(self):
+        """As nohup and the background of a script want it."""
+        def ignore():
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        process = self.start("lock", "/l", "--", "sh", "-c", "echo ready; read line; exit 7",
+                             bufsize=0, preexec_fn=ignore)
+        self.assertEqual(self.line(process), "ready")
+        process.send_signal(signal.SIGHUP)
+        self.send(process, b"go on\n")
+        self.assert_ends(process, 7)
+
+
+if __name__ == "__main__":
+    unittest.main()
