@@ -2,6 +2,13 @@
 #include "flow.h"
 
 namespace zksh {
+namespace {
+
+bool is_past(Clock::time_point deadline) {
+  return deadline != Strand::never && Clock::now() >= deadline;
+}
+
+}  // namespace
 
 void Strand::begin(Flow<> flow) {
   flow_.emplace(std::move(flow));
@@ -12,13 +19,14 @@ void Strand::begin(Flow<> flow) {
 
 bool Strand::can_go_on(const Monitor::Held& held) const {
   if (!place_) return false;
-  return !ready_ || is_cancelled(held) || (*ready_)(held) || Clock::now() >= deadline_;
+  return !ready_ || is_cancelled(held) || (*ready_)(held) || is_past(deadline_);
 }
 
 void Strand::go_on() {
   const auto place = std::exchange(place_, {});
   ready_ = nullptr;
   deadline_ = never;
+  subject_ = nullptr;
   if (place) place.resume();
 }
 
@@ -30,7 +38,7 @@ void Strand::cancel() {
 
 bool Strand::Wait::await_ready() {
   return strand_.monitor_.look([&](const Monitor::Held& held) {
-    return strand_.is_cancelled(held) || ready_(held) || Clock::now() >= deadline_;
+    return strand_.is_cancelled(held) || ready_(held) || is_past(deadline_);
   });
 }
 
@@ -39,6 +47,7 @@ void Strand::Wait::await_suspend(std::coroutine_handle<> waiting) {
     strand_.place_ = waiting;
     strand_.ready_ = &ready_;
     strand_.deadline_ = deadline_;
+    strand_.subject_ = subject_;
   });
 }
 

@@ -24,8 +24,8 @@ struct PromiseBase {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
-      const auto next = self.promise().next;
-      return next ? next : std::noop_coroutine();
+      const auto awaiting = self.promise().next;
+      return awaiting ? awaiting : std::noop_coroutine();
     }
     void await_resume() const noexcept {}
   };
@@ -143,18 +143,23 @@ class Strand {
     Strand& strand_;
   };
 
-  /// `co_await strand.until(ready[, deadline])`: true when `ready` was, false at the deadline.
-  /// Throws Cancelled.
-  auto until(Ready ready, Clock::time_point deadline = never) {
-    return Wait{*this, std::move(ready), deadline};
+  /// What the present wait is for: a Monitor::change_of something else does not end it. Null when
+  /// any change may.
+  const void* subject() const { return subject_; }
+
+  /// `co_await strand.until(ready[, deadline[, subject]])`: true when `ready` was, false at the
+  /// deadline. Throws Cancelled.
+  auto until(Ready ready, Clock::time_point deadline = never, const void* subject = nullptr) {
+    return Wait{*this, std::move(ready), deadline, subject};
   }
   auto pause_until(Clock::time_point deadline) {
-    return Wait{*this, [](const Monitor::Held&) { return false; }, deadline};
+    return Wait{*this, [](const Monitor::Held&) { return false; }, deadline, this};
   }
   /// `co_await strand.answer(pending)`: the Outcome of a request.
   template <class T>
   Flow<Outcome<T>> answer(Pending<T> pending) {
-    co_await until([&](const Monitor::Held& held) { return (*pending)(held).has_value(); });
+    co_await until([&](const Monitor::Held& held) { return (*pending)(held).has_value(); }, never,
+                   pending.get());
     co_return monitor_.look(
         [&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
   }
@@ -162,8 +167,8 @@ class Strand {
  private:
   class Wait {
    public:
-    Wait(Strand& strand, Ready ready, Clock::time_point deadline)
-        : strand_(strand), ready_(std::move(ready)), deadline_(deadline) {}
+    Wait(Strand& strand, Ready ready, Clock::time_point deadline, const void* subject)
+        : strand_(strand), ready_(std::move(ready)), deadline_(deadline), subject_(subject) {}
     Wait(const Wait&) = delete;
     Wait& operator=(const Wait&) = delete;
     ~Wait() = default;
@@ -177,6 +182,7 @@ class Strand {
     Strand& strand_;
     Ready ready_;
     Clock::time_point deadline_;
+    const void* subject_;
   };
 
   bool is_cancelled(const Monitor::Held& held) const { return cancel_(held) && shields_ == 0; }
@@ -186,6 +192,7 @@ class Strand {
   std::coroutine_handle<> place_;  ///< where it stands
   const Ready* ready_ = nullptr;   ///< of the wait it stands at
   Clock::time_point deadline_ = never;
+  const void* subject_ = nullptr;
   int shields_ = 0;
   Guarded<bool> cancel_;
 };

@@ -51,7 +51,8 @@ bool Monitor::wait_for(const std::stop_token& stop, Clock::time_point deadline, 
   return question.ask(question.function, held());
 }
 
-void Monitor::wake_ready() {
+void Monitor::wake_ready(const void* subject) {
+  for (const auto& hear : listeners_) hear(held(), subject);
   for (Waiter* waiter = first_; waiter;) {
     Waiter& one = *std::exchange(waiter, waiter->next);
     if (!one.question.ask(one.question.function, held())) continue;
@@ -59,6 +60,16 @@ void Monitor::wake_ready() {
     one.was_ready = true;
     one.wake();  // under the monitor, since it may be gone as soon as that is free
   }
+}
+
+Monitor::Listener::Listener(Monitor& monitor, Hear hear) : monitor_(monitor) {
+  const std::lock_guard lock(monitor_.mutex_);
+  place_ = monitor_.listeners_.insert(monitor_.listeners_.end(), std::move(hear));
+}
+
+Monitor::Listener::~Listener() {
+  const std::lock_guard lock(monitor_.mutex_);
+  monitor_.listeners_.erase(place_);
 }
 
 void Monitor::forget(Waiter& waiter) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <list>
 #include <mutex>
 #include <stop_token>
 #include <type_traits>
@@ -38,10 +40,35 @@ class Monitor {
   /// long.
   template <class F>
   auto change(F&& f) {
+    return change_of(nullptr, std::forward<F>(f));
+  }
+
+  /// As change, of `*subject` alone: who listens, and knows that it waits for something else, need
+  /// not look at it.
+  template <class F>
+  auto change_of(const void* subject, F&& f) {
     const std::lock_guard lock(mutex_);
-    const Notifier notifier{*this};
+    const Notifier notifier{*this, subject};
     return std::forward<F>(f)(held());
   }
+
+  /// Hears of every change while it lives: for one that waits for thousands of things.
+  class Listener {
+   public:
+    /// Called under the lock, on the thread of the change, before any predicate is asked; `subject`
+    /// is that of change_of, null for any change. It must not throw.
+    using Hear = std::function<void(const Held& held, const void* subject)>;
+
+    Listener(Monitor& monitor, Hear hear);
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+    /// It is not called any more when this returns. Not under the lock.
+    ~Listener();
+
+   private:
+    Monitor& monitor_;
+    std::list<Hear>::iterator place_;
+  };
 
   /// Runs `f(const Held&)` under the lock, and wakes nobody.
   template <class F>
@@ -77,7 +104,8 @@ class Monitor {
   };
   struct Notifier {
     Monitor& monitor;
-    ~Notifier() { monitor.wake_ready(); }
+    const void* subject;
+    ~Notifier() { monitor.wake_ready(subject); }
   };
   static const Held& held() {
     static const Held proof;
@@ -85,12 +113,13 @@ class Monitor {
   }
 
   bool wait_for(const std::stop_token& stop, Clock::time_point deadline, Question question);
-  void wake_ready();
+  void wake_ready(const void* subject);
   void forget(Waiter& waiter);
 
   std::mutex mutex_;
   Waiter* first_ = nullptr;  ///< of those that wait, in the order in which they came
   Waiter* last_ = nullptr;
+  std::list<Listener::Hear> listeners_;
 };
 
 /// A value that can be reached only under the Monitor.

@@ -79,11 +79,15 @@ void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, c
   if (type == ZOO_SESSION_EVENT) return;  // who waits for a watch looks at the session's state too
   auto& handle = *static_cast<Handle*>(const_cast<void*>(zoo_get_context(zh)));
   const auto id = reinterpret_cast<std::uintptr_t>(context);
-  handle.session.monitor_.change([&](const Monitor::Held& held) {
+  auto& monitor = handle.session.monitor_;
+  const auto mailbox = monitor.look([&](const Monitor::Held& held) -> Mailbox {
     if (type != ZOO_CHILD_EVENT) handle.data_watches_fired(held, path ? path : "");
     const auto found = handle.mailboxes.find(id);
-    if (found == handle.mailboxes.end()) return;
-    (*found->second)(held).push_back({.type = event_type(type), .path = path ? path : ""});
+    return found == handle.mailboxes.end() ? nullptr : found->second;
+  });
+  if (!mailbox) return;
+  monitor.change_of(mailbox.get(), [&](const Monitor::Held& held) {
+    (*mailbox)(held).push_back({.type = event_type(type), .path = path ? path : ""});
   });
 }
 

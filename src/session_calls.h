@@ -16,7 +16,7 @@ void answer(const void* data, int rc, T value) {
   // The C client hands back, as const, the pointer that was given to it.
   const std::unique_ptr<CallOf<T>> call(static_cast<CallOf<T>*>(const_cast<void*>(data)));
   auto& handle = *call->handle;
-  handle.session.monitor().change([&](const Monitor::Held& held) {
+  handle.session.monitor().change_of(call->pending.get(), [&](const Monitor::Held& held) {
     handle.calls.erase(call->place);
     call->settle(held, rc, std::move(value));
   });

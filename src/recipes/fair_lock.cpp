@@ -184,7 +184,7 @@ Flow<> FairLock::await_change(std::size_t own, std::size_t before) {
         return !(*mailbox_)(held).empty() ||
                requests_.client().state(held) != SessionState::Connected;
       },
-      requests_.deadline());
+      requests_.deadline(), mailbox_.get());
   if (!woken) throw LockBusy(request_.path + " is busy");
   const auto events = requests_.take_events(mailbox_);
   if (!events.empty()) watched_.clear();

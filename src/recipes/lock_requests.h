@@ -50,7 +50,8 @@ class LockRequests {
   template <class T>
   Flow<Outcome<T>> answer(Sent<T> sent) {
     const bool in_time = co_await strand_.until(
-        [&](const Monitor::Held& held) { return (*sent.pending)(held).has_value(); }, deadline_);
+        [&](const Monitor::Held& held) { return (*sent.pending)(held).has_value(); }, deadline_,
+        sent.pending.get());
     if (!in_time) throw LockBusy("the server has not answered in time");
     auto outcome = strand_.monitor().look(
         [&](const Monitor::Held& held) { return std::move(*(*sent.pending)(held)); });

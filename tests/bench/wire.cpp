@@ -77,7 +77,7 @@ Wire::Wire(const std::string& server, int session_timeout_ms)
   const std::int32_t granted = take();
   if (granted <= 0) throw std::runtime_error("the server grants no session");
   ping_interval_ns_ = granted / 3 * std::int64_t{1'000'000};
-  const timeval interval{.tv_sec = granted / 3000, .tv_usec = granted / 3 % 1000 * 1000};
+  const timeval interval{.tv_sec = granted / 3000, .tv_usec = granted / 3 % 1000 * 1000L};
   setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &interval, sizeof interval);
 }
 

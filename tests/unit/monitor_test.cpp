@@ -130,6 +130,30 @@ TEST(Monitor, AChangeThatThrowsHasChangedWhatItHas) {
   EXPECT_TRUE(monitor.wait({}, [&](const Monitor::Held& held) { return ready(held); }));
 }
 
+TEST(Monitor, AListenerHearsOfEveryChangeBeforeAWaiterIsAsked) {
+  Monitor monitor;
+  std::vector<const void*> heard;
+  const int subject = 0;
+  Guarded<bool> ready;
+  std::size_t heard_when_ready = 0;
+  {
+    const Monitor::Listener listener(
+        monitor, [&](const Monitor::Held&, const void* of) { heard.push_back(of); });
+    std::jthread waiting([&] {
+      monitor.wait({}, [&](const Monitor::Held& held) {
+        heard_when_ready = heard.size();
+        return ready(held);
+      });
+    });
+    monitor.change([](const Monitor::Held&) {});
+    monitor.look([](const Monitor::Held&) {});
+    monitor.change_of(&subject, [&](const Monitor::Held& held) { ready(held) = true; });
+  }
+  monitor.change([](const Monitor::Held&) {});
+  EXPECT_EQ((std::vector<const void*>{nullptr, &subject}), heard);
+  EXPECT_EQ(2U, heard_when_ready);
+}
+
 TEST(Monitor, WaitersComeAndGoWhileThingsChange) {
   Monitor monitor;
   Guarded<int> number{0};
