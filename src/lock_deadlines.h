@@ -52,6 +52,7 @@ class LockDeadlines {
   std::chrono::milliseconds margin() const { return margin_; }
   /// Terminate or Kill was returned, and no Spare after it.
   bool ended() const { return killed_ || told_; }
+  bool killed() const { return killed_; }
   /// Kill was returned because the lock is lost, or could not be told from a lost one in time.
   bool killed_for_loss() const { return killed_for_loss_; }
 

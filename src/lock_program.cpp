@@ -60,6 +60,7 @@ class LockedProgram {
     const bool had_terminal = terminal_.lent();
     const int result = supervise();
     end_group();
+    watchdog_->dismiss();  // it ends while the lock is released
     terminal_.take_back();
     if (result > status::signal_base) terminal_.restore_modes();
     for (const auto& line : std::exchange(unsaid_, {})) table_.say(line);
@@ -175,7 +176,9 @@ class LockedProgram {
       if (now.ended) return ended(now, *now.ended, time);
       act(deadlines_.step(time, now.safe_until), now);
       if (now.safe_until != std::exchange(wound_up, now.safe_until)) wind_up(now.safe_until);
-      if (now.stop_signal != 0 && mind_stop(now.stop_signal)) continue;
+      // One that was killed is still seen as stopped for a moment.
+      const bool stopped = now.stop_signal != 0 && !deadlines_.killed();
+      if (stopped && mind_stop(now.stop_signal)) continue;
       cx_.client.monitor().wait_until(stop, wait_until(deadlines_.next(now.safe_until)),
                                       [&](const Monitor::Held& held) { return view(held) != now; });
     }

@@ -136,10 +136,12 @@ LockWatchdog::LockWatchdog(std::chrono::milliseconds grace) {
 }
 
 LockWatchdog::~LockWatchdog() {
-  kill(pid_, SIGKILL);
+  dismiss();
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
+
+void LockWatchdog::dismiss() const { kill(pid_, SIGKILL); }
 
 void LockWatchdog::adopt(pid_t group) const {
   const Order order{.kind = Order::Kind::Adopt, .value = group};

@@ -25,6 +25,8 @@ class LockWatchdog {
   LockWatchdog& operator=(const LockWatchdog&) = delete;
   /// Sends it away; the group is left alone.
   ~LockWatchdog();
+  /// The same, without waiting for its end; nothing else may be called after it.
+  void dismiss() const;
 
   /// Names the group that it is to kill. In a child between fork and exec, too: so there is no
   /// moment at which the program runs unknown.
