@@ -6,7 +6,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -109,22 +108,14 @@ void Session::Handle::data_watches_fired(const Monitor::Held& /*held*/, const st
 }
 
 std::uintptr_t Session::Handle::id_of(const Monitor::Held& /*held*/, const Mailbox& mailbox) {
-  if (const auto known = mailbox_ids.find(mailbox.get()); known != mailbox_ids.end())
-    return known->second;
-  // Those that nobody else knows any more are dropped on the way, each time that as many have come
-  // as had stayed: a look at all of them must not be due each time.
-  constexpr std::size_t few = 16;
-  if (mailboxes.size() >= most_mailboxes) {
-    std::erase_if(mailboxes, [&](const auto& entry) {
-      const bool unused = entry.second.use_count() == 1;
-      if (unused) mailbox_ids.erase(entry.second.get());
-      return unused;
-    });
-    most_mailboxes = std::max(few, 2 * mailboxes.size());
-  }
-  mailboxes.emplace(++last_mailbox, mailbox);
-  mailbox_ids.emplace(mailbox.get(), last_mailbox);
-  return last_mailbox;
+  // There are few at a time; those that nobody else knows any more are dropped on the way.
+  std::uintptr_t id = 0;
+  std::erase_if(mailboxes, [&](const auto& entry) {
+    if (entry.second == mailbox) id = entry.first;
+    return entry.second.use_count() == 1;
+  });
+  if (id == 0) mailboxes.emplace(id = ++last_mailbox, mailbox);
+  return id;
 }
 
 Session::Session(Monitor& monitor, SessionSettings settings, std::string server, EventSink sink)

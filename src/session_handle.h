@@ -58,8 +58,6 @@ struct Session::Handle {
   /// mailbox share its id: the C client then fires one event for all that it has on a node, and
   /// takes linear time, not quadratic, to tell each of them of a session event.
   std::unordered_map<std::uintptr_t, Mailbox> mailboxes;
-  std::unordered_map<const void*, std::uintptr_t> mailbox_ids;  ///< of those, by address
-  std::size_t most_mailboxes = 0;  ///< with so many, it is time to look for those not used any more
   std::uintptr_t last_mailbox = 0;
 
   /// Who left a one-shot watch on a node's data that has not fired: the context of its watcher, or

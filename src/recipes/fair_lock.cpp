@@ -178,7 +178,6 @@ Flow<> FairLock::await_change(std::size_t own, std::size_t before) {
   }
   if (outcome.code != code::ok) throw ZkError(outcome.code, path);
   co_await tell_place(own, before, std::move(outcome.value.data));
-  queue_ = {};  // each of a thousand contenders would keep the names of all
 
   const bool woken = co_await strand_.until(
       [&](const Monitor::Held& held) {

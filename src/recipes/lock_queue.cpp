@@ -16,18 +16,10 @@ bool precedes(std::int32_t a, std::int32_t b) {
          0;
 }
 
-/// Whether a name ends in a number below a thousand million, whatever stands before it: nearly
-/// every name does, and this costs far less than to take it apart.
-bool has_small_number(std::string_view name) {
-  constexpr std::size_t digits = 10;
-  return name.size() >= digits && name[name.size() - digits] == '0';
-}
-
 std::vector<Contender> grouped(const std::vector<std::string>& names,
                                std::vector<std::string>& others) {
   std::vector<Contender> all;
-  std::unordered_map<std::string_view, std::size_t> places;  // by keys in `all`, which stay there
-  places.reserve(names.size());
+  std::unordered_map<std::string, std::size_t> places;
   all.reserve(names.size());
   for (const auto& name : names) {
     auto parsed = parse_lock_name(name);
@@ -35,13 +27,9 @@ std::vector<Contender> grouped(const std::vector<std::string>& names,
       others.push_back(name);
       continue;
     }
-    const auto known = places.find(parsed->key);
-    const auto place = known == places.end() ? all.size() : known->second;
-    if (place == all.size()) {
-      all.push_back({.key = parsed->key, .nodes = {}, .sequence = parsed->sequence});
-      places.emplace(all.back().key, place);
-    }
-    auto& contender = all[place];
+    const auto [place, fresh] = places.try_emplace(parsed->key, all.size());
+    if (fresh) all.push_back({.key = parsed->key, .nodes = {}, .sequence = parsed->sequence});
+    auto& contender = all[place->second];
     if (precedes(parsed->sequence, contender.sequence)) contender.sequence = parsed->sequence;
     if (parsed->mode() == LockMode::Shared) contender.mode = LockMode::Shared;
     contender.nodes.push_back(std::move(*parsed));
@@ -66,7 +54,6 @@ std::optional<std::size_t> LockQueue::predecessor(std::size_t index) const {
 
 bool order_needs_stats(const std::vector<std::string>& names) {
   return std::ranges::any_of(names, [](const std::string& name) {
-    if (has_small_number(name)) return false;
     const auto parsed = parse_lock_name(name);
     return parsed && beyond_the_end(parsed->sequence);
   });
