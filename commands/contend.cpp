@@ -119,7 +119,7 @@ int run(Context& cx, const Args& a) {
 extern const Command contend_command =
     make_command<Args>({.name = "contend",
                         .group = "Locks",
-                        .summary = "Let many contenders ask for one lock, and show what it costs",
+                        .summary = "Let contenders race for a lock, and time them",
                         .details = "",
                         .examples = {{"contend /app/lock", "ten contenders"}}},
                        declare, run);

@@ -9,10 +9,13 @@ namespace zksh {
 /// CLOCK_BOOTTIME. A server's clock does not stop when this machine is suspended, but steady_clock
 /// does: what a session's end depends on is measured with this one.
 struct BootClock {
+  // The names are the standard's, for every clock.
+  // NOLINTBEGIN(readability-identifier-naming)
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<BootClock>;
+  // NOLINTEND(readability-identifier-naming)
   static constexpr bool is_steady = true;
 
   static time_point now() {

@@ -57,7 +57,7 @@ struct Promise<void> : PromiseBase {
 template <class T = void>
 class [[nodiscard]] Flow {
  public:
-  using promise_type = flow_detail::Promise<T>;
+  using promise_type = flow_detail::Promise<T>;  // NOLINT(readability-identifier-naming)
   using Handle = std::coroutine_handle<promise_type>;
 
   explicit Flow(Handle handle) : handle_(handle) {}

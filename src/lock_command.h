@@ -12,8 +12,8 @@
 
 namespace zksh {
 
-/// The options of lock, rwlock, semaphore and multilock.
-struct LockOptions {
+/// The options of lock, rwlock, semaphore and multilock; there is one at a time.
+struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in the order of the help
   bool try_only = false;
   std::optional<std::string> wait;
   std::optional<std::int32_t> busy_code;
