@@ -61,11 +61,16 @@ LockTable::~LockTable() {
 
 namespace {
 
+/// Gone, and nobody has to be told: the table's thread has only not come to forget it yet.
+bool is_over(const LockStatus& status) {
+  return status.stage == LockStage::Gone && status.end != LockEnd::Lost;
+}
+
 std::string already(const Lock& lock, const LockStatus& status, const std::string& path) {
   switch (status.stage) {
     case LockStage::Asking:
     case LockStage::Waiting:
-      return path + ": this shell is in the queue already (`locks` shows it)";
+      return path + ": this shell is in the queue already";
     case LockStage::Gone:
       return path + ": this shell's lock was lost; `unlock " + lock.name() + "` takes note of it";
     default:
@@ -82,10 +87,12 @@ std::shared_ptr<Lock> LockTable::ask(LockPlan plan) {
   auto lock = std::make_shared<Lock>(monitor_, std::move(plan));
   std::string problem;
   monitor_.change([&](const Monitor::Held& held) {
-    for (const auto& other : locks_(held))
+    for (const auto& other : locks_(held)) {
+      if (is_over(other->status(held))) continue;
       for (const auto& path : lock->plan().paths)
         if (std::ranges::find(other->plan().paths, path) != other->plan().paths.end())
           problem = already(*other, other->status(held), path);
+    }
     if (!problem.empty()) return;
     lock->status_(held).asked = Clock::now();
     lock->strand_.begin(keep_lock(client_, *lock, say_));
@@ -113,12 +120,17 @@ bool LockTable::await_gone(const Lock& lock, Clock::time_point deadline,
 }
 
 std::vector<std::shared_ptr<Lock>> LockTable::locks() const {
-  return monitor_.look([&](const Monitor::Held& held) { return locks_(held); });
+  return monitor_.look([&](const Monitor::Held& held) {
+    auto all = locks_(held);
+    std::erase_if(all, [&](const auto& lock) { return is_over(lock->status(held)); });
+    return all;
+  });
 }
 
 std::shared_ptr<Lock> LockTable::find(const std::string& path) const {
   return monitor_.look([&](const Monitor::Held& held) -> std::shared_ptr<Lock> {
     for (const auto& lock : locks_(held)) {
+      if (is_over(lock->status(held))) continue;
       const auto& nodes = lock->status(held).holding.nodes;
       const auto& paths = lock->plan().paths;
       if (std::ranges::find(paths, path) != paths.end() ||
@@ -150,7 +162,7 @@ std::string LockTable::summary() const {
       const char* mark = "";
       if (status.stage == LockStage::Suspended) mark = "?";
       if (status.end == LockEnd::Lost) mark = " LOST";
-      if (status.stage < LockStage::Held) continue;
+      if (status.stage < LockStage::Held || is_over(status)) continue;
       text += fmt::format("{}{}{}", text.empty() ? "locked " : ", ", lock->name(), mark);
     }
   });
