@@ -266,8 +266,11 @@ class Client {
   /// What keeps each server from being connected to, for the user ("HOST:PORT: Connection
   /// refused"); asks each once, so it may block for a second. Empty when there is no server.
   virtual std::string connection_problem() = 0;
-  /// 0 while there is none.
-  virtual std::int64_t session_id() = 0;
+  /// 0 while there is none. An expired session keeps its id until the next one is opened.
+  virtual std::int64_t session_id(const Monitor::Held& held) = 0;
+  std::int64_t session_id() {
+    return monitor().look([&](const Monitor::Held& held) { return session_id(held); });
+  }
   /// The session timeout that the server granted, in milliseconds; 0 while there is no session.
   virtual int negotiated_timeout() = 0;
   /// The address from which the server sees this session (scheme ip), then what start_add_auth
@@ -306,9 +309,11 @@ class Client {
   /// Takes away the watches of a node that report to the mailbox. No server is asked: what it still
   /// reports is dropped. Returns at once.
   virtual void forget_watches(const std::string& path, const Mailbox& mailbox) = 0;
-  /// Takes away the watches that a mailbox has on a node's data, at the server too, unless others
-  /// of this session watch the node: then only what it would report is dropped. Returns at once.
-  virtual void drop_watches(const std::string& path, const Mailbox& mailbox) = 0;
+  /// Takes away the watches of one kind that a mailbox has on a node, at the server too, unless
+  /// others of this session watch the same: then only what it would report is dropped. Returns at
+  /// once.
+  virtual void drop_watches(const std::string& path, const Mailbox& mailbox,
+                            WatchKind kind = WatchKind::OfData) = 0;
 
   Created create(const CreateOp& op, const std::stop_token& stop);
   void remove(const RemoveOp& op, const std::stop_token& stop);

@@ -24,8 +24,8 @@ struct PromiseBase {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
-      const auto awaiting = self.promise().next;
-      return awaiting ? awaiting : std::noop_coroutine();
+      const auto next = self.promise().next;
+      return next ? next : std::noop_coroutine();
     }
     void await_resume() const noexcept {}
   };
@@ -99,8 +99,9 @@ inline Flow<void> flow_detail::Promise<void>::get_return_object() {
 }
 
 /// One flow on its way: where it stands, what it waits for, and whether it is to give up.
-/// A driver calls `go_on` on one thread whenever `can_go_on`; `cancel` and `can_go_on` may be
-/// called from any thread. The flow itself uses the awaitables.
+/// One thread drives it: it calls `begin`, then `go_on` whenever `can_go_on`, and reads the
+/// results. `cancel`, `cancelled` and `can_go_on` may be called from any thread. The flow itself
+/// uses the awaitables. With a flow that has not ended it may be destroyed, unless it is running.
 class Strand {
  public:
   using Ready = std::function<bool(const Monitor::Held&)>;
@@ -119,7 +120,7 @@ class Strand {
   bool can_go_on(const Monitor::Held& held) const;
   /// When it can go on although nothing happens.
   Clock::time_point deadline() const { return deadline_; }
-  /// Runs the flow to its next wait. Never under the monitor.
+  /// Runs the flow to its next wait; nothing happens when it cannot go on. Never under the monitor.
   void go_on();
   bool ended() const { return !flow_ || flow_->handle().done(); }
   /// Throws what the flow threw; it must have ended.
@@ -134,12 +135,15 @@ class Strand {
   /// While it lives, waits go on in spite of a cancel: for clearing up.
   class Shield {
    public:
-    explicit Shield(Strand& strand) : strand_(strand) { ++strand_.shields_; }
+    explicit Shield(Strand& strand) : strand_(strand) { count(1); }
     Shield(const Shield&) = delete;
     Shield& operator=(const Shield&) = delete;
-    ~Shield() { --strand_.shields_; }
+    ~Shield() { count(-1); }
 
    private:
+    void count(int more) {
+      strand_.monitor_.look([&](const Monitor::Held& held) { strand_.shields_(held) += more; });
+    }
     Strand& strand_;
   };
 
@@ -148,7 +152,7 @@ class Strand {
   const void* subject() const { return subject_; }
 
   /// `co_await strand.until(ready[, deadline[, subject]])`: true when `ready` was, false at the
-  /// deadline. Throws Cancelled.
+  /// deadline. Throws Cancelled. What `ready` found may have changed again when the flow goes on.
   auto until(Ready ready, Clock::time_point deadline = never, const void* subject = nullptr) {
     return Wait{*this, std::move(ready), deadline, subject};
   }
@@ -165,17 +169,19 @@ class Strand {
   }
 
  private:
+  enum class Wake { NotYet, Ready, Late, Cancelled };
+
   class Wait {
    public:
     Wait(Strand& strand, Ready ready, Clock::time_point deadline, const void* subject)
         : strand_(strand), ready_(std::move(ready)), deadline_(deadline), subject_(subject) {}
     Wait(const Wait&) = delete;
     Wait& operator=(const Wait&) = delete;
-    ~Wait() = default;
+    ~Wait();
 
     bool await_ready();
     void await_suspend(std::coroutine_handle<> waiting);
-    bool await_resume();
+    bool await_resume() const;
 
    private:
     friend class Strand;
@@ -183,18 +189,22 @@ class Strand {
     Ready ready_;
     Clock::time_point deadline_;
     const void* subject_;
+    Wake wake_ = Wake::NotYet;  ///< why it goes on, decided once: what is ready may change again
   };
 
-  bool is_cancelled(const Monitor::Held& held) const { return cancel_(held) && shields_ == 0; }
+  bool is_cancelled(const Monitor::Held& held) const {
+    return cancel_(held) && shields_(held) == 0;
+  }
+  Wake wake(const Monitor::Held& held, const Wait& wait) const;
 
   Monitor& monitor_;
-  std::optional<Flow<>> flow_;
-  std::coroutine_handle<> place_;  ///< where it stands
-  const Ready* ready_ = nullptr;   ///< of the wait it stands at
   Clock::time_point deadline_ = never;
   const void* subject_ = nullptr;
-  int shields_ = 0;
+  Guarded<std::coroutine_handle<>> place_;  ///< where it stands; null while it runs
+  Guarded<Wait*> wait_;                     ///< at which it stands; null at its beginning
+  Guarded<int> shields_;
   Guarded<bool> cancel_;
+  std::optional<Flow<>> flow_;  ///< last: while it is destroyed, it uses the others
 };
 
 /// Drives one flow to its end on this thread. A stop cancels it; what it then does to clear up is

@@ -47,7 +47,8 @@ class GuardedClient final : public Client {
   }
   SessionState state(const Monitor::Held& held) override { return inner_.state(held); }
   std::string connection_problem() override { return inner_.connection_problem(); }
-  std::int64_t session_id() override { return inner_.session_id(); }
+  std::int64_t session_id(const Monitor::Held& held) override { return inner_.session_id(held); }
+  using Client::session_id;
   int negotiated_timeout() override { return inner_.negotiated_timeout(); }
   std::vector<Identity> identities() override { return inner_.identities(); }
   std::vector<Credential> credentials() override { return inner_.credentials(); }
@@ -86,8 +87,8 @@ class GuardedClient final : public Client {
   void forget_watches(const std::string& path, const Mailbox& mailbox) override {
     inner_.forget_watches(path, mailbox);
   }
-  void drop_watches(const std::string& path, const Mailbox& mailbox) override {
-    inner_.drop_watches(path, mailbox);
+  void drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) override {
+    inner_.drop_watches(path, mailbox, kind);
   }
 
  private:

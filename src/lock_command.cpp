@@ -90,9 +90,9 @@ void declare_lock_options(Options& o, LockOptions& a, bool names) {
     o.choice("--compat", a.compat, {"curator", "kazoo", "all"}, "names",
              "Whose names the nodes get; all: every known library sees one it knows. Default: "
              "Curator's, and all as soon as others are in the queue who would not see those.");
-    o.choice("--recipe", a.recipe, {"fair", "herd"}, "name",
+    o.choice("--recipe", a.recipe, {"fair", "herd", "exclusive"}, "name",
              "fair: a queue in which each watches the one before it (the default); herd: all "
-             "watch the queue, for teaching.");
+             "watch the queue; exclusive: all race for one node. The last two are for teaching.");
   }
   o.choice("--parent", a.parent, {"container", "persistent"}, "kind",
            "How the lock's node is made when it is missing; a container goes when it is empty.");

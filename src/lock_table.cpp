@@ -85,6 +85,7 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
 
 std::shared_ptr<Lock> LockTable::ask(LockPlan plan) {
   auto lock = std::make_shared<Lock>(monitor_, std::move(plan));
+  lock->strand_.begin(keep_lock(client_, *lock, say_));
   std::string problem;
   monitor_.change([&](const Monitor::Held& held) {
     for (const auto& other : locks_(held)) {
@@ -95,7 +96,6 @@ std::shared_ptr<Lock> LockTable::ask(LockPlan plan) {
     }
     if (!problem.empty()) return;
     lock->status_(held).asked = Clock::now();
-    lock->strand_.begin(keep_lock(client_, *lock, say_));
     locks_(held).push_back(lock);
     if (!thread_.joinable())
       thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });

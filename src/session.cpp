@@ -29,6 +29,10 @@ SessionState session_state(int state) {
   return SessionState::Connecting;
 }
 
+std::size_t watch_key(const std::string& path, WatchKind kind) {
+  return std::hash<std::string>()(path) * 2 + (kind == WatchKind::OfChildren ? 1 : 0);
+}
+
 bool is_connected(SessionState state) {
   return state == SessionState::Connected || state == SessionState::ConnectedReadOnly;
 }
@@ -53,8 +57,7 @@ void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* p
     auto& known = *session.state_;
     if (known.handle.get() != &handle) return;  // the last words of a session that was replaced
     handle.zh = zh;
-    if (type != ZOO_SESSION_EVENT && type != ZOO_CHILD_EVENT)
-      handle.data_watches_fired(held, path ? path : "");
+    if (type != ZOO_SESSION_EVENT) handle.watches_fired(held, type, path ? path : "");
     Event event{
         .type = event_type(type), .path = path ? path : "", .state = known.state, .printed = true};
     if (event.type == Event::Type::Session) {
@@ -81,7 +84,7 @@ void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, c
   const auto id = reinterpret_cast<std::uintptr_t>(context);
   auto& monitor = handle.session.monitor_;
   const auto mailbox = monitor.look([&](const Monitor::Held& held) -> Mailbox {
-    if (type != ZOO_CHILD_EVENT) handle.data_watches_fired(held, path ? path : "");
+    handle.watches_fired(held, type, path ? path : "");
     const auto found = handle.mailboxes.find(id);
     return found == handle.mailboxes.end() ? nullptr : found->second;
   });
@@ -91,20 +94,23 @@ void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, c
   });
 }
 
-void Session::Handle::note_data_watch(const Monitor::Held& /*held*/, const std::string& path,
-                                      void* context) {
-  const auto [place, fresh] = data_watches.try_emplace(std::hash<std::string>()(path), context);
+void Session::Handle::note_watch(const Monitor::Held& /*held*/, const std::string& path,
+                                 WatchKind kind, void* context) {
+  const auto [place, fresh] = watches.try_emplace(watch_key(path, kind), context);
   if (!fresh && place->second != context) place->second = nullptr;
 }
 
 bool Session::Handle::only_watches(const Monitor::Held& /*held*/, const std::string& path,
-                                   void* context) const {
-  const auto found = data_watches.find(std::hash<std::string>()(path));
-  return found != data_watches.end() && found->second == context;
+                                   WatchKind kind, void* context) const {
+  const auto found = watches.find(watch_key(path, kind));
+  return found != watches.end() && found->second == context;
 }
 
-void Session::Handle::data_watches_fired(const Monitor::Held& /*held*/, const std::string& path) {
-  data_watches.erase(std::hash<std::string>()(path));
+void Session::Handle::watches_fired(const Monitor::Held& /*held*/, int type,
+                                    const std::string& path) {
+  if (type != ZOO_CHILD_EVENT) watches.erase(watch_key(path, WatchKind::OfData));
+  if (type == ZOO_CHILD_EVENT || type == ZOO_DELETED_EVENT)
+    watches.erase(watch_key(path, WatchKind::OfChildren));
 }
 
 std::uintptr_t Session::Handle::id_of(const Monitor::Held& /*held*/, const Mailbox& mailbox) {
@@ -190,9 +196,7 @@ std::string Session::server() {
 
 SessionState Session::state(const Monitor::Held& /*held*/) { return state_->state; }
 
-std::int64_t Session::session_id() {
-  return monitor_.look([&](const Monitor::Held&) { return state_->session_id; });
-}
+std::int64_t Session::session_id(const Monitor::Held& /*held*/) { return state_->session_id; }
 
 int Session::negotiated_timeout() {
   return monitor_.look([&](const Monitor::Held&) { return state_->negotiated_timeout; });

@@ -42,7 +42,8 @@ class Session final : public Client {
   void await_connection(const std::string& path, const std::stop_token& stop) override;
   SessionState state(const Monitor::Held& held) override;
   std::string connection_problem() override;
-  std::int64_t session_id() override;
+  std::int64_t session_id(const Monitor::Held& held) override;
+  using Client::session_id;
   int negotiated_timeout() override;
   std::vector<Identity> identities() override;
   std::vector<Credential> credentials() override;
@@ -65,7 +66,7 @@ class Session final : public Client {
   Pending<Nothing> start_remove_watches(const std::string& path, WatchKind kind,
                                         bool local) override;
   void forget_watches(const std::string& path, const Mailbox& mailbox) override;
-  void drop_watches(const std::string& path, const Mailbox& mailbox) override;
+  void drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) override;
 
   struct Handle;  ///< one handle of the C client and what depends on it
 

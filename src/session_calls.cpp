@@ -31,6 +31,10 @@ struct Watcher {
   void* context = nullptr;
 };
 
+ZooWatcherType server_kind(WatchKind kind) {
+  return kind == WatchKind::OfChildren ? ZWATCHTYPE_CHILD : ZWATCHTYPE_DATA;
+}
+
 /// The C client only hands it back.
 void* as_context(std::uintptr_t mailbox_id) {
   return reinterpret_cast<void*>(mailbox_id);  // NOLINT(performance-no-int-to-ptr)
@@ -46,13 +50,13 @@ Watcher watcher_for(const Watch& watch, Monitor& monitor, Session::Handle* handl
   return {Session::Handle::on_private_watch, as_context(id)};
 }
 
-/// As watcher_for, of a node's data: who watches it is written down.
-Watcher data_watcher_for(const std::string& path, const Watch& watch, Monitor& monitor,
-                         Session::Handle* handle) {
+/// As watcher_for; who watches what is written down.
+Watcher watcher_for(const std::string& path, WatchKind kind, const Watch& watch, Monitor& monitor,
+                    Session::Handle* handle) {
   const auto watcher = watcher_for(watch, monitor, handle);
   if (watcher.function)
     monitor.look(
-        [&](const Monitor::Held& held) { handle->note_data_watch(held, path, watcher.context); });
+        [&](const Monitor::Held& held) { handle->note_watch(held, path, kind, watcher.context); });
   return watcher;
 }
 
@@ -89,7 +93,7 @@ Pending<Stat> Session::start_set(const SetOp& op) {
 Pending<Stat> Session::start_exists(const std::string& path, const Watch& watch) {
   const auto on = handle();
   auto call = std::make_unique<CallOf<Stat>>();
-  const auto watcher = data_watcher_for(path, watch, monitor_, on.get());
+  const auto watcher = watcher_for(path, WatchKind::OfData, watch, monitor_, on.get());
   return start(monitor_, on, std::move(call), [&](zhandle_t* zh, const void* data) {
     return zoo_awexists(zh, path.c_str(), watcher.function, watcher.context, stat_done, data);
   });
@@ -98,7 +102,7 @@ Pending<Stat> Session::start_exists(const std::string& path, const Watch& watch)
 Pending<Node> Session::start_get(const std::string& path, const Watch& watch) {
   const auto on = handle();
   auto call = std::make_unique<CallOf<Node>>();
-  const auto watcher = data_watcher_for(path, watch, monitor_, on.get());
+  const auto watcher = watcher_for(path, WatchKind::OfData, watch, monitor_, on.get());
   return start(monitor_, on, std::move(call), [&](zhandle_t* zh, const void* data) {
     return zoo_awget(zh, path.c_str(), watcher.function, watcher.context, node_done, data);
   });
@@ -112,7 +116,7 @@ Pending<Children> Session::start_children(const std::string& path, const Watch& 
   };
   const auto on = handle();
   auto call = std::make_unique<CallOf<Children>>();
-  const auto watcher = watcher_for(watch, monitor_, on.get());
+  const auto watcher = watcher_for(path, WatchKind::OfChildren, watch, monitor_, on.get());
   return start(monitor_, on, std::move(call), [&](zhandle_t* zh, const void* data) {
     return zoo_awget_children2(zh, path.c_str(), watcher.function, watcher.context, done, data);
   });
@@ -190,7 +194,7 @@ Pending<Node> Session::start_reconfigure(const Reconfiguration& change) {
 
 Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKind kind,
                                                bool local) {
-  const auto type = kind == WatchKind::OfChildren ? ZWATCHTYPE_CHILD : ZWATCHTYPE_DATA;
+  const auto type = server_kind(kind);
   const auto on = handle();
   return start(
       monitor_, on, std::make_unique<CallOf<Nothing>>(), [&](zhandle_t* zh, const void* data) {
@@ -217,16 +221,16 @@ void Session::forget_watches(const std::string& path, const Mailbox& mailbox) {
                        1);
 }
 
-void Session::drop_watches(const std::string& path, const Mailbox& mailbox) {
+void Session::drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) {
   const auto on = handle();
   if (!on) return;
   const bool alone = monitor_.look([&](const Monitor::Held& held) {
-    return on->only_watches(held, path, as_context(on->id_of(held, mailbox)));
+    return on->only_watches(held, path, kind, as_context(on->id_of(held, mailbox)));
   });
   if (!alone) return forget_watches(path, mailbox);
   // Not the call that takes away one watcher's: that one leaves the server's watch where it is.
   start(monitor_, on, std::make_unique<CallOf<Nothing>>(), [&](zhandle_t* zh, const void* data) {
-    return zoo_aremove_all_watches(zh, path.c_str(), ZWATCHTYPE_DATA, 0,
+    return zoo_aremove_all_watches(zh, path.c_str(), server_kind(kind), 0,
                                    reinterpret_cast<void_completion_t*>(nothing_done), data);
   });
 }

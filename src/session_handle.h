@@ -60,13 +60,16 @@ struct Session::Handle {
   std::unordered_map<std::uintptr_t, Mailbox> mailboxes;
   std::uintptr_t last_mailbox = 0;
 
-  /// Who left a one-shot watch on a node's data that has not fired: the context of its watcher, or
-  /// null when there are several. By the hash of the path: a clash only makes them several.
-  std::unordered_map<std::size_t, void*> data_watches;
-  void note_data_watch(const Monitor::Held& held, const std::string& path, void* context);
-  /// Whether nobody but this watcher waits for the node's data.
-  bool only_watches(const Monitor::Held& held, const std::string& path, void* context) const;
-  void data_watches_fired(const Monitor::Held& held, const std::string& path);
+  /// Who left a one-shot watch on a node that has not fired: the context of its watcher, or null
+  /// when there are several. By the hash of the path and kind: a clash only makes them several.
+  std::unordered_map<std::size_t, void*> watches;
+  void note_watch(const Monitor::Held& held, const std::string& path, WatchKind kind,
+                  void* context);
+  /// Whether nobody but this watcher waits for this.
+  bool only_watches(const Monitor::Held& held, const std::string& path, WatchKind kind,
+                    void* context) const;
+  /// `type` is the C client's.
+  void watches_fired(const Monitor::Held& held, int type, const std::string& path);
 
   /// Takes note that the server accepted a credential.
   void accepted(const Credential& credential);

@@ -3,6 +3,8 @@
 
 #include "node_path.h"
 
+#include <algorithm>
+#include <chrono>
 #include <thread>
 
 namespace zksh {
@@ -21,6 +23,12 @@ std::string told(const Children& children) {
 }
 std::string told(const std::vector<OpResult>& results) {
   return fmt::format("{} operations done", results.size());
+}
+
+std::int64_t age_ms(const Stat& stat) {
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  return std::max<std::int64_t>(now.count() - stat.ctime, 0);
 }
 
 void LockRequests::tell(const std::string& what, Clock::time_point at, int code,
@@ -68,8 +76,10 @@ bool LockRequests::lost(int code) {
 
 namespace {
 
-/// A blocking piece of work on a thread of its own; a cancel of the strand stops it.
-Flow<> aside(Strand& strand, std::function<void(const std::stop_token&)> work) {
+/// A blocking piece of work on a thread of its own; a cancel of the strand, or the deadline, stops
+/// it. False: it was stopped.
+Flow<bool> aside(Strand& strand, Clock::time_point deadline,
+                 std::function<void(const std::stop_token&)> work) {
   Guarded<bool> done;
   std::exception_ptr error;
   const std::jthread thread([&](const std::stop_token& stop) {
@@ -80,8 +90,10 @@ Flow<> aside(Strand& strand, std::function<void(const std::stop_token&)> work) {
     }
     strand.monitor().change([&](const Monitor::Held& held) { done(held) = true; });
   });
-  co_await strand.until([&](const Monitor::Held& held) { return done(held); });
-  if (error) std::rethrow_exception(error);
+  const bool in_time =
+      co_await strand.until([&](const Monitor::Held& held) { return done(held); }, deadline);
+  if (in_time && error) std::rethrow_exception(error);
+  co_return in_time;
 }
 
 }  // namespace
@@ -107,7 +119,8 @@ Flow<> LockRequests::connected() {
           if (error.code() != code::connection_loss) throw;
         }
       };
-      co_await aside(strand_, std::move(open));
+      const bool opened = co_await aside(strand_, deadline_, std::move(open));
+      if (!opened) throw LockBusy("no connection in time");
       continue;
     }
     const bool changed = co_await strand_.until(
@@ -116,6 +129,21 @@ Flow<> LockRequests::connected() {
     if (!changed) throw LockBusy("no connection in time");
   }
   if (told_of_loss) step("connected");
+}
+
+Flow<> attempt_until(Clock::time_point deadline, LockRequests& requests, Flow<> attempt,
+                     std::function<Flow<>()> give_back) {
+  requests.set_deadline(deadline);
+  std::exception_ptr failure;
+  try {
+    co_await attempt;
+  } catch (...) {  // thrown on when all is given back
+    failure = std::current_exception();
+  }
+  requests.set_deadline(Strand::never);
+  if (!failure) co_return;
+  co_await give_back();
+  std::rethrow_exception(failure);
 }
 
 Flow<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl) {

@@ -6,7 +6,9 @@
 
 #include <fmt/core.h>
 
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -19,6 +21,9 @@ std::string told(const Stat& stat);
 std::string told(const Node& node);
 std::string told(const Children& children);
 std::string told(const std::vector<OpResult>& results);
+
+/// For how long a node has existed, in milliseconds; by the two machines' clocks.
+std::int64_t age_ms(const Stat& stat);
 
 /// Used by one recipe, on the thread that drives its strand.
 class LockRequests {
@@ -91,6 +96,11 @@ class LockRequests {
   const LockReport& report_;
   Clock::time_point deadline_ = Strand::never;
 };
+
+/// Runs `attempt`, whose waits end at the deadline. When it fails, `give_back` runs to its end,
+/// without a deadline, before the failure is thrown on.
+Flow<> attempt_until(Clock::time_point deadline, LockRequests& requests, Flow<> attempt,
+                     std::function<Flow<>()> give_back);
 
 /// Creates what is missing of a path: ancestors persistent, the last one as `last`, which existed
 /// or exists now in any case. Throws ZkError, LockBusy, Cancelled.

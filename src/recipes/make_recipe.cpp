@@ -1,14 +1,22 @@
 // make_recipe: the recipes by their kinds.
 #include "recipes/make_recipe.h"
 
+#include "recipes/exclusive_lock.h"
 #include "recipes/fair_lock.h"
 
 #include <utility>
 
 namespace zksh {
 
+std::string_view recipe_name(RecipeKind kind) {
+  if (kind == RecipeKind::Herd) return "herd";
+  return kind == RecipeKind::Exclusive ? "exclusive" : "fair";
+}
+
 std::unique_ptr<Recipe> make_recipe(RecipeKind kind, Client& client, Strand& strand,
                                     const LockReport& report, LockRequest request) {
+  if (kind == RecipeKind::Exclusive)
+    return std::make_unique<ExclusiveLock>(client, strand, report, std::move(request));
   const auto wait = kind == RecipeKind::Herd ? LockWait::Children : LockWait::Predecessor;
   return std::make_unique<FairLock>(client, strand, report, std::move(request), wait);
 }

@@ -4,17 +4,22 @@
 #include "recipes/recipe.h"
 
 #include <memory>
+#include <string_view>
 
 namespace zksh {
 
 /// The ways to hold one lock; for demonstration and teaching all but the first.
 enum class RecipeKind {
-  Fair,  ///< a queue in which each watches only the one before it
-  Herd,  ///< the same queue, but everyone is woken by every change of it
+  Fair,       ///< a queue in which each watches only the one before it
+  Herd,       ///< the same queue, but everyone is woken by every change of it
+  Exclusive,  ///< one node that all race for: whoever is fastest, not who came first
 };
 
+/// The name that users know it by: "fair", "herd", "exclusive".
+std::string_view recipe_name(RecipeKind kind);
+
 /// A contender, which has asked for nothing yet. `client`, `strand` and `report` outlive it; it
-/// runs on `strand`.
+/// runs on `strand`. Throws UsageError when the recipe cannot do what is requested.
 std::unique_ptr<Recipe> make_recipe(RecipeKind kind, Client& client, Strand& strand,
                                     const LockReport& report, LockRequest request);
 

@@ -29,9 +29,10 @@ class LockLost : public Error {
 
 /// Where a contender stands that has to wait.
 struct LockPlace {
-  std::size_t position = 0;  ///< 1: the holder; readers that hold together count each
-  std::size_t count = 0;     ///< contenders in all
-  std::string behind{};      ///< what the one it waits for says of itself
+  /// 1: the holder; readers that hold together count each. 0: there is no order.
+  std::size_t position = 0;
+  std::size_t count = 0;  ///< contenders in all
+  std::string behind{};   ///< what the one it waits for says of itself
   std::string behind_node{};
   std::string holder{};  ///< what the first in the queue says of itself
   /// For how long the first has been in the queue, in milliseconds; by the two machines' clocks.

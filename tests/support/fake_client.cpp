@@ -16,6 +16,10 @@ FakeClient::~FakeClient() {
   monitor().change([&](const Monitor::Held& held) { end(held, SessionState::Closed); });
 }
 
+bool FakeClient::alive() const {
+  return state_ == SessionState::Connected || state_ == SessionState::Connecting;
+}
+
 void FakeClient::begin(const Monitor::Held& held) {
   session_ = tree_.begin_session(
       held, [this](const Monitor::Held& now, Event::Type type, const std::string& path) {
@@ -28,13 +32,20 @@ void FakeClient::begin(const Monitor::Held& held) {
   if (sink_) sink_(held, {.path = {}, .state = state_});
 }
 
-void FakeClient::end(const Monitor::Held& held, SessionState state) {
-  if (session_ == 0) return;
+void FakeClient::end(const Monitor::Held& held, SessionState state, bool buried) {
+  if (!alive()) return;
+  fail_deliveries(held, state == SessionState::Expired ? code::session_expired : code::closing);
+  held_back_.clear();
   data_watches_.clear();
   child_watches_.clear();
   missed_.clear();
   state_ = state;
-  tree_.end_session(held, std::exchange(session_, 0));
+  tree_.forget_listener(held, session_);
+  if (buried)
+    tree_.end_session(held, session_);
+  else
+    unburied_.push_back(session_);
+  if (state == SessionState::Closed) session_ = 0;
   if (sink_) sink_(held, {.path = {}, .state = state});
 }
 
@@ -53,43 +64,100 @@ void FakeClient::expire() {
   monitor().change([&](const Monitor::Held& held) { end(held, SessionState::Expired); });
 }
 
+void FakeClient::bury() {
+  monitor().change([&](const Monitor::Held& held) {
+    for (const auto session : std::exchange(unburied_, {})) tree_.end_session(held, session);
+  });
+}
+
 void FakeClient::fail_authentication() {
   monitor().change([&](const Monitor::Held& held) { end(held, SessionState::AuthFailed); });
 }
 
+void FakeClient::lose_connection(const Monitor::Held& held) {
+  if (state_ != SessionState::Connected) return;
+  fail_deliveries(held, code::connection_loss);
+  state_ = SessionState::Connecting;
+  if (sink_) sink_(held, {.path = {}, .state = state_});
+}
+
 void FakeClient::disconnect() {
-  monitor().change([&](const Monitor::Held& held) {
-    state_ = SessionState::Connecting;
-    if (sink_) sink_(held, {.path = {}, .state = state_});
-  });
+  monitor().change([&](const Monitor::Held& held) { lose_connection(held); });
 }
 
 void FakeClient::reconnect() {
   monitor().change([&](const Monitor::Held& held) {
+    if (state_ != SessionState::Connecting) return;
     state_ = SessionState::Connected;
     if (sink_) sink_(held, {.path = {}, .state = state_});
     for (const auto& [type, path] : std::exchange(missed_, {})) hear(held, type, path);
   });
 }
 
+void FakeClient::suffer(const Monitor::Held& held, Loss loss) {
+  if (loss == Loss::OfConnection) lose_connection(held);
+  if (loss == Loss::OfSession) end(held, SessionState::Expired);
+  if (loss == Loss::OfSessionUnburied) end(held, SessionState::Expired, false);
+}
+
+void FakeClient::hold_back() {
+  monitor().look([&](const Monitor::Held&) { holds_back_ = true; });
+}
+
+bool FakeClient::deliver() {
+  return monitor().change([&](const Monitor::Held& held) {
+    if (held_back_.empty()) return false;
+    const auto next = std::move(held_back_.front());
+    held_back_.pop_front();
+    next.arrive(held);
+    return true;
+  });
+}
+
+void FakeClient::deliver_all() {
+  monitor().look([&](const Monitor::Held&) { holds_back_ = false; });
+  while (deliver()) continue;
+}
+
+void FakeClient::send(const Monitor::Held& held, Delivery delivery) {
+  if (holds_back_)
+    held_back_.push_back(std::move(delivery));
+  else
+    delivery.arrive(held);
+}
+
+/// Answers are lost; events are not: the server tells them again after a reconnect.
+void FakeClient::fail_deliveries(const Monitor::Held& held, int code) {
+  for (const auto& delivery : held_back_)
+    if (delivery.fail) delivery.fail(held, code);
+  std::erase_if(held_back_, [](const Delivery& delivery) { return !!delivery.fail; });
+}
+
 void FakeClient::await_connection(const std::string& path, const std::stop_token& stop) {
-  const auto waits = [&](const Monitor::Held&) { return state_ == SessionState::Connecting; };
-  if (!monitor().wait(stop, [&](const Monitor::Held& held) { return !waits(held); }))
+  if (!monitor().wait(stop,
+                      [&](const Monitor::Held&) { return state_ != SessionState::Connecting; }))
     throw Cancelled();
-  const auto now = current_state();
-  if (now == SessionState::Expired) throw ZkError(code::session_expired, path);
-  if (now != SessionState::Connected) throw ZkError(code::invalid_state, path);
+  monitor().change([&](const Monitor::Held& held) {
+    if (state_ == SessionState::Expired) begin(held);
+  });
+  if (current_state() != SessionState::Connected) throw ZkError(code::invalid_state, path);
 }
 
 SessionState FakeClient::state(const Monitor::Held& /*held*/) { return state_; }
 
-std::int64_t FakeClient::session_id() {
-  return monitor().look([&](const Monitor::Held&) { return session_; });
-}
+std::int64_t FakeClient::session_id(const Monitor::Held& /*held*/) { return session_; }
 
 void FakeClient::fail_request(std::size_t number, When when, int code) {
   monitor().look([&](const Monitor::Held&) {
-    failures_.push_back({requests_ + number, when, code});
+    failures_.push_back({requests_ + number, when, Loss::OfAnswer, code});
+  });
+}
+
+void FakeClient::lose(std::size_t number, When when, Loss loss) {
+  const bool session = loss == Loss::OfSession || loss == Loss::OfSessionUnburied;
+  monitor().look([&](const Monitor::Held&) {
+    failures_.push_back(
+        {requests_ + number, when, loss, session ? code::session_expired : code::connection_loss});
   });
 }
 
@@ -98,8 +166,17 @@ void FakeClient::before_request(std::size_t number, std::function<void()> action
       [&](const Monitor::Held&) { actions_.emplace(requests_ + number, std::move(action)); });
 }
 
+std::size_t FakeClient::watches() {
+  return monitor().look([&](const Monitor::Held&) {
+    std::size_t count = 0;
+    for (const auto* watches : {&data_watches_, &child_watches_})
+      for (const auto& [path, listeners] : *watches) count += listeners.size();
+    return count;
+  });
+}
+
 template <class T, class Apply>
-Pending<T> FakeClient::request(Apply&& apply) {
+Pending<T> FakeClient::request(bool changes, Apply&& apply) {
   auto pending = std::make_shared<Answer<T>>();
   std::function<void()> action;
   const auto number = monitor().look([&](const Monitor::Held&) {
@@ -110,32 +187,41 @@ Pending<T> FakeClient::request(Apply&& apply) {
   });
   if (action) action();
   monitor().change([&](const Monitor::Held& held) {
+    if (!alive() || state_ == SessionState::Connecting) {
+      (*pending)(held) = Outcome<T>{alive() ? code::connection_loss : code::invalid_state, {}};
+      return;
+    }
     const auto failure = std::ranges::find(failures_, number, &Failure::request);
-    const bool fails = failure != failures_.end();
-    Outcome<T> outcome;
-    if (session_ == 0)
-      outcome.code = code::invalid_state;
-    else if (state_ == SessionState::Connecting)
-      outcome.code = code::connection_loss;
-    else if (!fails || failure->when == When::AfterItWasApplied)
-      outcome = apply(held);
-    if (fails) outcome = Outcome<T>{failure->code, {}};
-    (*pending)(held) = std::move(outcome);
+    if (failure != failures_.end()) {
+      if (changes && failure->when == When::AfterItWasApplied) apply(held);
+      (*pending)(held) = Outcome<T>{failure->code, {}};
+      suffer(held, failure->loss);
+      return;
+    }
+    send(held, {.arrive = [pending, outcome = apply(held)](
+                              const Monitor::Held& now) { (*pending)(now) = outcome; },
+                .fail =
+                    [pending](const Monitor::Held& now, int code) {
+                      (*pending)(now) = Outcome<T>{code, {}};
+                    }});
   });
   return pending;
 }
 
-void FakeClient::leave(std::map<std::string, Listeners>& watches, const std::string& path,
-                       const Watch& watch) {
+void FakeClient::leave(Watches& watches, const std::string& path, const Watch& watch) {
   if (!watch.is_set()) return;
   auto& listeners = watches[path];
   if (std::ranges::find(listeners, watch.mailbox()) == listeners.end())
     listeners.push_back(watch.mailbox());
 }
 
+FakeClient::Watches& FakeClient::watches_of(WatchKind kind) {
+  return kind == WatchKind::OfChildren ? child_watches_ : data_watches_;
+}
+
 void FakeClient::hear(const Monitor::Held& held, Event::Type type, const std::string& path) {
   Listeners fired;
-  const auto fire = [&](std::map<std::string, Listeners>& watches) {
+  const auto fire = [&](Watches& watches) {
     const auto found = watches.find(path);
     if (found == watches.end()) return;
     for (const auto& listener : found->second)
@@ -146,35 +232,37 @@ void FakeClient::hear(const Monitor::Held& held, Event::Type type, const std::st
   if (type == Event::Type::ChildrenChanged || type == Event::Type::Deleted) fire(child_watches_);
   for (const auto& mailbox : fired) {
     const Event event{.type = type, .path = path, .state = state_, .printed = !mailbox};
-    if (mailbox)
-      (*mailbox)(held).push_back(event);
-    else if (sink_)
-      sink_(held, event);
+    send(held, {.arrive = [this, mailbox, event](const Monitor::Held& now) {
+           if (mailbox)
+             (*mailbox)(now).push_back(event);
+           else if (sink_)
+             sink_(now, event);
+         }});
   }
 }
 
 Pending<Created> FakeClient::start_create(const CreateOp& op) {
   return request<Created>(
-      [&](const Monitor::Held& held) { return tree_.create(held, op, session_); });
+      true, [&](const Monitor::Held& held) { return tree_.create(held, op, session_); });
 }
 
 Pending<Nothing> FakeClient::start_remove(const RemoveOp& op) {
-  return request<Nothing>([&](const Monitor::Held& held) { return tree_.remove(held, op); });
+  return request<Nothing>(true, [&](const Monitor::Held& held) { return tree_.remove(held, op); });
 }
 
 Pending<Stat> FakeClient::start_set(const SetOp& op) {
-  return request<Stat>([&](const Monitor::Held& held) { return tree_.set(held, op); });
+  return request<Stat>(true, [&](const Monitor::Held& held) { return tree_.set(held, op); });
 }
 
 Pending<Stat> FakeClient::start_exists(const std::string& path, const Watch& watch) {
-  return request<Stat>([&](const Monitor::Held&) {
+  return request<Stat>(false, [&](const Monitor::Held&) {
     leave(data_watches_, path, watch);
     return tree_.exists(path);
   });
 }
 
 Pending<Node> FakeClient::start_get(const std::string& path, const Watch& watch) {
-  return request<Node>([&](const Monitor::Held&) {
+  return request<Node>(false, [&](const Monitor::Held&) {
     auto outcome = tree_.get(path);
     if (outcome.code == code::ok) leave(data_watches_, path, watch);
     return outcome;
@@ -182,7 +270,7 @@ Pending<Node> FakeClient::start_get(const std::string& path, const Watch& watch)
 }
 
 Pending<Children> FakeClient::start_children(const std::string& path, const Watch& watch) {
-  return request<Children>([&](const Monitor::Held&) {
+  return request<Children>(false, [&](const Monitor::Held&) {
     auto outcome = tree_.children(path);
     if (outcome.code == code::ok) leave(child_watches_, path, watch);
     return outcome;
@@ -190,20 +278,21 @@ Pending<Children> FakeClient::start_children(const std::string& path, const Watc
 }
 
 Pending<NodeAcl> FakeClient::start_get_acl(const std::string& path) {
-  return request<NodeAcl>([&](const Monitor::Held&) { return tree_.get_acl(path); });
+  return request<NodeAcl>(false, [&](const Monitor::Held&) { return tree_.get_acl(path); });
 }
 
 Pending<Nothing> FakeClient::start_set_acl(const std::string& path, const Acl& acl,
                                            std::int32_t version) {
-  return request<Nothing>([&](const Monitor::Held&) { return tree_.set_acl(path, acl, version); });
+  return request<Nothing>(true,
+                          [&](const Monitor::Held&) { return tree_.set_acl(path, acl, version); });
 }
 
 Pending<Nothing> FakeClient::start_sync(const std::string& /*path*/) {
-  return request<Nothing>([](const Monitor::Held&) { return Outcome<Nothing>{}; });
+  return request<Nothing>(true, [](const Monitor::Held&) { return Outcome<Nothing>{}; });
 }
 
 Pending<std::vector<OpResult>> FakeClient::start_multi(const std::vector<Op>& ops) {
-  return request<std::vector<OpResult>>([&](const Monitor::Held& held) {
+  return request<std::vector<OpResult>>(true, [&](const Monitor::Held& held) {
     const bool possible = std::ranges::all_of(ops, [](const Op& op) {
       const auto* created = std::get_if<CreateOp>(&op);
       return !created || fits_multi(*created);
@@ -218,31 +307,36 @@ Pending<std::vector<OpResult>> FakeClient::start_multi(const std::vector<Op>& op
 
 Pending<Nothing> FakeClient::start_add_auth(const std::string& /*scheme*/,
                                             const std::string& /*auth*/) {
-  return request<Nothing>([](const Monitor::Held&) { return Outcome<Nothing>{}; });
+  return request<Nothing>(true, [](const Monitor::Held&) { return Outcome<Nothing>{}; });
 }
 
 Pending<Node> FakeClient::start_get_config(const Watch& /*watch*/) {
-  return request<Node>([](const Monitor::Held&) { return Outcome<Node>{code::unimplemented, {}}; });
+  return request<Node>(false, [](const Monitor::Held&) {
+    return Outcome<Node>{code::unimplemented, {}};
+  });
 }
 
 Pending<Node> FakeClient::start_reconfigure(const Reconfiguration& /*change*/) {
-  return request<Node>([](const Monitor::Held&) { return Outcome<Node>{code::unimplemented, {}}; });
+  return request<Node>(false, [](const Monitor::Held&) {
+    return Outcome<Node>{code::unimplemented, {}};
+  });
 }
 
 Pending<Nothing> FakeClient::start_remove_watches(const std::string& path, WatchKind kind,
                                                   bool /*local*/) {
-  return request<Nothing>([&](const Monitor::Held&) {
-    auto& watches = kind == WatchKind::OfChildren ? child_watches_ : data_watches_;
-    const bool removed = std::erase(watches[path], nullptr) != 0;
+  return request<Nothing>(true, [&](const Monitor::Held&) {
+    const bool removed = std::erase(watches_of(kind)[path], nullptr) != 0;
     return Outcome<Nothing>{removed ? code::ok : code::no_watcher, {}};
   });
 }
 
 void FakeClient::forget_watches(const std::string& path, const Mailbox& mailbox) {
-  monitor().look([&](const Monitor::Held&) {
-    std::erase(data_watches_[path], mailbox);
-    std::erase(child_watches_[path], mailbox);
-  });
+  drop_watches(path, mailbox, WatchKind::OfData);
+  drop_watches(path, mailbox, WatchKind::OfChildren);
+}
+
+void FakeClient::drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) {
+  monitor().look([&](const Monitor::Held&) { std::erase(watches_of(kind)[path], mailbox); });
 }
 
 }  // namespace zksh

@@ -5,6 +5,8 @@
 #include "fake_tree.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,27 +17,47 @@
 namespace zksh {
 
 /// A session on a FakeTree, connected from the beginning. Every answer is there when a `start_*`
-/// member returns, every event when the change is made; one-shot watches as the C client has them:
-/// one event for all watches of a mailbox, or all printed ones, on a node.
+/// member returns, every event when the change is made, unless they are held back; one-shot watches
+/// as the C client has them: one event for all watches of a mailbox, or all printed ones, on a
+/// node. As with Session, await_connection replaces an expired session by a new one.
 class FakeClient final : public Client {
  public:
   using EventSink = std::function<void(const Monitor::Held&, const Event&)>;
   enum class When { BeforeItIsApplied, AfterItWasApplied };
+  enum class Loss {
+    OfAnswer,           ///< that of the one request only; the connection stays
+    OfConnection,       ///< until `reconnect`
+    OfSession,          ///< and of its ephemerals
+    OfSessionUnburied,  ///< as a server sees it that lags behind: the ephemerals are there until
+                        ///< `bury`
+  };
 
   explicit FakeClient(FakeTree& tree, EventSink sink = {});
   ~FakeClient() override;
 
   /// The `number`th request from now on (1: the next) fails with `code`.
   void fail_request(std::size_t number, When when, int code = code::connection_loss);
+  /// Something is lost at the `number`th request from now on, which fails for that reason.
+  void lose(std::size_t number, When when, Loss loss);
   /// Runs `action` before the `number`th request from now on: what others do in between.
   void before_request(std::size_t number, std::function<void()> action);
   std::size_t requests() const { return requests_; }  ///< sent until now
+  std::size_t watches();                              ///< that have not fired
+
+  /// From now on answers and events wait, in their order, for `deliver`.
+  void hold_back();
+  /// Delivers the next answer or event that was held back; false: there is none.
+  bool deliver();
+  /// Delivers all, and holds nothing back any more.
+  void deliver_all();
 
   /// Requests fail until `reconnect`. Then the watches whose nodes changed meanwhile fire.
   void disconnect();
   void reconnect();
   /// The server gives the session up: its ephemerals and watches go.
   void expire();
+  /// The ephemerals of sessions that were lost and not buried go.
+  void bury();
 
   Monitor& monitor() override { return tree_.monitor(); }
   std::unique_ptr<Client> another() override { return std::make_unique<FakeClient>(tree_); }
@@ -45,7 +67,8 @@ class FakeClient final : public Client {
   void await_connection(const std::string& path, const std::stop_token& stop) override;
   SessionState state(const Monitor::Held& held) override;
   std::string connection_problem() override { return {}; }
-  std::int64_t session_id() override;
+  std::int64_t session_id(const Monitor::Held& held) override;
+  using Client::session_id;
   int negotiated_timeout() override { return 30000; }
   std::vector<Identity> identities() override { return {}; }
   void fail_authentication() override;
@@ -67,26 +90,37 @@ class FakeClient final : public Client {
   Pending<Nothing> start_remove_watches(const std::string& path, WatchKind kind,
                                         bool local) override;
   void forget_watches(const std::string& path, const Mailbox& mailbox) override;
-  void drop_watches(const std::string& path, const Mailbox& mailbox) override {
-    forget_watches(path, mailbox);
-  }
+  void drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) override;
 
  private:
   /// The mailboxes that hear of a node; null stands for the printed watches.
   using Listeners = std::vector<Mailbox>;
+  using Watches = std::map<std::string, Listeners>;
   struct Failure {
     std::size_t request;
     When when;
+    Loss loss;
     int code;
   };
+  /// An answer or an event on its way. An answer can fail instead.
+  struct Delivery {
+    std::function<void(const Monitor::Held&)> arrive;
+    std::function<void(const Monitor::Held&, int code)> fail{};
+  };
 
+  /// `changes`: not a read, which has no effect when its answer is lost, not even a watch.
   template <class T, class Apply>
-  Pending<T> request(Apply&& apply);
+  Pending<T> request(bool changes, Apply&& apply);
+  bool alive() const;
   void begin(const Monitor::Held& held);
-  void end(const Monitor::Held& held, SessionState state);
+  void end(const Monitor::Held& held, SessionState state, bool buried = true);
+  void lose_connection(const Monitor::Held& held);
+  void suffer(const Monitor::Held& held, Loss loss);
+  void send(const Monitor::Held& held, Delivery delivery);
+  void fail_deliveries(const Monitor::Held& held, int code);
   void hear(const Monitor::Held& held, Event::Type type, const std::string& path);
-  static void leave(std::map<std::string, Listeners>& watches, const std::string& path,
-                    const Watch& watch);
+  static void leave(Watches& watches, const std::string& path, const Watch& watch);
+  Watches& watches_of(WatchKind kind);
 
   FakeTree& tree_;
   EventSink sink_;
@@ -95,9 +129,12 @@ class FakeClient final : public Client {
   std::map<std::size_t, std::function<void()>> actions_;
   SessionState state_ = SessionState::Closed;
   std::int64_t session_ = 0;
-  std::map<std::string, Listeners> data_watches_;
-  std::map<std::string, Listeners> child_watches_;
+  std::vector<std::int64_t> unburied_;
+  Watches data_watches_;
+  Watches child_watches_;
   std::vector<std::pair<Event::Type, std::string>> missed_;  ///< while disconnected
+  bool holds_back_ = false;
+  std::deque<Delivery> held_back_;
 };
 
 }  // namespace zksh

@@ -29,8 +29,12 @@ std::int64_t FakeTree::begin_session(const Monitor::Held& /*held*/, Listener lis
   return last_session_;
 }
 
+void FakeTree::forget_listener(const Monitor::Held& /*held*/, std::int64_t session) {
+  sessions_.erase(session);
+}
+
 void FakeTree::end_session(const Monitor::Held& held, std::int64_t session) {
-  if (sessions_.erase(session) == 0) return;
+  sessions_.erase(session);
   std::vector<std::string> ephemerals;
   for (const auto& [path, entry] : nodes_)
     if (entry.stat.ephemeral_owner == session) ephemerals.push_back(path);
@@ -40,24 +44,37 @@ void FakeTree::end_session(const Monitor::Held& held, std::int64_t session) {
 }
 
 void FakeTree::tell(const Monitor::Held& held) {
+  for (const auto& path : std::exchange(overflown_, {})) nodes_.at(path).counter = INT32_MAX;
   for (const auto& change : std::exchange(changes_, {}))
     for (const auto& [session, listener] : sessions_) listener(held, change.type, change.path);
 }
 
 void FakeTree::touch_parent(const std::string& path, int growth) {
   const std::string parent(parent_path(path));
-  auto& stat = nodes_.at(parent).stat;
+  auto& [data, acl, stat, counter] = nodes_.at(parent);
   stat.num_children += growth;
-  ++stat.cversion;
+  // The arithmetic of Java: it wraps.
+  if (growth > 0) {
+    // Only inside one transaction a counter is seen beyond its end (ZOOKEEPER-3249).
+    if (counter == INT32_MAX) overflown_.insert(parent);
+    counter = static_cast<std::int32_t>(static_cast<std::uint32_t>(counter) + 1);
+  }
+  stat.cversion = static_cast<std::int32_t>(2 * static_cast<std::uint32_t>(counter) -
+                                            static_cast<std::uint32_t>(stat.num_children));
   stat.pzxid = last_zxid_;
   changes_.push_back({Event::Type::ChildrenChanged, parent});
+}
+
+void FakeTree::set_counter(const Monitor::Held& /*held*/, const std::string& path,
+                           std::int32_t next) {
+  nodes_.at(path).counter = next;
 }
 
 OpResult FakeTree::apply_create(const CreateOp& op, std::int64_t session) {
   const auto parent = nodes_.find(std::string(parent_path(op.path)));
   if (parent == nodes_.end()) return {.code = code::no_node, .path = {}, .stat = {}};
   auto path = op.path;
-  if (op.sequential) path += fmt::format("{:010}", parent->second.stat.cversion);
+  if (op.sequential) path += fmt::format("{:010}", parent->second.counter);
   if (nodes_.contains(path)) return {.code = code::node_exists, .path = {}, .stat = {}};
   if (parent->second.stat.ephemeral_owner != 0)
     return {.code = code::no_children_for_ephemerals, .path = {}, .stat = {}};
@@ -91,7 +108,7 @@ OpResult FakeTree::apply_remove(const RemoveOp& op) {
 OpResult FakeTree::apply_set(const SetOp& op) {
   const auto found = nodes_.find(op.path);
   if (found == nodes_.end()) return {.code = code::no_node, .path = {}, .stat = {}};
-  auto& [data, acl, stat] = found->second;
+  auto& [data, acl, stat, counter] = found->second;
   if (!version_fits(op.version, stat.version))
     return {.code = code::bad_version, .path = {}, .stat = {}};
   data = op.data;
@@ -151,6 +168,7 @@ Outcome<std::vector<OpResult>> FakeTree::multi(const Monitor::Held& held,
   }
   if (outcome.code != code::ok) {
     nodes_ = before;
+    overflown_.clear();
     changes_.clear();
   }
   tell(held);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,14 @@ class FakeTree {
   Monitor& monitor() { return monitor_; }
   /// Returns a new session's id. Its listener hears of all changes until the session ends.
   std::int64_t begin_session(const Monitor::Held& held, Listener listener);
+  /// It hears of nothing any more; its ephemerals stay.
+  void forget_listener(const Monitor::Held& held, std::int64_t session);
   /// Removes the session's ephemerals.
   void end_session(const Monitor::Held& held, std::int64_t session);
+
+  /// The number that the node's next sequential child gets. From ZooKeeper 3.6 on it sticks at its
+  /// end; one that is negative has wrapped, as with servers before.
+  void set_counter(const Monitor::Held& held, const std::string& path, std::int32_t next);
 
   Outcome<Created> create(const Monitor::Held& held, const CreateOp& op, std::int64_t session);
   Outcome<Nothing> remove(const Monitor::Held& held, const RemoveOp& op);
@@ -42,6 +49,7 @@ class FakeTree {
     Data data;
     Acl acl;
     Stat stat;
+    std::int32_t counter = 0;  ///< creations below it
   };
   struct Change {
     Event::Type type;
@@ -60,7 +68,8 @@ class FakeTree {
   std::map<std::int64_t, Listener> sessions_;
   std::int64_t last_zxid_ = 0;
   std::int64_t last_session_ = 0x1000;
-  std::vector<Change> changes_;  ///< not told yet
+  std::vector<Change> changes_;      ///< not told yet
+  std::set<std::string> overflown_;  ///< whose counters were at their end
 };
 
 }  // namespace zksh

@@ -115,7 +115,54 @@ TEST_F(FakeClientTest, EphemeralsGoWithTheSession) {
   other.expire();
   EXPECT_THAT(heard(), ElementsAre("/e"));
   EXPECT_FALSE(client.exists("/e", Watch::none(), {}));
-  EXPECT_EQ(code_of([&] { other.get("/e", Watch::none(), {}); }), code::session_expired);
+  const auto dead = other.session_id();
+  EXPECT_EQ(other.await(other.start_get("/", Watch::none()), {}).code, code::invalid_state);
+  EXPECT_EQ(code_of([&] { other.get("/", Watch::none(), {}); }), code::ok);
+  EXPECT_NE(other.session_id(), dead);
+}
+
+TEST_F(FakeClientTest, EphemeralsMayOutliveTheirSessionInTheEyesOfALateServer) {
+  client.create({.path = "/e", .data = {}, .mode = CreateMode::Ephemeral}, {});
+  client.lose(1, FakeClient::When::BeforeItIsApplied, FakeClient::Loss::OfSessionUnburied);
+  EXPECT_EQ(client.await(client.start_get("/", Watch::none()), {}).code, code::session_expired);
+  EXPECT_TRUE(client.exists("/e", Watch::none(), {}));
+  client.bury();
+  EXPECT_FALSE(client.exists("/e", Watch::none(), {}));
+}
+
+TEST_F(FakeClientTest, HoldsAnswersAndEventsBackInTheirOrder) {
+  client.children("/", Watch::into(mailbox), {});
+  client.hold_back();
+  const auto made = client.start_create({.path = "/a", .data = {}});
+  const auto answered = [&] {
+    return client.monitor().look([&](const Monitor::Held& held) { return !!(*made)(held); });
+  };
+  EXPECT_TRUE(client.deliver());
+  EXPECT_THAT(heard(), ElementsAre("/"));
+  EXPECT_FALSE(answered());
+  client.disconnect();
+  EXPECT_TRUE(answered());
+  EXPECT_EQ(client.await(made, {}).code, code::connection_loss);
+  client.deliver_all();
+  client.reconnect();
+  EXPECT_TRUE(client.exists("/a", Watch::none(), {}));
+}
+
+TEST_F(FakeClientTest, SticksAtTheEndOfTheSequence) {
+  client.create({.path = "/a", .data = {}}, {});
+  tree.monitor().change(
+      [&](const Monitor::Held& held) { tree.set_counter(held, "/a", INT32_MAX - 1); });
+  const auto number = [&](const std::string& prefix) {
+    return client.create({.path = "/a/" + prefix, .data = {}, .sequential = true}, {}).path;
+  };
+  EXPECT_EQ(number("n-"), "/a/n-2147483646");
+  EXPECT_EQ(number("n-"), "/a/n-2147483647");
+  EXPECT_EQ(code_of([&] { number("n-"); }), code::node_exists);
+  const CreateOp next{.path = "/a/m-", .data = {}, .sequential = true};
+  const auto together = client.multi({next, next}, {});
+  EXPECT_EQ(together[0].path, "/a/m-2147483647");
+  EXPECT_EQ(together[1].path, "/a/m--2147483648");
+  EXPECT_EQ(number("o-"), "/a/o-2147483647");
 }
 
 }  // namespace

@@ -1,0 +1,99 @@
+// ExclusiveLock: racing, losing, racing again.
+#include "recipes/exclusive_lock.h"
+
+#include "node_path.h"
+
+#include <utility>
+
+namespace zksh {
+
+ExclusiveLock::ExclusiveLock(Client& client, Strand& strand, const LockReport& report,
+                             LockRequest request)
+    : requests_(client, strand, report),
+      report_(report),
+      request_(std::move(request)),
+      node_(join_path(request_.path, "lock")),
+      nodes_(requests_,
+             [this](const std::string& guid) {
+               // By the guid a lost answer's node is told from another contender's.
+               const auto* const gap = request_.owner.empty() ? "guid=" : " guid=";
+               return LockNodesPlan{.nodes = {{.path = node_,
+                                               .data = request_.owner + gap + guid,
+                                               .acl = request_.acl,
+                                               .mode = CreateMode::Ephemeral}},
+                                    .parents = request_.parent.value_or(CreateMode::Container)};
+             }),
+      watch_(requests_) {
+  if (request_.read_write || request_.mode == LockMode::Shared)
+    throw UsageError("the exclusive recipe has no readers and writers");
+}
+
+Flow<> ExclusiveLock::acquire(Clock::time_point deadline) {
+  return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
+}
+
+Flow<> ExclusiveLock::give_up() {
+  watch_.drop();
+  co_await nodes_.take_back();
+}
+
+Flow<> ExclusiveLock::contend() {
+  told_.clear();
+  if (request_.try_only) co_await look_first();
+  for (;;) {
+    const int result = co_await nodes_.make();
+    if (result == code::node_exists) {
+      if (request_.try_only) throw LockBusy(request_.path + " is busy");
+      co_await await_end();
+      continue;
+    }
+    const bool held = co_await nodes_.prove();
+    if (held) co_return;
+    if (!request_.requeue) throw LockLost(request_.path + ": lost as soon as it was held");
+    if (report_.warning)
+      report_.warning(request_.path + ": lost as soon as it was held; asking again");
+  }
+}
+
+Flow<> ExclusiveLock::look_first() {
+  for (;;) {
+    co_await requests_.connected();
+    auto sent =
+        requests_.send([&] { return "exists " + node_; },
+                       [&] { return requests_.client().start_exists(node_, Watch::none()); });
+    const auto outcome = co_await requests_.answer(std::move(sent));
+    if (LockRequests::lost(outcome.code)) continue;
+    if (outcome.code == code::no_node) co_return;
+    if (outcome.code != code::ok) throw ZkError(outcome.code, node_);
+    throw LockBusy(request_.path + " is busy");
+  }
+}
+
+Flow<> ExclusiveLock::await_end() {
+  co_await requests_.connected();
+  auto seen = co_await watch_.get(node_);
+  if (seen.code == code::no_node || LockRequests::lost(seen.code)) co_return;
+  if (seen.code != code::ok) throw ZkError(seen.code, node_);
+  auto holder = std::move(seen.value.data).value_or("");
+  if (report_.waiting && holder != told_) {
+    told_ = holder;
+    report_.waiting({.behind = holder,
+                     .behind_node = "lock",
+                     .holder = holder,
+                     .holder_age_ms = age_ms(seen.value.stat)});
+  }
+  const bool woken = co_await watch_.event();
+  if (!woken) throw LockBusy(request_.path + " is busy");
+}
+
+Flow<bool> ExclusiveLock::release() {
+  requests_.set_deadline(Strand::never);
+  co_return co_await nodes_.take_back();
+}
+
+Flow<> ExclusiveLock::downgrade() {
+  throw UsageError(request_.path + " is not held for writing");
+  co_return;
+}
+
+}  // namespace zksh

@@ -1,0 +1,39 @@
+// ExclusiveLock: the simplest lock: whoever makes the one node holds it.
+#pragma once
+
+#include "recipes/lock_nodes.h"
+#include "recipes/lock_watch.h"
+
+#include <string>
+
+namespace zksh {
+
+/// An exclusive lock by one ephemeral node, PATH/lock: all race to create it, and who loses watches
+/// it and races again when it is gone. Unfair: it is no queue, and every release wakes everyone.
+/// Only zksh knows it; the contenders of the other recipes do not see it.
+class ExclusiveLock final : public Recipe {
+ public:
+  /// `client`, `strand` and `report` outlive it. Throws UsageError when readers are asked for.
+  ExclusiveLock(Client& client, Strand& strand, const LockReport& report, LockRequest request);
+
+  Flow<> acquire(Clock::time_point deadline) override;
+  Flow<bool> release() override;
+  Flow<> downgrade() override;
+  const LockHolding& holding() const override { return nodes_.holding(); }
+
+ private:
+  Flow<> contend();
+  Flow<> look_first();
+  Flow<> await_end();
+  Flow<> give_up();
+
+  LockRequests requests_;
+  const LockReport& report_;
+  LockRequest request_;
+  std::string node_;
+  LockNodes nodes_;
+  LockWatch watch_;
+  std::string told_;  ///< whom the user knows to be waited for
+};
+
+}  // namespace zksh

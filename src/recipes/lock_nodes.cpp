@@ -1,0 +1,344 @@
+// LockNodes: creations, losses and removals.
+#include "recipes/lock_nodes.h"
+
+#include "node_path.h"
+#include "recipes/lock_name.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+namespace zksh {
+namespace {
+
+/// How often a parent may vanish, or be made by another, between two requests of ours.
+constexpr int parent_races = 20;
+
+bool is_answer(int code) { return code == code::ok || code == code::no_node; }
+
+std::string in_words(const std::vector<CreateOp>& nodes) {
+  std::string text = nodes.size() == 1 ? "create" : "multi: create";
+  for (const auto& node : nodes) text += " " + node.path;
+  return text + (nodes.front().sequential ? " (ephemeral, sequential)" : " (ephemeral)");
+}
+
+}  // namespace
+
+void LockNodes::begin_anew() {
+  guid_ = hex_ = fresh_guid();
+  std::erase(hex_, '-');
+  plan_ = planner_(guid_);
+  holding_ = {.nodes = {}, .session = requests_.client().session_id()};
+  asked_ = unsure_ = true;
+}
+
+Flow<int> LockNodes::make(std::function<void()> behind) {
+  parents_.clear();
+  for (int race = 0; race < parent_races;) {
+    co_await requests_.connected();
+    begin_anew();
+    const auto session = holding_.session;
+    const int result = co_await create(behind);
+    bool made = result == code::ok;
+    if (made || LockRequests::lost(result)) {
+      if (!made) made = co_await find();
+      unsure_ = holding_.session != session || !same_session();
+      if (made && !unsure_) co_return code::ok;
+      // Another session has begun. What is there may be of the old one, which a server that lags
+      // behind still shows, or of the new one, if it was faster than the request.
+      co_await take_back();
+      continue;
+    }
+    asked_ = unsure_ = false;  // refused: nothing was made
+    if (result == code::node_exists && !plan_.nodes.front().sequential) co_return result;
+    if (result != code::no_node)
+      throw ZkError(result, std::string(parent_path(plan_.nodes.front().path)));
+    ++race;
+    for (const auto& node : plan_.nodes) parents_.emplace(parent_path(node.path));
+  }
+  throw Error(fmt::format("{} keeps vanishing: somebody removes it again and again",
+                          parent_path(plan_.nodes.front().path)));
+}
+
+/// Creates the nodes, and right before them the parents that were missing: a container that never
+/// has a child is never removed. The code is that of the nodes.
+Flow<int> LockNodes::create(const std::function<void()>& behind) {
+  auto& client = requests_.client();
+  // Not in one transaction with the nodes: the C client (3.8.0) aborts at the answer to a container
+  // in a multi.
+  std::vector<LockRequests::Sent<Created>> parents;
+  parents.reserve(parents_.size());
+  for (const auto& path : parents_)
+    parents.push_back(requests_.send([&] { return "create " + path; },
+                                     [&] { return client.start_create(parent_creation(path)); }));
+  const auto what = [&] { return in_words(plan_.nodes); };
+  const auto at = BootClock::now();
+  int result = code::ok;
+  if (plan_.nodes.size() == 1) {
+    auto sent = requests_.send(what, [&] { return client.start_create(plan_.nodes.front()); });
+    if (behind) behind();
+    const auto outcome = co_await requests_.answer(std::move(sent));
+    result = outcome.code;
+    if (result == code::ok)
+      adopt({{.code = code::ok, .path = outcome.value.path, .stat = outcome.value.stat}});
+  } else {
+    const std::vector<Op> ops(plan_.nodes.begin(), plan_.nodes.end());
+    auto sent = requests_.send(what, [&] { return client.start_multi(ops); });
+    if (behind) behind();
+    const auto outcome = co_await requests_.answer(std::move(sent));
+    result = outcome.code;
+    if (result == code::ok) adopt(outcome.value);
+  }
+  holding_.proven = at;
+  if (result == code::no_node) co_await explain(std::move(parents));
+  co_return result;
+}
+
+CreateOp LockNodes::parent_creation(const std::string& path) const {
+  return {.path = path,
+          .data = std::string(),
+          .acl = plan_.nodes.front().acl,
+          .mode = containers_ ? plan_.parents : CreateMode::Persistent};
+}
+
+void LockNodes::adopt(const std::vector<OpResult>& results) {
+  holding_.nodes.reserve(results.size());
+  for (const auto& result : results) holding_.nodes.push_back(result.path);
+  holding_.token = results.front().stat.czxid;  // 0 in a multi
+}
+
+/// Why there was no parent, by the answers to its creation; the next try will fare better, or this
+/// throws.
+Flow<> LockNodes::explain(std::vector<LockRequests::Sent<Created>> parents) {
+  auto path = parents_.begin();
+  for (auto& parent : parents) {
+    const auto outcome = co_await requests_.answer(std::move(parent));
+    const int result = outcome.code;
+    if (result == code::no_node) {
+      co_await make_ancestors(requests_, std::string(parent_path(*path)), CreateMode::Persistent,
+                              plan_.nodes.front().acl);
+    } else if (result == code::unimplemented && containers_) {
+      containers_ = false;
+    } else if (result != code::ok && result != code::node_exists && !LockRequests::lost(result)) {
+      asked_ = unsure_ = false;
+      throw ZkError(result, *path);
+    }
+    ++path;
+  }
+}
+
+/// Looks for nodes whose creation got no answer. False: there are none, or the session has ended.
+Flow<bool> LockNodes::find() {
+  for (;;) {
+    const bool there = co_await session_is_there();
+    if (!there) break;
+    std::optional<std::vector<std::string>> found;
+    if (plan_.nodes.front().sequential)
+      found = co_await find_by_names();
+    else
+      found = co_await find_by_data();
+    if (!found) continue;
+    holding_.nodes = std::move(*found);
+    asked_ = !holding_.nodes.empty();
+    co_return asked_;
+  }
+  asked_ = false;
+  co_return false;
+}
+
+/// In the order of their numbers; nothing when the connection was lost again. What is still on its
+/// way to the server's tree is waited for (sync).
+Flow<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
+  auto& client = requests_.client();
+  std::set<std::string> parents;
+  for (const auto& node : plan_.nodes) parents.emplace(parent_path(node.path));
+  auto flushed = requests_.send([&] { return "sync " + *parents.begin(); },
+                                [&] { return client.start_sync(*parents.begin()); });
+  std::vector<LockRequests::Sent<Children>> listings;
+  listings.reserve(parents.size());
+  for (const auto& parent : parents)
+    listings.push_back(
+        requests_.send([&] { return "getChildren " + parent; },
+                       [&] { return client.start_children(parent, Watch::none()); }));
+  const auto sync = co_await requests_.answer(std::move(flushed));
+  bool lost = LockRequests::lost(sync.code);
+  std::vector<std::tuple<std::string, std::int32_t, std::string>> found;
+  auto parent = parents.begin();
+  for (auto& listing : listings) {
+    const auto listed = co_await requests_.answer(std::move(listing));
+    lost = lost || LockRequests::lost(listed.code);
+    if (!lost && !is_answer(listed.code)) throw ZkError(listed.code, *parent);
+    for (const auto& name : listed.value.names) {
+      const auto parsed = parse_lock_name(name);
+      if (parsed && has(*parsed)) found.emplace_back(*parent, parsed->sequence, name);
+    }
+    ++parent;
+  }
+  if (lost) co_return std::nullopt;
+  std::ranges::sort(found);
+  std::vector<std::string> nodes;
+  nodes.reserve(found.size());
+  for (const auto& [above, sequence, name] : found) nodes.push_back(join_path(above, name));
+  co_return nodes;
+}
+
+/// As find_by_names: the nodes of this session that have our data.
+Flow<std::optional<std::vector<std::string>>> LockNodes::find_by_data() {
+  auto& client = requests_.client();
+  std::vector<std::string> nodes;
+  for (const auto& node : plan_.nodes) {
+    auto flushed = requests_.send([&] { return "sync " + node.path; },
+                                  [&] { return client.start_sync(node.path); });
+    auto reading = requests_.send([&] { return "getData " + node.path; },
+                                  [&] { return client.start_get(node.path, Watch::none()); });
+    const auto sync = co_await requests_.answer(std::move(flushed));
+    const auto read = co_await requests_.answer(std::move(reading));
+    if (LockRequests::lost(sync.code) || LockRequests::lost(read.code)) co_return std::nullopt;
+    if (!is_answer(read.code)) throw ZkError(read.code, node.path);
+    if (read.code == code::ok && read.value.data == node.data &&
+        read.value.stat.ephemeral_owner == holding_.session)
+      nodes.push_back(node.path);
+  }
+  co_return nodes;
+}
+
+/// Waits until the session in which the nodes were made can be asked; false: it has ended, and its
+/// nodes with it.
+Flow<bool> LockNodes::session_is_there() {
+  auto& client = requests_.client();
+  const bool settled = co_await requests_.strand().until(
+      [&](const Monitor::Held& held) { return client.state(held) != SessionState::Connecting; },
+      requests_.deadline());
+  if (!settled) throw LockBusy("no connection in time");
+  const auto state = client.current_state();
+  if (state != SessionState::Connected && state != SessionState::ConnectedReadOnly) co_return false;
+  if (same_session()) co_return true;
+  if (!unsure_) co_return false;
+  // The session may have been replaced right before the request was sent: then they are its own.
+  holding_.session = client.session_id();
+  co_return true;
+}
+
+Flow<bool> LockNodes::take_back() {
+  const Strand::Shield shield(requests_.strand());
+  const auto session = holding_.session;
+  bool asked = false;
+  while (asked_) {
+    bool there = co_await session_is_there();
+    if (there && holding_.nodes.empty()) there = co_await find();
+    if (!there) break;
+    const int result = co_await remove();
+    if (LockRequests::lost(result)) {
+      asked = true;
+      continue;
+    }
+    if (!is_answer(result)) throw ZkError(result, holding_.nodes.front());
+    asked_ = false;
+    // What a lost answer may have been about is gone by our own request.
+    co_return (result == code::ok || asked) && holding_.session == session;
+  }
+  asked_ = false;
+  co_return false;
+}
+
+/// The code is no_node when one of them was not there any more; the others are gone then too.
+Flow<int> LockNodes::remove() {
+  auto& client = requests_.client();
+  const auto& nodes = holding_.nodes;
+  if (nodes.size() > 1) {
+    std::vector<Op> ops;
+    ops.reserve(nodes.size());
+    for (const auto& node : nodes) ops.emplace_back(RemoveOp{.path = node});
+    auto sent = requests_.send([&] { return fmt::format("multi: delete {} nodes", ops.size()); },
+                               [&] { return client.start_multi(ops); });
+    const auto outcome = co_await requests_.answer(std::move(sent));
+    if (outcome.code != code::no_node) co_return outcome.code;
+  }
+  int result = nodes.size() > 1 ? code::no_node : code::ok;
+  for (const auto& node : nodes) {
+    auto sent = requests_.send([&] { return "delete " + node; },
+                               [&] { return client.start_remove({.path = node}); });
+    const auto outcome = co_await requests_.answer(std::move(sent));
+    if (!is_answer(outcome.code)) co_return outcome.code;
+    if (outcome.code == code::no_node) result = code::no_node;
+  }
+  co_return result;
+}
+
+Flow<bool> LockNodes::prove() {
+  while (holding_.token == 0) {
+    co_await requests_.connected();
+    if (!same_session()) co_return false;
+    const auto node = holding_.nodes.front();
+    const auto at = BootClock::now();
+    auto sent =
+        requests_.send([&] { return "exists " + node; },
+                       [&] { return requests_.client().start_exists(node, Watch::none()); });
+    const auto outcome = co_await requests_.answer(std::move(sent));
+    if (LockRequests::lost(outcome.code)) continue;
+    if (outcome.code != code::ok) co_return false;
+    holding_.token = outcome.value.czxid;
+    holding_.proven = at;
+  }
+  co_return same_session();
+}
+
+Flow<> LockNodes::exchange(std::vector<Op> ops, std::vector<std::string> after) {
+  const Strand::Shield shield(requests_.strand());
+  auto& client = requests_.client();
+  const auto session = holding_.session;
+  for (;;) {
+    unsure_ = true;
+    auto sent = requests_.send([&] { return fmt::format("multi: {} operations", ops.size()); },
+                               [&] { return client.start_multi(ops); });
+    const auto outcome = co_await requests_.answer(std::move(sent));
+    bool done = outcome.code == code::ok;
+    bool lost = outcome.code == code::no_node;
+    if (LockRequests::lost(outcome.code)) {
+      // All of it happened, or nothing: the nodes of the guid tell.
+      const bool found = co_await find();
+      lost = !found;
+      done = std::ranges::find(holding_.nodes, after.back()) != holding_.nodes.end();
+    } else if (!done && !lost) {
+      unsure_ = false;
+      throw ZkError(outcome.code, after.back());
+    }
+    if (lost || holding_.session != session || !same_session()) {
+      holding_.nodes.clear();  // they are what is to be found
+      co_await take_back();
+      throw LockLost(fmt::format("{} was lost before", parent_path(after.back())));
+    }
+    if (!done) continue;
+    unsure_ = false;
+    holding_.nodes = std::move(after);
+    holding_.token = 0;
+    co_return;
+  }
+}
+
+Flow<bool> nodes_exist(LockRequests& requests, std::vector<std::string> nodes,
+                       std::int64_t session) {
+  auto& client = requests.client();
+  for (;;) {
+    co_await requests.connected();
+    if (client.session_id() != session) co_return false;
+    std::vector<LockRequests::Sent<Stat>> questions;
+    questions.reserve(nodes.size());
+    for (const auto& node : nodes)
+      questions.push_back(requests.send([&] { return "exists " + node; },
+                                        [&] { return client.start_exists(node, Watch::none()); }));
+    bool lost = false;
+    bool gone = false;
+    for (auto& question : questions) {
+      const auto outcome = co_await requests.answer(std::move(question));
+      lost = lost || LockRequests::lost(outcome.code);
+      gone = gone || outcome.code == code::no_node;
+      if (!LockRequests::lost(outcome.code) && !is_answer(outcome.code))
+        throw ZkError(outcome.code, nodes.front());
+    }
+    if (client.session_id() != session || (gone && !lost)) co_return false;
+    if (!lost) co_return true;
+  }
+}
+
+}  // namespace zksh

@@ -1,0 +1,207 @@
+// LockTurn: listing the queue, waiting for the one before.
+#include "recipes/lock_turn.h"
+
+#include "node_path.h"
+
+#include <algorithm>
+
+namespace zksh {
+
+std::string LockTurn::path_of(const std::string& name) const {
+  return join_path(request_.path, name);
+}
+
+void LockTurn::tell_lost_place(bool same_session) {
+  if (!report_.warning) return;
+  const auto* const why = same_session ? "its node was deleted" : "the session expired";
+  report_.warning(position_ > 0 ? fmt::format("{}: place {} in the queue is lost ({}); queueing "
+                                              "again at its end",
+                                              request_.path, position_, why)
+                                : fmt::format("{}: {}; asking again", request_.path, why));
+  position_ = 0;
+}
+
+void LockTurn::leave(bool nodes_go) {
+  asked_.reset();
+  position_ = 0;
+  // The end of our nodes fires what the herd watches.
+  if (nodes_go && wait_ == LockWait::Children)
+    watch_.let_go();
+  else
+    watch_.drop();
+}
+
+LockTurn::Sent LockTurn::send_listing(bool with_watch) {
+  const bool herd = with_watch && wait_ == LockWait::Children;
+  const auto watch = herd ? watch_.on_children(request_.path) : Watch::none();
+  listed_ = BootClock::now();
+  return requests_.send(
+      [&] { return (herd ? "getChildren with a watch " : "getChildren ") + request_.path; },
+      [&] { return requests_.client().start_children(request_.path, watch); });
+}
+
+void LockTurn::ask() { asked_ = send_listing(true); }
+
+Flow<LockQueue> LockTurn::look() {
+  co_await list(false);
+  co_return queue_;
+}
+
+/// A try that fails must cost the others nothing: no node, no watch, no event.
+Flow<> LockTurn::look_first() {
+  co_await list(false);
+  const bool free = std::ranges::none_of(queue_.contenders, [&](const Contender& contender) {
+    return request_.mode == LockMode::Exclusive || contender.mode == LockMode::Exclusive;
+  });
+  if (!free) throw LockBusy(request_.path + " is busy");
+}
+
+Flow<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
+  for (;;) {
+    co_await list(true);
+    const auto own = nodes.same_session() ? own_place(nodes) : std::nullopt;
+    if (!own) co_return Turn::PlaceLost;
+    nodes.note_proof(listed_);
+    if (wants_other_names(*own, names)) co_return Turn::OtherNames;
+    warn_of_flaws(*own);
+    const auto before = queue_.predecessor(*own);
+    if (!before) co_return Turn::Held;
+    if (request_.try_only) throw LockBusy(request_.path + " is busy");
+    co_await await_change(*own, *before);
+  }
+}
+
+/// Nothing when a node of ours is missing: then not everybody sees us any more.
+std::optional<std::size_t> LockTurn::own_place(const LockNodes& nodes) const {
+  const auto own = std::ranges::find_if(queue_.contenders, [&](const Contender& contender) {
+    return nodes.has(contender.nodes.front());
+  });
+  if (own == queue_.contenders.end()) return std::nullopt;
+  const auto there = [&](const std::string& path) {
+    return parent_path(path) != request_.path ||
+           std::ranges::find(own->nodes, base_name(path), &LockName::text) != own->nodes.end();
+  };
+  if (!std::ranges::all_of(nodes.holding().nodes, there)) return std::nullopt;
+  return static_cast<std::size_t>(own - queue_.contenders.begin());
+}
+
+Flow<> LockTurn::list(bool with_watch) {
+  for (;;) {
+    if (!asked_) {
+      co_await requests_.connected();
+      asked_ = send_listing(with_watch);
+    }
+    auto sent = std::move(*asked_);
+    asked_.reset();
+    const auto outcome = co_await requests_.answer(std::move(sent));
+    if (LockRequests::lost(outcome.code)) continue;
+    if (outcome.code != code::ok && outcome.code != code::no_node)
+      throw ZkError(outcome.code, request_.path);
+    const auto& names = outcome.value.names;
+    std::map<std::string, std::int64_t> order;
+    if (order_needs_stats(names)) order = co_await fetch_order(names);
+    queue_ = make_lock_queue(names, order);
+    co_return;
+  }
+}
+
+/// The counter of the parent is at its end, or past it: only czxid tells who came first.
+Flow<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std::string> names) {
+  if (report_.warning && warned_.insert("counter").second)
+    report_.warning(request_.path +
+                    ": the sequence counter is at its end; zksh goes by czxid, but other "
+                    "libraries cannot tell who is first here any more (use a new lock node)");
+  for (;;) {
+    std::vector<LockRequests::Sent<Stat>> questions;
+    questions.reserve(names.size());
+    for (const auto& name : names)
+      questions.push_back(requests_.send(
+          [&] { return "exists " + name; },
+          [&] { return requests_.client().start_exists(path_of(name), Watch::none()); }));
+    std::map<std::string, std::int64_t> order;
+    bool complete = true;
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      const auto outcome = co_await requests_.answer(std::move(questions[i]));
+      if (LockRequests::lost(outcome.code))
+        complete = false;
+      else if (outcome.code == code::ok)
+        order[names[i]] = outcome.value.czxid;
+      else
+        order[names[i]] = INT64_MAX;  // gone meanwhile: it keeps nobody waiting
+    }
+    if (complete) co_return order;
+    co_await requests_.connected();
+  }
+}
+
+/// A reader waits for a writer's own node: of the nodes that are made for all libraries, the last
+/// one, which a downgrade replaces.
+const std::string& LockTurn::node_to_watch(std::size_t before) const {
+  return queue_.contenders[before].nodes.back().text;
+}
+
+Flow<> LockTurn::await_change(std::size_t own, std::size_t before) {
+  const auto name = node_to_watch(before);
+  Outcome<Node> seen;
+  if (wait_ == LockWait::Predecessor)
+    seen = co_await watch_.get(path_of(name));
+  else if (report_.waiting)
+    seen = co_await read(name);
+  if (seen.code == code::no_node || LockRequests::lost(seen.code)) co_return;  // list again
+  if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, path_of(name));
+  co_await tell_place(own, before, std::move(seen.value.data));
+  const bool woken = co_await watch_.event();
+  if (!woken) throw LockBusy(request_.path + " is busy");
+}
+
+Flow<Outcome<Node>> LockTurn::read(std::string name) {
+  const auto path = path_of(name);
+  auto sent = requests_.send([&] { return "getData " + path; },
+                             [&] { return requests_.client().start_get(path, Watch::none()); });
+  co_return co_await requests_.answer(std::move(sent));
+}
+
+Flow<> LockTurn::tell_place(std::size_t own, std::size_t before, Data said) {
+  if (!report_.waiting || position_ == own + 1) co_return;
+  position_ = own + 1;
+  LockPlace place{.position = own + 1,
+                  .count = queue_.contenders.size(),
+                  .behind = said.value_or(""),
+                  .behind_node = queue_.contenders[before].nodes.front().text};
+  const auto outcome = co_await read(queue_.contenders.front().nodes.front().text);
+  if (outcome.code == code::ok) {
+    place.holder = outcome.value.data.value_or("");
+    place.holder_age_ms = age_ms(outcome.value.stat);
+  }
+  report_.waiting(place);
+}
+
+void LockTurn::warn_of_flaws(std::size_t own) {
+  if (!report_.warning) return;
+  for (const auto& flaw : lock_flaws(queue_, queue_.contenders[own].key))
+    if (warned_.insert(flaw).second) report_.warning(flaw);
+}
+
+/// Whether another contender recognises none of our names, but would if all were there.
+bool LockTurn::wants_other_names(std::size_t own, Compat names) const {
+  if (request_.compat || names == Compat::All) return false;
+  const bool read_write = request_.read_write || request_.mode == LockMode::Shared;
+  return std::ranges::any_of(queue_.contenders, [&](const Contender& other) {
+    if (&other == &queue_.contenders[own] || other.nodes.size() > 1) return false;
+    switch (other.nodes.front().tag) {
+      case LockTag::KazooRead:
+      case LockTag::KazooLock:
+        return true;
+      case LockTag::Read:
+      case LockTag::Write:
+        return !read_write;
+      case LockTag::Lock:
+      case LockTag::Session:
+        return read_write;
+      default:
+        return false;
+    }
+  });
+}
+
+}  // namespace zksh

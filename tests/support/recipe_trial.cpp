@@ -1,0 +1,97 @@
+// RecipeTrial: a contender for a lock on a FakeTree, driven step by step on the test's thread.
+#include "recipe_trial.h"
+
+#include "node_path.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace zksh {
+
+using namespace std::chrono_literals;
+
+TrialContender::TrialContender(FakeTree& on, const RecipeMaker& make, std::string called)
+    : name(std::move(called)), tree(on), client(on), strand(on.monitor()) {
+  report.step = [this](const std::string& text) { steps.push_back(text); };
+  report.warning = [this](const std::string& text) { warnings.push_back(text); };
+  report.waiting = [this](const LockPlace& place) { places.push_back(place); };
+  recipe = make(client, strand, report, name);
+}
+
+Flow<> TrialContender::acquire(Clock::time_point deadline) {
+  co_await recipe->acquire(deadline);
+  held_ = true;
+}
+
+Flow<> TrialContender::release() {
+  released_ = co_await recipe->release();
+  held_ = false;
+}
+
+void TrialContender::begin_acquire(Clock::time_point deadline) { strand.begin(acquire(deadline)); }
+
+void TrialContender::begin_release() { strand.begin(release()); }
+
+bool TrialContender::go() {
+  const auto able = [&] {
+    return tree.monitor().look([&](const Monitor::Held& held) { return strand.can_go_on(held); });
+  };
+  while (able()) strand.go_on();
+  return strand.ended();
+}
+
+bool TrialContender::run(const std::function<void()>& idle) {
+  constexpr int patience = 1000;
+  for (int tries = 0; tries < patience; ++tries) {
+    if (go()) return true;
+    if (client.deliver()) continue;
+    if (client.current_state() == SessionState::Connecting) {
+      client.reconnect();
+      continue;
+    }
+    // A new session is opened by a thread of its own.
+    if (client.current_state() != SessionState::Connected) {
+      tree.monitor().wait_until({}, Clock::now() + 5s, [&](const Monitor::Held& held) {
+        return strand.can_go_on(held) || client.state(held) == SessionState::Connected;
+      });
+      continue;
+    }
+    if (idle) idle();
+    tree.monitor().wait_until({}, Clock::now() + 1ms,
+                              [&](const Monitor::Held& held) { return strand.can_go_on(held); });
+  }
+  ADD_FAILURE() << name << " waits for ever";
+  return false;
+}
+
+void TrialContender::take() {
+  begin_acquire();
+  ASSERT_TRUE(run());
+  result();
+}
+
+std::vector<std::string> TrialContender::nodes() {
+  std::vector<std::string> found;
+  for (const auto& path : all_nodes(tree)) {
+    const auto node = tree.monitor().look([&](const Monitor::Held&) { return tree.get(path); });
+    const auto& data = node.value.data;
+    if (data && (*data == name || data->starts_with(name + " "))) found.push_back(path);
+  }
+  return found;
+}
+
+std::vector<std::string> all_nodes(FakeTree& tree) {
+  std::vector<std::string> all{"/"};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto below =
+        tree.monitor().look([&](const Monitor::Held&) { return tree.children(all[i]); });
+    for (const auto& child : below.value.names) all.push_back(join_path(all[i], child));
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+}  // namespace zksh

@@ -1,0 +1,63 @@
+// RecipeTrial: a contender for a lock on a FakeTree, driven step by step on the test's thread.
+#pragma once
+
+#include "fake_client.h"
+#include "recipes/recipe.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace zksh {
+
+/// How a test makes the recipe that it is about; `owner` is to be the nodes' data.
+using RecipeMaker =
+    std::function<std::unique_ptr<Recipe>(Client&, Strand&, const LockReport&, std::string owner)>;
+
+/// One contender with its own session. Its nodes are those whose data begin with its name.
+class TrialContender {
+ public:
+  TrialContender(FakeTree& tree, const RecipeMaker& make, std::string name);
+
+  void begin_acquire(Clock::time_point deadline = Strand::never);
+  void begin_release();
+  /// Goes on as long as it can. True: its flow has ended.
+  bool go();
+  /// Also waits, for what happens on other threads, and calls `idle` whenever it can do nothing; at
+  /// most `patience` times, then the test fails. The contender's connection is restored, and what
+  /// is held back arrives, before `idle` is asked to help.
+  bool run(const std::function<void()>& idle = {});
+  /// Throws what the flow threw.
+  void result() { strand.result(); }
+  /// Acquires; nothing is in its way.
+  void take();
+
+  /// Paths of its nodes, in byte order.
+  std::vector<std::string> nodes();
+  bool holds() const { return held_; }
+  bool released_in_time() const { return released_; }
+
+  const std::string name;
+  FakeTree& tree;
+  FakeClient client;
+  Strand strand;
+  std::vector<std::string> warnings;
+  std::vector<LockPlace> places;
+  std::vector<std::string> steps;
+  LockReport report;
+  std::unique_ptr<Recipe> recipe;
+
+ private:
+  Flow<> acquire(Clock::time_point deadline);
+  Flow<> release();
+
+  bool held_ = false;
+  bool released_ = false;
+};
+
+/// Everything that exists, in byte order.
+std::vector<std::string> all_nodes(FakeTree& tree);
+
+}  // namespace zksh

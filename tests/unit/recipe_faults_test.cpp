@@ -1,0 +1,190 @@
+// Recipes: whatever is lost at whatever moment, one contender holds, and none leaves anything
+// behind.
+#include "fake_client.h"
+#include "recipe_trial.h"
+#include "recipes/make_recipe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zksh {
+namespace {
+
+using testing::IsEmpty;
+using Loss = FakeClient::Loss;
+using When = FakeClient::When;
+
+constexpr std::array losses{Loss::OfAnswer, Loss::OfConnection, Loss::OfSession,
+                            Loss::OfSessionUnburied};
+constexpr std::array moments{When::BeforeItIsApplied, When::AfterItWasApplied};
+
+struct Fault {
+  std::size_t request;
+  When when;
+  Loss loss;
+};
+
+std::string in_words(const std::vector<Fault>& faults) {
+  std::string text;
+  for (const auto& fault : faults)
+    text += "request " + std::to_string(fault.request) +
+            (fault.when == When::BeforeItIsApplied ? " before" : " after") + " loss " +
+            std::to_string(static_cast<int>(fault.loss)) + "; ";
+  return text;
+}
+
+struct Case {
+  std::string name;
+  RecipeMaker make;
+  bool shares = false;  ///< two may hold
+};
+
+RecipeMaker of_kind(RecipeKind kind, LockRequest request) {
+  return [kind, request](Client& client, Strand& strand, const LockReport& report,
+                         const std::string& owner) {
+    auto mine = request;
+    mine.path = "/locks/l";
+    mine.owner = owner;
+    return make_recipe(kind, client, strand, report, mine);
+  };
+}
+
+std::vector<Case> cases() {
+  const LockRequest write{.path = {}, .read_write = true};
+  const LockRequest read{.path = {}, .mode = LockMode::Shared, .read_write = true};
+  const LockRequest all{.path = {}, .compat = Compat::All};
+  const LockRequest all_read{
+      .path = {}, .mode = LockMode::Shared, .read_write = true, .compat = Compat::All};
+  const LockRequest kazoo{.path = {}, .compat = Compat::Kazoo};
+  return {{"fair", of_kind(RecipeKind::Fair, {})},
+          {"write", of_kind(RecipeKind::Fair, write)},
+          {"read", of_kind(RecipeKind::Fair, read), true},
+          {"all", of_kind(RecipeKind::Fair, all)},
+          {"all_read", of_kind(RecipeKind::Fair, all_read), true},
+          {"kazoo", of_kind(RecipeKind::Fair, kazoo)},
+          {"herd", of_kind(RecipeKind::Herd, {})},
+          {"exclusive", of_kind(RecipeKind::Exclusive, {})}};
+}
+
+class RecipeFaults : public testing::TestWithParam<Case> {
+ protected:
+  /// Nobody else has the lock, and all that is ours is what we say we hold.
+  static void expect_held(TrialContender& us) {
+    auto claimed = us.recipe->holding().nodes;
+    const auto first = claimed.front();
+    std::ranges::sort(claimed);
+    ASSERT_EQ(us.nodes(), claimed);
+    for (const auto& node : claimed) {
+      const auto stat =
+          us.tree.monitor().look([&](const Monitor::Held&) { return us.tree.exists(node).value; });
+      EXPECT_EQ(stat.ephemeral_owner, us.client.session_id());
+      if (node == first) {
+        EXPECT_EQ(stat.czxid, us.recipe->holding().token);
+      }
+    }
+    EXPECT_EQ(us.recipe->holding().session, us.client.session_id());
+  }
+
+  /// Acquires and releases once, while `rival` (may be null) holds the lock at first. Returns how
+  /// many requests that took.
+  std::size_t cycle(TrialContender& us, TrialContender* rival, const std::vector<Fault>& faults) {
+    SCOPED_TRACE(in_words(faults));
+    for (const auto& fault : faults) us.client.lose(fault.request, fault.when, fault.loss);
+    const auto session = [&] { return us.client.session_id(); };
+    us.begin_acquire();
+    us.run([&] {
+      us.client.bury();
+      if (!rival || !rival->holds()) return;
+      rival->begin_release();
+      rival->run();
+    });
+    us.result();
+    EXPECT_TRUE(us.holds());
+    EXPECT_FALSE(rival && rival->holds() && !GetParam().shares) << "two hold the lock";
+    us.client.bury();
+    expect_held(us);
+    const auto before = session();
+    us.begin_release();
+    us.run([&] { us.client.bury(); });
+    us.result();
+    const bool session_lost =
+        us.client.current_state() != SessionState::Connected || session() != before;
+    EXPECT_TRUE(us.released_in_time() || session_lost);
+    us.client.bury();
+    EXPECT_THAT(us.nodes(), IsEmpty());
+    EXPECT_EQ(us.client.watches(), 0U);
+    return us.client.requests();
+  }
+
+  /// The next one gets it at once, so that nothing of ours is in the way.
+  static void expect_free(FakeTree& tree) {
+    TrialContender next(tree, GetParam().make, "next");
+    next.take();
+    EXPECT_TRUE(next.holds());
+    next.begin_release();
+    next.run();
+    EXPECT_THAT(next.nodes(), IsEmpty());
+  }
+
+  std::size_t trial(bool behind, const std::vector<Fault>& faults) {
+    FakeTree tree;
+    std::optional<TrialContender> rival;
+    if (behind) rival.emplace(tree, GetParam().make, "rival").take();
+    TrialContender us(tree, GetParam().make, "us");
+    const auto requests = cycle(us, rival ? &*rival : nullptr, faults);
+    if (rival && rival->holds()) {
+      rival->begin_release();
+      rival->run();
+    }
+    expect_free(tree);
+    if (HasFailure())
+      for (const auto& step : us.steps) std::cerr << "  " << step << '\n';
+    return requests;
+  }
+};
+
+TEST_P(RecipeFaults, AnyOneLossAlone) {
+  const auto requests = trial(false, {});
+  for (std::size_t at = 1; at <= requests; ++at)
+    for (const auto loss : losses)
+      for (const auto when : moments) {
+        trial(false, {{at, when, loss}});
+        if (HasFailure()) return;
+      }
+}
+
+TEST_P(RecipeFaults, AnyOneLossBehindAnother) {
+  const auto requests = trial(true, {});
+  for (std::size_t at = 1; at <= requests; ++at)
+    for (const auto loss : losses)
+      for (const auto when : moments) {
+        trial(true, {{at, when, loss}});
+        if (HasFailure()) return;
+      }
+}
+
+TEST_P(RecipeFaults, AnyTwoLosses) {
+  const auto requests = trial(true, {}) + 6;  // after the first loss there are more
+  for (std::size_t first = 1; first <= requests; ++first)
+    for (std::size_t second = first + 1; second <= requests; ++second)
+      for (const auto one : losses)
+        for (const auto other : losses)
+          for (const auto when : moments) {
+            trial(true, {{first, When::AfterItWasApplied, one}, {second, when, other}});
+            if (HasFailure()) return;
+          }
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, RecipeFaults, testing::ValuesIn(cases()),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace zksh
