@@ -24,8 +24,8 @@ struct PromiseBase {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
-      const auto next = self.promise().next;
-      return next ? next : std::noop_coroutine();
+      const auto waiting = self.promise().next;
+      return waiting ? waiting : std::noop_coroutine();
     }
     void await_resume() const noexcept {}
   };
