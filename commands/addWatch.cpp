@@ -2,12 +2,6 @@
 #include "command.h"
 #include "persistent_watches.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <array>
-#include <cctype>
-
 namespace zksh {
 namespace {
 
@@ -24,15 +18,7 @@ void declare(Options& o, Args& a) {
 }
 
 WatchMode mode_of(const std::optional<std::string>& name) {
-  if (!name) return WatchMode::Recursive;
-  auto upper = *name;
-  std::ranges::transform(upper, upper.begin(), [](unsigned char letter) {
-    return static_cast<char>(std::toupper(letter));
-  });
-  if (upper == "PERSISTENT") return WatchMode::Persistent;
-  if (upper == "PERSISTENT_RECURSIVE") return WatchMode::Recursive;
-  throw SyntaxError(
-      fmt::format("no such mode: \"{}\"; there are PERSISTENT and PERSISTENT_RECURSIVE", *name));
+  return name == "PERSISTENT" ? WatchMode::Persistent : WatchMode::Recursive;
 }
 
 int run(Context& cx, const Args& a) {

@@ -119,7 +119,7 @@ int run(Context& cx, const Args& a) {
 extern const Command contend_command =
     make_command<Args>({.name = "contend",
                         .group = "Locks",
-                        .summary = "Let contenders race for a lock, and time them",
+                        .summary = "Let many ask for one lock, and show what it costs",
                         .details = "",
                         .examples = {{"contend /app/lock", "ten contenders"}}},
                        declare, run);

@@ -40,6 +40,7 @@ int give_back(Context& cx, Lock& lock) {
   cx.locks.forget(lock);
   if (after.end == LockEnd::Lost)
     throw LockLost(fmt::format("{} was lost: {}", lock.name(), after.reason));
+  if (after.end == LockEnd::Stuck) throw Error({}, status::not_authorised);  // it is told
   if (before.stage >= LockStage::Held)
     cx.out.err_line("{}", released_line(lock, after));
   else
@@ -53,7 +54,7 @@ std::shared_ptr<Lock> the_only_one(Context& cx) {
   if (locks.size() == 1) return locks.front();
   std::string names;
   for (const auto& lock : locks) names += fmt::format("\n  {}", lock->name());
-  throw UsageError("which one? This shell has several (--all gives all back):" + names);
+  throw ValueError("which one? This shell has several (--all gives all back):" + names);
 }
 
 int unlock_one(Context& cx, const std::string& name) {

@@ -30,9 +30,12 @@ void refuse_surplus(Input input, const Options& options, bool strict) {
   if (options.surplus().empty()) return;
   if (input == Input::Pipe && strict) throw SyntaxError("too many words");
   if (input == Input::Pipe) return;
+  const bool runs_program = std::ranges::any_of(options.arguments(), [](const Argument& argument) {
+    return argument.kind == Argument::Kind::Program;
+  });
   throw UsageError(
-      fmt::format("too many words: \"{}\" is left over (a value with blanks wants quotes)",
-                  options.surplus().front()));
+      fmt::format("too many words: \"{}\" is left over ({})", options.surplus().front(),
+                  runs_program ? "a program goes behind --" : "a value with blanks wants quotes"));
 }
 
 std::span<const Command* const> all_commands() {

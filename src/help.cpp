@@ -73,8 +73,25 @@ std::string help_overview() {
   return text + "`help NAME` or `NAME --help` tells all about one.\n";
 }
 
+std::string short_syntax(const Command& command) {
+  constexpr std::size_t longest = 200;
+  auto text = command.syntax();
+  if (text.size() <= longest) return text;
+  // Options come first; a value may have brackets of its own.
+  while (text.starts_with("[-") && !text.starts_with("[-- ")) {
+    std::size_t end = 0;
+    int depth = 0;
+    do {
+      depth += text[end] == '[' ? 1 : text[end] == ']' ? -1 : 0;
+      ++end;
+    } while (depth > 0 && end < text.size());
+    text.erase(0, std::min(text.size(), end + 1));
+  }
+  return "[option…] " + text;
+}
+
 std::string help_of(const Command& command) {
-  auto text = fmt::format("{} {}\n\n", command.name, command.syntax());
+  auto text = fmt::format("{} {}\n\n", command.name, short_syntax(command));
   text += filled(fmt::format("{}.", command.summary), 2);
   if (!command.details.empty()) text += '\n' + filled(command.details, 2);
   if (const auto arguments = argument_lines(command); !arguments.empty())

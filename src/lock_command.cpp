@@ -58,7 +58,9 @@ std::string host_name() {
 
 }  // namespace
 
-void declare_lock_options(Options& o, LockOptions& a, bool names) {
+void declare_lock_options(Options& options, LockOptions& into, bool names) {
+  auto& o = options;
+  auto& a = into;
   o.flag("-n,--try", a.try_only,
          "Do not wait: when it is not free, end with status 75 and leave no trace.");
   o.text("-w,--wait", a.wait, "Give up after this time (30, 1.5s, 2m), with status 75.", "time");
@@ -74,7 +76,7 @@ void declare_lock_options(Options& o, LockOptions& a, bool names) {
   o.text("--id", a.id, "What other contenders are shown; default: host, pid, user and command.",
          "text");
   o.file("--token-file", a.token_file, "Write the fencing token to this file.");
-  o.choice("--on-lost", a.on_lost, {"term", "kill", "warn"}, "what",
+  o.choice("--on-lost", a.on_lost, {"term", "kill", "warn"}, "action",
            "What happens to the program when the lock is about to be lost: TERM, and KILL after "
            "--grace (the default); KILL at once; or only a warning.");
   o.text("--grace", a.grace,
@@ -175,6 +177,8 @@ class LockRun {
     plan.report = report();
     plan.program = runs_program();
     plan.guard = o_.guard;
+    plan.awaited = runs_program() || o_.hold || o_.hold_for;
+    plan.quiet = o_.quiet;
     if (o_.on_revoke == "ignore") {
       plan.on_revoke = OnRevoke::Ignore;
     } else if (o_.on_revoke && *o_.on_revoke != "release") {
@@ -251,8 +255,9 @@ class LockRun {
   /// It stays with the shell.
   int keep() {
     if (o_.token_file) write_token();
-    if (cx_.input == Input::Arguments)
-      cx_.out.err_line("released at exit: add -- PROGRAM, or --hold, to keep {}", lock_->name());
+    if (cx_.input == Input::Arguments && !o_.quiet)
+      cx_.out.err_line("nothing is done under {}: add -- PROGRAM, or --hold to keep it",
+                       lock_->name());
     return status::ok;
   }
 

@@ -97,7 +97,7 @@ int hold_lock(Context& cx, LockTable& table, Lock& lock, const LockHold& hold) {
     });
     stopped = cx.stop.stop_requested();
   }
-  const bool told = lock.status().revoked;  // the table says what it does then
+  const bool told = lock.status().stage == LockStage::Gone;  // its keeper says why
   held_lock.give_back();
   const auto now = lock.status();
   if (now.end == LockEnd::Lost) {

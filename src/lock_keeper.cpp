@@ -35,6 +35,7 @@ std::string ordinal(std::size_t number) {
 
 /// The data of a contender's node for one line: of zksh's own format, what tells it from others.
 std::string short_owner(const std::string& data) {
+  if (asks_for_release(data)) return "one who was asked to release";
   std::string text = data;
   for (const std::string_view field : {" user=", " via="}) {
     const auto begin = text.find(field);
@@ -255,11 +256,12 @@ class LockKeeper {
   }
 
   void be_revoked() {
-    change([](LockStatus& status) { status.revoked = true; });
     const auto& plan = lock_.plan_;
     const char* const answer =
         plan.on_revoke == OnRevoke::Ignore ? "; holding on (--on-revoke)" : "";
+    // Said first: what others do about it comes behind it.
     say_(fmt::format("asked to release {}{}", lock_.name(), answer));
+    change([](LockStatus& status) { status.revoked = true; });
     if (plan.on_revoke != OnRevoke::Run) return;
     const char* const shell = std::getenv("SHELL");
     try {
@@ -293,10 +295,11 @@ class LockKeeper {
 
   Flow<> give_back() {
     change([](LockStatus& status) { status.stage = LockStage::Releasing; });
-    bool ours = false;
-    std::string problem = "it was gone before it was released";
+    auto how = LockEnd::Stuck;
+    std::string problem;
     try {
-      ours = co_await recipe_->release();
+      how = co_await recipe_->release() ? LockEnd::Released : LockEnd::Lost;
+      if (how == LockEnd::Lost) problem = "it was gone before it was released";
     } catch (const Error& error) {
       problem = error.what();
     }
@@ -304,24 +307,37 @@ class LockKeeper {
       co_await lock_.strand_.until(
           [&](const Monitor::Held& held) { return command_->status(held).has_value(); },
           Clock::now() + 5s);
-    const bool announce = lock_.status().revoked && !lock_.plan_.program;
-    end(ours ? LockEnd::Released : LockEnd::Lost, ours ? "" : problem);
-    if (announce && ours) say_(released_line(lock_, lock_.status()));
-    if (!ours) say_lost(problem);
+    // Who wished for the release tells of it.
+    const bool announce = !wants_release() && !lock_.plan_.quiet;
+    std::string line;
+    if (announce && how == LockEnd::Released) line = released_line(lock_, lock_.status());
+    if (how == LockEnd::Lost) line = lost_line(problem);
+    if (how == LockEnd::Stuck)
+      line = fmt::format("{} cannot be given back before this session ends: {}", lock_.name(),
+                         problem);
+    tell_end(line, how, problem);
+  }
+
+  /// Whoever waits for the end says something itself then, or ends the process; while a prompt,
+  /// which shows what is held, is drawn anew when something is said.
+  void tell_end(const std::string& line, LockEnd how, const std::string& reason) {
+    const bool awaited = lock_.plan_.awaited || wants_release();
+    if (awaited && !line.empty()) say_(line);
+    end(how, reason);
+    if (!awaited && !line.empty()) say_(line);
   }
 
   /// The lock is lost; what is left of its nodes keeps others waiting for nobody.
   Flow<> bury() {
-    say_lost(lost_);  // before what its owner says then
-    end(LockEnd::Lost, lost_);
+    tell_end(lost_line(lost_), LockEnd::Lost, lost_);
     try {
       co_await recipe_->release();
     } catch (const Error&) {
       // The end of the session does it.
     }
   }
-  void say_lost(const std::string& reason) {
-    say_(fmt::format("lost {}: {}", lock_.name(), reason));
+  std::string lost_line(const std::string& reason) const {
+    return fmt::format("lost {}: {}", lock_.name(), reason);
   }
 
   Client& client_;
@@ -353,15 +369,14 @@ std::string released_line(const Lock& lock, const LockStatus& status) {
 }
 
 std::string waiting_line(const std::string& path, const LockPlace& place) {
-  auto line =
+  const auto line =
       fmt::format("waiting {}: {} of {}, behind {}", path, ordinal(place.position), place.count,
                   place.behind.empty() ? short_node(place.behind_node) : short_owner(place.behind));
+  // Not "holding for": only it knows how long it had to wait.
   const double age = static_cast<double>(place.holder_age_ms) / 1000;
-  if (place.position == 2)
-    line += fmt::format(" (holding for {:.1f} s)", age);
-  else
-    line += fmt::format(" (holding for {:.1f} s: {})", age, short_owner(place.holder));
-  return line;
+  if (place.position == 2) return line + fmt::format(" (in the queue for {:.1f} s)", age);
+  return line +
+         fmt::format(" (first: {}, in the queue for {:.1f} s)", short_owner(place.holder), age);
 }
 
 }  // namespace zksh

@@ -16,7 +16,7 @@ Flow<> keep_lock(Client& client, Lock& lock, LockTable::Say say);
 std::string acquired_line(const Lock& lock, const LockStatus& status);
 /// "released /p  held=12.301s"
 std::string released_line(const Lock& lock, const LockStatus& status);
-/// "waiting /p: 3rd of 3, behind host=db1 … (first since 41 s: host=db2 …)"
+/// "waiting /p: 3rd of 3, behind host=db1 … (first: host=db2 …, in the queue for 41.0 s)"
 std::string waiting_line(const std::string& path, const LockPlace& place);
 
 }  // namespace zksh

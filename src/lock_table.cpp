@@ -198,8 +198,8 @@ void LockTable::close(std::chrono::milliseconds patience) {
       continue;
     }
     const auto status = lock->status();
-    if (was_held && status.end == LockEnd::Released && patience.count() > 0)
-      say_(released_line(*lock, status));
+    const bool tell = patience.count() > 0 && !lock->plan().quiet;
+    if (was_held && tell && status.end == LockEnd::Released) say_(released_line(*lock, status));
     forget(*lock);
   }
 }

@@ -27,6 +27,7 @@ enum class LockStage {
 enum class LockEnd {
   Released,
   Lost,     ///< another may have had it before it was given back
+  Stuck,    ///< no longer needed, but its nodes may not be removed: they go with the session
   Refused,  ///< busy, interrupted, or an error, before it was held: nothing is left
 };
 
@@ -61,6 +62,8 @@ struct LockPlan {
   bool program = false;          ///< a program runs under it: its owner releases it when revoked
   bool guard = false;            ///< its nodes guard this shell's writes (GuardedClient)
   bool background = false;       ///< nobody waits for it: it announces itself
+  bool awaited = false;          ///< its owner waits for its end: a program, --hold
+  bool quiet = false;            ///< its release at the end of the shell is not told
 };
 
 /// One lock of this process. Members may be called from any thread, but not under the Monitor.

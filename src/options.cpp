@@ -91,6 +91,20 @@ std::function<void(const std::string&)> text_taker(std::optional<std::string>& t
   };
 }
 
+/// In upper or lower case.
+std::string chosen(const std::string& word, const Argument& argument) {
+  const auto lower = [](char letter) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  };
+  std::string known;
+  const auto& choices = argument.choices;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (std::ranges::equal(word, choices[i], {}, lower, lower)) return choices[i];
+    known += (i == 0 ? "" : i + 1 == choices.size() ? " and " : ", ") + choices[i];
+  }
+  throw SyntaxError(fmt::format("no such {}: \"{}\"; there are {}", argument.value, word, known));
+}
+
 std::function<void(const std::string&)> text_taker(std::string& target) {
   return [&target](const std::string& word) { target = word; };
 }
@@ -138,7 +152,12 @@ void Options::choice(std::string_view names, std::optional<std::string>& target,
                      std::string_view help) {
   auto argument = described(Argument::Kind::Choice, names, help, value);
   argument.choices = std::move(choices);
-  impl_->add(std::move(argument), text_taker(target));
+  // What another word means as a positional is the command's own matter.
+  auto taker =
+      argument.positional() ? text_taker(target) : [&target, argument](const std::string& word) {
+        if (!target) target = chosen(word, argument);
+      };
+  impl_->add(std::move(argument), std::move(taker));
 }
 
 void Options::node(std::string_view name, std::string& target, std::string_view help) {
@@ -307,6 +326,9 @@ void Options::parse(const std::vector<std::string>& words) {
   const auto mark = std::ranges::find(words, "--");
   auto positionals = impl_->bind_options({words.begin(), mark});
   if (mark != words.end()) {
+    // An empty variable in a script must not look like a program that went well.
+    if (impl_->program && mark + 1 == words.end())
+      throw UsageError("the program behind -- is missing");
     if (impl_->program)
       impl_->program->assign(mark + 1, words.end());
     else

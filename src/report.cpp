@@ -1,6 +1,8 @@
 // Report: how a failure is told to the user.
 #include "report.h"
 
+#include "help.h"
+
 namespace zksh {
 namespace {
 
@@ -18,7 +20,7 @@ void report_error(Output& out, const Error& error) {
 
 void report_usage(Output& out, const std::string& name, const Command& command,
                   const UsageError& error) {
-  print(out, fmt::format("{}: {}\nusage: {} {}", name, error.what(), name, command.syntax()));
+  print(out, fmt::format("{}: {}\nusage: {} {}", name, error.what(), name, short_syntax(command)));
 }
 
 }  // namespace zksh

@@ -19,6 +19,7 @@
 #include <memory>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -99,14 +100,23 @@ int run_sources(Interpreter& interpreter, Output& out, const Arguments& argument
   return first_failure;
 }
 
-int start_sandbox(std::unique_ptr<Sandbox>& sandbox, Monitor& monitor, Output& out, int servers,
-                  const std::stop_token& stop) {
-  return reporting(out, [&] {
-    sandbox = std::make_unique<Sandbox>(monitor, servers, std::vector<std::string>{}, stop);
-    out.err_line("sandbox: {} private server{} at {} (from another terminal: zksh -s {})", servers,
-                 servers == 1 ? "" : "s", sandbox->connect_string(), sandbox->connect_string());
-    return status::ok;
+/// The sandbox that the arguments ask for, and a status: of what kept it from starting.
+std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& supervisor, Monitor& monitor,
+                                                       OutputQueue& queue, OutputStyle style,
+                                                       int servers) {
+  std::unique_ptr<Sandbox> sandbox;
+  if (servers == 0) return {nullptr, status::ok};
+  const int result = supervisor.run([&](const std::stop_token& stop) {
+    Output out(queue, style, stop);
+    return reporting(out, [&] {
+      sandbox = std::make_unique<Sandbox>(monitor, servers, std::vector<std::string>{}, stop);
+      out.err_line("sandbox: {} private server{} at {} (from another terminal: zksh -s {})",
+                   servers, servers == 1 ? "" : "s", sandbox->connect_string(),
+                   sandbox->connect_string());
+      return status::ok;
+    });
   });
+  return {std::move(sandbox), result};
 }
 
 }  // namespace
@@ -128,14 +138,9 @@ int run(const Arguments& arguments) {
       return status::ok;
     });
 
-  std::unique_ptr<Sandbox> sandbox;
-  if (arguments.sandbox_servers > 0) {
-    const int result = supervisor.run([&](const std::stop_token& stop) {
-      Output out(queue, style, stop);
-      return start_sandbox(sandbox, monitor, out, arguments.sandbox_servers, stop);
-    });
-    if (result != status::ok) return result;
-  }
+  const auto [sandbox, started] =
+      start_sandbox(supervisor, monitor, queue, style, arguments.sandbox_servers);
+  if (started != status::ok) return started;
   Settings settings;
   LineHistory history;
   News news(queue, settings, style, input);

@@ -83,7 +83,7 @@ Flow<> ExclusiveLock::await_end() {
                      .holder_age_ms = age_ms(seen.value.stat)});
   }
   const bool woken = co_await watch_.event();
-  if (!woken) throw LockBusy(request_.path + " is busy");
+  if (!woken) throw LockBusy(request_.path + " was not acquired in time");
 }
 
 Flow<bool> ExclusiveLock::release() {
@@ -92,7 +92,7 @@ Flow<bool> ExclusiveLock::release() {
 }
 
 Flow<> ExclusiveLock::downgrade() {
-  throw UsageError(request_.path + " is not held for writing");
+  throw ValueError(request_.path + " is not held for writing");
   co_return;
 }
 

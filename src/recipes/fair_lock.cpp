@@ -85,7 +85,7 @@ Flow<bool> FairLock::release() {
 
 Flow<> FairLock::downgrade() {
   if (!request_.read_write || request_.mode != LockMode::Exclusive)
-    throw UsageError(request_.path + " is not held for writing");
+    throw ValueError(request_.path + " is not held for writing");
   const Strand::Shield shield(requests_.strand());
   const auto queue = co_await turn_.look();
   const auto own = std::ranges::find_if(queue.contenders, [&](const Contender& contender) {

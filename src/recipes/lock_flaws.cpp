@@ -321,8 +321,9 @@ std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own
   const auto kinds = representatives(queue, own, zksh);
   if (const auto place = own.empty() ? std::nullopt : queue.index_of(own)) {
     const Representative self{&queue.contenders[*place], true};
-    for (const auto& other : kinds)
-      if (auto flaw = flaw_of(other, self, true); !flaw.empty()) flaws.push_back(std::move(flaw));
+    for (const auto& observer : kinds)
+      if (auto flaw = flaw_of(observer, self, true); !flaw.empty())
+        flaws.push_back(std::move(flaw));
   } else {
     for (std::size_t a = 0; a < kinds.size(); ++a)
       for (std::size_t b = a + 1; b < kinds.size(); ++b)

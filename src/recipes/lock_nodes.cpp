@@ -232,7 +232,8 @@ Flow<bool> LockNodes::take_back() {
       asked = true;
       continue;
     }
-    if (!is_answer(result)) throw ZkError(result, holding_.nodes.front());
+    // Whether a node may be deleted is a matter of its parent.
+    if (!is_answer(result)) throw ZkError(result, std::string(parent_path(holding_.nodes.front())));
     asked_ = false;
     // What a lost answer may have been about is gone by our own request.
     co_return (result == code::ok || asked) && holding_.session == session;

@@ -98,6 +98,17 @@ Flow<bool> aside(Strand& strand, Clock::time_point deadline,
 
 }  // namespace
 
+/// The C client's handle is dead. Whoever comes first opens a new one.
+Flow<bool> LockRequests::reopen() {
+  return aside(strand_, deadline_, [this](const std::stop_token& stop) {
+    try {
+      client_.await_connection("/", stop);
+    } catch (const ZkError& error) {
+      if (error.code() != code::connection_loss) throw;
+    }
+  });
+}
+
 Flow<> LockRequests::connected() {
   bool told_of_loss = false;
   for (;;) {
@@ -111,15 +122,7 @@ Flow<> LockRequests::connected() {
     if (!told_of_loss) step("no connection: waiting for one");
     told_of_loss = true;
     if (state == SessionState::Expired) {
-      // The C client's handle is dead. Whoever comes first opens a new one.
-      std::function<void(const std::stop_token&)> open = [this](const std::stop_token& stop) {
-        try {
-          client_.await_connection("/", stop);
-        } catch (const ZkError& error) {
-          if (error.code() != code::connection_loss) throw;
-        }
-      };
-      const bool opened = co_await aside(strand_, deadline_, std::move(open));
+      const bool opened = co_await reopen();
       if (!opened) throw LockBusy("no connection in time");
       continue;
     }
@@ -161,7 +164,7 @@ Flow<> make_ancestors(LockRequests& requests, std::string path, CreateMode last,
     const auto outcome = co_await requests.answer(std::move(sent));
     if (LockRequests::lost(outcome.code)) continue;
     if (outcome.code == code::no_node && node != "/") {
-      missing.push_back(std::string(parent_path(node)));
+      missing.emplace_back(parent_path(node));
     } else if (outcome.code == code::unimplemented && last == CreateMode::Container) {
       last = CreateMode::Persistent;  // a server before 3.5.3
     } else if (outcome.code == code::ok || outcome.code == code::node_exists) {

@@ -151,7 +151,7 @@ Flow<> LockTurn::await_change(std::size_t own, std::size_t before) {
   if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, path_of(name));
   co_await tell_place(own, before, std::move(seen.value.data));
   const bool woken = co_await watch_.event();
-  if (!woken) throw LockBusy(request_.path + " is busy");
+  if (!woken) throw LockBusy(request_.path + " was not acquired in time");
 }
 
 Flow<Outcome<Node>> LockTurn::read(std::string name) {

@@ -104,7 +104,7 @@ class LockTerminal(ShellTest):
         screen.wait_for("Stopped")
         self.wait_prompted(screen)
         screen.type("fg\n")
-        screen.wait_for(lambda s: any(ZKSH in line for line in s.lines()[-2:]))
+        screen.wait_for(lambda s: s.lines()[-1].startswith(ZKSH))
         # bash has put the modes of the stopped job back.
         screen.keys("b")
         screen.wait_for("key b")
@@ -124,12 +124,13 @@ class LockTerminal(ShellTest):
         screen.wait_for("status 76")
 
     def test_background_program_that_wants_the_terminal(self):
-        screen = self.in_shell(self.lock_line("cat") + " &")
-        screen.wait_for("[1] ")
+        # set -b: bash tells of the stop at once, not before its next prompt.
+        screen = self.in_shell("set -b; " + self.lock_line("cat") + " &")
+        screen.wait_for("[1]+  Stopped")
         self.wait_nodes(1)
-        screen.keys("Enter")
-        screen.wait_for(lambda s: "Stopped" in s.text() or not s.keys("Enter"))
         screen.type("fg\n")
+        # Until then it is the line editor of bash that reads.
+        screen.wait_for(lambda s: s.lines()[-1].startswith(ZKSH))
         screen.type("hello\n")
         screen.wait_for(lambda s: s.lines().count("hello") == 2)
         screen.keys("C-d")

@@ -124,6 +124,34 @@ TEST(Options, ProgramTakesTheWordsBehindTwoDashes) {
   EXPECT_EQ(program, (std::vector<std::string>{"sh", "-c", "exit 7"}));
 }
 
+TEST(Options, AProgramThatIsNotThereIsNotAProgramThatWentWell) {
+  std::string path;
+  std::vector<std::string> program;
+  Options o;
+  o.node("path", path, "");
+  o.program(program, "");
+  EXPECT_THROW(o.parse({"/a", "--"}), UsageError);
+}
+
+TEST(Options, AChoiceIsOneOfThoseThereAre) {
+  const auto chosen = [](const std::string& word) -> std::string {
+    std::optional<std::string> choice;
+    Options o;
+    o.choice("-m,--mode", choice, {"ONE", "TWO", "three"}, "mode", "");
+    try {
+      o.parse({"-m", word});
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return choice.value_or("none");
+  };
+  EXPECT_EQ(chosen("ONE"), "ONE");
+  EXPECT_EQ(chosen("two"), "TWO");
+  EXPECT_EQ(chosen("Three"), "three");
+  EXPECT_EQ(chosen("four"), "no such mode: \"four\"; there are ONE, TWO and three");
+  EXPECT_EQ(chosen(""), "no such mode: \"\"; there are ONE, TWO and three");
+}
+
 TEST(Options, SyntaxComesFromTheDeclarations) {
   Bound bound;
   std::string legacy;

@@ -47,7 +47,7 @@ struct Case {
   bool shares = false;  ///< two may hold
 };
 
-RecipeMaker of_kind(RecipeKind kind, LockRequest request) {
+RecipeMaker of_kind(RecipeKind kind, const LockRequest& request) {
   return [kind, request](Client& client, Strand& strand, const LockReport& report,
                          const std::string& owner) {
     auto mine = request;
