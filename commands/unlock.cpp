@@ -1,7 +1,7 @@
 // unlock: give locks back, one's own or, by asking its holder, another's.
 #include "command.h"
-#include "lock_keeper.h"
 #include "lock_table.h"
+#include "lock_text.h"
 #include "revocation.h"
 
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 
 #include "duration.h"
 #include "lock_hold.h"
-#include "lock_keeper.h"
 #include "lock_program.h"
+#include "lock_text.h"
 #include "recipes/make_recipe.h"
 #include "token_file.h"
 #include "utf8.h"

@@ -3,7 +3,7 @@
 
 #include "fd.h"
 #include "held_lock.h"
-#include "lock_keeper.h"
+#include "lock_text.h"
 #include "token_file.h"
 
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "escape.h"
 #include "held_lock.h"
-#include "lock_keeper.h"
+#include "lock_text.h"
 #include "lock_watchdog.h"
 #include "process.h"
 #include "process_table.h"

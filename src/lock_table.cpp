@@ -2,6 +2,7 @@
 #include "lock_table.h"
 
 #include "lock_keeper.h"
+#include "lock_text.h"
 
 #include <fmt/format.h>
 

@@ -11,13 +11,17 @@ std::string LockTurn::path_of(const std::string& name) const {
   return join_path(request_.path, name);
 }
 
+const std::string& LockTurn::called() const {
+  return request_.called.empty() ? request_.path : request_.called;
+}
+
 void LockTurn::tell_lost_place(bool same_session) {
   if (!report_.warning) return;
   const auto* const why = same_session ? "its node was deleted" : "the session expired";
   report_.warning(position_ > 0 ? fmt::format("{}: place {} in the queue is lost ({}); queueing "
                                               "again at its end",
-                                              request_.path, position_, why)
-                                : fmt::format("{}: {}; asking again", request_.path, why));
+                                              called(), position_, why)
+                                : fmt::format("{}: {}; asking again", called(), why));
   position_ = 0;
 }
 
@@ -53,7 +57,7 @@ Flow<> LockTurn::look_first() {
   const bool free = std::ranges::none_of(queue_.contenders, [&](const Contender& contender) {
     return request_.mode == LockMode::Exclusive || contender.mode == LockMode::Exclusive;
   });
-  if (!free) throw LockBusy(request_.path + " is busy");
+  if (!free) throw LockBusy(called() + " is busy");
 }
 
 Flow<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
@@ -66,7 +70,7 @@ Flow<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
     warn_of_flaws(*own);
     const auto before = queue_.predecessor(*own);
     if (!before) co_return Turn::Held;
-    if (request_.try_only) throw LockBusy(request_.path + " is busy");
+    if (request_.try_only) throw LockBusy(called() + " is busy");
     co_await await_change(*own, *before);
   }
 }
@@ -108,7 +112,7 @@ Flow<> LockTurn::list(bool with_watch) {
 /// The counter of the parent is at its end, or past it: only czxid tells who came first.
 Flow<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std::string> names) {
   if (report_.warning && warned_.insert("counter").second)
-    report_.warning(request_.path +
+    report_.warning(called() +
                     ": the sequence counter is at its end; zksh goes by czxid, but other "
                     "libraries cannot tell who is first here any more (use a new lock node)");
   for (;;) {
@@ -151,7 +155,7 @@ Flow<> LockTurn::await_change(std::size_t own, std::size_t before) {
   if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, path_of(name));
   co_await tell_place(own, before, std::move(seen.value.data));
   const bool woken = co_await watch_.event();
-  if (!woken) throw LockBusy(request_.path + " was not acquired in time");
+  if (!woken) throw LockBusy(called() + " was not acquired in time");
 }
 
 Flow<Outcome<Node>> LockTurn::read(std::string name) {

@@ -68,6 +68,7 @@ class LockTurn {
   Flow<> tell_place(std::size_t own, std::size_t before, Data said);
   Flow<Outcome<Node>> read(std::string name);
   std::string path_of(const std::string& name) const;
+  const std::string& called() const;
 
   LockRequests& requests_;
   const LockReport& report_;

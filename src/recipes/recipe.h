@@ -27,6 +27,13 @@ class LockLost : public Error {
   explicit LockLost(const std::string& message) : Error(message, status::lock_lost) {}
 };
 
+/// The leases of a semaphore that somebody waits for.
+struct LeaseCount {
+  int all = 0;     ///< 0: it is no semaphore
+  int taken = 0;   ///< 0: not known, since others wait before
+  int wanted = 0;  ///< together
+};
+
 /// Where a contender stands that has to wait.
 struct LockPlace {
   /// 1: the holder; readers that hold together count each. 0: there is no order.
@@ -37,6 +44,9 @@ struct LockPlace {
   std::string holder{};  ///< what the first in the queue says of itself
   /// For how long the first has been in the queue, in milliseconds; by the two machines' clocks.
   std::int64_t holder_age_ms = 0;
+  /// Of a semaphore. The queue is then that of those who wait; only when nobody is before, the
+  /// holder is the one who has had a lease for the longest time.
+  LeaseCount leases{};
 };
 
 /// Who hears what a recipe does; each may be empty. Called on the thread that drives the flow.
@@ -53,7 +63,8 @@ struct LockReport {
 
 /// What is asked for.
 struct LockRequest {
-  std::string path;  ///< the lock: the contenders' parent
+  std::string path;      ///< the lock: the contenders' parent
+  std::string called{};  ///< what the user knows it by; empty: its path
   LockMode mode = LockMode::Exclusive;
   bool read_write = false;  ///< a read/write lock, not a plain mutex
   /// Nothing: Curator's names, and those of all libraries once others could not see Curator's.

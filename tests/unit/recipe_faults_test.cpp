@@ -3,6 +3,7 @@
 #include "fake_client.h"
 #include "recipe_trial.h"
 #include "recipes/make_recipe.h"
+#include "recipes/semaphore.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,6 +58,14 @@ RecipeMaker of_kind(RecipeKind kind, const LockRequest& request) {
   };
 }
 
+RecipeMaker of_leases(int count, int quantity) {
+  return [=](Client& client, Strand& strand, const LockReport& report, const std::string& owner) {
+    LockRequest request{.path = "/locks/l"};
+    request.owner = owner;
+    return std::make_unique<Semaphore>(client, strand, report, request, count, quantity);
+  };
+}
+
 std::vector<Case> cases() {
   const LockRequest write{.path = {}, .read_write = true};
   const LockRequest read{.path = {}, .mode = LockMode::Shared, .read_write = true};
@@ -71,7 +80,10 @@ std::vector<Case> cases() {
           {"all_read", of_kind(RecipeKind::Fair, all_read), true},
           {"kazoo", of_kind(RecipeKind::Fair, kazoo)},
           {"herd", of_kind(RecipeKind::Herd, {})},
-          {"exclusive", of_kind(RecipeKind::Exclusive, {})}};
+          {"exclusive", of_kind(RecipeKind::Exclusive, {})},
+          {"semaphore_of_1", of_leases(1, 1)},
+          {"semaphore_of_2", of_leases(2, 1), true},
+          {"leases_2_of_3", of_leases(3, 2)}};
 }
 
 class RecipeFaults : public testing::TestWithParam<Case> {

@@ -1,0 +1,62 @@
+// semaphore: hold one or more of N leases.
+#include "recipes/semaphore.h"
+
+#include "lock_command.h"
+
+#include <fmt/format.h>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::string path;
+  std::string count;
+  std::optional<std::int32_t> quantity;
+  LockOptions lock;
+};
+
+void declare(Options& o, Args& a) {
+  o.node("path", a.path, "The semaphore.");
+  o.text("n", a.count, "How many leases there are in all; the same for everybody.");
+  o.number("-Q,--quantity", a.quantity, "count",
+           "How many leases to take: all of them at once, or none. Default: 1.");
+  declare_lock_options(o, a.lock, false);
+}
+
+int run(Context& cx, const Args& a) {
+  constexpr int most = 1'000'000;
+  const auto count = static_cast<int>(parse_number(a.count, "n", 1, most));
+  const int quantity = a.quantity.value_or(1);
+  if (quantity < 1 || quantity > count)
+    throw ValueError(
+        fmt::format("-Q {}: of {} leases it can take 1 to {}", quantity, count, count));
+  LockTarget target{.paths = {cx.resolve(a.path)}, .kind = fmt::format("semaphore of {}", count)};
+  target.recipe = [count, quantity](Client& client, Strand& strand, const LockReport& report,
+                                    const LockRequest& request) -> std::unique_ptr<Recipe> {
+    return std::make_unique<Semaphore>(client, strand, report, request, count, quantity);
+  };
+  return run_lock(cx, a.lock, std::move(target));
+}
+
+}  // namespace
+
+extern const Command semaphore_command = make_command<Args>(
+    {.name = "semaphore",
+     .group = "Locks",
+     .summary = "Hold leases of a semaphore, or run a program under them",
+     .details =
+         "Of n leases each holder takes one, or -Q of them; who finds too few free waits, in the "
+         "order of arrival. With n = 1 it is a lock.\n\n"
+         "The nodes are those of Curator's InterProcessSemaphoreV2: leases below PATH/leases, and "
+         "a queue of those who wait below PATH/locks. The number n is kept in the data of PATH: "
+         "whoever gives another one fails with status 2 before it asks for anything. To change "
+         "it, `set PATH n` while nobody uses the semaphore. Curator does not look at it there.\n\n"
+         "With -n it does not wait for a lease; for others that are just taking theirs, a second "
+         "at most. The fencing token is the czxid of the first lease. Everything else is as for "
+         "`lock`.",
+     .examples = {{"semaphore /pool 3 -- date", "Run a program; on all machines three at a time."},
+                  {"semaphore -n /pool 3 -- date", "Run it now, or end with 75 at once."},
+                  {"semaphore -Q 2 /pool 3", "Hold two of the three leases in this shell."}},
+     .needs = Needs::Session},
+    declare, run);
+}  // namespace zksh

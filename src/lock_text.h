@@ -1,0 +1,21 @@
+// LockText: what people are told of a lock, a line each.
+#pragma once
+
+#include "lock_table.h"
+
+#include <string>
+
+namespace zksh {
+
+/// Whether a contender's node says that it is to release: Curator's word, and that of the recipe in
+/// ZooKeeper's documentation.
+bool asks_for_release(const Data& data);
+
+/// "acquired /p  token=614313  node=_c_…-lock-0000000004  waited=3.214s"
+std::string acquired_line(const Lock& lock, const LockStatus& status);
+/// "released /p  held=12.301s"
+std::string released_line(const Lock& lock, const LockStatus& status);
+/// "waiting /p: 3rd of 3, behind host=db1 … (first: host=db2 …, in the queue for 41.0 s)"
+std::string waiting_line(const std::string& path, const LockPlace& place);
+
+}  // namespace zksh

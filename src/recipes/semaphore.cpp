@@ -1,0 +1,310 @@
+// Semaphore: agreeing on the number, waiting for room, taking leases.
+#include "recipes/semaphore.h"
+
+#include "node_path.h"
+#include "recipes/fair_lock.h"
+#include "recipes/lock_queue.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+/// The contenders for leases, as one another's: Curator knows no other names.
+LockRequest mutex_of(const LockRequest& request) {
+  auto mutex = request;
+  mutex.path = join_path(request.path, "locks");
+  mutex.called = request.path;
+  mutex.compat = Compat::Curator;
+  mutex.try_only = false;
+  return mutex;
+}
+
+LockNodesPlan lease_plan(const LockRequest& request, const std::string& path, int quantity,
+                         const std::string& guid) {
+  LockNodesPlan plan;
+  for (int i = 0; i < quantity; ++i)
+    plan.nodes.push_back({.path = join_path(path, fmt::format("_c_{}-lease-", guid)),
+                          .data = request.owner,
+                          .acl = request.acl,
+                          .mode = CreateMode::Ephemeral,
+                          .sequential = true});
+  plan.parents = request.parent.value_or(CreateMode::Container);
+  return plan;
+}
+
+}  // namespace
+
+Semaphore::Semaphore(Client& client, Strand& strand, const LockReport& report, LockRequest request,
+                     int count, int quantity)
+    : requests_(client, strand, report),
+      report_(report),
+      request_(std::move(request)),
+      count_(count),
+      quantity_(quantity),
+      leases_path_(join_path(request_.path, "leases")),
+      mutex_request_(mutex_of(request_)),
+      mutex_report_(report),
+      mutex_(requests_,
+             [this](const std::string& guid) {
+               return contender_plan(mutex_request_, Compat::Curator, guid);
+             }),
+      turn_(requests_, mutex_report_, mutex_request_, LockWait::Predecessor),
+      leases_(requests_,
+              [this](const std::string& guid) {
+                return lease_plan(request_, leases_path_, quantity_, guid);
+              }),
+      watch_(requests_) {
+  mutex_report_.waiting = [this](LockPlace place) {
+    asked_.reset();  // what was listed before the wait is old
+    place.leases = {.all = count_, .taken = 0, .wanted = quantity_};
+    if (report_.waiting) report_.waiting(place);
+  };
+}
+
+Flow<> Semaphore::acquire(Clock::time_point deadline) {
+  return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
+}
+
+Flow<> Semaphore::give_up() {
+  watch_.drop();
+  turn_.leave(false);
+  asked_.reset();
+  asked_count_.reset();
+  std::exception_ptr failure;
+  try {
+    co_await leases_.take_back();
+  } catch (...) {  // thrown on once the mutex is given back too
+    failure = std::current_exception();
+  }
+  co_await mutex_.take_back();
+  if (failure) std::rethrow_exception(failure);
+}
+
+Flow<bool> Semaphore::release() {
+  requests_.set_deadline(Strand::never);
+  co_return co_await leases_.take_back();
+}
+
+Flow<> Semaphore::downgrade() {
+  throw ValueError(request_.path + " is not held for writing");
+  co_return;
+}
+
+Flow<> Semaphore::contend() {
+  told_.reset();
+  if (request_.try_only) co_await look_first();
+  for (;;) {
+    co_await agree();
+    const bool held = co_await attempt();
+    if (held) co_return;
+    if (!request_.requeue)
+      throw LockLost("the place in the queue of " + request_.path + " is lost");
+    turn_.tell_lost_place(mutex_.same_session());
+    co_await give_up();
+  }
+}
+
+/// A try that fails must cost the others nothing: no node, no watch, no event.
+Flow<> Semaphore::look_first() {
+  co_await read_count();
+  watches_ = false;
+  co_await list();
+  if (!fits()) throw LockBusy(request_.path + " is busy: " + taken());
+}
+
+/// False: the place in the queue, or the session, is gone.
+Flow<bool> Semaphore::attempt() {
+  co_await mutex_.make([this] {
+    turn_.ask();
+    asked_ = send_listing(false);
+  });
+  for (bool had = false; !had;) {
+    // Also after each wait for room: somebody may have removed the mutex's node.
+    const auto turn = co_await await_turn();
+    if (turn != Turn::Held) co_return false;
+    const bool room = co_await look_for_room();
+    if (room) had = co_await take();
+  }
+  turn_.leave(true);
+  co_await mutex_.take_back();
+  co_await requests_.connected();  // the session, and the leases, may have ended meanwhile
+  co_return co_await leases_.prove();
+}
+
+Flow<Turn> Semaphore::await_turn() {
+  const auto deadline = requests_.deadline();
+  if (request_.try_only)
+    requests_.set_deadline(std::min(deadline, Clock::now() + Clock::duration(passing_time)));
+  const auto turn = co_await turn_.await(mutex_, Compat::Curator);
+  requests_.set_deadline(deadline);
+  co_return turn;
+}
+
+/// True: there is. False: there was not, and has been a change.
+Flow<bool> Semaphore::look_for_room() {
+  co_await list();
+  if (!fits() && !watches_) {
+    asked_ = send_listing(true);
+    co_await list();
+  }
+  if (fits()) {
+    watch_.drop();
+    watches_ = false;
+    co_return true;
+  }
+  if (request_.try_only) throw LockBusy(request_.path + " is busy: " + taken());
+  co_await tell_taken();
+  const bool woken = co_await watch_.event();
+  if (!woken) throw LockBusy(request_.path + " was not acquired in time: " + taken());
+  turn_.ask();
+  asked_ = send_listing(true);
+  co_return false;
+}
+
+/// False: the leases were not had, and there are none.
+Flow<bool> Semaphore::take() {
+  co_await leases_.make([this] {
+    asked_ = send_listing(false);
+    asked_count_ = send_reading();
+  });
+  co_await list();
+  // That there was room is no proof: who had the mutex after us, if it was removed by hand, saw the
+  // same room.
+  const bool had = has_leases() && std::cmp_less_equal(names_.size(), count_);
+  if (had) {
+    leases_.note_proof(listed_);
+    // Now the node cannot go any more: the number of leases that it has is everybody's.
+    co_await agree();
+    co_return true;
+  }
+  asked_count_.reset();
+  co_await leases_.take_back();
+  co_return false;
+}
+
+LockRequests::Sent<Node> Semaphore::send_reading() {
+  return requests_.send([&] { return "getData " + request_.path; },
+                        [&] { return requests_.client().start_get(request_.path, Watch::none()); });
+}
+
+/// Throws ValueError when the node says another number, or no number.
+Flow<Semaphore::Count> Semaphore::read_count() {
+  for (;;) {
+    if (!asked_count_) {
+      co_await requests_.connected();
+      asked_count_ = send_reading();
+    }
+    auto sent = std::move(*asked_count_);
+    asked_count_.reset();
+    const auto outcome = co_await requests_.answer(std::move(sent));
+    if (LockRequests::lost(outcome.code)) continue;
+    if (outcome.code == code::no_node) co_return Count::Missing;
+    if (outcome.code != code::ok) throw ZkError(outcome.code, request_.path);
+    version_ = outcome.value.stat.version;
+    if (!outcome.value.data || outcome.value.data->empty()) co_return Count::Empty;
+    compare(*outcome.value.data);
+    co_return Count::Agreed;
+  }
+}
+
+void Semaphore::compare(const std::string& data) const {
+  int number = 0;
+  const auto parsed = std::from_chars(data.data(), data.data() + data.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != data.data() + data.size()) {
+    constexpr std::size_t longest = 40;
+    const auto shown = data.size() > longest ? data.substr(0, longest) + "…" : data;
+    throw ValueError(fmt::format(
+        "{} is no semaphore: its data should be the number of its leases, but are \"{}\"",
+        request_.path, shown));
+  }
+  if (number != count_)
+    throw ValueError(
+        fmt::format("{} is a semaphore of {}, not of {}: all have to say the same "
+                    "number (it is the data of the node)",
+                    request_.path, number, count_));
+}
+
+/// Writes the number of leases where there is none. Of two who write, the server refuses one, which
+/// then reads what the other has written.
+Flow<> Semaphore::agree() {
+  for (;;) {
+    const auto count = co_await read_count();
+    if (count == Count::Agreed) co_return;
+    if (count == Count::Missing) {
+      const auto kind = request_.parent.value_or(CreateMode::Container);
+      co_await make_ancestors(requests_, request_.path, kind, request_.acl);
+      continue;
+    }
+    const SetOp op{.path = request_.path, .data = std::to_string(count_), .version = version_};
+    auto sent = requests_.send([&] { return fmt::format("setData {} {}", op.path, count_); },
+                               [&] { return requests_.client().start_set(op); });
+    const auto outcome = co_await requests_.answer(std::move(sent));
+    const bool again = LockRequests::lost(outcome.code) || outcome.code == code::no_node ||
+                       outcome.code == code::bad_version;
+    if (!again && outcome.code != code::ok) throw ZkError(outcome.code, request_.path);
+    if (!again) co_return;
+  }
+}
+
+LockRequests::Sent<Children> Semaphore::send_listing(bool with_watch) {
+  watches_ = with_watch;
+  const auto watch = with_watch ? watch_.on_children(leases_path_) : Watch::none();
+  listed_ = BootClock::now();
+  return requests_.send(
+      [&] { return (with_watch ? "getChildren with a watch " : "getChildren ") + leases_path_; },
+      [&] { return requests_.client().start_children(leases_path_, watch); });
+}
+
+Flow<> Semaphore::list() {
+  for (;;) {
+    if (!asked_) {
+      co_await requests_.connected();
+      asked_ = send_listing(watches_);
+    }
+    auto sent = std::move(*asked_);
+    asked_.reset();
+    auto outcome = co_await requests_.answer(std::move(sent));
+    if (LockRequests::lost(outcome.code)) continue;
+    if (outcome.code != code::ok && outcome.code != code::no_node)
+      throw ZkError(outcome.code, leases_path_);
+    names_ = std::move(outcome.value.names);
+    co_return;
+  }
+}
+
+bool Semaphore::fits() const { return std::cmp_less_equal(names_.size(), count_ - quantity_); }
+
+bool Semaphore::has_leases() const {
+  return leases_.same_session() &&
+         std::ranges::all_of(leases_.holding().nodes, [&](const std::string& node) {
+           return std::ranges::find(names_, base_name(node)) != names_.end();
+         });
+}
+
+std::string Semaphore::taken() const {
+  return fmt::format("{} of {} leases are taken", names_.size(), count_);
+}
+
+Flow<> Semaphore::tell_taken() {
+  if (!report_.waiting || told_ == names_.size()) co_return;
+  told_ = names_.size();
+  LockPlace place;
+  place.leases = {.all = count_, .taken = static_cast<int>(names_.size()), .wanted = quantity_};
+  const auto queue = make_lock_queue(names_);
+  if (!queue.contenders.empty()) {
+    const auto oldest = join_path(leases_path_, queue.contenders.front().nodes.front().text);
+    auto sent = requests_.send([&] { return "getData " + oldest; },
+                               [&] { return requests_.client().start_get(oldest, Watch::none()); });
+    const auto outcome = co_await requests_.answer(std::move(sent));
+    if (outcome.code == code::ok) {
+      place.holder = outcome.value.data.value_or("");
+      place.holder_age_ms = age_ms(outcome.value.stat);
+    }
+  }
+  report_.waiting(place);
+}
+
+}  // namespace zksh
