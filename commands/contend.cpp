@@ -1,11 +1,16 @@
-// contend: let many contenders ask for one lock, and show what it costs and who waits for whom.
+// contend: let many contenders ask for one lock, and show who waited, and what it cost.
 #include "command.h"
-#include "contention.h"
+#include "contention_drawing.h"
+#include "contention_sessions.h"
+#include "contention_table.h"
+#include "contention_trial.h"
 #include "duration.h"
 #include "line_reader.h"
+#include "live_picture.h"
 #include "recipes/lock_requests.h"
 
-#include <chrono>
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <unistd.h>
 
@@ -16,11 +21,14 @@ struct Args {
   std::string path;
   std::optional<std::int64_t> contenders;
   std::optional<std::int64_t> rounds;
-  std::optional<std::int64_t> readers;
-  std::optional<std::int64_t> sessions;
   std::optional<std::string> hold;
+  std::optional<std::string> recipe;
+  bool compare = false;
   std::optional<std::string> mode;
+  std::optional<std::int64_t> readers;
   std::optional<std::string> compat;
+  std::optional<std::int64_t> sessions;
+  bool draw = false;
   bool report = false;
   bool verbose = false;
 };
@@ -28,42 +36,113 @@ struct Args {
 void declare(Options& o, Args& a) {
   o.node("path", a.path, "The lock.");
   o.number("-n,--contenders", a.contenders, "count", "How many ask for it (10).");
-  o.number("--rounds", a.rounds, "count", "How often each acquires it (1).");
-  o.text("--hold", a.hold, "How long each holds it: 250us, 20ms, 1.5s (0).", "time");
-  o.choice("--mode", a.mode, {"exclusive", "write", "read"}, "mode", "What they ask for.");
-  o.number("--readers", a.readers, "count", "So many of them are readers, the others writers.");
-  o.choice("--compat", a.compat, {"curator", "kazoo", "all"}, "names", "Whose names.");
-  o.number("--sessions", a.sessions, "count", "Over how many sessions they are spread (1).");
-  o.flag("--report", a.report, "For programs.");
+  o.number("--rounds", a.rounds, "count", "How often each of them acquires it (1).");
+  o.text("--hold", a.hold, "How long each holds it: 250us, 20ms, 1.5s (2ms, with --report 0).",
+         "time");
+  o.choice("--recipe", a.recipe, {"fair", "herd", "exclusive"}, "recipe",
+           "How they wait for each other (fair).");
+  o.flag("--compare", a.compare, "First fair, then herd or what --recipe says, side by side.");
+  o.choice("--mode", a.mode, {"exclusive", "write", "read"}, "mode",
+           "What they ask for: a lock, or one side of a read/write lock (exclusive).");
+  o.number("--readers", a.readers, "count", "So many of them read, and the others write.");
+  o.choice("--compat", a.compat, {"curator", "kazoo", "all"}, "names",
+           "Whose names their nodes have, as for lock.");
+  o.number("--sessions", a.sessions, "count",
+           "Over how many sessions they are spread (1, the shell's own; with another recipe than "
+           "fair one for each contender, 50 at most).");
+  o.flag("--draw", a.draw, "Draw the time line also where there is no terminal.");
+  o.flag("--report", a.report, "For programs: see below.");
   o.flag("-v,--verbose", a.verbose, "Tell every step of every contender.");
 }
 
-struct Clients {
-  std::vector<std::unique_ptr<Client>> further;
-  std::vector<Client*> all;
-};
+constexpr std::int64_t most_contenders = 100'000;
+constexpr std::int64_t most_rounds = 10'000'000;
+constexpr std::int64_t most_sessions = 10'000;
+/// Below the 60 connections that a server takes from one address.
+constexpr std::size_t usual_sessions = 50;
+/// Of a drawing: with the table above it, it should not fill more than a screen or so.
+constexpr std::size_t most_rows = 20;
 
-Clients connect(Context& cx, std::size_t count) {
-  Clients clients;
-  clients.all.push_back(&cx.client);
-  while (clients.all.size() < count)
-    clients.all.push_back(clients.further.emplace_back(cx.client.another()).get());
-  for (auto* client : clients.all) client->await_connection("/", cx.stop);
-  return clients;
+std::size_t count_of(const std::optional<std::int64_t>& given, std::int64_t otherwise,
+                     std::int64_t least, std::int64_t most, const char* option) {
+  const auto count = given.value_or(otherwise);
+  if (count < least || count > most)
+    throw ValueError(fmt::format("{}: {} is not between {} and {}", option, count, least, most));
+  return static_cast<std::size_t>(count);
 }
 
+Compat compat_of(const std::string& name) {
+  if (name == "kazoo") return Compat::Kazoo;
+  return name == "all" ? Compat::All : Compat::Curator;
+}
+
+ContentionPlan plan_of(const Context& cx, const Args& a) {
+  ContentionPlan plan;
+  plan.request.path = cx.resolve(a.path);
+  plan.contenders = count_of(a.contenders, 10, 1, most_contenders, "-n");
+  plan.rounds = count_of(a.rounds, 1, 1, most_rounds, "--rounds");
+  plan.readers = count_of(a.readers, 0, 0, static_cast<std::int64_t>(plan.contenders), "--readers");
+  plan.hold = parse_short_duration(a.hold.value_or(a.report ? "0" : "2ms"), "--hold");
+  if (a.compat) plan.request.compat = compat_of(*a.compat);
+  const auto mode = a.mode.value_or("exclusive");
+  if (a.readers && a.mode && mode != "write")
+    throw UsageError("--readers is for contenders of which the others write");
+  plan.request.read_write = a.readers || mode != "exclusive";
+  if (mode == "read") plan.readers = plan.contenders;
+  return plan;
+}
+
+RecipeKind recipe_of(const Args& a) {
+  const auto name = a.recipe.value_or(a.compare ? "herd" : "fair");
+  for (const auto kind : {RecipeKind::Herd, RecipeKind::Exclusive})
+    if (name == recipe_name(kind)) return kind;
+  return RecipeKind::Fair;
+}
+
+std::vector<RecipeKind> recipes_of(const Args& a) {
+  const auto recipe = recipe_of(a);
+  if (!a.compare) return {recipe};
+  if (recipe == RecipeKind::Fair) throw UsageError("--compare sets another recipe beside fair");
+  return {RecipeKind::Fair, recipe};
+}
+
+/// As a lock's own ancestors: persistent.
 void make_parent(Context& cx, const std::string& path) {
-  const auto parent = parent_path(path);
+  const std::string parent(parent_path(path));
   if (parent == "/") return;
   Strand strand(cx.client.monitor());
   const LockReport report;
   LockRequests requests(cx.client, strand, report);
-  run_flow(strand,
-           make_ancestors(requests, std::string(parent), CreateMode::Persistent, open_acl()),
-           cx.stop);
+  run_flow(strand, make_ancestors(requests, parent, CreateMode::Persistent, open_acl()), cx.stop);
 }
 
-void print_report(Context& cx, const ContentionResult& result) {
+/// Says the same thing once, however many contenders say it.
+class Listener {
+ public:
+  Listener(Context& cx, bool verbose) : cx_(cx) {
+    report_.warning = [this](std::size_t contender, const std::string& text) {
+      if (++said_[text] == 1) say(contender, "warning: " + text);
+    };
+    if (verbose)
+      report_.step = [this](std::size_t contender, const std::string& text) {
+        say(contender, text);
+      };
+  }
+
+  const ContentionReport& report() const { return report_; }
+
+ private:
+  /// Also while they leave the queue after a Ctrl-C.
+  void say(std::size_t contender, const std::string& text) {
+    cx_.out.err_regardless(fmt::format("#{} {}\n", contender + 1, cx_.out.shown_in_error(text)));
+  }
+
+  Context& cx_;
+  ContentionReport report_;
+  std::map<std::string, std::size_t> said_;
+};
+
+std::string turns_for_programs(const ContentionResult& result) {
   const auto nanoseconds = [](Clock::time_point time) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
   };
@@ -71,57 +150,169 @@ void print_report(Context& cx, const ContentionResult& result) {
   for (const auto& turn : result.turns)
     text += fmt::format("{} {} {} {}\n", nanoseconds(turn.asked), nanoseconds(turn.acquired),
                         nanoseconds(turn.releasing), nanoseconds(turn.released));
-  cx.out.out(text);
+  return text + "done\n";
+}
+
+/// The handshake with a program, which decides when to start, and how often.
+int run_for_program(Context& cx, const ContentionPlan& plan, const ContentionSessions& sessions,
+                    const ContentionReport& report) {
+  LineReader orders(STDIN_FILENO, false, "standard input", cx.stop);
+  cx.out.line("ready");
+  std::string order;
+  while (orders.next(order)) {
+    const auto result = contend(plan, sessions.clients(), report, cx.stop);
+    if (result.failure) std::rethrow_exception(result.failure);
+    cx.out.out(turns_for_programs(result));
+  }
+  if (cx.stop.stop_requested()) throw Cancelled();
+  return status::ok;
+}
+
+void print_heading(Context& cx, const ContentionPlan& plan, std::size_t sessions) {
+  const auto counted = [](std::size_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  auto what = counted(plan.contenders, "contender");
+  if (plan.request.read_write)
+    what += plan.readers == 0                 ? " that write"
+            : plan.readers == plan.contenders ? " that read"
+                                              : fmt::format(", {} of them readers", plan.readers);
+  if (plan.rounds > 1) what += fmt::format(", {} rounds", plan.rounds);
+  if (plan.hold.count() > 0) what += fmt::format(", holding for {}", short_time(plan.hold));
+  cx.out.line("{}: {}, {}", cx.out.shown(plan.request.path), what, counted(sessions, "session"));
+}
+
+void print_drawings(Context& cx, const std::vector<ContentionTrial>& trials,
+                    const ContentionPlan& plan) {
+  const bool ascii = !terminal_shows_utf8() || !terminal_can_redraw();
+  const auto size = terminal_size();
+  const DrawingStyle style{
+      .columns = cx.out.style().out_is_terminal ? size.columns : 80,
+      .rows = trials.size() > 1 ? most_rows / 2 : most_rows,
+      .ascii = cx.out.style().out_is_terminal ? ascii : !terminal_shows_utf8()};
+  for (const auto& trial : trials) {
+    cx.out.line("");
+    if (trials.size() > 1) cx.out.line("{}:", trial.summary.title);
+    for (const auto& line : draw_contention(trial.result, plan.contenders, style))
+      cx.out.line("{}", line);
+  }
+}
+
+/// Says what must not have happened; the exit status.
+int verdict(Context& cx, const ContentionTrial& trial) {
+  const auto& statistics = trial.summary.statistics;
+  const auto since = [&](Clock::time_point time) { return short_time(time - trial.result.began); };
+  for (const auto& [one, other] : statistics.overlaps)
+    cx.out.err_line("OVERLAP ({}): #{} held from {} to {}, and #{} from {}", trial.summary.title,
+                    one.contender + 1, since(one.acquired), since(one.releasing),
+                    other.contender + 1, since(other.acquired));
+  if (statistics.overlap_count > 0) {
+    cx.out.err_line("THE LOCK DID NOT EXCLUDE: {} overlaps in {} acquisitions",
+                    statistics.overlap_count, statistics.acquisitions);
+    return status::failure;
+  }
+  if (statistics.lost > 0) {
+    cx.out.err_line("{} of {} acquisitions {} release", statistics.lost, statistics.acquisitions,
+                    statistics.lost == 1 ? "was lost before its" : "were lost before their");
+    return status::lock_lost;
+  }
+  return status::ok;
+}
+
+void print(Context& cx, const Args& a, const ContentionPlan& plan,
+           const std::vector<ContentionTrial>& trials, std::size_t sessions) {
+  const bool plain = cx.out.plain();
+  std::vector<ContentionSummary> summaries;
+  summaries.reserve(trials.size());
+  for (const auto& trial : trials) summaries.push_back(trial.summary);
+  if (!plain) print_heading(cx, plan, sessions);
+  for (const auto& line : plain ? contention_figures(summaries) : contention_table(summaries))
+    cx.out.line("{}", line);
+  const auto not_counted =
+      std::ranges::find_if(trials, [](const auto& trial) { return !trial.not_counted.empty(); });
+  if (not_counted != trials.end())
+    cx.out.err_line("the events are those that the contenders received: {}",
+                    cx.out.shown_in_error(not_counted->not_counted));
+  if (!plain && summaries.size() > 1)
+    if (const auto text = compared(summaries[0], summaries[1]); !text.empty())
+      cx.out.line("{}", text);
+  if (a.draw || (cx.out.style().out_is_terminal && !plain)) print_drawings(cx, trials, plan);
 }
 
 int run(Context& cx, const Args& a) {
-  ContentionPlan plan;
-  plan.request.path = cx.resolve(a.path);
-  plan.contenders = static_cast<std::size_t>(a.contenders.value_or(10));
-  plan.rounds = static_cast<std::size_t>(a.rounds.value_or(1));
-  plan.readers = static_cast<std::size_t>(a.readers.value_or(0));
-  if (a.hold) plan.hold = parse_short_duration(*a.hold, "--hold");
-  if (a.compat)
-    plan.request.compat = *a.compat == "kazoo" ? Compat::Kazoo
-                          : *a.compat == "all" ? Compat::All
-                                               : Compat::Curator;
-  const auto mode = a.mode.value_or("exclusive");
-  plan.request.read_write = mode != "exclusive" || plan.readers > 0;
-  if (mode == "read") plan.readers = plan.contenders;
-  const auto clients = connect(cx, static_cast<std::size_t>(a.sessions.value_or(1)));
+  auto plan = plan_of(cx, a);
+  const auto recipes = recipes_of(a);
+  const bool one_each =
+      std::ranges::any_of(recipes, [](RecipeKind recipe) { return recipe != RecipeKind::Fair; });
+  const auto sessions_wanted =
+      count_of(a.sessions,
+               one_each ? static_cast<std::int64_t>(std::min(plan.contenders, usual_sessions)) : 1,
+               1, most_sessions, "--sessions");
+  if (a.report && (cx.input == Input::Terminal || cx.input == Input::Pipe))
+    throw UsageError("--report is told to start by standard input, which commands come from here");
+  if (a.report && a.compare) throw UsageError("--report is of one recipe");
+
+  const ContentionSessions sessions(cx.client, sessions_wanted, cx.stop);
   make_parent(cx, plan.request.path);
-  ContentionReport report;
-  report.warning = [&](std::size_t contender, const std::string& text) {
-    cx.out.err_line("#{} {}", contender + 1, text);
-  };
-  if (a.verbose) report.step = report.warning;
-  if (a.report) {
-    LineReader orders(STDIN_FILENO, false, "standard input", cx.stop);
-    cx.out.line("ready");
-    std::string order;
-    while (orders.next(order)) {
-      const auto result = contend(plan, clients.all, report, cx.stop);
-      if (result.failure) std::rethrow_exception(result.failure);
-      print_report(cx, result);
-      cx.out.line("done");
-    }
-    if (cx.stop.stop_requested()) throw Cancelled();
-    return status::ok;
+  Listener listener(cx, a.verbose);
+  plan.recipe = recipes.front();
+  if (a.report) return run_for_program(cx, plan, sessions, listener.report());
+
+  std::vector<ContentionTrial> trials;
+  trials.reserve(recipes.size());
+  for (const auto recipe : recipes) {
+    plan.recipe = recipe;
+    const auto& trial = trials.emplace_back(try_contention(std::string(recipe_name(recipe)), plan,
+                                                           sessions, listener.report(), cx.stop));
+    if (!cx.stop.stop_requested()) continue;
+    const auto& statistics = trial.summary.statistics;
+    throw Cancelled(fmt::format("interrupted after {} of {} acquisitions; all have left the queue",
+                                statistics.acquisitions, plan.contenders * plan.rounds));
   }
-  const auto result = contend(plan, clients.all, report, cx.stop);
-  if (result.failure) std::rethrow_exception(result.failure);
-  print_report(cx, result);
-  return status::ok;
+  print(cx, a, plan, trials, sessions.clients().size());
+  int result = status::ok;
+  for (const auto& trial : trials) result = std::max(result, verdict(cx, trial));
+  return result;
 }
 
 }  // namespace
 
-extern const Command contend_command =
-    make_command<Args>({.name = "contend",
-                        .group = "Locks",
-                        .summary = "Let many ask for one lock, and show what it costs",
-                        .details = "",
-                        .examples = {{"contend /app/lock", "ten contenders"}}},
-                       declare, run);
+extern const Command contend_command = make_command<Args>(
+    {.name = "contend",
+     .group = "Locks",
+     .summary = "Let many ask for one lock, and show what it costs",
+     .details =
+         "Contenders ask for the lock all at once, each as if it were alone: by a node of its "
+         "own,\n"
+         "and with watches of its own. When the last one is done, a table tells what it cost, and\n"
+         "a drawing who waited and who held when.\n"
+         "\n"
+         "handoff: from the call that releases until the next contender holds, for those who had\n"
+         "asked by then. Watch events are counted by the servers (mntr), everybody's together; by\n"
+         "the contenders, where the servers do not allow that. One session gets one event of a\n"
+         "change, however many of its contenders wait for it: so the recipes in which many wait\n"
+         "for the same run with a session for each contender.\n"
+         "\n"
+         "fair: a queue, in which each watches the one before it: one event for each release.\n"
+         "herd: the same queue, but each watches all of it: everyone is woken by every change.\n"
+         "exclusive: no queue: all race to make the one node PATH/lock, in no order, and each\n"
+         "release wakes everyone. Contenders of the other recipes do not see it.\n"
+         "\n"
+         "--report prints 'ready' when everything is connected, and begins when a line comes on\n"
+         "standard input. Then it prints a line for each acquisition, ASKED ACQUIRED RELEASING\n"
+         "RELEASED in nanoseconds of CLOCK_MONOTONIC: before acquire was called, after it\n"
+         "returned, and the same of release; after them 'done'. The next line begins it again;\n"
+         "the end of the input ends it.\n"
+         "\n"
+         "Status 1: two held at the same time that exclude each other. 76: a lock was lost while\n"
+         "it was held, because its session ended or its node was deleted. Ctrl-C makes all leave\n"
+         "the queue.",
+     .examples = {{"contend /app/lock", "Ten contenders, one after the other."},
+                  {"contend /app/lock -n 20 --compare",
+                   "A fair lock, and one that wakes everyone."},
+                  {"contend /app/lock -n 12 --readers 8", "Readers hold together, writers alone."},
+                  {"contend /app/lock -n 3 -v",
+                   "Every request, answer and event of three of them."}}},
+    declare, run);
 
 }  // namespace zksh

@@ -36,7 +36,7 @@ class Participant {
     report_.step = numbered(report.step);
     report_.warning = numbered(report.warning);
     report_.request = [&arena] { ++arena.result.requests; };
-    report_.event = [&arena] { ++arena.result.events; };
+    report_.event = [&arena] { arena.result.events.push_back(Clock::now()); };
     strand_.begin(contend());
   }
 

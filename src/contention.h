@@ -46,8 +46,8 @@ struct ContentionResult {
   std::vector<LockTurn> turns;  ///< also those that did not come to their end
   Clock::time_point began{};
   Clock::time_point ended{};
-  std::size_t requests = 0;  ///< that the recipes sent
-  std::size_t events = 0;    ///< of watches, that the recipes received
+  std::size_t requests = 0;               ///< that the recipes sent
+  std::vector<Clock::time_point> events;  ///< when the recipes received those of watches
   /// Of the contender that failed first; the others left the queue then.
   std::exception_ptr failure{};
 };

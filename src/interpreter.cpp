@@ -96,7 +96,8 @@ int Interpreter::execute(const std::vector<std::string>& words) {
       return not_connected();
     if (error.code() == code::connection_loss && !error.outcome_unknown() &&
         input_ != Input::Pipe) {
-      out_.err_line("no connection to {}", around_.client.connection_problem());
+      report_error(out_, Error("no connection to " + around_.client.connection_problem(),
+                               error.exit_status()));
       return error.exit_status();
     }
     throw;
@@ -109,6 +110,7 @@ int Interpreter::run_command(const Command& command, const std::vector<std::stri
     const auto state = around_.client.current_state();
     return state == SessionState::Closed || state == SessionState::AuthFailed;
   };
+  out_.begin_command(command.name);
   if (command.needs == Needs::Session && is_dead()) return not_connected();
   Context cx{.client = around_.client,
              .out = out_,

@@ -29,6 +29,7 @@ void OutputQueue::add(const Monitor::Held& held, Stream stream, std::string_view
     state.chunks.push_back({stream, {}});
   state.chunks.back().bytes += bytes;
   state.bytes += bytes.size();
+  state.added += bytes.size();
 }
 
 std::deque<OutputQueue::Chunk> OutputQueue::take() {

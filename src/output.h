@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include <cstdint>
 #include <deque>
 #include <stop_token>
 #include <string>
@@ -39,11 +40,16 @@ class OutputQueue {
   }
   /// Takes all that waits.
   std::deque<Chunk> take();
+  /// The bytes that were ever added.
+  std::uint64_t added() {
+    return monitor_.look([&](const Monitor::Held& held) { return state_(held).added; });
+  }
 
  private:
   struct State {
     std::deque<Chunk> chunks;
-    std::size_t bytes = 0;
+    std::size_t bytes = 0;  ///< that wait
+    std::uint64_t added = 0;
   };
   Monitor& monitor_;
   int wake_fd_;
@@ -65,9 +71,20 @@ struct OutputStyle {
 class Output {
  public:
   Output(OutputQueue& queue, OutputStyle style, std::stop_token stop)
-      : queue_(queue), style_(style), stop_(std::move(stop)) {}
+      : queue_(queue), style_(style), format_(style.format), stop_(std::move(stop)) {}
 
   const OutputStyle& style() const { return style_; }
+  /// Of the results and the errors until the next command begins: for a command that has its own
+  /// option for it.
+  void set_format(Format format) { style_.format = format; }
+  /// A command, by its name, begins to use this.
+  void begin_command(std::string_view name) {
+    command_ = name;
+    style_.format = format_;
+  }
+  const std::string& command() const { return command_; }
+  /// The bytes that anybody has printed until now, on both streams.
+  std::uint64_t printed() { return queue_.added(); }
   bool plain() const { return style_.format == Format::Plain; }
 
   /// Results. The bytes are written as they are.
@@ -96,6 +113,8 @@ class Output {
  private:
   OutputQueue& queue_;
   OutputStyle style_;
+  Format format_;  ///< the shell's
+  std::string command_;
   std::stop_token stop_;
 };
 

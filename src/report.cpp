@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include "help.h"
+#include "json.h"
 
 namespace zksh {
 namespace {
@@ -11,15 +12,33 @@ void print(Output& out, const std::string& text) {
   out.err_regardless((out.style().err_is_terminal ? escape_for_terminal(text, true) : text) + '\n');
 }
 
+/// {"error": "…", "code": "NoNode", "path": "/a", "command": "get", "status": 4}
+Json error_json(const Output& out, const Error& error) {
+  auto json = Json::object();
+  json.set("error", error.what());
+  const auto* const refused = dynamic_cast<const ZkError*>(&error);
+  constexpr std::string_view before_code = "KeeperErrorCode = ";
+  json.set("code",
+           refused ? Json(keeper_message(refused->code(), {}).substr(before_code.size())) : Json());
+  json.set("path", refused && !refused->path().empty() ? Json(refused->path()) : Json());
+  json.set("command", out.command()).set("status", error.exit_status());
+  return json;
+}
+
 }  // namespace
 
 void report_error(Output& out, const Error& error) {
   const std::string text = error.what();
-  if (!text.empty()) print(out, text);
+  if (text.empty()) return;
+  if (out.style().format == Format::Json)
+    out.err_regardless(error_json(out, error).text() + '\n');
+  else
+    print(out, text);
 }
 
 void report_usage(Output& out, const std::string& name, const Command& command,
                   const UsageError& error) {
+  if (out.style().format == Format::Json) return report_error(out, error);
   print(out, fmt::format("{}: {}\nusage: {} {}", name, error.what(), name, short_syntax(command)));
 }
 

@@ -33,6 +33,7 @@ LIBRARIES = [
     ("zookeeper/*", ["src/session*"]),
     ("CLI/*", ["src/options.cpp", "src/arguments.cpp"]),
     ("readline/*", ["src/term/*"]),
+    ("nlohmann/*", ["src/json.cpp"]),
     ("gtest/*", ["tests/*"]),
     ("gmock/*", ["tests/*"]),
 ]

@@ -1,0 +1,236 @@
+// locks: show who holds a lock and who waits for it.
+#include "column_table.h"
+#include "command.h"
+#include "json.h"
+#include "live_picture.h"
+#include "lock_picture.h"
+#include "lock_search.h"
+#include "lock_viewer.h"
+#include "own_locks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool recursive = false;
+  bool watch = false;
+  bool watchers = false;
+  std::optional<std::string> output;
+  std::optional<std::string> path;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-r,--recursive", a.recursive, "List every lock below the path, one a line.");
+  o.flag("-w,--watch", a.watch, "Show it again whenever it has changed, until Ctrl-C.");
+  o.flag("--watchers", a.watchers,
+         "Ask the servers who watches whom (wchp), instead of telling it from the rule.");
+  o.choice("-o,--output", a.output, {"table", "plain", "json"}, "format",
+           "How it is shown: a table; plain: fields separated by tabs; or JSON.");
+  o.node("path", a.path, "The lock's node, or with -r where to look for locks.");
+}
+
+PictureStyle style_of(const Context& cx) {
+  PictureStyle style{.ascii = !terminal_shows_utf8(), .now = wall_clock_now()};
+  if (cx.out.style().out_is_terminal) {
+    style.columns = terminal_size().columns;
+    style.ascii = style.ascii || !terminal_can_redraw();
+  }
+  return style;
+}
+
+void print_lines(Context& cx, const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += line + '\n';
+  cx.out.out(text);
+}
+
+void print(Context& cx, const LockView& view, const PictureStyle& style) {
+  switch (cx.out.style().format) {
+    case Format::Json:
+      cx.out.line("{}", lock_json(view, style).text());
+      break;
+    case Format::Plain:
+      print_lines(cx, plain_lock(view));
+      break;
+    case Format::Zkcli:
+      print_lines(cx, lock_picture(view, style));
+      break;
+  }
+}
+
+/// Who reads fields is not shown what is wrong otherwise.
+void warn(Context& cx, const LockView& view) {
+  if (!view.account.no_watchers.empty())
+    cx.out.err_line("watchers are told from the rule: {}",
+                    cx.out.shown_in_error(view.account.no_watchers));
+  if (!cx.out.plain()) return;
+  for (const auto& flaw : view.flaws) cx.out.err_line("warning: {}", cx.out.shown_in_error(flaw));
+}
+
+int show(Context& cx, const std::string& path, const Args& a) {
+  const auto view = LockViewer(cx.client, path, false, a.watchers).look(cx.stop);
+  print(cx, view, style_of(cx));
+  warn(cx, view);
+  return status::ok;
+}
+
+int show_live(Context& cx, const std::string& path, const Args& a) {
+  LockViewer viewer(cx.client, path, true, a.watchers);
+  LivePicture picture(cx.out);
+  const auto format = cx.out.style().format;
+  const bool table = format == Format::Zkcli;
+  const bool in_place =
+      table && !cx.background && cx.out.style().out_is_terminal && terminal_can_redraw();
+  for (bool first = true;; first = false) {
+    const auto view = viewer.look(cx.stop);
+    auto style = style_of(cx);
+    style.changes = viewer.changes();
+    if (in_place) {
+      style.lines = std::max<std::size_t>(terminal_size().lines, 2) - 1;
+      picture.draw(lock_picture(view, style));
+    } else {
+      if (!first && format != Format::Json) cx.out.line("");
+      print(cx, view, style);
+    }
+    if (first) warn(cx, view);
+    viewer.await_change(cx.stop);
+  }
+}
+
+std::string holder_text(const LockView& view) {
+  std::vector<const LockSeat*> holders;
+  for (const auto& seat : view.seats)
+    if (seat.state == SeatState::Holds) holders.push_back(&seat);
+  if (view.kind == "semaphore")
+    return view.limit ? fmt::format("{} of {}", holders.size(), *view.limit)
+                      : fmt::format("{}", holders.size());
+  if (holders.size() > 1) return fmt::format("{} readers", holders.size());
+  return holders.empty() ? "-" : escape_for_terminal(short_owner(holders.front()->owner));
+}
+
+std::size_t waiting(const LockView& view) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      view.seats, [](const LockSeat& seat) { return seat.state != SeatState::Holds; }));
+}
+
+void print_found(Context& cx, const std::vector<LockView>& locks) {
+  const auto style = style_of(cx);
+  if (cx.out.style().format == Format::Json) {
+    for (const auto& view : locks) cx.out.line("{}", lock_json(view, style).text());
+    return;
+  }
+  ColumnTable::Column paths{.title = "path"};
+  ColumnTable::Column kinds{.title = "kind"};
+  ColumnTable::Column holders{.title = "held by"};
+  ColumnTable::Column waiters{.title = "waiting", .right = true};
+  for (const auto& view : locks) {
+    paths.cells.push_back(escape_for_terminal(view.path));
+    kinds.cells.push_back(view.kind);
+    holders.cells.push_back(holder_text(view));
+    waiters.cells.push_back(std::to_string(waiting(view)));
+  }
+  if (cx.out.plain()) {
+    for (std::size_t i = 0; i < locks.size(); ++i)
+      cx.out.line("{}\t{}\t{}\t{}", paths.cells[i], kinds.cells[i], waiters.cells[i],
+                  holders.cells[i]);
+    return;
+  }
+  if (locks.empty()) return;
+  ColumnTable table;
+  table.add(std::move(paths));
+  table.add(std::move(kinds));
+  table.add(std::move(waiters));
+  table.set_elastic(table.add(std::move(holders)));
+  // Paths are never cut; a line that is too long wraps.
+  const auto columns = style.columns == 0 ? 0 : std::max(style.columns, table.width(8));
+  print_lines(cx, table.lines(columns, style.ascii ? "..." : "…"));
+}
+
+int search(Context& cx, const std::string& path) {
+  cx.client.await_connection(path, cx.stop);
+  if (!cx.client.exists(path, Watch::none(), cx.stop)) throw ZkError(code::no_node, path);
+  const auto found = find_locks(cx.client, path, cx.stop);
+  print_found(cx, found.locks);
+  if (found.unlisted.empty()) return status::ok;
+  cx.out.err_line(
+      "incomplete: no permission to list {}{}", cx.out.shown_in_error(found.unlisted.front()),
+      found.unlisted.size() > 1 ? fmt::format(" and {} more", found.unlisted.size() - 1) : "");
+  return status::not_authorised;
+}
+
+int show_own(Context& cx) {
+  const auto locks = cx.locks.locks();
+  const auto style = style_of(cx);
+  switch (cx.out.style().format) {
+    case Format::Json:
+      for (const auto& lock : locks) cx.out.line("{}", own_lock_json(*lock).text());
+      break;
+    case Format::Plain:
+      print_lines(cx, plain_own_locks(locks));
+      break;
+    case Format::Zkcli:
+      if (locks.empty()) cx.out.err_line("this shell holds no lock, and waits for none");
+      print_lines(cx, own_locks_table(locks, style.columns, style.ascii));
+      break;
+  }
+  return status::ok;
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.output)
+    cx.out.set_format(*a.output == "json"    ? Format::Json
+                      : *a.output == "plain" ? Format::Plain
+                                             : Format::Zkcli);
+  if (a.recursive && (a.watch || a.watchers))
+    throw UsageError("-r looks once, and goes with neither -w nor --watchers");
+  if (!a.path && (a.recursive || a.watch || a.watchers))
+    throw UsageError("-r, -w and --watchers need a path");
+  if (!a.path) return show_own(cx);
+  const auto path = cx.resolve(*a.path);
+  if (a.recursive) return search(cx, path);
+  return a.watch ? show_live(cx, path, a) : show(cx, path, a);
+}
+
+}  // namespace
+
+extern const Command locks_command = make_command<Args>(
+    {.name = "locks",
+     .group = "Locks",
+     .summary = "Show who holds a lock and who waits for it",
+     .details =
+         "Every contender in order, zksh's and those of Curator, kazoo, go-zookeeper, zoo_lock.c "
+         "and WriteLock: its state, what it asks for, what it says of itself, its client's "
+         "address, its session, age, fencing token (czxid of its node), and whom it waits for; "
+         "below them the chain, each waiting for the one at its left, and what is wrong with "
+         "exclusion between different libraries. HOLDS? is one whose library does not see who is "
+         "before it. A semaphore (children `locks` and `leases`) shows its leases first. Without a "
+         "path: the locks that this shell holds and waits for.\n\n"
+         "On a terminal, columns that find no room are left out; -o plain and -o json have them "
+         "all. Ages are told by this machine's clock. Addresses (cons), dead sessions (dump), the "
+         "number of watches (wchs) and watch events (mntr) are what the servers of the connect "
+         "string tell, where their 4lw.commands.whitelist allows it; a dash where it does not. Who "
+         "watches whom follows from the rule of the lock; --watchers asks the servers (wchp).\n\n"
+         "-w draws again on each change, which watches announce. Its last line counts who has left "
+         "and the watch events that the servers have sent meanwhile, but for those of this view; "
+         "servers count them for all nodes together.\n\n"
+         "-o json prints one object on a line: path, kind (exclusive, read/write, semaphore, free, "
+         "missing), limit, counter, contenders, no_contenders, warnings, watchers (inferred or "
+         "measured), server_watches, time, changes (with -w: since, left, watch_events with "
+         "deleted and children). A contender: number, state (holds, waits, next, may_hold), mode "
+         "(exclusive, read, write, lease), library, nodes, owner (text, null, or an object with "
+         "base64; at most 4096 bytes), owner_length, session, session_alive, connected, address, "
+         "created, age_ms, token, waits_for, watched_by, other_watchers, asked_to_release. Times "
+         "are milliseconds; what is not told is null. A lock of this shell: paths, kind, state "
+         "(asking, waits, holds, suspended, releasing, lost), since_ms, token, session, nodes, "
+         "nested, asked_to_release, position, contenders, behind, reason. -w and -r print one "
+         "object a line. An error is an object on stderr: error, code, path, command, status.",
+     .examples = {{"locks /app", "The queue of a lock."},
+                  {"locks -r /app", "Every lock below a path, one a line."},
+                  {"locks -o json /app", "For programs."},
+                  {"locks", "The locks of this shell."}}},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,70 @@
+// Json: the only user of the JSON library, whose header is slow to compile.
+#include "json.h"
+
+#include "byte_text.h"
+#include "utf8.h"
+
+#include <nlohmann/json.hpp>
+
+#include <utility>
+
+namespace zksh {
+
+struct Json::Impl {
+  Impl() : value(nullptr) {}
+  explicit Impl(nlohmann::ordered_json of) : value(std::move(of)) {}
+
+  nlohmann::ordered_json value;
+};
+
+namespace {
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto step = decode_utf8(text, at);
+    if (!step.valid) return false;
+    at += step.length;
+  }
+  return true;
+}
+
+}  // namespace
+
+Json::Json() : impl_(std::make_unique<Impl>()) {}
+Json::Json(bool value) : impl_(std::make_unique<Impl>(value)) {}
+Json::Json(std::int64_t value) : impl_(std::make_unique<Impl>(value)) {}
+Json::Json(std::string_view value) : impl_(std::make_unique<Impl>()) {
+  if (is_utf8(value))
+    impl_->value = value;
+  else
+    impl_->value["base64"] = encode_base64(value);
+}
+Json::Json(Json&& other) noexcept = default;
+Json& Json::operator=(Json&& other) noexcept = default;
+Json::~Json() = default;
+
+Json Json::object() {
+  Json json;
+  json.impl_->value = nlohmann::ordered_json::object();
+  return json;
+}
+
+Json Json::array() {
+  Json json;
+  json.impl_->value = nlohmann::ordered_json::array();
+  return json;
+}
+
+Json& Json::set(std::string_view name, Json value) {
+  impl_->value[std::string(name)] = std::move(value.impl_->value);
+  return *this;
+}
+
+Json& Json::add(Json value) {
+  impl_->value.push_back(std::move(value.impl_->value));
+  return *this;
+}
+
+std::string Json::text() const { return impl_->value.dump(); }
+
+}  // namespace zksh

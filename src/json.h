@@ -1,0 +1,52 @@
+// Json: a JSON value, put together to be printed.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace zksh {
+
+/// Fields stay in the order in which they were set.
+class Json {
+ public:
+  Json();  ///< null
+  Json(bool value);
+  Json(std::int64_t value);
+  template <std::integral T>
+  Json(T value) : Json(static_cast<std::int64_t>(value)) {}
+  /// Text in UTF-8; anything else becomes {"base64": "…"}.
+  Json(std::string_view value);
+  Json(const std::string& value) : Json(std::string_view(value)) {}
+  Json(const char* value) : Json(std::string_view(value)) {}
+  /// Null when there is none.
+  template <class T>
+  Json(const std::optional<T>& value) : Json() {
+    if (value) *this = Json(*value);
+  }
+  Json(const Json& other) = delete;
+  Json& operator=(const Json& other) = delete;
+  Json(Json&& other) noexcept;
+  Json& operator=(Json&& other) noexcept;
+  ~Json();
+
+  static Json object();
+  static Json array();
+
+  /// Of an object.
+  Json& set(std::string_view name, Json value);
+  /// Of an array.
+  Json& add(Json value);
+
+  /// On one line, without a newline.
+  std::string text() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace zksh

@@ -1,0 +1,107 @@
+// ContentionDrawing: which sign stands where, and that the lines fit.
+#include "contention_drawing.h"
+
+#include "text_width.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace zksh {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+Clock::time_point at(int ms) { return Clock::time_point(1h + std::chrono::milliseconds(ms)); }
+
+LockTurn turn(std::size_t contender, int asked, int acquired, int releasing) {
+  return {.contender = contender,
+          .asked = at(asked),
+          .acquired = at(acquired),
+          .releasing = at(releasing),
+          .released = at(releasing)};
+}
+
+ContentionResult result(std::vector<LockTurn> turns, int ended) {
+  return {
+      .turns = std::move(turns), .began = at(0), .ended = at(ended), .events = {}, .failure = {}};
+}
+
+TEST(ContentionDrawing, WaitsAndHoldsAreWhereTheyWere) {
+  const auto lines = draw_contention(result({turn(0, 0, 0, 9), turn(1, 0, 10, 19)}, 20), 2,
+                                     {.columns = 24, .rows = 10, .ascii = true});
+  EXPECT_THAT(lines, ElementsAre("#1 ##########",            //
+                                 "#2 ----------##########",  //
+                                 "   0            20.0 ms",  //
+                                 "   - waits   # holds"));
+}
+
+TEST(ContentionDrawing, UtfEightHasBlocks) {
+  const auto lines = draw_contention(result({turn(0, 0, 10, 19)}, 20), 1, {.columns = 24});
+  EXPECT_EQ(lines[0], "#1 ··········██████████");
+  EXPECT_EQ(lines[2], "   · waits   █ holds");
+}
+
+TEST(ContentionDrawing, AHoldIsSeenHoweverShort) {
+  const auto lines = draw_contention(result({turn(0, 0, 500, 500)}, 1000), 1,
+                                     {.columns = 14, .rows = 10, .ascii = true});
+  EXPECT_EQ(lines[0], "#1 -----#");
+}
+
+TEST(ContentionDrawing, ReadersAndLossesHaveSignsOfTheirOwn) {
+  auto reader = turn(0, 0, 2, 9);
+  reader.mode = LockMode::Shared;
+  auto loser = turn(1, 0, 2, 5);
+  loser.lost = true;
+  const auto lines =
+      draw_contention(result({reader, loser}, 10), 2, {.columns = 14, .rows = 10, .ascii = true});
+  EXPECT_EQ(lines[0], "#1 --========");
+  EXPECT_EQ(lines[1], "#2 --###!");
+  EXPECT_EQ(lines[3], "   - waits   # holds   = reads   ! lost");
+}
+
+TEST(ContentionDrawing, OneThatGaveUpWaitedUntilTheEnd) {
+  const LockTurn waiting{.contender = 0, .asked = at(5)};
+  const auto lines =
+      draw_contention(result({waiting}, 10), 1, {.columns = 14, .rows = 10, .ascii = true});
+  EXPECT_EQ(lines[0], "#1      -----");
+}
+
+TEST(ContentionDrawing, OfManyTheFirstTheLastAndSomeBetweenAreDrawn) {
+  std::vector<LockTurn> turns;
+  turns.reserve(1000);
+  for (int i = 0; i < 1000; ++i) turns.push_back(turn(static_cast<std::size_t>(i), 0, i, i));
+  const auto lines = draw_contention(result(turns, 1000), 1000, {.columns = 80, .rows = 5});
+  ASSERT_EQ(lines.size(), 7U);
+  EXPECT_EQ(lines[0].substr(0, 5), "   #1");
+  EXPECT_EQ(lines[1].substr(0, 5), " #250");
+  EXPECT_EQ(lines[4].substr(0, 5), "#1000");
+  EXPECT_NE(lines[6].find("(5 of 1000 are drawn)"), std::string::npos);
+}
+
+TEST(ContentionDrawing, NoLineIsWiderThanTheTerminal) {
+  std::vector<LockTurn> turns;
+  turns.reserve(12);
+  for (int i = 0; i < 12; ++i) turns.push_back(turn(static_cast<std::size_t>(i), 0, i, 1000));
+  for (const std::size_t columns : {40U, 80U, 133U}) {
+    const auto lines = draw_contention(result(turns, 1000), 12, {.columns = columns});
+    const auto widest = std::ranges::max(lines, {}, [](const auto& l) { return text_width(l); });
+    EXPECT_LT(text_width(widest), columns);
+  }
+}
+
+TEST(ContentionDrawing, TimesHaveThreeDigits) {
+  EXPECT_EQ(short_time(0ns), "0 us");
+  EXPECT_EQ(short_time(1400ns), "1 us");
+  EXPECT_EQ(short_time(999us), "999 us");
+  EXPECT_EQ(short_time(1234us), "1.23 ms");
+  EXPECT_EQ(short_time(12345us), "12.3 ms");
+  EXPECT_EQ(short_time(99960us), "100 ms");
+  EXPECT_EQ(short_time(12345ms), "12.3 s");
+  EXPECT_EQ(short_time(1234s), "1234 s");
+}
+
+}  // namespace
+}  // namespace zksh

@@ -1,0 +1,39 @@
+// Json: values as they are printed.
+#include "json.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace zksh {
+namespace {
+
+TEST(Json, Values) {
+  EXPECT_EQ(Json().text(), "null");
+  EXPECT_EQ(Json(true).text(), "true");
+  EXPECT_EQ(Json(std::int64_t{-5}).text(), "-5");
+  EXPECT_EQ(Json(std::int64_t{9007199254740993}).text(), "9007199254740993");
+  EXPECT_EQ(Json("text").text(), "\"text\"") << "and not a truth value";
+  EXPECT_EQ(Json(std::optional<int>()).text(), "null");
+  EXPECT_EQ(Json(std::optional<int>(3)).text(), "3");
+}
+
+TEST(Json, FieldsKeepTheirOrder) {
+  auto list = Json::array();
+  list.add(1).add(Json::array());
+  auto json = Json::object();
+  json.set("z", 1).set("a", std::move(list));
+  EXPECT_EQ(json.text(), "{\"z\":1,\"a\":[1,[]]}");
+}
+
+TEST(Json, ControlCharactersAreEscaped) {
+  EXPECT_EQ(Json(std::string_view("a\n\"\x1b\0", 5)).text(), "\"a\\n\\\"\\u001b\\u0000\"");
+}
+
+TEST(Json, WhatIsNoUtf8BecomesBase64) {
+  EXPECT_EQ(Json("\xc3\xa9").text(), "\"\xc3\xa9\"");
+  EXPECT_EQ(Json("\xff\x01").text(), "{\"base64\":\"/wE=\"}");
+}
+
+}  // namespace
+}  // namespace zksh

@@ -1,0 +1,175 @@
+// LockName: names as the libraries make them, taken apart; and the names that zksh makes.
+#include "recipes/lock_name.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace zksh {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr auto uuid = "8fedd093-b4b1-4a5e-9d3a-0c9a0a8f3c11";
+constexpr auto hex32 = "4268e3cb0e2f4c6a9a1b2c3d4e5f6071";
+
+struct Expected {
+  std::string name;
+  LockTag tag;
+  std::int32_t sequence;
+  std::string key;  ///< empty: the whole name
+  LockMode mode;
+  LockFamily family;
+};
+
+class ContenderNames : public testing::TestWithParam<Expected> {};
+
+TEST_P(ContenderNames, AreTakenApart) {
+  const auto& expected = GetParam();
+  const auto parsed = parse_lock_name(expected.name);
+  ASSERT_TRUE(parsed) << expected.name;
+  EXPECT_EQ(parsed->text, expected.name);
+  EXPECT_EQ(parsed->tag, expected.tag) << expected.name;
+  EXPECT_EQ(parsed->sequence, expected.sequence) << expected.name;
+  EXPECT_EQ(parsed->key, expected.key.empty() ? expected.name : expected.key);
+  EXPECT_EQ(parsed->mode(), expected.mode) << expected.name;
+  EXPECT_EQ(parsed->family(), expected.family) << expected.name;
+}
+
+std::string curator(const std::string& rest) { return std::string("_c_") + uuid + "-" + rest; }
+std::string kazoo(const std::string& rest) { return hex32 + rest; }
+std::string go(const std::string& rest) { return std::string("_c_") + hex32 + "-" + rest; }
+
+constexpr auto exclusive = LockMode::Exclusive;
+constexpr auto shared = LockMode::Shared;
+
+INSTANTIATE_TEST_SUITE_P(
+    Libraries, ContenderNames,
+    testing::Values(
+        Expected{curator("lock-0000000004"), LockTag::Lock, 4, uuid, exclusive,
+                 LockFamily::Curator},
+        Expected{curator("__READ__0000000012"), LockTag::Read, 12, uuid, shared,
+                 LockFamily::Curator},
+        Expected{curator("__WRIT__0000000012"), LockTag::Write, 12, uuid, exclusive,
+                 LockFamily::Curator},
+        Expected{curator("lease-0000000001"), LockTag::Lease, 1, uuid, exclusive,
+                 LockFamily::Curator},
+        Expected{curator("__lock__0000000003"), LockTag::KazooLock, 3, uuid, exclusive,
+                 LockFamily::Kazoo},
+        Expected{kazoo("__lock__0000000007"), LockTag::KazooLock, 7, hex32, exclusive,
+                 LockFamily::Kazoo},
+        Expected{kazoo("__rlock__0000000007"), LockTag::KazooRead, 7, hex32, shared,
+                 LockFamily::Kazoo},
+        Expected{kazoo("-lock-0000000007"), LockTag::Lock, 7, hex32, exclusive,
+                 LockFamily::Curator},
+        Expected{go("lock-0000000009"), LockTag::Lock, 9, hex32, exclusive, LockFamily::Go},
+        Expected{"x-01000013edec1a67-0000000002", LockTag::Session, 2, "", exclusive,
+                 LockFamily::CLock},
+        Expected{"x-72057679856500742-0000000002", LockTag::Session, 2, "", exclusive,
+                 LockFamily::JavaWriteLock},
+        Expected{"x--72057679856500742-0000000002", LockTag::Session, 2, "", exclusive,
+                 LockFamily::JavaWriteLock},
+        Expected{"read-0000000001", LockTag::DocRead, 1, "", shared, LockFamily::Documentation},
+        Expected{"write-0000000001", LockTag::DocWrite, 1, "", exclusive,
+                 LockFamily::Documentation},
+        Expected{"job0000000001", LockTag::Unknown, 1, "", exclusive, LockFamily::Unknown},
+        Expected{"0000000001", LockTag::Unknown, 1, "", exclusive, LockFamily::Unknown}));
+
+INSTANTIATE_TEST_SUITE_P(
+    TheCounterAtItsEnd, ContenderNames,
+    testing::Values(
+        Expected{curator("lock-2147483647"), LockTag::Lock, INT32_MAX, uuid, exclusive,
+                 LockFamily::Curator},
+        Expected{curator("lock--2147483648"), LockTag::Lock, INT32_MIN, uuid, exclusive,
+                 LockFamily::Curator},
+        // Java's %010d of a small negative number: the sign takes one of the ten places.
+        Expected{curator("lock--000000005"), LockTag::Lock, -5, uuid, exclusive,
+                 LockFamily::Curator},
+        Expected{kazoo("__lock__-000000005"), LockTag::KazooLock, -5, hex32, exclusive,
+                 LockFamily::Kazoo},
+        Expected{kazoo("__lock__-2147483648"), LockTag::KazooLock, INT32_MIN, hex32, exclusive,
+                 LockFamily::Kazoo},
+        Expected{"x-01000013edec1a67--000000005", LockTag::Session, -5, "", exclusive,
+                 LockFamily::CLock},
+        Expected{"job-000000005", LockTag::Unknown, -5, "", exclusive, LockFamily::Unknown}));
+
+TEST(LockName, OthersAreNoContenders) {
+  for (const auto* name : {"", "config", "lock-", "lock-123", "lock00000004", "0000000004x",
+                           "lock-99999999999x", "-2147483649", "9999999999"})
+    EXPECT_FALSE(parse_lock_name(name)) << name;
+}
+
+TEST(LockName, ANumberThatNoServerWritesIsNone) {
+  EXPECT_FALSE(parse_lock_name("lock2147483648")) << "beyond 32 bits";
+  EXPECT_FALSE(parse_lock_name("lock-2147483649")) << "whatever the dash is";
+}
+
+TEST(LockName, ADashOfTheTagIsNoSign) {
+  EXPECT_EQ(parse_lock_name("lock-0000000005")->sequence, 5);
+  EXPECT_EQ(parse_lock_name("lock--000000005")->sequence, -5);
+}
+
+TEST(LockName, PrefixIsWhatStandsBeforeTheTag) {
+  EXPECT_EQ(parse_lock_name(curator("lock-0000000004"))->prefix, std::string("_c_") + uuid + "-");
+  EXPECT_EQ(parse_lock_name(kazoo("__lock__0000000004"))->prefix, hex32);
+  EXPECT_EQ(parse_lock_name("lock-0000000004")->prefix, "");
+}
+
+TEST(LockName, AGuidMustBeOne) {
+  // Too short, capitals, a letter that is no digit: the whole name is the key.
+  for (const std::string name :
+       {"_c_8fedd093-lock-0000000004", "_c_8FEDD093-B4B1-4A5E-9D3A-0C9A0A8F3C11-lock-0000000004",
+        "_c_8fedd093-b4b1-4a5e-9d3a-0c9a0a8f3g11-lock-0000000004",
+        "4268e3cb0e2f4c6a9a1b2c3d4e5f607z__lock__0000000004"})
+    EXPECT_EQ(parse_lock_name(name)->key, name);
+}
+
+TEST(LockName, GuidsAreRandomUuids) {
+  std::set<std::string> seen;
+  for (int i = 0; i < 100; ++i) {
+    const auto guid = fresh_guid();
+    EXPECT_THAT(guid, testing::MatchesRegex(
+                          "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"));
+    EXPECT_TRUE(seen.insert(guid).second);
+  }
+}
+
+TEST(LockName, PrefixesByCompatibility) {
+  const auto prefixes = [](Compat compat, LockMode mode, bool read_write) {
+    return contender_prefixes(compat, mode, read_write, uuid);
+  };
+  const std::string hex = "8fedd093b4b14a5e9d3a0c9a0a8f3c11";
+  EXPECT_THAT(prefixes(Compat::Curator, exclusive, false), ElementsAre(curator("lock-")));
+  EXPECT_THAT(prefixes(Compat::Curator, exclusive, true), ElementsAre(curator("__WRIT__")));
+  EXPECT_THAT(prefixes(Compat::Curator, shared, true), ElementsAre(curator("__READ__")));
+  EXPECT_THAT(prefixes(Compat::Curator, shared, false), ElementsAre(curator("__READ__")));
+  EXPECT_THAT(prefixes(Compat::Kazoo, exclusive, false), ElementsAre(hex + "__lock__"));
+  EXPECT_THAT(prefixes(Compat::Kazoo, shared, true), ElementsAre(hex + "__rlock__"));
+  EXPECT_THAT(prefixes(Compat::All, exclusive, false),
+              ElementsAre(curator("lock-"), curator("__WRIT__"), curator("__lock__")));
+  EXPECT_THAT(prefixes(Compat::All, shared, true),
+              ElementsAre(curator("lock-"), curator("__READ__"), curator("__rlock__")));
+}
+
+TEST(LockName, WhatIsMadeIsRecognised) {
+  for (const auto compat : {Compat::Curator, Compat::Kazoo, Compat::All}) {
+    for (const auto mode : {exclusive, shared}) {
+      std::set<std::string> keys;
+      bool reads = false;
+      for (const auto& prefix : contender_prefixes(compat, mode, true, fresh_guid())) {
+        const auto parsed = parse_lock_name(prefix + "0000000041");
+        ASSERT_TRUE(parsed) << prefix;
+        EXPECT_NE(parsed->tag, LockTag::Unknown) << prefix;
+        keys.insert(parsed->key);
+        reads = reads || parsed->mode() == shared;
+      }
+      EXPECT_EQ(keys.size(), 1U) << "nodes of one contender have one key";
+      EXPECT_EQ(reads, mode == shared);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zksh

@@ -1,0 +1,246 @@
+// LockView: the queue with what nodes and servers tell of it.
+#include "lock_view.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace zksh {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr auto zksh_data = "host=db1 pid=4711 user=ops cmd=\"nightly.sh\" via=zksh/0.1.0";
+
+std::string guid(char digit) {
+  std::string text(36, digit);
+  for (const std::size_t dash : {8U, 13U, 18U, 23U}) text[dash] = '-';
+  return text;
+}
+
+/// A lock that is read; contenders come in the order in which they are added.
+struct Lock {
+  LockReading reading{.path = "/l", .names = {}, .entries = {}, .stat = {}};
+  ServersAccount account;
+  int sequence = 0;
+
+  Lock& add(char id, const std::string& tag, Data data = zksh_data, std::int64_t session = 0) {
+    const bool kazoo = tag.ends_with("lock__");
+    const auto name = kazoo ? fmt::format("{}{}{:010}", std::string(32, id), tag, sequence)
+                            : fmt::format("_c_{}-{}{:010}", guid(id), tag, sequence);
+    ++sequence;
+    reading.names.push_back(name);
+    reading.entries[name] = {.data = std::move(data),
+                             .stat = {.czxid = 100 + sequence,
+                                      .ctime = std::int64_t{1000} * sequence,
+                                      .ephemeral_owner = session == 0 ? sequence : session,
+                                      .data_length = 5}};
+    return *this;
+  }
+  std::string path(std::size_t number) const { return "/root/l/" + reading.names[number - 1]; }
+  LockView view() const { return make_lock_view(reading, account, "/root", 99); }
+};
+
+std::string states(const LockView& view) {
+  const std::map<SeatState, std::string> letters{{SeatState::Holds, "H"},
+                                                 {SeatState::Waits, "w"},
+                                                 {SeatState::Next, "n"},
+                                                 {SeatState::MayHold, "?"}};
+  std::string text;
+  for (const auto& seat : view.seats) text += letters.at(seat.state);
+  return text;
+}
+
+std::string links(const LockView& view) {
+  std::string text;
+  for (const auto& seat : view.seats)
+    text += seat.waits_for ? std::to_string(*seat.waits_for) : "-";
+  return text;
+}
+
+TEST(LockView, AQueue) {
+  auto lock = Lock().add('a', "lock-").add('b', "lock-").add('c', "lock-");
+  lock.reading.stat = {.cversion = 3, .num_children = 3};
+  const auto view = lock.view();
+  EXPECT_EQ(view.kind, "exclusive");
+  EXPECT_EQ(states(view), "Hww");
+  EXPECT_EQ(links(view), "-12");
+  EXPECT_THAT(view.seats[0].watched_by, ElementsAre(2));
+  EXPECT_EQ(view.seats[1].number, 2U);
+  EXPECT_EQ(view.seats[1].token, 102);
+  EXPECT_EQ(view.seats[1].session, 2);
+  EXPECT_EQ(view.seats[1].created, 2000);
+  EXPECT_EQ(view.seats[1].family, LockFamily::Zksh);
+  EXPECT_EQ(view.counter, 3);
+  EXPECT_FALSE(view.measured);
+  EXPECT_THAT(view.flaws, IsEmpty());
+}
+
+TEST(LockView, ReadersAndWriters) {
+  auto lock =
+      Lock().add('a', "__READ__").add('b', "__READ__").add('c', "__WRIT__").add('d', "__READ__");
+  const auto view = lock.view();
+  EXPECT_EQ(view.kind, "read/write");
+  EXPECT_EQ(states(view), "HHww");
+  EXPECT_EQ(links(view), "--23");
+  EXPECT_EQ(seat_mode(view.seats[0]), "read");
+  EXPECT_EQ(seat_mode(view.seats[2]), "write");
+}
+
+TEST(LockView, KindsOfNobodyAndOfAllNames) {
+  EXPECT_EQ(Lock().view().kind, "free");
+  Lock lock;
+  lock.add('a', "lock-").add('a', "__WRIT__").add('a', "__lock__");
+  lock.reading.names[2] = fmt::format("_c_{}-__lock__0000000002", guid('a'));
+  const auto view = lock.view();
+  EXPECT_EQ(view.kind, "exclusive");
+  ASSERT_EQ(view.seats.size(), 1U);
+  EXPECT_EQ(seat_mode(view.seats[0]), "excl");
+}
+
+TEST(LockView, WhoDoesNotSeeTheOneBeforeMayHoldToo) {
+  auto lock = Lock().add('a', "lock-").add('b', "__lock__", "10.0.0.7").add('c', "lock-");
+  const auto view = lock.view();
+  EXPECT_EQ(states(view), "H?w");
+  EXPECT_EQ(links(view), "--2") << "zksh waits for whoever is before it";
+  EXPECT_EQ(view.seats[1].family, LockFamily::Kazoo);
+  EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("kazoo contender bbbbbbbb…__lock__0000000001 "
+                                                "cannot see zksh contender")));
+}
+
+TEST(LockView, WhatServersTellOfSessions) {
+  auto lock = Lock().add('a', "lock-").add('b', "lock-");
+  auto view = lock.view();
+  EXPECT_EQ(view.seats[0].alive, std::nullopt);
+  EXPECT_EQ(view.seats[0].connected, std::nullopt);
+  lock.account.addresses = {{1, "10.0.0.1:5"}};
+  lock.account.sessions = {1};
+  view = lock.view();
+  EXPECT_EQ(view.seats[0].address, "10.0.0.1:5");
+  EXPECT_EQ(view.seats[0].connected, true);
+  EXPECT_EQ(view.seats[1].connected, std::nullopt) << "another server may have it";
+  EXPECT_EQ(view.seats[0].alive, true);
+  EXPECT_EQ(view.seats[1].alive, false);
+  EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("#2 is of session 0x2, which is not alive")));
+  lock.account.all_addresses = true;
+  EXPECT_EQ(lock.view().seats[1].connected, false);
+}
+
+TEST(LockView, MeasuredWatchers) {
+  auto lock = Lock().add('a', "lock-").add('b', "lock-").add('c', "lock-").add('d', "lock-");
+  lock.account.watchers = {{lock.path(1), {1, 2, 99}},  // its own, its waiter's, this look's
+                           {lock.path(2), {3, 77}},     // 77 has no seat
+                           {"/root/elsewhere", {4}}};
+  const auto view = lock.view();
+  EXPECT_TRUE(view.measured);
+  EXPECT_EQ(links(view), "-12-");
+  EXPECT_THAT(view.seats[0].watched_by, ElementsAre(2));
+  EXPECT_EQ(view.seats[0].other_watchers, 0U);
+  EXPECT_EQ(view.seats[1].other_watchers, 1U);
+  EXPECT_EQ(view.seats[3].state, SeatState::Waits)
+      << "the rule says so, although it watches nobody";
+}
+
+TEST(LockView, AMeasuredWatchOfTheOneBeforeShowsThatItIsSeen) {
+  auto lock = Lock().add('a', "lock-").add('b', "__lock__", "10.0.0.7");
+  lock.account.watchers.emplace();
+  (*lock.account.watchers)[lock.path(1)] = {2};
+  EXPECT_EQ(states(lock.view()), "Hw") << "this kazoo was given the other names' pattern";
+}
+
+TEST(LockView, SeveralContendersOfOneSession) {
+  auto lock = Lock().add('a', "lock-", "", 5).add('b', "lock-", "", 5).add('c', "lock-", "", 5);
+  lock.account.watchers.emplace();
+  (*lock.account.watchers)[lock.path(1)] = {5};
+  (*lock.account.watchers)[lock.path(2)] = {5};
+  EXPECT_EQ(links(lock.view()), "-12");
+}
+
+TEST(LockView, AskedToRelease) {
+  auto lock = Lock().add('a', "lock-", "__REVOKE__").add('b', "lock-", "unlock");
+  lock.reading.entries[lock.reading.names[1]].before = zksh_data;
+  const auto view = lock.view();
+  EXPECT_TRUE(view.seats[0].asked_to_release);
+  EXPECT_EQ(view.seats[0].owner, std::nullopt) << "nobody knows any more";
+  EXPECT_TRUE(view.seats[1].asked_to_release);
+  EXPECT_EQ(view.seats[1].owner, zksh_data);
+  EXPECT_EQ(view.seats[1].family, LockFamily::Zksh);
+}
+
+TEST(LockView, ASemaphore) {
+  auto lock = Lock().add('c', "lock-").add('d', "lock-");
+  lock.reading.semaphore.emplace();
+  auto& semaphore = *lock.reading.semaphore;
+  for (const char id : {'a', 'b'}) {
+    const auto name = fmt::format("_c_{}-lease-{:010}", guid(id), id - 'a');
+    semaphore.leases.push_back(name);
+    semaphore.entries[name] = {.data = zksh_data, .stat = {.ephemeral_owner = 7}};
+  }
+  semaphore.limit = 2;
+  const auto view = lock.view();
+  EXPECT_EQ(view.kind, "semaphore");
+  EXPECT_EQ(view.limit, 2);
+  EXPECT_EQ(states(view), "HHnw");
+  EXPECT_EQ(links(view), "---3");
+  EXPECT_EQ(seat_mode(view.seats[0]), "lease");
+  EXPECT_THAT(view.flaws, IsEmpty());
+  semaphore.limit = 1;
+  EXPECT_THAT(lock.view().flaws, ElementsAre(HasSubstr("2 hold a lease although there are 1")));
+}
+
+TEST(LockView, AtTheEndOfTheCounterTheOldestHolds) {
+  auto lock = Lock().add('a', "lock-").add('b', "lock-");
+  for (auto& name : lock.reading.names) {
+    auto entry = lock.reading.entries.extract(name);
+    name.replace(name.size() - 10, 10, "2147483647");
+    entry.key() = name;
+    lock.reading.entries.insert(std::move(entry));
+  }
+  std::swap(lock.reading.entries[lock.reading.names[0]],
+            lock.reading.entries[lock.reading.names[1]]);
+  const auto view = lock.view();
+  EXPECT_EQ(view.seats[0].contender.key, guid('b'));
+  EXPECT_EQ(view.seats[0].token, 101);
+  EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("the counter is at its end")));
+}
+
+TEST(LockOwner, Short) {
+  EXPECT_EQ(short_owner(zksh_data), "ops@db1 4711 nightly.sh");
+  EXPECT_EQ(short_owner("host=h pid=1 user=u cmd=\"a b via=x\" via=zksh/1"), "u@h 1 a b via=x");
+  EXPECT_EQ(short_owner("backup of db7 via=zksh/0.1.0"), "backup of db7");
+  EXPECT_EQ(short_owner("via=zksh/0.1.0"), "");
+  EXPECT_EQ(short_owner("10.0.0.7"), "10.0.0.7");
+  EXPECT_EQ(short_owner("host=db1 pid=1"), "host=db1 pid=1");
+  EXPECT_EQ(short_owner(""), "");
+  EXPECT_EQ(short_owner(std::nullopt), "-");
+}
+
+TEST(LockOwner, OfZksh) {
+  EXPECT_TRUE(is_zksh_owner(zksh_data));
+  EXPECT_TRUE(is_zksh_owner("via=zksh/1"));
+  EXPECT_FALSE(is_zksh_owner("via=zksh/1 and more"));
+  EXPECT_FALSE(is_zksh_owner("xvia=zksh/1"));
+  EXPECT_FALSE(is_zksh_owner(std::nullopt));
+}
+
+TEST(LockOwner, LongOnesAreCutBetweenCharacters) {
+  EXPECT_EQ(owner_beginning(std::string(4096, 'x'))->size(), 4096U);
+  EXPECT_EQ(owner_beginning(std::string(1 << 20, 'x'))->size(), 4096U);
+  EXPECT_EQ(owner_beginning(std::string(4095, 'x') + "é")->size(), 4095U);
+  EXPECT_EQ(owner_beginning(std::string(4094, 'x') + "éx")->size(), 4096U);
+  EXPECT_EQ(owner_beginning(std::string(4094, 'x') + "𝄞")->size(), 4094U);
+  EXPECT_EQ(owner_beginning(std::nullopt), std::nullopt);
+}
+
+TEST(SemaphoreLimit, IsAWholeNumber) {
+  EXPECT_EQ(semaphore_limit("3"), 3);
+  for (const auto& data : {Data(), Data(""), Data("3x"), Data("10.0.0.1"), Data(" 3")})
+    EXPECT_EQ(semaphore_limit(data), std::nullopt);
+}
+
+}  // namespace
+}  // namespace zksh
