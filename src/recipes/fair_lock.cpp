@@ -11,7 +11,7 @@ namespace {
 /// "_c_GUID-__WRIT__0000000007" → the name of the reader that takes its place in the queue.
 std::string reader_name(const LockName& writer) {
   const auto* const tag = writer.tag == LockTag::KazooLock ? "__rlock__" : "__READ__";
-  return fmt::format("{}{}{:010}", writer.prefix, tag, writer.sequence);
+  return fmt::format("{}{}{:010}", writer.prefix(), tag, writer.sequence);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ Kind kind_of(const Contender& contender) {
   switch (name.tag) {
     case LockTag::Lock:
       if (name.family() == LockFamily::Go) return Kind::Go;
-      return name.prefix.starts_with("_c_") ? Kind::Mutex : Kind::OtherMutex;
+      return name.prefix().starts_with("_c_") ? Kind::Mutex : Kind::OtherMutex;
     case LockTag::Read:
     case LockTag::Write:
       return Kind::ReadWrite;
@@ -160,11 +160,11 @@ struct Representative {
 };
 
 std::vector<Representative> representatives(const LockQueue& queue, std::string_view own,
-                                            const std::set<std::string>& zksh) {
+                                            const ContenderKeys& zksh) {
   std::map<std::tuple<Kind, LockMode, bool, bool>, Representative> first;
   for (const auto& contender : queue.contenders) {
-    if (contender.key == own) continue;
-    const bool ours = zksh.contains(contender.key) || kind_of(contender) == Kind::All;
+    if (contender.key() == own) continue;
+    const bool ours = zksh.contains(contender.key()) || kind_of(contender) == Kind::All;
     const bool dashed = std::ranges::all_of(
         contender.nodes, [](const LockName& name) { return has_dash(name.text); });
     first.try_emplace({kind_of(contender), contender.mode, ours, dashed},
@@ -221,19 +221,19 @@ void add_flaws_between(const Representative& a, const Representative& b,
 }
 
 /// kazoo's ReadLock before 2.9 waits for writers behind it too, which wait for it.
-void add_reader_deadlock(const LockQueue& queue, std::string_view own,
-                         const std::set<std::string>& zksh, std::vector<std::string>& flaws) {
+void add_reader_deadlock(const LockQueue& queue, std::string_view own, const ContenderKeys& zksh,
+                         std::vector<std::string>& flaws) {
   const Contender* reader = nullptr;
   for (const auto& contender : queue.contenders) {
-    const bool concerned = own.empty() || contender.key == own;
+    const bool concerned = own.empty() || contender.key() == own;
     if (reader && concerned && has_tag(contender, LockTag::KazooLock)) {
       flaws.push_back(fmt::format(
           "{} has a writer behind it: a ReadLock of kazoo before 2.9 waits for that one, for ever",
           contender_text(*reader, false)));
       return;
     }
-    const bool kazoo = kind_of(contender) == Kind::KazooRead && contender.key != own &&
-                       !zksh.contains(contender.key);
+    const bool kazoo = kind_of(contender) == Kind::KazooRead && contender.key() != own &&
+                       !zksh.contains(contender.key());
     if (kazoo && !reader) reader = &contender;
   }
 }
@@ -301,9 +301,9 @@ Sight lock_sight(const Contender& observer, const Contender& other) {
 }
 
 std::optional<std::size_t> seen_predecessor(const LockQueue& queue, std::size_t index,
-                                            const std::set<std::string>& zksh) {
+                                            const ContenderKeys& zksh) {
   const auto& observer = queue.contenders[index];
-  if (zksh.contains(observer.key)) return queue.predecessor(index);
+  if (zksh.contains(observer.key())) return queue.predecessor(index);
   while (index-- > 0) {
     const auto& other = queue.contenders[index];
     if (conflict(observer, other) && lock_sight(observer, other) != Sight::Blind) return index;
@@ -316,7 +316,7 @@ std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own
 }
 
 std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own,
-                                    const std::set<std::string>& zksh) {
+                                    const ContenderKeys& zksh) {
   std::vector<std::string> flaws;
   const auto kinds = representatives(queue, own, zksh);
   if (const auto place = own.empty() ? std::nullopt : queue.index_of(own)) {
@@ -354,9 +354,9 @@ std::optional<std::string> counter_flaw(const LockQueue& queue, std::int64_t cou
 std::string short_lock_name(const LockName& name) {
   constexpr std::size_t shown = 8;
   const auto& text = name.text;
-  const auto guid = name.key == text ? std::string::npos : text.find(name.key);
-  if (guid == std::string::npos || name.key.size() <= shown) return text;
-  return text.substr(guid, shown) + "…" + text.substr(guid + name.key.size());
+  const auto guid = name.key() == text ? std::string::npos : text.find(name.key());
+  if (guid == std::string::npos || name.key().size() <= shown) return text;
+  return text.substr(guid, shown) + "…" + text.substr(guid + name.key().size());
 }
 
 }  // namespace zksh

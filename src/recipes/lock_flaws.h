@@ -4,6 +4,7 @@
 #include "recipes/lock_queue.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +12,9 @@
 #include <vector>
 
 namespace zksh {
+
+/// See LockName::key.
+using ContenderKeys = std::set<std::string, std::less<>>;
 
 /// What the library behind one contender makes of the nodes of another.
 enum class Sight {
@@ -30,11 +34,11 @@ Sight lock_sight(const Contender& observer, const Contender& other);
 /// it had the lock, whatever LockQueue::predecessor says. `zksh`: keys of contenders that are known
 /// to be zksh's, which see everybody.
 std::optional<std::size_t> seen_predecessor(const LockQueue& queue, std::size_t index,
-                                            const std::set<std::string>& zksh);
+                                            const ContenderKeys& zksh);
 
 /// As lock_flaws(queue, own), where some are known to be zksh's.
 std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own,
-                                    const std::set<std::string>& zksh);
+                                    const ContenderKeys& zksh);
 
 /// What the end of the counter does to this queue, or will do soon: see sequence_counter.
 std::optional<std::string> counter_flaw(const LockQueue& queue, std::int64_t counter);

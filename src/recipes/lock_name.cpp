@@ -79,33 +79,60 @@ std::string_view guid_of(std::string_view prefix) {
   return is_hex32(prefix.substr(0, 32)) ? prefix.substr(0, 32) : std::string_view();
 }
 
-LockName lock_name(std::string_view text, std::string_view prefix, LockTag tag,
-                   std::int32_t sequence) {
-  const auto guid = guid_of(prefix);
-  return {.text = std::string(text),
-          .prefix = std::string(prefix),
-          .key = std::string(guid.empty() ? text : guid),
-          .tag = tag,
-          .sequence = sequence};
+struct Parts {
+  std::string_view prefix;
+  LockTag tag;
+  std::int32_t sequence;
+};
+
+std::optional<Parts> take_apart_at(const Numbered& number) {
+  const auto rest = number.rest;
+  for (const auto& [word, tag] : tags)
+    if (rest.ends_with(word))
+      return Parts{rest.substr(0, rest.size() - word.size()), tag, number.number};
+  if (is_session_prefix(rest)) return Parts{rest, LockTag::Session, number.number};
+  return std::nullopt;
+}
+
+std::optional<Parts> take_apart(std::string_view name) {
+  // The dash of "lock-" is no sign: a tag right before the number decides.
+  const auto shorter = number_at_end(name, 10);
+  if (shorter)
+    if (const auto parts = take_apart_at(*shorter)) return parts;
+  const auto longer = number_at_end(name, 11);
+  if (longer)
+    if (const auto parts = take_apart_at(*longer)) return parts;
+  const auto& number = shorter ? shorter : longer;
+  if (!number) return std::nullopt;
+  return Parts{number->rest, LockTag::Unknown, number->number};
 }
 
 }  // namespace
 
+std::optional<LockName> parse_lock_name(std::string&& name) {
+  const std::string_view text = name;
+  const auto parts = take_apart(text);
+  if (!parts) return std::nullopt;
+  auto key = guid_of(parts->prefix);
+  if (key.empty()) key = text;
+  LockName parsed{.text = {},
+                  .tag = parts->tag,
+                  .sequence = parts->sequence,
+                  .prefix_size = parts->prefix.size(),
+                  .key_begin = static_cast<std::size_t>(key.data() - text.data()),
+                  .key_size = key.size()};
+  parsed.text = std::move(name);
+  return parsed;
+}
+
 std::optional<LockName> parse_lock_name(std::string_view name) {
-  // The dash of "lock-" is no sign: a tag right before the number decides.
-  const std::array candidates{number_at_end(name, 10), number_at_end(name, 11)};
-  for (const auto& number : candidates) {
-    if (!number) continue;
-    for (const auto& [word, tag] : tags)
-      if (number->rest.ends_with(word))
-        return lock_name(name, number->rest.substr(0, number->rest.size() - word.size()), tag,
-                         number->number);
-    if (is_session_prefix(number->rest))
-      return lock_name(name, number->rest, LockTag::Session, number->number);
-  }
-  for (const auto& number : candidates)
-    if (number) return lock_name(name, number->rest, LockTag::Unknown, number->number);
-  return std::nullopt;
+  return parse_lock_name(std::string(name));
+}
+
+std::optional<std::int32_t> lock_sequence(std::string_view name) {
+  const auto parts = take_apart(name);
+  if (!parts) return std::nullopt;
+  return parts->sequence;
 }
 
 LockMode LockName::mode() const {
@@ -120,7 +147,7 @@ LockFamily LockName::family() const {
       return LockFamily::Kazoo;
     case LockTag::Lock:
       // Go's library writes a guid without dashes; zksh and Curator one with.
-      return prefix.starts_with("_c_") && key.size() == 32 ? LockFamily::Go : LockFamily::Curator;
+      return text.starts_with("_c_") && key_size == 32 ? LockFamily::Go : LockFamily::Curator;
     case LockTag::Read:
     case LockTag::Write:
     case LockTag::Lease:
@@ -129,7 +156,7 @@ LockFamily LockName::family() const {
     case LockTag::DocWrite:
       return LockFamily::Documentation;
     case LockTag::Session:
-      return prefix.size() == 19 ? LockFamily::CLock : LockFamily::JavaWriteLock;
+      return prefix_size == 19 ? LockFamily::CLock : LockFamily::JavaWriteLock;
     case LockTag::Unknown:
       break;
   }

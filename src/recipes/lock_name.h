@@ -1,6 +1,7 @@
 // LockName: the names of the znodes by which contenders for a lock queue up, zksh's and others'.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,14 +29,21 @@ enum class LockTag {
 /// The library that a contender's name shows.
 enum class LockFamily { Zksh, Curator, Kazoo, Go, CLock, JavaWriteLock, Documentation, Unknown };
 
+/// A queue of a thousand is read anew at each turn, so that a name is kept once, and its parts are
+/// places in it.
 struct LockName {
-  std::string text;    ///< the whole name
-  std::string prefix;  ///< what stands before the tag
-  /// What all nodes of one contender share: its guid, or the whole name where there is none.
-  std::string key;
+  std::string text;  ///< the whole name
   LockTag tag = LockTag::Unknown;
   std::int32_t sequence = 0;
+  std::size_t prefix_size = 0;
+  std::size_t key_begin = 0;
+  std::size_t key_size = 0;
 
+  /// What stands before the tag. Valid as long as the name.
+  std::string_view prefix() const { return std::string_view(text).substr(0, prefix_size); }
+  /// What all nodes of one contender share: its guid, or the whole name where there is none. Valid
+  /// as long as the name.
+  std::string_view key() const { return std::string_view(text).substr(key_begin, key_size); }
   LockMode mode() const;
   LockFamily family() const;
 };
@@ -46,6 +54,10 @@ inline constexpr std::int32_t last_sequence = INT32_MAX;
 /// Nothing when the name does not end in a sequence number: no contender.
 /// The number is Java's %010d: ten digits, or a minus sign and nine or ten.
 std::optional<LockName> parse_lock_name(std::string_view name);
+/// The same; takes the text away, but for one that is no contender's.
+std::optional<LockName> parse_lock_name(std::string&& name);
+/// Its number alone, which is cheaper.
+std::optional<std::int32_t> lock_sequence(std::string_view name);
 
 /// "Curator", "kazoo", …: for the user.
 std::string_view family_name(LockFamily family);

@@ -52,7 +52,7 @@ class LockNodes {
   void note_proof(BootClock::time_point at) { holding_.proven = at; }
   bool same_session() const { return requests_.client().session_id() == holding_.session; }
   /// Whether this is the name of one of them.
-  bool has(const LockName& name) const { return name.key == guid_ || name.key == hex_; }
+  bool has(const LockName& name) const { return name.key() == guid_ || name.key() == hex_; }
 
  private:
   void begin_anew();

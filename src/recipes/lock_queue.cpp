@@ -2,7 +2,8 @@
 #include "recipes/lock_queue.h"
 
 #include <algorithm>
-#include <tuple>
+#include <charconv>
+#include <string_view>
 #include <unordered_map>
 
 namespace zksh {
@@ -16,23 +17,47 @@ bool precedes(std::int32_t a, std::int32_t b) {
          0;
 }
 
-std::vector<Contender> grouped(const std::vector<std::string>& names,
-                               std::vector<std::string>& others) {
-  std::vector<Contender> all;
-  std::unordered_map<std::string, std::size_t> places;
-  all.reserve(names.size());
-  for (const auto& name : names) {
-    auto parsed = parse_lock_name(name);
-    if (!parsed) {
-      others.push_back(name);
-      continue;
-    }
-    const auto [place, fresh] = places.try_emplace(parsed->key, all.size());
-    if (fresh) all.push_back({.key = parsed->key, .nodes = {}, .sequence = parsed->sequence});
-    auto& contender = all[place->second];
-    if (precedes(parsed->sequence, contender.sequence)) contender.sequence = parsed->sequence;
-    if (parsed->mode() == LockMode::Shared) contender.mode = LockMode::Shared;
-    contender.nodes.push_back(std::move(*parsed));
+constexpr std::string_view plain_start = "_c_";
+constexpr std::size_t guid_end = plain_start.size() + 36;
+
+/// Of "_c_GUID-lock-NNNNNNNNNN".
+std::optional<std::int32_t> plain_sequence(std::string_view name) {
+  constexpr std::string_view tag = "-lock-";
+  constexpr std::size_t digits = 10;
+  if (name.size() != guid_end + tag.size() + digits || !name.starts_with(plain_start) ||
+      name.substr(guid_end, tag.size()) != tag)
+    return std::nullopt;
+  std::int32_t sequence = 0;
+  const auto* const end = name.data() + name.size();
+  const auto parsed = std::from_chars(end - digits, end, sequence);
+  if (parsed.ec != std::errc() || parsed.ptr != end || sequence < 0 || sequence == last_sequence)
+    return std::nullopt;
+  return sequence;
+}
+
+std::vector<Contender> grouped(std::vector<std::string> names, std::vector<std::string>& others) {
+  std::vector<LockName> nodes;
+  nodes.reserve(names.size());
+  for (auto& name : names) {
+    if (auto parsed = parse_lock_name(std::move(name)))
+      nodes.push_back(std::move(*parsed));
+    else
+      others.push_back(std::move(name));  // NOLINT(bugprone-use-after-move): not taken
+  }
+  // The keys are parts of the names, which therefore stay where they are until all are known.
+  std::unordered_map<std::string_view, std::size_t> places(nodes.size());
+  std::vector<std::size_t> place_of;
+  place_of.reserve(nodes.size());
+  for (const auto& node : nodes)
+    place_of.push_back(places.try_emplace(node.key(), places.size()).first->second);
+  std::vector<Contender> all(places.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    auto& contender = all[place_of[i]];
+    auto& node = nodes[i];
+    if (contender.nodes.empty() || precedes(node.sequence, contender.sequence))
+      contender.sequence = node.sequence;
+    if (node.mode() == LockMode::Shared) contender.mode = LockMode::Shared;
+    contender.nodes.push_back(std::move(node));
   }
   return all;
 }
@@ -52,17 +77,70 @@ std::optional<std::size_t> LockQueue::predecessor(std::size_t index) const {
   return std::nullopt;
 }
 
+LockStanding LockQueue::standing(std::size_t index) const {
+  LockStanding standing{.position = index + 1,
+                        .count = contenders.size(),
+                        .first = contenders.front().nodes.front().text};
+  if (const auto place = predecessor(index)) {
+    const auto& nodes = contenders[*place].nodes;
+    standing.before = nodes.front().text;
+    // Of the nodes that are made for all libraries, a downgrade replaces the last ones; a reader
+    // has to hear of it.
+    standing.to_watch = nodes.back().text;
+  }
+  return standing;
+}
+
+std::optional<LockStanding> plain_standing(const std::vector<std::string>& names,
+                                           std::string_view own) {
+  const auto own_sequence = plain_sequence(own);
+  if (!own_sequence) return std::nullopt;
+  const std::string* first = nullptr;
+  const std::string* before = nullptr;
+  std::int32_t lowest = INT32_MAX;
+  std::int32_t nearest = -1;
+  std::size_t earlier = 0;
+  bool found = false;
+  for (const auto& name : names) {
+    const auto sequence = plain_sequence(name);
+    if (!sequence) return std::nullopt;
+    // In serial number arithmetic the order of numbers that are so far apart is another one.
+    if (precedes(*sequence, *own_sequence) != (*sequence < *own_sequence)) return std::nullopt;
+    if (name.compare(0, guid_end, own, 0, guid_end) == 0) {
+      if (name != own) return std::nullopt;  // two nodes of one contender
+      found = true;
+    }
+    if (*sequence < lowest) {
+      lowest = *sequence;
+      first = &name;
+    }
+    if (*sequence >= *own_sequence) continue;
+    ++earlier;
+    if (*sequence > nearest) {
+      nearest = *sequence;
+      before = &name;
+    }
+  }
+  if (!found) return std::nullopt;
+  LockStanding standing{.position = earlier + 1, .count = names.size(), .first = *first};
+  if (before) {
+    standing.before = *before;
+    standing.to_watch = *before;
+  }
+  return standing;
+}
+
 bool order_needs_stats(const std::vector<std::string>& names) {
   return std::ranges::any_of(names, [](const std::string& name) {
-    const auto parsed = parse_lock_name(name);
-    return parsed && beyond_the_end(parsed->sequence);
+    const auto sequence = lock_sequence(name);
+    return sequence && beyond_the_end(*sequence);
   });
 }
 
-LockQueue make_lock_queue(const std::vector<std::string>& names,
+LockQueue make_lock_queue(std::vector<std::string> names,
                           const std::map<std::string, std::int64_t>& czxids) {
   LockQueue queue;
-  queue.contenders = grouped(names, queue.others);
+  queue.contenders = grouped(std::move(names), queue.others);
   for (auto& contender : queue.contenders) {
     std::ranges::sort(contender.nodes, [](const LockName& a, const LockName& b) {
       return precedes(a.sequence, b.sequence);
@@ -76,7 +154,7 @@ LockQueue make_lock_queue(const std::vector<std::string>& names,
   const auto earlier = [&](const Contender& a, const Contender& b) {
     if (!czxids.empty() && a.czxid != b.czxid) return a.czxid < b.czxid;
     if (a.sequence != b.sequence) return precedes(a.sequence, b.sequence);
-    return std::tie(a.mode, a.key) < std::tie(b.mode, b.key);
+    return a.mode != b.mode ? a.mode < b.mode : a.key() < b.key();
   };
   std::ranges::sort(queue.contenders, earlier);
   return queue;

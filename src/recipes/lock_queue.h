@@ -16,11 +16,23 @@ namespace zksh {
 
 /// One that holds the lock or waits for it, by one znode or by several of one guid.
 struct Contender {
-  std::string key;              ///< see LockName::key
-  std::vector<LockName> nodes;  ///< in order of their numbers
+  std::vector<LockName> nodes;  ///< in order of their numbers; never empty
   LockMode mode = LockMode::Exclusive;
   std::int32_t sequence = 0;  ///< the lowest
   std::int64_t czxid = 0;     ///< 0: not asked for
+
+  /// See LockName::key. Valid as long as the contender.
+  std::string_view key() const { return nodes.front().key(); }
+};
+
+/// Where one contender stands in a queue: what it needs to know while it waits.
+struct LockStanding {
+  std::size_t position = 1;  ///< 1: the first
+  std::size_t count = 1;     ///< contenders in all
+  std::string first{};       ///< a node of the first contender
+  /// A node of the nearest contender that keeps it from the lock; nothing: it holds the lock.
+  std::optional<std::string> before{};
+  std::string to_watch{};  ///< the node of that contender whose end, or change, matters
 };
 
 /// The children of a lock node, made sense of. The rules: names are grouped by guid; a contender
@@ -35,6 +47,7 @@ struct LockQueue {
   std::optional<std::size_t> index_of(std::string_view key) const;
   /// The nearest contender before `index` that keeps it from the lock; nothing: it holds it.
   std::optional<std::size_t> predecessor(std::size_t index) const;
+  LockStanding standing(std::size_t index) const;
   /// Whether the contender at this index has the lock.
   bool holds(std::size_t index) const { return !predecessor(index); }
 };
@@ -42,8 +55,15 @@ struct LockQueue {
 /// Whether the names alone do not tell the order: one has the counter's last number, or one beyond.
 bool order_needs_stats(const std::vector<std::string>& names);
 /// `czxids`: by name; wanted only when order_needs_stats.
-LockQueue make_lock_queue(const std::vector<std::string>& names,
+LockQueue make_lock_queue(std::vector<std::string> names,
                           const std::map<std::string, std::int64_t>& czxids = {});
+
+/// The standing of the contender with the node `own` where all children are alike: a plain mutex
+/// with Curator's kind of names, numbers far from the counter's end, one node for each contender.
+/// That is the rule, and with a thousand contenders it costs a tenth of a LockQueue. Nothing: use a
+/// LockQueue, which can say why.
+std::optional<LockStanding> plain_standing(const std::vector<std::string>& names,
+                                           std::string_view own);
 
 /// How often a parent's counter has been used: the next sequential child gets this number, as long
 /// as every deleted child had been created under it.

@@ -7,6 +7,21 @@
 
 namespace zksh {
 
+/// Nothing when a node of ours is missing: then not everybody sees us any more.
+std::optional<std::size_t> LockTurn::own_place(const LockQueue& queue,
+                                               const LockNodes& nodes) const {
+  const auto own = std::ranges::find_if(queue.contenders, [&](const Contender& contender) {
+    return nodes.has(contender.nodes.front());
+  });
+  if (own == queue.contenders.end()) return std::nullopt;
+  const auto there = [&](const std::string& path) {
+    return parent_path(path) != request_.path ||
+           std::ranges::find(own->nodes, base_name(path), &LockName::text) != own->nodes.end();
+  };
+  if (!std::ranges::all_of(nodes.holding().nodes, there)) return std::nullopt;
+  return static_cast<std::size_t>(own - queue.contenders.begin());
+}
+
 std::string LockTurn::path_of(const std::string& name) const {
   return join_path(request_.path, name);
 }
@@ -47,14 +62,15 @@ LockTurn::Sent LockTurn::send_listing(bool with_watch) {
 void LockTurn::ask() { asked_ = send_listing(true); }
 
 Flow<LockQueue> LockTurn::look() {
-  co_await list(false);
-  co_return queue_;
+  auto names = co_await list(false);
+  auto queue = co_await order(std::move(names));
+  co_return queue;
 }
 
 /// A try that fails must cost the others nothing: no node, no watch, no event.
 Flow<> LockTurn::look_first() {
-  co_await list(false);
-  const bool free = std::ranges::none_of(queue_.contenders, [&](const Contender& contender) {
+  const auto queue = co_await look();
+  const bool free = std::ranges::none_of(queue.contenders, [&](const Contender& contender) {
     return request_.mode == LockMode::Exclusive || contender.mode == LockMode::Exclusive;
   });
   if (!free) throw LockBusy(called() + " is busy");
@@ -62,34 +78,26 @@ Flow<> LockTurn::look_first() {
 
 Flow<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
   for (;;) {
-    co_await list(true);
-    const auto own = nodes.same_session() ? own_place(nodes) : std::nullopt;
-    if (!own) co_return Turn::PlaceLost;
+    auto listed = co_await list(true);
+    std::optional<LockStanding> standing;
+    if (nodes.same_session() && nodes.holding().nodes.size() == 1)
+      standing = plain_standing(listed, base_name(nodes.holding().nodes.front()));
+    if (!standing) {
+      const auto queue = co_await order(std::move(listed));
+      const auto own = nodes.same_session() ? own_place(queue, nodes) : std::nullopt;
+      if (!own) co_return Turn::PlaceLost;
+      if (wants_other_names(queue, *own, names)) co_return Turn::OtherNames;
+      warn_of_flaws(queue, *own);
+      standing = queue.standing(*own);
+    }
     nodes.note_proof(listed_);
-    if (wants_other_names(*own, names)) co_return Turn::OtherNames;
-    warn_of_flaws(*own);
-    const auto before = queue_.predecessor(*own);
-    if (!before) co_return Turn::Held;
+    if (!standing->before) co_return Turn::Held;
     if (request_.try_only) throw LockBusy(called() + " is busy");
-    co_await await_change(*own, *before);
+    co_await await_change(std::move(*standing));
   }
 }
 
-/// Nothing when a node of ours is missing: then not everybody sees us any more.
-std::optional<std::size_t> LockTurn::own_place(const LockNodes& nodes) const {
-  const auto own = std::ranges::find_if(queue_.contenders, [&](const Contender& contender) {
-    return nodes.has(contender.nodes.front());
-  });
-  if (own == queue_.contenders.end()) return std::nullopt;
-  const auto there = [&](const std::string& path) {
-    return parent_path(path) != request_.path ||
-           std::ranges::find(own->nodes, base_name(path), &LockName::text) != own->nodes.end();
-  };
-  if (!std::ranges::all_of(nodes.holding().nodes, there)) return std::nullopt;
-  return static_cast<std::size_t>(own - queue_.contenders.begin());
-}
-
-Flow<> LockTurn::list(bool with_watch) {
+Flow<std::vector<std::string>> LockTurn::list(bool with_watch) {
   for (;;) {
     if (!asked_) {
       co_await requests_.connected();
@@ -97,16 +105,18 @@ Flow<> LockTurn::list(bool with_watch) {
     }
     auto sent = std::move(*asked_);
     asked_.reset();
-    const auto outcome = co_await requests_.answer(std::move(sent));
+    auto outcome = co_await requests_.answer(std::move(sent));
     if (LockRequests::lost(outcome.code)) continue;
     if (outcome.code != code::ok && outcome.code != code::no_node)
       throw ZkError(outcome.code, request_.path);
-    const auto& names = outcome.value.names;
-    std::map<std::string, std::int64_t> order;
-    if (order_needs_stats(names)) order = co_await fetch_order(names);
-    queue_ = make_lock_queue(names, order);
-    co_return;
+    co_return std::move(outcome.value.names);
   }
+}
+
+Flow<LockQueue> LockTurn::order(std::vector<std::string> names) {
+  std::map<std::string, std::int64_t> czxids;
+  if (order_needs_stats(names)) czxids = co_await fetch_order(names);
+  co_return make_lock_queue(std::move(names), czxids);
 }
 
 /// The counter of the parent is at its end, or past it: only czxid tells who came first.
@@ -138,22 +148,16 @@ Flow<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std:
   }
 }
 
-/// A reader waits for a writer's own node: of the nodes that are made for all libraries, the last
-/// one, which a downgrade replaces.
-const std::string& LockTurn::node_to_watch(std::size_t before) const {
-  return queue_.contenders[before].nodes.back().text;
-}
-
-Flow<> LockTurn::await_change(std::size_t own, std::size_t before) {
-  const auto name = node_to_watch(before);
+Flow<> LockTurn::await_change(LockStanding standing) {
   Outcome<Node> seen;
   if (wait_ == LockWait::Predecessor)
-    seen = co_await watch_.get(path_of(name));
+    seen = co_await watch_.get(path_of(standing.to_watch));
   else if (report_.waiting)
-    seen = co_await read(name);
+    seen = co_await read(standing.to_watch);
   if (seen.code == code::no_node || LockRequests::lost(seen.code)) co_return;  // list again
-  if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, path_of(name));
-  co_await tell_place(own, before, std::move(seen.value.data));
+  if (seen.code != code::ok && seen.code != code::no_auth)
+    throw ZkError(seen.code, path_of(standing.to_watch));
+  co_await tell_place(std::move(standing), std::move(seen.value.data));
   const bool woken = co_await watch_.event();
   if (!woken) throw LockBusy(called() + " was not acquired in time");
 }
@@ -165,14 +169,14 @@ Flow<Outcome<Node>> LockTurn::read(std::string name) {
   co_return co_await requests_.answer(std::move(sent));
 }
 
-Flow<> LockTurn::tell_place(std::size_t own, std::size_t before, Data said) {
-  if (!report_.waiting || position_ == own + 1) co_return;
-  position_ = own + 1;
-  LockPlace place{.position = own + 1,
-                  .count = queue_.contenders.size(),
+Flow<> LockTurn::tell_place(LockStanding standing, Data said) {
+  if (!report_.waiting || position_ == standing.position) co_return;
+  position_ = standing.position;
+  LockPlace place{.position = standing.position,
+                  .count = standing.count,
                   .behind = said.value_or(""),
-                  .behind_node = queue_.contenders[before].nodes.front().text};
-  const auto outcome = co_await read(queue_.contenders.front().nodes.front().text);
+                  .behind_node = *standing.before};
+  const auto outcome = co_await read(standing.first);
   if (outcome.code == code::ok) {
     place.holder = outcome.value.data.value_or("");
     place.holder_age_ms = age_ms(outcome.value.stat);
@@ -180,18 +184,18 @@ Flow<> LockTurn::tell_place(std::size_t own, std::size_t before, Data said) {
   report_.waiting(place);
 }
 
-void LockTurn::warn_of_flaws(std::size_t own) {
+void LockTurn::warn_of_flaws(const LockQueue& queue, std::size_t own) {
   if (!report_.warning) return;
-  for (const auto& flaw : lock_flaws(queue_, queue_.contenders[own].key))
+  for (const auto& flaw : lock_flaws(queue, queue.contenders[own].key()))
     if (warned_.insert(flaw).second) report_.warning(flaw);
 }
 
 /// Whether another contender recognises none of our names, but would if all were there.
-bool LockTurn::wants_other_names(std::size_t own, Compat names) const {
+bool LockTurn::wants_other_names(const LockQueue& queue, std::size_t own, Compat names) const {
   if (request_.compat || names == Compat::All) return false;
   const bool read_write = request_.read_write || request_.mode == LockMode::Shared;
-  return std::ranges::any_of(queue_.contenders, [&](const Contender& other) {
-    if (&other == &queue_.contenders[own] || other.nodes.size() > 1) return false;
+  return std::ranges::any_of(queue.contenders, [&](const Contender& other) {
+    if (&other == &queue.contenders[own] || other.nodes.size() > 1) return false;
     switch (other.nodes.front().tag) {
       case LockTag::KazooRead:
       case LockTag::KazooLock:

@@ -58,14 +58,14 @@ class LockTurn {
   using Sent = LockRequests::Sent<Children>;
 
   Sent send_listing(bool with_watch);
-  Flow<> list(bool with_watch);
+  Flow<std::vector<std::string>> list(bool with_watch);
+  Flow<LockQueue> order(std::vector<std::string> names);
+  std::optional<std::size_t> own_place(const LockQueue& queue, const LockNodes& nodes) const;
   Flow<std::map<std::string, std::int64_t>> fetch_order(std::vector<std::string> names);
-  std::optional<std::size_t> own_place(const LockNodes& nodes) const;
-  bool wants_other_names(std::size_t own, Compat names) const;
-  void warn_of_flaws(std::size_t own);
-  Flow<> await_change(std::size_t own, std::size_t before);
-  const std::string& node_to_watch(std::size_t before) const;
-  Flow<> tell_place(std::size_t own, std::size_t before, Data said);
+  bool wants_other_names(const LockQueue& queue, std::size_t own, Compat names) const;
+  void warn_of_flaws(const LockQueue& queue, std::size_t own);
+  Flow<> await_change(LockStanding standing);
+  Flow<> tell_place(LockStanding standing, Data said);
   Flow<Outcome<Node>> read(std::string name);
   std::string path_of(const std::string& name) const;
   const std::string& called() const;
@@ -76,7 +76,6 @@ class LockTurn {
   LockWait wait_;
   LockWatch watch_;
   std::optional<Sent> asked_;  ///< the listing that was sent ahead
-  LockQueue queue_;            ///< as listed last
   BootClock::time_point listed_{};
   std::size_t position_ = 0;  ///< in the queue as told last; 0: never
   std::set<std::string> warned_;
