@@ -1,6 +1,7 @@
 // Session: a handle's life, from opening it to closing it, and the news that come meanwhile.
 #include "session.h"
 
+#include "afterwards.h"
 #include "connect_string.h"
 #include "session_handle.h"
 
@@ -83,6 +84,7 @@ void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, c
   auto& handle = *static_cast<Handle*>(const_cast<void*>(zoo_get_context(zh)));
   const auto id = reinterpret_cast<std::uintptr_t>(context);
   auto& monitor = handle.session.monitor_;
+  const Afterwards afterwards;
   const auto mailbox = monitor.look([&](const Monitor::Held& held) -> Mailbox {
     handle.watches_fired(held, type, path ? path : "");
     const auto found = handle.mailboxes.find(id);

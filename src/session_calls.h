@@ -1,6 +1,7 @@
 // Session's requests: what each of the C client's asynchronous calls needs.
 #pragma once
 
+#include "afterwards.h"
 #include "session_handle.h"
 
 #include <cstddef>
@@ -12,7 +13,7 @@ namespace zksh {
 
 /// Settles a call, which a completion was given as its data. Once for each call.
 template <class T>
-void answer(const void* data, int rc, T value) {
+void conclude(const void* data, int rc, T value) {
   // The C client hands back, as const, the pointer that was given to it.
   const std::unique_ptr<CallOf<T>> call(static_cast<CallOf<T>*>(const_cast<void*>(data)));
   auto& handle = *call->handle;
@@ -20,6 +21,13 @@ void answer(const void* data, int rc, T value) {
     handle.calls.erase(call->place);
     call->settle(held, rc, std::move(value));
   });
+}
+
+/// For the C client's completions: settles the call, and does what its answer made possible.
+template <class T>
+void answer(const void* data, int rc, T value) {
+  const Afterwards afterwards;
+  conclude<T>(data, rc, std::move(value));
 }
 
 /// Registers a call and sends its request with `send(zh, call)`. Without a handle, or when the C
@@ -41,7 +49,7 @@ Pending<T> start(Monitor& monitor, const std::shared_ptr<Session::Handle>& handl
   }
   CallOf<T>* sent = call.release();  // the answer owns it now
   const int rc = send(zh, sent);
-  if (rc != ZOK) answer<T>(sent, rc, T{});
+  if (rc != ZOK) conclude<T>(sent, rc, T{});
   return pending;
 }
 

@@ -1,5 +1,7 @@
-// StrandDriver: any number of strands, driven by one thread.
+// StrandDriver: any number of strands, driven one at a time, wherever an answer comes.
 #include "strand_driver.h"
+
+#include "afterwards.h"
 
 #include <algorithm>
 
@@ -31,20 +33,54 @@ void StrandDriver::Waiting::hear(const Monitor::Held& held, const void* subject)
   move_ready(held, nullptr);  // those that wait for anything
 }
 
-Clock::time_point StrandDriver::next_deadline() const {
-  return deadlines_.empty() ? Strand::never : deadlines_.begin()->first;
+Clock::time_point StrandDriver::Waiting::next_deadline() const {
+  return deadlines.empty() ? Strand::never : deadlines.begin()->first;
+}
+
+/// Whether the thread of `run` has something to do.
+bool StrandDriver::Waiting::needs_driver() const {
+  return !driven && (!ready.empty() || left == 0 || next_deadline() < sleeps_until);
+}
+
+void StrandDriver::hear(const Monitor::Held& held, const void* subject) {
+  if (subject == this) return;  // its own news, for the thread of `run`
+  auto& waiting = waiting_(held);
+  waiting.hear(held, subject);
+  auto* const afterwards = Afterwards::here();
+  if (!afterwards || waiting.driven || waiting.ready.empty()) return;
+  waiting.driven = true;
+  afterwards->add([this] { drive(); });
+}
+
+/// Runs the strands that can go on until there is none. `driven` was set by this thread.
+void StrandDriver::drive() {
+  for (;;) {
+    const auto ready = monitor_.look(
+        [&](const Monitor::Held& held) { return std::exchange(waiting_(held).ready, {}); });
+    for (auto* strand : ready) go_on(*strand);
+    if (!ready.empty()) continue;
+    const bool done = monitor_.change_of(this, [&](const Monitor::Held& held) {
+      auto& waiting = waiting_(held);
+      if (!waiting.ready.empty()) return false;
+      waiting.driven = false;
+      return true;
+    });
+    if (done) return;
+  }
 }
 
 void StrandDriver::go_on(Strand& strand) {
-  deadlines_.erase({strand.deadline(), &strand});
+  monitor_.look([&](const Monitor::Held& held) {
+    waiting_(held).deadlines.erase({strand.deadline(), &strand});
+  });
   strand.go_on();
-  if (strand.ended()) {
-    std::erase(strands_, &strand);
-    return;
-  }
-  if (strand.deadline() != Strand::never) deadlines_.insert({strand.deadline(), &strand});
   monitor_.look([&](const Monitor::Held& held) {
     auto& waiting = waiting_(held);
+    if (strand.ended()) {
+      --waiting.left;
+      return;
+    }
+    if (strand.deadline() != Strand::never) waiting.deadlines.insert({strand.deadline(), &strand});
     if (strand.can_go_on(held))
       waiting.ready.push_back(&strand);  // what it waits for came before it was listened for
     else
@@ -53,23 +89,36 @@ void StrandDriver::go_on(Strand& strand) {
 }
 
 void StrandDriver::run(std::stop_token stop) {
-  const Monitor::Listener listener(monitor_, [&](const Monitor::Held& held, const void* subject) {
-    waiting_(held).hear(held, subject);
+  const Monitor::Listener listener(
+      monitor_, [&](const Monitor::Held& held, const void* subject) { hear(held, subject); });
+  monitor_.look([&](const Monitor::Held& held) {
+    waiting_(held).ready = strands_;
+    waiting_(held).left = strands_.size();
   });
-  monitor_.look([&](const Monitor::Held& held) { waiting_(held).ready = strands_; });
-  while (!strands_.empty()) {
-    monitor_.wait_until(stop, next_deadline(),
-                        [&](const Monitor::Held& held) { return !waiting_(held).ready.empty(); });
+  for (;;) {
+    const auto deadline = monitor_.look([&](const Monitor::Held& held) {
+      auto& waiting = waiting_(held);
+      return waiting.sleeps_until = waiting.driven ? Strand::never : waiting.next_deadline();
+    });
+    monitor_.wait_until(stop, deadline,
+                        [&](const Monitor::Held& held) { return waiting_(held).needs_driver(); });
     if (stop.stop_requested()) {
       for (auto* strand : strands_) strand->cancel();
       stop = {};
     }
-    const auto ready = monitor_.look([&](const Monitor::Held& held) {
+    const bool here = monitor_.look([&](const Monitor::Held& held) {
       auto& waiting = waiting_(held);
-      if (Clock::now() >= next_deadline()) waiting.move_all_ready(held);
-      return std::exchange(waiting.ready, {});
+      if (waiting.driven) return false;
+      if (Clock::now() >= waiting.next_deadline()) waiting.move_all_ready(held);
+      waiting.driven = true;
+      return true;
     });
-    for (auto* strand : ready) go_on(*strand);
+    if (!here) continue;
+    drive();
+    const bool all_ended = monitor_.look([&](const Monitor::Held& held) {
+      return waiting_(held).left == 0 && !waiting_(held).driven;
+    });
+    if (all_ended) return;
   }
 }
 
