@@ -1,13 +1,16 @@
 // Tests of the StrandDriver: which changes let which strands go on, and what ends them.
 #include "strand_driver.h"
 
+#include "afterwards.h"
 #include "error.h"
 
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -47,7 +50,13 @@ struct StrandDriverTest : testing::Test {
   Monitor monitor;
   StrandDriver driver{monitor};
   std::deque<Waiter> waiters;
+  Strand serial{monitor};
 
+  auto strand_until(const Guarded<int>& given, int at_least) {
+    return serial.until(
+        [&given, at_least](const Monitor::Held& held) { return given(held) >= at_least; },
+        Strand::never, &given);
+  }
   Waiter& waiter() { return waiters.emplace_back(monitor); }
   int asked(const Waiter& one) {
     return monitor.look([&](const Monitor::Held&) { return one.asked; });
@@ -98,6 +107,72 @@ TEST_F(StrandDriverTest, SeveralMayWaitForOneSubject) {
   }
   thread.join();
   for (const auto& one : waiters) EXPECT_EQ("came", one.end);
+}
+
+TEST_F(StrandDriverTest, TheThreadOfAChangeGoesOnWhenItMay) {
+  constexpr int many = 10'000;
+  Guarded<int> given;
+  Guarded<int> taken;
+  std::thread::id taken_on;
+  const auto take = [&]() -> Flow<> {
+    for (int next = 1; next <= many; ++next) {
+      co_await strand_until(given, next);
+      taken_on = std::this_thread::get_id();
+      monitor.change([&](const Monitor::Held& held) { taken(held) = next; });
+    }
+  };
+  serial.begin(take());
+  driver.add(serial);
+  std::jthread thread([&] { driver.run({}); });
+  int here = 0;
+  for (int next = 1; next <= many; ++next) {
+    {
+      const Afterwards afterwards;
+      monitor.change_of(&given, [&](const Monitor::Held& held) { given(held) = next; });
+    }
+    // The driver's own thread may not have gone to sleep yet; then it goes on.
+    monitor.wait({}, [&](const Monitor::Held& held) { return taken(held) == next; });
+    if (taken_on == std::this_thread::get_id()) ++here;
+  }
+  EXPECT_GT(here, 0);
+}
+
+/// Changes come from many threads, with and without leave to go on; each flow is run by one of them
+/// at a time, which its unguarded counter would show under ThreadSanitizer.
+TEST_F(StrandDriverTest, ManyThreadsDriveByTurns) {
+  constexpr int rounds = 200;
+  struct Runner {
+    explicit Runner(Monitor& monitor) : strand(monitor) {}
+    Flow<> count() {
+      for (done = 0; done < rounds; ++done)
+        co_await strand.until([this](const Monitor::Held& held) { return given(held) > done; },
+                              Clock::now() + std::chrono::hours(1), this);
+    }
+    Guarded<int> given;
+    int done = 0;
+    Strand strand;
+  };
+  std::deque<Runner> runners;
+  for (int i = 0; i < 4; ++i) {
+    auto& runner = runners.emplace_back(monitor);
+    runner.strand.begin(runner.count());
+    driver.add(runner.strand);
+  }
+  std::jthread thread([&] { driver.run({}); });
+  {
+    std::vector<std::jthread> changers;
+    for (int i = 0; i < 4; ++i)
+      changers.emplace_back([this, &runners, i] {
+        for (int round = 0; round < rounds; ++round) {
+          auto& runner = runners[static_cast<std::size_t>((i + round) % 4)];
+          std::optional<Afterwards> afterwards;
+          if (round % 3 != 0) afterwards.emplace();
+          monitor.change_of(&runner, [&](const Monitor::Held& held) { ++runner.given(held); });
+        }
+      });
+  }
+  thread.join();
+  for (const auto& runner : runners) EXPECT_EQ(rounds, runner.done);
 }
 
 TEST_F(StrandDriverTest, WhatCameBeforeTheWaitCounts) {
