@@ -70,7 +70,11 @@ void WatchedTree::ask_stat(const std::string& path, Node& node, std::size_t slot
 }
 
 void WatchedTree::ask_children(const std::string& path, Node& node, std::size_t slot) {
-  if (node.ephemeral || node.unreadable || std::exchange(node.children_asked, true)) return;
+  if (node.ephemeral || node.unreadable) return;
+  // The end of a child may have been noted since the list was asked for; the child that has its
+  // path now must not be told of before that.
+  node.children_slot = node.children_asked ? std::max(node.children_slot, slot) : slot;
+  if (std::exchange(node.children_asked, true)) return;
   requests_.push_back(
       {.what = Request::What::Children, .path = path, .serial = node.serial, .slot = slot});
 }

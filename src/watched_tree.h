@@ -70,6 +70,8 @@ class WatchedTree {
     bool children_armed = false;  ///< the watch on its children is set
     bool stat_asked = false;
     bool children_asked = false;
+    /// Where what the children's list shows is told: behind all notes that wanted the list.
+    std::size_t children_slot = 0;
     std::int32_t version = 0;
     std::int32_t cversion = 0;
     std::int32_t num_children = 0;
@@ -115,7 +117,7 @@ class WatchedTree {
   Node new_node() { return {.serial = ++last_serial_}; }
   Node* asked(const Request& request);
   void send(Request& request);
-  int take_answer(const Request& request, const std::stop_token& stop);
+  int take_answer(Request& request, const std::stop_token& stop);
   void take_stat(const Request& request, Node& node, const Stat& stat);
   void take_absence(const Request& request, const Node& node);
   void withhold(const Request& request, Node& node);

@@ -48,7 +48,7 @@ WatchedTree::Node* WatchedTree::asked(const Request& request) {
 }
 
 /// Returns the code when the connection is to blame, else ok.
-int WatchedTree::take_answer(const Request& request, const std::stop_token& stop) {
+int WatchedTree::take_answer(Request& request, const std::stop_token& stop) {
   const bool of_stat = request.what == Request::What::Stat;
   Outcome<Stat> stat;
   Outcome<Children> children;
@@ -57,6 +57,7 @@ int WatchedTree::take_answer(const Request& request, const std::stop_token& stop
   Node* node = asked(request);
   if (!node || (!request.stat && !request.children)) return code::ok;
   (of_stat ? node->stat_asked : node->children_asked) = false;
+  if (!of_stat) request.slot = node->children_slot;
   switch (const int result = of_stat ? stat.code : children.code) {
     case code::ok:
       if (of_stat)

@@ -163,6 +163,16 @@ TEST_F(WatchedTreeTest, ADeletedAndCreatedNodeGivesBothEvents) {
   EXPECT_THAT(round(), ElementsAre("changed /a/b"));
 }
 
+TEST_F(WatchedTreeTest, AListThatWasWantedBeforeANodesEndTellsOfItsSuccessorAfterThat) {
+  create("/a");
+  create("/a/b");
+  watch("/a");
+  create("/a/c");  // the list is wanted from now on
+  remove("/a/b");
+  create("/a/b");
+  EXPECT_THAT(round(), ElementsAre("deleted /a/b", "created /a/c", "created /a/b"));
+}
+
 TEST_F(WatchedTreeTest, TheWatchedNodeItselfDeletedAndCreatedGivesBothEvents) {
   create("/a");
   watch("/a");
