@@ -113,7 +113,7 @@ Flow<std::vector<std::string>> LockTurn::list(bool with_watch) {
   }
 }
 
-Flow<LockQueue> LockTurn::order(std::vector<std::string> names) {
+Flow<LockQueue> LockTurn::order(std::vector<std::string>&& names) {
   std::map<std::string, std::int64_t> czxids;
   if (order_needs_stats(names)) czxids = co_await fetch_order(names);
   co_return make_lock_queue(std::move(names), czxids);

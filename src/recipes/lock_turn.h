@@ -59,7 +59,7 @@ class LockTurn {
 
   Sent send_listing(bool with_watch);
   Flow<std::vector<std::string>> list(bool with_watch);
-  Flow<LockQueue> order(std::vector<std::string> names);
+  Flow<LockQueue> order(std::vector<std::string>&& names);
   std::optional<std::size_t> own_place(const LockQueue& queue, const LockNodes& nodes) const;
   Flow<std::map<std::string, std::int64_t>> fetch_order(std::vector<std::string> names);
   bool wants_other_names(const LockQueue& queue, std::size_t own, Compat names) const;

@@ -35,6 +35,7 @@ TEST(PlainStanding, AgreesWithTheWholeQueue) {
     std::set<std::int32_t> sequences;
     while (sequences.size() < count) sequences.insert(any_sequence(random));
     std::vector<std::string> names;
+    names.reserve(count);
     for (const auto sequence : sequences) names.push_back(plain(sequence));
     std::ranges::shuffle(names, random);
     for (const auto& own : names) expect_same(names, own);
