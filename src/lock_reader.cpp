@@ -43,11 +43,11 @@ std::vector<std::string> wanted_names(const std::vector<std::string>& names) {
 /// Where several nodes are of one contender, they come and go together.
 void remove_contenders(std::vector<std::string>& names, const std::set<std::string>& gone) {
   if (gone.empty()) return;
-  std::set<std::string> keys;
-  for (const auto& name : gone) keys.insert(parse_lock_name(name)->key);
+  ContenderKeys keys;
+  for (const auto& name : gone) keys.emplace(parse_lock_name(name)->key());
   std::erase_if(names, [&](const std::string& name) {
     const auto parsed = parse_lock_name(name);
-    return parsed && keys.contains(parsed->key);
+    return parsed && keys.contains(parsed->key());
   });
 }
 

@@ -104,7 +104,7 @@ class ViewMaker {
     first_ = view_.seats.size() + 1;
     for (const auto& contender : queue_.contenders) {
       const auto& seat = add_seat(contender, entry_of(contender, reading_.entries));
-      if (seat.family == LockFamily::Zksh) zksh_.insert(contender.key);
+      if (seat.family == LockFamily::Zksh) zksh_.emplace(contender.key());
     }
     for (std::size_t i = 0; i < queue_.contenders.size(); ++i) {
       auto& seat = view_.seats[first_ - 1 + i];
@@ -192,8 +192,8 @@ class ViewMaker {
   std::string_view chroot_;
   std::int64_t own_session_;
   LockQueue queue_;
-  std::set<std::string> zksh_;  ///< keys
-  std::size_t first_ = 1;       ///< number of the first in the queue
+  ContenderKeys zksh_;     ///< keys
+  std::size_t first_ = 1;  ///< number of the first in the queue
   LockView view_;
 };
 

@@ -80,8 +80,8 @@ bool LockViewer::watchers_may_come(const LockView& view) const {
 }
 
 void LockViewer::note_changes(const LockView& view) {
-  std::set<std::string> there;
-  for (const auto& seat : view.seats) there.insert(seat.contender.key);
+  ContenderKeys there;
+  for (const auto& seat : view.seats) there.emplace(seat.contender.key());
   changes_.left += static_cast<std::size_t>(
       std::ranges::count_if(there_, [&](const std::string& key) { return !there.contains(key); }));
   there_ = std::move(there);

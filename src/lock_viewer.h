@@ -47,7 +47,7 @@ class LockViewer {
   std::map<std::int64_t, std::string> addresses_;
   bool all_addresses_ = false;
   std::optional<std::set<std::int64_t>> sessions_;
-  std::set<std::string> there_;  ///< keys of the contenders of the last look
+  ContenderKeys there_;  ///< keys of the contenders of the last look
   std::optional<ServersAccount::Events> own_at_first_;
   LockChanges changes_;
 };

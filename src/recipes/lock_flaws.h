@@ -4,17 +4,12 @@
 #include "recipes/lock_queue.h"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace zksh {
-
-/// See LockName::key.
-using ContenderKeys = std::set<std::string, std::less<>>;
 
 /// What the library behind one contender makes of the nodes of another.
 enum class Sight {

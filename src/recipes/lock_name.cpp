@@ -109,7 +109,7 @@ std::optional<Parts> take_apart(std::string_view name) {
 
 }  // namespace
 
-std::optional<LockName> parse_lock_name(std::string&& name) {
+std::optional<LockName> take_lock_name(std::string&& name) {
   const std::string_view text = name;
   const auto parts = take_apart(text);
   if (!parts) return std::nullopt;
@@ -126,7 +126,7 @@ std::optional<LockName> parse_lock_name(std::string&& name) {
 }
 
 std::optional<LockName> parse_lock_name(std::string_view name) {
-  return parse_lock_name(std::string(name));
+  return take_lock_name(std::string(name));
 }
 
 std::optional<std::int32_t> lock_sequence(std::string_view name) {

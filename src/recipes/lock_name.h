@@ -55,7 +55,7 @@ inline constexpr std::int32_t last_sequence = INT32_MAX;
 /// The number is Java's %010d: ten digits, or a minus sign and nine or ten.
 std::optional<LockName> parse_lock_name(std::string_view name);
 /// The same; takes the text away, but for one that is no contender's.
-std::optional<LockName> parse_lock_name(std::string&& name);
+std::optional<LockName> take_lock_name(std::string&& name);
 /// Its number alone, which is cheaper.
 std::optional<std::int32_t> lock_sequence(std::string_view name);
 

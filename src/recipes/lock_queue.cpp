@@ -39,7 +39,7 @@ std::vector<Contender> grouped(std::vector<std::string> names, std::vector<std::
   std::vector<LockName> nodes;
   nodes.reserve(names.size());
   for (auto& name : names) {
-    if (auto parsed = parse_lock_name(std::move(name)))
+    if (auto parsed = take_lock_name(std::move(name)))
       nodes.push_back(std::move(*parsed));
     else
       others.push_back(std::move(name));  // NOLINT(bugprone-use-after-move): not taken

@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,9 @@ struct Contender {
   /// See LockName::key. Valid as long as the contender.
   std::string_view key() const { return nodes.front().key(); }
 };
+
+/// Of some contenders: see LockName::key.
+using ContenderKeys = std::set<std::string, std::less<>>;
 
 /// Where one contender stands in a queue: what it needs to know while it waits.
 struct LockStanding {

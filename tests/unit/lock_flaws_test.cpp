@@ -108,7 +108,7 @@ TEST(LockFlaws, AKazooThatWasGivenCuratorsPatternSeesThem) {
 /// What is told to the first, which is zksh's.
 std::vector<std::string> told_to_first(const std::vector<std::string_view>& kinds) {
   const auto queue = queue_of(kinds);
-  return lock_flaws(queue, queue.contenders.front().key);
+  return lock_flaws(queue, queue.contenders.front().key());
 }
 
 TEST(LockFlaws, AKazooContenderAndWhatToDo) {
@@ -164,11 +164,12 @@ TEST(LockFlaws, AKazooLockPassesReaders) {
 TEST(LockFlaws, AnOldKazooReaderWaitsForLaterWriters) {
   const auto deadlock = HasSubstr("a ReadLock of kazoo before 2.9 waits for that one, for ever");
   const auto queue = queue_of({"kazoo-read", "all"});
-  EXPECT_THAT(lock_flaws(queue, queue.contenders[1].key), ElementsAre(deadlock));
+  EXPECT_THAT(lock_flaws(queue, queue.contenders[1].key()), ElementsAre(deadlock));
   EXPECT_THAT(lock_flaws(queue, ""), ElementsAre(deadlock));
   EXPECT_THAT(lock_flaws(queue_of({"all", "kazoo-read"}), ""), IsEmpty()) << "the other way round";
   const auto plain = queue_of({"kazoo-read", "curator-write"});
-  EXPECT_THAT(lock_flaws(plain, plain.contenders[1].key), testing::Not(testing::Contains(deadlock)))
+  EXPECT_THAT(lock_flaws(plain, plain.contenders[1].key()),
+              testing::Not(testing::Contains(deadlock)))
       << "it does not see that name";
 }
 
@@ -186,10 +187,13 @@ TEST(LockFlaws, BetweenOthers) {
 
 TEST(LockFlaws, ZkshSeesEverybody) {
   const auto queue = queue_of({"curator", "kazoo"});
-  EXPECT_THAT(lock_flaws(queue, "", {queue.contenders[0].key}),
+  EXPECT_THAT(lock_flaws(queue, "", {std::string(queue.contenders[0].key())}),
               ElementsAre("kazoo contender bbbbbbbb…__lock__0000000010 cannot see zksh contender "
                           "aaaaaaaa…-lock-0000000000 (give it extra_lock_patterns=[\"lock-\"])"));
-  EXPECT_THAT(lock_flaws(queue, "", {queue.contenders[0].key, queue.contenders[1].key}), IsEmpty());
+  EXPECT_THAT(
+      lock_flaws(queue, "",
+                 {std::string(queue.contenders[0].key()), std::string(queue.contenders[1].key())}),
+      IsEmpty());
 }
 
 TEST(LockFlaws, AWriteLockThatIsNotAlone) {
@@ -217,7 +221,8 @@ TEST(LockFlaws, WhoActsAsIfNobodyWereBefore) {
   EXPECT_EQ(seen_predecessor(queue, 0, {}), std::nullopt);
   EXPECT_EQ(seen_predecessor(queue, 1, {}), std::nullopt) << "it sees no name before it";
   EXPECT_EQ(seen_predecessor(queue, 2, {}), 0U) << "it walks past kazoo's";
-  EXPECT_EQ(seen_predecessor(queue, 2, {queue.contenders[2].key}), 1U) << "zksh does not";
+  EXPECT_EQ(seen_predecessor(queue, 2, {std::string(queue.contenders[2].key())}), 1U)
+      << "zksh does not";
   EXPECT_EQ(seen_predecessor(queue, 3, {}), 1U);
 }
 

@@ -33,7 +33,7 @@ TEST_P(ContenderNames, AreTakenApart) {
   EXPECT_EQ(parsed->text, expected.name);
   EXPECT_EQ(parsed->tag, expected.tag) << expected.name;
   EXPECT_EQ(parsed->sequence, expected.sequence) << expected.name;
-  EXPECT_EQ(parsed->key, expected.key.empty() ? expected.name : expected.key);
+  EXPECT_EQ(parsed->key(), expected.key.empty() ? expected.name : expected.key);
   EXPECT_EQ(parsed->mode(), expected.mode) << expected.name;
   EXPECT_EQ(parsed->family(), expected.family) << expected.name;
 }
@@ -112,9 +112,9 @@ TEST(LockName, ADashOfTheTagIsNoSign) {
 }
 
 TEST(LockName, PrefixIsWhatStandsBeforeTheTag) {
-  EXPECT_EQ(parse_lock_name(curator("lock-0000000004"))->prefix, std::string("_c_") + uuid + "-");
-  EXPECT_EQ(parse_lock_name(kazoo("__lock__0000000004"))->prefix, hex32);
-  EXPECT_EQ(parse_lock_name("lock-0000000004")->prefix, "");
+  EXPECT_EQ(parse_lock_name(curator("lock-0000000004"))->prefix(), std::string("_c_") + uuid + "-");
+  EXPECT_EQ(parse_lock_name(kazoo("__lock__0000000004"))->prefix(), hex32);
+  EXPECT_EQ(parse_lock_name("lock-0000000004")->prefix(), "");
 }
 
 TEST(LockName, AGuidMustBeOne) {
@@ -123,7 +123,7 @@ TEST(LockName, AGuidMustBeOne) {
        {"_c_8fedd093-lock-0000000004", "_c_8FEDD093-B4B1-4A5E-9D3A-0C9A0A8F3C11-lock-0000000004",
         "_c_8fedd093-b4b1-4a5e-9d3a-0c9a0a8f3g11-lock-0000000004",
         "4268e3cb0e2f4c6a9a1b2c3d4e5f607z__lock__0000000004"})
-    EXPECT_EQ(parse_lock_name(name)->key, name);
+    EXPECT_EQ(parse_lock_name(name)->key(), name);
 }
 
 TEST(LockName, GuidsAreRandomUuids) {
@@ -162,7 +162,7 @@ TEST(LockName, WhatIsMadeIsRecognised) {
         const auto parsed = parse_lock_name(prefix + "0000000041");
         ASSERT_TRUE(parsed) << prefix;
         EXPECT_NE(parsed->tag, LockTag::Unknown) << prefix;
-        keys.insert(parsed->key);
+        keys.emplace(parsed->key());
         reads = reads || parsed->mode() == shared;
       }
       EXPECT_EQ(keys.size(), 1U) << "nodes of one contender have one key";

@@ -28,7 +28,7 @@ std::string node(char contender, std::string_view tag, std::int64_t sequence) {
 std::string order(const LockQueue& queue) {
   std::string text;
   for (const auto& contender : queue.contenders) {
-    const char digit = contender.key.front();
+    const char digit = contender.key().front();
     text += contender.mode == LockMode::Shared ? digit : static_cast<char>(std::toupper(digit));
   }
   return text;
@@ -61,8 +61,8 @@ TEST(LockQueue, IsInTheOrderOfTheNumbersWhateverTheListing) {
 TEST(LockQueue, TheTextBeforeTheNumberDoesNotCount) {
   const auto queue = make_lock_queue({"x-01000013edec1a67-0000000003", node('f', "lock-", 1),
                                       "00000000000000000000000000000000__lock__0000000002"});
-  EXPECT_EQ(queue.contenders[0].key, guid('f'));
-  EXPECT_EQ(queue.contenders[2].key, "x-01000013edec1a67-0000000003");
+  EXPECT_EQ(queue.contenders[0].key(), guid('f'));
+  EXPECT_EQ(queue.contenders[2].key(), "x-01000013edec1a67-0000000003");
 }
 
 TEST(LockQueue, NodesOfOneGuidAreOneContenderAtItsLowestNumber) {

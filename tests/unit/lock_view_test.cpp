@@ -203,7 +203,7 @@ TEST(LockView, AtTheEndOfTheCounterTheOldestHolds) {
   std::swap(lock.reading.entries[lock.reading.names[0]],
             lock.reading.entries[lock.reading.names[1]]);
   const auto view = lock.view();
-  EXPECT_EQ(view.seats[0].contender.key, guid('b'));
+  EXPECT_EQ(view.seats[0].contender.key(), guid('b'));
   EXPECT_EQ(view.seats[0].token, 101);
   EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("the counter is at its end")));
 }
