@@ -71,8 +71,19 @@ Flow<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
     const auto before = queue_.predecessor(*own);
     if (!before) co_return Turn::Held;
     if (request_.try_only) throw LockBusy(called() + " is busy");
+    if (gives_way_ && finds_obstacle(*own)) co_return Turn::GivesWay;
     co_await await_change(*own, *before);
   }
+}
+
+bool LockTurn::finds_obstacle(std::size_t own) {
+  for (std::size_t i = 0; i < own; ++i) {
+    const auto& node = queue_.contenders[i].nodes.front();
+    if (!joins_many(node)) continue;
+    obstacle_ = path_of(node.text);
+    return true;
+  }
+  return false;
 }
 
 /// Nothing when a node of ours is missing: then not everybody sees us any more.

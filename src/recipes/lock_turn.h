@@ -26,6 +26,7 @@ enum class Turn {
   Held,
   PlaceLost,   ///< the nodes are gone, or some of them, or their session
   OtherNames,  ///< others do not recognise ours: queue up with the names of all libraries
+  GivesWay,    ///< see give_way_to_those_who_join_many
 };
 
 /// One contender's wait, by the rules of lock_queue.h. It lists the children of the lock without a
@@ -45,6 +46,11 @@ class LockTurn {
   /// waiting. `names`: theirs. Notes in `nodes` when they were seen. Throws ZkError, LockBusy,
   /// Cancelled.
   Flow<Turn> await(LockNodes& nodes, Compat names);
+  /// From now on it does not wait behind a contender that has joined several queues at once, and
+  /// may be waiting there for what we hold.
+  void give_way_to_those_who_join_many() { gives_way_ = true; }
+  /// After Turn::GivesWay: that contender's node, a whole path.
+  const std::string& obstacle() const { return obstacle_; }
   /// Throws LockBusy when somebody else would be waited for. Leaves no node and no watch.
   Flow<> look_first();
   /// The queue as it is now; no sign of an own contender in it.
@@ -63,6 +69,7 @@ class LockTurn {
   std::optional<std::size_t> own_place(const LockNodes& nodes) const;
   bool wants_other_names(std::size_t own, Compat names) const;
   void warn_of_flaws(std::size_t own);
+  bool finds_obstacle(std::size_t own);
   Flow<> await_change(std::size_t own, std::size_t before);
   const std::string& node_to_watch(std::size_t before) const;
   Flow<> tell_place(std::size_t own, std::size_t before, Data said);
@@ -75,6 +82,8 @@ class LockTurn {
   const LockRequest& request_;
   LockWait wait_;
   LockWatch watch_;
+  bool gives_way_ = false;
+  std::string obstacle_;
   std::optional<Sent> asked_;  ///< the listing that was sent ahead
   LockQueue queue_;            ///< as listed last
   BootClock::time_point listed_{};
