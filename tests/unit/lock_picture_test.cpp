@@ -104,7 +104,8 @@ TEST(LockPicture, TellsWhatOnlyServersKnowWhenTheyDo) {
   view.account.watches = 4;
   view.account.servers = 3;
   view.measured = true;
-  EXPECT_THAT(picture(view, 0), HasSubstr("watches 4 (wchs of 3 servers)  watchers by wchp\n"));
+  EXPECT_THAT(picture(view, 0),
+              HasSubstr("server watches 4 (wchs of 3 servers)  watchers by wchp\n"));
 }
 
 TEST(LockPicture, HostileBytesAreEscaped) {
