@@ -161,7 +161,7 @@ TEST(LockPicture, WhatChanged) {
       .changes = LockChanges{.since = 1000, .left = 3, .events = ServersAccount::Events{4, 0}}};
   EXPECT_THAT(
       lock_picture(view_of(queue_of(1)), style),
-      testing::Contains(HasSubstr("3 left; watch events fired: 4 by deletions, 0 by lists")));
+      testing::Contains(HasSubstr("saw 3 leave; watch events: 4 by deletions, 0 by lists")));
 }
 
 std::vector<std::string> chains(const std::vector<std::size_t>& behind) {
