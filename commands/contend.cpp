@@ -7,6 +7,7 @@
 #include "duration.h"
 #include "line_reader.h"
 #include "live_picture.h"
+#include "lock_command.h"
 #include "recipes/lock_requests.h"
 
 #include <algorithm>
@@ -51,7 +52,8 @@ void declare(Options& o, Args& a) {
            "Over how many sessions they are spread (1, the shell's own; with another recipe than "
            "fair one for each contender, 50 at most).");
   o.flag("--draw", a.draw, "Draw the time line also where there is no terminal.");
-  o.flag("--report", a.report, "For programs: see below.");
+  o.flag("--report", a.report,
+         "Start, and tell each acquisition, as the program on the other side says.");
   o.flag("-v,--verbose", a.verbose, "Tell every step of every contender.");
 }
 
@@ -83,6 +85,9 @@ ContentionPlan plan_of(const Context& cx, const Args& a) {
   plan.rounds = count_of(a.rounds, 1, 1, most_rounds, "--rounds");
   plan.readers = count_of(a.readers, 0, 0, static_cast<std::int64_t>(plan.contenders), "--readers");
   plan.hold = parse_short_duration(a.hold.value_or(a.report ? "0" : "2ms"), "--hold");
+  LockOptions options;
+  options.program = {"contend"};
+  plan.request.owner = default_lock_owner(options);
   if (a.compat) plan.request.compat = compat_of(*a.compat);
   const auto mode = a.mode.value_or("exclusive");
   if (a.readers && a.mode && mode != "write")
@@ -294,7 +299,9 @@ extern const Command contend_command = make_command<Args>(
          "for the same run with a session for each contender.\n"
          "\n"
          "fair: a queue, in which each watches the one before it: one event for each release.\n"
+         "\n"
          "herd: the same queue, but each watches all of it: everyone is woken by every change.\n"
+         "\n"
          "exclusive: no queue: all race to make the one node PATH/lock, in no order, and each\n"
          "release wakes everyone. Contenders of the other recipes do not see it.\n"
          "\n"

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace zksh {
 namespace {
@@ -32,6 +33,9 @@ void declare(Options& o, Args& a) {
            "How it is shown: a table; plain: fields separated by tabs; or JSON.");
   o.node("path", a.path, "The lock's node, or with -r where to look for locks.");
 }
+
+/// As long as nothing changes: ages go on, and the terminal may have got another size.
+constexpr std::chrono::seconds between_drawings{1};
 
 PictureStyle style_of(const Context& cx) {
   PictureStyle style{.ascii = !terminal_shows_utf8(), .now = wall_clock_now()};
@@ -78,6 +82,20 @@ int show(Context& cx, const std::string& path, const Args& a) {
   return status::ok;
 }
 
+/// Draws the picture until there is another one.
+void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
+                        const LockView& view) {
+  do {
+    // Without a connection nobody knows whether it is still so: ages stand still.
+    const auto state = cx.client.current_state();
+    if (state != SessionState::Connected && state != SessionState::ConnectedReadOnly) continue;
+    auto style = style_of(cx);
+    style.changes = viewer.changes();
+    style.lines = std::max<std::size_t>(terminal_size().lines, 2) - 1;
+    picture.draw(lock_picture(view, style));
+  } while (!viewer.await_change(cx.stop, Clock::now() + between_drawings));
+}
+
 int show_live(Context& cx, const std::string& path, const Args& a) {
   LockViewer viewer(cx.client, path, true, a.watchers);
   LivePicture picture(cx.out);
@@ -87,16 +105,15 @@ int show_live(Context& cx, const std::string& path, const Args& a) {
       table && !cx.background && cx.out.style().out_is_terminal && terminal_can_redraw();
   for (bool first = true;; first = false) {
     const auto view = viewer.look(cx.stop);
+    if (first) warn(cx, view);
+    if (in_place) {
+      draw_until_changed(cx, picture, viewer, view);
+      continue;
+    }
+    if (!first && format != Format::Json) cx.out.line("");
     auto style = style_of(cx);
     style.changes = viewer.changes();
-    if (in_place) {
-      style.lines = std::max<std::size_t>(terminal_size().lines, 2) - 1;
-      picture.draw(lock_picture(view, style));
-    } else {
-      if (!first && format != Format::Json) cx.out.line("");
-      print(cx, view, style);
-    }
-    if (first) warn(cx, view);
+    print(cx, view, style);
     viewer.await_change(cx.stop);
   }
 }
@@ -214,9 +231,12 @@ extern const Command locks_command = make_command<Args>(
          "number of watches (wchs) and watch events (mntr) are what the servers of the connect "
          "string tell, where their 4lw.commands.whitelist allows it; a dash where it does not. Who "
          "watches whom follows from the rule of the lock; --watchers asks the servers (wchp).\n\n"
-         "-w draws again on each change, which watches announce. Its last line counts who has left "
+         "-w draws again on each change, which watches announce; on a terminal the ages go on, "
+         "too, which asks no server anything. The line below the chain counts who was seen to "
+         "leave, "
          "and the watch events that the servers have sent meanwhile, but for those of this view; "
-         "servers count them for all nodes together.\n\n"
+         "servers count them for all nodes together. A shell that holds a lock watches its own "
+         "node, too: its release fires two events, one of them for who is next.\n\n"
          "-o json prints one object on a line: path, kind (exclusive, read/write, semaphore, free, "
          "missing), limit, counter, contenders, no_contenders, warnings, watchers (inferred or "
          "measured), server_watches, time, changes (with -w: since, left, watch_events with "

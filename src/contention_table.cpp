@@ -149,11 +149,9 @@ std::string compared(const ContentionSummary& first, const ContentionSummary& se
   const auto ratio = [](auto to, auto from) {
     return static_cast<double>(to) / static_cast<double>(from);
   };
-  return fmt::format(
-      "{} fires {:.1f} times as many events as {}, and takes {:.1f} times as long "
-      "to hand over",
-      second.title, ratio(fired(second), fired(first)), first.title,
-      ratio(after.median.count(), before.median.count()));
+  return fmt::format("{}: {:.1f} times the events of {}, and handoffs take {:.1f} times as long",
+                     second.title, ratio(fired(second), fired(first)), first.title,
+                     ratio(after.median.count(), before.median.count()));
 }
 
 }  // namespace zksh

@@ -26,11 +26,20 @@ std::size_t znodes_left(Client& client, const std::string& path, const std::set<
 
 /// A follower may be behind its leader: `least` have been heard of.
 std::optional<WatchCounts> ask_counts(Client& client, std::int64_t least, std::string& why) {
-  const auto deadline = Clock::now() + std::chrono::seconds(5);
+  constexpr std::chrono::seconds patience{5};
+  const auto deadline = Clock::now() + patience;
   while (true) {
-    const auto counts = ask_watch_counts(client.server(), deadline, why);
+    const auto counts = ask_watch_counts(client.server(), Clock::now() + patience, why);
     if (!counts || counts->fired >= least || Clock::now() >= deadline) return counts;
   }
+}
+
+/// A server counts one event where several contenders of a session wait for the same change: at
+/// least so many, when the contenders have received `events`.
+std::int64_t least_fired(const ContentionPlan& plan, std::size_t sessions, std::size_t events) {
+  const bool each_its_own = plan.recipe == RecipeKind::Fair && !plan.request.read_write;
+  const auto in_a_session = each_its_own ? 1 : (plan.contenders + sessions - 1) / sessions;
+  return static_cast<std::int64_t>(events / in_a_session);
 }
 
 }  // namespace
@@ -50,12 +59,9 @@ ContentionTrial try_contention(const std::string& title, const ContentionPlan& p
              .requests = trial.result.requests};
   if (stop.stop_requested()) return trial;
   if (before) {
-    // A server counts one event where several contenders of a session wait for the same change.
-    const auto most_hear_one =
-        plan.recipe == RecipeKind::Fair ? 1 : (plan.contenders - 1) / sessions.clients().size() + 1;
-    const auto heard =
-        before->fired + static_cast<std::int64_t>(summary.statistics.events / most_hear_one);
-    if (const auto after = ask_counts(client, heard, trial.not_counted))
+    const auto least =
+        before->fired + least_fired(plan, sessions.clients().size(), summary.statistics.events);
+    if (const auto after = ask_counts(client, least, trial.not_counted))
       summary.counted = between(*before, *after);
   }
   ids.merge(sessions.ids());  // a session may have been lost, and replaced

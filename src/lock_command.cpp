@@ -150,6 +150,7 @@ class LockRun {
   bool nested() {
     const auto lock = cx_.locks.find(target_.paths.front());
     if (!lock || lock->status().stage != LockStage::Held) return false;
+    if (lock->plan().paths != target_.paths) return false;
     lock->nest();
     if (!o_.quiet)
       cx_.locks.say(fmt::format("held {}  {} times", lock->name(), lock->status().nested));
@@ -196,7 +197,7 @@ class LockRun {
     if (o_.quiet) return report;
     report.warning = [&locks](const std::string& text) { locks.say("warning: " + text); };
     report.waiting = [&locks, path = target_.paths.front()](const LockPlace& place) {
-      locks.say(waiting_line(path, place));
+      locks.say(waiting_line(place.path.empty() ? path : place.path, place));
     };
     return report;
   }
@@ -228,7 +229,7 @@ class LockRun {
 
   void write_token() {
     try {
-      write_token_file(*o_.token_file, lock_->status().holding.token);
+      write_token_file(*o_.token_file, tokens_text(lock_->status().holding));
     } catch (const Error&) {
       lock_->release();
       cx_.locks.await_gone(*lock_, Clock::now() + leave_patience, {});

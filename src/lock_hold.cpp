@@ -86,7 +86,7 @@ int hold_lock(Context& cx, LockTable& table, Lock& lock, const LockHold& hold) {
   auto& monitor = cx.client.monitor();
   const auto until = end_of(hold);
   const auto holding = lock.status().holding;
-  if (!hold.token_file.empty()) write_token_file(hold.token_file, holding.token);
+  if (!hold.token_file.empty()) write_token_file(hold.token_file, tokens_text(holding));
   cx.out.line("{}", cx.out.shown(holding.nodes.front()));
   bool stopped = false;
   {

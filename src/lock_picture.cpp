@@ -48,6 +48,7 @@ std::string owner_text(const LockSeat& seat) {
   if (seat.asked_to_release)
     return "(asked to release) " + (seat.owner ? escape_for_terminal(short_owner(seat.owner)) : "");
   if (!seat.readable) return "(not readable)";
+  if (seat.owner && seat.owner->empty()) return "-";
   return escape_for_terminal(short_owner(seat.owner));
 }
 
@@ -125,7 +126,7 @@ std::vector<std::string> header(const LockView& view, const PictureStyle& style)
   }
   if (view.kind != "missing") items.push_back(fmt::format("counter {}", view.counter));
   if (view.account.watches)
-    items.push_back(fmt::format("watches {} ({})", *view.account.watches,
+    items.push_back(fmt::format("server watches {} ({})", *view.account.watches,
                                 view.account.servers == 1
                                     ? "wchs"
                                     : fmt::format("wchs of {} servers", view.account.servers)));
@@ -237,10 +238,10 @@ std::string time_of_day(std::int64_t milliseconds) {
 }
 
 std::string changes_text(const LockChanges& changes, std::int64_t now) {
-  auto text =
-      fmt::format("{} to {}: {} left", time_of_day(changes.since), time_of_day(now), changes.left);
+  auto text = fmt::format("{} to {}: saw {} leave", time_of_day(changes.since), time_of_day(now),
+                          changes.left);
   if (changes.events)
-    text += fmt::format("; watch events fired: {} by deletions, {} by lists",
+    text += fmt::format("; watch events: {} by deletions, {} by lists",
                         std::max<std::int64_t>(0, changes.events->deleted),
                         std::max<std::int64_t>(0, changes.events->children));
   return text;
@@ -258,7 +259,10 @@ std::string foreign_text(const LockView& view) {
   for (auto& [family, seats] : by_family) {
     const auto more = seats.size() > shown ? fmt::format(" +{}", seats.size() - shown) : "";
     if (seats.size() > shown) seats.resize(shown);
-    texts.push_back(fmt::format("{} {}{}", family, fmt::join(seats, " "), more));
+    // By its nodes alone zksh cannot be told from Curator, and what it says of itself may be
+    // chosen.
+    const auto* const also = family == family_name(LockFamily::Curator) ? " (or zksh --id)" : "";
+    texts.push_back(fmt::format("{}{} {}{}", family, also, fmt::join(seats, " "), more));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }

@@ -5,6 +5,7 @@
 #include "held_lock.h"
 #include "lock_text.h"
 #include "lock_watchdog.h"
+#include "node_path.h"
 #include "process.h"
 #include "process_table.h"
 #include "program_terminal.h"
@@ -55,7 +56,7 @@ class LockedProgram {
     HeldLock held(table_, lock_);
     if (lock_.status().end) return given_back(status::lock_lost);
     if (!program_.token_file.empty())
-      write_token_file(program_.token_file, lock_.status().holding.token);
+      write_token_file(program_.token_file, tokens_text(lock_.status().holding));
     start();
     const bool had_terminal = terminal_.lent();
     const int result = supervise();
@@ -101,10 +102,13 @@ class LockedProgram {
     const auto holding = lock_.status().holding;
     const auto& plan = lock_.plan();
     auto nodes = holding.nodes.front();
-    if (plan.paths.size() > 1) nodes = fmt::format("{}", fmt::join(holding.nodes, " "));
+    // One for each path, which may have more (--compat all).
+    for (std::size_t i = 1; i < holding.nodes.size() && plan.paths.size() > 1; ++i)
+      if (parent_path(holding.nodes[i]) != parent_path(holding.nodes[i - 1]))
+        nodes += " " + holding.nodes[i];
     return {{"ZKSH_LOCK_PATH", lock_.name()},
             {"ZKSH_LOCK_NODE", nodes},
-            {"ZKSH_LOCK_TOKEN", std::to_string(holding.token)},
+            {"ZKSH_LOCK_TOKEN", tokens_text(holding)},
             {"ZKSH_LOCK_MODE", plan.kind.substr(0, plan.kind.find(' '))},
             {"ZKSH_LOCK_SESSION", fmt::format("0x{:x}", holding.session)},
             {"ZKSH_LOCK_DEADLINE_MS", std::to_string((timeout_ - deadlines_.margin()).count())}};

@@ -55,9 +55,14 @@ bool asks_for_release(const Data& data) {
   return data && (*data == "__REVOKE__" || *data == "unlock");
 }
 
+std::string tokens_text(const LockHolding& holding, std::string_view separator) {
+  if (holding.tokens.empty()) return std::to_string(holding.token);
+  return fmt::format("{}", fmt::join(holding.tokens, separator));
+}
+
 std::string acquired_line(const Lock& lock, const LockStatus& status) {
   return fmt::format("acquired {}  token={}  node={}  waited={:.3f}s", lock.name(),
-                     status.holding.token, short_node(status.holding.nodes.front()),
+                     tokens_text(status.holding, ","), short_node(status.holding.nodes.front()),
                      seconds(status.held - status.asked));
 }
 
@@ -90,6 +95,10 @@ std::string waiting_for_leases(const std::string& path, const LockPlace& place) 
 
 std::string waiting_line(const std::string& path, const LockPlace& place) {
   if (place.leases.all > 0) return waiting_for_leases(path, place);
+  if (place.position == 0)  // there is no queue, or it is not stood in
+    return fmt::format(
+        "waiting {}: behind {}", path,
+        place.behind.empty() ? short_node(place.behind_node) : short_owner(place.behind));
   const auto line =
       fmt::format("waiting {}: {} of {}, behind {}", path, ordinal(place.position), place.count,
                   place.behind.empty() ? short_node(place.behind_node) : short_owner(place.behind));

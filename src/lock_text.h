@@ -4,12 +4,16 @@
 #include "lock_table.h"
 
 #include <string>
+#include <string_view>
 
 namespace zksh {
 
 /// Whether a contender's node says that it is to release: Curator's word, and that of the recipe in
 /// ZooKeeper's documentation.
 bool asks_for_release(const Data& data);
+
+/// The fencing tokens, one for each path: "614313" or "614313 614320".
+std::string tokens_text(const LockHolding& holding, std::string_view separator = " ");
 
 /// "acquired /p  token=614313  node=_c_…-lock-0000000004  waited=3.214s"
 std::string acquired_line(const Lock& lock, const LockStatus& status);

@@ -94,9 +94,14 @@ void LockViewer::note_changes(const LockView& view) {
 }
 
 void LockViewer::await_change(const std::stop_token& stop) {
-  reader_.await_change(stop);
+  await_change(stop, Clock::time_point::max());
+}
+
+bool LockViewer::await_change(const std::stop_token& stop, Clock::time_point deadline) {
+  if (!reader_.await_change(stop, deadline)) return false;
   if (const auto left = looked_ + between_looks - Clock::now(); left > 0ms)
     pause(std::chrono::ceil<std::chrono::milliseconds>(left), stop);
+  return true;
 }
 
 void LockViewer::pause(std::chrono::milliseconds time, const std::stop_token& stop) {

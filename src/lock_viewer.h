@@ -25,6 +25,8 @@ class LockViewer {
   /// Blocks until there is something new, and a picture's while has passed since the last look.
   /// Throws Cancelled.
   void await_change(const std::stop_token& stop);
+  /// As await_change, but false when nothing came until the deadline.
+  bool await_change(const std::stop_token& stop, Clock::time_point deadline);
   /// Since the first look.
   const LockChanges& changes() const { return changes_; }
 

@@ -36,8 +36,8 @@ int write_text(const std::string& name, int flags, const std::string& text) {
 
 }  // namespace
 
-void write_token_file(const std::string& file, std::int64_t token) {
-  const auto text = fmt::format("{}\n", token);
+void write_token_file(const std::string& file, const std::string& token) {
+  const auto text = token + "\n";
   if (is_special(file)) {
     const int problem = write_text(file, 0, text);
     if (problem != 0) fail(file, problem);

@@ -185,18 +185,27 @@ std::string_view family_name(LockFamily family) {
   return "unknown";
 }
 
-std::string fresh_guid() {
+std::string fresh_guid(bool joins_many) {
   std::array<unsigned char, 16> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
     throw Error(fmt::format("no random numbers: {}", std::strerror(errno)));
-  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0fU) | 0x40U);  // RFC 4122: version 4,
-  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3fU) | 0x80U);  // variant 1
+  const auto version = joins_many ? 0x80U : 0x40U;
+  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0fU) | version);
+  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3fU) | 0x80U);  // variant 1 of RFC 4122
   std::string guid;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) guid += '-';
     guid += fmt::format("{:02x}", bytes[i]);
   }
   return guid;
+}
+
+bool joins_many(const LockName& name) {
+  // Go's library takes any 16 bytes for a guid.
+  if (name.family() == LockFamily::Go) return false;
+  const auto key = name.key();
+  if (key.size() == 32) return is_hex32(key) && key[12] == '8';
+  return is_uuid(key) && key[14] == '8';
 }
 
 std::vector<std::string> contender_prefixes(Compat compat, LockMode mode, bool read_write,

@@ -69,9 +69,12 @@ enum class Compat {
   All,      ///< three nodes of one guid, so that every library sees the one it knows
 };
 
-/// A random UUID (version 4), 36 characters in lower case. Throws Error when the system has no
-/// random numbers to give.
-std::string fresh_guid();
+/// A random UUID (version 4), 36 characters in lower case. With `joins_many` it is of version 8,
+/// which is free for such uses (RFC 9562): others recognise by its name alone a contender that has
+/// joined several queues in one transaction. Throws Error when the system has no random numbers.
+std::string fresh_guid(bool joins_many = false);
+/// Whether the guid says so.
+bool joins_many(const LockName& name);
 
 /// The prefixes of the sequential nodes by which a contender queues up, in the order in which they
 /// are created in one transaction. `read_write`: of a read/write lock, not of a plain mutex.

@@ -25,7 +25,7 @@ std::string in_words(const std::vector<CreateOp>& nodes) {
 }  // namespace
 
 void LockNodes::begin_anew() {
-  guid_ = hex_ = fresh_guid();
+  guid_ = hex_ = fresh_guid(joins_many_);
   std::erase(hex_, '-');
   plan_ = planner_(guid_);
   holding_ = {.nodes = {}, .session = requests_.client().session_id()};

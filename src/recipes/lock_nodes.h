@@ -29,9 +29,10 @@ class LockNodes {
  public:
   using Planner = std::function<LockNodesPlan(const std::string& guid)>;
 
-  /// `requests` outlives it.
-  LockNodes(LockRequests& requests, Planner planner)
-      : requests_(requests), planner_(std::move(planner)) {}
+  /// `requests` outlives it. `joins_many`: they are for several queues, and others are to know
+  /// that.
+  LockNodes(LockRequests& requests, Planner planner, bool joins_many = false)
+      : requests_(requests), planner_(std::move(planner)), joins_many_(joins_many) {}
 
   /// Makes them, with a new guid, also where others are gone. The result is code::ok, or
   /// code::node_exists when somebody else has a node without a number. `behind` is called right
@@ -68,6 +69,7 @@ class LockNodes {
 
   LockRequests& requests_;
   Planner planner_;
+  bool joins_many_;
   bool containers_ = true;         ///< the server knows them
   std::set<std::string> parents_;  ///< that are to be made too
 

@@ -80,7 +80,8 @@ Flow<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
   for (;;) {
     auto listed = co_await list(true);
     std::optional<LockStanding> standing;
-    if (nodes.same_session() && nodes.holding().nodes.size() == 1)
+    // Who gives way to some must know who they are.
+    if (nodes.same_session() && nodes.holding().nodes.size() == 1 && !gives_way_)
       standing = plain_standing(listed, base_name(nodes.holding().nodes.front()));
     if (!standing) {
       const auto queue = co_await order(std::move(listed));
@@ -89,12 +90,24 @@ Flow<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
       if (wants_other_names(queue, *own, names)) co_return Turn::OtherNames;
       warn_of_flaws(queue, *own);
       standing = queue.standing(*own);
+      const bool waits = standing->before && !request_.try_only;
+      if (waits && gives_way_ && finds_obstacle(queue, *own)) co_return Turn::GivesWay;
     }
     nodes.note_proof(listed_);
     if (!standing->before) co_return Turn::Held;
     if (request_.try_only) throw LockBusy(called() + " is busy");
     co_await await_change(std::move(*standing));
   }
+}
+
+bool LockTurn::finds_obstacle(const LockQueue& queue, std::size_t own) {
+  for (std::size_t i = 0; i < own; ++i) {
+    const auto& node = queue.contenders[i].nodes.front();
+    if (!joins_many(node)) continue;
+    obstacle_ = path_of(node.text);
+    return true;
+  }
+  return false;
 }
 
 Flow<std::vector<std::string>> LockTurn::list(bool with_watch) {

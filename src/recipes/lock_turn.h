@@ -26,6 +26,7 @@ enum class Turn {
   Held,
   PlaceLost,   ///< the nodes are gone, or some of them, or their session
   OtherNames,  ///< others do not recognise ours: queue up with the names of all libraries
+  GivesWay,    ///< see give_way_to_those_who_join_many
 };
 
 /// One contender's wait, by the rules of lock_queue.h. It lists the children of the lock without a
@@ -45,6 +46,11 @@ class LockTurn {
   /// waiting. `names`: theirs. Notes in `nodes` when they were seen. Throws ZkError, LockBusy,
   /// Cancelled.
   Flow<Turn> await(LockNodes& nodes, Compat names);
+  /// From now on it does not wait behind a contender that has joined several queues at once, and
+  /// may be waiting there for what we hold.
+  void give_way_to_those_who_join_many() { gives_way_ = true; }
+  /// After Turn::GivesWay: that contender's node, a whole path.
+  const std::string& obstacle() const { return obstacle_; }
   /// Throws LockBusy when somebody else would be waited for. Leaves no node and no watch.
   Flow<> look_first();
   /// The queue as it is now; no sign of an own contender in it.
@@ -66,6 +72,7 @@ class LockTurn {
   void warn_of_flaws(const LockQueue& queue, std::size_t own);
   Flow<> await_change(LockStanding standing);
   Flow<> tell_place(LockStanding standing, Data said);
+  bool finds_obstacle(const LockQueue& queue, std::size_t own);
   Flow<Outcome<Node>> read(std::string name);
   std::string path_of(const std::string& name) const;
   const std::string& called() const;
@@ -75,6 +82,8 @@ class LockTurn {
   const LockRequest& request_;
   LockWait wait_;
   LockWatch watch_;
+  bool gives_way_ = false;
+  std::string obstacle_;
   std::optional<Sent> asked_;  ///< the listing that was sent ahead
   BootClock::time_point listed_{};
   std::size_t position_ = 0;  ///< in the queue as told last; 0: never

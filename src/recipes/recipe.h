@@ -47,6 +47,7 @@ struct LockPlace {
   /// Of a semaphore. The queue is then that of those who wait; only when nobody is before, the
   /// holder is the one who has had a lease for the longest time.
   LeaseCount leases{};
+  std::string path{};  ///< of several locks, which one it is about; empty: there is one only
 };
 
 /// Who hears what a recipe does; each may be empty. Called on the thread that drives the flow.
@@ -82,6 +83,8 @@ struct LockRequest {
 struct LockHolding {
   std::vector<std::string> nodes;  ///< whole paths
   std::int64_t token = 0;          ///< fencing token: czxid of the first node, ever growing
+  /// Of several locks: the token of each, in the order of the paths; else empty.
+  std::vector<std::int64_t> tokens{};
   std::int64_t session = 0;
   /// When a request was sent whose answer showed that the lock is held: the session lives at least
   /// its timeout longer than that.

@@ -156,7 +156,8 @@ class Masker:
         numbered: the order in which two sessions' nodes are listed is no order of theirs."""
         self.rule(rb"(?<![0-9a-f])[0-9a-f]{8}(?:(\xe2\x80\xa6)|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|"
                   rb"[0-9a-f]{24}(?=__))", lambda m: b"<GUID>" + (m[1] or b""))
-        self.rule(rb"\b(token=|ZKSH_LOCK_TOKEN=)\d+", lambda m: m[1] + b"<TOKEN>")
+        self.rule(rb"\b(token=|ZKSH_LOCK_TOKEN=)(\d+)((?:,\d+)*)",
+                  lambda m: m[1] + b"<TOKEN>" + b",<TOKEN>" * m[3].count(b","))
         self.rule(rb"\b(waited=|held=|for )\d+\.\d+( ?s\b)", lambda m: m[1] + b"<TIME>" + m[2])
         self.rule(rb"\(\d+\.\d+ ms\)", lambda m: b"(<TIME> ms)")
         self.rule(rb"\bhost=\S+ pid=\d+( user=\S+)?",

@@ -104,7 +104,8 @@ TEST(LockPicture, TellsWhatOnlyServersKnowWhenTheyDo) {
   view.account.watches = 4;
   view.account.servers = 3;
   view.measured = true;
-  EXPECT_THAT(picture(view, 0), HasSubstr("watches 4 (wchs of 3 servers)  watchers by wchp\n"));
+  EXPECT_THAT(picture(view, 0),
+              HasSubstr("server watches 4 (wchs of 3 servers)  watchers by wchp\n"));
 }
 
 TEST(LockPicture, HostileBytesAreEscaped) {
@@ -160,7 +161,7 @@ TEST(LockPicture, WhatChanged) {
       .changes = LockChanges{.since = 1000, .left = 3, .events = ServersAccount::Events{4, 0}}};
   EXPECT_THAT(
       lock_picture(view_of(queue_of(1)), style),
-      testing::Contains(HasSubstr("3 left; watch events fired: 4 by deletions, 0 by lists")));
+      testing::Contains(HasSubstr("saw 3 leave; watch events: 4 by deletions, 0 by lists")));
 }
 
 std::vector<std::string> chains(const std::vector<std::size_t>& behind) {

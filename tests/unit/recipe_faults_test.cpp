@@ -3,6 +3,7 @@
 #include "fake_client.h"
 #include "recipe_trial.h"
 #include "recipes/make_recipe.h"
+#include "recipes/multi_lock.h"
 #include "recipes/semaphore.h"
 
 #include <gmock/gmock.h>
@@ -66,6 +67,15 @@ RecipeMaker of_leases(int count, int quantity) {
   };
 }
 
+RecipeMaker of_locks(const LockRequest& request, bool atomic) {
+  return [=](Client& client, Strand& strand, const LockReport& report, const std::string& owner) {
+    auto mine = request;
+    mine.owner = owner;
+    const std::vector<std::string> paths{"/locks/n", "/locks/m"};
+    return std::make_unique<MultiLock>(client, strand, report, mine, paths, atomic);
+  };
+}
+
 std::vector<Case> cases() {
   const LockRequest write{.path = {}, .read_write = true};
   const LockRequest read{.path = {}, .mode = LockMode::Shared, .read_write = true};
@@ -83,7 +93,11 @@ std::vector<Case> cases() {
           {"exclusive", of_kind(RecipeKind::Exclusive, {})},
           {"semaphore_of_1", of_leases(1, 1)},
           {"semaphore_of_2", of_leases(2, 1), true},
-          {"leases_2_of_3", of_leases(3, 2)}};
+          {"leases_2_of_3", of_leases(3, 2)},
+          {"locks_in_order", of_locks({}, false)},
+          {"locks_in_order_all", of_locks(all, false)},
+          {"locks_at_once", of_locks({}, true)},
+          {"locks_at_once_all", of_locks(all, true)}};
 }
 
 class RecipeFaults : public testing::TestWithParam<Case> {

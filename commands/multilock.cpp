@@ -1,0 +1,69 @@
+// multilock: hold several locks, or none.
+#include "lock_command.h"
+#include "recipes/multi_lock.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::vector<std::string> paths;
+  bool atomic = false;
+  LockOptions lock;
+};
+
+void declare(Options& o, Args& a) {
+  o.words("path", a.paths, "The locks; their order does not matter.", true);
+  o.flag("--atomic", a.atomic,
+         "Join all queues in one transaction, instead of one after the other.");
+  declare_lock_options(o, a.lock, true);
+}
+
+/// A second contender of ours would wait for the first.
+void refuse_twice(std::vector<std::string> paths) {
+  std::ranges::sort(paths);
+  const auto twice = std::ranges::adjacent_find(paths);
+  if (twice != paths.end()) throw ValueError(*twice + " is named twice: it would wait for itself");
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.lock.recipe && *a.lock.recipe != "fair")
+    throw ValueError(fmt::format("--recipe {}: several locks at once are fair", *a.lock.recipe));
+  LockTarget target{.paths = {}, .kind = "exclusive"};
+  target.paths.reserve(a.paths.size());
+  for (const auto& path : a.paths) target.paths.push_back(cx.resolve(path));
+  refuse_twice(target.paths);
+  target.recipe = [paths = target.paths, atomic = a.atomic](
+                      Client& client, Strand& strand, const LockReport& report,
+                      const LockRequest& request) -> std::unique_ptr<Recipe> {
+    return std::make_unique<MultiLock>(client, strand, report, request, paths, atomic);
+  };
+  return run_lock(cx, a.lock, std::move(target));
+}
+
+}  // namespace
+
+extern const Command multilock_command = make_command<Args>(
+    {.name = "multilock",
+     .group = "Locks",
+     .summary = "Hold several locks at once, or none",
+     .details =
+         "The locks are those of `lock`, taken one after the other in the byte order of their "
+         "paths, whatever order they are given in; with --atomic one transaction joins all queues. "
+         "No two zksh that take several locks so, one way or the other, wait for each other. Take "
+         "them by one command: who holds a lock and asks for more may wait for ever. When one is "
+         "not had, is lost, or is asked for (`revoke`), all are given back.\n\n"
+         "Each lock has a fencing token of its own, the czxid of its node, and only that one "
+         "serves to fence what it protects. ZKSH_LOCK_PATH, ZKSH_LOCK_NODE, ZKSH_LOCK_TOKEN and "
+         "the token file have one word for each path, in the order in which the paths were given. "
+         "With --atomic the tokens are all the same number.\n\n"
+         "Everything else is as for `lock`.",
+     .examples = {{"multilock /accounts/a /accounts/b -- date", "Run a program under both."},
+                  {"multilock --atomic -n /accounts/a /accounts/b -- date",
+                   "Only if both are free: else end with 75, and name the one that is not."}},
+     .needs = Needs::Session},
+    declare, run);
+}  // namespace zksh

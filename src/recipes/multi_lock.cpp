@@ -1,0 +1,243 @@
+// MultiLock: joining queues, waiting in each, giving all back.
+#include "recipes/multi_lock.h"
+
+#include "node_path.h"
+#include "recipes/fair_lock.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace zksh {
+
+MultiLock::Queue::Queue(MultiLock& lock, const std::string& path)
+    : request(lock.request_),
+      report(lock.report_),
+      turn(lock.requests_, report, request, LockWait::Predecessor) {
+  request.path = path;
+  report.waiting = [this, &outer = lock.report_](LockPlace place) {
+    holder = place.holder;
+    place.path = request.path;
+    if (outer.waiting) outer.waiting(place);
+  };
+}
+
+MultiLock::MultiLock(Client& client, Strand& strand, const LockReport& report, LockRequest request,
+                     std::vector<std::string> paths, bool atomic)
+    : requests_(client, strand, report),
+      report_(report),
+      request_(std::move(request)),
+      paths_(std::move(paths)),
+      names_(request_.compat.value_or(Compat::Curator)),
+      watch_(requests_) {
+  if (request_.read_write || request_.mode == LockMode::Shared)
+    throw UsageError("several locks at once are exclusive: there are no readers");
+  auto sorted = paths_;
+  std::ranges::sort(sorted);
+  if (atomic) {
+    add_stage(sorted);
+  } else {
+    for (const auto& path : sorted) add_stage({path});
+  }
+}
+
+void MultiLock::add_stage(const std::vector<std::string>& paths) {
+  auto stage = std::make_unique<Stage>();
+  for (const auto& path : paths) stage->queues.push_back(std::make_unique<Queue>(*this, path));
+  stage->nodes = std::make_unique<LockNodes>(
+      requests_, [this, &it = *stage](const std::string& guid) { return plan(it, guid); },
+      paths.size() > 1);
+  // Who holds nothing may wait for anybody.
+  const bool holds_others = !stages_.empty();
+  if (holds_others) stage->queues.front()->turn.give_way_to_those_who_join_many();
+  stages_.push_back(std::move(stage));
+}
+
+LockNodesPlan MultiLock::plan(const Stage& stage, const std::string& guid) const {
+  LockNodesPlan all;
+  for (const auto& queue : stage.queues) {
+    auto one = contender_plan(queue->request, names_, guid);
+    all.parents = one.parents;
+    std::ranges::move(one.nodes, std::back_inserter(all.nodes));
+  }
+  return all;
+}
+
+Flow<> MultiLock::acquire(Clock::time_point deadline) {
+  return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
+}
+
+Flow<> MultiLock::contend() {
+  if (request_.try_only) co_await look_first();
+  for (;;) {
+    auto turn = Turn::Held;
+    stopped_at_ = nullptr;
+    for (std::size_t i = 0; i < stages_.size() && turn == Turn::Held; ++i) turn = co_await join(i);
+    bool held = turn == Turn::Held;
+    if (held) held = co_await prove();
+    if (held) co_return;
+    std::string obstacle;
+    if (turn == Turn::OtherNames) {
+      names_ = Compat::All;
+      tell_other_names(report_, stopped_at_->request.path);
+    } else if (turn == Turn::GivesWay) {
+      obstacle = stopped_at_->turn.obstacle();
+      requests_.step(
+          "giving everything back: who is before joined other queues too, and may wait "
+          "for what is held: " +
+          obstacle);
+    } else if (request_.requeue) {
+      tell_lost();
+    } else {
+      throw LockLost(fmt::format("a place in the queues of {} is lost", fmt::join(paths_, " ")));
+    }
+    co_await give_up();
+    if (!obstacle.empty()) co_await await_gone(obstacle);
+  }
+}
+
+void MultiLock::tell_lost() {
+  if (stopped_at_)
+    stopped_at_->turn.tell_lost_place(same_session_);
+  else if (report_.warning)
+    report_.warning(fmt::format("{}: one was lost while the others were waited for; asking again",
+                                fmt::join(paths_, " ")));
+}
+
+/// A try that fails must cost the others nothing: no node, no watch, no event.
+Flow<> MultiLock::look_first() {
+  for (const auto& stage : stages_) {
+    for (const auto& queue : stage->queues) {
+      const auto seen = co_await queue->turn.look();
+      if (seen.contenders.empty()) continue;
+      const auto node = join_path(queue->request.path, seen.contenders.front().nodes.front().text);
+      auto sent = requests_.send([&] { return "getData " + node; },
+                                 [&] { return requests_.client().start_get(node, Watch::none()); });
+      const auto outcome = co_await requests_.answer(std::move(sent));
+      const auto holder = outcome.value.data.value_or("");
+      throw LockBusy(queue->request.path + " is busy" +
+                     (holder.empty() ? holder : ", held by " + holder));
+    }
+  }
+}
+
+/// Joins the queues of one stage, and waits in each.
+Flow<Turn> MultiLock::join(std::size_t number) {
+  auto& stage = *stages_[number];
+  co_await stage.nodes->make([&stage] {
+    for (const auto& queue : stage.queues) queue->turn.ask();
+  });
+  for (const auto& queue : stage.queues) {
+    queue->holder.clear();
+    const auto turn = co_await await_turn(*queue, *stage.nodes);
+    if (turn == Turn::Held) continue;
+    stopped_at_ = queue.get();
+    same_session_ = stage.nodes->same_session();
+    co_return turn;
+  }
+  co_return Turn::Held;
+}
+
+/// Who is told that it was in vain also wants to know for whom.
+Flow<Turn> MultiLock::await_turn(Queue& queue, LockNodes& nodes) {
+  try {
+    co_return co_await queue.turn.await(nodes, names_);
+  } catch (const LockBusy& busy) {
+    if (queue.holder.empty()) throw;
+    throw LockBusy(fmt::format("{}: it is held by {}", busy.what(), queue.holder));
+  }
+}
+
+/// Whether all that was had one after the other is there still, in one session.
+Flow<bool> MultiLock::prove() {
+  std::vector<std::string> nodes;
+  for (const auto& stage : stages_) {
+    co_await requests_.connected();
+    const bool proven = co_await stage->nodes->prove();
+    if (!proven) co_return false;
+    std::ranges::copy(stage->nodes->holding().nodes, std::back_inserter(nodes));
+  }
+  const auto at = BootClock::now();
+  const auto session = stages_.front()->nodes->holding().session;
+  const bool there = co_await nodes_exist(requests_, std::move(nodes), session);
+  if (there) note_holding(at);
+  co_return there;
+}
+
+void MultiLock::note_holding(BootClock::time_point proven) {
+  holding_ = {.nodes = {}, .session = requests_.client().session_id(), .proven = proven};
+  for (const auto& path : paths_) {
+    for (const auto& stage : stages_) {
+      const auto& part = stage->nodes->holding();
+      std::int64_t token = 0;
+      for (const auto& node : part.nodes) {
+        if (parent_path(node) != path) continue;
+        token = part.token;
+        holding_.nodes.push_back(node);
+      }
+      if (token != 0) holding_.tokens.push_back(token);
+    }
+  }
+  holding_.token = holding_.tokens.front();
+}
+
+/// Holding nothing.
+Flow<> MultiLock::await_gone(std::string node) {
+  for (;;) {
+    co_await requests_.connected();
+    const auto seen = co_await watch_.get(node);
+    if (LockRequests::lost(seen.code)) continue;
+    if (seen.code == code::no_node) co_return;
+    if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, node);
+    const auto holder = seen.value.data.value_or("");
+    if (report_.waiting)
+      report_.waiting({.behind = holder,
+                       .behind_node = std::string(base_name(node)),
+                       .holder = holder,
+                       .holder_age_ms = age_ms(seen.value.stat),
+                       .path = std::string(parent_path(node))});
+    const bool woken = co_await watch_.event();
+    if (!woken)
+      throw LockBusy(
+          fmt::format("{} was not acquired in time: it is held by {}", parent_path(node), holder));
+  }
+}
+
+Flow<> MultiLock::give_up() {
+  watch_.drop();
+  for (const auto& stage : stages_)
+    for (const auto& queue : stage->queues) queue->turn.leave(false);
+  co_await take_back();
+}
+
+Flow<bool> MultiLock::release() {
+  requests_.set_deadline(Strand::never);
+  for (const auto& stage : stages_)
+    for (const auto& queue : stage->queues) queue->turn.leave(true);
+  co_return co_await take_back();
+}
+
+/// All, whatever happens to one; the first failure is thrown then.
+Flow<bool> MultiLock::take_back() {
+  std::exception_ptr failure;
+  bool held = true;
+  for (std::size_t i = stages_.size(); i-- > 0;) {
+    try {
+      const bool had = co_await stages_[i]->nodes->take_back();
+      held = held && had;
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  co_return held;
+}
+
+Flow<> MultiLock::downgrade() {
+  throw ValueError(fmt::format("{} are not held for writing", fmt::join(paths_, " ")));
+  co_return;
+}
+
+}  // namespace zksh

@@ -1,0 +1,163 @@
+"""locks -w: drawn again in its place on every change, as wide as the screen; Ctrl-C gives the prompt back."""
+import os
+import sys
+import unittest
+import uuid
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from shell_case import ShellTest, Znodes  # noqa: E402
+
+EPHEMERAL_SEQUENTIAL = 3
+
+
+class LiveLocks(ShellTest):
+    """Contenders are nodes alone: what a picture shows does not depend on who made them."""
+
+    def setUp(self):
+        super().setUp()
+        self.sessions = {}
+        self.nodes = {}
+        with self.znodes() as znodes:
+            znodes.create(self.root + "/l")
+
+    def join(self, owner, data=None):
+        znodes = Znodes(self.server.address)
+        self.addCleanup(znodes.connection.close)
+        self.sessions[owner] = znodes
+        self.nodes[owner] = znodes.create(f"{self.root}/l/_c_{uuid.uuid4()}-lock-",
+                                          owner.encode() if data is None else data, EPHEMERAL_SEQUENTIAL)
+
+    def leave(self, owner):
+        self.sessions[owner].delete(self.nodes[owner])
+
+    def watch(self, *options, **how):
+        screen = self.start(**how)
+        screen.type(" ".join(["locks /l -w", *options]) + "\n")
+        screen.wait_for("/l  ")
+        return screen
+
+    def wait_rows(self, screen, *rows):
+        """The contenders' rows begin so, and there are no others."""
+        def as_expected(screen):
+            shown = [line.split() for line in screen.lines() if line.lstrip()[:1].isdigit()]
+            shown = [words for words in shown if ":" not in words[0]]
+            return [words[:4] for words in shown] == [row.split() for row in rows]
+        screen.wait_for(as_expected)
+
+    def assert_one_picture(self, screen):
+        self.assertEqual(sum(line.startswith("/l  ") for line in screen.lines(history=True)), 1)
+
+    def assert_not_wrapped(self, screen):
+        rows, lines = screen.lines(), screen.lines(joined=True)
+        begins = [next(i for i, line in enumerate(of) if line.startswith("/l  ")) for of in (rows, lines)]
+        self.assertEqual(rows[begins[0]:], lines[begins[1]:])
+
+    def test_follows_the_queue_in_its_place(self):
+        screen = self.watch()
+        screen.wait_for("0 contenders")
+        self.join("alice")
+        self.wait_rows(screen, "1 HOLDS excl alice")
+        self.join("bob")
+        self.join("carol")
+        self.wait_rows(screen, "1 HOLDS excl alice", "2 waits excl bob", "3 waits excl carol")
+        screen.wait_for("#1 ◄ #2 ◄ #3")
+        self.leave("bob")
+        self.wait_rows(screen, "1 HOLDS excl alice", "2 waits excl carol")
+        self.leave("alice")
+        self.wait_rows(screen, "1 HOLDS excl carol")
+        screen.wait_for("saw 2 leave")
+        self.assert_one_picture(screen)
+        screen.keys("C-c")
+        self.wait_prompt(screen, 1)
+        self.assertEqual(self.run_line(screen, "get /l", 1), [""])
+
+    def test_fits_the_screen(self):
+        for number in range(30):
+            self.join(f"owner-{number} with a name that is longer than there is room for on a line")
+        screen = self.watch()
+        screen.wait_for("30 contenders")
+        self.assert_one_picture(screen)
+        screen.wait_for(" more")
+        self.assert_not_wrapped(screen)
+
+    def test_a_narrow_screen(self):
+        self.join("alice")
+        self.join("bob")
+        screen = self.start(width=50)
+        screen.type("locks /l -w\n")
+        screen.wait_for("#1 ◄ #2")
+        self.assert_not_wrapped(screen)
+        self.assertTrue(any(line.startswith("2  waits") and line.endswith("#1") for line in screen.lines()))
+
+    def test_a_window_that_is_made_larger(self):
+        self.join("alice")
+        screen = self.watch(width=60)
+        screen.wait_for(lambda s: "address" not in s.text() and "alice" in s.text())
+        screen.resize(140, 24)
+        screen.wait_for("watched by")
+
+    def test_ages_go_on(self):
+        self.join("alice")
+        screen = self.watch()
+        screen.wait_for(" 1.")
+        screen.wait_for(" 3.")
+        self.assert_one_picture(screen)
+
+    def test_an_owner_cannot_draw(self):
+        self.join("evil", b"\x1b[2J\x1b]0;title\x07\r\nevil\xff")
+        screen = self.watch()
+        screen.wait_for(r"\x1b[2J")
+        self.assert_one_picture(screen)
+
+    def test_what_this_shell_waits_for_and_holds(self):
+        self.join("alice")
+        screen = self.start()
+        screen.type("lock /l --id bob &\n")
+        screen.wait_for("waiting /l: 2nd of 2")
+        screen.type("locks\n")
+        screen.wait_for(lambda s: any(line.startswith("waits  exclusive") and "2 of 2, behind alice" in line
+                                      for line in s.lines()))
+        self.leave("alice")
+        screen.wait_for("acquired /l")
+        screen.type("locks\n")
+        screen.wait_for(lambda s: any(line.startswith("HOLDS  exclusive") for line in s.lines()))
+
+    def test_a_lock_that_comes_and_goes(self):
+        with self.znodes() as znodes:
+            znodes.delete(self.root + "/l")
+        screen = self.watch()
+        screen.wait_for("/l  missing")
+        with self.znodes() as znodes:
+            znodes.create(self.root + "/l")
+        self.join("alice")
+        self.wait_rows(screen, "1 HOLDS excl alice")
+        self.leave("alice")
+        with self.znodes() as znodes:
+            znodes.delete(self.root + "/l")
+        screen.wait_for("/l  missing")
+        self.assert_one_picture(screen)
+
+    def test_goes_on_when_the_server_is_back(self):
+        self.join("alice")
+        screen = self.watch()
+        self.wait_rows(screen, "1 HOLDS excl alice")
+        self.server.kill()
+        screen.wait_for("connection")
+        self.server.start()
+        self.join("bob")
+        screen.wait_for("bob")
+        screen.keys("C-c")
+        self.wait_prompt(screen, 1)
+
+    def test_ctrl_c_while_no_server_answers(self):
+        self.join("alice")
+        screen = self.watch()
+        self.wait_rows(screen, "1 HOLDS excl alice")
+        self.server.freeze()
+        screen.keys("C-c")
+        screen.wait_for("^C")
+        screen.wait_for(lambda s: s.lines()[-1].endswith(" 1]"))
+
+
+if __name__ == "__main__":
+    unittest.main()
