@@ -4,35 +4,68 @@
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace zksh {
 namespace {
 
 bool beyond_the_end(std::int32_t sequence) { return sequence < 0 || sequence == last_sequence; }
 
-/// RFC 1982; `a - b` may overflow, which is the point.
-bool precedes(std::int32_t a, std::int32_t b) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b)) <
-         0;
+/// The numbers of a counter that wraps: its circle is cut where it is emptiest. Of numbers less
+/// than 2^31 apart this is the order of RFC 1982; but it is an order of all others too, which a
+/// directory with forged names needs.
+class SerialOrder {
+ public:
+  explicit SerialOrder(const std::vector<LockName>& names) {
+    if (std::ranges::none_of(names, [](const LockName& name) { return name.sequence < 0; })) return;
+    std::vector<std::uint32_t> numbers;
+    numbers.reserve(names.size());
+    for (const auto& name : names) numbers.push_back(static_cast<std::uint32_t>(name.sequence));
+    std::ranges::sort(numbers);
+    std::uint32_t widest = 0;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const auto before = i == 0 ? numbers.back() : numbers[i - 1];
+      const auto gap = numbers[i] - before;  // modulo 2^32
+      if (gap <= widest) continue;
+      widest = gap;
+      first_ = numbers[i];
+    }
+  }
+
+  bool operator()(std::int32_t a, std::int32_t b) const { return from_first(a) < from_first(b); }
+
+ private:
+  std::uint32_t from_first(std::int32_t number) const {
+    return static_cast<std::uint32_t>(number) - first_;
+  }
+
+  std::uint32_t first_ = 0;
+};
+
+std::vector<LockName> parsed(const std::vector<std::string>& names,
+                             std::vector<std::string>& others) {
+  std::vector<LockName> all;
+  all.reserve(names.size());
+  for (const auto& name : names) {
+    if (auto one = parse_lock_name(name))
+      all.push_back(std::move(*one));
+    else
+      others.push_back(name);
+  }
+  return all;
 }
 
-std::vector<Contender> grouped(const std::vector<std::string>& names,
-                               std::vector<std::string>& others) {
+std::vector<Contender> grouped(std::vector<LockName> names, const SerialOrder& precedes) {
   std::vector<Contender> all;
   std::unordered_map<std::string, std::size_t> places;
   all.reserve(names.size());
-  for (const auto& name : names) {
-    auto parsed = parse_lock_name(name);
-    if (!parsed) {
-      others.push_back(name);
-      continue;
-    }
-    const auto [place, fresh] = places.try_emplace(parsed->key, all.size());
-    if (fresh) all.push_back({.key = parsed->key, .nodes = {}, .sequence = parsed->sequence});
+  for (auto& name : names) {
+    const auto [place, fresh] = places.try_emplace(name.key, all.size());
+    if (fresh) all.push_back({.key = name.key, .nodes = {}, .sequence = name.sequence});
     auto& contender = all[place->second];
-    if (precedes(parsed->sequence, contender.sequence)) contender.sequence = parsed->sequence;
-    if (parsed->mode() == LockMode::Shared) contender.mode = LockMode::Shared;
-    contender.nodes.push_back(std::move(*parsed));
+    if (precedes(name.sequence, contender.sequence)) contender.sequence = name.sequence;
+    if (name.mode() == LockMode::Shared) contender.mode = LockMode::Shared;
+    contender.nodes.push_back(std::move(name));
   }
   return all;
 }
@@ -62,11 +95,11 @@ bool order_needs_stats(const std::vector<std::string>& names) {
 LockQueue make_lock_queue(const std::vector<std::string>& names,
                           const std::map<std::string, std::int64_t>& czxids) {
   LockQueue queue;
-  queue.contenders = grouped(names, queue.others);
+  auto nodes = parsed(names, queue.others);
+  const SerialOrder precedes(nodes);
+  queue.contenders = grouped(std::move(nodes), precedes);
   for (auto& contender : queue.contenders) {
-    std::ranges::sort(contender.nodes, [](const LockName& a, const LockName& b) {
-      return precedes(a.sequence, b.sequence);
-    });
+    std::ranges::sort(contender.nodes, precedes, &LockName::sequence);
     for (const auto& node : contender.nodes) {
       const auto found = czxids.find(node.text);
       if (found == czxids.end()) continue;
