@@ -284,4 +284,13 @@ int run_lock(Context& cx, const LockOptions& options, LockTarget target) {
   return LockRun(cx, options, std::move(target)).run();
 }
 
+void declare_lock_side(Options& options, LockSide& into) {
+  options.node("path", into.path, "The lock.");
+  declare_lock_options(options, into.lock, true);
+}
+
+int run_lock_side(Context& cx, const LockSide& side, LockMode mode) {
+  return run_lock(cx, side.lock, read_write_target(cx.resolve(side.path), mode));
+}
+
 }  // namespace zksh
