@@ -28,8 +28,7 @@ std::vector<std::string> holders(Context& cx, const std::string& path, bool node
   if (is_node) return {path};
   if (node_only)
     throw Error(fmt::format(
-        "{} is not held by this shell (`ls {}` lists who is there, `revoke {}` asks for "
-        "it)",
+        "{} is not held by this shell (`locks {}` shows who holds it, `revoke {}` asks for it)",
         path, path, path));
   auto place = path;
   auto names = cx.client.children(path, Watch::none(), cx.stop).names;
