@@ -87,7 +87,7 @@ ContentionPlan plan_of(const Context& cx, const Args& a) {
   plan.hold = parse_short_duration(a.hold.value_or(a.report ? "0" : "2ms"), "--hold");
   LockOptions options;
   options.program = {"contend"};
-  plan.request.owner = default_lock_owner(options);
+  plan.request.owner = lock_owner(options);
   if (a.compat) plan.request.compat = compat_of(*a.compat);
   const auto mode = a.mode.value_or("exclusive");
   if (a.readers && a.mode && mode != "write")

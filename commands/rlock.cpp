@@ -4,19 +4,11 @@
 namespace zksh {
 namespace {
 
-struct Args {
-  std::string path;
-  LockOptions lock;
-};
+using Args = LockSide;
 
-void declare(Options& o, Args& a) {
-  o.node("path", a.path, "The lock.");
-  declare_lock_options(o, a.lock, true);
-}
+void declare(Options& o, Args& a) { declare_lock_side(o, a); }
 
-int run(Context& cx, const Args& a) {
-  return run_lock(cx, a.lock, read_write_target(cx.resolve(a.path), LockMode::Shared));
-}
+int run(Context& cx, const Args& a) { return run_lock_side(cx, a, LockMode::Shared); }
 
 }  // namespace
 

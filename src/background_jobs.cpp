@@ -33,16 +33,9 @@ void BackgroundJobs::start(const std::string& line) {
   around_.queue.add(Stream::Err, fmt::format("[{}] {}\n", number, shown(line)));
   entry.job =
       std::make_unique<Job>(monitor_, wake_fd_, [this, &entry](const std::stop_token& stop) {
-        const Interpreter::Surroundings around{.client = around_.client,
-                                               .queue = around_.queue,
-                                               .signals = around_.signals,
-                                               .style = around_.style,
-                                               .history = entry.history,
-                                               .settings = around_.settings,
-                                               .watches = around_.watches,
-                                               .locks = around_.locks,
-                                               .sandbox = around_.sandbox,
-                                               .background = true};
+        auto around = around_;
+        around.history = entry.history;
+        around.background = true;
         return Interpreter(around, Input::Terminal, stop).run_line(entry.line);
       });
 }

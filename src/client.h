@@ -11,6 +11,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -159,6 +160,9 @@ struct Event {
   SessionState state = SessionState::Connected;
   bool printed = false;  ///< of a watch that was Watch::printed()
 };
+
+/// As ZooKeeper's own clients call it: "NodeDeleted"; "None" of a session's.
+std::string_view event_name(Event::Type type);
 
 /// Where the events of private one-shot watches arrive. A change of a node gives one event in a
 /// mailbox, however many watches on that node report to it.

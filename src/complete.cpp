@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <unistd.h>
 
 namespace zksh {
 namespace {
@@ -116,6 +117,26 @@ Candidates files(const std::string& word) {
   return candidates;
 }
 
+/// What a program's words may be: the first by $PATH, unless it names a directory; then files.
+Candidates program_words(const std::string& word, bool first) {
+  const char* const path = std::getenv("PATH");
+  if (!first || !path || word.find('/') != std::string::npos) return files(word);
+  if (word.empty()) return {};  // thousands
+  Candidates candidates;
+  for (std::string_view left = path; !left.empty();) {
+    const auto end = left.find(':');
+    const auto directory = std::string(left.substr(0, end)) + '/';
+    left.remove_prefix(end == std::string_view::npos ? left.size() : end + 1);
+    for (const auto& file : files(directory + word))
+      if (!file.ends_with('/') && access(file.c_str(), X_OK) == 0)
+        candidates.push_back(file.substr(directory.size()));
+  }
+  std::ranges::sort(candidates);
+  const auto twice = std::ranges::unique(candidates);
+  candidates.erase(twice.begin(), twice.end());
+  return candidates;
+}
+
 Candidates values(const Argument& argument, const std::string& word, const PathSource& paths) {
   switch (argument.kind) {
     case Argument::Kind::NodePath:
@@ -154,7 +175,10 @@ Candidates complete_arguments(const Arguments& arguments, const std::vector<std:
   const Argument* awaiting = nullptr;
   std::size_t positionals = 0;
   bool options_ended = false;
+  const bool runs_program =
+      std::ranges::find(arguments, Argument::Kind::Program, &Argument::kind) != arguments.end();
   for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+    if (options_ended && runs_program) return program_words(words.back(), false);
     const auto given = options_ended || awaiting ? GivenOption{} : option_in(arguments, words[i]);
     if (awaiting)
       awaiting = nullptr;
@@ -167,6 +191,7 @@ Candidates complete_arguments(const Arguments& arguments, const std::vector<std:
   }
   const auto& word = words.back();
   if (awaiting) return values(*awaiting, word, paths);
+  if (options_ended && runs_program) return program_words(word, true);
   if (!options_ended) {
     if (auto candidates = attached_values(arguments, word, paths)) return *candidates;
     if (looks_like_option(word)) return option_names(word, arguments);

@@ -42,7 +42,7 @@ int Interpreter::run_line(const std::string& line) {
     constexpr std::string_view blanks = " \t\n\v\f\r";
     const auto start = line.find_first_not_of(blanks);
     if (start == std::string::npos || line[start] == '#') return status::ok;
-    around_.history.add(line);
+    around_.history.get().add(line);
     return execute(texts_of(split_words(line)));
   });
   return finish(result);

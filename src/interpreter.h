@@ -5,6 +5,7 @@
 #include "line_history.h"
 #include "settings.h"
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -21,7 +22,7 @@ class Interpreter {
     OutputQueue& queue;
     SignalRelay& signals;
     OutputStyle style;
-    LineHistory& history;
+    std::reference_wrapper<LineHistory> history;
     Settings& settings;
     PersistentWatches& watches;
     LockTable& locks;

@@ -106,7 +106,10 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
   o.program(a.program, "A program to run while the lock is held; its status is passed on.");
 }
 
-std::string default_lock_owner(const LockOptions& o) {
+std::string lock_owner(const LockOptions& o) {
+  // By it others know that this contender sees whatever names they have.
+  const std::string via = "via=zksh/" ZKSH_VERSION;
+  if (o.id) return o.id->empty() ? via : *o.id + " " + via;
   std::string command = "zksh";
   if (!o.program.empty()) command = o.program.front();
   if (o.shell) command = *o.shell;
@@ -119,8 +122,8 @@ std::string default_lock_owner(const LockOptions& o) {
     shown += plain ? command.substr(i, step.length) : " ";
     i += step.length;
   }
-  return fmt::format("host={} pid={} user={} cmd=\"{}\" via=zksh/{}", host_name(), getpid(),
-                     user_name(), shown, ZKSH_VERSION);
+  return fmt::format("host={} pid={} user={} cmd=\"{}\" {}", host_name(), getpid(), user_name(),
+                     shown, via);
 }
 
 namespace {
@@ -161,7 +164,7 @@ class LockRun {
     auto request = target_.request;
     request.path = target_.paths.front();
     if (o_.compat) request.compat = compat_of(*o_.compat);
-    request.owner = o_.id ? *o_.id : default_lock_owner(o_);
+    request.owner = lock_owner(o_);
     if (o_.parent)
       request.parent = *o_.parent == "container" ? CreateMode::Container : CreateMode::Persistent;
     request.requeue = !o_.no_requeue;
@@ -279,6 +282,15 @@ LockTarget read_write_target(const std::string& path, LockMode mode) {
 
 int run_lock(Context& cx, const LockOptions& options, LockTarget target) {
   return LockRun(cx, options, std::move(target)).run();
+}
+
+void declare_lock_side(Options& options, LockSide& into) {
+  options.node("path", into.path, "The lock.");
+  declare_lock_options(options, into.lock, true);
+}
+
+int run_lock_side(Context& cx, const LockSide& side, LockMode mode) {
+  return run_lock(cx, side.lock, read_write_target(cx.resolve(side.path), mode));
 }
 
 }  // namespace zksh

@@ -57,7 +57,17 @@ LockTarget read_write_target(const std::string& path, LockMode mode);
 /// the shell. Blocks; returns the exit status. Throws Error.
 int run_lock(Context& cx, const LockOptions& options, LockTarget target);
 
-/// "host=db1 pid=4711 user=ops cmd="nightly.sh" via=zksh/1.0": what contenders are shown by.
-std::string default_lock_owner(const LockOptions& options);
+/// The arguments of a command for one side of a read/write lock.
+struct LockSide {
+  std::string path;
+  LockOptions lock;
+};
+void declare_lock_side(Options& options, LockSide& into);
+/// As run_lock.
+int run_lock_side(Context& cx, const LockSide& side, LockMode mode);
+
+/// "host=db1 pid=4711 user=ops cmd="nightly.sh" via=zksh/1.0": what contenders are shown by; with
+/// --id "TEXT via=zksh/1.0".
+std::string lock_owner(const LockOptions& options);
 
 }  // namespace zksh

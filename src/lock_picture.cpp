@@ -259,10 +259,7 @@ std::string foreign_text(const LockView& view) {
   for (auto& [family, seats] : by_family) {
     const auto more = seats.size() > shown ? fmt::format(" +{}", seats.size() - shown) : "";
     if (seats.size() > shown) seats.resize(shown);
-    // By its nodes alone zksh cannot be told from Curator, and what it says of itself may be
-    // chosen.
-    const auto* const also = family == family_name(LockFamily::Curator) ? " (or zksh --id)" : "";
-    texts.push_back(fmt::format("{}{} {}{}", family, also, fmt::join(seats, " "), more));
+    texts.push_back(fmt::format("{} {}{}", family, fmt::join(seats, " "), more));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }

@@ -23,21 +23,6 @@ std::string ordinal(std::size_t number) {
   return fmt::format("{}{}", number, suffix);
 }
 
-/// The data of a contender's node for one line: of zksh's own format, what tells it from others.
-std::string short_owner(const std::string& data) {
-  if (asks_for_release(data)) return "one who was asked to release";
-  std::string text = data;
-  for (const std::string_view field : {" user=", " via="}) {
-    const auto begin = text.find(field);
-    if (begin == std::string::npos) continue;
-    const auto end = text.find(' ', begin + 1);
-    text.erase(begin, end == std::string::npos ? end : end - begin);
-  }
-  constexpr std::size_t longest = 100;
-  text = escape_for_terminal(text);
-  return text.size() > longest ? text.substr(0, longest) + "…" : text;
-}
-
 /// "_c_8fedd093…-lock-0000000004": enough to find the node in a listing.
 std::string short_node(const std::string& path) {
   constexpr std::size_t guid_begin = 3;
@@ -50,6 +35,20 @@ std::string short_node(const std::string& path) {
 }
 
 }  // namespace
+
+std::string owner_in_line(const std::string& data) {
+  if (asks_for_release(data)) return "one who was asked to release";
+  std::string text = data;
+  for (const std::string_view field : {" user=", " via="}) {
+    const auto begin = text.find(field);
+    if (begin == std::string::npos) continue;
+    const auto end = text.find(' ', begin + 1);
+    text.erase(begin, end == std::string::npos ? end : end - begin);
+  }
+  constexpr std::size_t longest = 100;
+  text = escape_for_terminal(text);
+  return text.size() > longest ? text.substr(0, longest) + "…" : text;
+}
 
 bool asks_for_release(const Data& data) {
   return data && (*data == "__REVOKE__" || *data == "unlock");
@@ -79,15 +78,16 @@ std::string waiting_for_leases(const std::string& path, const LockPlace& place) 
     return fmt::format(
         "waiting {}: {} of {} that wait for leases, behind {}", path, ordinal(place.position),
         place.count,
-        place.behind.empty() ? short_node(place.behind_node) : short_owner(place.behind));
+        place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
   auto line =
       leases.taken >= leases.all
           ? fmt::format("waiting {}: no lease free, {} of {} taken", path, leases.taken, leases.all)
           : fmt::format("waiting {}: {} leases wanted, {} of {} taken", path, leases.wanted,
                         leases.taken, leases.all);
   if (!place.holder.empty())
-    line += fmt::format(" (the oldest for {:.1f} s: {})",
-                        static_cast<double>(place.holder_age_ms) / 1000, short_owner(place.holder));
+    line +=
+        fmt::format(" (the oldest for {:.1f} s: {})",
+                    static_cast<double>(place.holder_age_ms) / 1000, owner_in_line(place.holder));
   return line;
 }
 
@@ -98,15 +98,15 @@ std::string waiting_line(const std::string& path, const LockPlace& place) {
   if (place.position == 0)  // there is no queue, or it is not stood in
     return fmt::format(
         "waiting {}: behind {}", path,
-        place.behind.empty() ? short_node(place.behind_node) : short_owner(place.behind));
-  const auto line =
-      fmt::format("waiting {}: {} of {}, behind {}", path, ordinal(place.position), place.count,
-                  place.behind.empty() ? short_node(place.behind_node) : short_owner(place.behind));
+        place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
+  const auto line = fmt::format(
+      "waiting {}: {} of {}, behind {}", path, ordinal(place.position), place.count,
+      place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
   // Not "holding for": only it knows how long it had to wait.
   const double age = static_cast<double>(place.holder_age_ms) / 1000;
   if (place.position == 2) return line + fmt::format(" (in the queue for {:.1f} s)", age);
   return line +
-         fmt::format(" (first: {}, in the queue for {:.1f} s)", short_owner(place.holder), age);
+         fmt::format(" (first: {}, in the queue for {:.1f} s)", owner_in_line(place.holder), age);
 }
 
 }  // namespace zksh

@@ -15,6 +15,8 @@ bool asks_for_release(const Data& data);
 /// The fencing tokens, one for each path: "614313" or "614313 614320".
 std::string tokens_text(const LockHolding& holding, std::string_view separator = " ");
 
+/// The data of a contender's node for one line: of zksh's own format, what tells it from others.
+std::string owner_in_line(const std::string& data);
 /// "acquired /p  token=614313  node=_c_…-lock-0000000004  waited=3.214s"
 std::string acquired_line(const Lock& lock, const LockStatus& status);
 /// "released /p  held=12.301s"

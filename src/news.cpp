@@ -6,28 +6,6 @@
 namespace zksh {
 namespace {
 
-std::string_view type_name(Event::Type type) {
-  switch (type) {
-    case Event::Type::Created:
-      return "NodeCreated";
-    case Event::Type::Deleted:
-      return "NodeDeleted";
-    case Event::Type::DataChanged:
-      return "NodeDataChanged";
-    case Event::Type::ChildrenChanged:
-      return "NodeChildrenChanged";
-    case Event::Type::DataWatchRemoved:
-      return "DataWatchRemoved";
-    case Event::Type::ChildWatchRemoved:
-      return "ChildWatchRemoved";
-    case Event::Type::PersistentWatchRemoved:
-      return "PersistentWatchRemoved";
-    case Event::Type::Session:
-      break;
-  }
-  return "None";
-}
-
 // Two lines of zkCli's, each with an empty line before it.
 constexpr auto event_format = "\nWATCHER::\n\nWatchedEvent state:{} type:{} path:{}\n";
 
@@ -53,7 +31,7 @@ void News::watch_event(const Monitor::Held& held, const Event& event) {
       held, mirrored ? Stream::Out : Stream::Err,
       fmt::format(event_format,
                   event.state == SessionState::Connecting ? "Disconnected" : "SyncConnected",
-                  type_name(event.type), terminal ? escape_for_terminal(event.path) : event.path));
+                  event_name(event.type), terminal ? escape_for_terminal(event.path) : event.path));
 }
 
 void News::connection_news(const Monitor::Held& held, SessionState state) {

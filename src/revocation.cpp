@@ -1,6 +1,7 @@
 // Revocation: finding the nodes, writing the word, waiting for the end.
 #include "revocation.h"
 
+#include "lock_text.h"
 #include "node_path.h"
 #include "recipes/lock_queue.h"
 
@@ -27,8 +28,7 @@ std::vector<std::string> holders(Context& cx, const std::string& path, bool node
   if (is_node) return {path};
   if (node_only)
     throw Error(fmt::format(
-        "{} is not held by this shell (`ls {}` lists who is there, `revoke {}` asks for "
-        "it)",
+        "{} is not held by this shell (`locks {}` shows who holds it, `revoke {}` asks for it)",
         path, path, path));
   auto place = path;
   auto names = cx.client.children(path, Watch::none(), cx.stop).names;
@@ -71,7 +71,7 @@ void ask(Context& cx, const std::string& node, const std::string& word) {
   const auto now = cx.client.get(node, Watch::none(), cx.stop);
   if (now.stat.ephemeral_owner == 0)
     throw Error(node + " is no contender's node: it is not ephemeral");
-  const auto owner = escape_for_terminal(now.data.value_or(""));
+  const auto owner = owner_in_line(now.data.value_or(""));
   cx.client.set({.path = node, .data = word, .version = now.stat.version}, cx.stop);
   cx.out.err_line("asked {} to release {}", owner.empty() ? "its owner" : owner, node);
 }

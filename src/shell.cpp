@@ -109,7 +109,7 @@ void Shell::accept(const std::optional<std::string>& line) {
 
 void Shell::start(const std::string& line) {
   if (const auto background = background_line(line)) {
-    around_.history.add(line);
+    around_.history.get().add(line);
     background_.start(*background);
     return;
   }
@@ -226,7 +226,7 @@ void Shell::suspend() {
 std::string Shell::prompt() const {
   const auto locked = around_.locks.summary();
   return fmt::format("[zk: {}({}) {}{}{}] ", around_.client.server(),
-                     state_name(around_.client.current_state()), around_.history.next(),
+                     state_name(around_.client.current_state()), around_.history.get().next(),
                      locked.empty() ? "" : " ", locked);
 }
 

@@ -26,6 +26,7 @@ std::optional<std::int64_t> number_of(const std::string& mntr, const std::string
 WatchCountsBetween between(const WatchCounts& before, const WatchCounts& after) {
   WatchCountsBetween counts{.fired = after.fired - before.fired,
                             .left = std::max<std::int64_t>(after.set - before.set, 0)};
+  if (after.servers > 1) return counts;
   const auto changes = after.changes - before.changes;
   if (counts.fired == changes)
     counts.most = std::min<std::int64_t>(changes, 1);
@@ -58,7 +59,7 @@ std::optional<WatchCounts> ask_watch_counts(const std::string& connect_string,
   questions.reserve(servers.size());
   for (const auto& server : servers) questions.push_back({server, "mntr"});
   const auto answers = ask_servers(questions, deadline);
-  WatchCounts all;
+  WatchCounts all{.servers = servers.size()};
   for (std::size_t i = 0; i < servers.size(); ++i) {
     const auto counts = parse_watch_counts(answers[i]);
     if (!counts) {

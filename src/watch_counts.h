@@ -3,6 +3,7 @@
 
 #include "monitor.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ struct WatchCounts {
   std::int64_t changes = 0;  ///< that fired at least one, counted by each server for itself
   std::int64_t most = 0;     ///< that one change fired on one server
   std::int64_t set = 0;      ///< watches that wait now
+  std::size_t servers = 1;   ///< whose counts these are
 };
 
 /// What was counted between two times.
@@ -25,7 +27,7 @@ struct WatchCountsBetween {
   std::int64_t fired = 0;
   std::int64_t left = 0;  ///< more watches are set than before; not below 0
   /// The most that one change fired; nothing when that cannot be told: a larger number was counted
-  /// before.
+  /// before, or each of several servers has counted only its own clients' watches.
   std::optional<std::int64_t> most{};
 };
 WatchCountsBetween between(const WatchCounts& before, const WatchCounts& after);

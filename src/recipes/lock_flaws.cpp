@@ -341,14 +341,14 @@ std::optional<std::string> counter_flaw(const LockQueue& queue, std::int64_t cou
   });
   if (beyond || counter >= last_sequence)
     return fmt::format(
-        "the counter is at its end ({}): zksh goes by the order of creation, the others let two "
-        "hold the lock at once; delete the lock's node when it is idle",
+        "the sequence counter is at its end ({}): zksh goes by the order of creation, the others "
+        "let two hold the lock at once; use a new lock node",
         last_sequence);
-  constexpr std::int64_t near_the_end = 2'000'000'000;
-  if (counter < near_the_end) return std::nullopt;
+  if (counter < late_sequence) return std::nullopt;
   return fmt::format(
-      "the counter is near its end ({} of {}): delete the lock's node when it is idle", counter,
-      last_sequence);
+      "the sequence counter is near its end ({} of {}), where other libraries let two hold the "
+      "lock at once; use a new lock node",
+      counter, last_sequence);
 }
 
 std::string short_lock_name(const LockName& name) {

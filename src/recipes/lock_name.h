@@ -50,6 +50,8 @@ struct LockName {
 
 /// What a server writes for a counter that is at its end (ZooKeeper 3.6 and later stick there).
 inline constexpr std::int32_t last_sequence = INT32_MAX;
+/// From here on it is time to say that the end is near.
+inline constexpr std::int32_t late_sequence = 2'000'000'000;
 
 /// Nothing when the name does not end in a sequence number: no contender.
 /// The number is Java's %010d: ten digits, or a minus sign and nine or ten.

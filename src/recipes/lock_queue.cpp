@@ -5,22 +5,60 @@
 #include <charconv>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace zksh {
 namespace {
 
 bool beyond_the_end(std::int32_t sequence) { return sequence < 0 || sequence == last_sequence; }
 
-/// RFC 1982; `a - b` may overflow, which is the point.
-bool precedes(std::int32_t a, std::int32_t b) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b)) <
-         0;
+/// The numbers of a counter that wraps: its circle is cut where it is emptiest. Of numbers less
+/// than 2^31 apart this is the order of RFC 1982; but it is an order of all others too, which a
+/// directory with forged names needs.
+class SerialOrder {
+ public:
+  explicit SerialOrder(const std::vector<LockName>& names) {
+    if (std::ranges::none_of(names, [](const LockName& name) { return name.sequence < 0; })) return;
+    std::vector<std::uint32_t> numbers;
+    numbers.reserve(names.size());
+    for (const auto& name : names) numbers.push_back(static_cast<std::uint32_t>(name.sequence));
+    std::ranges::sort(numbers);
+    std::uint32_t widest = 0;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const auto before = i == 0 ? numbers.back() : numbers[i - 1];
+      const auto gap = numbers[i] - before;  // modulo 2^32
+      if (gap <= widest) continue;
+      widest = gap;
+      first_ = numbers[i];
+    }
+  }
+
+  bool operator()(std::int32_t a, std::int32_t b) const { return from_first(a) < from_first(b); }
+
+ private:
+  std::uint32_t from_first(std::int32_t number) const {
+    return static_cast<std::uint32_t>(number) - first_;
+  }
+
+  std::uint32_t first_ = 0;
+};
+
+std::vector<LockName> parsed(std::vector<std::string> names, std::vector<std::string>& others) {
+  std::vector<LockName> all;
+  all.reserve(names.size());
+  for (auto& name : names) {
+    if (auto one = take_lock_name(std::move(name)))
+      all.push_back(std::move(*one));
+    else
+      others.push_back(std::move(name));  // NOLINT(bugprone-use-after-move): not taken
+  }
+  return all;
 }
 
 constexpr std::string_view plain_start = "_c_";
 constexpr std::size_t guid_end = plain_start.size() + 36;
 
-/// Of "_c_GUID-lock-NNNNNNNNNN".
+/// Of "_c_GUID-lock-NNNNNNNNNN"; nothing near the end of the counter.
 std::optional<std::int32_t> plain_sequence(std::string_view name) {
   constexpr std::string_view tag = "-lock-";
   constexpr std::size_t digits = 10;
@@ -30,20 +68,12 @@ std::optional<std::int32_t> plain_sequence(std::string_view name) {
   std::int32_t sequence = 0;
   const auto* const end = name.data() + name.size();
   const auto parsed = std::from_chars(end - digits, end, sequence);
-  if (parsed.ec != std::errc() || parsed.ptr != end || sequence < 0 || sequence == last_sequence)
+  if (parsed.ec != std::errc() || parsed.ptr != end || sequence < 0 || sequence >= late_sequence)
     return std::nullopt;
   return sequence;
 }
 
-std::vector<Contender> grouped(std::vector<std::string> names, std::vector<std::string>& others) {
-  std::vector<LockName> nodes;
-  nodes.reserve(names.size());
-  for (auto& name : names) {
-    if (auto parsed = take_lock_name(std::move(name)))
-      nodes.push_back(std::move(*parsed));
-    else
-      others.push_back(std::move(name));  // NOLINT(bugprone-use-after-move): not taken
-  }
+std::vector<Contender> grouped(std::vector<LockName> nodes, const SerialOrder& precedes) {
   // The keys are parts of the names, which therefore stay where they are until all are known.
   std::unordered_map<std::string_view, std::size_t> places(nodes.size());
   std::vector<std::size_t> place_of;
@@ -104,8 +134,6 @@ std::optional<LockStanding> plain_standing(const std::vector<std::string>& names
   for (const auto& name : names) {
     const auto sequence = plain_sequence(name);
     if (!sequence) return std::nullopt;
-    // In serial number arithmetic the order of numbers that are so far apart is another one.
-    if (precedes(*sequence, *own_sequence) != (*sequence < *own_sequence)) return std::nullopt;
     if (name.compare(0, guid_end, own, 0, guid_end) == 0) {
       if (name != own) return std::nullopt;  // two nodes of one contender
       found = true;
@@ -140,11 +168,11 @@ bool order_needs_stats(const std::vector<std::string>& names) {
 LockQueue make_lock_queue(std::vector<std::string> names,
                           const std::map<std::string, std::int64_t>& czxids) {
   LockQueue queue;
-  queue.contenders = grouped(std::move(names), queue.others);
+  auto nodes = parsed(std::move(names), queue.others);
+  const SerialOrder precedes(nodes);
+  queue.contenders = grouped(std::move(nodes), precedes);
   for (auto& contender : queue.contenders) {
-    std::ranges::sort(contender.nodes, [](const LockName& a, const LockName& b) {
-      return precedes(a.sequence, b.sequence);
-    });
+    std::ranges::sort(contender.nodes, precedes, &LockName::sequence);
     for (const auto& node : contender.nodes) {
       const auto found = czxids.find(node.text);
       if (found == czxids.end()) continue;

@@ -42,7 +42,7 @@ struct LockStanding {
 
 /// The children of a lock node, made sense of. The rules: names are grouped by guid; a contender
 /// with a node that says read is a reader; the order is that of the sequence numbers in serial
-/// number arithmetic (RFC 1982), since the counter of ZooKeeper before 3.6 wraps; with equal
+/// number arithmetic (as RFC 1982), since the counter of ZooKeeper before 3.6 wraps; with equal
 /// numbers a writer is before a reader, as Curator's downgrade makes such a pair. From ZooKeeper
 /// 3.6 on the counter sticks at its end, where names tell no order any more: then czxid decides.
 struct LockQueue {

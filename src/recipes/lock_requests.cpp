@@ -38,25 +38,6 @@ void LockRequests::tell(const std::string& what, Clock::time_point at, int code,
                            code == code::ok ? said : keeper_message(code, {}), took.count()));
 }
 
-namespace {
-
-std::string_view event_name(Event::Type type) {
-  switch (type) {
-    case Event::Type::Created:
-      return "NodeCreated";
-    case Event::Type::Deleted:
-      return "NodeDeleted";
-    case Event::Type::DataChanged:
-      return "NodeDataChanged";
-    case Event::Type::ChildrenChanged:
-      return "NodeChildrenChanged";
-    default:
-      return "watch removed";
-  }
-}
-
-}  // namespace
-
 std::deque<Event> LockRequests::take_events(const Mailbox& mailbox) const {
   auto events = strand_.monitor().look(
       [&](const Monitor::Held& held) { return std::exchange((*mailbox)(held), {}); });

@@ -2,6 +2,7 @@
 #include "recipes/lock_turn.h"
 
 #include "node_path.h"
+#include "recipes/lock_flaws.h"
 
 #include <algorithm>
 
@@ -134,10 +135,6 @@ Flow<LockQueue> LockTurn::order(std::vector<std::string>&& names) {
 
 /// The counter of the parent is at its end, or past it: only czxid tells who came first.
 Flow<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std::string> names) {
-  if (report_.warning && warned_.insert("counter").second)
-    report_.warning(called() +
-                    ": the sequence counter is at its end; zksh goes by czxid, but other "
-                    "libraries cannot tell who is first here any more (use a new lock node)");
   for (;;) {
     std::vector<LockRequests::Sent<Stat>> questions;
     questions.reserve(names.size());
@@ -201,6 +198,10 @@ void LockTurn::warn_of_flaws(const LockQueue& queue, std::size_t own) {
   if (!report_.warning) return;
   for (const auto& flaw : lock_flaws(queue, queue.contenders[own].key()))
     if (warned_.insert(flaw).second) report_.warning(flaw);
+  // Once, although its text counts.
+  const auto counter = queue.contenders[own].nodes.back().sequence;
+  if (const auto flaw = counter_flaw(queue, counter); flaw && warned_.insert("counter").second)
+    report_.warning(fmt::format("{}: {}", called(), *flaw));
 }
 
 /// Whether another contender recognises none of our names, but would if all were there.

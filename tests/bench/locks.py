@@ -167,7 +167,9 @@ def lock(contest, server):
 
 
 def await_quiet(server, path, deadline=10.0):
-    """What the server still has when the contenders are gone: ephemerals, watches, children of the path."""
+    """What the server still has when the contenders are gone: ephemerals, watches, children of the path.
+
+    Counters can only be asked for again and again."""
     until = time.monotonic() + deadline
     while True:
         now = counters(server)

@@ -150,6 +150,7 @@ class InteropTest(unittest.TestCase):
         return found
 
     def wait_until(self, condition):
+        """Asks again and again: no server tells of a watch that is set, or of one that is gone."""
         until = time.monotonic() + DEADLINE
         while not condition():
             self.assertLess(time.monotonic(), until, "what was waited for did not happen")

@@ -3,7 +3,6 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -100,10 +99,7 @@ class ShellTest(unittest.TestCase):
     def wait_gone(self, path, limit=5):
         """The node goes long before its session could time out."""
         with self.znodes() as znodes:
-            until = time.monotonic() + limit
-            while znodes.exists(self.root + path):
-                self.assertLess(time.monotonic(), until, f"{path} is still there")
-                time.sleep(0.01)
+            self.assertTrue(znodes.await_gone(self.root + path, limit), f"{path} is still there")
 
     def wait_exit(self, screen, status):
         screen.wait_for(lambda s: s.exit_status() is not None)

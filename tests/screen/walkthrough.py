@@ -26,11 +26,15 @@ KINDS = [
     ("session", r"\b(0x[0-9a-f]{9,16})\b"),
     ("pid", r"\bpid[= ](\d+)"),
     ("pid", r"\bkill -\w+ (\d+)"),
+    ("pid", r"\b(\d+)(?= zksh\b)"),
     ("host", r"\bhost=([^ ]+)"),
+    ("host", r"(?<=@)(\S+)"),
     ("user", r"\buser=([^ ]+)"),
+    ("user", r"\b(\w+)(?=@)"),
     ("token", r"\btoken=(\d+)"),
     ("", r"\b(\d+(?:\.\d+)? ?(?:s|ms|us|min))\b"),  # times are free
     ("", r"\bzksh[ /](\d+\.\d+\.\d+)\b"),
+    ("", r"(?<=  )(\d+(?:\.\d+)?)(?=  |$)"),  # what is counted in a table, behind its name
 ]
 VALUE = re.compile("|".join(pattern for _, pattern in KINDS))
 

@@ -19,7 +19,7 @@ using RecipeMaker =
 /// One contender with its own session. Its nodes are those whose data begin with its name.
 class TrialContender {
  public:
-  TrialContender(FakeTree& tree, const RecipeMaker& make, std::string name);
+  TrialContender(FakeTree& on, const RecipeMaker& make, std::string called);
 
   void begin_acquire(Clock::time_point deadline = Strand::never);
   void begin_release();

@@ -4,6 +4,7 @@ The protocol is jute over TCP (zookeeper.jute, ZooDefs.OpCode): 4-byte lengths, 
 """
 import socket
 import struct
+import time
 
 CREATE, DELETE, EXISTS, GET_DATA, SET_DATA, GET_CHILDREN = 1, 2, 3, 4, 5, 8
 CLOSE_SESSION = -11
@@ -25,7 +26,7 @@ OPEN_ACL = struct.pack(">ii", 1, 31) + pack_string("world") + pack_string("anyon
 
 
 class Znodes:
-    """A session of its own; `with` closes it. Blocking, one request at a time, no watches."""
+    """A session of its own; `with` closes it. Blocking, one request at a time."""
 
     def __init__(self, address, timeout=30.0):
         host, port = address.rsplit(":", 1)
@@ -63,14 +64,32 @@ class Znodes:
         (length,) = struct.unpack_from(">i", answer)
         return None if length < 0 else answer[4:4 + length]
 
-    def exists(self, path):
+    def exists(self, path, watch=False):
         try:
-            self._call(EXISTS, path, pack_string(path) + b"\0")
+            self._call(EXISTS, path, pack_string(path) + struct.pack(">?", watch))
             return True
         except ZnodeError as error:
             if error.code != NO_NODE:
                 raise
             return False
+
+    def await_gone(self, path, seconds):
+        """Waits for the node's end, by a watch. False: it was still there when the time was over."""
+        until = time.monotonic() + seconds
+        patience = self.connection.gettimeout()
+        try:
+            while self.exists(path, watch=True):
+                left = until - time.monotonic()
+                if left <= 0:
+                    return False
+                self.connection.settimeout(left)
+                self._receive()  # an event: nothing else comes unasked
+                self.connection.settimeout(patience)
+            return True
+        except TimeoutError:
+            return False
+        finally:
+            self.connection.settimeout(patience)
 
     def children(self, path):
         answer = self._call(GET_CHILDREN, path, pack_string(path) + b"\0")

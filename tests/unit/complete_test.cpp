@@ -56,6 +56,15 @@ TEST(Complete, NodePathsWhereOneBelongs) {
   EXPECT_THAT(at_the_end_of("set /app/config /a"), IsEmpty()) << "the data";
 }
 
+TEST(Complete, ProgramsAndTheirFilesBehindTwoDashes) {
+  EXPECT_THAT(at_the_end_of("lock /app/jobs -- tru"), Contains("true"));
+  EXPECT_THAT(at_the_end_of("lock /app/jobs -- /bin/tru"), Contains("/bin/true"));
+  EXPECT_THAT(at_the_end_of("lock /app/jobs -- nonesuch-"), IsEmpty());
+  EXPECT_THAT(at_the_end_of("lock /app/jobs -- cat /etc/passw"), Contains("/etc/passwd"));
+  EXPECT_THAT(at_the_end_of("lock -- /app"), Not(Contains("/app/"))) << "a program, not a node";
+  EXPECT_THAT(at_the_end_of("ls -- /app"), Contains("/app/")) << "ls runs none";
+}
+
 TEST(Complete, NothingWithinQuotesOrAComment) {
   EXPECT_THAT(at_the_end_of("get \"/app"), IsEmpty());
   EXPECT_THAT(at_the_end_of("set /a 'x /app"), IsEmpty());

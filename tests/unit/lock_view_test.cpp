@@ -205,7 +205,7 @@ TEST(LockView, AtTheEndOfTheCounterTheOldestHolds) {
   const auto view = lock.view();
   EXPECT_EQ(view.seats[0].contender.key(), guid('b'));
   EXPECT_EQ(view.seats[0].token, 101);
-  EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("the counter is at its end")));
+  EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("counter is at its end")));
 }
 
 TEST(LockOwner, Short) {

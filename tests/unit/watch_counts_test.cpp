@@ -57,6 +57,13 @@ TEST(WatchCountsBetween, BelowAnOldMaximumNobodyKnows) {
                    .most);
 }
 
+TEST(WatchCountsBetween, ServersThatCountTheirOwnClientsDoNotKnowTheSum) {
+  const auto counts = between({.fired = 100, .changes = 20, .most = 5, .set = 0, .servers = 3},
+                              {.fired = 145, .changes = 29, .most = 9, .set = 0, .servers = 3});
+  EXPECT_EQ(counts.fired, 45);
+  EXPECT_FALSE(counts.most);
+}
+
 TEST(WatchCountsBetween, NoEventsAtAll) {
   EXPECT_EQ(between({.fired = 7, .changes = 7}, {.fired = 7, .changes = 7}).most, 0);
 }
