@@ -50,7 +50,9 @@ extern const Command semaphore_command = make_command<Args>(
          "The nodes are those of Curator's InterProcessSemaphoreV2: leases below PATH/leases, and "
          "a queue of those who wait below PATH/locks. The number n is kept in the data of PATH: "
          "whoever gives another one fails with status 2 before it asks for anything. To change "
-         "it, `set PATH n` while nobody uses the semaphore. Curator does not look at it there.\n\n"
+         "it, `set PATH n` while nobody uses the semaphore. It goes with PATH, which the servers "
+         "remove some time after the last use, unless it was there before or is made with --parent "
+         "persistent. Curator does not look at the number.\n\n"
          "With -n it does not wait for a lease; for others that are just taking theirs, a second "
          "at most. The fencing token is the czxid of the first lease. Everything else is as for "
          "`lock`.",

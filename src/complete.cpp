@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <unistd.h>
 
@@ -122,19 +123,16 @@ Candidates program_words(const std::string& word, bool first) {
   const char* const path = std::getenv("PATH");
   if (!first || !path || word.find('/') != std::string::npos) return files(word);
   if (word.empty()) return {};  // thousands
-  Candidates candidates;
+  std::set<std::string> names;
   for (std::string_view left = path; !left.empty();) {
     const auto end = left.find(':');
     const auto directory = std::string(left.substr(0, end)) + '/';
     left.remove_prefix(end == std::string_view::npos ? left.size() : end + 1);
     for (const auto& file : files(directory + word))
       if (!file.ends_with('/') && access(file.c_str(), X_OK) == 0)
-        candidates.push_back(file.substr(directory.size()));
+        names.insert(file.substr(directory.size()));
   }
-  std::ranges::sort(candidates);
-  const auto twice = std::ranges::unique(candidates);
-  candidates.erase(twice.begin(), twice.end());
-  return candidates;
+  return {names.begin(), names.end()};
 }
 
 Candidates values(const Argument& argument, const std::string& word, const PathSource& paths) {

@@ -94,7 +94,7 @@ Flow<> Semaphore::downgrade() {
 }
 
 Flow<> Semaphore::contend() {
-  told_.reset();
+  told_ = false;
   if (request_.try_only) co_await look_first();
   for (;;) {
     co_await agree();
@@ -289,8 +289,8 @@ std::string Semaphore::taken() const {
 }
 
 Flow<> Semaphore::tell_taken() {
-  if (!report_.waiting || told_ == names_.size()) co_return;
-  told_ = names_.size();
+  if (!report_.waiting || told_) co_return;  // once: who wants many may see them come and go
+  told_ = true;
   LockPlace place;
   place.leases = {.all = count_, .taken = static_cast<int>(names_.size()), .wanted = quantity_};
   const auto queue = make_lock_queue(names_);

@@ -81,8 +81,8 @@ class Semaphore final : public Recipe {
   std::optional<LockRequests::Sent<Children>> asked_;    ///< the same, of the leases
   bool watches_ = false;                                 ///< they are listed with a watch
   BootClock::time_point listed_{};
-  std::vector<std::string> names_;   ///< of the leases, as listed last
-  std::optional<std::size_t> told_;  ///< how many were taken, as the user knows
+  std::vector<std::string> names_;  ///< of the leases, as listed last
+  bool told_ = false;               ///< the user knows that leases are waited for
 };
 
 }  // namespace zksh

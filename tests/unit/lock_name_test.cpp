@@ -136,6 +136,25 @@ TEST(LockName, GuidsAreRandomUuids) {
   }
 }
 
+TEST(LockName, TheGuidTellsWhoJoinsManyQueues) {
+  for (const auto compat : {Compat::Curator, Compat::Kazoo, Compat::All})
+    for (const bool many : {false, true})
+      for (const auto& prefix :
+           contender_prefixes(compat, LockMode::Exclusive, false, fresh_guid(many))) {
+        const auto name = parse_lock_name(prefix + "0000000007");
+        ASSERT_TRUE(name) << prefix;
+        EXPECT_EQ(joins_many(*name), many) << prefix;
+      }
+  // Go's library takes any bytes; the others have no guid at all.
+  for (const std::string foreign :
+       {"_c_0123456789ab8def0123456789abcdef-lock-0000000007", "x-0123456789ab8def-0000000007",
+        "lock-0000000008", "a-name-of-36-8haracters--------lock-0000000008"}) {
+    const auto name = parse_lock_name(foreign);
+    ASSERT_TRUE(name) << foreign;
+    EXPECT_FALSE(joins_many(*name)) << foreign;
+  }
+}
+
 TEST(LockName, PrefixesByCompatibility) {
   const auto prefixes = [](Compat compat, LockMode mode, bool read_write) {
     return contender_prefixes(compat, mode, read_write, uuid);

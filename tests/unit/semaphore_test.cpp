@@ -150,6 +150,11 @@ TEST_F(SemaphoreTest, SeveralLeasesAreTakenTogetherOrNotAtAll) {
   const auto b = waiting("b", {.quantity = 2});
   EXPECT_THAT(children("/s/leases"), SizeIs(2));
   EXPECT_EQ(b->places.front().leases.wanted, 2);
+  create("/s/leases/another", "x");
+  EXPECT_FALSE(b->go());
+  remove("/s/leases/another");
+  EXPECT_FALSE(b->go());
+  EXPECT_THAT(b->places, SizeIs(1)) << "told of each change";
   release(*a);
   ASSERT_TRUE(b->run());
   EXPECT_THAT(b->nodes(), SizeIs(2));

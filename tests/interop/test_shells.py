@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+"""Shells of zksh and Curator's objects share semaphores and the locks of a multi-lock: none lets in too many."""
+import os
+import subprocess
+import tempfile
+import unittest
+
+from interop_case import DEADLINE, ZKSH, InteropTest, Part, Turn, changes, most_at_once, theirs
+from peers import Round
+
+LEASES = 2
+ROUNDS = 150
+PEER_ROUNDS = 250
+HOLD_US = 4_000
+# What runs under the locks says from when to when it did.
+HOLD = f"""import time
+started = time.monotonic_ns()
+time.sleep({HOLD_US / 1e6})
+print("held", started, time.monotonic_ns())
+"""
+
+
+class Shells(InteropTest):
+    def setUp(self):
+        super().setUp()
+        directory = self.enterContext(tempfile.TemporaryDirectory())
+        self.program = os.path.join(directory, "hold.py")
+        with open(self.program, "w", encoding="ascii") as file:
+            file.write(HOLD)
+
+    def zksh(self, command):
+        """A shell that takes the lock again and again, and runs the program under it."""
+        lines = tempfile.TemporaryFile()
+        lines.write(f"{command} -- /usr/bin/python3 -I -S {self.program}\n".encode() * ROUNDS)
+        lines.seek(0)
+        self.addCleanup(lines.close)
+        process = subprocess.Popen([ZKSH, "-s", self.server.address], stdin=lines,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def rounds(self, process):
+        out, err = process.communicate(timeout=DEADLINE)
+        self.assertEqual(process.returncode, 0, err.decode())
+        held = [list(map(int, line.split()[1:])) for line in out.splitlines() if line.startswith(b"held ")]
+        self.assertEqual(len(held), ROUNDS)
+        return [Round(started, started, ended, ended) for started, ended in held]
+
+    def share(self, path, kind, contenders, commands):
+        """The turns of Curator's contenders and of the shells."""
+        part = theirs("curator", kind, contenders)
+        curator = self.started(part, path, PEER_ROUNDS, HOLD_US, [])
+        shells = [self.zksh(command) for command in commands]
+        curator.start(path, part.kind, PEER_ROUNDS, HOLD_US, part.contenders)
+        turns = [Turn(Part("zksh", command, 1, ()), one)
+                 for command, shell in zip(commands, shells) for one in self.rounds(shell)]
+        turns += [Turn(part, one) for one in curator.finish(DEADLINE)]
+        self.assertGreater(changes(turns), ROUNDS // 4)
+        return turns
+
+    def test_semaphore(self):
+        path = self.path()
+        turns = self.share(path, f"semaphore:{LEASES}", 3, [f"semaphore {path} {LEASES}"] * 2)
+        self.assertGreaterEqual(len(turns), 1000)
+        self.assertEqual(most_at_once(turns), LEASES)
+        for queue in ("leases", "locks"):
+            self.assertEqual(self.left(f"{path}/{queue}"), [])
+
+    def test_one_lock_of_several(self):
+        path, other = self.path(), self.path()
+        turns = self.share(path, "mutex", 2, [f"multilock {other} {path}", f"multilock --atomic {path} {other}"])
+        self.assertEqual(most_at_once(turns), 1)
+        for queue in (path, other):
+            self.assertEqual(self.left(queue), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
