@@ -319,7 +319,8 @@ extern const Command contend_command = make_command<Args>(
                    "A fair lock, and one that wakes everyone."},
                   {"contend /app/lock -n 12 --readers 8", "Readers hold together, writers alone."},
                   {"contend /app/lock -n 3 -v",
-                   "Every request, answer and event of three of them."}}},
+                   "Every request, answer and event of three of them."}},
+     .strict = true},
     declare, run);
 
 }  // namespace zksh

@@ -49,6 +49,7 @@ extern const Command lock_command = make_command<Args>(
      .examples = {{"lock -n /jobs/nightly -- date", "Run a program, or end with 75 at once."},
                   {"lock -w 30 /jobs/nightly -c 'date | cat'", "Wait for half a minute."},
                   {"lock /jobs/nightly", "Hold it in this shell; `unlock` gives it back."}},
-     .needs = Needs::Session},
+     .needs = Needs::Session,
+     .strict = true},
     declare, run);
 }  // namespace zksh

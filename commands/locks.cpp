@@ -251,6 +251,7 @@ extern const Command locks_command = make_command<Args>(
      .examples = {{"locks /app", "The queue of a lock."},
                   {"locks -r /app", "Every lock below a path, one a line."},
                   {"locks -o json /app", "For programs."},
-                  {"locks", "The locks of this shell."}}},
+                  {"locks", "The locks of this shell."}},
+     .strict = true},
     declare, run);
 }  // namespace zksh

@@ -38,6 +38,7 @@ extern const Command revoke_command = make_command<Args>(
          "at a time then, but for a resource that checks fencing tokens. Status 1: not released in "
          "time.",
      .examples = {{"revoke /app/lock", "Ask, and do not wait."},
-                  {"revoke -w 30 --force /app/jobs", "Ask, wait, then take it away."}}},
+                  {"revoke -w 30 --force /app/jobs", "Ask, wait, then take it away."}},
+     .strict = true},
     declare, run);
 }  // namespace zksh

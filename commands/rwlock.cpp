@@ -60,6 +60,7 @@ extern const Command rwlock_command = make_command<Args>(
          "itself. Everything else is as for `lock`.",
      .examples = {{"rwlock /cfg read -- date", "Run a program while nobody writes."},
                   {"rwlock /cfg write", "Alone, once the readers before it are gone."},
-                  {"rwlock /cfg downgrade", "Go on reading; readers that wait come in."}}},
+                  {"rwlock /cfg downgrade", "Go on reading; readers that wait come in."}},
+     .strict = true},
     declare, run);
 }  // namespace zksh

@@ -98,7 +98,8 @@ extern const Command sandbox_command = make_command<Args>(
      .examples = {{"sandbox", "the servers, and which of them leads"},
                   {"sandbox stop 1", "kill the first server"},
                   {"sandbox start 1", "bring it back"}},
-     .needs = Needs::Nothing},
+     .needs = Needs::Nothing,
+     .strict = true},
     declare, run);
 
 }  // namespace zksh

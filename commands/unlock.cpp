@@ -95,6 +95,7 @@ extern const Command unlock_command = make_command<Args>(
      .examples = {{"unlock /app/lock", "Give back the lock with this path."},
                   {"unlock", "Give back the only lock that this shell holds."},
                   {"unlock --all", "Give back all of them, the last one first."}},
-     .needs = Needs::Nothing},
+     .needs = Needs::Nothing,
+     .strict = true},
     declare, run);
 }  // namespace zksh

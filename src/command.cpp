@@ -27,15 +27,17 @@ std::string Command::syntax() const {
 }
 
 void refuse_surplus(Input input, const Options& options, bool strict) {
-  if (options.surplus().empty()) return;
-  if (input == Input::Pipe && strict) throw SyntaxError("too many words");
-  if (input == Input::Pipe) return;
+  if (options.surplus().empty() || (input == Input::Pipe && !strict)) return;
   const bool runs_program = std::ranges::any_of(options.arguments(), [](const Argument& argument) {
     return argument.kind == Argument::Kind::Program;
   });
-  throw UsageError(
-      fmt::format("too many words: \"{}\" is left over ({})", options.surplus().front(),
-                  runs_program ? "a program goes behind --" : "a value with blanks wants quotes"));
+  const auto& first = options.surplus().front();
+  const auto* const hint = first == "&"   ? "only a line at the prompt runs in the background"
+                           : runs_program ? "a program goes behind --"
+                                          : "a value with blanks wants quotes";
+  const auto text = fmt::format("too many words: \"{}\" is left over ({})", first, hint);
+  if (input == Input::Pipe) throw SyntaxError(text);
+  throw UsageError(text);
 }
 
 std::span<const Command* const> all_commands() {

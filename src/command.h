@@ -79,7 +79,8 @@ struct CommandText {
   /// The arguments as zkCli.sh 3.8.0 prints them; no value: zkCli has no such command.
   std::optional<std::string_view> zkcli_syntax{};
   Needs needs = Needs::Session;
-  bool strict = false;  ///< zkCli, too, refuses words that are left over
+  /// Refuses words that are left over on piped input too, where most commands of zkCli ignore them.
+  bool strict = false;
 };
 
 struct Command : CommandText {
