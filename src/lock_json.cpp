@@ -8,10 +8,6 @@
 namespace zksh {
 namespace {
 
-std::string session_text(std::int64_t session) {
-  return fmt::format("{:#x}", static_cast<std::uint64_t>(session));
-}
-
 std::string_view state_name(SeatState state) {
   switch (state) {
     case SeatState::Holds:

@@ -40,10 +40,6 @@ std::string_view state_word(SeatState state) {
   return "HOLDS?";
 }
 
-std::string session_text(std::int64_t session) {
-  return fmt::format("{:#x}", static_cast<std::uint64_t>(session));
-}
-
 std::string owner_text(const LockSeat& seat) {
   if (seat.asked_to_release)
     return "(asked to release) " + (seat.owner ? escape_for_terminal(short_owner(seat.owner)) : "");

@@ -183,9 +183,9 @@ class ViewMaker {
     for (const auto& seat : view_.seats)
       if (seat.alive == false)
         flaws.push_back(
-            fmt::format("#{} is of session {:#x}, which is not alive: only deleting "
+            fmt::format("#{} is of session {}, which is not alive: only deleting "
                         "its node ends it",
-                        seat.number, static_cast<std::uint64_t>(seat.session)));
+                        seat.number, session_text(seat.session)));
   }
 
   const LockReading& reading_;
@@ -258,6 +258,10 @@ std::string short_owner(const Data& data) {
   auto text = data->substr(0, data->rfind(zksh_mark));
   while (text.ends_with(' ')) text.pop_back();
   return text;
+}
+
+std::string session_text(std::int64_t session) {
+  return session == 0 ? "-" : fmt::format("{:#x}", static_cast<std::uint64_t>(session));
 }
 
 std::string_view seat_mode(const LockSeat& seat) {

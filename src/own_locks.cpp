@@ -4,6 +4,7 @@
 #include "column_table.h"
 #include "escape.h"
 #include "lock_picture.h"
+#include "lock_view.h"
 #include "node_path.h"
 
 #include <fmt/format.h>
@@ -60,10 +61,6 @@ std::string detail(const LockStatus& status) {
   for (const auto& node : status.holding.nodes)
     names.push_back(escape_for_terminal(base_name(node)));
   return fmt::format("{}", fmt::join(names, " "));
-}
-
-std::string session_text(std::int64_t session) {
-  return session == 0 ? "-" : fmt::format("{:#x}", static_cast<std::uint64_t>(session));
 }
 
 }  // namespace

@@ -73,6 +73,18 @@ void TrialContender::take() {
   result();
 }
 
+void TrialContender::wait() {
+  begin_acquire();
+  EXPECT_FALSE(go());
+}
+
+void TrialContender::give_back() {
+  begin_release();
+  ASSERT_TRUE(run());
+  result();
+  EXPECT_TRUE(released_in_time());
+}
+
 std::vector<std::string> TrialContender::nodes() {
   std::vector<std::string> found;
   for (const auto& path : all_nodes(tree)) {

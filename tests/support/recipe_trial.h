@@ -33,6 +33,20 @@ class TrialContender {
   void result() { strand.result(); }
   /// Acquires; nothing is in its way.
   void take();
+  /// Asks, and has to wait.
+  void wait();
+  /// Releases what it holds; nothing is in its way.
+  void give_back();
+  /// What its flow, which has ended, threw; empty: nothing.
+  template <class E>
+  std::string failure() {
+    try {
+      result();
+    } catch (const E& error) {
+      return error.what();
+    }
+    return {};
+  }
 
   /// Paths of its nodes, in byte order.
   std::vector<std::string> nodes();

@@ -68,25 +68,8 @@ class MultiLockTest : public testing::TestWithParam<bool> {
   }
   Contender waiting(const std::string& name, const RecipeMaker& make) {
     auto made = contender(name, make);
-    made->begin_acquire();
-    EXPECT_FALSE(made->go());
+    made->wait();
     return made;
-  }
-  static void release(TrialContender& holder) {
-    holder.begin_release();
-    ASSERT_TRUE(holder.run());
-    holder.result();
-    EXPECT_TRUE(holder.released_in_time());
-  }
-  /// What the flow that has ended threw; empty: nothing.
-  template <class E>
-  static std::string failure(TrialContender& contender) {
-    try {
-      contender.result();
-    } catch (const E& error) {
-      return error.what();
-    }
-    return {};
   }
   static void run_to_deadline(TrialContender& contender) {
     while (!contender.go())
@@ -126,7 +109,7 @@ TEST_P(MultiLockTest, NodesAndTokensAreInTheGivenOrder) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(holding.tokens[i], czxid(holding.nodes[i]));
   EXPECT_EQ(holding.token, holding.tokens[0]);
   EXPECT_EQ(holding.tokens[0] == holding.tokens[1], GetParam());
-  release(*us);
+  us->give_back();
   expect_nothing_left(*us);
 }
 
@@ -143,11 +126,11 @@ TEST_P(MultiLockTest, WaitsForEachAndSaysWhere) {
   ASSERT_THAT(us->places, SizeIs(1));
   EXPECT_EQ(us->places.front().path, "/b");
   EXPECT_EQ(us->places.front().behind, "other");
-  release(*other);
+  other->give_back();
   ASSERT_TRUE(us->run());
   EXPECT_TRUE(us->holds());
   const auto next = waiting("next", plain("/a"));
-  release(*us);
+  us->give_back();
   ASSERT_TRUE(next->run());
 }
 
@@ -158,7 +141,7 @@ TEST_P(MultiLockTest, ATryNamesTheOneThatIsBusyAndLeavesNoTrace) {
   const auto us = contender("us", locks({"/a", "/b"}, wish));
   us->begin_acquire();
   ASSERT_TRUE(us->run());
-  EXPECT_EQ(failure<LockBusy>(*us), "/b is busy, held by other");
+  EXPECT_EQ(us->failure<LockBusy>(), "/b is busy, held by other");
   EXPECT_EQ(all_nodes(tree), before);
   expect_nothing_left(*us);
 }
@@ -168,7 +151,7 @@ TEST_P(MultiLockTest, TheDeadlineNamesTheOneThatIsBusyAndLeavesNothing) {
   const auto us = contender("us", locks({"/a", "/b"}, wish));
   us->begin_acquire(Clock::now() + 1ms);
   run_to_deadline(*us);
-  EXPECT_EQ(failure<LockBusy>(*us), "/b was not acquired in time: it is held by other");
+  EXPECT_EQ(us->failure<LockBusy>(), "/b was not acquired in time: it is held by other");
   expect_nothing_left(*us);
 }
 
@@ -186,11 +169,11 @@ TEST_P(MultiLockTest, OneThatIsLostWhileAnotherIsWaitedForIsAskedForAgain) {
   const auto us = waiting("us", locks({"/a", "/b"}, wish));
   remove(us->nodes().front());
   const auto thief = holder("thief", plain("/a"));
-  release(*other);
+  other->give_back();
   EXPECT_FALSE(us->go());
   EXPECT_FALSE(us->holds());
   EXPECT_THAT(us->warnings, SizeIs(1));
-  release(*thief);
+  thief->give_back();
   ASSERT_TRUE(us->run());
   EXPECT_TRUE(us->holds());
 }
@@ -200,9 +183,9 @@ TEST_P(MultiLockTest, OrIsTheEndWithoutRequeue) {
   wish.requeue = false;
   const auto us = waiting("us", locks({"/a", "/b"}, wish));
   remove(us->nodes().front());
-  release(*other);
+  other->give_back();
   ASSERT_TRUE(us->run());
-  EXPECT_THAT(failure<LockLost>(*us), HasSubstr("/a /b is lost"));
+  EXPECT_THAT(us->failure<LockLost>(), HasSubstr("/a /b is lost"));
   expect_nothing_left(*us);
 }
 
@@ -241,13 +224,13 @@ TEST_P(MixedKinds, WhoGoesInOrderGivesWayToWhoJoinedAllQueuesAtOnce) {
   // In order: holds /a, and waits for /b.  The atomic one is then behind it in both.
   const auto ordered = waiting("ordered", locks({"/a", "/b"}, {}));
   const auto atomic = waiting("atomic", locks({"/a", "/b"}, {.atomic = true}));
-  release(*other);
+  other->give_back();
   ASSERT_TRUE(ordered->run());
   EXPECT_FALSE(atomic->go());
-  release(*ordered);
+  ordered->give_back();
   ASSERT_TRUE(atomic->run());
   // The other way round: the atomic one comes between its steps.
-  release(*atomic);
+  atomic->give_back();
   const auto late = contender("late", locks({"/a", "/b"}, {.atomic = true}));
   const auto early = contender("early", locks({"/a", "/b"}, {}));
   early->client.before_request(3, [&] {  // it has /a, and has not asked for /b
@@ -260,10 +243,10 @@ TEST_P(MixedKinds, WhoGoesInOrderGivesWayToWhoJoinedAllQueuesAtOnce) {
   EXPECT_THAT(early->nodes(), IsEmpty()) << "it waits, and holds something";
   ASSERT_TRUE(late->run());
   EXPECT_TRUE(late->holds());
-  release(*late);
+  late->give_back();
   ASSERT_TRUE(early->run());
   EXPECT_TRUE(early->holds());
-  release(*early);
+  early->give_back();
   EXPECT_EQ(early->client.watches(), 0U);
 }
 

@@ -54,25 +54,8 @@ class SemaphoreTest : public testing::Test {
   }
   Contender waiting(const std::string& name, Wish wish = {}) {
     auto made = contender(name, wish);
-    made->begin_acquire();
-    EXPECT_FALSE(made->go());
+    made->wait();
     return made;
-  }
-  static void release(TrialContender& holder) {
-    holder.begin_release();
-    ASSERT_TRUE(holder.run());
-    holder.result();
-    EXPECT_TRUE(holder.released_in_time());
-  }
-  /// What the flow that has ended threw; empty: nothing.
-  template <class E>
-  static std::string failure(TrialContender& contender) {
-    try {
-      contender.result();
-    } catch (const E& error) {
-      return error.what();
-    }
-    return {};
   }
   std::vector<std::string> children(const std::string& path) {
     return tree.monitor()
@@ -120,7 +103,7 @@ TEST_F(SemaphoreTest, TheFourthOfThreeWaits) {
   EXPECT_EQ(place.leases.taken, 3);
   EXPECT_EQ(place.holder, "a");
   EXPECT_THAT(children("/s/leases"), SizeIs(3));  // it adds none to those that Curator counts
-  release(*three[1]);
+  three[1]->give_back();
   ASSERT_TRUE(fourth->run());
   fourth->result();
   EXPECT_THAT(children("/s/leases"), SizeIs(3));
@@ -133,13 +116,13 @@ TEST_F(SemaphoreTest, OnlyTheFirstWhoWaitsWatchesTheLeases) {
   const auto seen = second->client.requests();
   EXPECT_EQ(second->places.front().position, 2U);
   EXPECT_EQ(second->places.front().behind, "first");
-  release(*a);
+  a->give_back();
   EXPECT_FALSE(second->go());
   EXPECT_EQ(second->client.requests(), seen);
   ASSERT_TRUE(first->run());
   EXPECT_FALSE(second->go());  // it has the queue's first place now, and no lease
   EXPECT_EQ(second->places.back().leases.taken, 1);
-  release(*first);
+  first->give_back();
   ASSERT_TRUE(second->run());
   EXPECT_TRUE(second->holds());
 }
@@ -155,14 +138,14 @@ TEST_F(SemaphoreTest, SeveralLeasesAreTakenTogetherOrNotAtAll) {
   remove("/s/leases/another");
   EXPECT_FALSE(b->go());
   EXPECT_THAT(b->places, SizeIs(1)) << "told of each change";
-  release(*a);
+  a->give_back();
   ASSERT_TRUE(b->run());
   EXPECT_THAT(b->nodes(), SizeIs(2));
   const auto node = b->nodes().front();
   const auto token =
       tree.monitor().look([&](const Monitor::Held&) { return tree.exists(node).value.czxid; });
   EXPECT_EQ(b->recipe->holding().token, token);
-  release(*b);
+  b->give_back();
   EXPECT_THAT(children("/s/leases"), IsEmpty());
 }
 
@@ -172,7 +155,7 @@ TEST_F(SemaphoreTest, AnotherNumberIsRefusedBeforeAnythingIsWritten) {
   const auto us = contender("us", {.count = 5});
   us->begin_acquire();
   ASSERT_TRUE(us->run());
-  EXPECT_THAT(failure<ValueError>(*us), HasSubstr("/s is a semaphore of 3, not of 5"));
+  EXPECT_THAT(us->failure<ValueError>(), HasSubstr("/s is a semaphore of 3, not of 5"));
   EXPECT_EQ(all_nodes(tree), before);
 }
 
@@ -182,7 +165,7 @@ TEST_F(SemaphoreTest, OtherDataAreNotOverwritten) {
     const auto us = contender("us");
     us->begin_acquire();
     ASSERT_TRUE(us->run());
-    EXPECT_THAT(failure<ValueError>(*us), HasSubstr("is no semaphore")) << value;
+    EXPECT_THAT(us->failure<ValueError>(), HasSubstr("is no semaphore")) << value;
     EXPECT_EQ(data("/s"), value);
     EXPECT_THAT(children("/s"), IsEmpty());
     remove("/s");
@@ -207,7 +190,7 @@ TEST_F(SemaphoreTest, OfTwoFirstOnesWithTwoNumbersOneIsRefused) {
     });
     first.begin_acquire();
     ASSERT_TRUE(first.run());
-    const bool refused = !failure<ValueError>(first).empty();
+    const bool refused = !first.failure<ValueError>().empty();
     if (second.strand.ended() && second.holds()) {
       EXPECT_TRUE(refused) << request;
       EXPECT_THAT(first.nodes(), IsEmpty());
@@ -222,7 +205,7 @@ TEST_F(SemaphoreTest, ANumberThatIsChangedMeanwhileIsNoticedBeforeItIsHeld) {
   us->client.before_request(5, [&] { set("/s", "5"); });
   us->begin_acquire();
   ASSERT_TRUE(us->run());
-  EXPECT_THAT(failure<ValueError>(*us), HasSubstr("of 5, not of 3"));
+  EXPECT_THAT(us->failure<ValueError>(), HasSubstr("of 5, not of 3"));
   EXPECT_THAT(us->nodes(), IsEmpty());
 }
 
@@ -234,7 +217,7 @@ TEST_F(SemaphoreTest, ATryThatFailsLeavesNoTrace) {
   const auto us = contender("us", {.count = 1, .try_only = true});
   us->begin_acquire();
   ASSERT_TRUE(us->run());
-  EXPECT_EQ(failure<LockBusy>(*us), "/s is busy: 1 of 1 leases are taken");
+  EXPECT_EQ(us->failure<LockBusy>(), "/s is busy: 1 of 1 leases are taken");
   EXPECT_EQ(all_nodes(tree), before);
   EXPECT_EQ(tree.monitor()
                 .look([&](const Monitor::Held&) { return tree.children("/s/locks"); })
@@ -258,7 +241,7 @@ TEST_F(SemaphoreTest, ATryDoesNotWaitBehindOneWhoWaitsForMore) {
   while (!us->go())  // the tree changes no more: only the time passes
     tree.monitor().wait_until({}, us->strand.deadline(),
                               [](const Monitor::Held&) { return false; });
-  EXPECT_EQ(failure<LockBusy>(*us), "/s was not acquired in time");
+  EXPECT_EQ(us->failure<LockBusy>(), "/s was not acquired in time");
   EXPECT_LT(Clock::now() - begun, Semaphore::passing_time + 5s);
   EXPECT_THAT(us->nodes(), IsEmpty());
   EXPECT_EQ(us->client.watches(), 0U);
@@ -271,7 +254,7 @@ TEST_F(SemaphoreTest, TheDeadlineLeavesNothing) {
   while (!us->go())
     tree.monitor().wait_until({}, us->strand.deadline(),
                               [](const Monitor::Held&) { return false; });
-  EXPECT_EQ(failure<LockBusy>(*us), "/s was not acquired in time: 1 of 1 leases are taken");
+  EXPECT_EQ(us->failure<LockBusy>(), "/s was not acquired in time: 1 of 1 leases are taken");
   EXPECT_THAT(us->nodes(), IsEmpty());
   EXPECT_EQ(us->client.watches(), 0U);
 }
@@ -291,14 +274,14 @@ TEST_F(SemaphoreTest, WhoseMutexIsRemovedByHandQueuesUpAgain) {
   const auto us = waiting("us", {.count = 1});
   remove(us->nodes().front());
   const auto other = waiting("other", {.count = 1});
-  release(*a);
+  a->give_back();
   // Both believed to be first; whoever is slower sees that there is too much.
   ASSERT_TRUE(other->run());
   EXPECT_TRUE(other->holds());
   EXPECT_FALSE(us->go());
   EXPECT_THAT(us->warnings, ElementsAre(HasSubstr("its node was deleted")));
   EXPECT_THAT(children("/s/leases"), SizeIs(1));
-  release(*other);
+  other->give_back();
   ASSERT_TRUE(us->run());
   EXPECT_TRUE(us->holds());
 }
@@ -308,7 +291,7 @@ TEST_F(SemaphoreTest, WithoutRequeueTheEndOfTheSessionIsTheEnd) {
   const auto us = waiting("us", {.count = 1, .requeue = false});
   us->client.expire();
   ASSERT_TRUE(us->run());
-  EXPECT_THAT(failure<LockLost>(*us), HasSubstr("/s is lost"));
+  EXPECT_THAT(us->failure<LockLost>(), HasSubstr("/s is lost"));
   EXPECT_THAT(us->nodes(), IsEmpty());
 }
 
