@@ -4,6 +4,7 @@
 #include "column_table.h"
 #include "escape.h"
 #include "lock_picture.h"
+#include "lock_text.h"
 #include "lock_view.h"
 #include "node_path.h"
 
@@ -79,7 +80,7 @@ std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t colu
     states.cells.emplace_back(state == "holds" ? "HOLDS" : state == "lost" ? "LOST" : state);
     kinds.cells.push_back(status.kind.empty() ? lock->plan().kind : status.kind);
     ages.cells.push_back(short_age(milliseconds_since(since(status))));
-    tokens.cells.push_back(has_token(status) ? std::to_string(status.holding.token) : "-");
+    tokens.cells.push_back(has_token(status) ? tokens_text(status.holding, ",") : "-");
     names.cells.push_back(escape_for_terminal(lock->name()));
     details.cells.push_back(detail(status));
   }
@@ -98,7 +99,7 @@ std::vector<std::string> plain_own_locks(const OwnLocks& locks) {
     const auto status = lock->status();
     lines.push_back(std::string(state_name(status)) + '\t' +
                     (status.kind.empty() ? lock->plan().kind : status.kind) + '\t' +
-                    (has_token(status) ? std::to_string(status.holding.token) : "-") + '\t' +
+                    (has_token(status) ? tokens_text(status.holding, ",") : "-") + '\t' +
                     session_text(status.holding.session) + '\t' +
                     escape_for_terminal(lock->name()) + '\t' +
                     escape_for_terminal(fmt::format("{}", fmt::join(status.holding.nodes, " "))));
@@ -112,6 +113,8 @@ Json own_lock_json(const Lock& lock) {
   for (const auto& path : lock.plan().paths) paths.add(path);
   auto nodes = Json::array();
   for (const auto& node : status.holding.nodes) nodes.add(node);
+  auto tokens = Json::array();  // of several locks, in the order of their paths
+  for (const auto token : status.holding.tokens) tokens.add(token);
   const bool waits = status.stage == LockStage::Waiting && status.place.count > 0;
   auto json = Json::object();
   json.set("paths", std::move(paths))
@@ -119,6 +122,7 @@ Json own_lock_json(const Lock& lock) {
       .set("state", state_name(status))
       .set("since_ms", milliseconds_since(since(status)))
       .set("token", has_token(status) ? Json(status.holding.token) : Json())
+      .set("tokens", std::move(tokens))
       .set("session", has_token(status) ? Json(session_text(status.holding.session)) : Json())
       .set("nodes", std::move(nodes))
       .set("nested", status.nested)
