@@ -130,7 +130,8 @@ Flow<std::vector<std::string>> LockTurn::list(bool with_watch) {
 Flow<LockQueue> LockTurn::order(std::vector<std::string>&& names) {
   std::map<std::string, std::int64_t> czxids;
   if (order_needs_stats(names)) czxids = co_await fetch_order(names);
-  co_return make_lock_queue(std::move(names), czxids);
+  auto queue = make_lock_queue(std::move(names), czxids);
+  co_return queue;
 }
 
 /// The counter of the parent is at its end, or past it: only czxid tells who came first.
