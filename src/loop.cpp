@@ -144,7 +144,10 @@ void Loop::run(Printer& printer, const LoopEvents& events, const std::function<b
       events.out_failed(printer.out_failure());
       continue;
     }
-    if (finished) return;
+    if (finished) {
+      serve_signals(events);  // one that came before the end counts
+      return;
+    }
     std::array<pollfd, 4> waiting{
         {{.fd = wake_fd_.get(), .events = POLLIN, .revents = 0},
          {.fd = signal_fd_.get(), .events = POLLIN, .revents = 0},
