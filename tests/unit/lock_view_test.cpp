@@ -41,8 +41,8 @@ struct Lock {
                                       .data_length = 5}};
     return *this;
   }
-  std::string path(std::size_t number) const { return "/root/l/" + reading.names[number - 1]; }
-  LockView view() const { return make_lock_view(reading, account, "/root", 99); }
+  std::string path(std::size_t number) const { return "/chroot/l/" + reading.names[number - 1]; }
+  LockView view() const { return make_lock_view(reading, account, "/chroot", 99); }
 };
 
 std::string states(const LockView& view) {
@@ -134,7 +134,7 @@ TEST(LockView, MeasuredWatchers) {
   auto lock = Lock().add('a', "lock-").add('b', "lock-").add('c', "lock-").add('d', "lock-");
   lock.account.watchers = {{lock.path(1), {1, 2, 99}},  // its own, its waiter's, this look's
                            {lock.path(2), {3, 77}},     // 77 has no seat
-                           {"/root/elsewhere", {4}}};
+                           {"/chroot/elsewhere", {4}}};
   const auto view = lock.view();
   EXPECT_TRUE(view.measured);
   EXPECT_EQ(links(view), "-12-");
