@@ -4,7 +4,6 @@ import re
 import shlex
 import signal
 import sys
-import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -54,15 +53,7 @@ class LockTerminal(ShellTest):
 
     def wait_nodes(self, number):
         with self.znodes() as znodes:
-            path = self.root + "/l"
-            self.wait_until(
-                lambda: len(znodes.children(path) if znodes.exists(path) else []) == number)
-
-    def wait_until(self, check):
-        until = time.monotonic() + 20
-        while not check():
-            self.assertLess(time.monotonic(), until)
-            time.sleep(0.01)
+            self.assertTrue(znodes.await_children(self.root + "/l", number, 20))
 
     def test_has_the_terminal_and_gives_it_back(self):
         screen = self.in_script(self.lock_line(self.draws) +

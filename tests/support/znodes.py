@@ -75,10 +75,26 @@ class Znodes:
 
     def await_gone(self, path, seconds):
         """Waits for the node's end, by a watch. False: it was still there when the time was over."""
+        return self._await(lambda: not self.exists(path, watch=True), seconds)
+
+    def await_children(self, path, number, seconds):
+        """Waits, by watches, until a node has so many children; one that is not there has none."""
+        def counted():
+            while self.exists(path, watch=True):
+                try:
+                    return len(self.children(path, watch=True)) == number
+                except ZnodeError as error:
+                    if error.code != NO_NODE:
+                        raise
+            return number == 0
+        return self._await(counted, seconds)
+
+    def _await(self, check, seconds):
+        """Calls a check, which sets watches, again after each event."""
         until = time.monotonic() + seconds
         patience = self.connection.gettimeout()
         try:
-            while self.exists(path, watch=True):
+            while not check():
                 left = until - time.monotonic()
                 if left <= 0:
                     return False
@@ -91,8 +107,8 @@ class Znodes:
         finally:
             self.connection.settimeout(patience)
 
-    def children(self, path):
-        answer = self._call(GET_CHILDREN, path, pack_string(path) + b"\0")
+    def children(self, path, watch=False):
+        answer = self._call(GET_CHILDREN, path, pack_string(path) + struct.pack(">?", watch))
         (count,) = struct.unpack_from(">i", answer)
         names, offset = [], 4
         for _ in range(max(count, 0)):
