@@ -1,4 +1,5 @@
 // addauth: show the servers a credential.
+#include "auth_file.h"
 #include "command.h"
 #include "value.h"
 
@@ -6,14 +7,17 @@ namespace zksh {
 namespace {
 
 struct Args {
-  std::string scheme;
+  std::optional<std::string> scheme;
   std::optional<std::string> credential;
+  std::optional<std::string> file;
   std::vector<std::string> surplus;
 };
 
 void declare(Options& o, Args& a) {
   o.text("scheme", a.scheme, "digest, or what else the servers know.");
-  o.text("auth", a.credential, "For digest user:password. @FILE takes it from a file.");
+  o.text("auth", a.credential,
+         "For digest user:password; what is left out is asked for. @FILE takes it from a file.");
+  o.file("--file", a.file, "A file with a scheme and a credential on each line: adds them all.");
   o.legacy().words("surplus", a.surplus, "zkCli ignores further words.");
 }
 
@@ -28,19 +32,9 @@ std::string credential_of(const Context& cx, const std::string& argument) {
 /// at it; the C client sends an empty one in its place, and that is accepted.
 bool fails_without_credential(const std::string& scheme) { return scheme == "digest"; }
 
-int run(Context& cx, const Args& a) {
-  if (cx.input != Input::Pipe) {
-    if (!a.credential) throw SyntaxError("too few arguments: scheme auth expected");
-    // Not with the words themselves: they may be parts of a password.
-    if (!a.surplus.empty())
-      throw UsageError("too many words (a credential with blanks wants quotes)");
-  }
-  if (!a.credential && fails_without_credential(a.scheme)) {
-    cx.client.fail_authentication();
-    return status::not_authorised;
-  }
+int add(Context& cx, const std::string& scheme, const std::string& credential) {
   try {
-    cx.client.add_auth(a.scheme, credential_of(cx, a.credential.value_or("")), cx.stop);
+    cx.client.add_auth(scheme, credential, cx.stop);
   } catch (const ZkError& error) {
     if (error.code() != code::auth_failed) throw;
     if (cx.input != Input::Pipe)
@@ -48,6 +42,52 @@ int run(Context& cx, const Args& a) {
     return status::not_authorised;
   }
   return status::ok;
+}
+
+int add_file(Context& cx, const std::string& name) {
+  const auto file = read_auth_file(name);
+  if (!file.warning.empty()) cx.out.err_line("{}", file.warning);
+  for (const auto& each : file.credentials)
+    if (const int result = add(cx, each.scheme, each.secret); result != status::ok) return result;
+  return status::ok;
+}
+
+std::string answer(Context& cx, const std::string& prompt, bool hidden) {
+  if (!cx.can_ask)
+    throw UsageError("there is no terminal to ask for it; give it as @FILE, or with --file FILE");
+  const auto text = cx.ask(prompt, hidden);
+  if (!text) throw Cancelled("nothing was added");
+  return *text;
+}
+
+/// What a person leaves out of user:password is asked for.
+std::string complete_digest(Context& cx, std::string credential) {
+  if (credential.empty()) credential = answer(cx, "User: ", false);
+  if (credential.find(':') != std::string::npos) return credential;
+  return credential + ':' + answer(cx, fmt::format("Password of {}: ", credential), true);
+}
+
+void check_words(const Args& a) {
+  // Not with the words themselves: they may be parts of a password.
+  if (!a.surplus.empty())
+    throw UsageError("too many words (a credential with blanks wants quotes)");
+  if (a.file && a.scheme) throw UsageError("--file gives the schemes too");
+  if (a.scheme && !a.credential && *a.scheme != "digest")
+    throw SyntaxError("too few arguments: scheme auth expected");
+}
+
+int run(Context& cx, const Args& a) {
+  if (!a.scheme && !a.file) throw SyntaxError("too few arguments: scheme expected");
+  if (cx.input != Input::Pipe) check_words(a);
+  if (a.file) return add_file(cx, *a.file);
+  if (cx.input == Input::Pipe && !a.credential && fails_without_credential(*a.scheme)) {
+    cx.client.fail_authentication();
+    return status::not_authorised;
+  }
+  auto credential = credential_of(cx, a.credential.value_or(""));
+  if (cx.input != Input::Pipe && *a.scheme == "digest")
+    credential = complete_digest(cx, std::move(credential));
+  return add(cx, *a.scheme, credential);
 }
 
 }  // namespace
@@ -59,7 +99,8 @@ extern const Command addauth_command = make_command<Args>(
      .details =
          "Adds an identity to the session, for good; ACLs that name it then let the session in. "
          "With digest any user and password are accepted: a wrong one is an identity that no ACL "
-         "names. A scheme that the servers do not know, or a credential that they refuse, ends "
+         "names. What is left out of user:password is asked for at the terminal, the password "
+         "unseen. A scheme that the servers do not know, or a credential that they refuse, ends "
          "the session: `connect` opens another. Connecting again forgets the identities. A "
          "password that is typed stays out of the saved history; @FILE keeps it off the screen.",
      .examples = {{"addauth digest ann:secret", "Be ann."}, {"whoami", "Who am I now?"}},

@@ -44,6 +44,11 @@ struct Context {
   PersistentWatches& watches;
   LockTable& locks;
   Sandbox* sandbox;  ///< the private servers of --sandbox, or null
+  /// Asks the person at the terminal: shows the prompt ("Password: "), returns the line that is
+  /// typed, unseen when `hidden`. nullopt: nobody can be asked (can_ask is false), or Ctrl-D.
+  /// Blocks; throws Cancelled on a stop. See Questions.
+  std::function<std::optional<std::string>(const std::string& prompt, bool hidden)> ask;
+  bool can_ask;  ///< there is a terminal whose keys are for this command
   /// Runs another line as if it had been typed; returns its exit status. Does not touch history.
   std::function<int(const std::string& line)> run_line;
   /// The command's words as they were given, its name first.

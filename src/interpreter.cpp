@@ -112,22 +112,29 @@ int Interpreter::run_command(const Command& command, const std::vector<std::stri
   };
   out_.begin_command(command.name);
   if (command.needs == Needs::Session && is_dead()) return not_connected();
-  Context cx{.client = around_.client,
-             .out = out_,
-             .stop = stop_,
-             .signals = around_.signals,
-             .input = input_,
-             .background = around_.background,
-             .history = around_.history,
-             .settings = around_.settings,
-             .watches = around_.watches,
-             .locks = around_.locks,
-             .sandbox = around_.sandbox,
-             .run_line =
-                 [this](const std::string& line) {
-                   return reporting(out_, [&] { return execute(texts_of(split_words(line))); });
-                 },
-             .words = words};
+  const bool can_ask = input_ != Input::Pipe && !around_.background && Questions::possible();
+  Context cx{
+      .client = around_.client,
+      .out = out_,
+      .stop = stop_,
+      .signals = around_.signals,
+      .input = input_,
+      .background = around_.background,
+      .history = around_.history,
+      .settings = around_.settings,
+      .watches = around_.watches,
+      .locks = around_.locks,
+      .sandbox = around_.sandbox,
+      .ask = [this, can_ask](const std::string& prompt, bool hidden) -> std::optional<std::string> {
+        if (!can_ask) return std::nullopt;
+        return around_.questions.ask(prompt, hidden, stop_);
+      },
+      .can_ask = can_ask,
+      .run_line =
+          [this](const std::string& line) {
+            return reporting(out_, [&] { return execute(texts_of(split_words(line))); });
+          },
+      .words = words};
   const int result = command.run(cx, {words.begin() + 1, words.end()});
   quit_ = quit_ || cx.quit;
   if (command.needs == Needs::SessionAfter && is_dead()) return not_connected();

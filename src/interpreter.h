@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "line_history.h"
+#include "questions.h"
 #include "settings.h"
 
 #include <functional>
@@ -26,6 +27,7 @@ class Interpreter {
     Settings& settings;
     PersistentWatches& watches;
     LockTable& locks;
+    Questions& questions;
     Sandbox* sandbox = nullptr;
     bool background = false;  ///< ended with &
   };

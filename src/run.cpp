@@ -9,6 +9,7 @@
 #include "news.h"
 #include "persistent_watches.h"
 #include "printer.h"
+#include "questions.h"
 #include "report.h"
 #include "sandbox.h"
 #include "shell.h"
@@ -39,8 +40,13 @@ Input input_of(const Arguments& arguments) {
 class Supervisor {
  public:
   Supervisor(Loop& loop, Monitor& monitor, SignalRelay& signals, OutputQueue& queue,
-             Printer& printer)
-      : loop_(loop), monitor_(monitor), signals_(signals), queue_(queue), printer_(printer) {}
+             Printer& printer, Questions& questions)
+      : loop_(loop),
+        monitor_(monitor),
+        signals_(signals),
+        queue_(queue),
+        printer_(printer),
+        questions_(questions) {}
 
   /// The job's status, or what ended it: 128 + signal, or 1 when stdout could not be written. A
   /// signal that a program took did not end the job.
@@ -58,6 +64,11 @@ class Supervisor {
     LoopEvents events;
     events.interrupt = [&] { end(SIGINT); };
     events.end = end;
+    events.suspend = [&] {
+      questions_.suspend();
+      Loop::stop_process();
+      questions_.resume();
+    };
     events.out_failed = [&](int error) {
       if (error != EPIPE)
         queue_.add(Stream::Err, fmt::format("zksh: cannot write to standard output: {}\n",
@@ -81,6 +92,7 @@ class Supervisor {
   SignalRelay& signals_;
   OutputQueue& queue_;
   Printer& printer_;
+  Questions& questions_;
 };
 
 int run_sources(Interpreter& interpreter, Output& out, const Arguments& arguments,
@@ -127,7 +139,8 @@ int run(const Arguments& arguments) {
   Loop loop;
   OutputQueue queue(monitor, loop.wake_fd());
   Printer printer(queue);
-  Supervisor supervisor(loop, monitor, signals, queue, printer);
+  Questions questions(monitor, queue);
+  Supervisor supervisor(loop, monitor, signals, queue, printer, questions);
   const auto input = input_of(arguments);
   const OutputStyle style{.format = arguments.format,
                           .out_is_terminal = isatty(STDOUT_FILENO) != 0,
@@ -167,6 +180,7 @@ int run(const Arguments& arguments) {
                                          .settings = settings,
                                          .watches = watches,
                                          .locks = locks,
+                                         .questions = questions,
                                          .sandbox = sandbox.get()};
   int result = status::ok;
   if (input == Input::Terminal)

@@ -219,7 +219,9 @@ void Shell::lose_output(int error) {
 
 void Shell::suspend() {
   editor_.suspend();
+  around_.questions.suspend();
   Loop::stop_process();
+  around_.questions.resume();
   editor_.resume();
 }
 
