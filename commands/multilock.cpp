@@ -16,7 +16,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.words("path", a.paths, "The locks; their order does not matter.", true);
+  o.nodes("path", a.paths, "The locks; their order does not matter.");
   o.flag("--atomic", a.atomic,
          "Join all queues in one transaction, instead of one after the other.");
   declare_lock_options(o, a.lock, true);

@@ -141,6 +141,8 @@ Candidates values(const Argument& argument, const std::string& word, const PathS
       return node_paths(word, paths);
     case Argument::Kind::File:
       return files(word);
+    case Argument::Kind::Words:
+      return argument.node_paths ? node_paths(word, paths) : Candidates{};
     default:
       return beginning_with(word, argument.choices);
   }

@@ -190,6 +190,12 @@ void Options::words(std::string_view name, std::vector<std::string>& target, std
   impl_->add(std::move(argument), [&target](const std::string& word) { target.push_back(word); });
 }
 
+void Options::nodes(std::string_view name, std::vector<std::string>& target, std::string_view help,
+                    bool required) {
+  words(name, target, help, required);
+  impl_->arguments.back().node_paths = true;
+}
+
 void Options::program(std::vector<std::string>& target, std::string_view help) {
   impl_->program = &target;
   impl_->add(described(Argument::Kind::Program, "program", help),

@@ -28,7 +28,8 @@ struct Argument {
   std::string help{};
   std::vector<std::string> choices{};
   bool required = false;
-  bool legacy = false;  ///< a form of an old zkCli: parsed, but not shown in the syntax
+  bool legacy = false;      ///< a form of an old zkCli: parsed, but not shown in the syntax
+  bool node_paths = false;  ///< of Words: each is a node's path
 
   bool positional() const { return names.front().front() != '-'; }
 };
@@ -66,6 +67,9 @@ class Options {
   /// All the positional words that are left.
   void words(std::string_view name, std::vector<std::string>& target, std::string_view help,
              bool required = false);
+  /// All the positional words that are left; each is a node's path.
+  void nodes(std::string_view name, std::vector<std::string>& target, std::string_view help,
+             bool required = true);
   /// The words after `--`.
   void program(std::vector<std::string>& target, std::string_view help);
   /// The next declared argument is a positional form of an old zkCli. A word that is no number

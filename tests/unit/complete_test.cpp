@@ -54,6 +54,8 @@ TEST(Complete, NodePathsWhereOneBelongs) {
   EXPECT_THAT(at_the_end_of("set -v 3 /app/c"), ElementsAre("/app/config"));
   EXPECT_THAT(at_the_end_of("set -v /a"), IsEmpty()) << "the value of an option";
   EXPECT_THAT(at_the_end_of("set /app/config /a"), IsEmpty()) << "the data";
+  EXPECT_THAT(at_the_end_of("multilock /apple /app"), ElementsAre("/app/", "/apple"))
+      << "one of several";
 }
 
 TEST(Complete, ProgramsAndTheirFilesBehindTwoDashes) {

@@ -1,0 +1,160 @@
+// watch: follow what happens to nodes, until Ctrl-C.
+#include "change_stream.h"
+#include "change_text.h"
+#include "command.h"
+#include "duration.h"
+#include "event_program.h"
+#include "live_picture.h"
+#include "time_limit.h"
+
+#include <fmt/format.h>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool recursive = false;
+  bool data = false;
+  bool initial = false;
+  std::optional<std::int64_t> count;
+  std::optional<std::string> timeout;
+  std::optional<std::string> program;
+  std::optional<std::string> output;
+  std::vector<std::string> paths;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-R,--recursive", a.recursive, "All below the nodes, too.");
+  o.flag("-d,--data", a.data, "With values: the old and the new one.");
+  o.flag("-i,--initial", a.initial, "Show what is there already first, as events \"present\".");
+  o.number("-n,--count", a.count, "number", "End after so many events.");
+  o.text("-t,--timeout", a.timeout, "End after this time (500ms, 5s, 2m), with status 124.",
+         "time");
+  o.text("-x,--exec", a.program, "Run this by sh -c for each event, one after the other.",
+         "command");
+  o.choice("-o,--output", a.output, {"text", "plain", "json"}, "format",
+           "A line for people; plain: fields separated by tabs; or JSON, an object a line.");
+  o.nodes("path", a.paths, "The nodes; they need not exist.");
+}
+
+/// What a running watch has to remember.
+struct Progress {
+  bool ascii = false;
+  std::int64_t left = 0;  ///< events until the end; of those that are told
+  bool failed = false;    ///< a program did
+};
+
+std::string line_of(const Context& cx, const NodeChange& change, bool ascii) {
+  if (cx.out.style().format == Format::Json) return change_json(change).text();
+  return cx.out.plain() ? plain_change(change) : change_line(change, ascii);
+}
+
+void run_program(Context& cx, const Args& a, const NodeChange& change, Progress& progress) {
+  const int result = run_event_program(cx, *a.program, change_environment(change),
+                                       change_json(change).text() + '\n');
+  if (result == status::ok) return;
+  progress.failed = true;
+  cx.out.err_line("{}: status {}, for {} {}", cx.out.shown_in_error(*a.program), result,
+                  change_name(change.type), cx.out.shown_in_error(change.path));
+}
+
+/// Whether there is more to come.
+bool tell(Context& cx, const Args& a, const std::vector<NodeChange>& changes, Progress& progress) {
+  std::string lines;
+  for (const auto& change : changes) {
+    lines += line_of(cx, change, progress.ascii) + '\n';
+    const bool last = a.count && --progress.left == 0;
+    if (a.program || last || lines.size() > 65536) cx.out.out(std::exchange(lines, {}));
+    if (a.program) run_program(cx, a, change, progress);
+    if (last) return false;
+  }
+  cx.out.out(lines);
+  return true;
+}
+
+void warn(Context& cx, ChangeStream& stream) {
+  const auto unlisted = stream.take_unlisted();
+  if (unlisted.empty()) return;
+  cx.out.err_line("no permission to list {}{}: what is created below is not seen",
+                  cx.out.shown_in_error(unlisted.front()),
+                  unlisted.size() > 1 ? fmt::format(" and {} more", unlisted.size() - 1) : "");
+}
+
+int follow(Context& cx, const Args& a, ChangeStream& stream, const std::stop_token& stop) {
+  Progress progress{.ascii = !terminal_shows_utf8(), .left = a.count.value_or(0)};
+  const auto present = stream.begin(stop);
+  warn(cx, stream);
+  bool more = !a.initial || tell(cx, a, present, progress);
+  while (more) {
+    const auto changes = stream.next(stop);
+    warn(cx, stream);
+    more = tell(cx, a, changes, progress);
+  }
+  return progress.failed ? status::failure : status::ok;
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.output)
+    cx.out.set_format(*a.output == "json"    ? Format::Json
+                      : *a.output == "plain" ? Format::Plain
+                                             : Format::Zkcli);
+  if (a.count && *a.count < 1) throw ValueError("--count: a number from 1 on");
+  ChangeStream::Wish wish{.recursive = a.recursive, .values = a.data};
+  wish.paths.reserve(a.paths.size());
+  for (const auto& path : a.paths) wish.paths.push_back(cx.resolve(path));
+  const auto time =
+      a.timeout ? std::optional(parse_duration(*a.timeout, "--timeout")) : std::nullopt;
+  const TimeLimit limit(cx.client.monitor(), time, cx.stop);
+  ChangeStream stream(cx.client, std::move(wish));
+  try {
+    return follow(cx, a, stream, limit.stop());
+  } catch (const Cancelled&) {
+    if (!limit.reached()) throw;
+    return status::timed_out;
+  }
+}
+
+}  // namespace
+
+extern const Command watch_command = make_command<Args>(
+    {.name = "watch",
+     .group = "Watches",
+     .summary = "Follow what happens to nodes",
+     .details =
+         "Prints a line for each event until Ctrl-C: created, changed, deleted; and children, when "
+         "the node's list of children has changed, with the names that came (+) and went (-). With "
+         "-R the nodes below are followed instead of the lists. -d shows values, and keeps all of "
+         "them in memory.\n\n"
+         "Several writes between two looks are one event: its versions tell how many they were. A "
+         "node that came and went unseen is told without details. After a lost connection, or an "
+         "expired session, everything is looked at again: an event \"gap\" comes first, then what "
+         "was missed.\n\n"
+         "-x runs a program for each event, with the event as a line of JSON on its standard "
+         "input, "
+         "and in its environment: ZKSH_EVENT_TYPE, ZKSH_EVENT_PATH, ZKSH_EVENT_TIME, "
+         "ZKSH_EVENT_ZXID, ZKSH_EVENT_VERSION, ZKSH_EVENT_EPHEMERAL and ZKSH_EVENT_MISSED (0 or "
+         "1), "
+         "and with -d ZKSH_EVENT_OLD and ZKSH_EVENT_NEW (values of up to 64 KiB without a NUL "
+         "byte). What is not known is empty. A program that fails is told on stderr, and makes the "
+         "status of the whole 1.\n\n"
+         "The status is 0 when --count is reached, 124 when the time is over, 130 after Ctrl-C.\n\n"
+         "-o plain prints fields separated by tabs, a dash for nothing: time (milliseconds since "
+         "1970), type, path, zxid, version, ephemeral owner (0x0: none), missed (0 or 1), old "
+         "value, new value, children added, children removed. Control characters, backslashes and "
+         "commas in children's names are escaped; a null value is \\N.\n\n"
+         "-o json prints an object a line: time, type, path, missed, zxid, version, old_version "
+         "(of "
+         "changed), ephemeral_owner (\"0x…\" or null), data_length, added and removed (of "
+         "children), "
+         "old and new (with -d, where known; text, null, or an object with base64). A gap has "
+         "time, type, reason (disconnected or expired), since. What is not known is null.",
+     .examples = {{"watch --initial --count 1 /app",
+                   "The node; then the end. Without --count it goes "
+                   "on until Ctrl-C."},
+                  {"watch -R -d -i -n 3 -o json /app",
+                   "The subtree with its values, for programs."},
+                  {"watch -i -n 1 -x 'echo $ZKSH_EVENT_TYPE $ZKSH_EVENT_PATH' /app",
+                   "A program for each event."}},
+     .strict = true},
+    declare, run);
+}  // namespace zksh

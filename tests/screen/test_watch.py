@@ -1,0 +1,54 @@
+"""watch at the prompt: events as they come, a gap with what was missed, and Ctrl-C gives the prompt back."""
+import os
+import re
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from shell_case import ShellTest  # noqa: E402
+
+
+class WatchAtThePrompt(ShellTest):
+    def ended_with(self, screen, number, *ends):
+        screen.wait_for(lambda s: sum(line.endswith(ends) for line in s.lines()) == number)
+
+    def test_interrupt_keeps_the_session(self):
+        screen = self.start()
+        self.run_line(screen, "create -e /mine 1", 0)
+        screen.type("watch -i /mine /later\n")
+        screen.wait_for(lambda s: re.search(r"present  /mine  version 0  \(ephemeral of 0x[0-9a-f]+\)", s.text()))
+        with self.znodes() as znodes:
+            znodes.create(self.root + "/later", b"\x1b[2J")
+        self.ended_with(screen, 1, "created  /later  version 0")
+        screen.keys("C-c")
+        self.wait_prompt(screen, 2)
+        self.assertEqual(self.run_line(screen, "ls /", 2), ["[later, mine]"])
+
+    def test_goes_on_after_a_gap(self):
+        screen = self.start("-t", "60000")
+        self.run_line(screen, "create /a 1", 0)
+        screen.type("watch -d -i /a\n")
+        self.ended_with(screen, 1, 'present  /a  version 0  "1"')
+        self.server.kill()
+        screen.wait_for("connection lost; trying the servers in turn")
+        self.server.start()
+        self.ended_with(screen, 1, "if anything, follows")
+        with self.znodes() as znodes:
+            znodes.set(self.root + "/a", b"2")
+        self.ended_with(screen, 1, '"1" → "2"')
+        screen.keys("C-c")
+        self.wait_prompt(screen, 2)
+
+    def test_a_program_for_each_event_ends_with_the_watch(self):
+        screen = self.start()
+        self.run_line(screen, "create /a 1", 0)
+        screen.type("watch -i -x 'echo pid $$; exec sleep 1000' /a\n")
+        screen.wait_for(lambda s: any(line.startswith("pid ") for line in s.lines()))
+        pid = next(line for line in screen.lines() if line.startswith("pid "))[4:]
+        screen.keys("C-c")
+        self.wait_prompt(screen, 2)
+        self.assertFalse(os.path.exists(f"/proc/{pid}"))
+
+
+if __name__ == "__main__":
+    unittest.main()
