@@ -2,6 +2,7 @@
 #include "command.h"
 #include "ensemble.h"
 #include "listing.h"
+#include "node_json.h"
 
 namespace zksh {
 namespace {
@@ -21,6 +22,14 @@ void declare(Options& o, Args& a) {
 int run(Context& cx, const Args& a) {
   const auto config = cx.client.get_config(cx.printed_watch(a.watch), cx.stop);
   const auto text = config.data.value_or("null");
+  if (cx.out.json()) {
+    auto json = Json::object();
+    json.set(a.connect_string ? "connectString" : "config",
+             a.connect_string ? client_connect_string(text) : text);
+    if (a.stat) json.set("stat", stat_json(config.stat));
+    print_json(cx, json);
+    return status::ok;
+  }
   cx.out.line("{}", a.connect_string ? client_connect_string(text) : text);
   if (a.stat) print_stat(cx, config.stat);
   return status::ok;

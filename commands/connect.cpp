@@ -1,5 +1,6 @@
 // connect: open a new session, with the same servers or others.
 #include "command.h"
+#include "current_node.h"
 
 namespace zksh {
 namespace {
@@ -15,6 +16,7 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   cx.client.open(a.server ? *a.server : cx.client.server());
+  if (a.server) cx.current.reset();  // the old path may mean nothing there
   return status::ok;
 }
 

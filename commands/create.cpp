@@ -1,6 +1,7 @@
 // create: create a node.
 #include "acl_argument.h"
 #include "command.h"
+#include "node_json.h"
 #include "value.h"
 
 #include <fmt/core.h>
@@ -80,7 +81,9 @@ CreateOp checked(Context& cx, const Args& a) {
 int run(Context& cx, const Args& a) {
   try {
     const auto created = cx.client.create(checked(cx, a), cx.stop);
-    if (cx.out.plain())
+    if (cx.out.json())
+      print_json(cx, path_json(created.path));
+    else if (cx.out.plain())
       cx.out.line("{}", cx.out.shown(created.path));
     else
       cx.out.err_line("Created {}", cx.out.shown_in_error(created.path));

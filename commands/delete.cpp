@@ -7,31 +7,28 @@ namespace {
 
 struct Args {
   std::optional<std::int32_t> version;
-  std::string path;
-  std::optional<std::string> legacy_version;
+  std::vector<std::string> paths;
 };
 
 void declare(Options& o, Args& a) {
   o.number("-v", a.version, "version", "Remove only if this is the data version; -1: any.");
-  o.node("path", a.path, "The node to remove.");
-  o.legacy().text("version", a.legacy_version, "As -v, when it is a number.");
+  o.nodes("path", a.paths, "The nodes to remove.");
 }
 
 /// zkCli 3.8 takes any word here, says that the form is old, and looks no further; 3.4 read a
 /// version.
-std::int32_t wanted_version(const Args& a) {
+std::int32_t wanted_version(const Args& a, const NodeWords& given) {
   if (a.version) return *a.version;
-  if (!a.legacy_version || !is_number(*a.legacy_version)) return -1;
-  return static_cast<std::int32_t>(
-      parse_number(*a.legacy_version, "version", INT32_MIN, INT32_MAX));
+  if (!given.legacy || !is_number(*given.legacy)) return -1;
+  return static_cast<std::int32_t>(parse_number(*given.legacy, "version", INT32_MIN, INT32_MAX));
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.legacy_version) tell_deprecated(cx, "delete path [version]", "delete [-v version] path");
-  const auto version = wanted_version(a);
-  if (a.legacy_version && cx.input != Input::Pipe && !is_number(*a.legacy_version))
-    throw UsageError("the version is no number: " + *a.legacy_version);
-  cx.client.remove({.path = cx.resolve(a.path), .version = version}, cx.stop);
+  const auto given = node_words(cx, a.paths, is_number);
+  if (given.legacy) tell_deprecated(cx, "delete path [version]", "delete [-v version] path");
+  const auto version = wanted_version(a, given);
+  for (const auto& path : given.paths)
+    cx.client.remove({.path = path, .version = version}, cx.stop);
   return status::ok;
 }
 
@@ -41,7 +38,10 @@ extern const Command delete_command = make_command<Args>(
     {.name = "delete",
      .group = "Nodes",
      .summary = "Remove a node that has no children",
-     .details = "Silent when it worked. deleteall removes a whole subtree.",
+     .details =
+         "Silent when it worked. Of several nodes those before the first that cannot be removed "
+         "are gone. A number behind a single node is zkCli 3.4's for -v. deleteall removes a "
+         "whole subtree.",
      .examples = {{"delete /app/config", "Remove a node."},
                   {"delete -v 0 /app/jobs", "Only if nobody wrote since it was made."}},
      .zkcli_syntax = "[-v version] path"},

@@ -2,6 +2,7 @@
 #include "byte_text.h"
 #include "command.h"
 #include "listing.h"
+#include "node_json.h"
 
 namespace zksh {
 namespace {
@@ -11,8 +12,7 @@ struct Args {
   bool watch = false;
   bool base64 = false;
   bool hexdump = false;
-  std::string path;
-  std::optional<std::string> legacy_watch;
+  std::vector<std::string> paths;
 };
 
 void declare(Options& o, Args& a) {
@@ -20,8 +20,7 @@ void declare(Options& o, Args& a) {
   o.flag("-w", a.watch, "Report the next change of the node.");
   o.flag("-b", a.base64, "Print the value in base64, on one line.");
   o.flag("-x", a.hexdump, "Print the value as a hex dump; goes before -b.");
-  o.node("path", a.path, "The node whose value is printed.");
-  o.legacy().text("watch", a.legacy_watch, "Any word: as -w.");
+  o.nodes("path", a.paths, "The nodes whose values are printed.");
 }
 
 /// The value as it is printed, its final newline included.
@@ -33,12 +32,24 @@ std::string value_text(const Context& cx, const Args& a, const Data& data) {
   return (cx.out.style().out_is_terminal ? escape_for_terminal(text, true) : text) + '\n';
 }
 
-int run(Context& cx, const Args& a) {
-  if (a.legacy_watch) tell_deprecated(cx, "get path [watch]", "get [-s] [-w] path");
-  const auto path = cx.resolve(a.path);
-  const auto node = cx.client.get(path, cx.printed_watch(a.watch || a.legacy_watch), cx.stop);
+void print_value(Context& cx, const Args& a, const std::string& path, const Node& node) {
+  if (cx.out.json()) {
+    auto json = path_json(path);
+    json.set("data", data_json(node.data));
+    if (a.stat) json.set("stat", stat_json(node.stat));
+    return print_json(cx, json);
+  }
   cx.out.out(value_text(cx, a, node.data));
   if (a.stat) print_stat(cx, node.stat);
+}
+
+int run(Context& cx, const Args& a) {
+  const auto given = node_words(cx, a.paths, means_watch);
+  if (given.legacy) tell_deprecated(cx, "get path [watch]", "get [-s] [-w] path");
+  const auto watch = cx.printed_watch(a.watch || given.legacy);
+  print_each(cx, given.paths, [&](const std::string& path) {
+    print_value(cx, a, path, cx.client.get(path, watch, cx.stop));
+  });
   return status::ok;
 }
 
@@ -50,8 +61,10 @@ extern const Command get_command = make_command<Args>(
      .summary = "Print the value of a node",
      .details =
          "The bytes are written as they are, then a newline; a null value prints as null, as zkCli "
-         "prints it. With -o plain exactly the bytes are written and nothing else. On a terminal, "
-         "control characters are shown escaped.",
+         "prints it. With -o plain exactly the bytes are written and nothing else; with -o json "
+         "null "
+         "is null, and what is not UTF-8 is {\"base64\": …}. On a terminal, control characters are "
+         "shown escaped. A last word watch, true or 1 is zkCli 3.4's for -w.",
      .examples = {{"get /zookeeper", "The value."},
                   {"get -s /zookeeper", "The value and the Stat."},
                   {"get -x /zookeeper", "The value as a hex dump."}},

@@ -2,6 +2,7 @@
 #include "acl_text.h"
 #include "command.h"
 #include "listing.h"
+#include "node_json.h"
 
 namespace zksh {
 namespace {
@@ -17,7 +18,15 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  const auto node = cx.client.get_acl(cx.resolve(a.path), cx.stop);
+  const auto path = cx.resolve(a.path);
+  const auto node = cx.client.get_acl(path, cx.stop);
+  if (cx.out.json()) {
+    auto json = path_json(path);
+    json.set("acl", acl_json(node.acl));
+    if (a.stat) json.set("stat", stat_json(node.stat));
+    print_json(cx, json);
+    return status::ok;
+  }
   if (cx.out.plain()) {
     for (const auto& entry : node.acl)
       cx.out.line("{}:{}:{}", cx.out.shown(entry.scheme), cx.out.shown(entry.id),
@@ -39,7 +48,8 @@ extern const Command getAcl_command = make_command<Args>(
      .details =
          "Each entry is who (scheme and id), then what: c create children, d delete children, r "
          "read, w write, a set the ACL. With -o plain an entry is one line, as setAcl takes it. "
-         "The hash of a digest shows as x to those who may not set the ACL.",
+         "The hash of a digest shows as x to those who may not set the ACL, and always with -o "
+         "json.",
      .examples = {{"getAcl /zookeeper", "The ACL."},
                   {"getAcl -s /zookeeper", "The ACL and the Stat."}},
      .zkcli_syntax = "[-s] path"},

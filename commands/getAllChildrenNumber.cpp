@@ -1,5 +1,6 @@
 // getAllChildrenNumber: count the nodes below a node.
 #include "command.h"
+#include "node_json.h"
 #include "walk.h"
 
 namespace zksh {
@@ -22,7 +23,10 @@ int run(Context& cx, const Args& a) {
       .visit = [&](const std::string& node, const Stat&) { count += node == path ? 0 : 1; },
       .unlisted = [](const ZkError& error) { throw error; }};
   visit_stats(cx.client, {path}, visitor, cx.stop);
-  cx.out.line("{}", count);
+  if (cx.out.json())
+    print_json(cx, path_json(path).set("count", count));
+  else
+    cx.out.line("{}", count);
   return status::ok;
 }
 

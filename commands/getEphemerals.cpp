@@ -1,5 +1,6 @@
 // getEphemerals: list the ephemeral nodes of this session.
 #include "command.h"
+#include "node_json.h"
 #include "walk.h"
 
 #include <fmt/core.h>
@@ -40,6 +41,19 @@ std::vector<std::string> tops_of(Context& cx, const std::string& prefix,
   return tops;
 }
 
+void print_paths(Context& cx, std::vector<std::string> paths) {
+  std::ranges::sort(paths);
+  if (cx.out.json()) {
+    for (const auto& path : paths) print_json(cx, path_json(path));
+    return;
+  }
+  for (auto& path : paths) path = cx.out.shown(path);
+  if (!cx.out.plain())
+    cx.out.line("[{}]", fmt::join(paths, ", "));
+  else
+    for (const auto& path : paths) cx.out.line("{}", path);
+}
+
 int run(Context& cx, const Args& a) {
   const auto prefix = cx.resolve(a.prefix.value_or("/"));
   cx.client.await_connection(prefix, cx.stop);
@@ -52,12 +66,7 @@ int run(Context& cx, const Args& a) {
                                 },
                             .unlisted = [&](const ZkError& error) { unlisted.push_back(error); }};
   visit_stats(cx.client, tops_of(cx, prefix, visitor), visitor, cx.stop);
-  std::ranges::sort(ephemerals);
-  for (auto& path : ephemerals) path = cx.out.shown(path);
-  if (!cx.out.plain())
-    cx.out.line("[{}]", fmt::join(ephemerals, ", "));
-  else
-    for (const auto& path : ephemerals) cx.out.line("{}", path);
+  print_paths(cx, std::move(ephemerals));
   if (unlisted.empty()) return status::ok;
   cx.out.err_line("incomplete: no permission to list {}{}",
                   cx.out.shown_in_error(unlisted.front().path()),

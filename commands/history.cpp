@@ -1,6 +1,7 @@
 // history: show the last lines with their numbers.
 #include "command.h"
 #include "line_history.h"
+#include "node_json.h"
 
 namespace zksh {
 namespace {
@@ -25,7 +26,11 @@ int run(Context& cx, const Args& a) {
   const auto& history = cx.history;
   auto number = history.next() - std::min(count, history.next() - history.first());
   for (; number < history.next(); ++number)
-    cx.out.line("{} - {}", number, cx.out.shown(history.at(number).text));
+    if (cx.out.json())
+      print_json(
+          cx, std::move(Json::object().set("number", number).set("line", history.at(number).text)));
+    else
+      cx.out.line("{} - {}", number, cx.out.shown(history.at(number).text));
   return status::ok;
 }
 

@@ -1,4 +1,5 @@
 // listquota: show the quota of a node, and how much of it is used.
+#include "node_json.h"
 #include "quota.h"
 
 namespace zksh {
@@ -10,14 +11,29 @@ struct Args {
 
 void declare(Options& o, Args& a) { o.node("path", a.path, "The node that has the quota."); }
 
+/// -1: no limit.
+Json quota_json(const QuotaText& quota) {
+  auto json = Json::object();
+  for (const auto key : {QuotaText::count, QuotaText::bytes, QuotaText::count_hard_limit,
+                         QuotaText::byte_hard_limit})
+    json.set(key, quota.get(key));
+  return json;
+}
+
 int run(Context& cx, const Args& a) {
   const auto path = quota_argument(cx, a.path);
   const auto node = limits_node(path);
-  cx.out.err_line("absolute path is {}", cx.out.shown_in_error(node));
+  if (!cx.out.json()) cx.out.err_line("absolute path is {}", cx.out.shown_in_error(node));
   check_path(node);
   try {
     const auto limits = read_quota(cx, node);
     const auto usage = read_quota(cx, usage_node(path));
+    if (cx.out.json()) {
+      auto json = path_json(path);
+      json.set("limits", quota_json(limits)).set("usage", quota_json(usage));
+      print_json(cx, json);
+      return status::ok;
+    }
     cx.out.line("Output quota for {} {}", cx.out.shown(path), limits.text());
     cx.out.line("Output stat for {} {}", cx.out.shown(path), usage.text());
   } catch (const ZkError& error) {

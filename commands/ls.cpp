@@ -1,38 +1,53 @@
 // ls: list the children of a node.
 #include "command.h"
+#include "current_node.h"
 #include "listing.h"
+#include "node_json.h"
 #include "walk.h"
 
 namespace zksh {
 namespace {
 
 struct Args {
-  bool help = false;
   bool stat = false;
   bool watch = false;
   bool recursive = false;
-  std::string path;
-  std::optional<std::string> legacy_watch;
+  std::vector<std::string> paths;
 };
 
 void declare(Options& o, Args& a) {
   o.flag("-s", a.stat, "Print the node's Stat below the list; not with -R.");
   o.flag("-w", a.watch, "Report the next change of the list; with -R of every list.");
   o.flag("-R", a.recursive, "List the whole subtree, one path a line.");
-  o.node("path", a.path, "The node whose children are listed.");
-  o.legacy().text("watch", a.legacy_watch, "Any word: as -w.");
+  o.nodes("path", a.paths,
+          "The nodes whose children are listed; the current node if none is given.", false);
+}
+
+void print_subtree(Context& cx, const std::string& top, const Watch& watch) {
+  visit_subtree(
+      cx.client, top, watch,
+      [&](const std::string& node) {
+        if (cx.out.json())
+          print_json(cx, path_json(node));
+        else
+          cx.out.line("{}", cx.out.shown(node));
+      },
+      cx.stop);
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.legacy_watch) tell_deprecated(cx, "ls path [watch]", "ls [-w] path");
-  const auto path = cx.resolve(a.path);
-  const auto watch = cx.printed_watch(a.watch || a.legacy_watch);
+  if (a.paths.empty() && !cx.knows_current_node())
+    throw SyntaxError("too few arguments: path expected");
+  const auto given = a.paths.empty() ? NodeWords{.paths = {cx.current.path()}}
+                                     : node_words(cx, a.paths, means_watch);
+  if (given.legacy) tell_deprecated(cx, "ls path [watch]", "ls [-w] path");
+  const auto watch = cx.printed_watch(a.watch || given.legacy);
+  const ListingForm form{.with_stat = a.stat, .with_paths = given.paths.size() > 1};
   if (a.recursive)
-    visit_subtree(
-        cx.client, path, watch,
-        [&](const std::string& node) { cx.out.line("{}", cx.out.shown(node)); }, cx.stop);
+    for (const auto& path : given.paths) print_subtree(cx, path, watch);
   else
-    print_children(cx, path, watch, a.stat);
+    print_each(cx, given.paths,
+               [&](const std::string& path) { print_children(cx, path, watch, form); });
   return status::ok;
 }
 
@@ -44,10 +59,13 @@ extern const Command ls_command = make_command<Args>(
      .summary = "List the children of a node",
      .details =
          "The names are sorted. -R prints full paths: the node, its children, then each child's "
-         "subtree in the same way; nodes that vanish meanwhile are left out.",
+         "subtree in the same way; nodes that vanish meanwhile are left out. Of several nodes each "
+         "has its path above its list, and with -o plain before each name. A last word watch, true "
+         "or 1 is zkCli 3.4's for -w.",
      .examples = {{"ls /", "The children of the root."},
                   {"ls -s /zookeeper", "The children, and the Stat of the node itself."},
-                  {"ls -R /zookeeper", "The whole subtree."}},
+                  {"ls -R /zookeeper", "The whole subtree."},
+                  {"ls /a*", "The children of every node whose name begins with a."}},
      .zkcli_syntax = "[-s] [-w] [-R] path"},
     declare, run);
 }  // namespace zksh

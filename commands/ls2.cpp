@@ -16,7 +16,8 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  print_children(cx, cx.resolve(a.path), cx.printed_watch(a.legacy_watch.has_value()), true);
+  print_children(cx, cx.resolve(a.path), cx.printed_watch(a.legacy_watch.has_value()),
+                 {.with_stat = true});
   return status::ok;
 }
 

@@ -2,6 +2,7 @@
 #include "byte_text.h"
 #include "command.h"
 #include "listing.h"
+#include "node_json.h"
 #include "value.h"
 
 namespace zksh {
@@ -36,7 +37,10 @@ int run(Context& cx, const Args& a) {
   const auto version = a.version ? *a.version : a.legacy_version.value_or(-1);
   const auto stat =
       cx.client.set({.path = path, .data = std::move(data), .version = version}, cx.stop);
-  if (a.stat) print_stat(cx, stat);
+  if (cx.out.json())
+    print_json(cx, path_json(path).set("stat", stat_json(stat)));
+  else if (a.stat)
+    print_stat(cx, stat);
   return status::ok;
 }
 

@@ -71,6 +71,11 @@ std::int64_t value_of_limit(const Context& cx, const Limit& limit) {
   return value;
 }
 
+void refuse_quota_tree(const std::string& path) {
+  if (path.starts_with(quota_root))
+    throw ValueError(fmt::format("cannot set a quota under the path: {}", quota_root));
+}
+
 /// Throws when a node below has a quota: two may not overlap.
 void refuse_quota_below(Context& cx, const std::string& path) {
   const auto top = quota_node(path);
@@ -168,10 +173,10 @@ void write_limit(Context& cx, const std::string& path, std::string_view key, std
 
 int run(Context& cx, const Args& a) {
   const auto limit = chosen_limit(a);
-  if (a.path.starts_with(quota_root))
-    throw ValueError(fmt::format("cannot set a quota under the path: {}", quota_root));
+  refuse_quota_tree(a.path);  // before anything else, as zkCli
   const auto value = value_of_limit(cx, limit);
   const auto path = cx.resolve(a.path);
+  refuse_quota_tree(path);
   if (!cx.client.exists(path, Watch::none(), cx.stop))
     throw Error(fmt::format("{} does not exist.", path), status::no_node);
   check_path(quota_node(path));  // "/" stands for no node there

@@ -1,28 +1,33 @@
 // stat: show the metadata of a node.
 #include "command.h"
 #include "listing.h"
+#include "node_json.h"
 
 namespace zksh {
 namespace {
 
 struct Args {
   bool watch = false;
-  std::string path;
-  std::optional<std::string> legacy_watch;
+  std::vector<std::string> paths;
 };
 
 void declare(Options& o, Args& a) {
   o.flag("-w", a.watch, "Report the next change of the node; on a missing one, its creation.");
-  o.node("path", a.path, "The node to look at.");
-  o.legacy().text("watch", a.legacy_watch, "Any word: as -w.");
+  o.nodes("path", a.paths, "The nodes to look at.");
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.legacy_watch) tell_deprecated(cx, "stat path [watch]", "stat [-w] path");
-  const auto path = cx.resolve(a.path);
-  const auto stat = cx.client.exists(path, cx.printed_watch(a.watch || a.legacy_watch), cx.stop);
-  if (!stat) throw ZkError(code::no_node, path);
-  print_stat(cx, *stat);
+  const auto given = node_words(cx, a.paths, means_watch);
+  if (given.legacy) tell_deprecated(cx, "stat path [watch]", "stat [-w] path");
+  const auto watch = cx.printed_watch(a.watch || given.legacy);
+  print_each(cx, given.paths, [&](const std::string& path) {
+    const auto stat = cx.client.exists(path, watch, cx.stop);
+    if (!stat) throw ZkError(code::no_node, path);
+    if (cx.out.json())
+      print_json(cx, path_json(path).set("stat", stat_json(*stat)));
+    else
+      print_stat(cx, *stat);
+  });
   return status::ok;
 }
 
@@ -34,7 +39,9 @@ extern const Command stat_command = make_command<Args>(
      .summary = "Show the metadata of a node",
      .details =
          "Needs no permission to read the node. Times are in the local time zone. A watch is set "
-         "even when the node is missing: it reports the node's creation.",
+         "even when the node is missing: it reports the node's creation. A last word watch, true "
+         "or "
+         "1 is zkCli 3.4's for -w.",
      .examples = {{"stat /zookeeper", "The Stat of a node."}},
      .zkcli_syntax = "[-w] path"},
     declare, run);

@@ -1,5 +1,6 @@
 // sync: wait until the server has seen every write made before.
 #include "command.h"
+#include "node_json.h"
 
 #include <fmt/core.h>
 
@@ -17,11 +18,14 @@ int run(Context& cx, const Args& a) {
   try {
     cx.client.sync(path, cx.stop);
   } catch (const ZkError& error) {
-    if (error.code() == code::invalid_state) throw;
+    if (error.code() == code::invalid_state || cx.out.json()) throw;
     cx.out.line("Sync has failed. rc={}", error.code());
     return error.exit_status();
   }
-  cx.out.line("Sync is OK");
+  if (cx.out.json())
+    print_json(cx, path_json(path));
+  else
+    cx.out.line("Sync is OK");
   return status::ok;
 }
 

@@ -1,6 +1,7 @@
 // whoami: show who this session is to the servers.
 #include "command.h"
 #include "java_hash.h"
+#include "node_json.h"
 
 namespace zksh {
 namespace {
@@ -21,6 +22,13 @@ std::string user_of(const Identity& identity) {
 
 void print(Context& cx, std::vector<Identity> identities) {
   sort_as_java_map(identities, hash_of);
+  if (cx.out.json()) {
+    auto list = Json::array();
+    for (const auto& identity : identities)
+      list.add(
+          std::move(Json::object().set("scheme", identity.scheme).set("user", user_of(identity))));
+    return print_json(cx, list);
+  }
   if (!cx.out.plain()) cx.out.line("Auth scheme: User");
   for (const auto& identity : identities)
     cx.out.line("{}:{}{}", cx.out.shown(identity.scheme), cx.out.plain() ? "" : " ",

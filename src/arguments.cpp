@@ -68,7 +68,8 @@ void declare(CLI::App& app, Raw& raw) {
       ->expected(1)
       ->allow_extra_args(false);
   app.add_flag("-k,--keep-going", raw.keep_going, "A script runs on after a failure");
-  app.add_option("-o,--output", raw.format, "zkcli (as zkCli.sh prints) or plain (one item a line)")
+  app.add_option("-o,--output", raw.format,
+                 "zkcli (as zkCli.sh prints), plain (one item a line) or json (one value a line)")
       ->type_name("FORMAT");
   app.add_option("--sandbox", raw.sandbox,
                  "Start N (1, 3 or 5) private throw-away servers and connect to them")
@@ -87,8 +88,8 @@ void declare(CLI::App& app, Raw& raw) {
 }
 
 /// The names of the formats of -o.
-constexpr std::array<std::pair<const char*, Format>, 2> formats{
-    {{"zkcli", Format::Zkcli}, {"plain", Format::Plain}}};
+constexpr std::array<std::pair<const char*, Format>, 3> formats{
+    {{"zkcli", Format::Zkcli}, {"plain", Format::Plain}, {"json", Format::Json}}};
 
 std::vector<Argument> declared(const CLI::App& app) {
   std::vector<Argument> arguments;
@@ -148,7 +149,7 @@ std::vector<ScriptSource> script_order(const CLI::App& app, const Raw& raw) {
 Format parse_format(const std::string& text) {
   for (const auto& [name, format] : formats)
     if (text == name || text.empty()) return format;
-  throw UsageError(fmt::format("-o {}: the formats are zkcli and plain", text));
+  throw UsageError(fmt::format("-o {}: the formats are zkcli, plain and json", text));
 }
 
 int parse_sandbox(const CLI::App& app, const std::string& text) {

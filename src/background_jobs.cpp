@@ -29,12 +29,14 @@ std::string shown(const std::string& line) { return mask_secrets(line).value_or(
 
 void BackgroundJobs::start(const std::string& line) {
   const int number = jobs_.empty() ? 1 : jobs_.back().number + 1;
-  auto& entry = jobs_.emplace_back(Entry{.number = number, .line = line, .history = {}, .job = {}});
+  auto& entry = jobs_.emplace_back(Entry{
+      .number = number, .line = line, .history = {}, .current = around_.current.get(), .job = {}});
   around_.queue.add(Stream::Err, fmt::format("[{}] {}\n", number, shown(line)));
   entry.job =
       std::make_unique<Job>(monitor_, wake_fd_, [this, &entry](const std::stop_token& stop) {
         auto around = around_;
         around.history = entry.history;
+        around.current = entry.current;
         around.background = true;
         return Interpreter(around, Input::Terminal, stop).run_line(entry.line);
       });

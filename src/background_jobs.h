@@ -1,6 +1,7 @@
 // BackgroundJobs: lines that were ended with `&` and run while the next ones are typed.
 #pragma once
 
+#include "current_node.h"
 #include "interpreter.h"
 #include "job.h"
 
@@ -34,6 +35,7 @@ class BackgroundJobs {
     int number;
     std::string line;
     LineHistory history;  ///< its own: what it does to it stays there
+    CurrentNode current;  ///< where it was started
     std::unique_ptr<Job> job;
   };
 

@@ -2,7 +2,9 @@
 #include "command.h"
 
 #include "command_table.h"
+#include "current_node.h"
 #include "nearest.h"
+#include "node_pattern.h"
 
 #include <fmt/core.h>
 
@@ -10,14 +12,35 @@
 
 namespace zksh {
 
+bool Context::knows_current_node() const { return input == Input::Terminal || current.previous(); }
+
 std::string Context::resolve(const std::string& path, bool sequential) const {
+  auto absolute = knows_current_node() ? absolute_path(current.path(), path) : path;
   // Completion ends a node that has children with a slash; zkCli's piped lines know no such
   // kindness.
-  const bool forgiven =
-      input != Input::Pipe && !sequential && path.size() > 1 && path.ends_with('/');
-  auto absolute = forgiven ? path.substr(0, path.size() - 1) : path;
+  if (input != Input::Pipe && !sequential && absolute.size() > 1 && absolute.ends_with('/'))
+    absolute.pop_back();
   check_path(absolute, sequential);
   return absolute;
+}
+
+std::vector<std::string> Context::resolve_all(const std::vector<std::string>& given) const {
+  std::vector<std::string> paths;
+  paths.reserve(given.size());
+  for (const auto& word : given) {
+    if (input == Input::Pipe || !is_pattern(word) ||
+        std::ranges::find(quoted, word) != quoted.end()) {
+      paths.push_back(resolve(word));
+      continue;
+    }
+    const auto pattern = resolve(word);
+    const auto matches = matching_nodes(client, pattern, stop);
+    if (matches.empty())
+      throw Error(fmt::format("no node matches {} (quotes keep a pattern as it is)", pattern),
+                  status::no_node);
+    paths.insert(paths.end(), matches.begin(), matches.end());
+  }
+  return paths;
 }
 
 std::string Command::syntax() const {

@@ -16,6 +16,7 @@
 
 namespace zksh {
 
+class CurrentNode;
 class LineHistory;
 class LockTable;
 class PersistentWatches;
@@ -39,6 +40,7 @@ struct Context {
   SignalRelay& signals;  ///< who runs a program registers it there
   Input input;
   bool background;  ///< ended with &: the terminal belongs to the prompt
+  CurrentNode& current;
   LineHistory& history;
   Settings& settings;
   PersistentWatches& watches;
@@ -55,9 +57,18 @@ struct Context {
   std::vector<std::string> words{};
   bool quit = false;  ///< set by the command: the shell ends after it
 
+  /// The texts of those words that were quoted: no pattern is meant there.
+  std::vector<std::string> quoted{};
+
+  /// Whether a path may be relative, and have `.` and `..` in it: at the prompt, and everywhere
+  /// once `cd` was used. In a script that knows no current node it is a mistake, and in zkCli too.
+  bool knows_current_node() const;
   /// The absolute, validated form of a path that the user gave; one slash at its end is dropped,
   /// but on piped input. Throws ValueError.
   std::string resolve(const std::string& path, bool sequential = false) const;
+  /// As resolve, of several; a word with *, ? or [ stands for the nodes that match it, in byte
+  /// order. Blocks. Throws ZkError, and Error{no_node} for a pattern that nothing matches.
+  std::vector<std::string> resolve_all(const std::vector<std::string>& given) const;
   Watch printed_watch(bool wanted) const { return wanted ? Watch::printed() : Watch::none(); }
 };
 

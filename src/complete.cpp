@@ -138,11 +138,10 @@ Candidates program_words(const std::string& word, bool first) {
 Candidates values(const Argument& argument, const std::string& word, const PathSource& paths) {
   switch (argument.kind) {
     case Argument::Kind::NodePath:
+    case Argument::Kind::NodePaths:
       return node_paths(word, paths);
     case Argument::Kind::File:
       return files(word);
-    case Argument::Kind::Words:
-      return argument.node_paths ? node_paths(word, paths) : Candidates{};
     default:
       return beginning_with(word, argument.choices);
   }
@@ -164,7 +163,7 @@ std::optional<Candidates> attached_values(const Arguments& arguments, const std:
 const Argument* positional_at(const Arguments& arguments, std::size_t index) {
   for (const auto& argument : arguments) {
     if (!argument.positional() || argument.kind == Argument::Kind::Program) continue;
-    if (index == 0 || argument.kind == Argument::Kind::Words) return &argument;
+    if (index == 0 || argument.takes_rest()) return &argument;
     --index;
   }
   return nullptr;

@@ -17,13 +17,6 @@
 namespace zksh {
 namespace {
 
-std::vector<std::string> texts_of(std::vector<Word> words) {
-  std::vector<std::string> texts;
-  texts.reserve(words.size());
-  for (auto& word : words) texts.push_back(std::move(word.text));
-  return texts;
-}
-
 bool asks_for_help(const std::vector<std::string>& words) {
   const auto end_of_options = std::ranges::find(words, "--");
   return std::find(words.begin(), end_of_options, "--help") != end_of_options;
@@ -37,19 +30,28 @@ Interpreter::Interpreter(Surroundings surroundings, Input input, std::stop_token
       stop_(std::move(stop)),
       out_(around_.queue, around_.style, stop_) {}
 
+Interpreter::Words Interpreter::words_of(const std::string& line) {
+  Words words;
+  for (auto& word : split_words(line)) {
+    if (word.quoted) words.quoted.push_back(word.text);
+    words.texts.push_back(std::move(word.text));
+  }
+  return words;
+}
+
 int Interpreter::run_line(const std::string& line) {
   const int result = reporting(out_, [&] {
     constexpr std::string_view blanks = " \t\n\v\f\r";
     const auto start = line.find_first_not_of(blanks);
     if (start == std::string::npos || line[start] == '#') return status::ok;
     around_.history.get().add(line);
-    return execute(texts_of(split_words(line)));
+    return execute(words_of(line));
   });
   return finish(result);
 }
 
 int Interpreter::run_words(const std::vector<std::string>& words) {
-  return finish(reporting(out_, [&] { return execute(words); }));
+  return finish(reporting(out_, [&] { return execute({.texts = words}); }));
 }
 
 int Interpreter::finish(int result) {
@@ -68,7 +70,8 @@ void Interpreter::settle_watches() {
   around_.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
 }
 
-int Interpreter::execute(const std::vector<std::string>& words) {
+int Interpreter::execute(const Words& given) {
+  const auto& words = given.texts;
   if (words.empty()) return status::ok;
   const Command* command = find_command(words.front());
   if (!command) return unknown_command(words.front());
@@ -78,7 +81,7 @@ int Interpreter::execute(const std::vector<std::string>& words) {
     return status::ok;
   }
   try {
-    return run_command(*command, words);
+    return run_command(*command, given);
   } catch (const SyntaxError& error) {
     // zkCli's whole answer to too few words is the syntax.
     if (input_ == Input::Pipe && command->zkcli_syntax)
@@ -104,8 +107,8 @@ int Interpreter::execute(const std::vector<std::string>& words) {
   }
 }
 
-/// `words`: the command's name first.
-int Interpreter::run_command(const Command& command, const std::vector<std::string>& words) {
+/// `given`: the command's name first.
+int Interpreter::run_command(const Command& command, const Words& given) {
   const auto is_dead = [&] {
     const auto state = around_.client.current_state();
     return state == SessionState::Closed || state == SessionState::AuthFailed;
@@ -120,6 +123,7 @@ int Interpreter::run_command(const Command& command, const std::vector<std::stri
       .signals = around_.signals,
       .input = input_,
       .background = around_.background,
+      .current = around_.current,
       .history = around_.history,
       .settings = around_.settings,
       .watches = around_.watches,
@@ -132,10 +136,11 @@ int Interpreter::run_command(const Command& command, const std::vector<std::stri
       .can_ask = can_ask,
       .run_line =
           [this](const std::string& line) {
-            return reporting(out_, [&] { return execute(texts_of(split_words(line))); });
+            return reporting(out_, [&] { return execute(words_of(line)); });
           },
-      .words = words};
-  const int result = command.run(cx, {words.begin() + 1, words.end()});
+      .words = given.texts,
+      .quoted = given.quoted};
+  const int result = command.run(cx, {given.texts.begin() + 1, given.texts.end()});
   quit_ = quit_ || cx.quit;
   if (command.needs == Needs::SessionAfter && is_dead()) return not_connected();
   return result;

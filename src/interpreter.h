@@ -29,6 +29,7 @@ class Interpreter {
     LockTable& locks;
     Questions& questions;
     Sandbox* sandbox = nullptr;
+    std::reference_wrapper<CurrentNode> current;
     bool background = false;  ///< ended with &
   };
 
@@ -46,8 +47,15 @@ class Interpreter {
   std::optional<int> ended_by() const { return ended_by_; }
 
  private:
-  int execute(const std::vector<std::string>& words);
-  int run_command(const Command& command, const std::vector<std::string>& words);
+  /// A line's words; `quoted`: the texts of those that were in quotes.
+  struct Words {
+    std::vector<std::string> texts;
+    std::vector<std::string> quoted{};
+  };
+  static Words words_of(const std::string& line);
+
+  int execute(const Words& words);
+  int run_command(const Command& command, const Words& words);
   int finish(int result);
   void settle_watches();
   int unknown_command(const std::string& typed);

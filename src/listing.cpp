@@ -1,6 +1,7 @@
 // Listing: what ls, ls2, stat and get print alike.
 #include "listing.h"
 
+#include "node_json.h"
 #include "persistent_watches.h"
 #include "stat_text.h"
 
@@ -13,17 +14,55 @@ void tell_deprecated(Context& cx, std::string_view old_form, std::string_view ne
   cx.out.err_line("'{}' has been deprecated. Please use '{}' instead.", old_form, new_form);
 }
 
-void print_children(Context& cx, const std::string& path, const Watch& watch, bool with_stat) {
-  auto [names, stat] = cx.client.children(path, watch, cx.stop);
+NodeWords node_words(const Context& cx, const std::vector<std::string>& words,
+                     const std::function<bool(const std::string&)>& is_legacy) {
+  const bool piped = cx.input == Input::Pipe;
+  if (words.size() < 2 || (!piped && (words.size() > 2 || !is_legacy(words[1]))))
+    return {.paths = cx.resolve_all(words)};
+  return {.paths = cx.resolve_all({words.front()}), .legacy = words[1]};
+}
+
+bool means_watch(const std::string& word) {
+  return word == "watch" || word == "true" || word == "1";
+}
+
+void print_each(Context& cx, const std::vector<std::string>& paths,
+                const std::function<void(const std::string& path)>& print) {
+  const bool headed = paths.size() > 1 && !cx.out.plain() && !cx.out.json();
+  for (const auto& path : paths) {
+    if (headed && &path != &paths.front()) cx.out.line("");
+    if (headed) cx.out.line("{}:", cx.out.shown(path));
+    print(path);
+  }
+}
+
+namespace {
+
+void print_children_json(Context& cx, const std::string& path, const Children& children,
+                         bool with_stat) {
+  auto names = Json::array();
+  for (const auto& name : children.names) names.add(name);
+  auto json = path_json(path);
+  json.set("children", std::move(names));
+  if (with_stat) json.set("stat", stat_json(children.stat));
+  print_json(cx, json);
+}
+
+}  // namespace
+
+void print_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form) {
+  auto children = cx.client.children(path, watch, cx.stop);
+  auto& names = children.names;
   std::ranges::sort(names);
+  if (cx.out.json()) return print_children_json(cx, path, children, form.with_stat);
   std::string text;
   for (const auto& name : names) {
     if (!cx.out.plain() && !text.empty()) text += ", ";
-    text += cx.out.shown(name);
+    text += cx.out.shown(form.with_paths && cx.out.plain() ? join_path(path, name) : name);
     if (cx.out.plain()) text += '\n';
   }
   cx.out.out(cx.out.plain() ? text : '[' + text + "]\n");
-  if (with_stat) print_stat(cx, stat);
+  if (form.with_stat) print_stat(cx, children.stat);
 }
 
 void print_stat(Context& cx, const Stat& stat) {

@@ -3,16 +3,40 @@
 
 #include "command.h"
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zksh {
 
 /// zkCli's notice about a positional form of version 3.4, on stderr.
 void tell_deprecated(Context& cx, std::string_view old_form, std::string_view new_form);
-/// The children of a node, sorted: `[a, b]`, or one a line in plain output; the Stat below if
-/// wanted.
-void print_children(Context& cx, const std::string& path, const Watch& watch, bool with_stat);
+/// The nodes that a command was given, and the last word of a positional form of version 3.4.
+struct NodeWords {
+  std::vector<std::string> paths;  ///< resolved
+  std::optional<std::string> legacy{};
+};
+/// Of a command that takes several nodes where zkCli 3.4 took a node and a word. On piped input the
+/// second word is always that word, and what follows is ignored, as zkCli does it; elsewhere the
+/// second of two is, when `is_legacy` says so.
+NodeWords node_words(const Context& cx, const std::vector<std::string>& words,
+                     const std::function<bool(const std::string&)>& is_legacy);
+/// Whether a word is what people wrote for "set a watch": watch, true or 1.
+bool means_watch(const std::string& word);
+/// Calls `print` for each node; of several, in zkCli's format, each has its path and a colon above
+/// it, and a blank line is between them.
+void print_each(Context& cx, const std::vector<std::string>& paths,
+                const std::function<void(const std::string& path)>& print);
+
+/// The children of a node, sorted: `[a, b]`, or one a line in plain output, with the node's path
+/// before each if wanted; the Stat below if wanted.
+struct ListingForm {
+  bool with_stat = false;
+  bool with_paths = false;
+};
+void print_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form);
 void print_stat(Context& cx, const Stat& stat);
 
 }  // namespace zksh

@@ -73,6 +73,24 @@ void check_path(std::string_view path, bool sequential) {
   if (flaw) throw ValueError(*flaw);
 }
 
+std::string absolute_path(std::string_view base, std::string_view path) {
+  if (path.empty()) return {};
+  const bool relative = path.front() != '/';
+  std::string absolute(relative && base != "/" ? base : "");
+  auto rest = relative ? path : path.substr(1);
+  while (true) {
+    const auto end = rest.find('/');
+    const auto name = rest.substr(0, end);
+    if (name == "..")
+      absolute.resize(std::min(absolute.size(), absolute.rfind('/')));
+    else if (name != ".")
+      absolute.append("/").append(name);
+    if (end == std::string_view::npos) break;
+    rest.remove_prefix(end + 1);
+  }
+  return absolute.empty() ? "/" : absolute;
+}
+
 std::string join_path(std::string_view parent, std::string_view child) {
   std::string path(parent);
   if (path.empty() || path.back() != '/') path += '/';

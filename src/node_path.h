@@ -15,6 +15,12 @@ std::optional<std::string> path_flaw(std::string_view path);
 /// server appends a number.
 void check_path(std::string_view path, bool sequential = false);
 
+/// The absolute form of a path that begins at the node `base`, without its `.` and `..`; those
+/// above the root stay there. Nothing else is mended: an empty name between two slashes and a slash
+/// at the end are kept, and an empty path stays empty, for path_flaw to name.
+/// "/a" + "../b" → "/b", "/a" + "/c/./d/" → "/c/d/".
+std::string absolute_path(std::string_view base, std::string_view path);
+
 /// "/a" + "b" → "/a/b", "/" + "b" → "/b".
 std::string join_path(std::string_view parent, std::string_view child);
 /// "/a/b" → "/a", "/a" → "/", "/" → "/".

@@ -169,6 +169,13 @@ void Options::node(std::string_view name, std::optional<std::string>& target,
   impl_->add(described(Argument::Kind::NodePath, name, help), text_taker(target));
 }
 
+void Options::nodes(std::string_view name, std::vector<std::string>& target, std::string_view help,
+                    bool required) {
+  auto argument = described(Argument::Kind::NodePaths, name, help);
+  argument.required = required;
+  impl_->add(std::move(argument), [&target](const std::string& word) { target.push_back(word); });
+}
+
 void Options::acl(std::string_view name, std::string& target, std::string_view help) {
   impl_->add(required(described(Argument::Kind::AclList, name, help)), text_taker(target));
 }
@@ -188,12 +195,6 @@ void Options::words(std::string_view name, std::vector<std::string>& target, std
   auto argument = described(Argument::Kind::Words, name, help);
   argument.required = required;
   impl_->add(std::move(argument), [&target](const std::string& word) { target.push_back(word); });
-}
-
-void Options::nodes(std::string_view name, std::vector<std::string>& target, std::string_view help,
-                    bool required) {
-  words(name, target, help, required);
-  impl_->arguments.back().node_paths = true;
 }
 
 void Options::program(std::vector<std::string>& target, std::string_view help) {
@@ -318,7 +319,7 @@ void Options::Impl::bind_positionals(const std::vector<std::string>& words) {
     const auto& argument = arguments[i];
     if (!argument.positional() || argument.kind == Argument::Kind::Program) continue;
     if (argument.required && next >= words.size()) throw SyntaxError(missing_text());
-    if (argument.kind == Argument::Kind::Words) {
+    if (argument.takes_rest()) {
       while (next < words.size()) takers[i](words[next++]);
     } else if (next < words.size()) {
       const bool old_number = argument.legacy && argument.kind == Argument::Kind::Number;
@@ -356,7 +357,7 @@ std::string Options::syntax() const {
       const auto& name = argument.names.front();
       if (argument.kind == Argument::Kind::Program)
         append("[-- " + name + " [argument…]]");
-      else if (argument.kind == Argument::Kind::Words)
+      else if (argument.takes_rest())
         append(argument.required ? name + "…" : "[" + name + "…]");
       else if (positional)
         append(argument.required ? name : "[" + name + "]");

@@ -21,17 +21,28 @@ class SyntaxError : public UsageError {
 
 /// What is known of one declared argument.
 struct Argument {
-  enum class Kind { Flag, Number, Text, Choice, NodePath, AclList, File, Words, Program };
+  enum class Kind {
+    Flag,
+    Number,
+    Text,
+    Choice,
+    NodePath,
+    NodePaths,  ///< all the positional words that are left
+    AclList,
+    File,
+    Words,  ///< all the positional words that are left
+    Program,
+  };
   Kind kind = Kind::Text;
   std::vector<std::string> names;  ///< "-s", "--stat"; for a positional its one name, without dash
   std::string value{};             ///< of an option that takes one: what the value is called
   std::string help{};
   std::vector<std::string> choices{};
   bool required = false;
-  bool legacy = false;      ///< a form of an old zkCli: parsed, but not shown in the syntax
-  bool node_paths = false;  ///< of Words: each is a node's path
+  bool legacy = false;  ///< a form of an old zkCli: parsed, but not shown in the syntax
 
   bool positional() const { return names.front().front() != '-'; }
+  bool takes_rest() const { return kind == Kind::Words || kind == Kind::NodePaths; }
 };
 
 /// The arguments of one command. Each method binds a variable and records what the user is told.
@@ -59,6 +70,9 @@ class Options {
               std::vector<std::string> choices, std::string_view value, std::string_view help);
   void node(std::string_view name, std::string& target, std::string_view help);
   void node(std::string_view name, std::optional<std::string>& target, std::string_view help);
+  /// All the positional words that are left: paths, or patterns of them (Context::resolve_all).
+  void nodes(std::string_view name, std::vector<std::string>& target, std::string_view help,
+             bool required = true);
   void acl(std::string_view name, std::string& target, std::string_view help);
   void acl(std::string_view name, std::optional<std::string>& target, std::string_view help);
   /// The name of a file of this machine.
@@ -67,9 +81,6 @@ class Options {
   /// All the positional words that are left.
   void words(std::string_view name, std::vector<std::string>& target, std::string_view help,
              bool required = false);
-  /// All the positional words that are left; each is a node's path.
-  void nodes(std::string_view name, std::vector<std::string>& target, std::string_view help,
-             bool required = true);
   /// The words after `--`.
   void program(std::vector<std::string>& target, std::string_view help);
   /// The next declared argument is a positional form of an old zkCli. A word that is no number

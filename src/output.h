@@ -86,6 +86,7 @@ class Output {
   /// The bytes that anybody has printed until now, on both streams.
   std::uint64_t printed() { return queue_.added(); }
   bool plain() const { return style_.format == Format::Plain; }
+  bool json() const { return style_.format == Format::Json; }
 
   /// Results. The bytes are written as they are.
   void out(std::string_view bytes) { queue_.add(Stream::Out, bytes, stop_); }

@@ -1,6 +1,7 @@
 // Run: the parts of zksh put together for one invocation.
 #include "run.h"
 
+#include "current_node.h"
 #include "guarded_client.h"
 #include "interpreter.h"
 #include "job.h"
@@ -156,6 +157,7 @@ int run(const Arguments& arguments) {
   if (started != status::ok) return started;
   Settings settings;
   LineHistory history;
+  CurrentNode current(monitor);
   News news(queue, settings, style, input);
   PersistentWatches watches(
       monitor, {.event = [&](const Monitor::Held& held, const Event& event) { news(held, event); },
@@ -181,7 +183,8 @@ int run(const Arguments& arguments) {
                                          .watches = watches,
                                          .locks = locks,
                                          .questions = questions,
-                                         .sandbox = sandbox.get()};
+                                         .sandbox = sandbox.get(),
+                                         .current = current};
   int result = status::ok;
   if (input == Input::Terminal)
     result = Shell(loop, monitor, printer, around).run();

@@ -105,4 +105,24 @@ TEST(PathParts, JoinAndTakeApart) {
 }
 
 }  // namespace
+TEST(NodePath, RelativePathsBeginAtTheirBase) {
+  EXPECT_EQ(absolute_path("/", "a"), "/a");
+  EXPECT_EQ(absolute_path("/a", "b/c"), "/a/b/c");
+  EXPECT_EQ(absolute_path("/a/b", ".."), "/a");
+  EXPECT_EQ(absolute_path("/a", ".."), "/");
+  EXPECT_EQ(absolute_path("/a", "../../../b"), "/b");
+  EXPECT_EQ(absolute_path("/a", "."), "/a");
+  EXPECT_EQ(absolute_path("/a", "./b/./../c"), "/a/c");
+  EXPECT_EQ(absolute_path("/a", "/b/../c"), "/c");
+  EXPECT_EQ(absolute_path("/a", "/"), "/");
+  EXPECT_EQ(absolute_path("/a", "..."), "/a/...");
+}
+
+TEST(NodePath, WhatIsMalformedStaysSo) {
+  EXPECT_EQ(absolute_path("/a", ""), "");
+  EXPECT_EQ(absolute_path("/a", "b//c"), "/a/b//c");
+  EXPECT_EQ(absolute_path("/a", "b/"), "/a/b/");
+  EXPECT_EQ(absolute_path("/a", "//"), "//");
+}
+
 }  // namespace zksh

@@ -1,0 +1,54 @@
+// cd: change the node at which relative paths begin.
+#include "command.h"
+#include "current_node.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> path;
+};
+
+void declare(Options& o, Args& a) {
+  o.node("path", a.path, "The node to go to; - is the one before; the root when left out.");
+}
+
+std::string target(const Context& cx, const Args& a) {
+  if (!a.path) return "/";
+  if (*a.path != "-") {
+    const auto paths = cx.resolve_all({absolute_path(cx.current.path(), *a.path)});
+    if (paths.size() > 1) throw ValueError(fmt::format("{} nodes match {}", paths.size(), *a.path));
+    return paths.front();
+  }
+  auto previous = cx.current.previous();
+  if (!previous) throw ValueError("cd -: there is no node before this one");
+  return *previous;
+}
+
+int run(Context& cx, const Args& a) {
+  const auto path = target(cx, a);
+  if (!cx.client.exists(path, Watch::none(), cx.stop)) throw ZkError(code::no_node, path);
+  cx.current.go_to(path);
+  if (a.path == "-") cx.out.line("{}", cx.out.shown(path));
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command cd_command = make_command<Args>(
+    {.name = "cd",
+     .group = "Shell",
+     .summary = "Change the node at which relative paths begin",
+     .details =
+         "Every path that does not begin with a slash begins at the current node, and . and .. "
+         "mean "
+         "what they mean to a file system. Only zksh knows of it: the servers see absolute paths. "
+         "In scripts paths are absolute until the first cd. The prompt shows the current node when "
+         "it is not the root; a new session with other "
+         "servers begins at the root.",
+     .examples = {{"cd /app", "Go to a node."},
+                  {"create jobs/nightly", "That is /app/jobs/nightly."},
+                  {"cd ..", "Go to its parent."},
+                  {"cd -", "Go back, and say where that is."}}},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,31 @@
+// pwd: print the node at which relative paths begin.
+#include "command.h"
+#include "current_node.h"
+#include "node_json.h"
+
+namespace zksh {
+namespace {
+
+struct Args {};
+
+void declare(Options& /*o*/, Args& /*a*/) {}
+
+int run(Context& cx, const Args& /*a*/) {
+  if (cx.out.json())
+    print_json(cx, path_json(cx.current.path()));
+  else
+    cx.out.line("{}", cx.out.shown(cx.current.path()));
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command pwd_command =
+    make_command<Args>({.name = "pwd",
+                        .group = "Shell",
+                        .summary = "Print the node at which relative paths begin",
+                        .details = "`cd` changes it.",
+                        .examples = {{"pwd", "The current node."}},
+                        .needs = Needs::Nothing},
+                       declare, run);
+}  // namespace zksh
