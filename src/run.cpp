@@ -155,7 +155,7 @@ int run(const Arguments& arguments) {
   const auto [sandbox, started] =
       start_sandbox(supervisor, monitor, queue, style, arguments.sandbox_servers);
   if (started != status::ok) return started;
-  Settings settings;
+  Settings settings(monitor);
   LineHistory history;
   CurrentNode current(monitor);
   News news(queue, settings, style, input);

@@ -1,0 +1,73 @@
+// conf: list the settings, or change one while zksh runs.
+#include "command.h"
+#include "node_json.h"
+#include "settings.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> name;
+  std::optional<std::string> value;
+};
+
+std::vector<std::string> setting_names() {
+  std::vector<std::string> names;
+  for (const auto& description : Settings::descriptions()) names.emplace_back(description.name);
+  return names;
+}
+
+void declare(Options& o, Args& a) {
+  o.choice("name", a.name, setting_names(), "setting", "The setting; all of them when left out.");
+  o.text("value", a.value, "What it is to be from now on; shown when left out.");
+}
+
+void print_setting(Context& cx, const Settings::Description& setting, std::size_t widest) {
+  const auto value = cx.settings.value(setting.name);
+  const auto origin = cx.settings.origin(setting.name);
+  if (cx.out.json())
+    return print_json(cx, std::move(Json::object()
+                                        .set("name", setting.name)
+                                        .set("value", value)
+                                        .set("origin", origin)
+                                        .set("help", setting.help)));
+  if (cx.out.plain()) return cx.out.line("{}={}", setting.name, cx.out.shown(value));
+  cx.out.line("{:{}} = {:<10} {:<10} {}", setting.name, widest,
+              value.empty() || value.find(' ') != std::string::npos
+                  ? '"' + cx.out.shown(value) + '"'
+                  : cx.out.shown(value),
+              '(' + origin + ')', setting.help);
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.value) {
+    cx.settings.set(*a.name, *a.value, "conf");
+    return status::ok;
+  }
+  if (a.name) {
+    cx.settings.value(*a.name);  // names the nearest when there is none
+    print_setting(cx, *Settings::find(*a.name), a.name->size());
+    return status::ok;
+  }
+  std::size_t widest = 0;
+  for (const auto& setting : Settings::descriptions())
+    widest = std::max(widest, setting.name.size());
+  for (const auto& setting : Settings::descriptions()) print_setting(cx, setting, widest);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command conf_command = make_command<Args>(
+    {.name = "conf",
+     .group = "Shell",
+     .summary = "List the settings, or change one while zksh runs",
+     .details =
+         "Each setting stands with its value, where that came from, and what it means. The "
+         "configuration file gives the first values; `zksh --show-config` tells more about it.",
+     .examples = {{"conf", "All settings."},
+                  {"conf hints off", "No hints behind the typed line."},
+                  {"conf prompt", "One setting."}},
+     .needs = Needs::Nothing},
+    declare, run);
+}  // namespace zksh
