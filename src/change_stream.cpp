@@ -1,17 +1,14 @@
 // ChangeStream: following the events of a WatchedTree, and the session's life.
 #include "change_stream.h"
 
+#include "patient_connection.h"
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 namespace zksh {
 namespace {
-
-using namespace std::chrono_literals;
-
-// Between two attempts to open a session.
-constexpr auto between_attempts = 1s;
 
 std::int64_t wall_clock() {
   using namespace std::chrono;
@@ -80,27 +77,10 @@ void ChangeStream::await_news(const std::stop_token& stop) {
       return client_.state(held) == SessionState::Expired || client_.session_id(held) == 0;
     });
     if (!gone) break;
-    renew_session(stop);
+    // Only a request opens a session in an expired one's place.
+    await_connection_patiently(client_, wish_.paths.front(), stop);
   }
   if (!client_.monitor().wait(stop, has_news)) throw Cancelled();
-}
-
-/// Only a request opens a session in an expired one's place.
-void ChangeStream::renew_session(const std::stop_token& stop) {
-  try {
-    client_.await_connection(wish_.paths.front(), stop);
-    return;
-  } catch (const Cancelled&) {
-    throw;
-  } catch (const ZkError& error) {
-    if (error.code() != code::connection_loss) throw;
-  } catch (const Error& error) {  // no name resolves
-    if (error.exit_status() != status::no_connection) throw;
-  }
-  client_.monitor().wait_until(
-      stop, Clock::now() + between_attempts,
-      [&](const Monitor::Held& held) { return is_connected(client_.state(held)); });
-  if (stop.stop_requested()) throw Cancelled();
 }
 
 void ChangeStream::follow(const Event& event, std::vector<NodeChange>& changes,

@@ -64,7 +64,6 @@ class ChangeStream {
 
   void hear(const Monitor::Held& held);
   void await_news(const std::stop_token& stop);
-  void renew_session(const std::stop_token& stop);
   void follow(const Event& event, std::vector<NodeChange>& changes, const std::stop_token& stop);
   void follow_session(SessionState state, std::vector<NodeChange>& changes,
                       const std::stop_token& stop);

@@ -39,6 +39,18 @@ class WatchAtThePrompt(ShellTest):
         screen.keys("C-c")
         self.wait_prompt(screen, 2)
 
+    def test_wait_outlives_the_server(self):
+        screen = self.start("-t", "60000")
+        self.run_line(screen, "create /a 1", 0)
+        screen.type("wait --value 2 /a\n")
+        self.server.kill()
+        screen.wait_for("connection lost; trying the servers in turn")
+        self.server.start()
+        screen.wait_for("connected again; the session is the same")
+        with self.znodes() as znodes:
+            znodes.set(self.root + "/a", b"2")
+        self.wait_prompt(screen, 2)
+
     def test_a_program_for_each_event_ends_with_the_watch(self):
         screen = self.start()
         self.run_line(screen, "create /a 1", 0)

@@ -1,0 +1,122 @@
+// wait: end when a node is as it should be.
+#include "command.h"
+#include "duration.h"
+#include "extended_regex.h"
+#include "json.h"
+#include "lock_view.h"
+#include "node_wait.h"
+#include "time_limit.h"
+
+#include <fmt/format.h>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool exists = false;
+  bool gone = false;
+  std::optional<std::string> children;
+  std::optional<std::string> value;
+  std::optional<std::string> timeout;
+  std::optional<std::string> output;
+  std::string path;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-e,--exists", a.exists, "Until there is such a node.");
+  o.flag("-g,--gone", a.gone, "Until there is none.");
+  o.text("-c,--children", a.children,
+         "Until it has so many children: 3, 3+ (at least), or >=3, <=3, >3, <3 in quotes.",
+         "number");
+  o.text("-m,--value", a.value,
+         "Until its value matches a POSIX extended regular expression, anywhere; ^ and $ are the "
+         "ends of lines.",
+         "regex");
+  o.text("-t,--timeout", a.timeout, "Give up after this time (500ms, 5s, 2m), with status 124.",
+         "time");
+  o.choice("-o,--output", a.output, {"json"}, "format",
+           "json: print the node as it is at the end, as an object on a line.");
+  o.node("path", a.path, "The node; it need not exist.");
+}
+
+NodeWish wish_of(const Args& a) {
+  if (int{a.exists} + int{a.gone} + int{a.children.has_value()} + int{a.value.has_value()} != 1)
+    throw SyntaxError("one of --exists, --gone, --children and --value says what is waited for");
+  using LooksAt = NodeWish::LooksAt;
+  if (a.exists) return {.holds = [](const NodeState& node) { return node.stat.has_value(); }};
+  if (a.gone) return {.holds = [](const NodeState& node) { return !node.stat.has_value(); }};
+  if (a.children)
+    return {.looks_at = LooksAt::Children,
+            .holds = [count = ChildCount(*a.children, "--children")](const NodeState& node) {
+              return node.stat && count.allows(node.stat->num_children);
+            }};
+  const auto regex = std::make_shared<ExtendedRegex>(*a.value, "--value");
+  return {.looks_at = LooksAt::Value, .holds = [regex](const NodeState& node) {
+            return node.value && regex->matches(*node.value);
+          }};
+}
+
+Json state_json(const Args& a, const std::string& path, const NodeState& node) {
+  auto json = Json::object();
+  json.set("path", path).set("exists", node.stat.has_value());
+  if (!node.stat) return json;
+  json.set("version", node.stat->version)
+      .set("czxid", node.stat->czxid)
+      .set("mzxid", node.stat->mzxid)
+      .set("num_children", node.stat->num_children)
+      .set("data_length", node.stat->data_length)
+      .set("ephemeral_owner", node.stat->ephemeral_owner != 0
+                                  ? Json(session_text(node.stat->ephemeral_owner))
+                                  : Json());
+  if (a.value) json.set("value", node.value);
+  return json;
+}
+
+/// How it was when the time was over.
+std::string unmet(const Args& a, const NodeState& node) {
+  if (!node.stat) return "it does not exist";
+  if (a.gone) return "it exists";
+  if (a.children) return fmt::format("it has {} children", node.stat->num_children);
+  return node.value ? "its value does not match" : "its value is null";
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.output) cx.out.set_format(Format::Json);
+  const auto wish = wish_of(a);
+  const auto path = cx.resolve(a.path);
+  const auto time =
+      a.timeout ? std::optional(parse_duration(*a.timeout, "--timeout")) : std::nullopt;
+  const TimeLimit limit(cx.client.monitor(), time, cx.stop);
+  NodeState node;
+  try {
+    await_node(cx.client, path, wish, node, limit.stop());
+  } catch (const Cancelled&) {
+    if (!limit.reached()) throw;
+    cx.out.err_line("{}: {} after {}", cx.out.shown_in_error(path), unmet(a, node), *a.timeout);
+    return status::timed_out;
+  }
+  if (cx.out.style().format == Format::Json) cx.out.line("{}", state_json(a, path, node).text());
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command wait_command = make_command<Args>(
+    {.name = "wait",
+     .group = "Watches",
+     .summary = "End when a node is as it should be",
+     .details =
+         "For scripts: silent, with status 0 when the condition holds, at once if it does already, "
+         "and 124 when the time is over. It looks again only when a watch tells of a change, and "
+         "goes on through lost connections and expired sessions. A node that does not exist has no "
+         "number of children, and no value; a null value matches nothing.\n\n"
+         "-o json prints path, exists, and of a node that exists version, czxid, mzxid, "
+         "num_children, data_length, ephemeral_owner (\"0x…\" or null), and with --value its "
+         "value: text, or an object with base64.",
+     .examples = {{"wait --exists /app", "Until it is there."},
+                  {"wait --gone --timeout 5s /app/old", "Until it is gone, five seconds at most."},
+                  {"wait --children 1+ /app", "Until it has a child at least."},
+                  {"wait --value '^$|ready' /app/config", "Until its value says so."}},
+     .strict = true},
+    declare, run);
+}  // namespace zksh
