@@ -15,6 +15,7 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.text("scheme", a.scheme, "digest, or what else the servers know.");
+  o.suggest({"digest"});
   o.text("auth", a.credential,
          "For digest user:password; what is left out is asked for. @FILE takes it from a file.");
   o.file("--file", a.file, "A file with a scheme and a credential on each line: adds them all.");

@@ -17,6 +17,7 @@ void declare(Options& o, Args& a) {
   o.text("read|write|downgrade", a.mode,
          "read: together with other readers; write: alone; downgrade: turn the write lock that "
          "this shell holds into a read lock, letting no writer in between.");
+  o.suggest({"read", "write", "downgrade"});
   declare_lock_options(o, a.lock, true);
 }
 

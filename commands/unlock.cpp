@@ -19,8 +19,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.nodes("path|node", a.locks, "A lock of this shell; or a contender's node: its owner is asked.",
-          false);
+  o.held_locks("path|node", a.locks, "A lock of this shell; or a contender's node: its owner is asked.");
   o.flag("--all", a.all, "Every lock that this shell holds or waits for.");
 }
 

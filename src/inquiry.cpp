@@ -33,8 +33,10 @@ void end_in_time() {
   setitimer(ITIMER_REAL, &limit, nullptr);
 }
 
-std::vector<std::string> matching_children(Client& client, const std::string& parent,
-                                           const std::string& prefix) {
+/// Of more it is not asked whether they have children: no shell lists them all.
+constexpr std::size_t most_stats = 2000;
+
+ChildNodes matching_children(Client& client, const std::string& parent, const std::string& prefix) {
   client.await_connection(parent, {});
   auto names = client.children(parent, Watch::none(), {}).names;
   // A name that cannot be printed as it is cannot stand in a list of lines either.
@@ -42,19 +44,26 @@ std::vector<std::string> matching_children(Client& client, const std::string& pa
     return !name.starts_with(prefix) || escape_for_terminal(name) != name;
   });
   std::ranges::sort(names);
+  ChildNodes nodes;
+  nodes.count = names.size();
+  if (names.empty()) return nodes;
+  nodes.common = common_beginning(names.front(), names.back());
   std::vector<Pending<Stat>> stats;
   stats.reserve(names.size());
-  for (const auto& name : names)
-    stats.push_back(client.start_exists(join_path(parent, name), Watch::none()));
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  if (names.size() <= most_stats)
+    for (const auto& name : names)
+      stats.push_back(client.start_exists(join_path(parent, name), Watch::none()));
+  nodes.first.reserve(names.size());
+  for (auto& name : names) nodes.first.push_back({.name = std::move(name)});
+  for (std::size_t i = 0; i < stats.size(); ++i) {
     const auto stat = client.await(stats[i], {});
-    if (stat.code == code::ok && stat.value.num_children > 0) names[i] += '/';
+    nodes.first[i].has_children = stat.code == code::ok && stat.value.num_children > 0;
   }
-  return names;
+  return nodes;
 }
 
 /// The nodes of a server, asked once.
-PathSource nodes_of(const std::string& server) {
+NodeSource nodes_of(const std::string& server) {
   return [server](const std::string& parent, const std::string& prefix) {
     end_in_time();
     try {
@@ -63,7 +72,7 @@ PathSource nodes_of(const std::string& server) {
                       [](const Monitor::Held&, const Event&) {});
       return matching_children(session, parent, prefix);
     } catch (const Error&) {
-      return std::vector<std::string>{};
+      return ChildNodes{};
     }
   };
 }
@@ -73,7 +82,7 @@ std::string candidates(const std::vector<std::string>& words) {
     return nodes_of(server.empty() ? default_server() : server);
   });
   std::string text;
-  for (const auto& candidate : found) text += candidate + '\n';
+  for (const auto& candidate : found.first) text += candidate.text + '\n';
   return text;
 }
 

@@ -86,6 +86,7 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
          "When somebody asks for the lock (`revoke`): release (the default; a program is told to "
          "end first), ignore, or a command for $SHELL -c.",
          "what");
+  o.suggest({"release", "ignore"});
   o.flag("--guard", a.guard,
          "While it is held, every write of this shell is refused by the server once it is lost.");
   if (names) {

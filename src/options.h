@@ -28,6 +28,7 @@ struct Argument {
     Choice,
     NodePath,
     NodePaths,  ///< all the positional words that are left
+    HeldLocks,  ///< all the positional words that are left
     AclList,
     File,
     Words,  ///< all the positional words that are left
@@ -42,7 +43,9 @@ struct Argument {
   bool legacy = false;  ///< a form of an old zkCli: parsed, but not shown in the syntax
 
   bool positional() const { return names.front().front() != '-'; }
-  bool takes_rest() const { return kind == Kind::Words || kind == Kind::NodePaths; }
+  bool takes_rest() const {
+    return kind == Kind::Words || kind == Kind::NodePaths || kind == Kind::HeldLocks;
+  }
 };
 
 /// The arguments of one command. Each method binds a variable and records what the user is told.
@@ -81,6 +84,10 @@ class Options {
   /// All the positional words that are left.
   void words(std::string_view name, std::vector<std::string>& target, std::string_view help,
              bool required = false);
+  /// All the positional words that are left: locks of this shell, or nodes of contenders.
+  void held_locks(std::string_view name, std::vector<std::string>& target, std::string_view help);
+  /// What the value of the argument declared last mostly is, for completion; others will do too.
+  void suggest(std::vector<std::string> values);
   /// The words after `--`.
   void program(std::vector<std::string>& target, std::string_view help);
   /// The next declared argument is a positional form of an old zkCli. A word that is no number

@@ -2,6 +2,7 @@
 #include "shell.h"
 
 #include "complete.h"
+#include "current_node.h"
 #include "lock_table.h"
 #include "secrets.h"
 #include "signal_relay.h"
@@ -36,12 +37,11 @@ std::string_view state_name(SessionState state) {
   return "";
 }
 
-/// Node paths are not offered: asking a server would block the keys. A PathSource that knows them
-/// already goes here.
-Completion completion(const std::string& line, std::size_t word_begin, std::size_t cursor) {
-  auto candidates = complete_line(line, word_begin, cursor, PathSource());
-  const bool more = candidates.size() == 1 && goes_on(candidates.front());
-  return {.candidates = std::move(candidates), .append = more ? '\0' : ' '};
+std::vector<std::string> lock_paths(const LockTable& locks) {
+  std::vector<std::string> paths;
+  for (const auto& lock : locks.locks())
+    paths.insert(paths.end(), lock->plan().paths.begin(), lock->plan().paths.end());
+  return paths;
 }
 
 }  // namespace
@@ -61,7 +61,8 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
                .out = isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO,
                .on_line = [this](const std::optional<std::string>& line) { accept(line); },
                .await_writable = [&loop](int fd) { return loop.await_writable(fd); },
-               .complete = completion}),
+               .complete = [this](const CompletionRequest& request) { return complete(request); }}),
+      nodes_(around.client, loop.wake_fd()),
       background_(monitor, loop.wake_fd(), around) {
   for (const auto& line : history_file_.load()) LineEditor::remember(line);
   printer_.print_through([this](std::string_view bytes) {
@@ -89,6 +90,7 @@ int Shell::run() {
   events.out_failed = [this](int error) { lose_output(error); };
   loop_.run(printer_, events, [this] {
     look_after_jobs();
+    if (nodes_.look_after()) editor_.completion_came();
     return leaving_ && !command_ && background_.empty();
   });
   editor_.end();
@@ -105,6 +107,23 @@ void Shell::accept(const std::optional<std::string>& line) {
   }
   if (const auto kept = history_file_.add(*line)) LineEditor::remember(*kept);
   start(*line);
+}
+
+Completion Shell::complete(const CompletionRequest& request) {
+  // Once: a node whose children change all the time must not be asked for ever.
+  const bool may_ask = !request.again;
+  auto found = complete_line(request.line, request.cursor,
+                             {.nodes =
+                                  [&](const std::string& parent, const std::string& prefix) {
+                                    return nodes_.matches(parent, prefix, request.room, may_ask);
+                                  },
+                              .current = around_.current.get().path(),
+                              .held_locks = [this] { return lock_paths(around_.locks); }});
+  return {.begin = found.begin,
+          .text = std::move(found.text),
+          .list = std::move(found.list),
+          .count = found.count,
+          .awaited = found.awaited};
 }
 
 void Shell::start(const std::string& line) {

@@ -5,6 +5,7 @@
 #include "interpreter.h"
 #include "job.h"
 #include "loop.h"
+#include "node_cache.h"
 #include "printer.h"
 #include "term/history_file.h"
 #include "term/line_editor.h"
@@ -30,6 +31,7 @@ class Shell {
 
  private:
   void accept(const std::optional<std::string>& line);
+  Completion complete(const CompletionRequest& request);
   void start(const std::string& line);
   void look_after_jobs();
   void interrupt();
@@ -48,6 +50,7 @@ class Shell {
   Terminal terminal_;
   HistoryFile history_file_;
   LineEditor editor_;
+  NodeCache nodes_;
   BackgroundJobs background_;
   std::unique_ptr<Job> command_;    ///< the one in the foreground
   std::unique_ptr<Job> connector_;  ///< waits for a new session behind the prompt

@@ -253,6 +253,39 @@ std::vector<Word> split_words(std::string_view line) {
   return words;
 }
 
+std::optional<TypedWords> split_typed(std::string_view line) {
+  TypedWords typed;
+  std::size_t at = skip_blanks(line, 0);
+  if (at < line.size() && line[at] == '#') return std::nullopt;
+  try {
+    for (; at < line.size(); at = skip_blanks(line, at)) {
+      const auto opening = opening_at(line, at);
+      const auto end = opening > 0 ? closing_of(line, at) : end_of_bare(line, at);
+      const bool unfinished = opening > 0 ? end == npos : end == line.size();
+      if (opening > 0 && end + 1 == line.size()) return std::nullopt;
+      if (unfinished) {
+        const auto first = at + opening;
+        // Were the last byte a lone backslash, the quote put behind it would not close.
+        typed.last = opening == 2 ? quoted_word(std::string(line) + '\'', at, opening)
+                                  : Word{.text = std::string(line.substr(first)), .begin = at};
+        typed.last.end = line.size();
+        typed.last.quoted = opening > 0;
+        typed.quote = opening > 0 ? line[at] : '\0';
+        return typed;
+      }
+      typed.words.push_back(
+          opening > 0
+              ? quoted_word(line, at, opening)
+              : Word{.text = std::string(line.substr(at, end - at)), .begin = at, .end = end});
+      at = typed.words.back().end;
+    }
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+  typed.last.begin = typed.last.end = line.size();
+  return typed;
+}
+
 std::vector<std::string> split_commands(std::string_view text) {
   std::vector<std::string> commands;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -1,6 +1,7 @@
 // Words: how a line is split into words, as zkCli.sh splits it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,18 @@ struct Word {
 /// a comment: no words.
 /// Throws UsageError that points at an unclosed quote or a bad escape.
 std::vector<Word> split_words(std::string_view line);
+
+/// A line as far as it is typed: the words that have ended, and the one that is being typed.
+struct TypedWords {
+  std::vector<Word> words;
+  Word last;  ///< empty behind a blank; its text is what stands there so far, without quotes
+  /// The quote that is open: '"', '\'', '$' (of $'), or '\0'.
+  char quote = '\0';
+};
+
+/// Splits a line that may be unfinished, up to the cursor. No value where no word can be typed: in
+/// a comment, right behind a closing quote, in the middle of an escape, and after a bad one.
+std::optional<TypedWords> split_typed(std::string_view line);
 
 /// Splits the text of `-c` into commands at unquoted `;` and newlines. Blank ones are left out.
 /// An unclosed quote runs to the end of the text; split_words will point at it.

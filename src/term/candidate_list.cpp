@@ -25,9 +25,17 @@ int width_of(std::string_view text) {
   return width;
 }
 
+/// 99960 as "99 960".
+std::string grouped(std::size_t number) {
+  auto digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ' ');
+  return digits;
+}
+
 }  // namespace
 
-std::string candidate_list(const std::vector<std::string>& candidates, ScreenSize screen) {
+std::string candidate_list(const std::vector<std::string>& candidates, std::size_t count,
+                           ScreenSize screen) {
   std::vector<std::string> texts;
   int widest = 1;
   for (const auto& candidate : candidates) {
@@ -48,7 +56,7 @@ std::string candidate_list(const std::vector<std::string>& candidates, ScreenSiz
     }
     list += '\n';
   }
-  if (shown < texts.size()) list += fmt::format("… and {} more\n", texts.size() - shown);
+  if (shown < count) list += fmt::format("… and {} more\n", grouped(count - shown));
   return list;
 }
 

@@ -4,70 +4,34 @@
 // to a sink, so that nothing on the terminal is unknown to the Painter.
 #include "term/line_editor.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-// readline.h needs <cstdio> before it.
 #include "error.h"
-#include "term/candidate_list.h"
+#include "term/readline_bridge.h"
 #include "term/terminal.h"
 
-#include <readline/history.h>
-#include <readline/readline.h>
-
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace zksh {
 namespace {
 
 constexpr std::size_t bytes_per_feed = std::size_t{64} << 10U;
 constexpr std::size_t remembered_line_limit = std::size_t{1} << 20U;
-constexpr int remembered_lines = 10'000;
 constexpr std::string_view bracketed_paste_on = "\033[?2004h";
 constexpr std::string_view bracketed_paste_off = "\033[?2004l";
 
-/// Readline's callbacks carry no context, so there is one current editor.
-LineEditor* current = nullptr;
-
-std::string_view readline_text() {
-  return rl_line_buffer == nullptr
-             ? std::string_view()
-             : std::string_view(rl_line_buffer, static_cast<std::size_t>(rl_end));
-}
-
-bool variable_is_on(const char* name) {
-  const char* value = rl_variable_value(name);
-  return value != nullptr && std::string_view(value) == "on";
-}
-
 /// What `show-mode-in-prompt` of ~/.inputrc wants before the prompt.
 std::string mode_mark() {
-  if (!variable_is_on("show-mode-in-prompt")) return {};
+  if (!readline_variable_is_on("show-mode-in-prompt")) return {};
   constexpr int emacs = 1;
   const bool vi_command = rl_get_keymap() == rl_get_keymap_by_name("vi-command");
   const char* mark = rl_variable_value(rl_editing_mode == emacs ? "emacs-mode-string"
                                        : vi_command             ? "vi-cmd-mode-string"
                                                                 : "vi-ins-mode-string");
   return mark == nullptr ? std::string() : std::string(mark);
-}
-
-/// Gives `function` the keys of `replaced`, in every keymap.
-void take_over(rl_command_func_t* replaced, rl_command_func_t* function) {
-  for (const char* name : {"emacs", "vi-insert", "vi-command"}) {
-    Keymap map = rl_get_keymap_by_name(name);
-    char** keys = rl_invoking_keyseqs_in_map(replaced, map);
-    if (keys == nullptr) continue;
-    for (char** key = keys; *key != nullptr; ++key) {
-      rl_bind_keyseq_in_map(*key, function, map);
-      std::free(*key);
-    }
-    std::free(static_cast<void*>(keys));
-  }
 }
 
 FILE* open_or_throw(int fd, const char* mode) {
@@ -79,56 +43,6 @@ FILE* open_or_throw(int fd, const char* mode) {
 
 }  // namespace
 
-struct LineEditor::Bridge {
-  static int next_byte(FILE*) { return current->input_.next(); }
-
-  static int input_available() {
-    const int microseconds = rl_set_keyboard_input_timeout(0);
-    rl_set_keyboard_input_timeout(microseconds);
-    return current->input_.ready(std::chrono::microseconds(microseconds)) ? 1 : 0;
-  }
-
-  static void redisplay() {}
-
-  static void accept(char* line) {
-    current->accepted_.push_back(line == nullptr ? std::nullopt : std::optional<std::string>(line));
-    std::free(line);
-  }
-
-  static int begin_paste(int, int) {
-    current->pasting_ = true;
-    return 0;
-  }
-
-  static int clear_screen(int, int) {
-    current->painter_.clear_screen();
-    return 0;
-  }
-
-  static int redraw(int, int) {
-    current->painter_.erase();
-    return 0;
-  }
-
-  static void show(char** matches, int count, int) {
-    current->print(candidate_list({matches + 1, matches + 1 + count}, current->painter_.screen()));
-  }
-
-  static char** complete(const char* word, int begin, int end) {
-    rl_attempted_completion_over = 1;  // no file names instead
-    if (!current->options_.complete) return nullptr;
-    static Completion found;
-    found =
-        current->options_.complete(std::string(readline_text()), static_cast<std::size_t>(begin),
-                                   static_cast<std::size_t>(end));
-    rl_completion_append_character = static_cast<unsigned char>(found.append);
-    return rl_completion_matches(word, [](const char*, int state) -> char* {
-      const auto index = static_cast<std::size_t>(state);
-      return index < found.candidates.size() ? strdup(found.candidates[index].c_str()) : nullptr;
-    });
-  }
-};
-
 LineEditor::LineEditor(Options options)
     : options_(std::move(options)),
       input_file_(open_or_throw(fcntl(options_.in, F_DUPFD_CLOEXEC, 3), "r")),
@@ -136,8 +50,8 @@ LineEditor::LineEditor(Options options)
       dumb_(terminal_is_dumb()),
       input_(options_.in),
       painter_(options_.out, dumb_, options_.await_writable) {
-  assert(current == nullptr);
-  current = this;
+  assert(Bridge::current == nullptr);
+  Bridge::current = this;
   set_up_readline();
 }
 
@@ -146,51 +60,7 @@ LineEditor::~LineEditor() {
   rl_callback_handler_remove();
   rl_instream = nullptr;
   rl_outstream = nullptr;
-  current = nullptr;
-}
-
-void LineEditor::set_up_readline() {
-  other_charset_ = use_utf8_locale();
-  rl_readline_name = "zksh";
-  rl_instream = input_file_.get();
-  rl_outstream = sink_.get();
-  rl_catch_signals = 0;
-  rl_catch_sigwinch = 0;
-  rl_change_environment = 0;  // LINES and COLUMNS would be wrong in programs started later
-  rl_prep_term_function = nullptr;
-  rl_deprep_term_function = nullptr;
-  rl_getc_function = Bridge::next_byte;
-  rl_input_available_hook = Bridge::input_available;
-  rl_attempted_completion_function = Bridge::complete;
-  rl_completion_display_matches_hook = Bridge::show;
-  rl_completer_word_break_characters = " \t";
-  rl_completion_query_items = 0;                    // the question would block
-  rl_variable_bind("show-all-if-ambiguous", "on");  // unless ~/.inputrc says otherwise
-  rl_initialize();
-  rl_redisplay_function = Bridge::redisplay;  // set before, it would switch bracketed pastes off
-  // By default Ctrl-J ends a search and keeps the line; here Enter sends the same (see below).
-  const char* terminators = rl_variable_value("isearch-terminators");
-  if (terminators == nullptr || *terminators == '\0')
-    rl_variable_bind("isearch-terminators", "\\e");
-  // The bell goes to stderr, which may be a file.
-  if (!is_terminal(STDERR_FILENO)) rl_variable_bind("bell-style", "none");
-  take_over(rl_clear_screen, Bridge::clear_screen);
-  take_over(rl_clear_display, Bridge::clear_screen);
-  take_over(rl_refresh_line, Bridge::redraw);
-  bracketed_paste_ = !dumb_ && variable_is_on("enable-bracketed-paste");
-  for (const char* map : {"emacs", "vi-insert", "vi-command"})
-    rl_bind_keyseq_in_map("\\e[200~", Bridge::begin_paste, rl_get_keymap_by_name(map));
-  stifle_history(remembered_lines);
-}
-
-/// Readline forgets what it knows of the line before.
-void LineEditor::start_line() const {
-  rl_callback_handler_install("", Bridge::accept);
-  if (!other_charset_) return;
-  use_utf8_locale();  // readline sets the environment's one for each line
-  rl_variable_bind("input-meta", "on");
-  rl_variable_bind("output-meta", "on");
-  rl_variable_bind("convert-meta", "off");
+  Bridge::current = nullptr;
 }
 
 void LineEditor::prepare_terminal() {

@@ -16,16 +16,25 @@
 
 namespace zksh {
 
-/// What could replace the word before the cursor.
-struct Completion {
-  std::vector<std::string> candidates;
-  char append = ' ';  ///< put behind the only candidate; '\0' for nothing
+/// What a Completer is asked.
+struct CompletionRequest {
+  std::string_view line;
+  std::size_t cursor = 0;  ///< a byte offset
+  std::size_t room = 0;    ///< how many candidates can be listed, about
+  bool again = false;      ///< what was awaited has come; false: Tab was pressed
 };
-/// Given the line, where the word begins (after a blank) and the cursor, as byte offsets. Is called
-/// for each Tab, from C code: it must neither block nor throw. Several candidates without more in
-/// common than is typed are shown above the line.
-using Completer =
-    std::function<Completion(const std::string& line, std::size_t word_begin, std::size_t cursor)>;
+
+struct Completion {
+  std::size_t begin = 0;  ///< what stands from this byte of the line to the cursor …
+  std::string text;       ///< … becomes this
+  /// When that changes nothing: the candidates, listed above the line; perhaps the first alone.
+  std::vector<std::string> list{};
+  std::size_t count = 0;  ///< of all candidates
+  /// More can be said soon: nothing is done before LineEditor::completion_came is called.
+  bool awaited = false;
+};
+/// Is called for each Tab, from C code: it must neither block nor throw.
+using Completer = std::function<Completion(const CompletionRequest&)>;
 
 /// Edits one line after the other. Readline's state is global: one LineEditor at a time, main
 /// thread only. No member blocks, but for a terminal that does not take its output.
@@ -68,6 +77,10 @@ class LineEditor {
   /// Input is waiting inside (the next line of a paste): call feed() without polling.
   bool pending() const;
 
+  /// What a Completer awaits has come. The completion is done as if Tab were pressed now, unless
+  /// the line or the cursor has changed since.
+  void completion_came();
+
   /// Ctrl-C: drops the line visibly, and what is left of a paste, and prompts again. When
   /// inactive, drops what is left of a paste: the lines after the interrupted command.
   void interrupt();
@@ -97,7 +110,14 @@ class LineEditor {
   };
   using FilePointer = std::unique_ptr<FILE, CloseFile>;
 
+  /// A completion that waits for its candidates, and what was typed then.
+  struct Awaited {
+    std::string line;
+    int cursor = 0;
+  };
+
   void set_up_readline();
+  void bind_keys();
   void start_line() const;
   void prepare_terminal();
   void release_terminal();
@@ -109,6 +129,8 @@ class LineEditor {
   void type_pasted_line();
   void deliver();
   void drop_queued();
+  void complete(bool again);
+  bool still_awaited() const;
 
   Options options_;
   FilePointer input_file_;  ///< what readline takes the terminal's modes from
@@ -121,7 +143,8 @@ class LineEditor {
   std::string prompt_;
   std::string unfinished_output_;
   std::string carried_text_;  ///< begins the next line
-  std::string paste_;         ///< what has come of a paste
+  std::optional<Awaited> awaited_;
+  std::string paste_;  ///< what has come of a paste
   bool pasting_ = false;
   bool active_ = false;
   bool suspended_ = false;

@@ -1,4 +1,5 @@
-"""Tab inside the shell: one completion is typed, several are listed above the line, which stays as it is."""
+"""Tab inside the shell: one completion is typed, several are listed above the line, which stays as it is.
+Nodes are fetched behind the line: no key waits for a server."""
 import os
 import shutil
 import signal
@@ -7,6 +8,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from shell_case import ShellTest  # noqa: E402
 from tmux import Tmux  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
@@ -49,6 +51,119 @@ class Completion(unittest.TestCase):
     def test_a_node_path_begins_without_a_blank_behind_it(self):
         self.screen.type("get \t")
         self.wait_typed("get /")
+
+
+class NodePaths(ShellTest):
+    def setUp(self):
+        super().setUp()
+        with self.znodes() as znodes:
+            for path in ("/app", "/app/config", "/app/jobs", "/app/jobs/one", "/app/my node 1", "/app/my node 2",
+                         "/app/say \"it's\"", "/app/line\u202eend"):
+                znodes.create(self.root + path)
+
+    def wait_typed(self, screen, number, text):
+        """Waits until the line is this, blanks at its end included."""
+        width = len(self.prompt(number) + " " + text)
+        self.wait_prompt(screen, number, typed=text)
+        screen.wait_for(lambda s: s.cursor()[0] == width)
+
+    def test_the_only_one_is_typed_with_a_slash_where_it_goes_on(self):
+        screen = self.start(width=120)
+        screen.type("get /a\t")
+        self.wait_typed(screen, 0, "get /app/")
+        screen.type("c\t")
+        self.wait_typed(screen, 0, "get /app/config ")
+        screen.keys("C-u")
+        screen.type("get /app/j\t")
+        self.wait_typed(screen, 0, "get /app/jobs/")
+
+    def test_several_are_listed_with_marks(self):
+        screen = self.start(width=160)
+        self.run_line(screen, "create -e /app/mine x", 0)
+        screen.type("ls /app/\t")
+        screen.wait_for(lambda s: any({"mine*", "jobs/", "config"} <= set(line.split()) for line in s.lines()))
+        self.wait_typed(screen, 1, "ls /app/")
+        self.assertIn("line\\u202eend", screen.text())
+
+    def test_what_is_typed_is_read_back_as_the_same_path(self):
+        screen = self.start(width=120)
+        for start, typed in (("/app/s", """$'/app/say "it\\'s"' """), ("/app/l", "$'/app/line\\u202eend' "),
+                             ("/app/m\t1", '"/app/my node 1" '), ("'/app/m\t2", "'/app/my node 2' ")):
+            with self.subTest(typed):
+                screen.type(f"get -s {start}")
+                screen.keys("Tab")
+                self.wait_typed(screen, 0, f"get -s {typed}")
+                screen.keys("C-u")
+
+    def test_what_others_create_and_delete_is_known(self):
+        screen = self.start(width=120)
+        screen.type("get /app/c\t")
+        self.wait_typed(screen, 0, "get /app/config ")
+        with self.znodes() as znodes:
+            znodes.delete(self.root + "/app/config")
+            znodes.create(self.root + "/app/constable")
+        screen.keys("C-u")
+
+        def completes(s):
+            s.keys("C-u")
+            s.type("get /app/c\t")
+            s.wait_for(lambda now: now.lines()[-1].endswith(("config", "constable")))
+            return s.lines()[-1].endswith("constable")
+        screen.wait_for(completes)
+
+    def test_a_held_lock(self):
+        screen = self.start(width=120)
+        screen.type("lock -q /app/jobs\n")
+        screen.wait_for(lambda s: s.lines()[-1].endswith("1 locked /app/jobs]"))
+        screen.type("unlock \t")
+        screen.wait_for(lambda s: s.lines()[-1].endswith("] unlock /app/jobs"))
+
+    def test_acls_part_by_part(self):
+        screen = self.start(width=120)
+        screen.type("setAcl /app w\t\t")
+        self.wait_typed(screen, 0, "setAcl /app world:anyone:")
+        screen.type("cdrw\t")
+        self.wait_typed(screen, 0, "setAcl /app world:anyone:cdrwa ")
+
+    def test_many_children_show_a_page_and_the_count(self):
+        with self.znodes() as znodes:
+            znodes.create(self.root + "/big")
+            for number in range(1200):
+                znodes.create(f"{self.root}/big/node-{number:05}")
+        screen = self.start(width=120, height=20)
+        screen.type("get /big/\t")
+        self.wait_typed(screen, 0, "get /big/node-0")
+        screen.keys("Tab")
+        screen.wait_for(lambda s: any(line.startswith("… and 1 1") for line in s.lines()))
+        self.assertIn("node-00000", screen.text())
+        self.wait_typed(screen, 0, "get /big/node-0")
+
+    def test_a_frozen_server_keeps_no_key(self):
+        screen = self.start(width=120)
+        screen.type("get /app/c\t")
+        self.wait_typed(screen, 0, "get /app/config ")
+        self.server.freeze()
+        screen.keys("C-u")
+        screen.type("get /app/jobs/\t")
+        screen.type("o")
+        self.wait_typed(screen, 0, "get /app/jobs/o")
+        self.server.thaw()
+        # The line is another one by now: nothing may happen to it.
+        screen.keys("Tab")
+        self.wait_typed(screen, 0, "get /app/jobs/one ")
+
+    def test_an_answer_that_comes_late_completes_the_line(self):
+        screen = self.start(width=120)
+        self.server.freeze()
+        screen.type("get /app/c\t")
+        self.server.thaw()
+        self.wait_typed(screen, 0, "get /app/config ")
+
+    def test_without_a_connection_nothing_happens(self):
+        screen = self.start(server="127.0.0.1:1")
+        self.wait_prompt(screen, 0, "CONNECTING", server="127.0.0.1:1")
+        screen.type("get /a\tb")
+        self.wait_prompt(screen, 0, "CONNECTING", "get /ab", server="127.0.0.1:1")
 
 
 if __name__ == "__main__":

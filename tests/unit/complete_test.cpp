@@ -15,21 +15,53 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::UnorderedElementsAre;
 
-std::vector<std::string> tree(const std::string& parent, const std::string& prefix) {
-  std::vector<std::string> names;
-  if (parent == "/") names = {"app/", "apple", "zookeeper/"};
-  if (parent == "/app") names = {"config", "jobs/"};
-  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(prefix); });
-  return names;
+ChildNodes tree(const std::string& parent, const std::string& prefix) {
+  std::vector<ChildNode> all;
+  if (parent == "/")
+    all = {{.name = "app", .has_children = true},
+           {.name = "apple"},
+           {.name = "session", .is_ephemeral = true},
+           {.name = "unknown", .known = false},
+           {.name = "zookeeper", .has_children = true}};
+  if (parent == "/app") all = {{.name = "config"}, {.name = "jobs", .has_children = true}};
+  if (parent == "/odd")
+    all = {{.name = "it's \"x\""}, {.name = "my node 1"}, {.name = "my node 2"}, {.name = "q\"1"},
+           {.name = "tab\there"},  {.name = "übel"},      {.name = "ýbel"}};
+  std::erase_if(all, [&](const ChildNode& child) { return !child.name.starts_with(prefix); });
+  ChildNodes nodes;
+  nodes.count = all.size();
+  if (!all.empty()) nodes.common = common_beginning(all.front().name, all.back().name);
+  nodes.first = std::move(all);
+  return nodes;
 }
 
-std::vector<std::string> at_the_end_of(const std::string& line) {
-  return complete_line(line, line.find_last_of(" \t") + 1, line.size(), tree);
+std::vector<std::string> texts_of(const Candidates& candidates) {
+  std::vector<std::string> texts;
+  for (const auto& candidate : candidates.first) texts.push_back(candidate.text);
+  return texts;
+}
+
+/// The candidates for the last word; words are split at blanks.
+std::vector<std::string> at_the_end_of(const std::string& line, const std::string& current = "/") {
+  std::vector<std::string> words{""};
+  for (const char c : line)
+    if (c != ' ')
+      words.back() += c;
+    else if (!words.back().empty())
+      words.emplace_back();
+  return texts_of(complete_command(words, {.nodes = tree, .current = current}));
+}
+
+/// The line after a Tab at its end, or where the ^ is.
+std::string completed(std::string line, const std::string& current = "/") {
+  const auto cursor = std::min(line.find('^'), line.size());
+  if (cursor < line.size()) line.erase(cursor, 1);
+  const auto completion = complete_line(line, cursor, {.nodes = tree, .current = current});
+  return line.replace(completion.begin, cursor - completion.begin, completion.text);
 }
 
 TEST(Complete, NamesOfCommands) {
   EXPECT_THAT(at_the_end_of("cre"), ElementsAre("create"));
-  EXPECT_THAT(at_the_end_of("  cre"), ElementsAre("create"));
   EXPECT_THAT(at_the_end_of("nonesuch"), IsEmpty());
   EXPECT_THAT(at_the_end_of("nonesuch -"), IsEmpty());
 }
@@ -67,19 +99,84 @@ TEST(Complete, ProgramsAndTheirFilesBehindTwoDashes) {
   EXPECT_THAT(at_the_end_of("ls -- /app"), Contains("/app/")) << "ls runs none";
 }
 
-TEST(Complete, NothingWithinQuotesOrAComment) {
-  EXPECT_THAT(at_the_end_of("get \"/app"), IsEmpty());
-  EXPECT_THAT(at_the_end_of("set /a 'x /app"), IsEmpty());
-  EXPECT_THAT(at_the_end_of("# cre"), IsEmpty());
+TEST(Complete, AclsPartByPart) {
+  EXPECT_THAT(at_the_end_of("setAcl /a w"), ElementsAre("world:"));
+  EXPECT_THAT(at_the_end_of("setAcl /a "), Contains("x509:"));
+  EXPECT_THAT(at_the_end_of("setAcl /a world:"), ElementsAre("world:anyone:"));
+  EXPECT_THAT(at_the_end_of("setAcl /a auth:"), ElementsAre("auth::"));
+  EXPECT_THAT(at_the_end_of("setAcl /a digest:"), IsEmpty()) << "whose, nobody knows";
+  EXPECT_THAT(at_the_end_of("setAcl /a world:anyone:"), Contains("world:anyone:cdrwa"));
+  EXPECT_THAT(at_the_end_of("create /a x ip:::1:cd,world:anyone:cdr"),
+              ElementsAre("ip:::1:cd,world:anyone:cdra", "ip:::1:cd,world:anyone:cdrw"));
 }
 
-TEST(Complete, OnlyTheWordBeforeTheCursorCounts) {
-  EXPECT_THAT(complete_line("get /apple", 4, 7, tree), ElementsAre("/app/", "/apple"));
-  EXPECT_THAT(complete_line("cre /a", 0, 3, tree), ElementsAre("create"));
+TEST(Complete, LocksThatThisShellHas) {
+  const CompletionSources sources{.nodes = tree, .held_locks = [] {
+                                    return std::vector<std::string>{"/locks/b", "/locks/a"};
+                                  }};
+  EXPECT_THAT(texts_of(complete_command({"unlock", ""}, sources)),
+              ElementsAre("/locks/a", "/locks/b"));
+  EXPECT_THAT(texts_of(complete_command({"unlock", "/locks/b", "/locks/a"}, sources)),
+              ElementsAre("/locks/a"));
+  EXPECT_THAT(texts_of(complete_command({"unlock", "/app/c"}, sources)), ElementsAre("/app/config"))
+      << "a contender's node";
+}
+
+TEST(Complete, WhereSeveralNodesAreTaken) {
+  EXPECT_THAT(at_the_end_of("multilock /app/config /app/j"), ElementsAre("/app/jobs/"));
+}
+
+TEST(Complete, RelativePathsBeginAtTheCurrentNode) {
+  EXPECT_THAT(at_the_end_of("get ", "/app"), ElementsAre("config", "jobs/"));
+  EXPECT_THAT(at_the_end_of("get c", "/app"), ElementsAre("config"));
+  EXPECT_THAT(at_the_end_of("get ../app", "/app"), ElementsAre("../app/", "../apple"));
+  EXPECT_THAT(at_the_end_of("get ..", "/app"), ElementsAre("../"));
+  EXPECT_THAT(at_the_end_of("get /app//"), IsEmpty()) << "no path";
+}
+
+TEST(CompleteLine, TheOnlyOneIsTyped) {
+  EXPECT_EQ(completed("creat^"), "create ");
+  EXPECT_EQ(completed("get /app/c"), "get /app/config ");
+  EXPECT_EQ(completed("get /app/j"), "get /app/jobs/");
+  EXPECT_EQ(completed("get /unk"), "get /unknown") << "it may go on";
+  EXPECT_EQ(completed("get /app/con^ x"), "get /app/config x");
+  EXPECT_EQ(completed("get /app/con^fig"), "get /app/configfig") << "as other shells do";
+}
+
+TEST(CompleteLine, WhatTheyHaveInCommonIsTypedThenAListIsGiven) {
+  EXPECT_EQ(completed("get /ap"), "get /app");
+  const auto completion = complete_line("get /app", 8, {.nodes = tree});
+  EXPECT_EQ(completion.text, "/app");
+  EXPECT_EQ(completion.count, 2U);
+  EXPECT_THAT(completion.list, ElementsAre("app/", "apple"));
+  EXPECT_THAT(complete_line("get /", 5, {.nodes = tree}).list, Contains("session*"));
+}
+
+TEST(CompleteLine, NoCharacterIsSplit) { EXPECT_EQ(completed("get /odd/"), "get /odd/"); }
+
+TEST(CompleteLine, QuotesWhatTheGrammarWantsQuoted) {
+  EXPECT_EQ(completed("get /odd/m"), "get \"/odd/my node ");
+  EXPECT_EQ(completed("get \"/odd/my node 1"), "get \"/odd/my node 1\" ");
+  EXPECT_EQ(completed("get '/odd/my node 1"), "get '/odd/my node 1' ");
+  EXPECT_EQ(completed("get '/odd/m^' x"), "get '/odd/my node ' x");
+  EXPECT_EQ(completed("get '/odd/my node 1^' x"), "get '/odd/my node 1' x");
+  EXPECT_EQ(completed("get /odd/i"), "get $'/odd/it\\'s \"x\"' ");
+  EXPECT_EQ(completed("get \"/odd/q"), "get /odd/q\"1 ");
+  EXPECT_EQ(completed("get /odd/t"), "get $'/odd/tab\\there' ");
+  EXPECT_EQ(completed("get $'/o\\x64d/t"), "get $'/odd/tab\\there' ");
+}
+
+TEST(CompleteLine, DoesNothingWhereItCouldBeWrong) {
+  EXPECT_EQ(completed("get $'/app\\q"), "get $'/app\\q");
+  EXPECT_EQ(completed("get \"/app\""), "get \"/app\"");
+  EXPECT_EQ(completed("# cre"), "# cre");
+  EXPECT_EQ(completed("get $'/a\\"), "get $'/a\\");
+  EXPECT_EQ(completed("set /a 'x /app"), "set /a 'x /app");
+  EXPECT_EQ(completed("get /odd/m^x"), "get /odd/mx") << "the quotes would end before the x";
 }
 
 TEST(Complete, WithoutASourceThereAreNoPaths) {
-  EXPECT_THAT(complete_line("get /a", 4, 6, {}), IsEmpty());
+  EXPECT_THAT(texts_of(complete_command({"get", "/a"}, {})), IsEmpty());
 }
 
 TEST(Complete, AnInvocationNamesItsServer) {
@@ -90,13 +187,13 @@ TEST(Complete, AnInvocationNamesItsServer) {
   flag.kind = Argument::Kind::Flag;
   flag.names = {"-r"};
   std::string asked;
-  const auto paths_of = [&](const std::string& name) {
+  const auto nodes_of = [&](const std::string& name) {
     asked = name;
-    return PathSource(tree);
+    return NodeSource(tree);
   };
   const auto candidates = [&](const std::vector<std::string>& words) {
     asked = "none";
-    return complete_invocation(words, {server, flag}, paths_of);
+    return texts_of(complete_invocation(words, {server, flag}, nodes_of));
   };
   EXPECT_THAT(candidates({"-rs", "h:1", "get", "/apple"}), ElementsAre("/apple"));
   EXPECT_EQ(asked, "h:1");

@@ -1,0 +1,126 @@
+// Readline bridge: setting readline up, and what it calls back.
+#include "term/readline_bridge.h"
+
+#include "term/terminal.h"
+
+#include <cstdlib>
+#include <string>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+constexpr int remembered_lines = 10'000;
+
+/// Gives `function` the keys of `replaced`, in every keymap.
+void take_over(rl_command_func_t* replaced, rl_command_func_t* function) {
+  for (const char* name : {"emacs", "vi-insert", "vi-command"}) {
+    Keymap map = rl_get_keymap_by_name(name);
+    char** keys = rl_invoking_keyseqs_in_map(replaced, map);
+    if (keys == nullptr) continue;
+    for (char** key = keys; *key != nullptr; ++key) {
+      rl_bind_keyseq_in_map(*key, function, map);
+      std::free(*key);
+    }
+    std::free(static_cast<void*>(keys));
+  }
+}
+
+}  // namespace
+
+LineEditor* LineEditor::Bridge::current = nullptr;
+
+std::string_view readline_text() {
+  return rl_line_buffer == nullptr
+             ? std::string_view()
+             : std::string_view(rl_line_buffer, static_cast<std::size_t>(rl_end));
+}
+
+bool readline_variable_is_on(const char* name) {
+  const char* value = rl_variable_value(name);
+  return value != nullptr && std::string_view(value) == "on";
+}
+
+int LineEditor::Bridge::next_byte(FILE* /*file*/) { return current->input_.next(); }
+
+int LineEditor::Bridge::input_available() {
+  const int microseconds = rl_set_keyboard_input_timeout(0);
+  rl_set_keyboard_input_timeout(microseconds);
+  return current->input_.ready(std::chrono::microseconds(microseconds)) ? 1 : 0;
+}
+
+void LineEditor::Bridge::accept(char* line) {
+  current->accepted_.push_back(line == nullptr ? std::nullopt : std::optional<std::string>(line));
+  std::free(line);
+}
+
+int LineEditor::Bridge::begin_paste(int /*count*/, int /*key*/) {
+  current->pasting_ = true;
+  return 0;
+}
+
+int LineEditor::Bridge::clear_screen(int /*count*/, int /*key*/) {
+  current->painter_.clear_screen();
+  return 0;
+}
+
+int LineEditor::Bridge::redraw(int /*count*/, int /*key*/) {
+  current->painter_.erase();
+  return 0;
+}
+
+int LineEditor::Bridge::complete(int /*count*/, int /*key*/) {
+  current->complete(false);
+  return 0;
+}
+
+void LineEditor::set_up_readline() {
+  other_charset_ = use_utf8_locale();
+  rl_readline_name = "zksh";
+  rl_instream = input_file_.get();
+  rl_outstream = sink_.get();
+  rl_catch_signals = 0;
+  rl_catch_sigwinch = 0;
+  rl_change_environment = 0;  // LINES and COLUMNS would be wrong in programs started later
+  rl_prep_term_function = nullptr;
+  rl_deprep_term_function = nullptr;
+  rl_getc_function = Bridge::next_byte;
+  rl_input_available_hook = Bridge::input_available;
+  rl_initialize();
+  rl_redisplay_function = Bridge::redisplay;  // set before, it would switch bracketed pastes off
+  // By default Ctrl-J ends a search and keeps the line; here Enter sends the same (see
+  // prepare_terminal).
+  const char* terminators = rl_variable_value("isearch-terminators");
+  if (terminators == nullptr || *terminators == '\0')
+    rl_variable_bind("isearch-terminators", "\\e");
+  // The bell goes to stderr, which may be a file.
+  if (!is_terminal(STDERR_FILENO)) rl_variable_bind("bell-style", "none");
+  bracketed_paste_ = !dumb_ && readline_variable_is_on("enable-bracketed-paste");
+  bind_keys();
+  stifle_history(remembered_lines);
+}
+
+void LineEditor::bind_keys() {
+  take_over(rl_clear_screen, Bridge::clear_screen);
+  take_over(rl_clear_display, Bridge::clear_screen);
+  take_over(rl_refresh_line, Bridge::redraw);
+  // Readline's own would wait for candidates, and sort and compare all of them.
+  for (auto* const completes : {rl_complete, rl_possible_completions, rl_insert_completions,
+                                rl_menu_complete, rl_backward_menu_complete, rl_old_menu_complete})
+    take_over(completes, Bridge::complete);
+  take_over(rl_vi_complete, Bridge::complete);
+  for (const char* map : {"emacs", "vi-insert", "vi-command"})
+    rl_bind_keyseq_in_map("\\e[200~", Bridge::begin_paste, rl_get_keymap_by_name(map));
+}
+
+/// Readline forgets what it knows of the line before.
+void LineEditor::start_line() const {
+  rl_callback_handler_install("", Bridge::accept);
+  if (!other_charset_) return;
+  use_utf8_locale();  // readline sets the environment's one for each line
+  rl_variable_bind("input-meta", "on");
+  rl_variable_bind("output-meta", "on");
+  rl_variable_bind("convert-meta", "off");
+}
+
+}  // namespace zksh

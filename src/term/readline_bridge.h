@@ -1,0 +1,33 @@
+// Readline bridge: the line editor's way to readline's global state and C callbacks.
+#pragma once
+
+#include "term/line_editor.h"
+
+// readline.h needs <cstdio> before it.
+#include <readline/history.h>
+#include <readline/readline.h>
+
+#include <cstdio>
+#include <string_view>
+
+namespace zksh {
+
+/// Readline's callbacks carry no context, so there is one current editor.
+struct LineEditor::Bridge {
+  static LineEditor* current;
+
+  static int next_byte(FILE* file);
+  static int input_available();
+  static void redisplay() {}
+  static void accept(char* line);
+  static int begin_paste(int count, int key);
+  static int clear_screen(int count, int key);
+  static int redraw(int count, int key);
+  static int complete(int count, int key);
+};
+
+/// What is being typed; good until readline is called again.
+std::string_view readline_text();
+bool readline_variable_is_on(const char* name);
+
+}  // namespace zksh
