@@ -19,7 +19,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.held_locks("path|node", a.locks, "A lock of this shell; or a contender's node: its owner is asked.");
+  o.held_locks("path|node", a.locks,
+               "A lock of this shell; or a contender's node: its owner is asked.");
   o.flag("--all", a.all, "Every lock that this shell holds or waits for.");
 }
 
