@@ -1,6 +1,7 @@
 // Arguments: what zksh was started with, on CLI11.
 #include "arguments.h"
 
+#include "auth_file.h"
 #include "client_configuration.h"
 #include "connect_string.h"
 #include "duration.h"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <tuple>
 #include <utility>
 
 namespace zksh {
@@ -32,8 +34,13 @@ struct Raw {
   std::string format;
   std::string sandbox;
   std::string client_configuration;
+  std::string profile;
+  std::string color;
+  std::string auth_file;
   int log_level = 0;
+  bool any_server = false;
   bool read_only = false;
+  bool show_config = false;
   bool keep_going = false;
   bool wait_for_connection = false;
   bool help = false;
@@ -49,12 +56,20 @@ void declare(CLI::App& app, Raw& raw) {
   app.add_option("-s,--server", raw.server,
                  "host[:port][,host[:port]…][/chroot]; localhost:2181, or $ZKSH_SERVER")
       ->type_name("HOSTS");
+  app.add_option("-p,--profile", raw.profile,
+                 "Take the values of this section of the configuration file; or $ZKSH_PROFILE")
+      ->type_name("NAME");
   app.add_option("-t,--timeout", raw.timeout,
                  "Session timeout in milliseconds (30000), or with a unit")
       ->type_name("MS");
   app.add_option("--connect-timeout", raw.connect_timeout, "How long to wait for a server (10s)")
       ->type_name("TIME");
-  app.add_flag("-r,--read-only", raw.read_only, "A read-only server will do");
+  app.add_flag("-r", raw.any_server, "A read-only server will do");
+  app.add_flag("--read-only", raw.read_only, "Send no write at all; a read-only server will do");
+  app.add_option(
+         "--auth-file", raw.auth_file,
+         "Add the credentials of this file to every session: lines of scheme and credential")
+      ->type_name("FILE");
   app.add_option("-c", raw.commands,
                  "Run these commands, separated by ; or newlines; may be repeated")
       ->type_name("COMMANDS")
@@ -71,6 +86,9 @@ void declare(CLI::App& app, Raw& raw) {
   app.add_option("-o,--output", raw.format,
                  "zkcli (as zkCli.sh prints), plain (one item a line) or json (one value a line)")
       ->type_name("FORMAT");
+  app.add_option("--color", raw.color,
+                 "auto (on a terminal, unless NO_COLOR is set), always, never")
+      ->type_name("WHEN");
   app.add_option("--sandbox", raw.sandbox,
                  "Start N (1, 3 or 5) private throw-away servers and connect to them")
       ->type_name("[=N]")
@@ -83,6 +101,8 @@ void declare(CLI::App& app, Raw& raw) {
   app.add_flag("--waitforconnection", raw.wait_for_connection, "As in zkCli; zksh always waits");
   app.add_option("--client-configuration", raw.client_configuration, "zkCli's properties file")
       ->type_name("FILE");
+  app.add_flag("--show-config", raw.show_config,
+               "Print what is configured, and where each value came from, and exit");
   app.add_flag("--help", raw.help, "Print this and exit");
   app.add_flag("--version", raw.version, "Print the version and exit");
 }
@@ -105,6 +125,7 @@ std::vector<Argument> declared(const CLI::App& app) {
       argument.kind = argument.value == "FILE" ? Argument::Kind::File : Argument::Kind::Text;
     if (option->check_lname("output"))
       for (const auto& [name, format] : formats) argument.choices.emplace_back(name);
+    if (option->check_lname("color")) argument.choices = {"auto", "always", "never"};
     if (option->check_lname("sandbox")) argument.choices = {"1", "3", "5"};
     arguments.push_back(std::move(argument));
   }
@@ -146,10 +167,17 @@ std::vector<ScriptSource> script_order(const CLI::App& app, const Raw& raw) {
   return scripts;
 }
 
-Format parse_format(const std::string& text) {
+/// How messages name a value.
+std::string described(const Configuration& config, std::string_view key) {
+  const auto& origin = config[key].origin;
+  return origin.starts_with('-') ? origin : fmt::format("{} ({})", key, origin);
+}
+
+Format parse_format(const Configuration& config) {
   for (const auto& [name, format] : formats)
-    if (text == name || text.empty()) return format;
-  throw UsageError(fmt::format("-o {}: the formats are zkcli, plain and json", text));
+    if (config.text("output") == name) return format;
+  throw UsageError(fmt::format("{} {}: the formats are zkcli, plain and json",
+                               config["output"].origin, config.text("output")));
 }
 
 int parse_sandbox(const CLI::App& app, const std::string& text) {
@@ -160,12 +188,51 @@ int parse_sandbox(const CLI::App& app, const std::string& text) {
   return static_cast<int>(number);
 }
 
-/// The flag goes before the environment.
-std::string chosen_server(const CLI::App& app, const Raw& raw) {
-  auto server = app.count("--server") > 0 ? raw.server : default_server();
-  if (server.empty()) throw UsageError("--server: the name of the server is empty");
-  parse_connect_string(server);  // says what is wrong with it
-  return server;
+std::optional<Configuration::Value> wanted_profile(const CLI::App& app, const Raw& raw) {
+  if (app.count("--profile") > 0) return Configuration::Value{raw.profile, "--profile"};
+  const char* const preset = std::getenv("ZKSH_PROFILE");
+  if (preset && *preset) return Configuration::Value{preset, "$ZKSH_PROFILE"};
+  return std::nullopt;
+}
+
+/// What the environment and the options say, over what the files say.
+void overlay(const CLI::App& app, const Raw& raw, Configuration& config) {
+  const char* const preset = std::getenv("ZKSH_SERVER");
+  if (preset && *preset) config.set("server", preset, "$ZKSH_SERVER");
+  const std::array<std::tuple<const char*, const char*, const std::string*>, 6> options{
+      {{"server", "--server", &raw.server},
+       {"timeout", "--timeout", &raw.timeout},
+       {"connect-timeout", "--connect-timeout", &raw.connect_timeout},
+       {"output", "-o", &raw.format},
+       {"color", "--color", &raw.color},
+       {"auth-file", "--auth-file", &raw.auth_file}}};
+  for (const auto& [key, option, value] : options)
+    if (app.count(option) > 0) config.set(key, *value, option);
+  if (raw.read_only) config.set("read-only", "on", "--read-only");
+}
+
+/// What the configuration says of the session and the output. Throws UsageError.
+void take(const Configuration& config, Arguments& arguments) {
+  using namespace std::chrono_literals;
+  arguments.server = config.text("server");
+  if (arguments.server.empty())
+    throw UsageError(described(config, "server") + ": the name of the server is empty");
+  parse_connect_string(arguments.server);  // says what is wrong with it
+  auto& session = arguments.session;
+  session.session_timeout_ms = static_cast<int>(std::clamp<std::int64_t>(
+      parse_duration(config.text("timeout"), described(config, "timeout"), 1ms).count(), 1,
+      INT32_MAX));
+  session.connect_timeout =
+      parse_duration(config.text("connect-timeout"), described(config, "connect-timeout"));
+  arguments.read_only = config.is_on("read-only");
+  session.read_only = session.read_only || arguments.read_only;
+  arguments.production = config.is_on("production");
+  arguments.format = parse_format(config);
+  if (const auto& name = config.text("auth-file"); !name.empty()) {
+    auto file = read_auth_file(name);
+    session.credentials = std::move(file.credentials);
+    arguments.warning = std::move(file.warning);
+  }
 }
 
 std::optional<Inquiry> parse_inquiry(int count, const char* const* words) {
@@ -230,17 +297,14 @@ Arguments parse_arguments(int count, const char* const* words) {
            arguments.command.front().size() > 1)
     reject_unknown(app, arguments.command.front());
   if (!raw.client_configuration.empty()) check_client_configuration(raw.client_configuration);
-  arguments.server = chosen_server(app, raw);
-  using namespace std::chrono_literals;
-  if (!raw.timeout.empty())
-    arguments.session.session_timeout_ms = static_cast<int>(std::clamp<std::int64_t>(
-        parse_duration(raw.timeout, "--timeout", 1ms).count(), 1, INT32_MAX));
-  if (!raw.connect_timeout.empty())
-    arguments.session.connect_timeout = parse_duration(raw.connect_timeout, "--connect-timeout");
-  arguments.session.read_only = raw.read_only;
+  arguments.session.read_only = raw.any_server;
   arguments.session.log_level = raw.log_level;
+  auto& config = arguments.configuration;
+  config.read_files(wanted_profile(app, raw));
+  overlay(app, raw, config);
+  take(config, arguments);
+  if (raw.show_config) arguments.answer = config.report();
   arguments.keep_going = raw.keep_going;
-  arguments.format = parse_format(raw.format);
   arguments.sandbox_servers = parse_sandbox(app, raw.sandbox);
   arguments.scripts = script_order(app, raw);
   if (!arguments.scripts.empty() && !arguments.command.empty())
@@ -258,7 +322,10 @@ std::vector<Argument> process_options() {
 
 std::string default_server() {
   const char* preset = std::getenv("ZKSH_SERVER");
-  return preset && *preset ? preset : "localhost:2181";
+  if (preset && *preset) return preset;
+  Configuration config;
+  config.read_files(std::nullopt);
+  return config.text("server");
 }
 
 }  // namespace zksh

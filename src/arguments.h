@@ -1,6 +1,7 @@
 // Arguments: what zksh was started with.
 #pragma once
 
+#include "configuration.h"
 #include "options.h"
 #include "output.h"
 #include "script.h"
@@ -26,6 +27,10 @@ struct Inquiry {
 struct Arguments {
   std::string server = "localhost:2181";
   SessionSettings session;
+  Configuration configuration;
+  bool read_only = false;   ///< no write may be sent
+  bool production = false;  ///< removals ask twice
+  std::string warning{};    ///< to be told, or empty
   Format format = Format::Zkcli;
   bool keep_going = false;
   int sandbox_servers = 0;              ///< 0: none
@@ -37,13 +42,15 @@ struct Arguments {
   std::optional<Inquiry> inquiry{};
 };
 
-/// Parses the argument list and the environment (ZKSH_SERVER). zkCli's spellings -server, -timeout,
+/// Parses the argument list and the environment (ZKSH_SERVER,
+/// ZKSH_PROFILE), and reads the configuration files. zkCli's spellings -server, -timeout,
 /// -r, -waitforconnection and -client-configuration work too. Throws UsageError.
 Arguments parse_arguments(int count, const char* const* words);
 
 /// zksh's own options as they are declared: for the manual page and for completion.
 std::vector<Argument> process_options();
-/// The server when no option names one: $ZKSH_SERVER, else localhost:2181.
+/// The server when no option names one: $ZKSH_SERVER, what is configured, or localhost:2181. Throws
+/// UsageError for a configuration file that is wrong.
 std::string default_server();
 
 }  // namespace zksh

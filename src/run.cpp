@@ -156,6 +156,11 @@ int run(const Arguments& arguments) {
       start_sandbox(supervisor, monitor, queue, style, arguments.sandbox_servers);
   if (started != status::ok) return started;
   Settings settings(monitor);
+  for (const auto& setting : Settings::descriptions()) {
+    const auto& [text, origin] = arguments.configuration[setting.name];
+    settings.set(setting.name, text, origin);
+  }
+  if (!arguments.warning.empty()) queue.add(Stream::Err, "zksh: " + arguments.warning + '\n');
   LineHistory history;
   CurrentNode current(monitor);
   News news(queue, settings, style, input);

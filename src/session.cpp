@@ -128,12 +128,12 @@ std::uintptr_t Session::Handle::id_of(const Monitor::Held& /*held*/, const Mailb
 
 Session::Session(Monitor& monitor, SessionSettings settings, std::string server, EventSink sink)
     : monitor_(monitor),
-      settings_(settings),
+      settings_(std::move(settings)),
       sink_(std::move(sink)),
       state_(std::make_unique<State>()) {
   state_->server = std::move(server);
   state_->state = SessionState::Connecting;
-  zoo_set_debug_level(static_cast<ZooLogLevel>(settings.log_level));
+  zoo_set_debug_level(static_cast<ZooLogLevel>(settings_.log_level));
 }
 
 Session::~Session() { close(); }
@@ -183,6 +183,8 @@ void Session::open(const std::string& server) {
   // Without this the C client resolves the names on every turn of its loop; now only to reconnect.
   zoo_set_servers_resolution_delay(zh, -1);
   monitor_.change([&](const Monitor::Held&) { fresh->zh = zh; });
+  // The C client keeps them until it is connected, and sends them before anything else.
+  for (const auto& [scheme, secret] : settings_.credentials) start_add_auth(scheme, secret);
 }
 
 std::unique_ptr<Client> Session::another() {

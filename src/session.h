@@ -8,14 +8,16 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace zksh {
 
 struct SessionSettings {
   int session_timeout_ms = 30000;  ///< asked for; the server has the last word
   std::chrono::milliseconds connect_timeout{10000};
-  bool read_only = false;  ///< a read-only server will do
-  int log_level = 0;       ///< of the C client, to stderr: 0 nothing … 4 debug
+  bool read_only = false;                 ///< a read-only server will do
+  int log_level = 0;                      ///< of the C client, to stderr: 0 nothing … 4 debug
+  std::vector<Credential> credentials{};  ///< added to every session when it is opened
 };
 
 /// A session with ZooKeeper. An expired one is replaced by a new one at the next request.

@@ -103,11 +103,12 @@ std::string Settings::origin(std::string_view name) const {
 void Settings::set(std::string_view name, std::string_view value, std::string_view origin) {
   const auto& description = known(name);
   const auto& choices = description.choices;
+  const auto what = origin == "conf" ? std::string(name) : fmt::format("{} ({})", name, origin);
   if (description.flag)
-    this->*description.flag = parse_switch(value, name);
+    this->*description.flag = parse_switch(value, what);
   else if (!choices.empty() && std::ranges::find(choices, value) == choices.end())
     throw ValueError(
-        fmt::format("{}: \"{}\" is none of {}", name, value, fmt::join(choices, ", ")));
+        fmt::format("{}: \"{}\" is none of {}", what, value, fmt::join(choices, ", ")));
   monitor_.look([&](const Monitor::Held& held) {
     kept_(held)[std::string(name)] = {.value = std::string(value), .origin = std::string(origin)};
   });
