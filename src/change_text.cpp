@@ -89,7 +89,7 @@ std::string gap_text(const NodeChange& change) {
   const auto seconds = static_cast<double>(change.time - change.since) / 1e3;
   return (change.expired ? std::string("the session expired, and with it its ephemerals")
                          : fmt::format("no connection for {:.1f} s", seconds)) +
-         "; what was missed, if anything, follows";
+         "; what was missed follows";
 }
 
 /// One field of plain output.

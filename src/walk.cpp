@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <list>
+#include <optional>
 #include <utility>
 
 namespace zksh {
@@ -114,6 +115,78 @@ void visit_stats(Client& client, std::vector<std::string> tops, const StatVisito
     else if (outcome.code != code::ok && outcome.code != code::no_node)
       throw ZkError(outcome.code, node.path);
     for (const auto& name : outcome.value.names) waiting.push_back(join_path(node.path, name));
+  }
+}
+
+namespace {
+
+/// A node on its way through visit_in_drawing_order. One request tells both its Stat and its
+/// children; at the last depth the Stat is enough.
+struct Drawn {
+  TreeNode node{};
+  Pending<Children> children{};
+  Pending<Stat> stat{};
+
+  bool asked() const { return children || stat; }
+  void ask(Client& client, std::size_t depth) {
+    if (node.depth < depth)
+      children = client.start_children(node.path, Watch::none());
+    else
+      stat = client.start_exists(node.path, Watch::none());
+  }
+  /// Sorted names of its children; nothing when it has vanished.
+  std::optional<std::vector<std::string>> take(Client& client, const std::stop_token& stop) {
+    std::vector<std::string> names;
+    if (children) {
+      auto outcome = client.await(children, stop);
+      node.readable = outcome.code != code::no_auth;
+      if (vanished(outcome.code)) return std::nullopt;
+      node.stat = outcome.value.stat;
+      names = std::move(outcome.value.names);
+      std::ranges::sort(names);
+      // Its Stat is for everybody.
+      if (!node.readable) stat = client.start_exists(node.path, Watch::none());
+    }
+    if (stat) {
+      const auto outcome = client.await(stat, stop);
+      if (vanished(outcome.code)) return std::nullopt;
+      node.stat = outcome.value;
+    }
+    return names;
+  }
+
+ private:
+  bool vanished(int result) const {
+    if (result == code::no_node && node.depth > 0) return true;
+    if (result != code::ok && result != code::no_auth) throw ZkError(result, node.path);
+    return false;
+  }
+};
+
+}  // namespace
+
+void visit_in_drawing_order(Client& client, const std::string& top, std::size_t depth,
+                            const std::function<void(const TreeNode&)>& visit,
+                            const std::stop_token& stop) {
+  client.await_connection(top, stop);
+  std::list<Drawn> agenda;
+  agenda.push_back({.node = {.path = top}});
+  while (!agenda.empty()) {
+    std::size_t ahead = 0;
+    for (auto& entry : agenda) {
+      if (!entry.asked()) entry.ask(client, depth);
+      if (++ahead == reads_in_flight) break;
+    }
+    auto entry = std::move(agenda.front());
+    agenda.pop_front();
+    const auto names = entry.take(client, stop);
+    if (!names) continue;
+    visit(entry.node);
+    const auto place = agenda.begin();
+    for (const auto& name : *names)
+      agenda.insert(place, {.node = {.path = join_path(entry.node.path, name),
+                                     .depth = entry.node.depth + 1,
+                                     .last = &name == &names->back()}});
   }
 }
 

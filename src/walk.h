@@ -3,6 +3,7 @@
 
 #include "client.h"
 
+#include <cstddef>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -37,5 +38,22 @@ struct StatVisitor {
 /// Cancelled.
 void visit_stats(Client& client, std::vector<std::string> tops, const StatVisitor& visitor,
                  const std::stop_token& stop);
+
+/// A node of a walk that knows where it stands.
+struct TreeNode {
+  std::string path{};
+  std::size_t depth = 0;  ///< the top node's is 0
+  bool last = true;       ///< of its siblings, as they were listed
+  Stat stat{};
+  bool readable = true;  ///< false: its children may not be listed
+};
+
+/// Visits a node and all below it in the order of a drawing: a node, then the whole of its first
+/// child by name, then that of the next. Deeper than `depth` nothing is visited. A node that
+/// vanishes meanwhile is left out. Memory is bounded by the sum of the longest rows of siblings at
+/// each depth. Blocks; throws ZkError for a missing top node and for lost connections, Cancelled.
+void visit_in_drawing_order(Client& client, const std::string& top, std::size_t depth,
+                            const std::function<void(const TreeNode&)>& visit,
+                            const std::stop_token& stop);
 
 }  // namespace zksh

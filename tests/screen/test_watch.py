@@ -32,7 +32,7 @@ class WatchAtThePrompt(ShellTest):
         self.server.kill()
         screen.wait_for("connection lost; trying the servers in turn")
         self.server.start()
-        self.ended_with(screen, 1, "if anything, follows")
+        self.ended_with(screen, 1, "what was missed follows")
         with self.znodes() as znodes:
             znodes.set(self.root + "/a", b"2")
         self.ended_with(screen, 1, '"1" → "2"')

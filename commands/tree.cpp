@@ -1,0 +1,121 @@
+// tree: draw a subtree.
+#include "color.h"
+#include "command.h"
+#include "json.h"
+#include "live_picture.h"
+#include "lock_view.h"
+#include "tree_drawing.h"
+#include "walk.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::int64_t> depth;
+  bool counts = false;
+  bool sizes = false;
+  std::optional<std::string> output;
+  std::optional<std::string> path;
+};
+
+void declare(Options& o, Args& a) {
+  o.number("-L,--depth", a.depth, "depth", "Go so deep; 1: the node and its children.");
+  o.flag("-c,--count", a.counts, "How many children each node has.");
+  o.flag("-s,--size", a.sizes, "How long each value is, and all of them together.");
+  o.choice("-o,--output", a.output, {"text", "plain", "json"}, "format",
+           "A drawing; plain: one path a line; or JSON, an object a line.");
+  o.node("path", a.path, "The top node; / if it is left out.");
+}
+
+/// Lines on their way to stdout, some thousands of them at once.
+class Lines {
+ public:
+  explicit Lines(Output& out) : out_(out) {}
+  void add(const std::string& line) {
+    text_ += line;
+    text_ += '\n';
+    if (text_.size() >= enough) flush();
+  }
+  void flush() { out_.out(std::exchange(text_, {})); }
+
+ private:
+  static constexpr std::size_t enough = 64U << 10U;
+  Output& out_;
+  std::string text_;
+};
+
+Json node_json(const TreeNode& node) {
+  auto json = Json::object();
+  json.set("path", node.path)
+      .set("depth", node.depth)
+      .set("num_children", node.stat.num_children)
+      .set("data_length", node.stat.data_length)
+      .set("ephemeral_owner",
+           node.stat.ephemeral_owner != 0 ? Json(session_text(node.stat.ephemeral_owner)) : Json())
+      .set("readable", node.readable);
+  return json;
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.output)
+    cx.out.set_format(*a.output == "json"    ? Format::Json
+                      : *a.output == "plain" ? Format::Plain
+                                             : Format::Zkcli);
+  if (a.depth && *a.depth < 0) throw ValueError("--depth: a number from 0 on");
+  const auto top = cx.resolve(a.path.value_or("/"));
+  const auto depth =
+      a.depth ? static_cast<std::size_t>(*a.depth) : std::numeric_limits<std::size_t>::max();
+  TreeDrawing drawing({.ascii = !terminal_shows_utf8(),
+                       .color = wants_color(cx),
+                       .counts = a.counts,
+                       .sizes = a.sizes,
+                       .depth = depth});
+  const auto format = cx.out.style().format;
+  Lines lines(cx.out);
+  std::string unlisted;  // the first, and how many there are
+  std::size_t unlisted_count = 0;
+  visit_in_drawing_order(
+      cx.client, top, depth,
+      [&](const TreeNode& node) {
+        if (!node.readable && ++unlisted_count == 1) unlisted = node.path;
+        if (format == Format::Json)
+          lines.add(node_json(node).text());
+        else
+          lines.add(cx.out.plain() ? cx.out.shown(node.path) : drawing.line(node));
+      },
+      cx.stop);
+  if (format == Format::Zkcli) lines.add(drawing.summary());
+  lines.flush();
+  if (unlisted_count == 0) return status::ok;
+  cx.out.err_line("incomplete: no permission to list {}{}", cx.out.shown_in_error(unlisted),
+                  unlisted_count > 1 ? fmt::format(" and {} more", unlisted_count - 1) : "");
+  return status::not_authorised;
+}
+
+}  // namespace
+
+extern const Command tree_command = make_command<Args>(
+    {.name = "tree",
+     .group = "Nodes",
+     .summary = "Draw a subtree",
+     .details =
+         "Siblings are sorted by name, in byte order. Ephemerals are marked; where the depth ends, "
+         "it is told how many children there are. The last line counts the nodes that are drawn, "
+         "the top one too. It is drawn while it is read, so it can be of any size; a node that "
+         "vanishes meanwhile is left out.\n\n"
+         "On a terminal nodes with children are blue, ephemerals yellow; not so with NO_COLOR, or "
+         "the setting color=never.\n\n"
+         "-o json prints an object for each node, in the same order: path, depth (0: the top), "
+         "num_children, data_length, ephemeral_owner (\"0x…\" or null), readable (whether its "
+         "children may be listed).",
+     .examples = {{"tree /app", "Everything below."},
+                  {"tree -L 1 -c -s /", "The root and its children, with counts and sizes."},
+                  {"tree -o plain /app", "One path a line."}},
+     .strict = true},
+    declare, run);
+}  // namespace zksh
