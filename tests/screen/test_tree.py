@@ -6,6 +6,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from shell_case import ShellTest  # noqa: E402
 
+
 class TreeOnATerminal(ShellTest):
     def setUp(self):
         super().setUp()
