@@ -48,6 +48,7 @@ extern const Command config_command = make_command<Args>(
      .examples = {{"config", "The servers."},
                   {"config -c", "Version and connect string."},
                   {"config -s -w", "With the Stat; changes are reported."}},
-     .zkcli_syntax = "[-c] [-w] [-s]"},
+     .zkcli_syntax = "[-c] [-w] [-s]",
+     .pages = true},
     declare, run);
 }  // namespace zksh

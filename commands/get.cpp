@@ -68,6 +68,7 @@ extern const Command get_command = make_command<Args>(
      .examples = {{"get /zookeeper", "The value."},
                   {"get -s /zookeeper", "The value and the Stat."},
                   {"get -x /zookeeper", "The value as a hex dump."}},
-     .zkcli_syntax = "[-s] [-w] path"},
+     .zkcli_syntax = "[-s] [-w] path",
+     .pages = true},
     declare, run);
 }  // namespace zksh

@@ -52,6 +52,7 @@ extern const Command getAcl_command = make_command<Args>(
          "json.",
      .examples = {{"getAcl /zookeeper", "The ACL."},
                   {"getAcl -s /zookeeper", "The ACL and the Stat."}},
-     .zkcli_syntax = "[-s] path"},
+     .zkcli_syntax = "[-s] path",
+     .pages = true},
     declare, run);
 }  // namespace zksh

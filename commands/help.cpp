@@ -49,6 +49,7 @@ extern const Command help_command = make_command<Args>(
      .group = "Shell",
      .summary = "Tell about the commands",
      .examples = {{"help", "All commands, a line each."}, {"help create", "All about one."}},
-     .needs = Needs::Nothing},
+     .needs = Needs::Nothing,
+     .pages = true},
     declare, run);
 }  // namespace zksh

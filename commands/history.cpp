@@ -43,6 +43,7 @@ extern const Command history_command = make_command<Args>(
      .details = "Numbers count from 0 in this run; `redo N` runs a line again. Secrets are masked.",
      .examples = {{"history", "The last lines."}},
      .zkcli_syntax = "",
-     .needs = Needs::SessionAfter},
+     .needs = Needs::SessionAfter,
+     .pages = true},
     declare, run);
 }  // namespace zksh

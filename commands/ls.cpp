@@ -66,6 +66,7 @@ extern const Command ls_command = make_command<Args>(
                   {"ls -s /zookeeper", "The children, and the Stat of the node itself."},
                   {"ls -R /zookeeper", "The whole subtree."},
                   {"ls /a*", "The children of every node whose name begins with a."}},
-     .zkcli_syntax = "[-s] [-w] [-R] path"},
+     .zkcli_syntax = "[-s] [-w] [-R] path",
+     .pages = true},
     declare, run);
 }  // namespace zksh

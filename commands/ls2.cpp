@@ -28,6 +28,7 @@ extern const Command ls2_command = make_command<Args>(
      .group = "Nodes",
      .summary = "List the children of a node, and its Stat",
      .details = "As `ls -s`: the command of zkCli 3.4 that later versions dropped.",
-     .examples = {{"ls2 /", "The children and the Stat of the root."}}},
+     .examples = {{"ls2 /", "The children and the Stat of the root."}},
+     .pages = true},
     declare, run);
 }  // namespace zksh

@@ -97,6 +97,8 @@ struct CommandText {
   Needs needs = Needs::Session;
   /// Refuses words that are left over on piped input too, where most commands of zkCli ignore them.
   bool strict = false;
+  /// Its results may be long, and are all there at once: what a pager is for.
+  bool pages = false;
 };
 
 struct Command : CommandText {

@@ -18,6 +18,7 @@ build      | libreadline-dev      |                     | edits the typed line
 build      | nlohmann-json3-dev   |                     | writes JSON
 try test   | libzookeeper-java    | apache_zookeeper    | the ZooKeeper server for private servers
 try test   | default-jre-headless | java_runtime        | the Java that the server runs on
+try test   | less                 | command -v less     | shows what is longer than the screen
 test       | libgtest-dev         |                     | GoogleTest, for the unit tests
 test       | libgmock-dev         |                     | its matchers
 test       | python3              | test -x /usr/bin/python3 | runs the transcripts and screen tests

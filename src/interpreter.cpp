@@ -2,6 +2,8 @@
 #include "interpreter.h"
 
 #include "help.h"
+#include "output_file.h"
+#include "pager.h"
 #include "persistent_watches.h"
 #include "report.h"
 #include "signal_relay.h"
@@ -30,9 +32,10 @@ Interpreter::Interpreter(Surroundings surroundings, Input input, std::stop_token
       stop_(std::move(stop)),
       out_(around_.queue, around_.style, stop_) {}
 
-Interpreter::Words Interpreter::words_of(const std::string& line) {
+Interpreter::Words Interpreter::words_of(std::vector<Word> split) {
   Words words;
-  for (auto& word : split_words(line)) {
+  words.texts.reserve(split.size());
+  for (auto& word : split) {
     if (word.quoted) words.quoted.push_back(word.text);
     words.texts.push_back(std::move(word.text));
   }
@@ -45,7 +48,7 @@ int Interpreter::run_line(const std::string& line) {
     const auto start = line.find_first_not_of(blanks);
     if (start == std::string::npos || line[start] == '#') return status::ok;
     around_.history.get().add(line);
-    return execute(words_of(line));
+    return execute_line(line);
   });
   return finish(result);
 }
@@ -70,13 +73,74 @@ void Interpreter::settle_watches() {
   around_.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
 }
 
+int Interpreter::execute_line(const std::string& line) {
+  // zkCli.sh knows no redirection, and zksh's own arguments have been through a shell.
+  const bool redirects = input_ == Input::Terminal || input_ == Input::Text;
+  auto parsed = parse_command_line(line, redirects);
+  const auto words = words_of(std::move(parsed.words));
+  return parsed.to ? execute_into(parsed.to, words) : execute(words);
+}
+
+int Interpreter::execute_into(const RedirectTo& to, const Words& words) {
+  if (!find_command(words.texts.front())) return unknown_command(words.texts.front());
+  if (to.kind != RedirectTo::Kind::Program) {
+    OutputFile file(to.target, to.kind == RedirectTo::Kind::Append, stop_);
+    return file.finish(execute_inside(words, stop_,
+                                      {.write = [&](std::string_view bytes) { file.write(bytes); },
+                                       .fd = [&] { return file.fd(); }}));
+  }
+  OutputProgram program(program_plan(to.target));
+  program.start();
+  const auto ends =
+      program.finish(execute_inside(words, program.stop(),
+                                    {.write = [&](std::string_view bytes) { program.write(bytes); },
+                                     .fd = [&] { return program.fd(); }}));
+  return ends.command != status::ok ? ends.command : ends.program;
+}
+
+int Interpreter::execute_with_pager(const std::string& pager, const Words& words) {
+  Pager pages(program_plan(pager));
+  return pages.finish(execute_inside(
+      words, pages.stop(),
+      {.write = [&](std::string_view bytes) { pages.write(bytes); }, .terminal = true}));
+}
+
+/// Runs a command whose results go elsewhere; reports what fails.
+int Interpreter::execute_inside(const Words& words, const std::stop_token& stop, Redirection to) {
+  Interpreter inner(around_, input_, stop);
+  inner.out_.redirect(std::move(to));
+  const int result = reporting(inner.out_, [&] { return inner.execute(words); });
+  quit_ = quit_ || inner.quit_;
+  return result;
+}
+
+OutputProgram::Plan Interpreter::program_plan(const std::string& line) const {
+  return {.monitor = around_.client.monitor(),
+          .signals = around_.signals,
+          .queue = around_.queue,
+          .line = line,
+          .at_prompt = input_ == Input::Terminal,
+          .background = around_.background,
+          .stop = stop_};
+}
+
+/// What shows the results of a command that are longer than the screen; nothing: no pager.
+std::optional<std::string> Interpreter::pager_for(const Command& command, bool help) const {
+  const bool screen = input_ == Input::Terminal && !around_.background && !out_.redirected() &&
+                      out_.style().out_is_terminal;
+  if (!screen || !(command.pages || help)) return std::nullopt;
+  return pager_line();
+}
+
 int Interpreter::execute(const Words& given) {
   const auto& words = given.texts;
   if (words.empty()) return status::ok;
   const Command* command = find_command(words.front());
   if (!command) return unknown_command(words.front());
   const std::vector<std::string> arguments(words.begin() + 1, words.end());
-  if (asks_for_help(arguments)) {
+  const bool help = asks_for_help(arguments);
+  if (const auto pager = pager_for(*command, help)) return execute_with_pager(*pager, given);
+  if (help) {
     out_.out(help_of(*command));
     return status::ok;
   }
@@ -136,7 +200,7 @@ int Interpreter::run_command(const Command& command, const Words& given) {
       .can_ask = can_ask,
       .run_line =
           [this](const std::string& line) {
-            return reporting(out_, [&] { return execute(words_of(line)); });
+            return reporting(out_, [&] { return execute_line(line); });
           },
       .words = given.texts,
       .quoted = given.quoted};

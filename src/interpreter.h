@@ -2,7 +2,9 @@
 #pragma once
 
 #include "command.h"
+#include "command_line.h"
 #include "line_history.h"
+#include "output_program.h"
 #include "questions.h"
 #include "settings.h"
 
@@ -52,9 +54,15 @@ class Interpreter {
     std::vector<std::string> texts;
     std::vector<std::string> quoted{};
   };
-  static Words words_of(const std::string& line);
+  static Words words_of(std::vector<Word> split);
 
+  int execute_line(const std::string& line);
   int execute(const Words& words);
+  int execute_into(const RedirectTo& to, const Words& words);
+  int execute_inside(const Words& words, const std::stop_token& stop, Redirection to);
+  int execute_with_pager(const std::string& pager, const Words& words);
+  OutputProgram::Plan program_plan(const std::string& line) const;
+  std::optional<std::string> pager_for(const Command& command, bool help) const;
   int run_command(const Command& command, const Words& words);
   int finish(int result);
   void settle_watches();

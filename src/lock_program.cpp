@@ -131,6 +131,8 @@ class LockedProgram {
       empty = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
       program.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
     }
+    if (const int fd = cx_.out.descriptor(); fd >= 0)
+      program.redirections.push_back({.target = STDOUT_FILENO, .source = fd});
     // From here on a signal is the program's: one that comes before it can be passed on is kept.
     registration_.emplace(cx_.signals, [this](const Monitor::Held& held, int signal) {
       return !cx_.background && pass_on(held, signal);

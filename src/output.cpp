@@ -35,9 +35,20 @@ void OutputQueue::add(const Monitor::Held& held, Stream stream, std::string_view
 std::deque<OutputQueue::Chunk> OutputQueue::take() {
   return monitor_.change([&](const Monitor::Held& held) {
     auto& state = state_(held);
+    if (state.spoils && state.spoils()) return std::deque<Chunk>();
     state.bytes = 0;
     return std::exchange(state.chunks, {});
   });
+}
+
+void OutputQueue::hold_back(std::function<bool()> spoils) {
+  monitor_.look([&](const Monitor::Held& held) { state_(held).spoils = std::move(spoils); });
+  eventfd_write(wake_fd_, 1);
+}
+
+void OutputQueue::await_taken(const std::stop_token& stop) {
+  const auto empty = [&](const Monitor::Held& held) { return state_(held).bytes == 0; };
+  if (!monitor_.wait(stop, empty)) throw Cancelled();
 }
 
 }  // namespace zksh

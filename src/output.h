@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -38,8 +39,13 @@ class OutputQueue {
   void add(Stream stream, std::string_view bytes) {
     monitor_.look([&](const Monitor::Held& held) { add(held, stream, bytes); });
   }
-  /// Takes all that waits.
+  /// Takes all that waits; nothing while it is held back.
   std::deque<Chunk> take();
+  /// While `spoils` is true, nothing is taken: a program draws on the terminal. It is asked under
+  /// the monitor, on the thread that takes, and must neither block nor call this; empty: no more.
+  void hold_back(std::function<bool()> spoils);
+  /// Blocks until all that was added has been taken; throws Cancelled on a stop.
+  void await_taken(const std::stop_token& stop);
   /// The bytes that were ever added.
   std::uint64_t added() {
     return monitor_.look([&](const Monitor::Held& held) { return state_(held).added; });
@@ -50,6 +56,7 @@ class OutputQueue {
     std::deque<Chunk> chunks;
     std::size_t bytes = 0;  ///< that wait
     std::uint64_t added = 0;
+    std::function<bool()> spoils{};
   };
   Monitor& monitor_;
   int wake_fd_;
@@ -64,6 +71,13 @@ struct OutputStyle {
   Format format = Format::Zkcli;
   bool out_is_terminal = false;
   bool err_is_terminal = false;
+};
+
+/// What takes results in place of standard output.
+struct Redirection {
+  std::function<void(std::string_view bytes)> write{};  ///< may block; throws Error
+  std::function<int()> fd{};  ///< for a program that is to write there itself; empty: stdout
+  bool terminal = false;      ///< the bytes are shown on a terminal in the end
 };
 
 /// A job's view of the streams. Used by the job's thread alone. Every member may block while the
@@ -83,13 +97,26 @@ class Output {
     style_.format = format_;
   }
   const std::string& command() const { return command_; }
+  /// From now on results go there.
+  void redirect(Redirection to) {
+    to_ = std::move(to);
+    style_.out_is_terminal = to_.terminal;
+  }
+  bool redirected() const { return static_cast<bool>(to_.write); }
+  /// What a program that a command runs is to have as its standard output; -1: zksh's own.
+  int descriptor() const { return to_.fd ? to_.fd() : -1; }
   /// The bytes that anybody has printed until now, on both streams.
   std::uint64_t printed() { return queue_.added(); }
   bool plain() const { return style_.format == Format::Plain; }
   bool json() const { return style_.format == Format::Json; }
 
   /// Results. The bytes are written as they are.
-  void out(std::string_view bytes) { queue_.add(Stream::Out, bytes, stop_); }
+  void out(std::string_view bytes) {
+    if (to_.write)
+      to_.write(bytes);
+    else
+      queue_.add(Stream::Out, bytes, stop_);
+  }
   /// News, warnings and errors, as they are.
   void err(std::string_view bytes) { queue_.add(Stream::Err, bytes, stop_); }
   /// As err, but also after a stop, and without waiting for room.
@@ -117,6 +144,7 @@ class Output {
   Format format_;  ///< the shell's
   std::string command_;
   std::stop_token stop_;
+  Redirection to_{};
 };
 
 }  // namespace zksh

@@ -1,0 +1,167 @@
+"""Where a typed command's results go: a program, a file, the pager; and the terminal afterwards."""
+import os
+import signal
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from shell_case import ShellTest  # noqa: E402
+
+LONG = "0123456789" * 20
+
+
+class OutputTest(ShellTest):
+    def grow(self, count):
+        with self.znodes() as znodes:
+            for number in range(count):
+                znodes.create(f"{self.root}/{LONG}-{number:03}")
+
+    def program(self, screen, begin):
+        """The pid of the program at the terminal whose words begin like this."""
+        def find(_):
+            listed = subprocess.run(["ps", "-t", screen._format("#{pane_tty}"), "-o", "pid=,args="],
+                                    check=True, text=True, stdout=subprocess.PIPE).stdout
+            for line in listed.splitlines():
+                pid, words = line.split(maxsplit=1)
+                if words.startswith(begin):
+                    return int(pid)
+            return None
+        return screen.wait_for(find)
+
+    def modes(self, screen):
+        return subprocess.run(["stty", "-a", "-F", screen._format("#{pane_tty}")], check=True,
+                              stdout=subprocess.PIPE).stdout
+
+
+class CommandOutput(OutputTest):
+    def test_a_program_gets_exact_bytes(self):
+        screen = self.start()
+        self.run_line(screen, r"set / $'a\x1b[31m\x00b'", 0)
+        self.assertEqual(self.run_line(screen, "get / | od -c | head -1", 1),
+                         [r"0000000   a 033   [   3   1   m  \0   b  \n"])
+        self.assertEqual(self.run_line(screen, "get /none | cat", 2),
+                         ["Node does not exist: /none"])
+        self.assertEqual(self.run_line(screen, "ls / | grep -q nothing", 3), [])
+        self.assertEqual(self.run_line(screen, f"ls / > {self.directory}/f", 4), [])
+        self.run_line(screen, f"ls / >> {self.directory}/f", 5)
+        with open(f"{self.directory}/f", encoding="utf-8") as file:
+            self.assertEqual(file.read(), "[]\n[]\n")
+
+    def test_a_program_has_the_terminal(self):
+        """It reads keys, Ctrl-C is its own, and its end gives the terminal back."""
+        screen = self.start()
+        screen.type("ls / | { cat; read answer < /dev/tty; echo got $answer; }\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "[]")
+        screen.type("key\n")
+        self.wait_prompt(screen, 1)
+        self.assertIn("got key", screen.lines())
+        screen.type("ls / | { cat; exec sleep 1000; }\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "[]")
+        screen.keys("C-c")
+        self.wait_prompt(screen, 2)
+
+    def test_a_reader_that_has_enough_ends_the_command(self):
+        self.grow(3)
+        screen = self.start()
+        self.assertEqual(self.run_line(screen, "ls -R / | head -1", 0), ["/"])
+        # Nothing wakes this command but that its reader is gone.
+        self.assertEqual(len(self.run_line(screen, "locks --watch / | head -1", 1)), 1)
+
+    def test_a_stopped_program_stops_zksh(self):
+        screen, _ = self.start_below_sh(job_control=True)
+        screen.type("ls / | { cat; exec sleep 1000; }\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "[]")
+        screen.keys("C-z")
+        screen.wait_for(lambda s: s.lines()[-1] == "$")
+        screen.type("fg\n")
+        screen.wait_for(lambda s: s.lines()[-1] != "$" and s.lines()[-1] != "$ fg")
+        screen.keys("C-c")
+        self.wait_prompt(screen, 1)
+
+    def test_a_raw_program_that_is_killed_leaves_the_terminal_intact(self):
+        screen = self.start()
+        before = self.modes(screen)
+        screen.type("ls / | { cat; stty raw -echo < /dev/tty; exec sleep 1000; }\n")
+        screen.wait_for(lambda s: b"-icanon" in self.modes(s))
+        os.kill(self.program(screen, "sleep"), signal.SIGKILL)
+        self.wait_prompt(screen, 1)
+        screen.wait_for(lambda s: self.modes(s) == before)
+
+    def test_sigterm_ends_program_and_shell(self):
+        screen = self.start()
+        screen.type("ls / | { trap '' HUP; cat; exec sleep 1000; }\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "[]")
+        os.kill(screen.pid(), signal.SIGTERM)
+        self.wait_exit(screen, 128 + signal.SIGTERM)
+
+    def test_in_the_background_it_prints_above_the_line(self):
+        screen = self.start()
+        fifo = os.path.join(self.directory, "fifo")
+        os.mkfifo(fifo)
+        screen.type(f"ls / | (read x < {fifo}; cat) &\n")
+        self.wait_prompt(screen, 1)
+        screen.type("get /some")
+        self.wait_prompt(screen, 1, typed="get /some")
+        with open(fifo, "w", encoding="ascii") as file:
+            file.write("go\n")
+        screen.wait_for("done: ls /")
+        self.wait_prompt(screen, 1, typed="get /some")
+        self.assertIn("[]", screen.lines())
+
+
+class Pager(OutputTest):
+    def start(self, *arguments, **how):
+        return super().start(*arguments, ZKSH_PAGER="less -FIRX", **how)
+
+    def test_long_output_is_paged_and_short_output_is_not(self):
+        screen = self.start()
+        self.assertEqual(self.run_line(screen, "ls /", 0), ["[]"])
+        self.grow(40)
+        screen.type("ls -R /\n")
+        screen.wait_for(lambda s: s.lines()[-1] == ":")
+        self.assertEqual(screen.lines()[0], "/")
+        screen.keys("q")
+        self.wait_prompt(screen, 2)
+        screen.type("help ls\n")
+        screen.wait_for(lambda s: s.lines()[-1] in (":", self.prompt(3)))
+
+    def test_events_wait_until_the_pager_is_left(self):
+        screen = self.start()
+        self.run_line(screen, "ls -w /", 0)
+        with self.znodes() as znodes:
+            znodes.create(self.root + "/new")
+        self.wait_prompt(screen, 1)
+        self.grow(40)
+        self.run_line(screen, "get -w /new", 1)
+        screen.type("ls -R /\n")
+        screen.wait_for(lambda s: s.lines()[-1] == ":")
+        with self.znodes() as znodes:
+            znodes.set(self.root + "/new", b"x")
+            znodes.create(self.root + "/later")
+        screen.keys("Space")
+        screen.wait_for(lambda s: s.lines()[-1] == ":" and s.lines()[0] != "/")
+        self.assertNotIn("type:NodeDataChanged", screen.text())
+        screen.keys("q")
+        screen.wait_for("type:NodeDataChanged")
+        self.wait_prompt(screen, 3)
+
+    def test_a_killed_pager_leaves_the_terminal_intact(self):
+        self.grow(40)
+        screen = self.start()
+        for number, victim in enumerate(("less", "/bin/sh -c less")):
+            screen.type("ls -R /\n")
+            screen.wait_for(lambda s: s.lines()[-1] == ":")
+            os.kill(self.program(screen, victim), signal.SIGKILL)
+            self.wait_prompt(screen, 2 * number + 1)
+            self.assertEqual(self.run_line(screen, "get /none", 2 * number + 1),
+                             ["Node does not exist: /none"])
+
+    def test_a_pager_that_is_missing_is_none(self):
+        self.grow(40)
+        screen = super(Pager, self).start(ZKSH_PAGER="no-such-pager -x")
+        self.assertEqual(len(self.run_line(screen, "ls -R /", 0)), 41 * 3 - 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
