@@ -53,9 +53,9 @@ Json node_json(const TreeNode& node) {
   auto json = Json::object();
   json.set("path", node.path)
       .set("depth", node.depth)
-      .set("num_children", node.stat.num_children)
-      .set("data_length", node.stat.data_length)
-      .set("ephemeral_owner",
+      .set("numChildren", node.stat.num_children)
+      .set("dataLength", node.stat.data_length)
+      .set("ephemeralOwner",
            node.stat.ephemeral_owner != 0 ? Json(session_text(node.stat.ephemeral_owner)) : Json())
       .set("readable", node.readable);
   return json;
@@ -111,7 +111,7 @@ extern const Command tree_command = make_command<Args>(
          "On a terminal nodes with children are blue, ephemerals yellow; not so with NO_COLOR, or "
          "the setting color=never.\n\n"
          "-o json prints an object for each node, in the same order: path, depth (0: the top), "
-         "num_children, data_length, ephemeral_owner (\"0x…\" or null), readable (whether its "
+         "numChildren, dataLength, ephemeralOwner (\"0x…\" or null), readable (whether its "
          "children may be listed).",
      .examples = {{"tree /app", "Everything below."},
                   {"tree -L 1 -c -s /", "The root and its children, with counts and sizes."},

@@ -2,8 +2,7 @@
 #include "command.h"
 #include "duration.h"
 #include "extended_regex.h"
-#include "json.h"
-#include "lock_view.h"
+#include "node_json.h"
 #include "node_wait.h"
 #include "time_limit.h"
 
@@ -57,18 +56,9 @@ NodeWish wish_of(const Args& a) {
 }
 
 Json state_json(const Args& a, const std::string& path, const NodeState& node) {
-  auto json = Json::object();
-  json.set("path", path).set("exists", node.stat.has_value());
-  if (!node.stat) return json;
-  json.set("version", node.stat->version)
-      .set("czxid", node.stat->czxid)
-      .set("mzxid", node.stat->mzxid)
-      .set("num_children", node.stat->num_children)
-      .set("data_length", node.stat->data_length)
-      .set("ephemeral_owner", node.stat->ephemeral_owner != 0
-                                  ? Json(session_text(node.stat->ephemeral_owner))
-                                  : Json());
-  if (a.value) json.set("value", node.value);
+  auto json = path_json(path);
+  json.set("stat", node.stat ? stat_json(*node.stat) : Json());
+  if (a.value) json.set("data", data_json(node.value));
   return json;
 }
 
@@ -95,7 +85,7 @@ int run(Context& cx, const Args& a) {
     cx.out.err_line("{}: {} after {}", cx.out.shown_in_error(path), unmet(a, node), *a.timeout);
     return status::timed_out;
   }
-  if (cx.out.style().format == Format::Json) cx.out.line("{}", state_json(a, path, node).text());
+  if (cx.out.json()) print_json(cx, state_json(a, path, node));
   return status::ok;
 }
 
@@ -110,9 +100,8 @@ extern const Command wait_command = make_command<Args>(
          "and 124 when the time is over. It looks again only when a watch tells of a change, and "
          "goes on through lost connections and expired sessions. A node that does not exist has no "
          "number of children, and no value; a null value matches nothing.\n\n"
-         "-o json prints path, exists, and of a node that exists version, czxid, mzxid, "
-         "num_children, data_length, ephemeral_owner (\"0x…\" or null), and with --value its "
-         "value: text, or an object with base64.",
+         "-o json prints path, stat (an object as of `stat -o json`; null where there is no such "
+         "node), and with --value data: text, or an object with base64.",
      .examples = {{"wait --exists /app", "Until it is there."},
                   {"wait --gone --timeout 5s /app/old", "Until it is gone, five seconds at most."},
                   {"wait --children 1+ /app", "Until it has a child at least."},

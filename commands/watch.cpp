@@ -45,7 +45,7 @@ struct Progress {
 };
 
 std::string line_of(const Context& cx, const NodeChange& change, bool ascii) {
-  if (cx.out.style().format == Format::Json) return change_json(change).text();
+  if (cx.out.json()) return change_json(change).text();
   return cx.out.plain() ? plain_change(change) : change_line(change, ascii);
 }
 
@@ -100,8 +100,7 @@ int run(Context& cx, const Args& a) {
                                              : Format::Zkcli);
   if (a.count && *a.count < 1) throw ValueError("--count: a number from 1 on");
   ChangeStream::Wish wish{.recursive = a.recursive, .values = a.data};
-  wish.paths.reserve(a.paths.size());
-  for (const auto& path : a.paths) wish.paths.push_back(cx.resolve(path));
+  wish.paths = cx.resolve_all(a.paths);
   const auto time =
       a.timeout ? std::optional(parse_duration(*a.timeout, "--timeout")) : std::nullopt;
   const TimeLimit limit(cx.client.monitor(), time, cx.stop);
@@ -142,9 +141,9 @@ extern const Command watch_command = make_command<Args>(
          "1970), type, path, zxid, version, ephemeral owner (0x0: none), missed (0 or 1), old "
          "value, new value, children added, children removed. Control characters, backslashes and "
          "commas in children's names are escaped; a null value is \\N.\n\n"
-         "-o json prints an object a line: time, type, path, missed, zxid, version, old_version "
+         "-o json prints an object a line: time, type, path, missed, zxid, version, oldVersion "
          "(of "
-         "changed), ephemeral_owner (\"0x…\" or null), data_length, added and removed (of "
+         "changed), ephemeralOwner (\"0x…\" or null), dataLength, added and removed (of "
          "children), "
          "old and new (with -d, where known; text, null, or an object with base64). A gap has "
          "time, type, reason (disconnected or expired), since. What is not known is null.",

@@ -183,13 +183,15 @@ Json change_json(const NodeChange& change) {
     json.set("reason", change.expired ? "expired" : "disconnected").set("since", change.since);
     return json;
   }
-  json.set("path", change.path).set("missed", change.missed).set("zxid", zxid_of(change));
+  json.set("path", change.path).set("missed", change.missed);
+  const auto zxid = zxid_of(change);
+  json.set("zxid", zxid ? Json(session_text(*zxid)) : Json());
   json.set("version", change.after ? Json(change.after->version) : Json());
   if (change.type == Type::Changed)
-    json.set("old_version", change.before ? Json(change.before->version) : Json());
-  json.set("ephemeral_owner",
+    json.set("oldVersion", change.before ? Json(change.before->version) : Json());
+  json.set("ephemeralOwner",
            change.ephemeral_owner() != 0 ? Json(session_text(change.ephemeral_owner())) : Json());
-  json.set("data_length", change.after ? Json(change.after->data_length) : Json());
+  json.set("dataLength", change.after ? Json(change.after->data_length) : Json());
   if (change.type == Type::Children)
     json.set("added", names_json(change.added)).set("removed", names_json(change.removed));
   if (change.old_value) json.set("old", *change.old_value);

@@ -51,8 +51,8 @@ TEST(ChangeText, PlainDeletion) {
 
 TEST(ChangeText, JsonKeepsEveryByte) {
   EXPECT_EQ(change_json(changed("\xff", std::nullopt)).text(),
-            R"({"time":1000,"type":"changed","path":"/a","missed":false,"zxid":7,"version":3,)"
-            R"("old_version":1,"ephemeral_owner":null,"data_length":2,"old":{"base64":"/w=="},)"
+            R"({"time":1000,"type":"changed","path":"/a","missed":false,"zxid":"0x7","version":3,)"
+            R"("oldVersion":1,"ephemeralOwner":null,"dataLength":2,"old":{"base64":"/w=="},)"
             R"("new":null})");
 }
 
