@@ -26,8 +26,8 @@ int run(Context& cx, const Args& a) {
         fmt::format("line {} is no longer kept; the oldest is {}", number, history.first()));
   const auto line = history.at(number);
   if (line.masked)
-    throw ValueError(
-        fmt::format("line {} held a secret, which was not kept: type it again", number));
+    throw ValueError(fmt::format(
+        "line {} was not kept, for its secret or the blank before it: type it again", number));
   const auto words = split_words(line.text);
   if (!words.empty() && words.front().text == "redo") throw ValueError("No redoing redos");
   history.replace_last(line);  // so that a line that was redone can be redone

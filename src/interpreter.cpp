@@ -47,14 +47,35 @@ int Interpreter::run_line(const std::string& line) {
     constexpr std::string_view blanks = " \t\n\v\f\r";
     const auto start = line.find_first_not_of(blanks);
     if (start == std::string::npos || line[start] == '#') return status::ok;
-    around_.history.get().add(line);
-    return execute_line(line);
+    remember(line);
+    return timed([&] { return execute_line(line); });
   });
   return finish(result);
 }
 
 int Interpreter::run_words(const std::vector<std::string>& words) {
-  return finish(reporting(out_, [&] { return execute({.texts = words}); }));
+  return finish(reporting(out_, [&] { return timed([&] { return execute({.texts = words}); }); }));
+}
+
+/// At the prompt a leading blank keeps a line out of every history.
+void Interpreter::remember(const std::string& line) {
+  const bool kept_out = input_ == Input::Terminal && (line.front() == ' ' || line.front() == '\t');
+  if (kept_out)
+    around_.history.get().add_unkept();
+  else
+    around_.history.get().add(line);
+}
+
+/// Says how long a command took, where that is wanted. `body` reports its own errors, or throws.
+int Interpreter::timed(const std::function<int()>& body) {
+  const bool wanted = around_.settings.timing;
+  const auto begin = Clock::now();
+  const int result = reporting(out_, body);
+  const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
+  if (wanted && around_.settings.timing)
+    out_.err_regardless(took.count() < 1000 ? fmt::format("time: {:.1f} ms\n", took.count())
+                                            : fmt::format("time: {:.2f} s\n", took.count() / 1000));
+  return result;
 }
 
 int Interpreter::finish(int result) {
@@ -129,7 +150,7 @@ std::optional<std::string> Interpreter::pager_for(const Command& command, bool h
   const bool screen = input_ == Input::Terminal && !around_.background && !out_.redirected() &&
                       out_.style().out_is_terminal;
   if (!screen || !(command.pages || help)) return std::nullopt;
-  return pager_line();
+  return pager_line(around_.settings.value("pager"));
 }
 
 int Interpreter::execute(const Words& given) {

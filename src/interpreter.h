@@ -64,6 +64,8 @@ class Interpreter {
   OutputProgram::Plan program_plan(const std::string& line) const;
   std::optional<std::string> pager_for(const Command& command, bool help) const;
   int run_command(const Command& command, const Words& words);
+  void remember(const std::string& line);
+  int timed(const std::function<int()>& body);
   int finish(int result);
   void settle_watches();
   int unknown_command(const std::string& typed);

@@ -11,12 +11,14 @@ namespace zksh {
 class LineHistory {
  public:
   struct Line {
-    std::string text;  ///< a secret in it is masked
-    bool masked = false;
+    std::string text;     ///< a secret in it is masked
+    bool masked = false;  ///< it cannot be run again as it stands here
   };
 
   /// Takes a line as it was typed; masks the secrets in it.
   void add(const std::string& line);
+  /// Takes a line that is to be kept out, and counts it.
+  void add_unkept() { lines_.push_back({.text = "", .masked = true}); }
   /// `redo` puts the line that it ran again in its own place.
   void replace_last(const Line& line);
 

@@ -12,7 +12,8 @@
 namespace zksh {
 namespace {
 
-std::string wanted_pager() {
+std::string wanted_pager(const std::string& setting) {
+  if (!setting.empty()) return setting;
   for (const char* const name : {"ZKSH_PAGER", "PAGER"})
     if (const char* const value = std::getenv(name)) return value;
   return "less -FIRX";
@@ -42,11 +43,12 @@ OutputProgram::Plan whole_screen(OutputProgram::Plan plan) {
 
 }  // namespace
 
-std::optional<std::string> pager_line() {
-  const auto line = wanted_pager();
+std::optional<std::string> pager_line(const std::string& setting) {
+  const auto line = wanted_pager(setting);
   const auto begin = std::min(line.find_first_not_of(" \t"), line.size());
   const auto name = line.substr(begin, line.find_first_of(" \t", begin) - begin);
-  if (name.empty() || line.substr(begin) == "cat" || !may_run(name)) return std::nullopt;
+  if (name.empty() || line.substr(begin) == "cat" || line == "off" || !may_run(name))
+    return std::nullopt;
   return line;
 }
 

@@ -9,9 +9,10 @@
 
 namespace zksh {
 
-/// The command line of the user's pager: $ZKSH_PAGER, else $PAGER, else less -FIRX where there is
-/// one. Nothing when that is empty or `cat`, or is a program that is not there.
-std::optional<std::string> pager_line();
+/// The command line of the user's pager: the setting when that is not empty, else $ZKSH_PAGER, else
+/// $PAGER, else less -FIRX where there is one. Nothing when that is empty, `cat` or `off`, or is a
+/// program that is not there.
+std::optional<std::string> pager_line(const std::string& setting);
 
 /// How many rows a text takes on a screen that is so wide.
 std::size_t rows_of(std::string_view text, std::size_t columns);

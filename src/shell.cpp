@@ -3,7 +3,9 @@
 
 #include "complete.h"
 #include "current_node.h"
+#include "history_expansion.h"
 #include "lock_table.h"
+#include "report.h"
 #include "secrets.h"
 #include "signal_relay.h"
 
@@ -105,8 +107,21 @@ void Shell::accept(const std::optional<std::string>& line) {
     around_.queue.add(Stream::Err, "\n");
     return;
   }
-  if (const auto kept = history_file_.add(*line)) LineEditor::remember(*kept);
-  start(*line);
+  auto run = *line;
+  Output out(around_.queue, around_.style, {});
+  const int expanding = reporting(out, [&] {
+    auto expanded = expand_history(run, around_.history.get());
+    if (!expanded) return status::ok;
+    run = std::move(*expanded);
+    out.err_line("{}", out.shown_in_error(run));
+    return status::ok;
+  });
+  if (expanding != status::ok) {
+    status_ = expanding;
+    return;
+  }
+  if (const auto kept = history_file_.add(run)) LineEditor::remember(*kept);
+  start(run);
 }
 
 Completion Shell::complete(const CompletionRequest& request) {
@@ -239,9 +254,22 @@ void Shell::lose_output(int error) {
 void Shell::suspend() {
   editor_.suspend();
   around_.questions.suspend();
+  warn_of_locks();
   Loop::stop_process();
   around_.questions.resume();
   editor_.resume();
+}
+
+/// While zksh is stopped, nothing keeps its session alive.
+void Shell::warn_of_locks() {
+  const auto locked = around_.locks.summary();
+  if (locked.empty()) return;
+  const std::chrono::milliseconds timeout(around_.client.negotiated_timeout());
+  around_.queue.add(
+      Stream::Err,
+      fmt::format("warning: {}; while zksh is stopped, that lasts for {:g} s at most\n", locked,
+                  std::chrono::duration<double>(timeout).count()));
+  printer_.flush([this](int fd) { return loop_.await_writable(fd); });
 }
 
 std::string Shell::prompt() const {

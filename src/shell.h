@@ -39,6 +39,7 @@ class Shell {
   void leave(int signal);
   void lose_output(int error);
   void suspend();
+  void warn_of_locks();
   void keep_connected();
   std::string prompt() const;
   bool drained();

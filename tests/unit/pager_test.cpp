@@ -14,12 +14,14 @@ std::optional<std::string> pager_with(const char* own, const char* general) {
     setenv("ZKSH_PAGER", own, 1);
   else
     unsetenv("ZKSH_PAGER");
-  return pager_line();
+  return pager_line("");
 }
 
-TEST(Pager, ItsOwnVariableComesFirst) {
+TEST(Pager, TheSettingComesFirstThenItsOwnVariable) {
   EXPECT_EQ(pager_with("sh -x", "cat"), "sh -x");
   EXPECT_EQ(pager_with(nullptr, "sh"), "sh");
+  EXPECT_EQ(pager_line("sh -e"), "sh -e");
+  EXPECT_EQ(pager_line("off"), std::nullopt);
 }
 
 TEST(Pager, EmptyCatOrMissingIsNone) {

@@ -1,0 +1,35 @@
+// timing: say how long each command takes.
+#include "command.h"
+#include "settings.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> state;
+};
+
+void declare(Options& o, Args& a) {
+  o.choice("on|off", a.state, {"on", "off"}, "", "Without it: say which.");
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.state)
+    cx.settings.set("timing", *a.state, "timing");
+  else
+    cx.out.line("timing is {}", cx.settings.timing ? "on" : "off");
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command timing_command = make_command<Args>(
+    {.name = "timing",
+     .group = "Shell",
+     .summary = "Say how long each command takes",
+     .details = "The time from the line to the end of its output, a line on standard error. It is "
+                "the setting timing of conf, too.",
+     .examples = {{"timing on", "From the next command on."}, {"timing", "Is it on?"}},
+     .needs = Needs::Nothing},
+    declare, run);
+}  // namespace zksh

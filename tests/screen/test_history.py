@@ -1,0 +1,62 @@
+"""Lines that come back: !!, the history file of several shells, and what is kept out of it."""
+import os
+import stat
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from shell_case import ShellTest  # noqa: E402
+
+
+class History(ShellTest):
+    def file(self):
+        return os.path.join(self.directory, "state", "zksh", "history")
+
+    def saved(self):
+        with open(self.file(), encoding="utf-8") as file:
+            return file.read().splitlines()
+
+    def test_a_line_that_begins_with_an_exclamation_mark_is_an_earlier_one(self):
+        screen = self.start()
+        self.run_line(screen, "ls /", 0)
+        self.assertEqual(self.run_line(screen, "!! | tr -d '[]' | wc -c", 1),
+                         ["ls / | tr -d '[]' | wc -c", "1"])
+        self.assertEqual(self.run_line(screen, "!0", 2), ["ls /", "[]"])
+        self.assertEqual(self.run_line(screen, "history 2", 3), ["2 - ls /", "3 - history 2"])
+        screen.type("!nosuch\n")
+        screen.wait_for("!nosuch: no such line")
+        self.wait_prompt(screen, 4)
+        self.run_line(screen, "addauth digest ann:secret", 4)
+        screen.type("!!\n")
+        screen.wait_for("line 4 was not kept")
+        self.assertEqual(self.saved(), ["ls /", "ls / | tr -d '[]' | wc -c", "ls /", "history 2"])
+
+    def test_each_line_is_saved_at_once_for_all_shells(self):
+        first, second = self.start(), self.start()
+        self.run_line(first, "ls /", 0)
+        self.run_line(second, "get /none", 0)
+        self.run_line(first, "stat /none", 1)
+        self.assertEqual(self.saved(), ["ls /", "get /none", "stat /none"])
+        self.assertEqual(stat.S_IMODE(os.stat(self.file()).st_mode), 0o600)
+        third = self.start()
+        third.keys("Up", "Up")
+        self.wait_prompt(third, 0, typed="get /none")
+
+    def test_a_blank_before_it_and_a_secret_keep_a_line_out(self):
+        screen = self.start()
+        self.run_line(screen, " create /a hidden", 0)
+        self.run_line(screen, "create /b x digest:ann:topsecret=:cdrwa", 1)
+        self.assertEqual(self.run_line(screen, "history", 2),
+                         ["0 -", "1 - create /b x digest:ann:***:cdrwa", "2 - history"])
+        self.assertEqual(self.run_line(screen, "redo 0", 3),
+                         ["line 0 was not kept, for its secret or the blank before it: type it "
+                          "again"])
+        self.assertEqual(self.saved(), ["history", "redo 0"])
+        screen.keys("Up", "Up", "Up")
+        self.wait_prompt(screen, 4, typed="create /b x digest:ann:***:cdrwa")
+        screen.keys("Up")
+        self.assertNotIn("hidden", screen.lines()[-1])
+
+
+if __name__ == "__main__":
+    unittest.main()
