@@ -3,8 +3,8 @@
 #include "change_text.h"
 #include "command.h"
 #include "duration.h"
-#include "event_program.h"
 #include "live_picture.h"
+#include "piped_program.h"
 #include "time_limit.h"
 
 #include <fmt/format.h>
@@ -50,8 +50,13 @@ std::string line_of(const Context& cx, const NodeChange& change, bool ascii) {
 }
 
 void run_program(Context& cx, const Args& a, const NodeChange& change, Progress& progress) {
-  const int result = run_event_program(cx, *a.program, change_environment(change),
-                                       change_json(change).text() + '\n');
+  const int result = run_piped(cx.client.monitor(),
+                               {.words = {"/bin/sh", "-c", *a.program},
+                                .environment = change_environment(change),
+                                .input = change_json(change).text() + '\n',
+                                .out = [&](std::string_view bytes) { cx.out.out(bytes); },
+                                .err = [&](std::string_view bytes) { cx.out.err(bytes); }},
+                               cx.stop);
   if (result == status::ok) return;
   progress.failed = true;
   cx.out.err_line("{}: status {}, for {} {}", cx.out.shown_in_error(*a.program), result,

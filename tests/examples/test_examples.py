@@ -78,6 +78,7 @@ class Examples(unittest.TestCase):
                 lines = BEFORE.get(name, []) + lines
                 with self.servers_for(name) as where:
                     done = subprocess.run([ZKSH, *where, "-f", "-"], input="\n".join(lines) + "\n",
+                                          env={**os.environ, "VISUAL": "", "EDITOR": "sed -i s/^/x/"},
                                           capture_output=True, text=True, timeout=100, check=False)
                 self.assertEqual(0, done.returncode, f"{done.stdout}\n{done.stderr}")
 

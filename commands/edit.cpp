@@ -1,0 +1,170 @@
+// edit: change a node's value in an editor.
+#include "command.h"
+#include "piped_program.h"
+#include "read_file.h"
+#include "terminal_program.h"
+#include "throw_away.h"
+#include "value_file.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool create = false;
+  bool newline = false;
+  std::string path;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-c,--create", a.create, "Create the node if there is none.");
+  o.flag("-n,--newline", a.newline, "Keep a final newline that the old value did not have.");
+  o.node("path", a.path, "The node whose value is edited.");
+}
+
+/// The node as it is now; nothing when there is none.
+std::optional<Node> look(Context& cx, const std::string& path) {
+  auto outcome = cx.client.await(cx.client.start_get(path, Watch::none()), cx.stop);
+  if (outcome.code == code::no_node) return std::nullopt;
+  if (outcome.code != code::ok) throw ZkError(outcome.code, path);
+  return std::move(outcome.value);
+}
+
+/// Says where a copy of the edited file is, when there is something new in it.
+std::string kept_text(const std::string& path, const std::string& file, const std::string& before) {
+  const auto after = read_file(file);
+  return after == before ? "" : "; what it has written is in " + keep_value(path, after);
+}
+
+/// The file's bytes after the editor. Throws Error when that failed.
+std::string edited(Context& cx, const std::string& path, const std::string& before) {
+  const auto editor = editor_command();
+  const ThrowAway directory(cx.client.monitor(), "zksh-edit");
+  const std::string file = directory.path() / value_file_name(path);
+  write_private_file(file, before);
+  int result = status::ok;
+  try {
+    result = run_on_terminal(cx, editor_words(editor, file));
+  } catch (const Cancelled&) {
+    throw Cancelled("the editor was ended: nothing was written" + kept_text(path, file, before));
+  }
+  if (result == status::ok) return read_file(file);
+  throw Error(fmt::format("the editor failed with status {}: nothing was written{}", result,
+                          kept_text(path, file, before)));
+}
+
+/// A unified diff of two texts, on stdout.
+void show_diff(Context& cx, const std::string& path, const std::string& now,
+               const std::string& yours) {
+  const ThrowAway directory(cx.client.monitor(), "zksh-edit");
+  const std::string old_file = directory.path() / "now";
+  const std::string new_file = directory.path() / "yours";
+  write_private_file(old_file, now);
+  write_private_file(new_file, yours);
+  std::string diff;
+  run_piped(cx.client.monitor(),
+            {.words = {"diff", "-u", "--label", path + " (now)", "--label", path + " (yours)",
+                       old_file, new_file},
+             .out = [&](std::string_view bytes) { diff += bytes; }},
+            cx.stop);
+  cx.out.out(cx.out.style().out_is_terminal ? escape_for_terminal(diff, true) : diff);
+}
+
+int tell_conflict(Context& cx, const std::string& path, const std::optional<Node>& before,
+                  const std::string& yours) {
+  const auto kept = keep_value(path, yours);
+  const auto shown = cx.out.shown_in_error(path);
+  const auto now = look(cx, path);
+  if (!now) {
+    cx.out.err_line("{} was deleted meanwhile: nothing was written; yours is in {}", shown, kept);
+    return status::no_node;
+  }
+  cx.out.err_line("{} was {} meanwhile (version {} now): nothing was written; yours is in {}",
+                  shown, before ? "changed" : "created", now->stat.version, kept);
+  const auto value = now->data.value_or("");
+  if (is_text(value) && is_text(yours))
+    show_diff(cx, path, value, yours);
+  else
+    cx.out.err_line("not both are text: {} bytes now, {} bytes yours", value.size(), yours.size());
+  return status::bad_version;
+}
+
+/// The answer's code.
+int write(Context& cx, const std::string& path, const std::optional<Node>& before,
+          const std::string& value) {
+  if (!before)
+    return cx.client.await(cx.client.start_create({.path = path, .data = value}), cx.stop).code;
+  // A node that was made anew may have come to the same version.
+  const auto now = look(cx, path);
+  if (!now) return code::no_node;
+  if (now->stat.czxid != before->stat.czxid) return code::bad_version;
+  return cx.client
+      .await(cx.client.start_set({.path = path, .data = value, .version = before->stat.version}),
+             cx.stop)
+      .code;
+}
+
+int save(Context& cx, const std::string& path, const std::optional<Node>& before,
+         const std::string& value) {
+  int result = code::ok;
+  try {
+    result = write(cx, path, before, value);
+  } catch (const Error&) {
+    cx.out.err_regardless(fmt::format("yours is in {}\n", keep_value(path, value)));
+    throw;
+  }
+  const bool conflict =
+      result == code::bad_version || result == (before ? code::no_node : code::node_exists);
+  if (conflict) return tell_conflict(cx, path, before, value);
+  if (result != code::ok) {
+    cx.out.err_line("yours is in {}", keep_value(path, value));
+    throw ZkError(result, path, true);
+  }
+  cx.out.err_line("{} {}", before ? "Changed" : "Created", cx.out.shown_in_error(path));
+  return status::ok;
+}
+
+int run(Context& cx, const Args& a) {
+  if (cx.background) throw ValueError("an editor needs the terminal: not in the background");
+  const auto path = cx.resolve(a.path);
+  cx.client.await_connection(path, cx.stop);
+  const auto before = look(cx, path);
+  if (!before && !a.create) throw ZkError(code::no_node, path);
+  const auto old_value = before ? before->data.value_or("") : "";
+  const auto file = edited(cx, path, old_value);
+  const auto value = a.newline ? file : edited_value(old_value, file);
+  if (before && value == old_value) {
+    cx.out.err_line("{}: not changed", cx.out.shown_in_error(path));
+    return status::ok;
+  }
+  if (!before && value.empty()) {
+    cx.out.err_line("{}: nothing to create it with", cx.out.shown_in_error(path));
+    return status::ok;
+  }
+  return save(cx, path, before, value);
+}
+
+}  // namespace
+
+extern const Command edit_command = make_command<Args>(
+    {.name = "edit",
+     .group = "Nodes",
+     .summary = "Change the value of a node in an editor",
+     .details =
+         "The editor is $VISUAL or $EDITOR, which may have arguments, else editor, nano or vi. It "
+         "gets the value, whatever its bytes, in a file that only you may read and that is removed "
+         "afterwards. When the editor ends with status 0 and the value is another one, it is "
+         "written, but only if nobody else has written meanwhile. Editors end the last line with a "
+         "newline: one that the old value did not have is dropped, unless -n keeps it.\n\n"
+         "What is edited is never lost: when somebody else was faster (status 6, or 4 for a node "
+         "that is gone), or it cannot be written, yours is kept in a file that is named, and a "
+         "diff "
+         "shows what the two values have not in common. `set PATH @FILE` writes it then.",
+     .examples = {{"edit /app/config", "Change the value in your editor."},
+                  {"edit --create /app/new", "A node that need not be there."}},
+     .strict = true},
+    declare, run);
+}  // namespace zksh

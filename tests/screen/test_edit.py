@@ -1,0 +1,103 @@
+"""edit at the prompt: the editor has the terminal, Ctrl-Z and back included, and zksh gets it again as it was."""
+import os
+import signal
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from shell_case import ShellTest  # noqa: E402
+
+# It reads keys as vi does, and writes them to the file at the end.
+EDITOR = """
+import os, signal, sys, termios, tty
+before = termios.tcgetattr(0)
+tty.setcbreak(0)
+signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
+print("editing", open(sys.argv[1]).read(), os.getpgrp() == os.tcgetpgrp(0), os.getpid(), flush=True)
+text = b""
+while (key := os.read(0, 1)) != b"q":
+    text += key
+    print("key", key.decode(), flush=True)
+open(sys.argv[1], "wb").write(text + b"\\n")
+termios.tcsetattr(0, termios.TCSADRAIN, before)
+"""
+
+
+class EditAtThePrompt(ShellTest):
+    def setUp(self):
+        super().setUp()
+        editor = os.path.join(self.directory, "editor.py")
+        with open(editor, "w", encoding="utf-8") as file:
+            file.write(EDITOR)
+        self.temporary = os.path.join(self.directory, "tmp")
+        os.mkdir(self.temporary)
+        with self.znodes() as znodes:
+            znodes.create(self.root + "/a", b"old")
+        self.how = {"EDITOR": f"/usr/bin/python3 -S {editor}", "VISUAL": "", "TMPDIR": self.temporary}
+
+    def value(self):
+        with self.znodes() as znodes:
+            return znodes.get(self.root + "/a")
+
+    def wait_editing(self, screen):
+        screen.wait_for("editing old True")
+        return int(next(line for line in screen.lines() if line.startswith("editing")).split()[3])
+
+    def test_has_the_terminal_and_gives_it_back(self):
+        self.edit_with_an_interrupt(self.how["EDITOR"])
+
+    def test_interrupt_of_an_editor_below_a_shell(self):
+        self.edit_with_an_interrupt("env LC_ALL='C' " + self.how["EDITOR"])
+
+    def edit_with_an_interrupt(self, editor):
+        screen = self.start(**{**self.how, "EDITOR": editor})
+        screen.type("edit /a\n")
+        self.wait_editing(screen)
+        screen.keys("C-c")
+        screen.wait_for("interrupted")
+        screen.keys("x")
+        screen.wait_for("key x")
+        screen.keys("q")
+        screen.wait_for("Changed /a")
+        self.wait_prompt(screen, 1)
+        self.assertEqual(self.value(), b"x")
+        self.assertEqual(self.run_line(screen, "ls /", 1), ["[a]"])
+        self.assertEqual(os.listdir(self.temporary), [])
+
+    def test_a_killed_editor_writes_nothing(self):
+        screen = self.start(**self.how)
+        screen.type("edit /a\n")
+        os.kill(self.wait_editing(screen), signal.SIGKILL)
+        screen.wait_for("the editor failed with status 137: nothing was written")
+        self.wait_prompt(screen, 1)
+        self.assertEqual(self.run_line(screen, "ls /", 1), ["[a]"])
+        self.assertEqual(self.value(), b"old")
+        self.assertEqual(os.listdir(self.temporary), [])
+
+    def test_suspended_and_continued(self):
+        screen = self.screen_of(["bash", "--norc", "--noprofile", "-i"], width=200, **self.how)
+        screen.wait_for(lambda s: s.lines()[-1] == "$")
+        screen.type(f"{os.path.abspath(os.environ.get('ZKSH', 'build/zksh'))} -s {self.connect} edit /a\n")
+        self.wait_editing(screen)
+        screen.keys("C-z")
+        screen.wait_for("Stopped")
+        screen.wait_for(lambda s: s.lines()[-1] == "$")
+        screen.type("fg\n")
+        screen.wait_for(lambda s: s.lines()[-1].endswith("edit /a"))
+        screen.keys("y")
+        screen.wait_for("key y")
+        screen.keys("q")
+        screen.wait_for("Changed /a")
+        self.assertEqual(self.value(), b"y")
+
+    def test_killed_zksh_leaves_no_file(self):
+        screen = self.start(**self.how)
+        screen.type("edit /a\n")
+        self.wait_editing(screen)
+        self.assertEqual(len(os.listdir(self.temporary)), 1)
+        os.kill(screen.pid(), signal.SIGKILL)
+        screen.wait_for(lambda _: os.listdir(self.temporary) == [])
+
+
+if __name__ == "__main__":
+    unittest.main()
