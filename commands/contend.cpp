@@ -9,6 +9,7 @@
 #include "live_picture.h"
 #include "lock_command.h"
 #include "recipes/lock_requests.h"
+#include "rehearsal.h"
 
 #include <algorithm>
 #include <map>
@@ -245,6 +246,10 @@ void print(Context& cx, const Args& a, const ContentionPlan& plan,
 }
 
 int run(Context& cx, const Args& a) {
+  if (cx.rehearsal) {
+    cx.rehearsal->note({.verb = "contend for", .path = cx.resolve(a.path)});
+    return status::ok;
+  }
   auto plan = plan_of(cx, a);
   const auto recipes = recipes_of(a);
   const bool one_each =
@@ -320,7 +325,8 @@ extern const Command contend_command = make_command<Args>(
                   {"contend /app/lock -n 12 --readers 8", "Readers hold together, writers alone."},
                   {"contend /app/lock -n 3 -v",
                    "Every request, answer and event of three of them."}},
-     .strict = true},
+     .strict = true,
+     .writes = true},
     declare, run);
 
 }  // namespace zksh

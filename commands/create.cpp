@@ -109,6 +109,7 @@ extern const Command create_command = make_command<Args>(
                   {"create -s /app/job- x", "A sequential node, such as /app/job-0000000000."},
                   {"create /app/secret x world:anyone:r",
                    "A node that all may read and none may write."}},
-     .zkcli_syntax = "[-s] [-e] [-c] [-t ttl] path [data] [acl]"},
+     .zkcli_syntax = "[-s] [-e] [-c] [-t ttl] path [data] [acl]",
+     .writes = true},
     declare, run);
 }  // namespace zksh

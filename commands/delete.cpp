@@ -44,6 +44,7 @@ extern const Command delete_command = make_command<Args>(
          "whole subtree.",
      .examples = {{"delete /app/config", "Remove a node."},
                   {"delete -v 0 /app/jobs", "Only if nobody wrote since it was made."}},
-     .zkcli_syntax = "[-v version] path"},
+     .zkcli_syntax = "[-v version] path",
+     .writes = true},
     declare, run);
 }  // namespace zksh

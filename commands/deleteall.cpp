@@ -1,6 +1,10 @@
 // deleteall: remove a node and all below it.
 #include "command.h"
+#include "node_json.h"
+#include "rehearsal.h"
+#include "settings.h"
 #include "subtree_removal.h"
+#include "walk.h"
 
 #include <fmt/core.h>
 
@@ -11,12 +15,16 @@ namespace {
 
 struct Args {
   std::optional<std::string> batch;
-  std::string path;
+  bool yes = false;
+  bool force = false;
+  std::vector<std::string> paths;
 };
 
 void declare(Options& o, Args& a) {
   o.text("-b", a.batch, "Nodes in one transaction, 1000 by default.", "batch size");
-  o.node("path", a.path, "The top of the subtree.");
+  o.flag("-y,--yes", a.yes, "Do not ask.");
+  o.flag("--force", a.force, "Remove what is below / or /zookeeper, too.");
+  o.nodes("path", a.paths, "The tops of the subtrees.");
 }
 
 std::size_t batch_size(const Args& a) {
@@ -30,16 +38,111 @@ std::size_t batch_size(const Args& a) {
   }
 }
 
-int run(Context& cx, const Args& a) {
-  const auto batch = batch_size(a);
-  const auto path = cx.resolve(a.path);
+/// What is below the tops, the tops included.
+struct Extent {
+  std::size_t nodes = 0;
+  std::size_t ephemerals = 0;
+};
+
+/// Throws for a top that is missing; what cannot be listed is not counted, and told when it is to
+/// be removed.
+Extent measure(Context& cx, const std::vector<std::string>& tops) {
+  for (const auto& top : tops)
+    if (!cx.client.exists(top, Watch::none(), cx.stop)) throw ZkError(code::no_node, top);
+  Extent extent;
+  visit_stats(cx.client, tops,
+              {.visit =
+                   [&](const std::string& /*path*/, const Stat& stat) {
+                     ++extent.nodes;
+                     extent.ephemerals += stat.ephemeral_owner != 0 ? 1 : 0;
+                   },
+               .unlisted = [](const ZkError& /*error*/) {}},
+              cx.stop);
+  return extent;
+}
+
+/// Asks, the more insistently the more there is to lose. A node without children is removed as by
+/// delete, which does not ask either.
+bool confirmed(Context& cx, const std::vector<std::string>& tops) {
+  constexpr std::size_t many = 1000;
+  const auto extent = measure(cx, tops);
+  if (extent.nodes <= 1 && !cx.protection.production) return true;
+  const auto what = tops.size() == 1 ? tops.front() : fmt::format("{} subtrees", tops.size());
+  const auto question = fmt::format(
+      "{}{}: {} node{}, {} of them ephemeral.", cx.protection.production ? "PRODUCTION: " : "",
+      cx.out.shown_in_error(what), extent.nodes, extent.nodes == 1 ? "" : "s", extent.ephemerals);
+  std::optional<std::string> answer;
+  if (extent.nodes >= many || cx.protection.production) {
+    const auto word =
+        tops.size() == 1 ? std::string(base_name(tops.front())) : std::to_string(extent.nodes);
+    const auto wanted = word.empty() ? "/" : word;
+    answer = cx.ask(fmt::format("{} Type {} to remove {}: ", question,
+                                cx.out.shown_in_error(wanted), extent.nodes == 1 ? "it" : "them"),
+                    false);
+    return answer == wanted;
+  }
+  answer = cx.ask(fmt::format("{} Remove {}? [y/N] ", question, extent.nodes == 1 ? "it" : "them"),
+                  false);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+void refuse_roots(const std::vector<std::string>& paths) {
+  for (const auto& path : paths)
+    if (path == "/" || path == "/zookeeper")
+      throw ValueError(
+          fmt::format("{} is what the whole tree depends on: --force removes "
+                      "what can be removed of it",
+                      path));
+}
+
+/// --dry-run: every node, the deepest last, since parents are found first.
+int rehearse(Context& cx, const std::vector<std::string>& tops) {
+  for (const auto& top : tops)
+    if (!cx.client.exists(top, Watch::none(), cx.stop)) throw ZkError(code::no_node, top);
+  visit_stats(cx.client, tops,
+              {.visit =
+                   [&](const std::string& path, const Stat& stat) {
+                     cx.rehearsal->note({.verb = "delete",
+                                         .path = path,
+                                         .detail = stat.ephemeral_owner != 0 ? "ephemeral" : ""});
+                   },
+               .unlisted = [](const ZkError& error) { throw error; }},
+              cx.stop);
+  return status::ok;
+}
+
+int remove_all_below(Context& cx, const std::string& path, std::size_t batch) {
   const auto removal = remove_subtree(cx.client, path, batch, cx.stop);
+  if (cx.out.json()) print_json(cx, path_json(path).set("removed", removal.removed));
   if (!removal.failure) return status::ok;
   cx.out.err_line("Failed to delete some node(s) in the subtree!");
   if (cx.input != Input::Pipe)
     cx.out.err_line("{} of {} nodes were removed; the first failure: {}", removal.removed,
                     removal.found, cx.out.shown_in_error(removal.failure->what()));
   return removal.failure->exit_status();
+}
+
+int run(Context& cx, const Args& a) {
+  const auto batch = batch_size(a);
+  // zkCli ignores what follows the first word.
+  const auto paths =
+      cx.resolve_all(cx.input == Input::Pipe ? std::vector{a.paths.front()} : a.paths);
+  if (!a.force) refuse_roots(paths);
+  if (cx.rehearsal) return rehearse(cx, paths);
+  if (cx.settings.confirm && !a.yes && cx.input != Input::Pipe) {
+    if (cx.background)
+      throw UsageError("nothing can be asked in the background: --yes removes without a question");
+    if (cx.can_ask && !confirmed(cx, paths)) {
+      cx.out.err_line("nothing was removed");
+      return status::failure;
+    }
+  }
+  int first_failure = status::ok;
+  for (const auto& path : paths) {
+    const int result = remove_all_below(cx, path, batch);
+    if (first_failure == status::ok) first_failure = result;
+  }
+  return first_failure;
 }
 
 }  // namespace
@@ -57,8 +160,14 @@ extern const Command deleteall_command = make_command<Args>(
          "part "
          "of the subtree cannot be listed; in subtrees of more than 10 000 nodes, where long rows "
          "of "
-         "siblings are taken for leaves when the first is one, a part may be gone by then.",
-     .examples = {{"deleteall /app", "Remove a subtree."}},
-     .zkcli_syntax = "path [-b batch size]"},
+         "siblings are taken for leaves when the first is one, a part may be gone by then.\n\n"
+         "At a terminal it says how much it would remove, and asks, unless the node has no "
+         "children: "
+         "from 1000 nodes on, and in a production profile, the node's name must be typed. / and "
+         "/zookeeper want --force.",
+     .examples = {{"deleteall --dry-run /app", "What would be removed?"},
+                  {"deleteall -y /app", "Remove a subtree, and do not ask."}},
+     .zkcli_syntax = "path [-b batch size]",
+     .writes = true},
     declare, run);
 }  // namespace zksh

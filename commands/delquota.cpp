@@ -76,6 +76,7 @@ extern const Command delquota_command = make_command<Args>(
                   {"setquota -n 100 /app", "At most a hundred nodes."},
                   {"delquota -n /app", "As many as one likes; but they are still counted."},
                   {"delquota /app", "No quota."}},
-     .zkcli_syntax = "[-n|-b|-N|-B] path"},
+     .zkcli_syntax = "[-n|-b|-N|-B] path",
+     .writes = true},
     declare, run);
 }  // namespace zksh

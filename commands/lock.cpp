@@ -50,6 +50,7 @@ extern const Command lock_command = make_command<Args>(
                   {"lock -w 30 /jobs/nightly -c 'date | cat'", "Wait for half a minute."},
                   {"lock /jobs/nightly", "Hold it in this shell; `unlock` gives it back."}},
      .needs = Needs::Session,
-     .strict = true},
+     .strict = true,
+     .writes = true},
     declare, run);
 }  // namespace zksh

@@ -65,6 +65,7 @@ extern const Command multilock_command = make_command<Args>(
                   {"multilock --atomic -n /accounts/a /accounts/b -- date",
                    "Only if both are free: else end with 75, and name the one that is not."}},
      .needs = Needs::Session,
-     .strict = true},
+     .strict = true,
+     .writes = true},
     declare, run);
 }  // namespace zksh

@@ -90,6 +90,7 @@ extern const Command reconfig_command = make_command<Args>(
                    "Server 4 joins as an observer."}},
      .zkcli_syntax =
          "[-s] [-v version] [[-file path] | [-members serverID=host:port1:port2;port3[,...]*]] | "
-         "[-add serverId=host:port1:port2;port3[,...]]* [-remove serverId[,...]*]"},
+         "[-add serverId=host:port1:port2;port3[,...]]* [-remove serverId[,...]*]",
+     .writes = true},
     declare, run);
 }  // namespace zksh

@@ -19,7 +19,7 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   RevocationWish wish{.force = a.force};
-  if (a.wait) wish.patience = parse_duration(*a.wait, "-w");
+  if (a.wait && !cx.rehearsal) wish.patience = parse_duration(*a.wait, "-w");
   return ask_holder(cx, cx.resolve(a.path), wish);
 }
 
@@ -39,6 +39,7 @@ extern const Command revoke_command = make_command<Args>(
          "time.",
      .examples = {{"revoke /app/lock", "Ask, and do not wait."},
                   {"revoke -w 30 --force /app/jobs", "Ask, wait, then take it away."}},
-     .strict = true},
+     .strict = true,
+     .writes = true},
     declare, run);
 }  // namespace zksh

@@ -18,6 +18,7 @@ extern const Command rlock_command = make_command<Args>(
      .summary = "Hold a read/write lock for reading",
      .details = "Short for `rwlock path read`; see there, and `lock` for the options.",
      .examples = {{"rlock /cfg", "As `rwlock /cfg read`."}},
-     .strict = true},
+     .strict = true,
+     .writes = true},
     declare, run);
 }  // namespace zksh

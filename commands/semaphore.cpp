@@ -60,6 +60,7 @@ extern const Command semaphore_command = make_command<Args>(
                   {"semaphore -n /pool 3 -- date", "Run it now, or end with 75 at once."},
                   {"semaphore -Q 2 /pool 3", "Hold two of the three leases in this shell."}},
      .needs = Needs::Session,
-     .strict = true},
+     .strict = true,
+     .writes = true},
     declare, run);
 }  // namespace zksh

@@ -113,6 +113,7 @@ extern const Command setAcl_command = make_command<Args>(
                   {"setAcl -v 1 /app world:anyone:cdrwa,ip:10.0.0.0/8:r",
                    "Only if the ACL was set once since the node was made."},
                   {"setAcl -R /app world:anyone:cdra", "None may write, in the whole subtree."}},
-     .zkcli_syntax = "[-s] [-v version] [-R] path acl"},
+     .zkcli_syntax = "[-s] [-v version] [-R] path acl",
+     .writes = true},
     declare, run);
 }  // namespace zksh

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "lock_table.h"
 #include "lock_text.h"
+#include "rehearsal.h"
 #include "revocation.h"
 
 #include <fmt/format.h>
@@ -27,6 +28,10 @@ void declare(Options& o, Args& a) {
 /// A lock that is lost was not given back: status 76.
 int give_back(Context& cx, Lock& lock) {
   const auto before = lock.status();
+  if (cx.rehearsal) {
+    cx.rehearsal->note({.verb = "give back", .path = lock.name()});
+    return status::ok;
+  }
   if (before.stage == LockStage::Held && before.nested > 1 && !lock.unnest()) {
     cx.out.err_line("still held {}  {} more to unlock", lock.name(), before.nested - 1);
     return status::ok;
@@ -61,8 +66,9 @@ std::shared_ptr<Lock> the_only_one(Context& cx) {
 int unlock_one(Context& cx, const std::string& name) {
   const auto path = cx.resolve(name);
   if (const auto lock = cx.locks.find(path)) return give_back(cx, *lock);
-  return ask_holder(cx, path,
-                    {.word = "unlock", .patience = 10s, .force = false, .node_only = true});
+  return ask_holder(
+      cx, path,
+      {.word = "unlock", .patience = cx.rehearsal ? 0s : 10s, .force = false, .node_only = true});
 }
 
 int run(Context& cx, const Args& a) {
@@ -97,6 +103,7 @@ extern const Command unlock_command = make_command<Args>(
                   {"unlock", "Give back the only lock that this shell holds."},
                   {"unlock --all", "Give back all of them, the last one first."}},
      .needs = Needs::Nothing,
-     .strict = true},
+     .strict = true,
+     .writes = true},
     declare, run);
 }  // namespace zksh

@@ -18,6 +18,7 @@ extern const Command wlock_command = make_command<Args>(
      .summary = "Hold a read/write lock for writing",
      .details = "Short for `rwlock path write`; see there, and `lock` for the options.",
      .examples = {{"wlock /cfg", "As `rwlock /cfg write`."}},
-     .strict = true},
+     .strict = true,
+     .writes = true},
     declare, run);
 }  // namespace zksh

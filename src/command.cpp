@@ -49,6 +49,16 @@ std::string Command::syntax() const {
   return text;
 }
 
+void declare_dry_run(Options& options) {
+  static bool ignored = false;
+  options.common().flag("--dry-run", ignored, "Tell what would be written, and write nothing.");
+}
+
+bool wants_dry_run(const std::vector<std::string>& words) {
+  const auto end_of_options = std::ranges::find(words, "--");
+  return std::find(words.begin(), end_of_options, "--dry-run") != end_of_options;
+}
+
 void refuse_surplus(Input input, const Options& options, bool strict) {
   if (options.surplus().empty() || (input == Input::Pipe && !strict)) return;
   const bool runs_program = std::ranges::any_of(options.arguments(), [](const Argument& argument) {

@@ -22,7 +22,9 @@ class LockTable;
 class PersistentWatches;
 class Sandbox;
 class SignalRelay;
-struct Settings;
+class Rehearsal;
+class Settings;
+struct Protection;
 
 /// Where a command line came from.
 enum class Input {
@@ -43,9 +45,11 @@ struct Context {
   CurrentNode& current;
   LineHistory& history;
   Settings& settings;
+  const Protection& protection;
   PersistentWatches& watches;
   LockTable& locks;
-  Sandbox* sandbox;  ///< the private servers of --sandbox, or null
+  Sandbox* sandbox;      ///< the private servers of --sandbox, or null
+  Rehearsal* rehearsal;  ///< with --dry-run: what `client` is; else null
   /// Asks the person at the terminal: shows the prompt ("Password: "), returns the line that is
   /// typed, unseen when `hidden`. nullopt: nobody can be asked (can_ask is false), or Ctrl-D.
   /// Blocks; throws Cancelled on a stop. See Questions.
@@ -99,6 +103,8 @@ struct CommandText {
   bool strict = false;
   /// Its results may be long, and are all there at once: what a pager is for.
   bool pages = false;
+  /// Changes what the servers keep: it has --dry-run, and a read-only zksh refuses it.
+  bool writes = false;
 };
 
 struct Command : CommandText {
@@ -115,24 +121,34 @@ struct Command : CommandText {
 /// zkCli; `strict`: there SyntaxError.
 void refuse_surplus(Input input, const Options& options, bool strict);
 
+/// The option of every command that writes. Whether it was given, is for wants_dry_run to say: the
+/// command gets another client for it before its words are parsed.
+void declare_dry_run(Options& options);
+/// `words`: of a command, its name first.
+bool wants_dry_run(const std::vector<std::string>& words);
+
 /// Binds a command's four parts together. `Args` is made anew for each run.
 template <class Args>
 Command make_command(CommandText text, void (*declare)(Options&, Args&),
                      int (*run)(Context&, const Args&)) {
   Command command{std::move(text)};
-  command.run = [declare, run, strict = command.strict](Context& cx,
-                                                        const std::vector<std::string>& words) {
+  const auto declare_all = [declare, writes = command.writes](Options& options, Args& args) {
+    declare(options, args);
+    if (writes) declare_dry_run(options);
+  };
+  command.run = [declare_all, run, strict = command.strict](Context& cx,
+                                                            const std::vector<std::string>& words) {
     Args args;
     Options options;
-    declare(options, args);
+    declare_all(options, args);
     options.parse(words);
     refuse_surplus(cx.input, options, strict);
     return run(cx, args);
   };
-  command.describe = [declare](const std::function<void(const Options&)>& reader) {
+  command.describe = [declare_all](const std::function<void(const Options&)>& reader) {
     Args args;
     Options options;
-    declare(options, args);
+    declare_all(options, args);
     reader(options);
   };
   return command;

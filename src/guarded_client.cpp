@@ -35,11 +35,11 @@ Pending<T> GuardedClient::send(const Guards& guards, const std::vector<Op>& ops,
                                       : "the creation of a container");
     all.push_back(op);
   }
-  const auto inner = inner_.start_multi(all);
-  return std::make_shared<Answer<T>>([inner, guards,
+  const auto sent = inner().start_multi(all);
+  return std::make_shared<Answer<T>>([sent, guards,
                                       take = std::move(take)](const Monitor::Held& held) {
     typename Answer<T>::Value answer;
-    auto& outcome = (*inner)(held);
+    auto& outcome = (*sent)(held);
     if (!outcome) return answer;
     answer.emplace();
     answer->code = outcome->code;
@@ -67,7 +67,7 @@ Pending<T> GuardedClient::send(const Guards& guards, const std::vector<Op>& ops,
 
 Pending<Created> GuardedClient::start_create(const CreateOp& op) {
   const auto all = guards();
-  if (all.empty()) return inner_.start_create(op);
+  if (all.empty()) return inner().start_create(op);
   return send<Created>(all, {op}, [](std::vector<OpResult> results) {
     return Created{.path = std::move(results.front().path), .stat = {}};
   });
@@ -75,21 +75,21 @@ Pending<Created> GuardedClient::start_create(const CreateOp& op) {
 
 Pending<Nothing> GuardedClient::start_remove(const RemoveOp& op) {
   const auto all = guards();
-  if (all.empty()) return inner_.start_remove(op);
+  if (all.empty()) return inner().start_remove(op);
   return send<Nothing>(all, {op},
                        [](const std::vector<OpResult>& /*results*/) { return Nothing{}; });
 }
 
 Pending<Stat> GuardedClient::start_set(const SetOp& op) {
   const auto all = guards();
-  if (all.empty()) return inner_.start_set(op);
+  if (all.empty()) return inner().start_set(op);
   return send<Stat>(all, {op},
                     [](const std::vector<OpResult>& results) { return results.front().stat; });
 }
 
 Pending<std::vector<OpResult>> GuardedClient::start_multi(const std::vector<Op>& ops) {
   const auto all = guards();
-  if (all.empty() || ops.empty()) return inner_.start_multi(ops);
+  if (all.empty() || ops.empty()) return inner().start_multi(ops);
   return send<std::vector<OpResult>>(all, ops,
                                      [](std::vector<OpResult> results) { return results; });
 }
@@ -97,12 +97,12 @@ Pending<std::vector<OpResult>> GuardedClient::start_multi(const std::vector<Op>&
 Pending<Nothing> GuardedClient::start_set_acl(const std::string& path, const Acl& acl,
                                               std::int32_t version) {
   if (const auto all = guards(); !all.empty()) refuse(all, "setAcl");
-  return inner_.start_set_acl(path, acl, version);
+  return inner().start_set_acl(path, acl, version);
 }
 
 Pending<Node> GuardedClient::start_reconfigure(const Reconfiguration& change) {
   if (const auto all = guards(); !all.empty()) refuse(all, "reconfig");
-  return inner_.start_reconfigure(change);
+  return inner().start_reconfigure(change);
 }
 
 }  // namespace zksh

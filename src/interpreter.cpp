@@ -1,6 +1,7 @@
 // Interpreter: a line in, an exit status out: words, command, run, and the report of what failed.
 #include "interpreter.h"
 
+#include "dry_run.h"
 #include "help.h"
 #include "output_file.h"
 #include "pager.h"
@@ -200,10 +201,13 @@ int Interpreter::run_command(const Command& command, const Words& given) {
   };
   out_.begin_command(command.name);
   if (command.needs == Needs::Session && is_dead()) return not_connected();
+  refuse_writes(command);
+  std::optional<DryRun> dry_run;
+  if (command.writes && wants_dry_run(given.texts)) dry_run.emplace(around_.client, out_, stop_);
   const bool can_ask = input_ != Input::Pipe && !around_.background && Questions::possible();
   Context cx{
-      .client = around_.client,
-      .out = out_,
+      .client = dry_run ? dry_run->client() : around_.client,
+      .out = dry_run ? dry_run->silence() : out_,
       .stop = stop_,
       .signals = around_.signals,
       .input = input_,
@@ -211,9 +215,11 @@ int Interpreter::run_command(const Command& command, const Words& given) {
       .current = around_.current,
       .history = around_.history,
       .settings = around_.settings,
+      .protection = around_.protection,
       .watches = around_.watches,
       .locks = around_.locks,
       .sandbox = around_.sandbox,
+      .rehearsal = dry_run ? &dry_run->client() : nullptr,
       .ask = [this, can_ask](const std::string& prompt, bool hidden) -> std::optional<std::string> {
         if (!can_ask) return std::nullopt;
         return around_.questions.ask(prompt, hidden, stop_);
@@ -226,9 +232,20 @@ int Interpreter::run_command(const Command& command, const Words& given) {
       .words = given.texts,
       .quoted = given.quoted};
   const int result = command.run(cx, {given.texts.begin() + 1, given.texts.end()});
+  if (dry_run) dry_run->report();
   quit_ = quit_ || cx.quit;
   if (command.needs == Needs::SessionAfter && is_dead()) return not_connected();
   return result;
+}
+
+void Interpreter::refuse_writes(const Command& command) const {
+  const auto& protection = around_.protection;
+  if (!command.writes || !protection.read_only) return;
+  throw Error(
+      fmt::format(
+          "{} is refused: this zksh is read-only{}", command.name,
+          protection.profile.empty() ? "" : fmt::format(" (profile {})", protection.profile)),
+      status::read_only);
 }
 
 int Interpreter::unknown_command(const std::string& typed) {

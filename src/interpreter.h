@@ -27,6 +27,7 @@ class Interpreter {
     OutputStyle style;
     std::reference_wrapper<LineHistory> history;
     Settings& settings;
+    const Protection& protection;
     PersistentWatches& watches;
     LockTable& locks;
     Questions& questions;
@@ -66,6 +67,7 @@ class Interpreter {
   int run_command(const Command& command, const Words& words);
   void remember(const std::string& line);
   int timed(const std::function<int()>& body);
+  void refuse_writes(const Command& command) const;
   int finish(int result);
   void settle_watches();
   int unknown_command(const std::string& typed);

@@ -6,10 +6,12 @@
 #include "lock_program.h"
 #include "lock_text.h"
 #include "recipes/make_recipe.h"
+#include "rehearsal.h"
 #include "token_file.h"
 #include "utf8.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -136,6 +138,7 @@ class LockRun {
 
   int run() {
     check_options(o_);
+    if (cx_.rehearsal) return rehearse();
     if (o_.detach) return detach_lock(cx_, cx_.words);
     if (o_.nest && nested()) return status::ok;
     if (runs_program()) check_program(program());
@@ -149,6 +152,26 @@ class LockRun {
   }
 
  private:
+  /// --dry-run: who is there already.
+  int rehearse() {
+    for (const auto& path : target_.paths) {
+      cx_.client.await_connection(path, cx_.stop);
+      const auto children =
+          cx_.client.await(cx_.client.start_children(path, Watch::none()), cx_.stop);
+      if (children.code != code::ok && children.code != code::no_node)
+        throw ZkError(children.code, path);
+      const auto count = children.value.names.size();
+      cx_.rehearsal->note({.verb = "queue up at",
+                           .path = path,
+                           .detail = fmt::format("{} node{} there", count, count == 1 ? "" : "s")});
+    }
+    if (runs_program())
+      cx_.rehearsal->note(
+          {.verb = "run",
+           .path = o_.shell.value_or(fmt::format("{}", fmt::join(o_.program, " ")))});
+    return status::ok;
+  }
+
   bool runs_program() const { return !o_.program.empty() || o_.shell; }
 
   bool nested() {

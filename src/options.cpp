@@ -46,9 +46,11 @@ struct Options::Impl {
   std::vector<std::string>* program = nullptr;
   std::vector<std::string> surplus;
   bool next_is_legacy = false;
+  bool next_is_common = false;
 
   Argument& add(Argument argument, std::function<void(const std::string&)> taker) {
     argument.legacy = std::exchange(next_is_legacy, false);
+    argument.common = std::exchange(next_is_common, false);
     takers.push_back(std::move(taker));
     return arguments.emplace_back(std::move(argument));
   }
@@ -66,6 +68,11 @@ Options::~Options() = default;
 
 Options& Options::legacy() {
   impl_->next_is_legacy = true;
+  return *this;
+}
+
+Options& Options::common() {
+  impl_->next_is_common = true;
   return *this;
 }
 
@@ -363,7 +370,7 @@ std::string Options::syntax() const {
   const auto append = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
   for (const bool positional : {false, true})
     for (const auto& argument : impl_->arguments) {
-      if (argument.legacy || argument.positional() != positional) continue;
+      if (argument.legacy || argument.common || argument.positional() != positional) continue;
       const auto& name = argument.names.front();
       if (argument.kind == Argument::Kind::Program)
         append("[-- " + name + " [argument…]]");

@@ -41,6 +41,7 @@ struct Argument {
   std::vector<std::string> choices{};
   bool required = false;
   bool legacy = false;  ///< a form of an old zkCli: parsed, but not shown in the syntax
+  bool common = false;  ///< of many commands: not shown in the syntax, to keep that short
 
   bool positional() const { return names.front().front() != '-'; }
   bool takes_rest() const {
@@ -93,6 +94,8 @@ class Options {
   /// The next declared argument is a positional form of an old zkCli. A word that is no number
   /// where one is expected counts as surplus, as it does for the zkCli of today.
   Options& legacy();
+  /// The next declared argument is one that many commands have.
+  Options& common();
 
   /// Binds the words of a command line, the command's name left out. Options may stand anywhere,
   /// may be clustered (-sw), may carry their value (-v5, -v=5, --version=5), and end at `--`; a

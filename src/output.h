@@ -88,6 +88,12 @@ class Output {
       : queue_(queue), style_(style), format_(style.format), stop_(std::move(stop)) {}
 
   const OutputStyle& style() const { return style_; }
+  /// One like this that drops what it is given.
+  Output silent(std::stop_token stop) const {
+    Output other(queue_, style_, std::move(stop));
+    other.silent_ = true;
+    return other;
+  }
   /// Of the results and the errors until the next command begins: for a command that has its own
   /// option for it.
   void set_format(Format format) { style_.format = format; }
@@ -112,13 +118,16 @@ class Output {
 
   /// Results. The bytes are written as they are.
   void out(std::string_view bytes) {
+    if (silent_) return;
     if (to_.write)
       to_.write(bytes);
     else
       queue_.add(Stream::Out, bytes, stop_);
   }
   /// News, warnings and errors, as they are.
-  void err(std::string_view bytes) { queue_.add(Stream::Err, bytes, stop_); }
+  void err(std::string_view bytes) {
+    if (!silent_) queue_.add(Stream::Err, bytes, stop_);
+  }
   /// As err, but also after a stop, and without waiting for room.
   void err_regardless(std::string_view bytes) { queue_.add(Stream::Err, bytes); }
   /// A line of results; arguments that come from znodes go through `shown`.
@@ -145,6 +154,7 @@ class Output {
   std::string command_;
   std::stop_token stop_;
   Redirection to_{};
+  bool silent_ = false;
 };
 
 }  // namespace zksh

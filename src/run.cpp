@@ -11,6 +11,7 @@
 #include "persistent_watches.h"
 #include "printer.h"
 #include "questions.h"
+#include "read_only_client.h"
 #include "report.h"
 #include "sandbox.h"
 #include "shell.h"
@@ -162,6 +163,9 @@ int run(const Arguments& arguments) {
   }
   if (!arguments.warning.empty()) queue.add(Stream::Err, "zksh: " + arguments.warning + '\n');
   LineHistory history;
+  const Protection protection{.read_only = arguments.read_only,
+                              .production = arguments.production,
+                              .profile = arguments.configuration.profile()};
   CurrentNode current(monitor);
   News news(queue, settings, style, input);
   PersistentWatches watches(
@@ -176,15 +180,18 @@ int run(const Arguments& arguments) {
                     if (event.type == Event::Type::Session) eventfd_write(loop.wake_fd(), 1);
                   });
   const auto attachment = watches.attach(session);
-  LockTable locks(monitor, session,
+  ReadOnlyClient read_only(session);
+  Client& client = arguments.read_only ? static_cast<Client&>(read_only) : session;
+  LockTable locks(monitor, client,
                   [&](const std::string& line) { queue.add(Stream::Err, line + '\n'); });
-  GuardedClient guarded(session, [&](const Monitor::Held& held) { return locks.guards(held); });
+  GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{.client = guarded,
                                          .queue = queue,
                                          .signals = signals,
                                          .style = style,
                                          .history = history,
                                          .settings = settings,
+                                         .protection = protection,
                                          .watches = watches,
                                          .locks = locks,
                                          .questions = questions,

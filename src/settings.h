@@ -12,6 +12,13 @@
 
 namespace zksh {
 
+/// What this zksh may not do, and what it asks about twice. Fixed when it starts.
+struct Protection {
+  bool read_only = false;   ///< no write may be sent
+  bool production = false;  ///< removals ask for the node's name
+  std::string profile{};    ///< that says so, or empty
+};
+
 /// The settings have their first values from the configuration; `conf` changes them. Members may be
 /// called from any thread; the switches may be read under the Monitor, too.
 class Settings {
