@@ -116,6 +116,7 @@ extern const Command tree_command = make_command<Args>(
      .examples = {{"tree /app", "Everything below."},
                   {"tree -L 1 -c -s /", "The root and its children, with counts and sizes."},
                   {"tree -o plain /app", "One path a line."}},
-     .strict = true},
+     .strict = true,
+     .pages = true},
     declare, run);
 }  // namespace zksh

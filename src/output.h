@@ -111,6 +111,10 @@ class Output {
   bool redirected() const { return static_cast<bool>(to_.write); }
   /// What a program that a command runs is to have as its standard output; -1: zksh's own.
   int descriptor() const { return to_.fd ? to_.fd() : -1; }
+  /// Blocks until all that was said is printed; throws Cancelled on a stop.
+  void await_printed() { queue_.await_taken(stop_); }
+  /// See OutputQueue.
+  void hold_back(std::function<bool()> spoils) { queue_.hold_back(std::move(spoils)); }
   /// The bytes that anybody has printed until now, on both streams.
   std::uint64_t printed() { return queue_.added(); }
   bool plain() const { return style_.format == Format::Plain; }

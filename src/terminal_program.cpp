@@ -24,11 +24,14 @@ class OnTerminal {
  public:
   explicit OnTerminal(Context& cx) : cx_(cx), terminal_(!cx.background) {}
 
+  OnTerminal(const OnTerminal&) = delete;
+  OnTerminal& operator=(const OnTerminal&) = delete;
+  ~OnTerminal() { cx_.out.hold_back({}); }
+
   int run(const std::vector<std::string>& words) {
     start(words);
     const int result = supervise();
-    terminal_.take_back();
-    if (result > status::signal_base) terminal_.restore_modes();
+    give_back(result > status::signal_base);
     return result;
   }
 
@@ -43,8 +46,12 @@ class OnTerminal {
       empty = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
       program.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
     }
+    cx_.out.await_printed();
     process_.emplace(cx_.client.monitor(), program);
-    if (program.terminal >= 0) terminal_.was_lent(process_->pid());
+    if (program.terminal >= 0) {
+      terminal_.was_lent(process_->pid());
+      hold_back();
+    }
     registration_.emplace(cx_.signals, [this](const Monitor::Held& held, int signal) {
       if (process_->status(held)) return false;
       process_->signal(signal);
@@ -70,17 +77,39 @@ class OnTerminal {
     return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
   }
 
-  /// As the program did, zksh stops, and its shell has the terminal meanwhile.
+  /// As the program did, zksh stops, and its shell has the terminal meanwhile. One that waits for
+  /// the terminal gets it, or comes to an end.
   void follow_stop() {
-    terminal_.take_back();
-    terminal_.restore_modes();
-    ProgramTerminal::stop_group();
-    terminal_.lend(process_->pid());
+    const bool wants = stop_signal() != SIGTSTP;
+    bool lent = wants && terminal_.lend(process_->pid());
+    if (!lent) {
+      give_back(true);
+      const bool stopped = ProgramTerminal::stop_group();
+      lent = terminal_.lend(process_->pid());
+      if (wants && !stopped && !lent) process_->signal(SIGKILL);
+    }
+    if (lent) hold_back();
     process_->signal(SIGCONT);
     // Else the stop would be seen a second time.
     cx_.client.monitor().wait_until(cx_.stop, Clock::now() + 1s, [&](const Monitor::Held& held) {
       return !process_->stopped(held) || process_->status(held);
     });
+  }
+
+  int stop_signal() const {
+    return cx_.client.monitor().look(
+        [&](const Monitor::Held& held) { return process_->stop_signal(held); });
+  }
+
+  /// A line of ours would spoil the program's picture.
+  void hold_back() {
+    cx_.out.hold_back([] { return true; });
+  }
+
+  void give_back(bool with_modes) {
+    terminal_.take_back();
+    if (with_modes) terminal_.restore_modes();
+    cx_.out.hold_back({});
   }
 
   [[noreturn]] void end() {
@@ -91,8 +120,7 @@ class OnTerminal {
     });
     process_->signal(SIGKILL);
     process_->wait();
-    terminal_.take_back();
-    terminal_.restore_modes();
+    give_back(true);
     throw Cancelled();
   }
 
