@@ -28,17 +28,24 @@ std::string shown(const std::string& line) { return mask_secrets(line).value_or(
 }  // namespace
 
 void BackgroundJobs::start(const std::string& line) {
-  const int number = jobs_.empty() ? 1 : jobs_.back().number + 1;
-  auto& entry = jobs_.emplace_back(Entry{
-      .number = number, .line = line, .history = {}, .current = around_.current.get(), .job = {}});
-  around_.queue.add(Stream::Err, fmt::format("[{}] {}\n", number, shown(line)));
-  entry.job =
-      std::make_unique<Job>(monitor_, wake_fd_, [this, &entry](const std::stop_token& stop) {
+  const auto job = table_.add(shown(line));
+  Entry& entry = jobs_.emplace_back(Entry{.number = job.number,
+                                          .line = line,
+                                          .history = {},
+                                          .current = around_.current.get(),
+                                          .job = {}});
+  around_.queue.add(Stream::Err, fmt::format("[{}] {}\n", job.number, job.line));
+  entry.job = std::make_unique<Job>(
+      monitor_, wake_fd_, [this, &entry, stop = job.stop](const std::stop_token& own) mutable {
+        const std::stop_callback passes_on(own, [&stop] { stop.request_stop(); });
         auto around = around_;
         around.history = entry.history;
         around.current = entry.current;
         around.background = true;
-        return Interpreter(around, Input::Terminal, stop).run_line(entry.line);
+        const int result =
+            Interpreter(around, Input::Terminal, stop.get_token()).run_line(entry.line);
+        table_.end(entry.number, result);
+        return result;
       });
 }
 
@@ -46,11 +53,26 @@ void BackgroundJobs::look_after() {
   std::erase_if(jobs_, [&](const Entry& entry) {
     const auto result = entry.job->status();
     if (!result) return false;
-    const auto how = *result == status::ok ? "done" : fmt::format("ended with status {}", *result);
-    around_.queue.add(Stream::Err,
-                      fmt::format("[{}] {}: {}\n", entry.number, how, shown(entry.line)));
+    tell(entry.number, *result);
+    table_.remove(entry.number);
     return true;
   });
+}
+
+/// Of a job's end, unless a command waited for it.
+void BackgroundJobs::tell(int number, int result) {
+  const auto job = table_.find(number);
+  if (!job || job->awaited) return;
+  auto how = result == status::ok ? "done" : fmt::format("ended with status {}", result);
+  if (job->killed && result == Cancelled().exit_status()) how = "killed";
+  around_.queue.add(Stream::Err, fmt::format("[{}] {}: {}\n", number, how, job->line));
+}
+
+std::vector<std::string> BackgroundJobs::names() const {
+  std::vector<std::string> names;
+  names.reserve(jobs_.size());
+  for (const auto& entry : jobs_) names.push_back(fmt::format("%{}", entry.number));
+  return names;
 }
 
 void BackgroundJobs::stop() {

@@ -4,6 +4,7 @@
 #include "current_node.h"
 #include "interpreter.h"
 #include "job.h"
+#include "job_table.h"
 
 #include <list>
 #include <memory>
@@ -19,8 +20,8 @@ std::optional<std::string> background_line(const std::string& line);
 /// Used on the main thread alone.
 class BackgroundJobs {
  public:
-  BackgroundJobs(Monitor& monitor, int wake_fd, Interpreter::Surroundings around)
-      : monitor_(monitor), wake_fd_(wake_fd), around_(around) {}
+  BackgroundJobs(Monitor& monitor, int wake_fd, Interpreter::Surroundings around, JobTable& table)
+      : monitor_(monitor), wake_fd_(wake_fd), around_(around), table_(table) {}
 
   /// Starts a line, and says its number.
   void start(const std::string& line);
@@ -29,6 +30,8 @@ class BackgroundJobs {
   /// Asks all to stop; returns at once.
   void stop();
   bool empty() const { return jobs_.empty(); }
+  /// "%1", "%2", …
+  std::vector<std::string> names() const;
 
  private:
   struct Entry {
@@ -39,9 +42,12 @@ class BackgroundJobs {
     std::unique_ptr<Job> job;
   };
 
+  void tell(int number, int result);
+
   Monitor& monitor_;
   int wake_fd_;
   Interpreter::Surroundings around_;
+  JobTable& table_;
   std::list<Entry> jobs_;
 };
 

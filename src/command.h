@@ -17,6 +17,7 @@
 namespace zksh {
 
 class CurrentNode;
+class JobTable;
 class LineHistory;
 class LockTable;
 class PersistentWatches;
@@ -54,7 +55,11 @@ struct Context {
   /// typed, unseen when `hidden`. nullopt: nobody can be asked (can_ask is false), or Ctrl-D.
   /// Blocks; throws Cancelled on a stop. See Questions.
   std::function<std::optional<std::string>(const std::string& prompt, bool hidden)> ask;
-  bool can_ask;  ///< there is a terminal whose keys are for this command
+  bool can_ask;    ///< there is a terminal whose keys are for this command
+  JobTable* jobs;  ///< those in the background, or null where there are none: in scripts
+  /// Runs another command by its words, its name first; returns its exit status. Does not touch
+  /// history.
+  std::function<int(const std::vector<std::string>& words)> run_words;
   /// Runs another line as if it had been typed; returns its exit status. Does not touch history.
   std::function<int(const std::string& line)> run_line;
   /// The command's words as they were given, its name first.

@@ -37,6 +37,7 @@ struct CompletionSources {
   std::string current = "/";  ///< the node where relative paths begin
   /// The paths of the locks that this shell has. As a NodeSource.
   std::function<std::vector<std::string>()> held_locks{};
+  std::function<std::vector<std::string>()> jobs{};  ///< in the background: "%1"
 };
 
 struct Candidate {

@@ -133,6 +133,8 @@ Candidates complete_value(const Argument& argument, const std::string& word,
       return node_paths(word, sources);
     case Argument::Kind::HeldLocks:
       return held_locks(word, sources);
+    case Argument::Kind::Job:
+      return sources.jobs ? beginning_with(word, sources.jobs()) : Candidates();
     case Argument::Kind::AclList:
       return acl_list(word);
     case Argument::Kind::File:

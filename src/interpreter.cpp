@@ -225,6 +225,11 @@ int Interpreter::run_command(const Command& command, const Words& given) {
         return around_.questions.ask(prompt, hidden, stop_);
       },
       .can_ask = can_ask,
+      .jobs = around_.jobs,
+      .run_words =
+          [this, &given](const std::vector<std::string>& other) {
+            return reporting(out_, [&] { return execute({other, given.quoted}); });
+          },
       .run_line =
           [this](const std::string& line) {
             return reporting(out_, [&] { return execute_line(line); });

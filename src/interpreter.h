@@ -32,6 +32,7 @@ class Interpreter {
     LockTable& locks;
     Questions& questions;
     Sandbox* sandbox = nullptr;
+    JobTable* jobs = nullptr;
     std::reference_wrapper<CurrentNode> current;
     bool background = false;  ///< ended with &
   };

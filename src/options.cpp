@@ -204,11 +204,7 @@ void Options::words(std::string_view name, std::vector<std::string>& target, std
   impl_->add(std::move(argument), [&target](const std::string& word) { target.push_back(word); });
 }
 
-void Options::held_locks(std::string_view name, std::vector<std::string>& target,
-                         std::string_view help) {
-  words(name, target, help);
-  impl_->arguments.back().kind = Argument::Kind::HeldLocks;
-}
+void Options::complete_as(Argument::Kind kind) { impl_->arguments.back().kind = kind; }
 
 void Options::suggest(std::vector<std::string> values) {
   impl_->arguments.back().choices = std::move(values);

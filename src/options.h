@@ -28,7 +28,8 @@ struct Argument {
     Choice,
     NodePath,
     NodePaths,  ///< all the positional words that are left
-    HeldLocks,  ///< all the positional words that are left
+    HeldLocks,
+    Job,  ///< all the positional words that are left
     AclList,
     File,
     Words,  ///< all the positional words that are left
@@ -86,7 +87,15 @@ class Options {
   void words(std::string_view name, std::vector<std::string>& target, std::string_view help,
              bool required = false);
   /// All the positional words that are left: locks of this shell, or nodes of contenders.
-  void held_locks(std::string_view name, std::vector<std::string>& target, std::string_view help);
+  void held_locks(std::string_view name, std::vector<std::string>& target, std::string_view help) {
+    words(name, target, help);
+    complete_as(Argument::Kind::HeldLocks);
+  }
+  /// The number of a job in the background, perhaps behind a percent sign.
+  void job(std::string_view name, std::optional<std::string>& target, std::string_view help) {
+    text(name, target, help);
+    complete_as(Argument::Kind::Job);
+  }
   /// What the value of the argument declared last mostly is, for completion; others will do too.
   void suggest(std::vector<std::string> values);
   /// The words after `--`.
@@ -111,6 +120,9 @@ class Options {
 
  private:
   struct Impl;
+  /// Of the argument declared last.
+  void complete_as(Argument::Kind kind);
+
   std::unique_ptr<Impl> impl_;
 };
 

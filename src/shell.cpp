@@ -65,7 +65,9 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
                .await_writable = [&loop](int fd) { return loop.await_writable(fd); },
                .complete = [this](const CompletionRequest& request) { return complete(request); }}),
       nodes_(around.client, loop.wake_fd()),
-      background_(monitor, loop.wake_fd(), around) {
+      jobs_(monitor),
+      background_(monitor, loop.wake_fd(), around_, jobs_) {
+  around_.jobs = &jobs_;
   for (const auto& line : history_file_.load()) LineEditor::remember(line);
   printer_.print_through([this](std::string_view bytes) {
     if (!editor_.active()) return false;
@@ -133,7 +135,8 @@ Completion Shell::complete(const CompletionRequest& request) {
                                     return nodes_.matches(parent, prefix, request.room, may_ask);
                                   },
                               .current = around_.current.get().path(),
-                              .held_locks = [this] { return lock_paths(around_.locks); }});
+                              .held_locks = [this] { return lock_paths(around_.locks); },
+                              .jobs = [this] { return background_.names(); }});
   return {.begin = found.begin,
           .text = std::move(found.text),
           .list = std::move(found.list),

@@ -52,6 +52,7 @@ class Shell {
   HistoryFile history_file_;
   LineEditor editor_;
   NodeCache nodes_;
+  JobTable jobs_;
   BackgroundJobs background_;
   std::unique_ptr<Job> command_;    ///< the one in the foreground
   std::unique_ptr<Job> connector_;  ///< waits for a new session behind the prompt

@@ -21,6 +21,64 @@ class Stop(ShellTest):
         screen.wait_for(lambda s: s.lines()[-1].startswith("[zk: "))
 
 
+class Jobs(ShellTest):
+    def start_job(self, screen, line, number, job):
+        screen.type(line + " &\n")
+        screen.wait_for(f"[{job}] {line}")
+        self.wait_prompt(screen, number + 1)
+
+    def test_jobs_are_listed_and_ended(self):
+        screen = self.start()
+        self.start_job(screen, "repeat --every 1000s stat /", 0, 1)
+        self.start_job(screen, "repeat --every 1000s ls /", 1, 2)
+        screen.wait_for("[]")
+        listed = self.run_line(screen, "jobs", 2)
+        self.assertRegex(listed[0], r"^\[1\] running for \d+ s: repeat --every 1000s stat /$")
+        self.assertRegex(listed[1], r"^\[2\] running for \d+ s: repeat --every 1000s ls /$")
+        self.assertEqual(self.run_line(screen, "kill", 3), ["which one? `jobs` lists 2"])
+        screen.type("kill %2\n")
+        screen.wait_for("[2] killed: repeat --every 1000s ls /")
+        self.wait_prompt(screen, 5)
+        self.assertEqual(self.run_line(screen, "kill %2", 5),
+                         ["there is no job %2; `jobs` lists them"])
+        screen.type("kill %\t")
+        self.wait_prompt(screen, 6, typed="kill %1")
+        screen.type("\n")
+        screen.wait_for("[1] killed: ")
+        self.wait_prompt(screen, 7)
+        self.assertEqual(self.run_line(screen, "jobs", 7), [])
+        self.assertEqual(self.run_line(screen, "fg", 8), ["nothing runs in the background"])
+
+    def test_ctrl_c_ends_the_job_that_is_waited_for(self):
+        screen = self.start()
+        self.start_job(screen, "repeat --every 1000s get /", 0, 1)
+        screen.type("fg\n")
+        screen.wait_for(lambda s: s.lines().count("repeat --every 1000s get /"))
+        screen.keys("C-c")
+        self.wait_prompt(screen, 2)
+        self.assertNotIn("killed", screen.text())
+        self.assertEqual(self.run_line(screen, "jobs", 2), [])
+
+    def test_fg_ends_with_the_job(self):
+        screen = self.start()
+        fifo = os.path.join(self.directory, "fifo")
+        os.mkfifo(fifo)
+        self.start_job(screen, f"ls / > {fifo}", 0, 1)
+        screen.type("fg %1\n")
+        screen.wait_for(lambda s: s.lines()[-1] == f"ls / > {fifo}")
+        with open(fifo, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "[]\n")
+        self.wait_prompt(screen, 2)
+
+    def test_a_secret_is_not_listed(self):
+        screen = self.start()
+        self.start_job(screen, "repeat --every 1000s getAcl /", 0, 1)
+        screen.type("repeat --every 1000s setAcl / digest:ann:topsecret=:cdrwa &\n")
+        screen.wait_for("[2] repeat --every 1000s setAcl / digest:ann:***:cdrwa")
+        self.wait_prompt(screen, 2)
+        self.assertNotIn("topsecret", "\n".join(self.run_line(screen, "jobs", 2)))
+
+
 class Timing(ShellTest):
     def test_the_time_comes_behind_the_output(self):
         screen = self.start()

@@ -1,0 +1,35 @@
+// fg: wait for a job in the background.
+#include "command.h"
+#include "job_argument.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> job;
+};
+
+void declare(Options& o, Args& a) {
+  o.job("%job", a.job, "The job's number; without it the newest.");
+}
+
+int run(Context& cx, const Args& a) {
+  const auto job = job_of(cx, a.job, false);
+  if (cx.background) throw ValueError("a job in the background cannot wait for others");
+  cx.out.err_line("{}", cx.out.shown_in_error(job.line));
+  if (const auto result = cx.jobs->wait(job.number, cx.stop)) return *result;
+  cx.jobs->kill(job.number);
+  return cx.jobs->wait(job.number, {}).value_or(status::failure);
+}
+
+}  // namespace
+
+extern const Command fg_command = make_command<Args>(
+    {.name = "fg",
+     .group = "Shell",
+     .summary = "Wait for a job in the background",
+     .details = "Ends with the job, and with its status. Ctrl-C ends the job. A program that the "
+                "job runs does not get the terminal for that.",
+     .needs = Needs::Nothing},
+    declare, run);
+}  // namespace zksh

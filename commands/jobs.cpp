@@ -1,0 +1,50 @@
+// jobs: list what runs in the background.
+#include "command.h"
+#include "job_argument.h"
+#include "node_json.h"
+
+#include <chrono>
+
+namespace zksh {
+namespace {
+
+struct Args {};
+
+void declare(Options& /*o*/, Args& /*a*/) {}
+
+std::string_view state_of(const JobTable::Job& job) {
+  if (job.status) return "ended";
+  return job.killed ? "ending" : "running";
+}
+
+int run(Context& cx, const Args& /*a*/) {
+  for (const auto& job : jobs_of(cx).all()) {
+    const std::chrono::duration<double> age = Clock::now() - job.started;
+    if (cx.out.json())
+      print_json(cx, std::move(Json::object()
+                                   .set("job", job.number)
+                                   .set("state", state_of(job))
+                                   .set("seconds", static_cast<std::int64_t>(age.count()))
+                                   .set("line", job.line)));
+    else if (cx.out.plain())
+      cx.out.line("{}\t{}\t{:.0f}\t{}", job.number, state_of(job), age.count(), job.line);
+    else
+      cx.out.line("[{}] {} for {:.0f} s: {}", job.number, state_of(job), age.count(),
+                  cx.out.shown(job.line));
+  }
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command jobs_command = make_command<Args>(
+    {.name = "jobs",
+     .group = "Shell",
+     .summary = "List what runs in the background",
+     .details =
+         "A line at the prompt that ends in & runs in the background: what it prints comes "
+         "above the line that is being typed. `fg` waits for it, `kill` ends it, and so does "
+         "the end of zksh. -o plain separates number, state, seconds and line by tabs.",
+     .needs = Needs::Nothing},
+    declare, run);
+}  // namespace zksh

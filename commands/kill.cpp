@@ -1,0 +1,32 @@
+// kill: end a job in the background.
+#include "command.h"
+#include "job_argument.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> job;
+};
+
+void declare(Options& o, Args& a) {
+  o.job("%job", a.job, "The job's number; may be left out when there is but one.");
+}
+
+int run(Context& cx, const Args& a) {
+  const auto job = job_of(cx, a.job, true);
+  cx.jobs->kill(job.number);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command kill_command = make_command<Args>(
+    {.name = "kill",
+     .group = "Shell",
+     .summary = "End a job in the background",
+     .details = "As Ctrl-C ends a command in the foreground: locks are given back, a program under "
+                "a lock gets SIGTERM. Its end is told when it has come.",
+     .needs = Needs::Nothing},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,90 @@
+// repeat: run a command again and again.
+#include "command.h"
+#include "duration.h"
+
+#include <chrono>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> every;
+  bool keep_going = false;
+  std::vector<std::string> words;
+};
+
+void declare(Options& o, Args& a) {
+  o.text("--every", a.every,
+         "The time from one begin to the next (500ms, 2s; without a unit seconds).", "time");
+  o.flag("--keep-going", a.keep_going, "Do not stop at the first failure.");
+  o.words("[count] command", a.words,
+          "How many times, without end when that is left out, and what; its options are its own.",
+          true);
+}
+
+/// Puts a -- before the command, whose options are not those of repeat.
+std::vector<std::string> parted(std::vector<std::string> words) {
+  std::size_t at = 0;
+  bool counted = false;
+  while (at < words.size()) {
+    const auto& word = words[at];
+    if (word == "--") return words;
+    if (word == "--every")
+      at += 2;
+    else if (word.starts_with("--"))
+      ++at;
+    else if (is_number(word) && !std::exchange(counted, true))
+      ++at;
+    else
+      break;
+  }
+  words.insert(words.begin() + static_cast<std::ptrdiff_t>(std::min(at, words.size())), "--");
+  return words;
+}
+
+int run(Context& cx, const Args& a) {
+  std::int64_t left = INT64_MAX;
+  auto command = a.words.begin();
+  if (is_number(*command)) left = parse_number(*command++, "count", 1, INT32_MAX);
+  const std::vector<std::string> words(command, a.words.end());
+  if (words.empty()) throw SyntaxError("too few arguments: a command is expected");
+  if (!find_command(words.front()))
+    throw UsageError(fmt::format("\"{}\" is no command", words.front()));
+  const auto every = a.every ? parse_duration(*a.every, "--every") : std::chrono::milliseconds(0);
+  int first_failure = status::ok;
+  for (auto begin = Clock::now(); left > 0; begin += every) {
+    // Times that have passed meanwhile are left out, not made up for.
+    begin = std::max(begin, Clock::now() - every);
+    cx.client.monitor().wait_until(cx.stop, begin, [](const Monitor::Held&) { return false; });
+    if (cx.stop.stop_requested()) throw Cancelled();
+    const int result = cx.run_words(words);
+    if (first_failure == status::ok) first_failure = result;
+    if (first_failure != status::ok && !a.keep_going) break;
+    --left;
+  }
+  return first_failure;
+}
+
+Command repeat() {
+  auto command = make_command<Args>(
+      {.name = "repeat",
+       .group = "Shell",
+       .summary = "Run a command again and again",
+       .details =
+           "Without a count until Ctrl-C. It stops at the first failure, whose status is its "
+           "own. A run that takes longer than the time of --every is followed by the next "
+           "at once.",
+       .examples = {{"repeat 2 --every 10ms stat /app", "Look twice."},
+                    {"repeat 3 create -s /app/n", "Three sequential nodes."}},
+       .needs = Needs::Nothing},
+      declare, run);
+  command.run = [plain = command.run](Context& cx, const std::vector<std::string>& words) {
+    return plain(cx, parted(words));
+  };
+  return command;
+}
+
+}  // namespace
+
+extern const Command repeat_command = repeat();
+}  // namespace zksh
