@@ -9,11 +9,14 @@
 
 namespace zksh {
 
-bool wants_color(const Context& cx) {
-  const auto choice = cx.settings.value("color");
+bool wants_color(std::string_view choice, bool on_terminal) {
   if (choice != "auto") return choice == "always";
   const char* const refused = std::getenv("NO_COLOR");
-  return cx.out.style().out_is_terminal && terminal_can_redraw() && (!refused || !*refused);
+  return on_terminal && terminal_can_redraw() && (!refused || !*refused);
+}
+
+bool wants_color(const Context& cx) {
+  return wants_color(cx.settings.value("color"), cx.out.style().out_is_terminal);
 }
 
 }  // namespace zksh

@@ -7,7 +7,10 @@ namespace zksh {
 
 struct Context;
 
-/// By the setting `color`; auto: on a terminal that is not dumb, unless NO_COLOR is set.
+/// `choice` is the value of the setting `color`; auto: on a terminal that is not dumb, unless
+/// NO_COLOR is set (no-color.org).
+bool wants_color(std::string_view choice, bool on_terminal);
+/// Of a command's results.
 bool wants_color(const Context& cx);
 
 /// Escape sequences of ECMA-48, in the eight colours that every theme knows.

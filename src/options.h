@@ -2,6 +2,7 @@
 #pragma once
 
 #include "error.h"
+#include "number.h"
 
 #include <cstdint>
 #include <functional>
@@ -125,12 +126,5 @@ class Options {
 
   std::unique_ptr<Impl> impl_;
 };
-
-/// Whether a word is a decimal number with an optional sign, of any size.
-bool is_number(std::string_view word);
-
-/// A decimal number of the given range, else UsageError naming `what` and the word.
-std::int64_t parse_number(std::string_view word, std::string_view what, std::int64_t min,
-                          std::int64_t max);
 
 }  // namespace zksh

@@ -16,7 +16,13 @@ namespace zksh {
 struct Protection {
   bool read_only = false;   ///< no write may be sent
   bool production = false;  ///< removals ask for the node's name
-  std::string profile{};    ///< that says so, or empty
+  std::string profile{};    ///< in use, or empty
+
+  /// What the prompt calls it; empty when there is nothing to say.
+  std::string name() const {
+    if (!profile.empty()) return profile;
+    return production ? "PRODUCTION" : read_only ? "READ-ONLY" : "";
+  }
 };
 
 /// The settings have their first values from the configuration; `conf` changes them. Members may be

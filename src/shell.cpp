@@ -1,10 +1,12 @@
 // Shell: the interactive zksh: prompt, typed lines, the command that runs.
 #include "shell.h"
 
+#include "color.h"
 #include "complete.h"
 #include "current_node.h"
 #include "history_expansion.h"
 #include "lock_table.h"
+#include "prompt.h"
 #include "report.h"
 #include "secrets.h"
 #include "signal_relay.h"
@@ -276,10 +278,17 @@ void Shell::warn_of_locks() {
 }
 
 std::string Shell::prompt() const {
-  const auto locked = around_.locks.summary();
-  return fmt::format("[zk: {}({}) {}{}{}] ", around_.client.server(),
-                     state_name(around_.client.current_state()), around_.history.get().next(),
-                     locked.empty() ? "" : " ", locked);
+  const auto& protection = around_.protection;
+  return prompt_text(around_.settings.value("prompt"),
+                     {.server = around_.client.server(),
+                      .state = std::string(state_name(around_.client.current_state())),
+                      .number = around_.history.get().next(),
+                      .node = around_.current.get().path(),
+                      .profile = protection.name(),
+                      .dangerous = protection.read_only || protection.production,
+                      .locks = around_.locks.summary(),
+                      .status = status_},
+                     wants_color(around_.settings.value("color"), isatty(STDOUT_FILENO) != 0));
 }
 
 }  // namespace zksh

@@ -1,0 +1,16 @@
+// Numbers: whole numbers as the user writes them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace zksh {
+
+/// Whether a word is a decimal number with an optional sign, of any size.
+bool is_number(std::string_view word);
+
+/// A decimal number of the given range, else UsageError naming `what` and the word.
+std::int64_t parse_number(std::string_view word, std::string_view what, std::int64_t min,
+                          std::int64_t max);
+
+}  // namespace zksh
