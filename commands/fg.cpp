@@ -30,6 +30,7 @@ extern const Command fg_command = make_command<Args>(
      .summary = "Wait for a job in the background",
      .details = "Ends with the job, and with its status. Ctrl-C ends the job. A program that the "
                 "job runs does not get the terminal for that.",
+     .examples = {{"fg %1", "Wait for the first."}},
      .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh

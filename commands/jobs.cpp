@@ -45,6 +45,7 @@ extern const Command jobs_command = make_command<Args>(
          "A line at the prompt that ends in & runs in the background: what it prints comes "
          "above the line that is being typed. `fg` waits for it, `kill` ends it, and so does "
          "the end of zksh. -o plain separates number, state, seconds and line by tabs.",
+     .examples = {{"jobs", "What runs, and for how long?"}},
      .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh

@@ -27,6 +27,7 @@ extern const Command kill_command = make_command<Args>(
      .summary = "End a job in the background",
      .details = "As Ctrl-C ends a command in the foreground: locks are given back, a program under "
                 "a lock gets SIGTERM. Its end is told when it has come.",
+     .examples = {{"kill %1", "End the first."}},
      .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh
