@@ -3,60 +3,17 @@
 
 #include "command.h"
 #include "complete_values.h"
+#include "given_words.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace zksh {
 namespace {
 
 using Arguments = std::vector<Argument>;
-
-bool looks_like_option(std::string_view word) {
-  return word.starts_with('-') &&
-         (word.size() == 1 || std::isdigit(static_cast<unsigned char>(word[1])) == 0);
-}
-
-bool takes_value(const Argument& argument) { return argument.kind != Argument::Kind::Flag; }
-
-/// An option with one dash too few (zkCli's -server) or too many (--add) is meant all the same.
-const Argument* find_option(const Arguments& arguments, std::string_view word) {
-  for (const auto& argument : arguments)
-    for (const auto& name : argument.names)
-      if (!argument.positional() &&
-          (name == word ||
-           (word.size() > 2 && ('-' + std::string(word) == name || '-' + name == word))))
-        return &argument;
-  return nullptr;
-}
-
-/// An option as it stands in a word, perhaps with its value.
-struct GivenOption {
-  const Argument* option = nullptr;  ///< null: the word is none, or an unknown one
-  std::optional<std::string> value{};
-
-  bool awaits_value() const { return option && takes_value(*option) && !value; }
-};
-
-GivenOption option_in(const Arguments& arguments, const std::string& word) {
-  if (const auto* option = find_option(arguments, word)) return {.option = option};
-  if (!looks_like_option(word)) return {};
-  if (const auto equals = word.find('='); equals != std::string::npos)
-    return {.option = find_option(arguments, word.substr(0, equals)),
-            .value = word.substr(equals + 1)};
-  GivenOption last;
-  for (std::size_t i = 1; i < word.size(); ++i) {
-    last.option = find_option(arguments, std::string{'-', word[i]});
-    if (!last.option) break;
-    if (takes_value(*last.option)) {
-      if (i + 1 < word.size()) last.value = word.substr(i + 1);
-      break;
-    }
-  }
-  return last;
-}
 
 Candidates command_names(std::string_view prefix) {
   std::vector<std::string> names;
@@ -91,46 +48,21 @@ std::optional<Candidates> attached_values(const Arguments& arguments, const std:
   return candidates;
 }
 
-/// The positional argument that takes the word with this index, if any.
-const Argument* positional_at(const Arguments& arguments, std::size_t index) {
-  for (const auto& argument : arguments) {
-    if (!argument.positional() || argument.kind == Argument::Kind::Program) continue;
-    if (index == 0 || argument.takes_rest()) return &argument;
-    --index;
-  }
-  return nullptr;
-}
-
 Candidates complete_arguments(const Arguments& arguments, const std::vector<std::string>& words,
                               const CompletionSources& sources) {
-  const Argument* awaiting = nullptr;
-  std::size_t positionals = 0;
-  bool options_ended = false;
-  const bool runs_program =
-      std::ranges::find(arguments, Argument::Kind::Program, &Argument::kind) != arguments.end();
-  for (std::size_t i = 1; i + 1 < words.size(); ++i) {
-    if (options_ended && runs_program) return complete_program(words.back(), false);
-    const auto given = options_ended || awaiting ? GivenOption{} : option_in(arguments, words[i]);
-    if (awaiting)
-      awaiting = nullptr;
-    else if (words[i] == "--" && !options_ended)
-      options_ended = true;
-    else if (given.awaits_value())
-      awaiting = given.option;
-    else if (options_ended || !looks_like_option(words[i]) || words[i].size() == 1)
-      ++positionals;
-  }
+  const auto given = given_words(arguments, std::span(words).subspan(1, words.size() - 2));
   const auto& word = words.back();
-  if (awaiting) return complete_value(*awaiting, word, sources);
-  if (options_ended && runs_program) return complete_program(word, true);
-  if (!options_ended) {
+  if (given.awaiting) return complete_value(*given.awaiting, word, sources);
+  if (given.options_ended && given.runs_program)
+    return complete_program(word, given.program_words == 0);
+  if (!given.options_ended) {
     if (auto candidates = attached_values(arguments, word, sources)) return *candidates;
     if (looks_like_option(word)) return option_names(word, arguments);
   }
-  const auto* positional = positional_at(arguments, positionals);
+  const auto* positional = positional_at(arguments, given.positionals);
   if (positional) return complete_value(*positional, word, sources);
   // All that may stand here still are options.
-  return word.empty() && !options_ended ? option_names(word, arguments) : Candidates{};
+  return word.empty() && !given.options_ended ? option_names(word, arguments) : Candidates{};
 }
 
 }  // namespace

@@ -362,20 +362,10 @@ const std::vector<Argument>& Options::arguments() const { return impl_->argument
 
 std::string Options::syntax() const {
   std::string text;
-  const auto append = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
   for (const bool positional : {false, true})
-    for (const auto& argument : impl_->arguments) {
-      if (argument.legacy || argument.common || argument.positional() != positional) continue;
-      const auto& name = argument.names.front();
-      if (argument.kind == Argument::Kind::Program)
-        append("[-- " + name + " [argument…]]");
-      else if (argument.takes_rest())
-        append(argument.required ? name + "…" : "[" + name + "…]");
-      else if (positional)
-        append(argument.required ? name : "[" + name + "]");
-      else
-        append("[" + name + (argument.value.empty() ? "" : " " + argument.value) + "]");
-    }
+    for (const auto& argument : impl_->arguments)
+      if (!argument.legacy && !argument.common && argument.positional() == positional)
+        text += (text.empty() ? "" : " ") + argument.syntax();
   return text;
 }
 

@@ -46,6 +46,8 @@ struct Argument {
   bool common = false;  ///< of many commands: not shown in the syntax, to keep that short
 
   bool positional() const { return names.front().front() != '-'; }
+  /// "[-v version]", "path", "[data]", "path…", "[-- program [argument…]]".
+  std::string syntax() const;
   bool takes_rest() const {
     return kind == Kind::Words || kind == Kind::NodePaths || kind == Kind::HeldLocks;
   }

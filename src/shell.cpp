@@ -5,6 +5,8 @@
 #include "complete.h"
 #include "current_node.h"
 #include "history_expansion.h"
+#include "line_hint.h"
+#include "line_style.h"
 #include "lock_table.h"
 #include "prompt.h"
 #include "report.h"
@@ -41,6 +43,8 @@ std::string_view state_name(SessionState state) {
   return "";
 }
 
+int editor_output() { return isatty(STDOUT_FILENO) != 0 ? STDOUT_FILENO : STDERR_FILENO; }
+
 std::vector<std::string> lock_paths(const LockTable& locks) {
   std::vector<std::string> paths;
   for (const auto& lock : locks.locks())
@@ -62,10 +66,21 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
            .warn = [&queue = around_.queue](
                        const std::string& text) { queue.add(Stream::Err, text + '\n'); }}),
       editor_({.in = STDIN_FILENO,
-               .out = isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO,
+               .out = editor_output(),
                .on_line = [this](const std::optional<std::string>& line) { accept(line); },
                .await_writable = [&loop](int fd) { return loop.await_writable(fd); },
-               .complete = [this](const CompletionRequest& request) { return complete(request); }}),
+               .complete = [this](const CompletionRequest& request) { return complete(request); },
+               .hint =
+                   [this](std::string_view line, std::string_view history_rest) {
+                     return around_.settings.hints && may_decorate() ? line_hint(line, history_rest)
+                                                                     : LineHint();
+                   },
+               .styles =
+                   [this](std::string_view line, std::size_t cursor) {
+                     return around_.settings.highlight && may_decorate()
+                                ? line_styles(line, cursor)
+                                : std::vector<StyledBytes>();
+                   }}),
       nodes_(around.client, loop.wake_fd()),
       jobs_(monitor),
       background_(monitor, loop.wake_fd(), around_, jobs_) {
@@ -97,6 +112,7 @@ int Shell::run() {
   loop_.run(printer_, events, [this] {
     look_after_jobs();
     if (nodes_.look_after()) editor_.completion_came();
+    if (nodes_.is_slow()) editor_.completion_is_slow();
     return leaving_ && !command_ && background_.empty();
   });
   editor_.end();
@@ -126,6 +142,12 @@ void Shell::accept(const std::optional<std::string>& line) {
   }
   if (const auto kept = history_file_.add(run)) LineEditor::remember(*kept);
   start(run);
+}
+
+/// Whether the typed line may be coloured.
+bool Shell::may_decorate() const {
+  const auto choice = parse_color_choice(around_.settings.value("color"));
+  return use_color(choice.value_or(ColorChoice::Auto), editor_output());
 }
 
 Completion Shell::complete(const CompletionRequest& request) {

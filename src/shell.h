@@ -31,6 +31,7 @@ class Shell {
 
  private:
   void accept(const std::optional<std::string>& line);
+  bool may_decorate() const;
   Completion complete(const CompletionRequest& request);
   void start(const std::string& line);
   void look_after_jobs();

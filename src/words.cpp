@@ -286,6 +286,20 @@ std::optional<TypedWords> split_typed(std::string_view line) {
   return typed;
 }
 
+std::vector<WordPlace> word_places(std::string_view line) {
+  std::vector<WordPlace> places;
+  std::size_t at = skip_blanks(line, 0);
+  if (at < line.size() && line[at] == '#') return places;
+  while (at < line.size()) {
+    const bool quoted = opening_at(line, at) > 0;
+    const auto closing = quoted ? closing_of(line, at) : npos;
+    const auto end = !quoted ? end_of_bare(line, at) : closing == npos ? line.size() : closing + 1;
+    places.push_back({.begin = at, .end = end, .quoted = quoted});
+    at = skip_blanks(line, end);
+  }
+  return places;
+}
+
 std::vector<std::string> split_commands(std::string_view text) {
   std::vector<std::string> commands;
   for (std::size_t at = 0; at < text.size(); ++at) {

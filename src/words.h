@@ -39,6 +39,17 @@ struct TypedWords {
 /// a comment, right behind a closing quote, in the middle of an escape, and after a bad one.
 std::optional<TypedWords> split_typed(std::string_view line);
 
+/// Where a word of a line stands: byte offsets, the quotes included.
+struct WordPlace {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool quoted = false;
+};
+
+/// Where the words stand in a line, which may have any mistake: a quote that is not closed runs to
+/// its end. None in a comment.
+std::vector<WordPlace> word_places(std::string_view line);
+
 /// Splits the text of `-c` into commands at unquoted `;` and newlines. Blank ones are left out.
 /// An unclosed quote runs to the end of the text; split_words will point at it.
 std::vector<std::string> split_commands(std::string_view text);

@@ -19,6 +19,8 @@ bool is_invisible(char32_t c) {
          (c >= 0xE0000 && c <= 0xE0FFF);
 }
 
+constexpr std::string_view hint_style = "\033[2m";  // dim
+
 class Builder {
  public:
   explicit Builder(int width) : width_(std::max(width, 2)) { layout_.rows.emplace_back(); }
@@ -66,6 +68,27 @@ class Builder {
     if (column_ == width_) wrap();
     layout_.cursor_row = row();
     layout_.cursor_column = column_;
+  }
+
+  /// Puts what fits between here and the last column, which stays free: behind it terminals differ.
+  void put_hint(std::string_view hint) {
+    constexpr int endless = 1 << 20;
+    const int room = width_ - 1 - column_;
+    Builder scratch(endless);
+    // A character has four bytes at most, and marks that combine are cut with those of a long text.
+    hint = hint.substr(0, 4 * static_cast<std::size_t>(width_));
+    for (std::size_t at = 0; at < hint.size();) at += scratch.put_character(hint, at);
+    const auto row = scratch.take().rows.front();
+    const bool fits = row.columns() <= room;
+    style_ = hint_style;
+    int used = 0;
+    for (const auto& cell : row.cells) {
+      if (used + cell.width > (fits ? room : room - 1)) break;
+      used += cell.width;
+      put_cell(cell.text, cell.width);
+    }
+    if (!fits && room > 0) put_cell("…", 1);
+    style_.clear();
   }
 
   void set_style(std::string style) { style_ = std::move(style); }
@@ -129,6 +152,21 @@ std::size_t escape_length(std::string_view text, std::size_t at) {
   return 2;
 }
 
+/// Finds the style of one byte after the other.
+class StyleFinder {
+ public:
+  explicit StyleFinder(std::span<const StyledBytes> styles) : styles_(styles) {}
+
+  std::string at(std::size_t byte) {
+    while (!styles_.empty() && styles_.front().end <= byte) styles_ = styles_.subspan(1);
+    const bool inside = !styles_.empty() && styles_.front().begin <= byte;
+    return inside ? std::string(styles_.front().style) : std::string();
+  }
+
+ private:
+  std::span<const StyledBytes> styles_;
+};
+
 void put_prompt(Builder& builder, std::string_view prompt) {
   for (std::size_t at = 0; at < prompt.size();) {
     const char c = prompt[at];
@@ -189,6 +227,7 @@ Layout lay_out(const EditedLine& line, ScreenSize screen) {
   else
     builder.put_ascii("<");
   int last_row = -1;
+  StyleFinder styles(line.styles);
   for (std::size_t at = begin; at < line.text.size();) {
     if (at == line.cursor) {
       const Utf8Step step = decode_utf8(line.text, at);
@@ -198,9 +237,14 @@ Layout lay_out(const EditedLine& line, ScreenSize screen) {
       last_row = builder.row() + screen.rows;
     }
     if (last_row >= 0 && builder.row() > last_row) break;
+    builder.set_style(styles.at(at));
     at += builder.put_character(line.text, at);
   }
-  if (line.cursor >= line.text.size()) builder.mark_cursor();
+  builder.set_style("");
+  if (line.cursor >= line.text.size()) {
+    builder.mark_cursor();
+    if (!line.hint.empty()) builder.put_hint(line.hint);
+  }
   Layout layout = builder.take();
   keep_rows_around_cursor(layout, std::max(screen.rows, 1));
   return layout;

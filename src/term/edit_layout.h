@@ -4,6 +4,7 @@
 #include "term/terminal.h"
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,12 +34,24 @@ struct Layout {
   int cursor_column = 0;
 };
 
+/// Bytes of a text that are drawn in one style.
+struct StyledBytes {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string_view style;  ///< SGR sequences
+
+  bool operator==(const StyledBytes&) const = default;
+};
+
 /// A line that is being edited.
 struct EditedLine {
   /// May hold SGR sequences, and newlines. Other escape sequences are left out.
   std::string_view prompt;
   std::string_view text;
-  std::size_t cursor = 0;  ///< a byte offset into `text`
+  std::size_t cursor = 0;                 ///< a byte offset into `text`
+  std::span<const StyledBytes> styles{};  ///< of the text; in order, without overlap
+  /// Shown dim behind the text when the cursor is there too. It is cut so that no row is added.
+  std::string_view hint{};
 };
 
 /// Wraps the line into rows of the screen's width, at most as many as the screen has, those around

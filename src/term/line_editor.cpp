@@ -89,6 +89,8 @@ void LineEditor::release_terminal() {
 void LineEditor::begin(std::string prompt) {
   if (active_) return set_prompt(std::move(prompt));
   active_ = true;
+  awaited_.reset();
+  hinted_line_.reset();
   prompt_ = std::move(prompt);
   painter_.resize(screen_size(options_.out));
   painter_.find_fresh_row();
@@ -122,14 +124,22 @@ void LineEditor::paint() {
   // While readline asks for something (a search, a count), its message stands for the prompt.
   const bool message = rl_display_prompt != nullptr && *rl_display_prompt != '\0';
   const std::string prompt = message ? std::string(rl_display_prompt) : mode_mark() + prompt_;
-  painter_.paint({prompt, readline_text(), static_cast<std::size_t>(rl_point)});
+  paint_line(prompt, readline_text(), static_cast<std::size_t>(rl_point),
+             message ? std::string_view() : hint_now());
   painter_.flush();
+}
+
+void LineEditor::paint_line(std::string_view prompt, std::string_view text, std::size_t cursor,
+                            std::string_view hint) {
+  const auto styles = options_.styles ? options_.styles(text, cursor) : std::vector<StyledBytes>();
+  painter_.paint(
+      {.prompt = prompt, .text = text, .cursor = cursor, .styles = styles, .hint = hint});
 }
 
 /// The last picture of a line: all of it, as far as it fits, with the cursor behind it.
 void LineEditor::paint_at_end(std::string_view suffix) {
   const std::string text = std::string(readline_text()) + std::string(suffix);
-  painter_.paint({prompt_, text, text.size()});
+  paint_line(prompt_, text, text.size(), {});
 }
 
 /// From the end of the line to the normal state of the terminal below it.
@@ -197,7 +207,7 @@ void LineEditor::deliver() {
   // A keyboard macro may have typed on behind the line.
   carried_text_ = readline_text();
   const std::string_view shown = line ? std::string_view(*line) : std::string_view();
-  painter_.paint({prompt_, shown, shown.size()});
+  paint_line(prompt_, shown, shown.size(), {});
   leave_line();
   active_ = false;
   options_.on_line(line);
@@ -234,6 +244,7 @@ void LineEditor::resize() {
 void LineEditor::suspend() {
   if (!active_ || suspended_) return;
   suspended_ = true;
+  paint_line(prompt_, readline_text(), static_cast<std::size_t>(rl_point), {});
   painter_.leave();
   release_terminal();
 }

@@ -36,6 +36,12 @@ struct Completion {
 /// Is called for each Tab, from C code: it must neither block nor throw.
 using Completer = std::function<Completion(const CompletionRequest&)>;
 
+/// What is shown dim behind the line that is typed.
+struct LineHint {
+  std::string text;
+  bool takeable = false;  ///< Right, End, Ctrl-E and, word by word, Alt-F add it to the line
+};
+
 /// Edits one line after the other. Readline's state is global: one LineEditor at a time, main
 /// thread only. No member blocks, but for a terminal that does not take its output.
 ///
@@ -53,6 +59,11 @@ class LineEditor {
     std::function<void(std::optional<std::string>)> on_line;
     std::function<bool(int fd)> await_writable{};  ///< false: what is to be drawn is dropped
     Completer complete{};                          ///< none: Tab does nothing
+    /// Asked for each line with the cursor at its end, with the rest of the newest line of the
+    /// history that begins so (empty: there is none). Must neither block nor throw. None: no hints.
+    std::function<LineHint(std::string_view line, std::string_view history_rest)> hint{};
+    /// The styles of a line. Must neither block nor throw. None: the line is plain.
+    std::function<std::vector<StyledBytes>(std::string_view line, std::size_t cursor)> styles{};
   };
 
   /// Reads ~/.inputrc (application name "zksh"). Sets LC_CTYPE: call it before threads start.
@@ -77,6 +88,9 @@ class LineEditor {
   /// Input is waiting inside (the next line of a paste): call feed() without polling.
   bool pending() const;
 
+  /// What a Completer awaits is slow to come: says so behind the line, until it comes or a key
+  /// does.
+  void completion_is_slow();
   /// What a Completer awaits has come. The completion is done as if Tab were pressed now, unless
   /// the line or the cursor has changed since.
   void completion_came();
@@ -114,6 +128,7 @@ class LineEditor {
   struct Awaited {
     std::string line;
     int cursor = 0;
+    bool slow = false;
   };
 
   void set_up_readline();
@@ -122,6 +137,8 @@ class LineEditor {
   void prepare_terminal();
   void release_terminal();
   void paint();
+  void paint_line(std::string_view prompt, std::string_view text, std::size_t cursor,
+                  std::string_view hint);
   void paint_at_end(std::string_view suffix);
   void leave_line();
   void read_keys();
@@ -131,6 +148,8 @@ class LineEditor {
   void drop_queued();
   void complete(bool again);
   bool still_awaited() const;
+  std::string_view hint_now();
+  bool take_hint(bool one_word);
 
   Options options_;
   FilePointer input_file_;  ///< what readline takes the terminal's modes from
@@ -144,7 +163,9 @@ class LineEditor {
   std::string unfinished_output_;
   std::string carried_text_;  ///< begins the next line
   std::optional<Awaited> awaited_;
-  std::string paste_;  ///< what has come of a paste
+  LineHint hint_;
+  std::optional<std::string> hinted_line_;  ///< what hint_ is for
+  std::string paste_;                       ///< what has come of a paste
   bool pasting_ = false;
   bool active_ = false;
   bool suspended_ = false;

@@ -45,7 +45,7 @@ void LineEditor::complete(bool again) {
   } else if (found.awaited) {
     awaited_ = {.line = std::string(readline_text()), .cursor = rl_point};
   } else if (found.list.empty()) {
-    rl_ding();
+    if (!again) rl_ding();
   } else {
     print(candidate_list(found.list, found.count, painter_.screen()));
   }
@@ -54,6 +54,12 @@ void LineEditor::complete(bool again) {
 bool LineEditor::still_awaited() const {
   return awaited_ && active_ && !suspended_ && !readline_is_busy() &&
          rl_point == awaited_->cursor && readline_text() == awaited_->line;
+}
+
+void LineEditor::completion_is_slow() {
+  if (!still_awaited() || awaited_->slow) return;
+  awaited_->slow = true;
+  paint();
 }
 
 void LineEditor::completion_came() {

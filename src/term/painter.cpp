@@ -210,6 +210,8 @@ void Painter::paint_single_row(const EditedLine& line) {
   const ScreenSize endless{std::numeric_limits<int>::max() / 2, 1};
   constexpr std::size_t window = 4096;
   EditedLine near = line;
+  near.styles = {};  // a dumb terminal has none, and nothing behind the line can be told from it
+  near.hint = {};
   if (near.cursor > window) {
     near.prompt = "<";
     near.text.remove_prefix(near.cursor - window);

@@ -74,6 +74,18 @@ int LineEditor::Bridge::complete(int /*count*/, int /*key*/) {
   return 0;
 }
 
+int LineEditor::Bridge::forward_character(int count, int key) {
+  return current->take_hint(false) ? 0 : rl_forward_char(count, key);
+}
+
+int LineEditor::Bridge::forward_word(int count, int key) {
+  return current->take_hint(true) ? 0 : rl_forward_word(count, key);
+}
+
+int LineEditor::Bridge::end_of_line(int count, int key) {
+  return current->take_hint(false) ? 0 : rl_end_of_line(count, key);
+}
+
 void LineEditor::set_up_readline() {
   other_charset_ = use_utf8_locale();
   rl_readline_name = "zksh";
@@ -109,6 +121,9 @@ void LineEditor::bind_keys() {
                                 rl_menu_complete, rl_backward_menu_complete, rl_old_menu_complete})
     take_over(completes, Bridge::complete);
   take_over(rl_vi_complete, Bridge::complete);
+  take_over(rl_forward_char, Bridge::forward_character);
+  take_over(rl_forward_word, Bridge::forward_word);
+  take_over(rl_end_of_line, Bridge::end_of_line);
   for (const char* map : {"emacs", "vi-insert", "vi-command"})
     rl_bind_keyseq_in_map("\\e[200~", Bridge::begin_paste, rl_get_keymap_by_name(map));
 }

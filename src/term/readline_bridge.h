@@ -24,6 +24,9 @@ struct LineEditor::Bridge {
   static int clear_screen(int count, int key);
   static int redraw(int count, int key);
   static int complete(int count, int key);
+  static int forward_character(int count, int key);
+  static int forward_word(int count, int key);
+  static int end_of_line(int count, int key);
 };
 
 /// What is being typed; good until readline is called again.

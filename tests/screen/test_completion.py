@@ -20,7 +20,8 @@ class Completion(unittest.TestCase):
         self.addCleanup(shutil.rmtree, home)
         # No server is needed, and none may be waited for.
         self.screen = Tmux([ZKSH, "-s", "127.0.0.1:1"], width=60, height=20,
-                           env={"HOME": home, "XDG_STATE_HOME": home, "INPUTRC": "/dev/null", "LC_ALL": "C.UTF-8"})
+                           env={"HOME": home, "XDG_STATE_HOME": home, "INPUTRC": "/dev/null", "LC_ALL": "C.UTF-8",
+                                "NO_COLOR": "1"})
         self.addCleanup(self.screen.close)
         self.screen.wait_for("CONNECTING) 0]")
 
@@ -145,6 +146,7 @@ class NodePaths(ShellTest):
         self.server.freeze()
         screen.keys("C-u")
         screen.type("get /app/jobs/\t")
+        screen.wait_for(lambda s: s.lines()[-1].endswith("get /app/jobs/  … asking the server"))
         screen.type("o")
         self.wait_typed(screen, 0, "get /app/jobs/o")
         self.server.thaw()
@@ -156,6 +158,7 @@ class NodePaths(ShellTest):
         screen = self.start(width=120)
         self.server.freeze()
         screen.type("get /app/c\t")
+        screen.wait_for(lambda s: s.lines()[-1].endswith("get /app/c  … asking the server"))
         self.server.thaw()
         self.wait_typed(screen, 0, "get /app/config ")
 

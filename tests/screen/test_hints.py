@@ -1,0 +1,195 @@
+"""What stands behind the typed line, and its colours: hints are taken by a key, and leave nothing behind."""
+import os
+import re
+import signal
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from editor_case import wrapped  # noqa: E402
+from shell_case import ShellTest, ZKSH  # noqa: E402
+
+
+class HintTest(ShellTest):
+    def start(self, *arguments, **how):
+        return super().start(*arguments, **{"width": 100, "NO_COLOR": "", **how})
+
+    def wait_line(self, screen, number, typed, hint=""):
+        """Waits until the last line is the prompt, what is typed and a hint, with the cursor before the hint."""
+        before = self.prompt(number) + " " + typed
+        screen.wait_for(lambda s: s.lines()[-1] == (before + hint).rstrip() and s.cursor()[0] == len(before))
+
+    def style_of(self, screen, text):
+        """The SGR codes right before the first place of a text on the screen's last row."""
+        found = re.search(r"((?:\033\[[0-9;]*m)*)" + re.escape(text), screen.lines(escapes=True)[-1])
+        return found[1]
+
+
+class Hints(HintTest):
+    def test_the_rest_of_the_syntax(self):
+        screen = self.start()
+        screen.type("set")
+        self.wait_line(screen, 0, "set", " [-s] [-v version] [-b] path data")
+        self.assertIn("2m", self.style_of(screen, " [-s]"))
+        screen.type(" /a")
+        self.wait_line(screen, 0, "set /a", " data")
+        screen.type(" x")
+        self.wait_line(screen, 0, "set /a x")
+
+    def test_syntax_cannot_be_taken(self):
+        screen = self.start()
+        screen.type("stat")
+        self.wait_line(screen, 0, "stat", " [-w] path…")
+        screen.keys("Right", "End", "C-e", "M-f")
+        screen.type("x")
+        self.wait_line(screen, 0, "statx")
+
+    def test_the_newest_line_of_the_history(self):
+        for keys in (["Right"], ["End"], ["C-e"], ["C-f"]):
+            with self.subTest(keys):
+                screen = self.start()
+                self.run_line(screen, "ls /", 0)
+                self.run_line(screen, "ls -s /", 1)
+                screen.type("ls -")
+                self.wait_line(screen, 2, "ls -", "s /")
+                screen.keys(*keys)
+                self.wait_line(screen, 2, "ls -s /", " [path…]")
+                screen.close()
+
+    def test_a_word_of_it(self):
+        screen = self.start()
+        self.run_line(screen, "get /none/of these", 0)
+        screen.type("get /")
+        self.wait_line(screen, 1, "get /", "none/of these")
+        screen.keys("M-f")
+        self.wait_line(screen, 1, "get /none", "/of these")
+        screen.keys("M-f", "Right")
+        self.wait_line(screen, 1, "get /none/of these", " [path…]")
+
+    def test_only_at_the_end_of_the_line(self):
+        screen = self.start()
+        screen.type("stat")
+        self.wait_line(screen, 0, "stat", " [-w] path…")
+        screen.keys("Left")
+        screen.wait_for(lambda s: s.lines()[-1] == self.prompt(0) + " stat")
+        screen.keys("Right")
+        self.wait_line(screen, 0, "stat", " [-w] path…")
+
+    def test_nothing_is_left_behind(self):
+        for keys, last in ((["Enter"], 1), (["C-c"], 0)):
+            with self.subTest(keys):
+                screen = self.start()
+                screen.type("create")
+                screen.wait_for(lambda s: "path [data]" in s.text())
+                screen.keys(*keys)
+                self.wait_prompt(screen, last)
+                typed = next(line for line in screen.lines() if " 0] create" in line)
+                self.assertEqual(typed, self.prompt(0) + " create" + ("^C" if keys == ["C-c"] else ""))
+                screen.close()
+
+    def test_nothing_is_left_behind_by_a_stop(self):
+        screen = self.screen_of(["sh", "-i"], width=100, NO_COLOR="")
+        screen.wait_for("$")
+        screen.type(f"{ZKSH} -s {self.connect}\n")
+        self.wait_prompt(screen, 0)
+        screen.type("sync ")
+        self.wait_line(screen, 0, "sync ", "path")
+        screen.keys("C-z")
+        screen.wait_for(lambda s: s.lines()[-1].startswith("$"))
+        self.assertIn(self.prompt(0) + " sync", screen.lines())
+
+    def test_no_row_is_added(self):
+        screen = self.start(width=40, height=6)
+        text = "create " + "x" * (40 - len(self.prompt(0) + " create ") % 40 - 3)
+        screen.type(text)
+        rows = wrapped(self.prompt(0) + " " + text, 40)
+        # Three columns are left in the last row: a blank, an ellipsis, and the one that stays free.
+        screen.wait_for(lambda s: s.lines()[-len(rows):] == [*rows[:-1], rows[-1] + " …"])
+        self.assertEqual(screen.lines(history=True)[0], "zksh 0.1.0: `help` lists the commands, C")
+
+    def test_switched_off(self):
+        for how in ("NO_COLOR=1", "TERM=dumb"):
+            with self.subTest(how):
+                screen = self.screen_of(["env", how, ZKSH, "-s", self.connect], width=100, NO_COLOR="")
+                self.wait_prompt(screen, 0)
+                screen.type("gte set")
+                self.wait_line(screen, 0, "gte set")
+                self.assertEqual(self.style_of(screen, "gte"), "")
+                screen.close()
+        screen = self.start()
+        self.run_line(screen, "conf hints off", 0)
+        screen.type("set")
+        self.wait_line(screen, 1, "set")
+        self.assertIn("1m", self.style_of(screen, "set"))
+        screen.keys("C-u")
+        self.run_line(screen, "conf highlight off", 1)
+        screen.type("set")
+        self.wait_line(screen, 2, "set")
+        self.assertEqual(self.style_of(screen, "set"), "")
+
+
+class Colours(HintTest):
+    def test_what_is_typed(self):
+        screen = self.start()
+        screen.type("cre")
+        self.wait_line(screen, 0, "cre")
+        self.assertEqual(self.style_of(screen, "cre"), "")
+        screen.type("ate -s '/a b")
+        screen.wait_for(lambda s: "'/a b" in s.lines()[-1])
+        self.assertIn("1m", self.style_of(screen, "create"))
+        self.assertIn("36m", self.style_of(screen, "-s"))
+        self.assertIn("33m", self.style_of(screen, "'/a b"))
+        screen.keys("C-u")
+        screen.type("gte /a")
+        self.wait_line(screen, 0, "gte /a")
+        self.assertIn("31m", self.style_of(screen, "gte"))
+
+
+class Events(HintTest):
+    """News print above the line, which stays as it is, whatever is on it."""
+
+    def burst(self, screen, typed, left=0, hint=""):
+        self.run_line(screen, "addWatch /", 0)
+        screen.type(typed)
+        for _ in range(left):
+            screen.keys("Left")
+        rows = wrapped(self.prompt(1) + " " + typed + hint, 40)
+        screen.wait_for(lambda s: s.lines()[-len(rows):] == rows)
+        column, row = screen.cursor()
+        above = len(screen.lines()) - row
+        with self.znodes() as znodes:
+            for number in range(200):
+                znodes.create(f"{self.root}/n{number}")
+        screen.wait_for(lambda s: "/n199" in s.text(joined=True).replace("\n", "") and
+                        s.lines()[-len(rows):] == rows)
+        self.assertEqual(screen.cursor(), (column, len(screen.lines()) - above))
+        news = "".join(screen.lines(history=True, joined=True))
+        for number in range(200):
+            self.assertEqual(news.count(f"/n{number}") - sum(
+                news.count(f"/n{number}{digit}") for digit in range(10)), 1, number)
+
+    def setUp(self):
+        super().setUp()
+        self.screen = self.start(width=40, height=30)
+
+    def test_with_a_hint(self):
+        # The prompt takes more than a row: what is left of the second one is the hint's.
+        self.burst(self.screen, "set", hint=self.hint_of("set"))
+
+    def hint_of(self, typed):
+        """What fits of the hint behind a short line, in the row where the line ends."""
+        syntax = " [-s] [-v version] [-b] path data"
+        used = len(self.prompt(1) + " " + typed) % 40
+        room = 39 - used
+        return syntax if len(syntax) <= room else syntax[:room - 1] + "…"
+
+    def test_wrapped_with_wide_characters(self):
+        self.burst(self.screen, "set /größe '漢字漢字漢字漢字漢字漢字漢字漢字漢字 äöü ÄÖÜ ß — 漢字漢字漢字漢字'")
+
+    def test_with_the_cursor_in_the_middle(self):
+        self.burst(self.screen, "set /größe '漢字漢字漢字漢字漢字漢字漢字漢字漢字 äöü ÄÖÜ'", left=17)
+
+
+if __name__ == "__main__":
+    signal.alarm(280)
+    unittest.main()

@@ -1,0 +1,48 @@
+// line_style: the colours of the line that is being typed.
+#include "line_style.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace zksh {
+namespace {
+
+/// Each styled part, with the style's SGR code in brackets.
+std::string styled(const std::string& line, std::size_t cursor) {
+  std::string text;
+  for (const auto& part : line_styles(line, cursor)) {
+    const auto code = part.style.substr(2, part.style.size() - 3);
+    text += '[' + std::string(code) + ']' + line.substr(part.begin, part.end - part.begin);
+  }
+  return text;
+}
+std::string styled(const std::string& line) { return styled(line, line.size()); }
+
+TEST(LineStyle, KnownAndUnknownCommands) {
+  EXPECT_EQ(styled("get /a"), "[1]get");
+  EXPECT_EQ(styled("  rmr /a"), "[1]rmr") << "an alias";
+  EXPECT_EQ(styled("gte /a"), "[31]gte");
+  EXPECT_EQ(styled("cre"), "") << "it may still be create";
+  EXPECT_EQ(styled("cre", 1), "[31]cre");
+  EXPECT_EQ(styled("xyz"), "[31]xyz");
+}
+
+TEST(LineStyle, OptionsStringsAndSigns) {
+  EXPECT_EQ(styled("set -v -1 \"/a b\" 'x y"), "[1]set[36]-v[33]\"/a b\"[33]'x y");
+  EXPECT_EQ(styled("ls / | grep -v x > f"), "[1]ls[35]|[35]>") << "-v is another program's";
+  EXPECT_EQ(styled("lock /a -- prog -x '$y'"), "[1]lock[36]--[33]'$y'");
+  EXPECT_EQ(styled("set /a \"|\""), "[1]set[33]\"|\"") << "a word like any other";
+  EXPECT_EQ(styled(" # a comment"), "[2]# a comment");
+}
+
+TEST(LineStyle, NothingOfAnEmptyOrAHugeLine) {
+  EXPECT_EQ(styled(""), "");
+  EXPECT_EQ(styled("  "), "");
+  EXPECT_EQ(styled("get " + std::string(20'000, 'x')), "");
+}
+
+}  // namespace
+}  // namespace zksh
