@@ -16,7 +16,7 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   if (a.state)
-    cx.settings.print_watches = *a.state == "on";
+    cx.settings.set("printwatches", *a.state, "printwatches");
   else
     cx.out.line("printwatches is {}", cx.settings.print_watches ? "on" : "off");
   return status::ok;

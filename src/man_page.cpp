@@ -2,6 +2,8 @@
 #include "man_page.h"
 
 #include "command.h"
+#include "configuration.h"
+#include "settings.h"
 #include "utf8.h"
 
 #include <fmt/core.h>
@@ -142,6 +144,23 @@ std::string commands_list() {
   return text;
 }
 
+/// The keys of configuration files, the settings among them.
+std::string keys_list() {
+  std::map<std::string_view, std::string> items;
+  const auto item = [](std::string_view name, std::string_view initial, std::string_view help) {
+    return fmt::format(".TP\n{}{}\n{}", bold(name),
+                       initial.empty() ? "" : fmt::format(" ({})", roff(initial)),
+                       prose(help, ".IP"));
+  };
+  for (const auto& key : Configuration::keys())
+    items[key.name] = item(key.name, key.initial, key.help);
+  for (const auto& setting : Settings::descriptions())
+    items[setting.name] = item(setting.name, setting.initial, setting.help);
+  std::string text;
+  for (const auto& [name, lines] : items) text += lines;
+  return text;
+}
+
 }  // namespace
 
 std::string roff(std::string_view text) {
@@ -181,6 +200,8 @@ std::string man_page(std::string_view frame, const std::vector<Argument>& proces
       page += groups_list();
     else if (line == "@COMMANDS@")
       page += commands_list();
+    else if (line == "@KEYS@")
+      page += keys_list();
     else
       page += with_version(line) + '\n';
     frame.remove_prefix(std::min(frame.size(), end + 1));

@@ -9,8 +9,9 @@
 
 namespace zksh {
 
-/// The page: `frame` (man macros) with its lines @OPTIONS@, @GROUPS@ and @COMMANDS@ replaced by
-/// zksh's own options, the commands in their groups, and all that is told about each command.
+/// The page: `frame` (man macros) with its lines @OPTIONS@, @GROUPS@, @COMMANDS@ and @KEYS@
+/// replaced by zksh's own options, the commands in their groups, all that is told about each
+/// command, and the keys of the configuration.
 std::string man_page(std::string_view frame, const std::vector<Argument>& process_options);
 
 /// A text as roff shows it, to the letter: on a line of its own or within one.

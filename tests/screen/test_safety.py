@@ -1,0 +1,130 @@
+"""What a person is asked, shown and refused: removals, the prompt, profiles."""
+import os
+import signal
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from shell_case import ShellTest  # noqa: E402
+
+
+class Removals(ShellTest):
+    def tree(self, znodes, children):
+        znodes.create(self.root + "/app")
+        for number in range(children):
+            znodes.create(f"{self.root}/app/n{number}")
+
+    def names(self):
+        with self.znodes() as znodes:
+            return znodes.children(self.root)
+
+    def test_a_subtree_is_removed_after_a_yes_alone(self):
+        with self.znodes() as znodes:
+            self.tree(znodes, 3)
+        screen = self.start()
+        screen.type("rmr /app\n")
+        screen.wait_for("/app: 4 nodes, 0 of them ephemeral. Remove them? [y/N]")
+        screen.type("\n")
+        screen.wait_for("nothing was removed")
+        self.wait_prompt(screen, "1 !1")
+        self.assertEqual(["app"], self.names())
+        screen.type("rmr /app\n")
+        screen.wait_for(lambda s: sum("[y/N]" in line for line in s.lines()) == 2)
+        screen.type("y\n")
+        self.wait_prompt(screen, 2)
+        self.assertEqual([], self.names())
+
+    def test_a_large_one_wants_its_name(self):
+        with self.znodes() as znodes:
+            self.tree(znodes, 1000)
+        screen = self.start()
+        screen.type("deleteall /app\n")
+        screen.wait_for("Type app to remove them:")
+        screen.type("y\n")
+        self.wait_prompt(screen, "1 !1")
+        self.assertEqual(["app"], self.names())
+        screen.type("deleteall /app\n")
+        screen.wait_for(lambda s: sum("Type app" in line for line in s.lines()) == 2)
+        screen.type("app\n")
+        self.wait_prompt(screen, 2)
+        self.assertEqual([], self.names())
+
+    def test_nothing_is_asked_of_a_leaf_or_with_yes_or_when_switched_off(self):
+        with self.znodes() as znodes:
+            self.tree(znodes, 1)
+        screen = self.start()
+        self.run_line(screen, "rmr /app/n0", 0)
+        self.run_line(screen, "create /app/x", 1)
+        self.run_line(screen, "rmr -y /app", 2)
+        self.assertEqual([], self.names())
+        self.run_line(screen, "create /b", 3)
+        self.run_line(screen, "create /b/c", 4)
+        self.run_line(screen, "conf confirm off", 5)
+        self.run_line(screen, "rmr /b", 6)
+        self.assertEqual([], self.names())
+
+    def test_ctrl_c_at_the_question_removes_nothing(self):
+        with self.znodes() as znodes:
+            self.tree(znodes, 1)
+        screen = self.start()
+        screen.type("rmr /app\n")
+        screen.wait_for("[y/N]")
+        screen.keys("C-c")
+        self.wait_prompt(screen, 1)
+        self.assertEqual(["app"], self.names())
+        # The terminal echoes what is typed, and lines are edited.
+        self.run_line(screen, "ls /", 1)
+
+    def test_in_the_background_it_wants_yes(self):
+        with self.znodes() as znodes:
+            self.tree(znodes, 1)
+        screen = self.start()
+        screen.type("rmr /app &\n")
+        screen.wait_for("--yes removes without a question")
+        self.assertEqual(["app"], self.names())
+
+
+class Prompt(ShellTest):
+    def test_it_tells_the_current_node_and_the_last_status(self):
+        with self.znodes() as znodes:
+            znodes.create(self.root + "/app")
+        screen = self.start()
+        screen.type("cd app\n")
+        self.wait_prompt(screen, "1 /app")
+        screen.type("get nothing\n")
+        self.wait_prompt(screen, "2 /app !4")
+        screen.type("cd -\n")
+        self.wait_prompt(screen, 3)
+
+    def test_its_format_is_a_setting(self):
+        screen = self.start()
+        screen.type("conf prompt 'zk:%d> '\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "zk:>")
+        screen.type("create a\ncd a\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "zk: /a>")
+
+    def test_a_profile_that_protects_is_named(self):
+        config = os.path.join(self.directory, "config", "zksh")
+        os.makedirs(config)
+        with open(os.path.join(config, "config"), "w", encoding="utf-8") as file:
+            file.write(f"[prod]\nserver = {self.connect}\nread-only = on\n")
+        screen = self.screen_of([self.zksh(), "-p", "prod"],
+                                XDG_CONFIG_HOME=os.path.join(self.directory, "config"), NO_COLOR="")
+        self.wait_prompt(screen, "0 prod")
+        # Red: SGR 31 before the name.
+        screen.wait_for(lambda s: any("31m" in line and "prod" in line for line in s.lines(escapes=True)))
+        screen.type("create /x\n")
+        screen.wait_for("create is refused: this zksh is read-only (profile prod)")
+        self.assertEqual([], self.znodes_below())
+
+    def zksh(self):
+        return os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+
+    def znodes_below(self):
+        with self.znodes() as znodes:
+            return znodes.children(self.root)
+
+
+if __name__ == "__main__":
+    signal.alarm(280)
+    unittest.main()
