@@ -13,6 +13,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 sys.path.insert(0, str(HERE.parent / "peers"))
+import keys  # noqa: E402
 import locks  # noqa: E402
 import peers  # noqa: E402
 import processes  # noqa: E402
@@ -20,7 +21,7 @@ from contest import Contest  # noqa: E402
 from server import Server  # noqa: E402
 
 BENCHES = {"get": processes.get, "tree": processes.tree, "process": processes.process,
-           "lock": locks.lock, "crowd": locks.crowd}
+           "lock": locks.lock, "crowd": locks.crowd, "keys": keys.keys}
 
 
 class Ground(Server):
@@ -53,6 +54,7 @@ def parse_arguments():
     parser.add_argument("--queues", type=int, nargs="+", default=[2, 10, 100], help="contenders for a lock")
     parser.add_argument("--crowd", type=int, default=1000, help="contenders")
     parser.add_argument("--crowd-repeats", type=int, default=4)
+    parser.add_argument("--keys", type=int, default=2000, help="pressed in each part of keys")
     parser.add_argument("--check", action="store_true", help="status 1 when a bound is missed")
     parser.add_argument("--smoke", action="store_true",
                         help="tiny numbers: does the bench itself work? Bounds are not judged")
@@ -65,6 +67,7 @@ def parse_arguments():
         options.rounds, options.nodes, options.tree_rounds = 3, 2500, 1
         options.lock_rounds, options.lock_repeats, options.queues = 4, 1, [2, 5]
         options.crowd, options.crowd_repeats = 20, 1
+        options.keys = 30
     return options
 
 
