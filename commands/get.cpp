@@ -9,6 +9,7 @@ namespace {
 
 struct Args {
   bool stat = false;
+  bool human = false;
   bool watch = false;
   bool base64 = false;
   bool hexdump = false;
@@ -17,6 +18,7 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s", a.stat, "Print the node's Stat below the value.");
+  o.flag("-h,--human", a.human, "With -s: ages, sizes and owners beside the fields.");
   o.flag("-w", a.watch, "Report the next change of the node.");
   o.flag("-b", a.base64, "Print the value in base64, on one line.");
   o.flag("-x", a.hexdump, "Print the value as a hex dump; goes before -b.");
@@ -40,7 +42,7 @@ void print_value(Context& cx, const Args& a, const std::string& path, const Node
     return print_json(cx, json);
   }
   cx.out.out(value_text(cx, a, node.data));
-  if (a.stat) print_stat(cx, node.stat);
+  if (a.stat) print_stat(cx, node.stat, a.human);
 }
 
 int run(Context& cx, const Args& a) {

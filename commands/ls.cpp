@@ -10,6 +10,7 @@ namespace {
 
 struct Args {
   bool stat = false;
+  bool human = false;
   bool watch = false;
   bool recursive = false;
   std::vector<std::string> paths;
@@ -17,6 +18,7 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s", a.stat, "Print the node's Stat below the list; not with -R.");
+  o.flag("-h,--human", a.human, "With -s: ages, sizes and owners beside the fields.");
   o.flag("-w", a.watch, "Report the next change of the list; with -R of every list.");
   o.flag("-R", a.recursive, "List the whole subtree, one path a line.");
   o.nodes("path", a.paths,
@@ -42,7 +44,8 @@ int run(Context& cx, const Args& a) {
                                      : node_words(cx, a.paths, means_watch);
   if (given.legacy) tell_deprecated(cx, "ls path [watch]", "ls [-w] path");
   const auto watch = cx.printed_watch(a.watch || given.legacy);
-  const ListingForm form{.with_stat = a.stat, .with_paths = given.paths.size() > 1};
+  const ListingForm form{
+      .with_stat = a.stat, .with_paths = given.paths.size() > 1, .human = a.human};
   if (a.recursive)
     for (const auto& path : given.paths) print_subtree(cx, path, watch);
   else

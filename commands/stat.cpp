@@ -7,11 +7,13 @@ namespace zksh {
 namespace {
 
 struct Args {
+  bool human = false;
   bool watch = false;
   std::vector<std::string> paths;
 };
 
 void declare(Options& o, Args& a) {
+  o.flag("-h,--human", a.human, "Say beside the fields how long ago, how much and whose.");
   o.flag("-w", a.watch, "Report the next change of the node; on a missing one, its creation.");
   o.nodes("path", a.paths, "The nodes to look at.");
 }
@@ -26,7 +28,7 @@ int run(Context& cx, const Args& a) {
     if (cx.out.json())
       print_json(cx, path_json(path).set("stat", stat_json(*stat)));
     else
-      print_stat(cx, *stat);
+      print_stat(cx, *stat, a.human);
   });
   return status::ok;
 }
@@ -41,8 +43,11 @@ extern const Command stat_command = make_command<Args>(
          "Needs no permission to read the node. Times are in the local time zone. A watch is set "
          "even when the node is missing: it reports the node's creation. A last word watch, true "
          "or "
-         "1 is zkCli 3.4's for -w.",
-     .examples = {{"stat /zookeeper", "The Stat of a node."}},
+         "1 is zkCli 3.4's for -w.\n\n"
+         "-h says in parentheses how old the node and its value are, by this machine's clock, how "
+         "many KiB a long value has, and what is known of the ephemeralOwner: the client's address "
+         "where the servers tell (cons, dump).",
+     .examples = {{"stat /zookeeper", "The Stat of a node."}, {"stat -h /app", "With ages."}},
      .zkcli_syntax = "[-w] path"},
     declare, run);
 }  // namespace zksh

@@ -1,8 +1,10 @@
 // Listing: what ls, ls2, stat and get print alike.
 #include "listing.h"
 
+#include "lock_picture.h"
 #include "node_json.h"
 #include "persistent_watches.h"
+#include "server_words.h"
 #include "stat_text.h"
 
 #include <algorithm>
@@ -62,13 +64,30 @@ void print_children(Context& cx, const std::string& path, const Watch& watch, Li
     if (cx.out.plain()) text += '\n';
   }
   cx.out.out(cx.out.plain() ? text : '[' + text + "]\n");
-  if (form.with_stat) print_stat(cx, children.stat);
+  if (form.with_stat) print_stat(cx, children.stat, form.human);
 }
 
-void print_stat(Context& cx, const Stat& stat) {
+namespace {
+
+/// What can be known of the session of an ephemeral.
+std::string owner_of(Context& cx, const Stat& stat) {
+  if (stat.ephemeral_owner == 0) return "";
+  if (stat.ephemeral_owner == cx.client.session_id()) return "this session";
+  const auto account = ServerWords(cx.client.server()).ask({.sessions = true});
+  const auto address = account.addresses.find(stat.ephemeral_owner);
+  if (address != account.addresses.end()) return "client " + cx.out.shown(address->second);
+  if (!account.sessions) return "";
+  return account.sessions->contains(stat.ephemeral_owner) ? "of a client that is not connected now"
+                                                          : "a session that is over";
+}
+
+}  // namespace
+
+void print_stat(Context& cx, const Stat& stat, bool human) {
   // The event of a write comes before its answer, as the server sends them.
   cx.watches.settle(std::chrono::milliseconds(300), cx.stop);
-  cx.out.out(stat_lines(stat));
+  cx.out.out(stat_lines(
+      stat, human ? human_notes(stat, wall_clock_now(), owner_of(cx, stat)) : StatNotes()));
 }
 
 }  // namespace zksh

@@ -35,8 +35,11 @@ void print_each(Context& cx, const std::vector<std::string>& paths,
 struct ListingForm {
   bool with_stat = false;
   bool with_paths = false;
+  bool human = false;  ///< of the Stat
 };
 void print_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form);
-void print_stat(Context& cx, const Stat& stat);
+/// `human`: with ages and what else people would have to work out; may ask the servers who the
+/// owner of an ephemeral is, for a third of a second.
+void print_stat(Context& cx, const Stat& stat, bool human = false);
 
 }  // namespace zksh

@@ -3,20 +3,12 @@
 
 #include "color.h"
 #include "escape.h"
+#include "size_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace zksh {
-
-std::string size_text(std::int64_t bytes) {
-  constexpr double kibi = 1024;
-  const auto size = static_cast<double>(bytes);
-  if (size < kibi) return fmt::format("{} B", bytes);
-  if (size < kibi * kibi) return fmt::format("{:.1f} KiB", size / kibi);
-  if (size < kibi * kibi * kibi) return fmt::format("{:.1f} MiB", size / kibi / kibi);
-  return fmt::format("{:.1f} GiB", size / kibi / kibi / kibi);
-}
 
 std::string counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");

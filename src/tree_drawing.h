@@ -40,8 +40,6 @@ class TreeDrawing {
   std::int64_t bytes_ = 0;
 };
 
-/// "34 B", "1.2 KiB", "5.0 MiB".
-std::string size_text(std::int64_t bytes);
 /// "1 node", "2 nodes".
 std::string counted(std::size_t count, std::string_view what);
 

@@ -48,5 +48,32 @@ TEST(StatLines, NegativeNumbersAreUnsignedInHexadecimalOnly) {
   EXPECT_NE(lines.find("\nephemeralOwner = 0x0\n"), std::string::npos);
 }
 
+TEST(HumanNotes, StandBesideTheirFields) {
+  constexpr std::int64_t day = 86'400'000;
+  const Stat stat{
+      .ctime = 10 * day, .mtime = 13 * day - 1500, .ephemeral_owner = 0x10, .data_length = 2048};
+  const auto lines = stat_lines(stat, human_notes(stat, 13 * day, "this session"));
+  EXPECT_NE(lines.find("\nctime = " + java_date(10 * day) + " (3 days ago)\n"), std::string::npos);
+  EXPECT_NE(lines.find(" (1 second ago)\npZxid"), std::string::npos);
+  EXPECT_NE(lines.find("\nephemeralOwner = 0x10 (this session)\n"), std::string::npos);
+  EXPECT_NE(lines.find("\ndataLength = 2048 (2.0 KiB)\n"), std::string::npos);
+}
+
+TEST(HumanNotes, WhatIsNotKnownIsNotSaid) {
+  EXPECT_EQ(human_notes({}, 0, "").ephemeral_owner, "not ephemeral");
+  EXPECT_EQ(human_notes({.ephemeral_owner = 5}, 0, "").ephemeral_owner, "");
+  EXPECT_EQ(human_notes({.data_length = 1023}, 0, "").data_length, "");
+}
+
+TEST(AgeText, TheLargestUnitRoundedDown) {
+  EXPECT_EQ(age_text(0, 0), "just now");
+  EXPECT_EQ(age_text(0, 999), "just now");
+  EXPECT_EQ(age_text(0, 59'999), "59 seconds ago");
+  EXPECT_EQ(age_text(0, 3'600'000), "1 hour ago");
+  EXPECT_EQ(age_text(0, 40LL * 86'400'000), "1 month ago");
+  EXPECT_EQ(age_text(0, 800LL * 86'400'000), "2 years ago");
+  EXPECT_EQ(age_text(120'000, 0), "in 2 minutes");
+}
+
 }  // namespace
 }  // namespace zksh

@@ -2,6 +2,7 @@
 #include "tree_drawing.h"
 
 #include "fake_client.h"
+#include "size_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
