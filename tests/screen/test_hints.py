@@ -39,7 +39,7 @@ class Hints(HintTest):
     def test_syntax_cannot_be_taken(self):
         screen = self.start()
         screen.type("stat")
-        self.wait_line(screen, 0, "stat", " [-w] path…")
+        self.wait_line(screen, 0, "stat", " [-h] [-w] path…")
         screen.keys("Right", "End", "C-e", "M-f")
         screen.type("x")
         self.wait_line(screen, 0, "statx")
@@ -69,11 +69,11 @@ class Hints(HintTest):
     def test_only_at_the_end_of_the_line(self):
         screen = self.start()
         screen.type("stat")
-        self.wait_line(screen, 0, "stat", " [-w] path…")
+        self.wait_line(screen, 0, "stat", " [-h] [-w] path…")
         screen.keys("Left")
         screen.wait_for(lambda s: s.lines()[-1] == self.prompt(0) + " stat")
         screen.keys("Right")
-        self.wait_line(screen, 0, "stat", " [-w] path…")
+        self.wait_line(screen, 0, "stat", " [-h] [-w] path…")
 
     def test_nothing_is_left_behind(self):
         for keys, last in ((["Enter"], 1), (["C-c"], 0)):
