@@ -85,10 +85,20 @@ void warn(Context& cx, ChangeStream& stream) {
                   unlisted.size() > 1 ? fmt::format(" and {} more", unlisted.size() - 1) : "");
 }
 
+/// A person sees nothing until something happens.
+void tell_begun(Context& cx, const Args& a) {
+  if (cx.input != Input::Terminal || cx.background || !cx.out.style().err_is_terminal) return;
+  cx.out.err_line("watching {}{}; Ctrl-C ends it",
+                  a.paths.size() == 1 ? cx.out.shown_in_error(a.paths.front())
+                                      : fmt::format("{} nodes", a.paths.size()),
+                  a.recursive ? " and all below" : "");
+}
+
 int follow(Context& cx, const Args& a, ChangeStream& stream, const std::stop_token& stop) {
   Progress progress{.ascii = !terminal_shows_utf8(), .left = a.count.value_or(0)};
   const auto present = stream.begin(stop);
   warn(cx, stream);
+  tell_begun(cx, a);
   bool more = !a.initial || tell(cx, a, present, progress);
   while (more) {
     const auto changes = stream.next(stop);

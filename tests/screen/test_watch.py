@@ -16,6 +16,7 @@ class WatchAtThePrompt(ShellTest):
         screen = self.start()
         self.run_line(screen, "create -e /mine 1", 0)
         screen.type("watch -i /mine /later\n")
+        screen.wait_for("watching 2 nodes; Ctrl-C ends it")
         screen.wait_for(lambda s: re.search(r"present  /mine  version 0  \(ephemeral of 0x[0-9a-f]+\)", s.text()))
         with self.znodes() as znodes:
             znodes.create(self.root + "/later", b"\x1b[2J")
