@@ -21,11 +21,11 @@ int run(Context& cx, const Args& /*a*/) {
   for (const auto& job : jobs_of(cx).all()) {
     const std::chrono::duration<double> age = Clock::now() - job.started;
     if (cx.out.json())
-      print_json(cx, std::move(Json::object()
-                                   .set("job", job.number)
-                                   .set("state", state_of(job))
-                                   .set("seconds", static_cast<std::int64_t>(age.count()))
-                                   .set("line", job.line)));
+      print_json(cx, Json::object()
+                         .set("job", job.number)
+                         .set("state", state_of(job))
+                         .set("seconds", static_cast<std::int64_t>(age.count()))
+                         .set("line", job.line));
     else if (cx.out.plain())
       cx.out.line("{}\t{}\t{:.0f}\t{}", job.number, state_of(job), age.count(), job.line);
     else

@@ -3,6 +3,7 @@
 #include "duration.h"
 
 #include <chrono>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -29,14 +30,9 @@ std::vector<std::string> parted(std::vector<std::string> words) {
   while (at < words.size()) {
     const auto& word = words[at];
     if (word == "--") return words;
-    if (word == "--every")
-      at += 2;
-    else if (word.starts_with("--"))
-      ++at;
-    else if (is_number(word) && !std::exchange(counted, true))
-      ++at;
-    else
-      break;
+    const bool option = word.starts_with("--");
+    if (!option && (!is_number(word) || std::exchange(counted, true))) break;
+    at += word == "--every" ? 2 : 1;
   }
   words.insert(words.begin() + static_cast<std::ptrdiff_t>(std::min(at, words.size())), "--");
   return words;

@@ -59,13 +59,13 @@ class Interpreter {
   static Words words_of(std::vector<Word> split);
 
   int execute_line(const std::string& line);
-  int execute(const Words& words);
+  int execute(const Words& given);
   int execute_into(const RedirectTo& to, const Words& words);
   int execute_inside(const Words& words, const std::stop_token& stop, Redirection to);
   int execute_with_pager(const std::string& pager, const Words& words);
   OutputProgram::Plan program_plan(const std::string& line) const;
   std::optional<std::string> pager_for(const Command& command, bool help) const;
-  int run_command(const Command& command, const Words& words);
+  int run_command(const Command& command, const Words& given);
   void remember(const std::string& line);
   int timed(const std::function<int()>& body);
   void refuse_writes(const Command& command) const;

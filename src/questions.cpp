@@ -17,7 +17,7 @@ namespace {
 Fd foreground_terminal() {
   Fd fd = isatty(STDIN_FILENO) != 0 ? Fd(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0))
                                     : Fd(open("/dev/tty", O_RDWR | O_CLOEXEC));
-  if (!fd || tcgetpgrp(fd.get()) != getpgrp()) return Fd();
+  if (!fd || tcgetpgrp(fd.get()) != getpgrp()) return {};
   return fd;
 }
 
