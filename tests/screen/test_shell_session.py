@@ -109,7 +109,7 @@ class Disconnected(ShellTest):
             "no connection to 127.0.0.1:1: Connection refused",
             self.prompt(0, "CONNECTING", server)])
         screen.type("version\nls /\n")
-        screen.wait_for(lambda s: s.lines()[-1] == self.prompt(2, "CONNECTING", server))
+        self.wait_prompt(screen, 2, "CONNECTING", server=server)
         self.assertEqual(screen.lines()[-2], "no connection to 127.0.0.1:1: Connection refused")
         self.assertEqual(screen.text().count("refused"), 2, screen.text())
 
@@ -119,7 +119,7 @@ class Disconnected(ShellTest):
         problem = f"cannot connect to {server}: the name does not resolve"
         screen.wait_for(problem)
         screen.type("ls /\n")
-        screen.wait_for(lambda s: s.lines()[-1] == self.prompt(1, "CONNECTING", server))
+        self.wait_prompt(screen, 1, "CONNECTING", server=server)
         self.assertEqual(screen.text().count(problem), 2, screen.text())
         screen.type(f"connect {self.connect}\n")
         self.wait_prompt(screen, 2)
