@@ -105,8 +105,9 @@ NodeCache::Range NodeCache::beginning_with(const std::vector<std::string>& names
   const auto cut = [&](const std::string& name) {
     return std::string_view(name).substr(0, prefix.size());
   };
-  const auto [begin, end] = std::ranges::equal_range(names, std::string_view(prefix), {}, cut);
-  return {begin, end};
+  // No std::ranges::equal_range: clang 14 cannot take its answer apart.
+  return {std::ranges::lower_bound(names, std::string_view(prefix), {}, cut),
+          std::ranges::upper_bound(names, std::string_view(prefix), {}, cut)};
 }
 
 /// The children of whom a completion wants to know what they are: of the only one, which decides
@@ -206,13 +207,14 @@ bool NodeCache::ask(const std::string& parent, const std::string& prefix, std::s
 
 bool NodeCache::look_after() {
   if (fetches_.empty()) return false;
-  const auto ended = std::ranges::stable_partition(
-      fetches_, [](const std::unique_ptr<Fetch>& fetch) { return !fetch->job->status(); });
-  if (ended.empty()) return false;
+  const auto ended = std::stable_partition(
+      fetches_.begin(), fetches_.end(),
+      [](const std::unique_ptr<Fetch>& fetch) { return !fetch->job->status(); });
+  if (ended == fetches_.end()) return false;
   follow_session();
   take_events();
-  std::ranges::for_each(ended, [this](std::unique_ptr<Fetch>& fetch) { keep(*fetch); });
-  fetches_.erase(ended.begin(), ended.end());
+  std::for_each(ended, fetches_.end(), [this](std::unique_ptr<Fetch>& fetch) { keep(*fetch); });
+  fetches_.erase(ended, fetches_.end());
   make_room();
   return true;
 }
