@@ -20,6 +20,7 @@ std::vector<std::string> setting_names() {
 void declare(Options& o, Args& a) {
   o.choice("name", a.name, setting_names(), "setting", "The setting; all of them when left out.");
   o.text("value", a.value, "What it is to be from now on; shown when left out.");
+  o.suggest({"on", "off"});
 }
 
 void print_setting(Context& cx, const Settings::Description& setting, std::size_t widest) {

@@ -58,13 +58,13 @@ class Hints(HintTest):
 
     def test_a_word_of_it(self):
         screen = self.start()
-        self.run_line(screen, "get /none/of these", 0)
-        screen.type("get /")
-        self.wait_line(screen, 1, "get /", "none/of these")
+        self.run_line(screen, "sync /none/of-these", 0)
+        screen.type("sync /")
+        self.wait_line(screen, 1, "sync /", "none/of-these")
         screen.keys("M-f")
-        self.wait_line(screen, 1, "get /none", "/of these")
+        self.wait_line(screen, 1, "sync /none", "/of-these")
         screen.keys("M-f", "Right")
-        self.wait_line(screen, 1, "get /none/of these", " [path…]")
+        self.wait_line(screen, 1, "sync /none/of-these")
 
     def test_only_at_the_end_of_the_line(self):
         screen = self.start()
@@ -82,7 +82,8 @@ class Hints(HintTest):
                 screen.type("create")
                 screen.wait_for(lambda s: "path [data]" in s.text())
                 screen.keys(*keys)
-                self.wait_prompt(screen, last)
+                screen.wait_for(lambda s: s.lines()[-1].startswith(self.prompt(last)[:-1]) and
+                                s.lines()[-1].endswith("]") and " 0] create" not in s.lines()[-1])
                 typed = next(line for line in screen.lines() if " 0] create" in line)
                 self.assertEqual(typed, self.prompt(0) + " create" + ("^C" if keys == ["C-c"] else ""))
                 screen.close()
