@@ -16,7 +16,7 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   if (a.state)
-    cx.settings.set("printwatches", *a.state, "printwatches");
+    cx.settings.set("printwatches", *a.state == "on" ? "on" : "off", "printwatches");
   else
     cx.out.line("printwatches is {}", cx.settings.print_watches ? "on" : "off");
   return status::ok;

@@ -37,9 +37,8 @@ class WithoutServer(unittest.TestCase):
         self.assertEqual([], offered("-s", ""))
 
     def test_hidden_options_stay_hidden(self):
-        for word in ("--c", "--man", "--ex"):
-            self.assertNotIn(word, " ".join(offered(word)).replace("--connect-timeout", "")
-                             .replace("--client-configuration", ""))
+        for option in ("--complete", "--man", "--examples"):
+            self.assertNotIn(option, offered(option[:4]))
 
     def test_commands_stand_behind_the_options(self):
         self.assertEqual(["create"], offered("cre"))

@@ -8,7 +8,12 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from shell_case import ShellTest  # noqa: E402
 
 
-class Removals(ShellTest):
+class UsualPrompt(ShellTest):
+    def environment(self):
+        return {**super().environment(), "XDG_CONFIG_HOME": "/nonexistent"}
+
+
+class Removals(UsualPrompt):
     def tree(self, znodes, children):
         znodes.create(self.root + "/app")
         for number in range(children):
@@ -84,7 +89,7 @@ class Removals(ShellTest):
         self.assertEqual(["app"], self.names())
 
 
-class Prompt(ShellTest):
+class Prompt(UsualPrompt):
     def test_it_tells_the_current_node_and_the_last_status(self):
         with self.znodes() as znodes:
             znodes.create(self.root + "/app")
@@ -104,12 +109,12 @@ class Prompt(ShellTest):
         screen.wait_for(lambda s: s.lines()[-1] == "zk: /a>")
 
     def test_a_profile_that_protects_is_named(self):
-        config = os.path.join(self.directory, "config", "zksh")
+        config = os.path.join(self.directory, "protected", "zksh")
         os.makedirs(config)
         with open(os.path.join(config, "config"), "w", encoding="utf-8") as file:
             file.write(f"[prod]\nserver = {self.connect}\nread-only = on\n")
         screen = self.screen_of([self.zksh(), "-p", "prod"],
-                                XDG_CONFIG_HOME=os.path.join(self.directory, "config"), NO_COLOR="")
+                                XDG_CONFIG_HOME=os.path.dirname(config), NO_COLOR="")
         self.wait_prompt(screen, "0 prod")
         # Red: SGR 31 before the name.
         screen.wait_for(lambda s: any("31m" in line and "prod" in line for line in s.lines(escapes=True)))
