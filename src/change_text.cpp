@@ -164,16 +164,15 @@ std::string change_line(const NodeChange& change, bool ascii) {
 }
 
 std::string plain_change(const NodeChange& change) {
-  const auto number = [](const auto& value) {
-    return value ? std::to_string(*value) : std::string(none);
-  };
-  const auto version = change.after ? std::optional(change.after->version) : std::nullopt;
-  return fmt::format(
-      "{}\t{}\t{}\t{}\t{}\t0x{:x}\t{}\t{}\t{}\t{}\t{}", change.time, change_name(change.type),
-      change.path.empty() ? std::string(none) : field(change.path), number(zxid_of(change)),
-      number(version), static_cast<std::uint64_t>(change.ephemeral_owner()), change.missed ? 1 : 0,
-      value_field(change.old_value), value_field(change.new_value), list_field(change.added),
-      list_field(change.removed));
+  const auto zxid = zxid_of(change);
+  return fmt::format("{}\t{}\t{}\t{}\t{}\t0x{:x}\t{}\t{}\t{}\t{}\t{}", change.time,
+                     change_name(change.type),
+                     change.path.empty() ? std::string(none) : field(change.path),
+                     zxid ? session_text(*zxid) : std::string(none),
+                     change.after ? std::to_string(change.after->version) : std::string(none),
+                     static_cast<std::uint64_t>(change.ephemeral_owner()), change.missed ? 1 : 0,
+                     value_field(change.old_value), value_field(change.new_value),
+                     list_field(change.added), list_field(change.removed));
 }
 
 Json change_json(const NodeChange& change) {
@@ -208,7 +207,7 @@ std::vector<std::pair<std::string, std::string>> change_environment(const NodeCh
       {"ZKSH_EVENT_EPHEMERAL", change.ephemeral_owner() != 0 ? "1" : "0"}};
   const auto zxid = zxid_of(change);
   // Set empty rather than left out: one of an outer event must not be taken for this one's.
-  variables.emplace_back("ZKSH_EVENT_ZXID", zxid ? std::to_string(*zxid) : "");
+  variables.emplace_back("ZKSH_EVENT_ZXID", zxid ? session_text(*zxid) : "");
   variables.emplace_back("ZKSH_EVENT_VERSION",
                          change.after ? std::to_string(change.after->version) : "");
   const auto add_value = [&](const char* name, const std::optional<Data>& value) {

@@ -35,7 +35,7 @@ class TimeLimit {
  private:
   struct Forward {
     std::stop_source source;
-    void operator()() { source.request_stop(); }
+    void operator()() const { source.request_stop(); }
   };
   std::stop_token outer_;
   std::stop_source source_;

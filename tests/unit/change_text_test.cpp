@@ -40,7 +40,7 @@ TEST(ChangeText, PlainFieldsStayFields) {
   change.path = "/a\nb";
   change.added = {"x,y", "-"};
   EXPECT_EQ(plain_change(change),
-            "1000\tchanged\t/a\\nb\t7\t3\t0x0\t0\ta\\tb\\\\\t\\N\tx\\x2cy,\\x2d\t-");
+            "1000\tchanged\t/a\\nb\t0x7\t3\t0x0\t0\ta\\tb\\\\\t\\N\tx\\x2cy,\\x2d\t-");
 }
 
 TEST(ChangeText, PlainDeletion) {
