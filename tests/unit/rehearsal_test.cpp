@@ -1,0 +1,120 @@
+// Rehearsal: what a write would meet is told as the servers would tell it, and nothing is written.
+#include "rehearsal.h"
+
+#include "fake_client.h"
+#include "read_only_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace zksh {
+namespace {
+
+using testing::ElementsAre;
+
+class RehearsalTest : public testing::Test {
+ protected:
+  RehearsalTest() {
+    for (const char* path : {"/app", "/app/a", "/app/b"})
+      real.create({.path = path, .data = "v"}, {});
+    real.create({.path = "/mine", .data = "", .mode = CreateMode::Ephemeral}, {});
+  }
+  /// The code of what fails; ok when nothing does.
+  static int code_of(const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const ZkError& error) {
+      return error.code();
+    }
+    return code::ok;
+  }
+  int creation(const std::string& path) {
+    return code_of([&] { rehearsal.create({.path = path, .data = "x"}, {}); });
+  }
+  int removal(const std::string& path, std::int32_t version = -1) {
+    return code_of([&] { rehearsal.remove({.path = path, .version = version}, {}); });
+  }
+  int writing(const std::string& path, std::int32_t version = -1) {
+    return code_of([&] { rehearsal.set({.path = path, .data = "12", .version = version}, {}); });
+  }
+
+  FakeTree tree;
+  FakeClient real{tree};
+  std::vector<std::string> notes;
+  Rehearsal rehearsal{real, [this](const Monitor::Held& /*held*/, const Rehearsed& what) {
+                        notes.push_back(what.verb + ' ' + what.path);
+                      }};
+};
+
+TEST_F(RehearsalTest, WhatWouldWorkIsNotedAndNotDone) {
+  EXPECT_EQ(creation("/app/new"), code::ok);
+  EXPECT_EQ(writing("/app"), code::ok);
+  EXPECT_EQ(removal("/app/a"), code::ok);
+  EXPECT_THAT(notes, ElementsAre("create /app/new", "set /app", "delete /app/a"));
+  EXPECT_FALSE(real.exists("/app/new", Watch::none(), {}));
+  EXPECT_EQ(*real.get("/app", Watch::none(), {}).data, "v");
+  EXPECT_TRUE(real.exists("/app/a", Watch::none(), {}));
+}
+
+TEST_F(RehearsalTest, WhatWouldFailFailsAndIsNotNoted) {
+  EXPECT_EQ(creation("/app"), code::node_exists);
+  EXPECT_EQ(creation("/none/x"), code::no_node);
+  EXPECT_EQ(creation("/mine/x"), code::no_children_for_ephemerals);
+  EXPECT_EQ(writing("/none"), code::no_node);
+  EXPECT_EQ(writing("/app", 7), code::bad_version);
+  EXPECT_EQ(removal("/app"), code::not_empty);
+  EXPECT_EQ(removal("/app/a", 7), code::bad_version);
+  EXPECT_EQ(removal("/none"), code::no_node);
+  EXPECT_TRUE(notes.empty());
+}
+
+TEST_F(RehearsalTest, LaterWritesSeeWhatEarlierOnesWouldHaveDone) {
+  EXPECT_EQ(creation("/new"), code::ok);
+  EXPECT_EQ(creation("/new/below"), code::ok);
+  EXPECT_EQ(creation("/new"), code::node_exists);
+  EXPECT_EQ(removal("/app/a"), code::ok);
+  EXPECT_EQ(removal("/app"), code::not_empty);
+  EXPECT_EQ(removal("/app/b"), code::ok);
+  EXPECT_EQ(removal("/app"), code::ok);
+  EXPECT_EQ(writing("/app"), code::no_node);
+  EXPECT_EQ(creation("/app"), code::ok);
+}
+
+TEST_F(RehearsalTest, ATransactionIsNotedOperationByOperation) {
+  const auto results =
+      rehearsal.multi({CreateOp{.path = "/t", .data = {}}, RemoveOp{.path = "/app/a"}}, {});
+  EXPECT_EQ(results.size(), 2U);
+  EXPECT_THAT(notes, ElementsAre("create /t", "delete /app/a"));
+}
+
+TEST_F(RehearsalTest, AReadOnlyClientSendsNothingThatWrites) {
+  ReadOnlyClient read_only(real);
+  const auto before = real.requests();
+  const auto status_of = [](const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.exit_status();
+    }
+    return status::ok;
+  };
+  EXPECT_EQ(status_of([&] { read_only.start_create({.path = "/x", .data = {}}); }),
+            status::read_only);
+  EXPECT_EQ(status_of([&] { read_only.start_set({.path = "/app", .data = {}}); }),
+            status::read_only);
+  EXPECT_EQ(status_of([&] { read_only.start_remove({.path = "/app/a"}); }), status::read_only);
+  EXPECT_EQ(status_of([&] { read_only.start_set_acl("/app", open_acl(), -1); }), status::read_only);
+  EXPECT_EQ(status_of([&] { read_only.start_multi({RemoveOp{.path = "/app/a"}}); }),
+            status::read_only);
+  EXPECT_EQ(status_of([&] { read_only.start_reconfigure({}); }), status::read_only);
+  EXPECT_EQ(status_of([&] { read_only.another(); }), status::read_only);
+  EXPECT_EQ(real.requests(), before);
+  EXPECT_EQ(*read_only.get("/app", Watch::none(), {}).data, "v");
+}
+
+}  // namespace
+}  // namespace zksh
