@@ -262,9 +262,11 @@ int Interpreter::unknown_command(const std::string& typed) {
     return status::usage;
   }
   const auto similar = nearest_commands(name);
-  out_.err_line("unknown command: {}{}", out_.shown_in_error(name),
-                similar.empty() ? "; `help` lists them all"
-                                : fmt::format("; did you mean {}?", fmt::join(similar, ", ")));
+  report_error(out_,
+               UsageError(fmt::format(
+                   "unknown command: {}{}", name,
+                   similar.empty() ? "; `help` lists them all"
+                                   : fmt::format("; did you mean {}?", fmt::join(similar, ", ")))));
   return status::usage;
 }
 
@@ -272,7 +274,8 @@ int Interpreter::not_connected() {
   if (input_ == Input::Pipe)
     out_.line("Not connected");
   else
-    out_.err_line("not connected; `connect [HOST:PORT]` opens a session");
+    report_error(
+        out_, Error("not connected; `connect [HOST:PORT]` opens a session", status::no_connection));
   return status::no_connection;
 }
 
