@@ -85,6 +85,8 @@ int Interpreter::finish(int result) {
   // Of SIGINT the program decides, as with sh: an editor does not end the script that runs it.
   const bool ends = signal && (*signal != SIGINT || result == status::signal_base + SIGINT);
   if (ends && input_ != Input::Terminal) ended_by_ = signal;
+  // What a signal cut short has that signal's status, whichever it was.
+  if (signal && result == Cancelled().exit_status()) return status::signal_base + *signal;
   return result;
 }
 

@@ -26,15 +26,15 @@ OPEN_ACL = struct.pack(">ii", 1, 31) + pack_string("world") + pack_string("anyon
 
 
 class Znodes:
-    """A session of its own; `with` closes it. Blocking, one request at a time."""
+    """A session of its own, which sends no heartbeats; `with` closes it. Blocking, one request at a time."""
 
-    def __init__(self, address, timeout=30.0):
+    def __init__(self, address, timeout=30.0, session_timeout=30000):
         host, port = address.rsplit(":", 1)
         self.connection = socket.create_connection((host, int(port)), timeout)
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.xid = 0
         # protocol version, last zxid, timeout, session id, password, read-only
-        self._send(struct.pack(">iqiqi16s?", 0, 0, 30000, 0, 16, b"", False))
+        self._send(struct.pack(">iqiqi16s?", 0, 0, session_timeout, 0, 16, b"", False))
         self._receive()
 
     def __enter__(self):

@@ -1,0 +1,55 @@
+"""Programs that do not read what zksh gives them: they stop the command, but not the session."""
+import os
+import signal
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from session_case import SessionTest  # noqa: E402
+from znodes import Znodes  # noqa: E402
+
+EPHEMERAL = 1
+
+
+class SlowReader(SessionTest):
+    def setUp(self):
+        super().setUp()
+        # More than a pipe takes.
+        self.znodes.create(self.root + "/big")
+        self.znodes.create(self.root + "/big/value", b"x" * 900_000)
+        self.fifo = os.path.join(self.directory, "go on")
+        os.mkfifo(self.fifo)
+        self.process = self.start(
+            "-t", "1000", "-c", "create -e /alive\n"
+            f"get /big/value | sh -c 'read line < \"{self.fifo}\" && wc -c'\nget /alive")
+        self.assertEqual(self.process.stderr.readline(), b"Created /alive\n")
+        # The program waits for this in its turn, and so does zksh for the program.
+        self.to_program = os.open(self.fifo, os.O_WRONLY)
+
+    def tearDown(self):
+        os.close(self.to_program)
+
+    def await_session_timeout(self):
+        """A session of the same timeout, which sends no heartbeats, ends meanwhile."""
+        with Znodes(self.server.address, session_timeout=1000) as silent:
+            silent.create(self.root + "/silent", flags=EPHEMERAL)
+            with Znodes(self.server.address) as watcher:
+                self.assertTrue(watcher.await_gone(self.root + "/silent", 30))
+
+    def test_the_session_lives_on(self):
+        self.await_session_timeout()
+        self.assertTrue(self.znodes.exists(self.root + "/alive"))
+        os.write(self.to_program, b"go\n")
+        out, _ = self.process.communicate(timeout=30)
+        self.assertEqual((self.process.returncode, out), (0, b"900001\nnull\n"))
+
+    def test_a_signal_ends_it(self):
+        self.process.send_signal(signal.SIGTERM)
+        # The program lives on, with standard output: the end of that is not waited for.
+        self.assertEqual(self.process.wait(30), 128 + signal.SIGTERM)
+        self.assertFalse(self.znodes.exists(self.root + "/alive"))
+
+
+if __name__ == "__main__":
+    signal.alarm(280)
+    unittest.main()
