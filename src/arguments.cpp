@@ -5,6 +5,7 @@
 #include "client_configuration.h"
 #include "connect_string.h"
 #include "duration.h"
+#include "home.h"
 #include "nearest.h"
 
 #include <CLI/CLI.hpp>
@@ -229,7 +230,7 @@ void take(const Configuration& config, Arguments& arguments) {
   arguments.production = config.is_on("production");
   arguments.format = parse_format(config);
   if (const auto& name = config.text("auth-file"); !name.empty()) {
-    auto file = read_auth_file(name);
+    auto file = read_auth_file(with_home(name));
     session.credentials = std::move(file.credentials);
     arguments.warning = std::move(file.warning);
   }

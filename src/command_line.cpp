@@ -2,11 +2,11 @@
 #include "command_line.h"
 
 #include "error.h"
+#include "home.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace zksh {
 namespace {
@@ -21,9 +21,7 @@ Kind kind_of(const Word& word) {
 }
 
 std::string file_name(const Word& word) {
-  const char* const home = std::getenv("HOME");
-  if (word.quoted || !word.text.starts_with("~/") || home == nullptr) return word.text;
-  return home + word.text.substr(1);
+  return word.quoted ? word.text : with_home(word.text);
 }
 
 std::string file_behind(const std::vector<Word>& words, std::size_t sign) {

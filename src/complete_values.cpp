@@ -1,6 +1,7 @@
 // Complete values: what could stand where an argument of some kind is expected.
 #include "complete_values.h"
 
+#include "home.h"
 #include "node_path.h"
 
 #include <algorithm>
@@ -51,9 +52,7 @@ Candidates held_locks(const std::string& word, const CompletionSources& sources)
 /// Files of this machine. The spelling of the directory, `~/` included, stays as it was typed.
 std::vector<std::string> files(const std::string& word) {
   const auto typed = word.substr(0, word.rfind('/') + 1);
-  auto directory = typed.empty() ? std::string(".") : typed;
-  if (const char* home = std::getenv("HOME"); home && directory.starts_with("~/"))
-    directory.replace(0, 1, home);
+  const auto directory = typed.empty() ? std::string(".") : with_home(typed);
   const auto prefix = word.substr(typed.size());
   std::vector<std::string> names;
   std::error_code problem;
