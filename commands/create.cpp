@@ -16,6 +16,7 @@ struct Args {
   bool sequential = false;
   bool ephemeral = false;
   bool container = false;
+  bool parents = false;
   std::optional<std::string> ttl;
   std::string path;
   std::optional<std::string> data;
@@ -26,6 +27,8 @@ void declare(Options& o, Args& a) {
   o.flag("-s", a.sequential, "Append a ten-digit number that grows with each child.");
   o.flag("-e", a.ephemeral, "The node goes when this session ends.");
   o.flag("-c", a.container, "The server removes the node some time after its last child went.");
+  o.flag("-p,--parents", a.parents,
+         "Create the nodes above it that are missing, with null values.");
   o.text("-t", a.ttl,
          "Milliseconds after which the server removes the node, if it has no "
          "children and was not written meanwhile.",
@@ -78,9 +81,23 @@ CreateOp checked(Context& cx, const Args& a) {
   return op;
 }
 
+/// From the top down; one that somebody else creates meanwhile is as good.
+void create_parents(Context& cx, const std::string& path) {
+  const std::string parent(parent_path(path));
+  if (parent == "/" || cx.client.exists(parent, Watch::none(), cx.stop)) return;
+  create_parents(cx, parent);
+  try {
+    cx.client.create({.path = parent, .data = std::nullopt}, cx.stop);
+  } catch (const ZkError& error) {
+    if (error.code() != code::node_exists) throw;
+  }
+}
+
 int run(Context& cx, const Args& a) {
   try {
-    const auto created = cx.client.create(checked(cx, a), cx.stop);
+    const auto op = checked(cx, a);
+    if (a.parents) create_parents(cx, op.path);
+    const auto created = cx.client.create(op, cx.stop);
     if (cx.out.json())
       print_json(cx, path_json(created.path));
     else if (cx.out.plain())
@@ -106,6 +123,7 @@ extern const Command create_command = make_command<Args>(
      .examples = {{"create /app hello", "A node with a value."},
                   {"create -e /app/me $'host=a\\npid=7'",
                    "An ephemeral node: it goes with this session."},
+                  {"create -p /app/by/the/way", "A node, and the missing ones above it."},
                   {"create -s /app/job- x", "A sequential node, such as /app/job-0000000000."},
                   {"create /app/secret x world:anyone:r",
                    "A node that all may read and none may write."}},

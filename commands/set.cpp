@@ -4,6 +4,7 @@
 #include "listing.h"
 #include "node_json.h"
 #include "value.h"
+#include "value_change.h"
 
 namespace zksh {
 namespace {
@@ -12,6 +13,7 @@ struct Args {
   bool stat = false;
   bool base64 = false;
   std::optional<std::int32_t> version;
+  std::optional<std::string> if_value;
   std::string path;
   std::string data;
   std::optional<std::int32_t> legacy_version;
@@ -20,23 +22,44 @@ struct Args {
 void declare(Options& o, Args& a) {
   o.flag("-s", a.stat, "Print the node's new Stat.");
   o.number("-v", a.version, "version", "Write only if this is the data version; -1: any.");
+  o.text("--if-value", a.if_value, "Write only if this is the value now; else the status is 1.",
+         "value");
   o.flag("-b", a.base64, "The data is base64.");
   o.node("path", a.path, "The node to write.");
   o.text("data", a.data, "The new value; @FILE takes a file's bytes, - standard input's.");
   o.legacy().number("version", a.legacy_version, "", "As -v.");
 }
 
+std::string bytes_of(const Context& cx, const Args& a) {
+  auto data = value_of(cx, a.data);
+  if (!a.base64) return data;
+  auto decoded = decode_base64(data);
+  if (!decoded) throw ValueError("the data is not base64: " + data.substr(0, 40));
+  return std::move(*decoded);
+}
+
+/// Nothing: the value is another one.
+std::optional<Stat> write_if(Context& cx, const std::string& path, const std::string& expected,
+                             const std::string& data) {
+  return change_value(
+      cx.client, path,
+      [&](const Node& node) {
+        return node.data == expected ? std::optional<Data>(data) : std::nullopt;
+      },
+      cx.stop);
+}
+
 int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
-  auto data = value_of(cx, a.data);
-  if (a.base64) {
-    auto decoded = decode_base64(data);
-    if (!decoded) throw ValueError("the data is not base64: " + data.substr(0, 40));
-    data = std::move(*decoded);
-  }
+  const auto data = bytes_of(cx, a);
+  if (a.if_value && (a.version || a.legacy_version))
+    throw UsageError("either -v or --if-value can be given");
   const auto version = a.version ? *a.version : a.legacy_version.value_or(-1);
-  const auto stat =
-      cx.client.set({.path = path, .data = std::move(data), .version = version}, cx.stop);
+  const auto written =
+      a.if_value ? write_if(cx, path, value_of(cx, *a.if_value), data)
+                 : cx.client.set({.path = path, .data = data, .version = version}, cx.stop);
+  if (!written) throw Error(path + " has another value than that of --if-value");
+  const auto& stat = *written;
   if (cx.out.json())
     print_json(cx, path_json(path).set("stat", stat_json(stat)));
   else if (a.stat)

@@ -1,0 +1,89 @@
+// incr: add to the number that a node holds.
+#include "command.h"
+#include "node_json.h"
+#include "value_change.h"
+
+#include <limits>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool create = false;
+  std::string path;
+  std::optional<std::string> amount;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-c,--create", a.create, "Create the node if there is none; it counts from 0.");
+  o.node("path", a.path, "The node; its value is a decimal number.");
+  o.text("amount", a.amount, "What to add, 1 by default; behind -- it may be negative.");
+}
+
+using Number = std::numeric_limits<std::int64_t>;
+
+std::int64_t number_in(const std::string& path, const Data& data) {
+  const auto text = data.value_or("");
+  if (!is_number(text))
+    throw Error(path + " holds no number: " + (data ? '"' + text.substr(0, 40) + '"' : "null"));
+  return parse_number(text, path, Number::min(), Number::max());
+}
+
+std::int64_t sum(const std::string& path, std::int64_t number, std::int64_t amount) {
+  std::int64_t result = 0;
+  if (__builtin_add_overflow(number, amount, &result))
+    throw Error(fmt::format("{}: {} and {} make a number of more than 64 bits; nothing was written",
+                            path, number, amount));
+  return result;
+}
+
+/// False when somebody else created it first.
+bool create_with(Context& cx, const std::string& path, std::int64_t number) {
+  try {
+    cx.client.create({.path = path, .data = std::to_string(number)}, cx.stop);
+    return true;
+  } catch (const ZkError& error) {
+    if (error.code() != code::node_exists) throw;
+    return false;
+  }
+}
+
+int run(Context& cx, const Args& a) {
+  const auto path = cx.resolve(a.path);
+  const auto amount =
+      a.amount ? parse_number(*a.amount, "amount", Number::min(), Number::max()) : 1;
+  std::int64_t result = amount;
+  const bool created =
+      a.create && !cx.client.exists(path, Watch::none(), cx.stop) && create_with(cx, path, amount);
+  if (!created)
+    change_value(
+        cx.client, path,
+        [&](const Node& node) {
+          result = sum(path, number_in(path, node.data), amount);
+          return std::optional<Data>(std::to_string(result));
+        },
+        cx.stop);
+  if (cx.out.json())
+    print_json(cx, path_json(path).set("value", result));
+  else
+    cx.out.line("{}", result);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command incr_command = make_command<Args>(
+    {.name = "incr",
+     .group = "Nodes",
+     .summary = "Add to the number that a node holds",
+     .details =
+         "Prints the new number. The value is written only if nobody else wrote since it was read; "
+         "when somebody did, it is read again, so that no count is lost, however many count at the "
+         "same time. A lost connection leaves open whether it was written: the status is 10 then, "
+         "and nothing is tried again.",
+     .examples = {{"incr -c /app/counter", "1 the first time, then 2."},
+                  {"incr /app/counter 10", "Ten more."},
+                  {"incr /app/counter -- -3", "Three less."}},
+     .writes = true},
+    declare, run);
+}  // namespace zksh
