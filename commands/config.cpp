@@ -30,7 +30,7 @@ int run(Context& cx, const Args& a) {
     print_json(cx, json);
     return status::ok;
   }
-  cx.out.line("{}", a.connect_string ? client_connect_string(text) : text);
+  cx.out.line("{}", cx.out.shown_lines(a.connect_string ? client_connect_string(text) : text));
   if (a.stat) print_stat(cx, config.stat);
   return status::ok;
 }

@@ -1,6 +1,7 @@
 // deleteall: remove a node and all below it.
 #include "command.h"
 #include "node_json.h"
+#include "quoting.h"
 #include "rehearsal.h"
 #include "settings.h"
 #include "subtree_removal.h"
@@ -67,19 +68,20 @@ bool confirmed(Context& cx, const std::vector<std::string>& tops) {
   constexpr std::size_t many = 1000;
   const auto extent = measure(cx, tops);
   if (extent.nodes <= 1 && !cx.protection.production) return true;
-  const auto what = tops.size() == 1 ? tops.front() : fmt::format("{} subtrees", tops.size());
-  const auto question = fmt::format(
-      "{}{}: {} node{}, {} of them ephemeral.", cx.protection.production ? "PRODUCTION: " : "",
-      cx.out.shown_in_error(what), extent.nodes, extent.nodes == 1 ? "" : "s", extent.ephemerals);
+  const auto what =
+      tops.size() == 1 ? as_word(tops.front()) : fmt::format("{} subtrees", tops.size());
+  const auto question = fmt::format("{}{}: {} node{}, {} of them ephemeral.",
+                                    cx.protection.production ? "PRODUCTION: " : "", what,
+                                    extent.nodes, extent.nodes == 1 ? "" : "s", extent.ephemerals);
   std::optional<std::string> answer;
   if (extent.nodes >= many || cx.protection.production) {
     const auto word =
         tops.size() == 1 ? std::string(base_name(tops.front())) : std::to_string(extent.nodes);
     const auto wanted = word.empty() ? "/" : word;
-    answer = cx.ask(fmt::format("{} Type {} to remove {}: ", question,
-                                cx.out.shown_in_error(wanted), extent.nodes == 1 ? "it" : "them"),
+    answer = cx.ask(fmt::format("{} Type {} to remove {}: ", question, as_word(wanted),
+                                extent.nodes == 1 ? "it" : "them"),
                     false);
-    return answer == wanted;
+    return answer == wanted || answer == as_word(wanted);
   }
   answer = cx.ask(fmt::format("{} Remove {}? [y/N] ", question, extent.nodes == 1 ? "it" : "them"),
                   false);

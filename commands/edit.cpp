@@ -70,7 +70,7 @@ void show_diff(Context& cx, const std::string& path, const std::string& now,
                        old_file, new_file},
              .out = [&](std::string_view bytes) { diff += bytes; }},
             cx.stop);
-  cx.out.out(cx.out.style().out_is_terminal ? escape_for_terminal(diff, true) : diff);
+  cx.out.out(cx.out.shown_lines(diff));
 }
 
 int tell_conflict(Context& cx, const std::string& path, const std::optional<Node>& before,
@@ -113,7 +113,8 @@ int save(Context& cx, const std::string& path, const std::optional<Node>& before
   try {
     result = write(cx, path, before, value);
   } catch (const Error&) {
-    cx.out.err_regardless(fmt::format("yours is in {}\n", keep_value(path, value)));
+    cx.out.err_regardless(
+        fmt::format("yours is in {}\n", cx.out.shown_in_error(keep_value(path, value))));
     throw;
   }
   const bool conflict =

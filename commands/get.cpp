@@ -31,7 +31,7 @@ std::string value_text(const Context& cx, const Args& a, const Data& data) {
   if (a.base64) return encode_base64(data.value_or("null")) + '\n';
   if (cx.out.plain()) return data.value_or("");
   const auto text = data.value_or("null");
-  return (cx.out.style().out_is_terminal ? escape_for_terminal(text, true) : text) + '\n';
+  return cx.out.shown_lines(text) + '\n';
 }
 
 void print_value(Context& cx, const Args& a, const std::string& path, const Node& node) {

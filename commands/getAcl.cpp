@@ -33,7 +33,7 @@ int run(Context& cx, const Args& a) {
                   perm_letters(entry.perms));
   } else {
     const auto lines = acl_lines(node.acl);
-    cx.out.out(cx.out.style().out_is_terminal ? escape_for_terminal(lines, true) : lines);
+    cx.out.out(cx.out.shown_lines(lines));
   }
   if (a.stat) print_stat(cx, node.stat);
   return status::ok;

@@ -7,6 +7,7 @@
 #include "lock_search.h"
 #include "lock_viewer.h"
 #include "own_locks.h"
+#include "quoting.h"
 
 #include <fmt/format.h>
 
@@ -145,7 +146,7 @@ void print_found(Context& cx, const std::vector<LockView>& locks) {
   ColumnTable::Column holders{.title = "held by"};
   ColumnTable::Column waiters{.title = "waiting", .right = true};
   for (const auto& view : locks) {
-    paths.cells.push_back(escape_for_terminal(view.path));
+    paths.cells.push_back(cx.out.plain() ? escape_for_terminal(view.path) : as_word(view.path));
     kinds.cells.push_back(view.kind);
     holders.cells.push_back(holder_text(view));
     waiters.cells.push_back(std::to_string(waiting(view)));

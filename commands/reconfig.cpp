@@ -66,7 +66,7 @@ Reconfiguration requested(const Args& a) {
 
 int run(Context& cx, const Args& a) {
   const auto config = cx.client.reconfigure(requested(a), cx.stop);
-  cx.out.line("Committed new configuration:\n{}", config.data.value_or(""));
+  cx.out.line("Committed new configuration:\n{}", cx.out.shown_lines(config.data.value_or("")));
   if (a.stat) print_stat(cx, config.stat);
   return status::ok;
 }

@@ -1,5 +1,6 @@
 // rwlock: a read/write lock: readers together, writers alone, all in the order of their arrival.
 #include "lock_command.h"
+#include "quoting.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +26,7 @@ int downgrade(Context& cx, const std::string& path) {
   const auto lock = cx.locks.find(path);
   if (!lock) throw ValueError(path + " is not held by this shell");
   lock->downgrade(cx.stop);
-  cx.out.err_line("downgraded {} to a read lock", path);
+  cx.out.err_line("downgraded {} to a read lock", as_word(path));
   return status::ok;
 }
 
@@ -33,8 +34,8 @@ void refuse_upgrade(Context& cx, const std::string& path) {
   const auto lock = cx.locks.find(path);
   if (!lock || lock->status().kind != "read") return;
   throw ValueError(
-      fmt::format("{}: an upgrade would wait for itself; `unlock {}`, then `rwlock {} write`", path,
-                  path, path));
+      fmt::format("{0}: an upgrade would wait for itself; `unlock {0}`, then `rwlock {0} write`",
+                  as_word(path)));
 }
 
 int run(Context& cx, const Args& a) {

@@ -23,18 +23,23 @@ std::optional<std::string> background_line(const std::string& line) {
 
 namespace {
 
-std::string shown(const std::string& line) { return mask_secrets(line).value_or(line); }
+std::string without_secrets(const std::string& line) { return mask_secrets(line).value_or(line); }
+
+std::string told(const std::string& line, const OutputStyle& style) {
+  return style.err_is_terminal ? escape_for_terminal(line) : line;
+}
 
 }  // namespace
 
 void BackgroundJobs::start(const std::string& line) {
-  const auto job = table_.add(shown(line));
+  const auto job = table_.add(without_secrets(line));
   Entry& entry = jobs_.emplace_back(Entry{.number = job.number,
                                           .line = line,
                                           .history = {},
                                           .current = around_.current.get(),
                                           .job = {}});
-  around_.queue.add(Stream::Err, fmt::format("[{}] {}\n", job.number, job.line));
+  around_.queue.add(Stream::Err,
+                    fmt::format("[{}] {}\n", job.number, told(job.line, around_.style)));
   entry.job = std::make_unique<Job>(
       monitor_, wake_fd_, [this, &entry, stop = job.stop](const std::stop_token& own) mutable {
         const std::stop_callback passes_on(own, [&stop] { stop.request_stop(); });
@@ -65,7 +70,8 @@ void BackgroundJobs::tell(int number, int result) {
   if (!job || job->awaited) return;
   auto how = result == status::ok ? "done" : fmt::format("ended with status {}", result);
   if (job->killed && result == Cancelled().exit_status()) how = "killed";
-  around_.queue.add(Stream::Err, fmt::format("[{}] {}: {}\n", number, how, job->line));
+  around_.queue.add(Stream::Err,
+                    fmt::format("[{}] {}: {}\n", number, how, told(job->line, around_.style)));
 }
 
 std::vector<std::string> BackgroundJobs::names() const {

@@ -3,6 +3,7 @@
 
 #include "escape.h"
 #include "lock_view.h"
+#include "quoting.h"
 #include "text_width.h"
 
 #include <fmt/format.h>
@@ -70,7 +71,7 @@ std::string values_text(const NodeChange& change, bool ascii) {
 std::string names_text(const std::vector<std::string>& names, char sign) {
   std::string text;
   for (std::size_t i = 0; i < names.size() && i < most_names; ++i)
-    text += fmt::format("{}{}{}", i == 0 ? "" : " ", sign, escape_for_terminal(names[i]));
+    text += fmt::format("{}{}{}", i == 0 ? "" : " ", sign, as_word(names[i]));
   if (names.size() > most_names)
     text += fmt::format(" {} and {} more", sign, names.size() - most_names);
   return text;
@@ -149,7 +150,7 @@ std::string_view change_name(Type type) {
 std::string change_line(const NodeChange& change, bool ascii) {
   auto line = fmt::format("{} {:8}", time_of_day(change.time), change_name(change.type));
   if (change.type == Type::Gap) return line + ' ' + gap_text(change);
-  line += ' ' + escape_for_terminal(change.path);
+  line += ' ' + as_word(change.path);
   const auto add = [&](const std::string& part) {
     if (!part.empty()) line += "  " + part;
   };

@@ -2,6 +2,7 @@
 #include "dry_run.h"
 
 #include "json.h"
+#include "quoting.h"
 
 #include <utility>
 
@@ -24,7 +25,7 @@ void DryRun::report() {
       json.set("detail", detail.empty() ? Json() : Json(detail));
       out_.out(json.text() + '\n');
     } else {
-      out_.line("would {} {}{}", verb, out_.shown(path),
+      out_.line("would {} {}{}", verb, out_.plain() ? out_.shown(path) : as_word(path),
                 detail.empty() ? "" : " (" + out_.shown(detail) + ")");
     }
   }

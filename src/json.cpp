@@ -2,8 +2,10 @@
 #include "json.h"
 
 #include "byte_text.h"
+#include "escape.h"
 #include "utf8.h"
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <utility>
@@ -26,6 +28,25 @@ bool is_utf8(std::string_view text) {
     at += step.length;
   }
   return true;
+}
+
+/// Such characters stand inside strings alone.
+std::string with_numbers(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto step = decode_utf8(text, at);
+    const auto character = text.substr(at, step.length);
+    const auto number = static_cast<unsigned>(step.code_point);
+    if (escape_for_terminal(character) == character)
+      result += character;
+    else if (number < 0x10000)
+      result += fmt::format("\\u{:04x}", number);
+    else
+      result += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + ((number - 0x10000) >> 10U),
+                            0xDC00 + ((number - 0x10000) & 0x3FFU));
+    at += step.length;
+  }
+  return result;
 }
 
 }  // namespace
@@ -65,6 +86,11 @@ Json& Json::add(Json value) {
   return *this;
 }
 
-std::string Json::text() const { return impl_->value.dump(); }
+/// What a terminal would obey, or not show, is written by its number, wherever the text goes: a
+/// reader sees no difference.
+std::string Json::text() const {
+  const auto text = impl_->value.dump();
+  return escape_for_terminal(text) == text ? text : with_numbers(text);
+}
 
 }  // namespace zksh

@@ -3,6 +3,7 @@
 
 #include "escape.h"
 #include "node_path.h"
+#include "text_width.h"
 
 #include <fmt/format.h>
 
@@ -45,9 +46,8 @@ std::string owner_in_line(const std::string& data) {
     const auto end = text.find(' ', begin + 1);
     text.erase(begin, end == std::string::npos ? end : end - begin);
   }
-  constexpr std::size_t longest = 100;
-  text = escape_for_terminal(text);
-  return text.size() > longest ? text.substr(0, longest) + "…" : text;
+  constexpr std::size_t longest = 101;
+  return cut_to_width(escape_for_terminal(text), longest);
 }
 
 bool asks_for_release(const Data& data) {

@@ -134,18 +134,24 @@ class Output {
   }
   /// As err, but also after a stop, and without waiting for room.
   void err_regardless(std::string_view bytes) { queue_.add(Stream::Err, bytes); }
-  /// A line of results; arguments that come from znodes go through `shown`.
+  /// A line of results; arguments that come from znodes go through `shown`. A line of errors needs
+  /// that only where newlines must not stay: all else in it is escaped on a terminal anyway.
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
     out(fmt::format(format, std::forward<Args>(args)...) + '\n');
   }
   template <class... Args>
   void err_line(fmt::format_string<Args...> format, Args&&... args) {
-    err(fmt::format(format, std::forward<Args>(args)...) + '\n');
+    const auto text = fmt::format(format, std::forward<Args>(args)...);
+    err((style_.err_is_terminal ? escape_for_terminal(text, true) : text) + '\n');
   }
   /// A name or a value on its way to stdout: escaped on a terminal, untouched elsewhere.
   std::string shown(std::string_view bytes) const {
     return style_.out_is_terminal ? escape_for_terminal(bytes) : std::string(bytes);
+  }
+  /// As `shown`, for a text whose lines are shown as lines.
+  std::string shown_lines(std::string_view text) const {
+    return style_.out_is_terminal ? escape_for_terminal(text, true) : std::string(text);
   }
   std::string shown_in_error(std::string_view bytes) const {
     return style_.err_is_terminal ? escape_for_terminal(bytes) : std::string(bytes);

@@ -72,4 +72,11 @@ WrittenWord write_word(std::string_view text, char quote) {
   return {.text = chosen + std::string(text), .closing = std::string(1, chosen)};
 }
 
+std::string as_word(std::string_view text) {
+  // Bare it would end a command of -c.
+  const bool separates = text.find(';') != std::string_view::npos;
+  const auto word = write_word(text, separates ? '"' : '\0');
+  return word.text + word.closing;
+}
+
 }  // namespace zksh

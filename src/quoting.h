@@ -18,4 +18,8 @@ struct WrittenWord {
 /// order to the history as a bare word is quoted.
 WrittenWord write_word(std::string_view text, char quote = '\0');
 
+/// A whole word as it is typed: how a path is named in zksh's own messages, for copying from there.
+/// A terminal shows all of it.
+std::string as_word(std::string_view text);
+
 }  // namespace zksh

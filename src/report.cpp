@@ -3,6 +3,7 @@
 
 #include "help.h"
 #include "json.h"
+#include "secrets.h"
 
 namespace zksh {
 namespace {
@@ -12,10 +13,13 @@ void print(Output& out, const std::string& text) {
   out.err_regardless((out.style().err_is_terminal ? escape_for_terminal(text, true) : text) + '\n');
 }
 
+/// What a command says of a word that it did not expect may be a secret in a wrong place.
+std::string without_secrets(const std::string& text) { return mask_secrets(text).value_or(text); }
+
 /// {"error": "…", "code": "NoNode", "path": "/a", "command": "get", "status": 4}
 Json error_json(const Output& out, const Error& error) {
   auto json = Json::object();
-  json.set("error", error.what());
+  json.set("error", without_secrets(error.what()));
   const auto* const refused = dynamic_cast<const ZkError*>(&error);
   constexpr std::string_view before_code = "KeeperErrorCode = ";
   json.set("code",
@@ -28,7 +32,7 @@ Json error_json(const Output& out, const Error& error) {
 }  // namespace
 
 void report_error(Output& out, const Error& error) {
-  const std::string text = error.what();
+  const auto text = without_secrets(error.what());
   if (text.empty()) return;
   if (out.style().format == Format::Json)
     out.err_regardless(error_json(out, error).text() + '\n');
@@ -39,7 +43,8 @@ void report_error(Output& out, const Error& error) {
 void report_usage(Output& out, const std::string& name, const Command& command,
                   const UsageError& error) {
   if (out.style().format == Format::Json) return report_error(out, error);
-  print(out, fmt::format("{}: {}\nusage: {} {}", name, error.what(), name, short_syntax(command)));
+  print(out, fmt::format("{}: {}\nusage: {} {}", name, without_secrets(error.what()), name,
+                         short_syntax(command)));
 }
 
 }  // namespace zksh

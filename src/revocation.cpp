@@ -3,6 +3,7 @@
 
 #include "lock_text.h"
 #include "node_path.h"
+#include "quoting.h"
 #include "recipes/lock_queue.h"
 
 #include <fmt/format.h>
@@ -28,8 +29,8 @@ std::vector<std::string> holders(Context& cx, const std::string& path, bool node
   if (is_node) return {path};
   if (node_only)
     throw Error(fmt::format(
-        "{} is not held by this shell (`locks {}` shows who holds it, `revoke {}` asks for it)",
-        path, path, path));
+        "{0} is not held by this shell (`locks {0}` shows who holds it, `revoke {0}` asks for it)",
+        as_word(path)));
   auto place = path;
   auto names = cx.client.children(path, Watch::none(), cx.stop).names;
   const bool semaphore = std::ranges::find(names, "leases") != names.end();
@@ -73,7 +74,7 @@ void ask(Context& cx, const std::string& node, const std::string& word) {
     throw Error(node + " is no contender's node: it is not ephemeral");
   const auto owner = owner_in_line(now.data.value_or(""));
   cx.client.set({.path = node, .data = word, .version = now.stat.version}, cx.stop);
-  cx.out.err_line("asked {} to release {}", owner.empty() ? "its owner" : owner, node);
+  cx.out.err_line("asked {} to release {}", owner.empty() ? "its owner" : owner, as_word(node));
 }
 
 }  // namespace
@@ -86,13 +87,14 @@ int ask_holder(Context& cx, const std::string& path, const RevocationWish& wish)
   int result = status::ok;
   for (const auto& node : nodes) {
     if (await_end(cx, node, deadline)) {
-      cx.out.err_line("released {}", node);
+      cx.out.err_line("released {}", as_word(node));
     } else if (wish.force) {
       cx.client.remove({.path = node}, cx.stop);
       cx.out.err_line("removed {}: its owner may believe that it holds the lock until it looks",
-                      node);
+                      as_word(node));
     } else {
-      cx.out.err_line("{} is not released yet; `revoke --force {}` removes it", node, node);
+      cx.out.err_line("{} is not released yet; `revoke --force {}` removes it", as_word(node),
+                      as_word(node));
       result = status::failure;
     }
   }

@@ -182,8 +182,9 @@ int run(const Arguments& arguments) {
   const auto attachment = watches.attach(session);
   ReadOnlyClient read_only(session);
   Client& client = arguments.read_only ? static_cast<Client&>(read_only) : session;
-  LockTable locks(monitor, client,
-                  [&](const std::string& line) { queue.add(Stream::Err, line + '\n'); });
+  LockTable locks(monitor, client, [&](const std::string& line) {
+    queue.add(Stream::Err, (style.err_is_terminal ? escape_for_terminal(line) : line) + '\n');
+  });
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{.client = guarded,
                                          .queue = queue,

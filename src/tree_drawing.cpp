@@ -2,7 +2,7 @@
 #include "tree_drawing.h"
 
 #include "color.h"
-#include "escape.h"
+#include "quoting.h"
 #include "size_text.h"
 
 #include <fmt/format.h>
@@ -49,9 +49,9 @@ std::string TreeDrawing::line(const TreeNode& node) {
                : text;
   };
   auto text = indent(node);
-  text += tint(escape_for_terminal(name), ephemeral                    ? color::ephemeral
-                                          : node.stat.num_children > 0 ? color::parent
-                                                                       : std::string_view());
+  text += tint(as_word(name), ephemeral                    ? color::ephemeral
+                              : node.stat.num_children > 0 ? color::parent
+                                                           : std::string_view());
   const auto remark = remarks(node);
   if (!remark.empty()) text += "  " + tint(remark, color::aside);
   return text;

@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "escape.h"
+#include "secrets.h"
 #include "utf8.h"
 
 #include <fmt/core.h>
@@ -90,8 +91,10 @@ std::size_t columns(std::string_view text) {
   return count;
 }
 
-/// The message with the line below it and a caret below the byte `at`.
+/// The message with the line below it and a caret below the byte `at`; without the line where that
+/// holds a secret.
 UsageError pointing(std::string_view message, std::string_view line, std::size_t at) {
+  if (mask_secrets(line)) return UsageError(std::string(message));
   const auto begin = step_back(line, at, columns_before);
   const auto end = step_forward(line, at, columns_after);
   std::string before = begin > 0 ? "…" : "";

@@ -1,6 +1,7 @@
 // MultiLock: joining queues, waiting in each, giving all back.
 #include "recipes/multi_lock.h"
 
+#include "escape.h"
 #include "node_path.h"
 #include "recipes/fair_lock.h"
 
@@ -118,7 +119,7 @@ Flow<> MultiLock::look_first() {
       const auto outcome = co_await requests_.answer(std::move(sent));
       const auto holder = outcome.value.data.value_or("");
       throw LockBusy(queue->request.path + " is busy" +
-                     (holder.empty() ? holder : ", held by " + holder));
+                     (holder.empty() ? holder : ", held by " + escape_for_terminal(holder)));
     }
   }
 }
@@ -146,7 +147,8 @@ Flow<Turn> MultiLock::await_turn(Queue& queue, LockNodes& nodes) {
     co_return co_await queue.turn.await(nodes, names_);
   } catch (const LockBusy& busy) {
     if (queue.holder.empty()) throw;
-    throw LockBusy(fmt::format("{}: it is held by {}", busy.what(), queue.holder));
+    throw LockBusy(
+        fmt::format("{}: it is held by {}", busy.what(), escape_for_terminal(queue.holder)));
   }
 }
 
@@ -200,8 +202,8 @@ Flow<> MultiLock::await_gone(std::string node) {
                        .path = std::string(parent_path(node))});
     const bool woken = co_await watch_.event();
     if (!woken)
-      throw LockBusy(
-          fmt::format("{} was not acquired in time: it is held by {}", parent_path(node), holder));
+      throw LockBusy(fmt::format("{} was not acquired in time: it is held by {}", parent_path(node),
+                                 escape_for_terminal(holder)));
   }
 }
 

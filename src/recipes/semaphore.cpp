@@ -1,6 +1,7 @@
 // Semaphore: agreeing on the number, waiting for room, taking leases.
 #include "recipes/semaphore.h"
 
+#include "escape.h"
 #include "node_path.h"
 #include "recipes/fair_lock.h"
 #include "recipes/lock_queue.h"
@@ -218,7 +219,7 @@ void Semaphore::compare(const std::string& data) const {
     const auto shown = data.size() > longest ? data.substr(0, longest) + "…" : data;
     throw ValueError(fmt::format(
         "{} is no semaphore: its data should be the number of its leases, but are \"{}\"",
-        request_.path, shown));
+        request_.path, escape_for_terminal(shown)));
   }
   if (number != count_)
     throw ValueError(

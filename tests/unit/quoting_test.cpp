@@ -58,5 +58,12 @@ TEST(Quoting, ABeginningGoesOnWhereItWasLeft) {
   EXPECT_EQ(typed->words.size(), 1U);
 }
 
+TEST(AsWord, IsWhatCanBePasted) {
+  EXPECT_EQ(as_word("/a"), "/a");
+  EXPECT_EQ(as_word("/a b"), "\"/a b\"");
+  EXPECT_EQ(as_word("/a;b"), "\"/a;b\"");
+  EXPECT_EQ(as_word("/\u202e"), "$'/\\u202e'");
+}
+
 }  // namespace
 }  // namespace zksh

@@ -39,7 +39,7 @@ class TreeDrawingTest : public testing::Test {
 TEST_F(TreeDrawingTest, Branches) {
   EXPECT_THAT(lines({.depth = any_depth}),
               ElementsAre("/a", "├── b", "│   ├── x", "│   │   └── deep", "│   └── y", "└── c",
-                          "    └── e\\n  (ephemeral)", "7 nodes, 1 ephemeral"));
+                          "    └── $'e\\n'  (ephemeral)", "7 nodes, 1 ephemeral"));
 }
 
 TEST_F(TreeDrawingTest, AsciiWithCountsAndSizes) {
