@@ -32,9 +32,9 @@ std::vector<Credential> parse_auth_file(const std::string& text, const std::stri
     if (line.empty() || line.front() == '#') continue;
     const auto scheme_end = line.find_first_of(blanks);
     if (scheme_end == std::string_view::npos)
-      throw UsageError(fmt::format(
-          "{}:{}: a scheme and its credential are expected, as in: digest user:password", name,
-          number));
+      throw UsageError(
+          fmt::format("{}:{}: a scheme and its credential are expected, for digest a user:password",
+                      name, number));
     credentials.push_back(
         {std::string(line.substr(0, scheme_end)), std::string(trimmed(line.substr(scheme_end)))});
   }

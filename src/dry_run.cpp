@@ -25,7 +25,9 @@ void DryRun::report() {
       json.set("detail", detail.empty() ? Json() : Json(detail));
       out_.out(json.text() + '\n');
     } else {
-      out_.line("would {} {}{}", verb, out_.plain() ? out_.shown(path) : as_word(path),
+      // A program that would run has a line in the path's place.
+      const bool is_path = path.starts_with('/');
+      out_.line("would {} {}{}", verb, is_path && !out_.plain() ? as_word(path) : out_.shown(path),
                 detail.empty() ? "" : " (" + out_.shown(detail) + ")");
     }
   }

@@ -1,5 +1,7 @@
-"""A tree whose names, values, identities and lock owners try to take over the terminal: every command shows it as
-printable text there, and passes on the exact bytes in plain and JSON output."""
+"""Every command shows a hostile tree as printable text on a terminal, and passes on its exact bytes elsewhere.
+
+Names, values, identities and the owners of locks try to take over the terminal.
+"""
 import base64
 import json
 import os
@@ -66,6 +68,7 @@ CASES = {
                       f"getEphemerals {BAD}"],
     "help": [f"help {BAD}", "help"],
     "history": ["get {}", "history 100", f"history {BAD}"],
+    "incr": ["incr {}", "incr --dry-run {}", f"incr {MISSING}", f"incr / {BAD}"],
     "jobs": ["jobs", "jobs -o plain", f"jobs {BAD}"],
     "kill": [f"kill {BAD}", "kill %1"],
     "listquota": ["setquota -n 5 {}", "listquota {}", f"listquota {MISSING}"],
@@ -81,7 +84,7 @@ CASES = {
     "multilock": ["multilock {} /other", "unlock --all", "multilock --dry-run {} /other",
                   f"multilock -n --atomic {LOCK} /other", f"multilock -w 100ms {LOCK} /other", f"multilock {MISSING} /o"],
     "printwatches": [f"printwatches {BAD}", "printwatches"],
-    "pwd": ["cd {}", "pwd", "pwd -o plain"],
+    "pwd": [f"cd {typed('/' + NAMES[0])}", "pwd"],
     "quit": [f"quit {BAD}"],
     "reconfig": [f"reconfig -add {BAD}", f"reconfig -file {MISSING}", f"reconfig -remove {BAD}"],
     "redo": ["get {}", "redo 0", f"redo {BAD}"],
@@ -119,6 +122,8 @@ CASES = {
 # Words of their own kinds, for what stands in front of every command.
 LINES = [f"{BAD}", f"{typed('gett' + ATTACK)}", f"get {BAD}", f"get / | {BAD}", "get /*none*",
          f"get / > {MISSING}", "get $'\\q'", f"-o {BAD} get /", f"get -o {BAD} /"]
+# Commands that say nothing of what they were given, here.
+SILENT = {"close", "config", "fg", "kill", "printwatches", "version"}
 EDITOR = """#!/bin/sh
 echo more >>"$1"
 for path in $(cat "$0.paths"); do "$ZKSH" -c "set \\$'$path' $'new\\nline'" >/dev/null 2>&1; done
@@ -232,7 +237,8 @@ class HostileTree(unittest.TestCase):
                 self.plant()
                 shown = self.at_once(self.lines_of(lines))
                 self.check_shown(shown)
-                self.assertRegex(shown, rb"\\x1b\]0;pwned|\\u202e|\\u009b", "nothing hostile came by")
+                if command not in SILENT:
+                    self.assertRegex(shown, rb"\\x1b\]0;pwned|\\u202e|\\u009b", "nothing hostile came by")
 
     def shell(self, **env):
         return Terminal([ZKSH, "--connect-timeout", "5s"], self.environment(**env))

@@ -16,7 +16,7 @@ class TreeOnATerminal(ShellTest):
 
     def test_draws_names_escaped(self):
         screen = self.start()
-        self.assertEqual(self.run_line(screen, "tree /a", 0), ["/a", "└── \\u202egpj", "2 nodes, 0 ephemeral"])
+        self.assertEqual(self.run_line(screen, "tree /a", 0), ["/a", "└── $'\\u202egpj'", "2 nodes, 0 ephemeral"])
 
     def test_colours(self):
         screen = self.start(NO_COLOR="")
