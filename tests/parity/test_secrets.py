@@ -143,11 +143,13 @@ class Secrets(unittest.TestCase):
         shell = self.shell()
         for line in (f"addauth digest {NAMED} &", f"addauh digest {NAMED} &", f"repeat 1000 --every 1s addauth digest {NAMED} &"):
             self.check(self.enter(shell, line), line)
-        for line in ("jobs", "jobs -o plain", "jobs -o json", "kill %3", "jobs", "history"):
+        # The number of a job that has ended is given again.
+        job = re.search(rb"\[(\d+)\] repeat", shell.bytes)[1].decode()
+        for line in ("jobs", "jobs -o plain", "jobs -o json", f"kill %{job}", "jobs", "history"):
             self.check(self.enter(shell, line), line)
-        shell.read_until(rb"\[3\] killed")
+        shell.read_until(rb"\[%d\] killed" % int(job))
         self.check(self.enter(shell, "pwd"), "the news of their ends")
-        self.check_history("kill %3")
+        self.check_history(f"kill %{job}")
 
     def test_asked_for(self):
         shell = self.shell()
