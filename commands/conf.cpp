@@ -27,11 +27,11 @@ void print_setting(Context& cx, const Settings::Description& setting, std::size_
   const auto value = cx.settings.value(setting.name);
   const auto origin = cx.settings.origin(setting.name);
   if (cx.out.json())
-    return print_json(cx, std::move(Json::object()
-                                        .set("name", setting.name)
-                                        .set("value", value)
-                                        .set("origin", origin)
-                                        .set("help", setting.help)));
+    return print_json(cx, Json::object()
+                              .set("name", setting.name)
+                              .set("value", value)
+                              .set("origin", origin)
+                              .set("help", setting.help));
   if (cx.out.plain()) return cx.out.line("{}={}", setting.name, cx.out.shown(value));
   cx.out.line("{:{}} = {:<10} {:<10} {}", setting.name, widest,
               value.empty() || value.find(' ') != std::string::npos

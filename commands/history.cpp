@@ -27,8 +27,7 @@ int run(Context& cx, const Args& a) {
   auto number = history.next() - std::min(count, history.next() - history.first());
   for (; number < history.next(); ++number)
     if (cx.out.json())
-      print_json(
-          cx, std::move(Json::object().set("number", number).set("line", history.at(number).text)));
+      print_json(cx, Json::object().set("number", number).set("line", history.at(number).text));
     else
       cx.out.line("{} - {}", number, cx.out.shown(history.at(number).text));
   return status::ok;

@@ -133,35 +133,43 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& supervisor, M
   return {std::move(sandbox), result};
 }
 
-}  // namespace
+/// What every invocation has, whatever it does.
+struct Process {
+  Monitor monitor{};
+  SignalRelay signals{monitor};
+  Loop loop{};
+  OutputQueue queue{monitor, loop.wake_fd()};
+  Printer printer{queue};
+  Questions questions{monitor, queue};
+  Supervisor supervisor{loop, monitor, signals, queue, printer, questions};
+};
 
-int run(const Arguments& arguments) {
-  Monitor monitor;
-  SignalRelay signals(monitor);
-  Loop loop;
-  OutputQueue queue(monitor, loop.wake_fd());
-  Printer printer(queue);
-  Questions questions(monitor, queue);
-  Supervisor supervisor(loop, monitor, signals, queue, printer, questions);
-  const auto input = input_of(arguments);
-  const OutputStyle style{.format = arguments.format,
-                          .out_is_terminal = isatty(STDOUT_FILENO) != 0,
-                          .err_is_terminal = isatty(STDERR_FILENO) != 0};
-  if (arguments.answer)
-    return supervisor.run([&](const std::stop_token& stop) {
-      queue.add(Stream::Out, *arguments.answer, stop);
-      return status::ok;
-    });
-
-  const auto [sandbox, started] =
-      start_sandbox(supervisor, monitor, queue, style, arguments.sandbox_servers);
-  if (started != status::ok) return started;
-  Settings settings(monitor);
+void configure(Settings& settings, const Configuration& configuration) {
   for (const auto& setting : Settings::descriptions()) {
-    const auto& [text, origin] = arguments.configuration[setting.name];
+    const auto& [text, origin] = configuration[setting.name];
     settings.set(setting.name, text, origin);
   }
-  if (!arguments.warning.empty()) queue.add(Stream::Err, "zksh: " + arguments.warning + '\n');
+}
+
+int run_commands(Process& process, const Interpreter::Surroundings& around,
+                 const Arguments& arguments) {
+  const auto input = input_of(arguments);
+  if (input == Input::Terminal)
+    return Shell(process.loop, process.monitor, process.printer, around).run();
+  return process.supervisor.run([&](const std::stop_token& stop) {
+    Interpreter interpreter(around, input, stop);
+    Output out(around.queue, around.style, stop);
+    return run_sources(interpreter, out, arguments, stop);
+  });
+}
+
+/// Everything between the servers and the commands put together, and the commands run.
+int serve(Process& process, const Arguments& arguments, OutputStyle style, Sandbox* sandbox) {
+  auto& monitor = process.monitor;
+  auto& queue = process.queue;
+  const auto input = input_of(arguments);
+  Settings settings(monitor);
+  configure(settings, arguments.configuration);
   LineHistory history;
   const Protection protection{.read_only = arguments.read_only,
                               .production = arguments.production,
@@ -177,7 +185,8 @@ int run(const Arguments& arguments) {
                   [&](const Monitor::Held& held, const Event& event) {
                     if (!watches.hear(held, event)) news(held, event);
                     // The prompt shows the state, also where there is no news to print.
-                    if (event.type == Event::Type::Session) eventfd_write(loop.wake_fd(), 1);
+                    if (event.type == Event::Type::Session)
+                      eventfd_write(process.loop.wake_fd(), 1);
                   });
   const auto attachment = watches.attach(session);
   ReadOnlyClient read_only(session);
@@ -188,29 +197,41 @@ int run(const Arguments& arguments) {
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{.client = guarded,
                                          .queue = queue,
-                                         .signals = signals,
+                                         .signals = process.signals,
                                          .style = style,
                                          .history = history,
                                          .settings = settings,
                                          .protection = protection,
                                          .watches = watches,
                                          .locks = locks,
-                                         .questions = questions,
-                                         .sandbox = sandbox.get(),
+                                         .questions = process.questions,
+                                         .sandbox = sandbox,
                                          .current = current};
-  int result = status::ok;
-  if (input == Input::Terminal)
-    result = Shell(loop, monitor, printer, around).run();
-  else
-    result = supervisor.run([&](const std::stop_token& stop) {
-      Interpreter interpreter(around, input, stop);
-      Output out(queue, style, stop);
-      return run_sources(interpreter, out, arguments, stop);
-    });
+  const int result = run_commands(process, around, arguments);
   locks.close(leave_patience);
   session.close();
-  printer.flush([&](int fd) { return loop.await_writable(fd); });
+  process.printer.flush([&](int fd) { return process.loop.await_writable(fd); });
   return result;
+}
+
+}  // namespace
+
+int run(const Arguments& arguments) {
+  Process process;
+  auto& queue = process.queue;
+  const OutputStyle style{.format = arguments.format,
+                          .out_is_terminal = isatty(STDOUT_FILENO) != 0,
+                          .err_is_terminal = isatty(STDERR_FILENO) != 0};
+  if (arguments.answer)
+    return process.supervisor.run([&](const std::stop_token& stop) {
+      queue.add(Stream::Out, *arguments.answer, stop);
+      return status::ok;
+    });
+  const auto [sandbox, started] =
+      start_sandbox(process.supervisor, process.monitor, queue, style, arguments.sandbox_servers);
+  if (started != status::ok) return started;
+  if (!arguments.warning.empty()) queue.add(Stream::Err, "zksh: " + arguments.warning + '\n');
+  return serve(process, arguments, style, sandbox.get());
 }
 
 }  // namespace zksh
