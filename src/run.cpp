@@ -134,7 +134,7 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& supervisor, M
 }
 
 /// What every invocation has, whatever it does.
-struct Process {
+struct Foundation {
   Monitor monitor{};
   SignalRelay signals{monitor};
   Loop loop{};
@@ -151,12 +151,11 @@ void configure(Settings& settings, const Configuration& configuration) {
   }
 }
 
-int run_commands(Process& process, const Interpreter::Surroundings& around,
+int run_commands(Foundation& base, const Interpreter::Surroundings& around,
                  const Arguments& arguments) {
   const auto input = input_of(arguments);
-  if (input == Input::Terminal)
-    return Shell(process.loop, process.monitor, process.printer, around).run();
-  return process.supervisor.run([&](const std::stop_token& stop) {
+  if (input == Input::Terminal) return Shell(base.loop, base.monitor, base.printer, around).run();
+  return base.supervisor.run([&](const std::stop_token& stop) {
     Interpreter interpreter(around, input, stop);
     Output out(around.queue, around.style, stop);
     return run_sources(interpreter, out, arguments, stop);
@@ -164,9 +163,9 @@ int run_commands(Process& process, const Interpreter::Surroundings& around,
 }
 
 /// Everything between the servers and the commands put together, and the commands run.
-int serve(Process& process, const Arguments& arguments, OutputStyle style, Sandbox* sandbox) {
-  auto& monitor = process.monitor;
-  auto& queue = process.queue;
+int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandbox* sandbox) {
+  auto& monitor = base.monitor;
+  auto& queue = base.queue;
   const auto input = input_of(arguments);
   Settings settings(monitor);
   configure(settings, arguments.configuration);
@@ -185,8 +184,7 @@ int serve(Process& process, const Arguments& arguments, OutputStyle style, Sandb
                   [&](const Monitor::Held& held, const Event& event) {
                     if (!watches.hear(held, event)) news(held, event);
                     // The prompt shows the state, also where there is no news to print.
-                    if (event.type == Event::Type::Session)
-                      eventfd_write(process.loop.wake_fd(), 1);
+                    if (event.type == Event::Type::Session) eventfd_write(base.loop.wake_fd(), 1);
                   });
   const auto attachment = watches.attach(session);
   ReadOnlyClient read_only(session);
@@ -197,41 +195,41 @@ int serve(Process& process, const Arguments& arguments, OutputStyle style, Sandb
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{.client = guarded,
                                          .queue = queue,
-                                         .signals = process.signals,
+                                         .signals = base.signals,
                                          .style = style,
                                          .history = history,
                                          .settings = settings,
                                          .protection = protection,
                                          .watches = watches,
                                          .locks = locks,
-                                         .questions = process.questions,
+                                         .questions = base.questions,
                                          .sandbox = sandbox,
                                          .current = current};
-  const int result = run_commands(process, around, arguments);
+  const int result = run_commands(base, around, arguments);
   locks.close(leave_patience);
   session.close();
-  process.printer.flush([&](int fd) { return process.loop.await_writable(fd); });
+  base.printer.flush([&](int fd) { return base.loop.await_writable(fd); });
   return result;
 }
 
 }  // namespace
 
 int run(const Arguments& arguments) {
-  Process process;
-  auto& queue = process.queue;
+  Foundation base;
+  auto& queue = base.queue;
   const OutputStyle style{.format = arguments.format,
                           .out_is_terminal = isatty(STDOUT_FILENO) != 0,
                           .err_is_terminal = isatty(STDERR_FILENO) != 0};
   if (arguments.answer)
-    return process.supervisor.run([&](const std::stop_token& stop) {
+    return base.supervisor.run([&](const std::stop_token& stop) {
       queue.add(Stream::Out, *arguments.answer, stop);
       return status::ok;
     });
   const auto [sandbox, started] =
-      start_sandbox(process.supervisor, process.monitor, queue, style, arguments.sandbox_servers);
+      start_sandbox(base.supervisor, base.monitor, queue, style, arguments.sandbox_servers);
   if (started != status::ok) return started;
   if (!arguments.warning.empty()) queue.add(Stream::Err, "zksh: " + arguments.warning + '\n');
-  return serve(process, arguments, style, sandbox.get());
+  return serve(base, arguments, style, sandbox.get());
 }
 
 }  // namespace zksh
