@@ -154,7 +154,10 @@ class Holder {
 
   void pass_on_errors() {
     std::array<char, 4096> buffer{};
-    cx_.out.err_regardless(next_bytes(err_, buffer));
+    // It writes to a pipe, and so escapes nothing itself.
+    const std::string text(next_bytes(err_, buffer));
+    cx_.out.err_regardless(cx_.out.style().err_is_terminal ? escape_for_terminal(text, true)
+                                                           : text);
   }
 
   /// What it said before it held the lock, or ended, is in the pipe by now.
