@@ -200,6 +200,7 @@ class HostileTree(unittest.TestCase):
 
     def environment(self, **more):
         return {"HOME": self.directory, "XDG_CONFIG_HOME": self.directory, "XDG_STATE_HOME": self.directory,
+                "TMPDIR": self.directory,
                 "INPUTRC": os.path.join(self.directory, "inputrc"), "LC_ALL": "C.UTF-8", "TZ": "UTC", "NO_COLOR": "1",
                 "TERM": "xterm", "ZKSH_PAGER": "cat", "PATH": os.environ["PATH"], "EDITOR": self.editor, "ZKSH": ZKSH,
                 "ZKSH_SERVER": self.server.address + self.root, **more}
