@@ -175,6 +175,10 @@ std::size_t FakeClient::watches() {
   });
 }
 
+std::size_t FakeClient::requests() {
+  return monitor().look([&](const Monitor::Held&) { return requests_; });
+}
+
 template <class T, class Apply>
 Pending<T> FakeClient::request(bool changes, Apply&& apply) {
   auto pending = std::make_shared<Answer<T>>();
