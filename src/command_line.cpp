@@ -20,9 +20,7 @@ Kind kind_of(const Word& word) {
   return word.text == ">>" ? Kind::Append : Kind::Nowhere;
 }
 
-std::string file_name(const Word& word) {
-  return word.quoted ? word.text : with_home(word.text);
-}
+std::string file_name(const Word& word) { return word.quoted ? word.text : with_home(word.text); }
 
 std::string file_behind(const std::vector<Word>& words, std::size_t sign) {
   const auto& text = words[sign].text;

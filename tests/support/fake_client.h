@@ -42,7 +42,7 @@ class FakeClient final : public Client {
   /// Runs `action` before the `number`th request from now on: what others do in between.
   void before_request(std::size_t number, std::function<void()> action);
   std::size_t requests();  ///< sent until now
-  std::size_t watches();                              ///< that have not fired
+  std::size_t watches();   ///< that have not fired
 
   /// From now on answers and events wait, in their order, for `deliver`.
   void hold_back();
