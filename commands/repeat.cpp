@@ -18,9 +18,9 @@ void declare(Options& o, Args& a) {
   o.text("--every", a.every,
          "The time from one begin to the next (500ms, 2s; without a unit seconds).", "time");
   o.flag("--keep-going", a.keep_going, "Do not stop at the first failure.");
-  o.words("[count] command", a.words,
-          "How many times, without end when that is left out, and what; its options are its own.",
-          true);
+  o.command_line(
+      "[count] command", a.words,
+      "How many times, without end when that is left out, and what; its options are its own.");
 }
 
 /// Puts a -- before the command, whose options are not those of repeat.

@@ -189,17 +189,26 @@ int parse_sandbox(const CLI::App& app, const std::string& text) {
   return static_cast<int>(number);
 }
 
-std::optional<Configuration::Value> wanted_profile(const CLI::App& app, const Raw& raw) {
-  if (app.count("--profile") > 0) return Configuration::Value{raw.profile, "--profile"};
+/// `given`: by the option.
+std::optional<Configuration::Value> wanted_profile(const std::optional<std::string>& given) {
+  if (given) return Configuration::Value{*given, "--profile"};
   const char* const preset = std::getenv("ZKSH_PROFILE");
   if (preset && *preset) return Configuration::Value{preset, "$ZKSH_PROFILE"};
   return std::nullopt;
 }
 
+/// $ZKSH_SERVER goes before the files, but not before a profile that an option asked for: whoever
+/// names the profile means its servers.
+void overlay_server(Configuration& config) {
+  const char* const preset = std::getenv("ZKSH_SERVER");
+  const bool of_option = config["profile"].origin == "--profile" &&
+                         config["server"].origin.ends_with(" [" + config.profile() + "]");
+  if (preset && *preset && !of_option) config.set("server", preset, "$ZKSH_SERVER");
+}
+
 /// What the environment and the options say, over what the files say.
 void overlay(const CLI::App& app, const Raw& raw, Configuration& config) {
-  const char* const preset = std::getenv("ZKSH_SERVER");
-  if (preset && *preset) config.set("server", preset, "$ZKSH_SERVER");
+  overlay_server(config);
   const std::array<std::tuple<const char*, const char*, const std::string*>, 6> options{
       {{"server", "--server", &raw.server},
        {"timeout", "--timeout", &raw.timeout},
@@ -301,7 +310,8 @@ Arguments parse_arguments(int count, const char* const* words) {
   arguments.session.read_only = raw.any_server;
   arguments.session.log_level = raw.log_level;
   auto& config = arguments.configuration;
-  config.read_files(wanted_profile(app, raw));
+  config.read_files(
+      wanted_profile(app.count("--profile") > 0 ? std::optional(raw.profile) : std::nullopt));
   overlay(app, raw, config);
   take(config, arguments);
   if (raw.show_config) arguments.answer = config.report();
@@ -321,11 +331,10 @@ std::vector<Argument> process_options() {
   return declared(app);
 }
 
-std::string default_server() {
-  const char* preset = std::getenv("ZKSH_SERVER");
-  if (preset && *preset) return preset;
+std::string default_server(const std::string& profile) {
   Configuration config;
-  config.read_files(std::nullopt);
+  config.read_files(wanted_profile(profile.empty() ? std::nullopt : std::optional(profile)));
+  overlay_server(config);
   return config.text("server");
 }
 

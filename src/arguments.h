@@ -49,8 +49,9 @@ Arguments parse_arguments(int count, const char* const* words);
 
 /// zksh's own options as they are declared: for the manual page and for completion.
 std::vector<Argument> process_options();
-/// The server when no option names one: $ZKSH_SERVER, what is configured, or localhost:2181. Throws
-/// UsageError for a configuration file that is wrong.
-std::string default_server();
+/// The server when no option names one: that of `profile`, $ZKSH_SERVER, what is configured, or
+/// localhost:2181. `profile`: as --profile; empty: not given. Throws UsageError for a configuration
+/// file that is wrong, or a profile that there is not.
+std::string default_server(const std::string& profile);
 
 }  // namespace zksh

@@ -28,7 +28,9 @@ Candidates command_names(std::string_view prefix) {
 }
 
 Candidates option_names(std::string_view prefix, const Arguments& arguments) {
-  std::vector<std::string> names{"--help"};
+  // It fits everywhere, so it is for who asks for options.
+  std::vector<std::string> names;
+  if (!prefix.empty()) names.emplace_back("--help");
   for (const auto& argument : arguments)
     if (!argument.positional() && !argument.legacy)
       names.insert(names.end(), argument.names.begin(), argument.names.end());
@@ -48,8 +50,26 @@ std::optional<Candidates> attached_values(const Arguments& arguments, const std:
   return candidates;
 }
 
+/// Where the command stands that is the argument of another one (repeat 3 stat /a); the number of
+/// words when it is none yet.
+std::size_t inner_command(const Arguments& arguments, const std::vector<std::string>& words) {
+  std::size_t at = 1;
+  for (; at < words.size(); ++at) {
+    const auto before = given_words(arguments, std::span(words).subspan(1, at - 1));
+    const bool number = words[at].find_first_not_of("0123456789") == std::string::npos;
+    const bool last = at + 1 == words.size();
+    const bool option = looks_like_option(words[at]) && !before.options_ended;
+    if (!before.awaiting && !option && (!number || (last && words[at].empty()))) break;
+  }
+  return at;
+}
+
 Candidates complete_arguments(const Arguments& arguments, const std::vector<std::string>& words,
                               const CompletionSources& sources) {
+  if (std::ranges::find(arguments, Argument::Kind::Line, &Argument::kind) != arguments.end())
+    if (const auto at = inner_command(arguments, words); at < words.size())
+      return complete_command({words.begin() + static_cast<std::ptrdiff_t>(at), words.end()},
+                              sources);
   const auto given = given_words(arguments, std::span(words).subspan(1, words.size() - 2));
   const auto& word = words.back();
   if (given.awaiting) return complete_value(*given.awaiting, word, sources);
@@ -60,6 +80,12 @@ Candidates complete_arguments(const Arguments& arguments, const std::vector<std:
     if (looks_like_option(word)) return option_names(word, arguments);
   }
   const auto* positional = positional_at(arguments, given.positionals);
+  if (positional && !positional->choices_after.empty()) {
+    auto dependent = *positional;
+    const auto found = positional->choices_after.find(words[words.size() - 2]);
+    if (found != positional->choices_after.end()) dependent.choices = found->second;
+    return complete_value(dependent, word, sources);
+  }
   if (positional) return complete_value(*positional, word, sources);
   // All that may stand here still are options.
   return word.empty() && !given.options_ended ? option_names(word, arguments) : Candidates{};
@@ -110,10 +136,11 @@ Candidates complete_command(const std::vector<std::string>& words,
 
 Candidates complete_invocation(
     const std::vector<std::string>& words, const std::vector<Argument>& options,
-    const std::function<NodeSource(const std::string& server)>& nodes_of) {
+    const std::function<NodeSource(const NamedServer& named)>& nodes_of) {
   if (words.empty()) return {};
   const auto* server_option = find_option(options, "--server");
-  std::string server;
+  const auto* profile_option = find_option(options, "--profile");
+  NamedServer named;
   const Argument* awaiting = nullptr;
   std::size_t next = 0;
   bool options_ended = false;
@@ -124,7 +151,9 @@ Candidates complete_invocation(
     if (!awaiting && word != "--" && !given.option && !looks_like_option(word)) break;
     options_ended = !awaiting && word == "--";
     awaiting = given.awaits_value() ? given.option : nullptr;
-    if (given.option == server_option && given.value) server = *given.value;
+    if (!given.option || !given.value) continue;
+    if (given.option == server_option) named.server = *given.value;
+    if (given.option == profile_option) named.profile = *given.value;
   }
   const auto& word = words.back();
   if (next + 1 == words.size()) {
@@ -134,7 +163,7 @@ Candidates complete_invocation(
     if (looks_like_option(word) && !options_ended) return option_names(word, options);
   }
   return complete_command({words.begin() + static_cast<std::ptrdiff_t>(next), words.end()},
-                          {.nodes = nodes_of(server)});
+                          {.nodes = nodes_of(named)});
 }
 
 }  // namespace zksh

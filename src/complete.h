@@ -85,11 +85,17 @@ struct LineCompletion {
 LineCompletion complete_line(std::string_view line, std::size_t cursor,
                              const CompletionSources& sources);
 
+/// What zksh's own options say of the server; empty: nothing.
+struct NamedServer {
+  std::string server{};
+  std::string profile{};
+};
+
 /// The candidates for the command line of zksh itself, in the user's own shell: `words` without the
-/// program's name. `options` are zksh's own; `nodes_of` gives the nodes of the server that is named
-/// there (empty: none is).
-Candidates complete_invocation(
-    const std::vector<std::string>& words, const std::vector<Argument>& options,
-    const std::function<NodeSource(const std::string& server)>& nodes_of);
+/// program's name. `options` are zksh's own; `nodes_of` gives the nodes of the server, or of the
+/// profile, that is named there.
+Candidates complete_invocation(const std::vector<std::string>& words,
+                               const std::vector<Argument>& options,
+                               const std::function<NodeSource(const NamedServer& named)>& nodes_of);
 
 }  // namespace zksh

@@ -89,6 +89,7 @@ void Configuration::read_files(const std::optional<Value>& profile) {
         }
       files.push_back(std::move(*file));
     }
+  profiles_.assign(profiles.begin(), profiles.end());
   if (profile) set("profile", profile->text, profile->origin);
   const auto chosen = values_["profile"];
   if (!chosen.text.empty() && !profiles.contains(chosen.text))

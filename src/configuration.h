@@ -47,11 +47,14 @@ class Configuration {
   bool is_on(std::string_view key) const;
   /// The profile in use; empty: none.
   const std::string& profile() const { return text("profile"); }
+  /// Those that the files have, sorted.
+  const std::vector<std::string>& profiles() const { return profiles_; }
   /// A line for each key, sorted: its value, and where that came from.
   std::string report() const;
 
  private:
   std::map<std::string, Value, std::less<>> values_;
+  std::vector<std::string> profiles_;
 };
 
 /// Where the files are, the one that counts less first. They need not exist.

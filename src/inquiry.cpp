@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "complete.h"
+#include "configuration.h"
 #include "escape.h"
 #include "man_page.h"
 
@@ -77,9 +78,32 @@ NodeSource nodes_of(const std::string& server) {
   };
 }
 
+/// Nothing where the configuration has a mistake: completion does not say what is wrong.
+NodeSource nodes_of_profile(const std::string& profile) {
+  try {
+    return nodes_of(default_server(profile));
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+std::vector<std::string> configured_profiles() {
+  try {
+    Configuration config;
+    config.read_files(std::nullopt);
+    return config.profiles();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 std::string candidates(const std::vector<std::string>& words) {
-  auto found = complete_invocation(words, process_options(), [](const std::string& server) {
-    return nodes_of(server.empty() ? default_server() : server);
+  auto options = process_options();
+  for (auto& option : options)
+    if (std::ranges::find(option.names, "--profile") != option.names.end())
+      option.choices = configured_profiles();
+  const auto found = complete_invocation(words, options, [](const NamedServer& named) {
+    return named.server.empty() ? nodes_of_profile(named.profile) : nodes_of(named.server);
   });
   std::string text;
   for (const auto& candidate : found.first) text += candidate.text + '\n';

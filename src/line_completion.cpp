@@ -1,5 +1,6 @@
 // Line completion: the word before the cursor completed, written as the grammar of lines wants it.
 #include "complete.h"
+#include "complete_values.h"
 #include "quoting.h"
 #include "words.h"
 
@@ -34,6 +35,35 @@ std::optional<std::string> written(const std::string& text, bool whole, const Ty
   return word.text + word.closing + (blank_follows ? "" : " ");
 }
 
+/// The sign that sends results elsewhere, once it stands in the line; else empty. `last`: the one
+/// that stands right before the word that is being typed.
+struct Sign {
+  std::string_view first{};
+  std::string_view last{};
+};
+
+Sign sign_before(const TypedWords& typed) {
+  Sign sign;
+  for (const auto& word : typed.words) {
+    const bool is_one = !word.quoted && (word.text == "|" || word.text == ">" || word.text == ">>");
+    sign.last = is_one ? std::string_view(word.text) : std::string_view();
+    if (is_one && sign.first.empty()) sign.first = word.text;
+  }
+  return sign;
+}
+
+Candidates candidates_for(const TypedWords& typed, const CompletionSources& sources) {
+  if (const auto sign = sign_before(typed); !sign.first.empty()) {
+    if (sign.first == "|") return complete_program(typed.last.text, sign.last == "|");
+    return sign.last.empty() ? Candidates() : complete_program(typed.last.text, false);
+  }
+  std::vector<std::string> words;
+  words.reserve(typed.words.size() + 1);
+  for (const auto& word : typed.words) words.push_back(word.text);
+  words.push_back(typed.last.text);
+  return complete_command(words, sources);
+}
+
 std::vector<std::string> shown(const Candidates& candidates) {
   std::vector<std::string> list;
   list.reserve(candidates.first.size());
@@ -51,11 +81,7 @@ LineCompletion complete_line(std::string_view line, std::size_t cursor,
   LineCompletion completion{.begin = cursor, .text = {}};
   const auto typed = split_typed(line.substr(0, cursor));
   if (!typed) return completion;
-  std::vector<std::string> words;
-  words.reserve(typed->words.size() + 1);
-  for (const auto& word : typed->words) words.push_back(word.text);
-  words.push_back(typed->last.text);
-  auto candidates = complete_command(words, sources);
+  auto candidates = candidates_for(*typed, sources);
   completion.begin = typed->last.begin;
   completion.text = line.substr(completion.begin, cursor - completion.begin);
   completion.awaited = candidates.awaited;

@@ -209,6 +209,10 @@ void Options::suggest(std::vector<std::string> values) {
   impl_->arguments.back().choices = std::move(values);
 }
 
+void Options::suggest_after(std::map<std::string, std::vector<std::string>, std::less<>> values) {
+  impl_->arguments.back().choices_after = std::move(values);
+}
+
 void Options::program(std::vector<std::string>& target, std::string_view help) {
   impl_->program = &target;
   impl_->add(described(Argument::Kind::Program, "program", help),

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,7 @@ struct Argument {
     AclList,
     File,
     Words,  ///< all the positional words that are left
+    Line,   ///< the same: perhaps a number, then a command and its words
     Program,
   };
   Kind kind = Kind::Text;
@@ -41,6 +43,8 @@ struct Argument {
   std::string value{};             ///< of an option that takes one: what the value is called
   std::string help{};
   std::vector<std::string> choices{};
+  /// Those that depend on the word before, by that word.
+  std::map<std::string, std::vector<std::string>, std::less<>> choices_after{};
   bool required = false;
   bool legacy = false;  ///< a form of an old zkCli: parsed, but not shown in the syntax
   bool common = false;  ///< of many commands: not shown in the syntax, to keep that short
@@ -49,7 +53,8 @@ struct Argument {
   /// "[-v version]", "path", "[data]", "path…", "[-- program [argument…]]".
   std::string syntax() const;
   bool takes_rest() const {
-    return kind == Kind::Words || kind == Kind::NodePaths || kind == Kind::HeldLocks;
+    return kind == Kind::Words || kind == Kind::NodePaths || kind == Kind::HeldLocks ||
+           kind == Kind::Line;
   }
 };
 
@@ -94,6 +99,12 @@ class Options {
     words(name, target, help);
     complete_as(Argument::Kind::HeldLocks);
   }
+  /// All the positional words that are left: perhaps a number, then a command and its words.
+  void command_line(std::string_view name, std::vector<std::string>& target,
+                    std::string_view help) {
+    words(name, target, help, true);
+    complete_as(Argument::Kind::Line);
+  }
   /// The number of a job in the background, perhaps behind a percent sign.
   void job(std::string_view name, std::optional<std::string>& target, std::string_view help) {
     text(name, target, help);
@@ -101,6 +112,8 @@ class Options {
   }
   /// What the value of the argument declared last mostly is, for completion; others will do too.
   void suggest(std::vector<std::string> values);
+  /// The same, where that depends on the word before.
+  void suggest_after(std::map<std::string, std::vector<std::string>, std::less<>> values);
   /// The words after `--`.
   void program(std::vector<std::string>& target, std::string_view help);
   /// The next declared argument is a positional form of an old zkCli. A word that is no number

@@ -17,7 +17,7 @@ ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 
 
 def offered(*words, server=None, cwd=None, home=None):
-    environment = {**os.environ, "ZKSH_SERVER": server or "127.0.0.1:1", "HOME": home or "/nonexistent"}
+    environment = {**os.environ, "ZKSH_SERVER": server or "127.0.0.1:1", "HOME": home or "/nonexistent", "XDG_CONFIG_HOME": ""}
     done = subprocess.run([ZKSH, "--complete", *words], capture_output=True, text=True, timeout=20,
                           env=environment, cwd=cwd, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done
@@ -87,6 +87,17 @@ class WithServer(unittest.TestCase):
                       ["-server", self.server.address], ["-s" + self.server.address]):
             self.assertEqual(["/food/", "/fool"], offered(*words, "get", "/fo"), words)
         self.assertEqual(["/apple"], offered("-s", self.server.address + "/food", "get", "/"))
+
+    def test_the_server_may_be_a_profile_s(self):
+        with tempfile.TemporaryDirectory() as home:
+            config = pathlib.Path(home, ".config", "zksh", "config")
+            config.parent.mkdir(parents=True)
+            config.write_text(f"[prod]\nserver = {self.server.address}\n[test]\nserver = 127.0.0.1:1\n",
+                              encoding="utf-8")
+            self.assertEqual(["prod", "test"], offered("-p", "", home=home))
+            self.assertEqual(["--profile=prod"], offered("--profile=p", home=home))
+            self.assertEqual(["/food/", "/fool"], offered("-p", "prod", "get", "/fo", home=home))
+            self.assertEqual([], offered("-p", "nonesuch", "get", "/fo", home=home))
 
     def test_names_that_are_no_single_line_of_text_are_left_out(self):
         self.assertEqual([], offered("get", "/bad", server=self.server.address))

@@ -167,6 +167,35 @@ TEST(CompleteLine, QuotesWhatTheGrammarWantsQuoted) {
   EXPECT_EQ(completed("get $'/o\\x64d/t"), "get $'/odd/tab\\there' ");
 }
 
+TEST(CompleteLine, HelpIsNotPressedOnWhoAsksForNothing) {
+  EXPECT_EQ(completed("quit "), "quit ");
+  EXPECT_EQ(completed("fg %1 "), "fg %1 ");
+  EXPECT_EQ(completed("quit --h"), "quit --help ");
+}
+
+TEST(Complete, TheValuesOfTheSettingBefore) {
+  EXPECT_THAT(at_the_end_of("conf color "), UnorderedElementsAre("auto", "always", "never"));
+  EXPECT_THAT(at_the_end_of("conf hints "), UnorderedElementsAre("on", "off"));
+  EXPECT_THAT(at_the_end_of("conf prompt "), IsEmpty());
+}
+
+TEST(Complete, TheCommandThatIsRepeated) {
+  EXPECT_THAT(at_the_end_of("repeat 3 getE"), ElementsAre("getEphemerals"));
+  EXPECT_THAT(at_the_end_of("repeat --every 2s 3 get /apple"), ElementsAre("/apple"));
+  EXPECT_THAT(at_the_end_of("repeat printwatches of"), ElementsAre("off"));
+  EXPECT_THAT(at_the_end_of("repeat --ev"), ElementsAre("--every"));
+  EXPECT_THAT(at_the_end_of("repeat 3"), IsEmpty());
+}
+
+TEST(CompleteLine, BehindASignStandsAProgramOrAFile) {
+  EXPECT_EQ(completed("get /app > /etc/hostn"), "get /app > /etc/hostname ");
+  EXPECT_EQ(completed("get /app | seque"), "get /app | seque") << "no program begins so";
+  EXPECT_EQ(completed("ls / | headx"), "ls / | headx");
+  EXPECT_EQ(completed("ls / | sha512su"), "ls / | sha512sum ");
+  EXPECT_EQ(completed("ls / | head /etc/hostn"), "ls / | head /etc/hostname ");
+  EXPECT_EQ(completed("ls '|' /apple"), "ls '|' /apple ") << "quoted, it is a word";
+}
+
 TEST(CompleteLine, DoesNothingWhereItCouldBeWrong) {
   EXPECT_EQ(completed("get $'/app\\q"), "get $'/app\\q");
   EXPECT_EQ(completed("get \"/app\""), "get \"/app\"");
@@ -184,22 +213,29 @@ TEST(Complete, AnInvocationNamesItsServer) {
   Argument server;
   server.names = {"-s", "--server"};
   server.value = "HOSTS";
+  Argument profile;
+  profile.names = {"-p", "--profile"};
+  profile.value = "NAME";
+  profile.choices = {"prod", "test"};
   Argument flag;
   flag.kind = Argument::Kind::Flag;
   flag.names = {"-r"};
   std::string asked;
-  const auto nodes_of = [&](const std::string& name) {
-    asked = name;
+  const auto nodes_of = [&](const NamedServer& named) {
+    asked = named.server + named.profile;
     return NodeSource(tree);
   };
   const auto candidates = [&](const std::vector<std::string>& words) {
     asked = "none";
-    return texts_of(complete_invocation(words, {server, flag}, nodes_of));
+    return texts_of(complete_invocation(words, {server, profile, flag}, nodes_of));
   };
   EXPECT_THAT(candidates({"-rs", "h:1", "get", "/apple"}), ElementsAre("/apple"));
   EXPECT_EQ(asked, "h:1");
   EXPECT_THAT(candidates({"-sh:2", "get", "/apple"}), ElementsAre("/apple"));
   EXPECT_EQ(asked, "h:2");
+  EXPECT_THAT(candidates({"-p", "pr"}), ElementsAre("prod"));
+  EXPECT_THAT(candidates({"-p", "prod", "get", "/apple"}), ElementsAre("/apple"));
+  EXPECT_EQ(asked, "prod");
   EXPECT_THAT(candidates({"get", "-s", "/apple"}), ElementsAre("/apple"));
   EXPECT_EQ(asked, "") << "an option of the command";
   EXPECT_THAT(candidates({"-s", "l"}), IsEmpty());
