@@ -146,8 +146,7 @@ void Shell::accept(const std::optional<std::string>& line) {
 
 /// Whether the typed line may be coloured.
 bool Shell::may_decorate() const {
-  const auto choice = parse_color_choice(around_.settings.value("color"));
-  return use_color(choice.value_or(ColorChoice::Auto), editor_output());
+  return wants_color(around_.settings.value("color"), is_terminal(editor_output()));
 }
 
 Completion Shell::complete(const CompletionRequest& request) {

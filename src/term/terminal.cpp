@@ -108,20 +108,6 @@ bool terminal_is_dumb() {
   return term == nullptr || *term == '\0' || std::string_view(term) == "dumb";
 }
 
-std::optional<ColorChoice> parse_color_choice(std::string_view word) {
-  if (word == "auto") return ColorChoice::Auto;
-  if (word == "always") return ColorChoice::Always;
-  if (word == "never") return ColorChoice::Never;
-  return std::nullopt;
-}
-
-bool use_color(ColorChoice choice, int fd) {
-  if (choice != ColorChoice::Auto) return choice == ColorChoice::Always;
-  const char* no_color = std::getenv("NO_COLOR");
-  const bool refused = no_color != nullptr && *no_color != '\0';
-  return !refused && !terminal_is_dumb() && is_terminal(fd);
-}
-
 bool use_utf8_locale() {
   const auto is_utf8 = [] { return std::string_view(nl_langinfo(CODESET)) == "UTF-8"; };
   if (std::setlocale(LC_CTYPE, "") != nullptr && is_utf8()) return false;

@@ -20,12 +20,6 @@ ScreenSize screen_size(int fd);
 /// Whether TERM is unset, empty or "dumb": no escape sequence may be sent.
 bool terminal_is_dumb();
 
-/// The values of `--color`.
-enum class ColorChoice { Auto, Always, Never };
-std::optional<ColorChoice> parse_color_choice(std::string_view word);
-/// Auto: `fd` is a terminal that is not dumb, and NO_COLOR is unset or empty.
-bool use_color(ColorChoice choice, int fd);
-
 /// Makes LC_CTYPE a UTF-8 one, as ZooKeeper's names are, whatever the environment says. True when
 /// the environment asked for another one. Call it before other threads start.
 bool use_utf8_locale();
