@@ -17,13 +17,28 @@ std::vector<std::string> setting_names() {
   return names;
 }
 
+/// What each setting can be.
+std::map<std::string, std::vector<std::string>, std::less<>> setting_choices() {
+  std::map<std::string, std::vector<std::string>, std::less<>> choices;
+  for (const auto& description : Settings::descriptions())
+    choices[std::string(description.name)] = {description.choices.begin(),
+                                              description.choices.end()};
+  return choices;
+}
+
 void declare(Options& o, Args& a) {
   o.choice("name", a.name, setting_names(), "setting", "The setting; all of them when left out.");
   o.text("value", a.value, "What it is to be from now on; shown when left out.");
-  o.suggest({"on", "off"});
+  o.suggest_after(setting_choices());
 }
 
-void print_setting(Context& cx, const Settings::Description& setting, std::size_t widest) {
+/// So much of the help as fits beside the others in a list.
+std::string_view in_short(std::string_view help) {
+  return help.substr(0, help.find_first_of(".:;"));
+}
+
+void print_setting(Context& cx, const Settings::Description& setting, std::size_t widest,
+                   bool in_list) {
   const auto value = cx.settings.value(setting.name);
   const auto origin = cx.settings.origin(setting.name);
   if (cx.out.json())
@@ -37,7 +52,7 @@ void print_setting(Context& cx, const Settings::Description& setting, std::size_
               value.empty() || value.find(' ') != std::string::npos
                   ? '"' + cx.out.shown(value) + '"'
                   : cx.out.shown(value),
-              '(' + origin + ')', setting.help);
+              '(' + origin + ')', in_list ? in_short(setting.help) : setting.help);
 }
 
 int run(Context& cx, const Args& a) {
@@ -47,13 +62,13 @@ int run(Context& cx, const Args& a) {
   }
   if (a.name) {
     cx.settings.value(*a.name);  // names the nearest when there is none
-    print_setting(cx, *Settings::find(*a.name), a.name->size());
+    print_setting(cx, *Settings::find(*a.name), a.name->size(), false);
     return status::ok;
   }
   std::size_t widest = 0;
   for (const auto& setting : Settings::descriptions())
     widest = std::max(widest, setting.name.size());
-  for (const auto& setting : Settings::descriptions()) print_setting(cx, setting, widest);
+  for (const auto& setting : Settings::descriptions()) print_setting(cx, setting, widest, true);
   return status::ok;
 }
 
@@ -64,11 +79,13 @@ extern const Command conf_command = make_command<Args>(
      .group = "Shell",
      .summary = "List the settings, or change one while zksh runs",
      .details =
-         "Each setting stands with its value, where that came from, and what it means. The "
+         "Each setting stands with its value, where that came from, and what it means; `conf NAME` "
+         "tells more of one. The "
          "configuration file gives the first values; `zksh --show-config` tells more about it.",
      .examples = {{"conf", "All settings."},
                   {"conf hints off", "No hints behind the typed line."},
                   {"conf prompt", "One setting."}},
-     .needs = Needs::Nothing},
+     .needs = Needs::Nothing,
+     .pages = true},
     declare, run);
 }  // namespace zksh

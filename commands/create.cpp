@@ -68,6 +68,14 @@ void tell_more(Context& cx, const ZkError& error) {
     cx.out.err_line("Unable to create ephemeral node on a local session");
 }
 
+/// A person who reads that the node to be created does not exist wonders.
+void tell_missing_parent(const Context& cx, const ZkError& error) {
+  if (error.code() != code::no_node || cx.input != Input::Terminal || cx.out.json()) return;
+  throw Error(
+      fmt::format("Node does not exist: {} (create -p makes it, too)", parent_path(error.path())),
+      error.exit_status());
+}
+
 CreateOp checked(Context& cx, const Args& a) {
   CreateOp op;
   op.ttl = checked_ttl(a);
@@ -106,6 +114,7 @@ int run(Context& cx, const Args& a) {
       cx.out.err_line("Created {}", cx.out.shown_in_error(created.path));
   } catch (const ZkError& error) {
     tell_more(cx, error);
+    tell_missing_parent(cx, error);
     throw;
   }
   return status::ok;

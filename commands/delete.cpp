@@ -23,12 +23,22 @@ std::int32_t wanted_version(const Args& a, const NodeWords& given) {
   return static_cast<std::int32_t>(parse_number(*given.legacy, "version", INT32_MIN, INT32_MAX));
 }
 
+/// At the prompt the next step is told, too.
+void remove(const Context& cx, const std::string& path, std::int32_t version) {
+  try {
+    cx.client.remove({.path = path, .version = version}, cx.stop);
+  } catch (const ZkError& error) {
+    if (error.code() != code::not_empty || cx.input != Input::Terminal || cx.out.json()) throw;
+    throw Error(std::string(error.what()) + " (deleteall removes it and all below)",
+                error.exit_status());
+  }
+}
+
 int run(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, is_number);
   if (given.legacy) tell_deprecated(cx, "delete path [version]", "delete [-v version] path");
   const auto version = wanted_version(a, given);
-  for (const auto& path : given.paths)
-    cx.client.remove({.path = path, .version = version}, cx.stop);
+  for (const auto& path : given.paths) remove(cx, path, version);
   return status::ok;
 }
 

@@ -134,6 +134,8 @@ int run(Context& cx, const Args& a) {
   cx.client.await_connection(path, cx.stop);
   const auto before = look(cx, path);
   if (!before && !a.create) throw ZkError(code::no_node, path);
+  // Nobody is to edit what would be thrown away.
+  if (cx.rehearsal) return save(cx, path, before, before ? before->data.value_or("") : "");
   const auto old_value = before ? before->data.value_or("") : "";
   const auto file = edited(cx, path, old_value);
   const auto value = a.newline ? file : edited_value(old_value, file);
@@ -163,9 +165,11 @@ extern const Command edit_command = make_command<Args>(
          "What is edited is never lost: when somebody else was faster (status 6, or 4 for a node "
          "that is gone), or it cannot be written, yours is kept in a file that is named, and a "
          "diff "
-         "shows what the two values have not in common. `set PATH @FILE` writes it then.",
+         "shows what the two values have not in common. `set PATH @FILE` writes it then.\n\n"
+         "--dry-run starts no editor: it tells whether the value as it is could be written.",
      .examples = {{"edit /app/config", "Change the value in your editor."},
                   {"edit --create /app/new", "A node that need not be there."}},
-     .strict = true},
+     .strict = true,
+     .writes = true},
     declare, run);
 }  // namespace zksh

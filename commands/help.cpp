@@ -38,7 +38,7 @@ int run(Context& cx, const Args& a) {
         "there is no command {}{}", *a.name,
         similar.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(similar, ", "))));
   }
-  cx.out.out(help_of(*command));
+  cx.out.out(help_of(*command, help_width(cx.out)));
   return status::ok;
 }
 

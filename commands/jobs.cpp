@@ -46,6 +46,7 @@ extern const Command jobs_command = make_command<Args>(
          "above the line that is being typed. `fg` waits for it, `kill` ends it, and so does "
          "the end of zksh. -o plain separates number, state, seconds and line by tabs.",
      .examples = {{"jobs", "What runs, and for how long?"}},
-     .needs = Needs::Nothing},
+     .needs = Needs::Nothing,
+     .pages = true},
     declare, run);
 }  // namespace zksh

@@ -29,7 +29,7 @@ void declare(Options& o, Args& a) {
   o.flag("-s,--size", a.sizes, "How long each value is, and all of them together.");
   o.choice("-o,--output", a.output, {"text", "plain", "json"}, "format",
            "A drawing; plain: one path a line; or JSON, an object a line.");
-  o.node("path", a.path, "The top node; / if it is left out.");
+  o.node("path", a.path, "The top node; the current one if it is left out.");
 }
 
 /// Lines on their way to stdout, some thousands of them at once.
@@ -67,7 +67,7 @@ int run(Context& cx, const Args& a) {
                       : *a.output == "plain" ? Format::Plain
                                              : Format::Zkcli);
   if (a.depth && *a.depth < 0) throw ValueError("--depth: a number from 0 on");
-  const auto top = cx.resolve(a.path.value_or("/"));
+  const auto top = a.path ? cx.resolve(*a.path) : cx.knows_current_node() ? cx.resolve(".") : "/";
   const auto depth =
       a.depth ? static_cast<std::size_t>(*a.depth) : std::numeric_limits<std::size_t>::max();
   TreeDrawing drawing({.ascii = !terminal_shows_utf8(),

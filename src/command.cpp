@@ -9,8 +9,30 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 namespace zksh {
+namespace {
+
+/// What other shells and clients call a command.
+struct Elsewhere {
+  std::string_view word;
+  std::string_view command;
+};
+constexpr std::array<Elsewhere, 12> elsewhere{{{"?", "help"},
+                                               {"cat", "get"},
+                                               {"dir", "ls"},
+                                               {"ll", "ls"},
+                                               {"man", "help"},
+                                               {"mkdir", "create"},
+                                               {"put", "set"},
+                                               {"rm", "delete"},
+                                               {"rmdir", "delete"},
+                                               {"touch", "create"},
+                                               {"vi", "edit"},
+                                               {"vim", "edit"}}};
+
+}  // namespace
 
 bool Context::knows_current_node() const { return input == Input::Terminal || current.previous(); }
 
@@ -96,7 +118,14 @@ std::vector<std::string> nearest_commands(std::string_view word) {
     names.emplace_back(command->name);
     names.insert(names.end(), command->aliases.begin(), command->aliases.end());
   }
-  return nearest(word, names);
+  auto near = nearest(word, names);
+  // What other shells call it comes first: `rm` is nearer to rmr than to what is meant.
+  const auto meant = std::ranges::find(elsewhere, word, &Elsewhere::word);
+  if (meant != elsewhere.end()) {
+    std::erase(near, meant->command);
+    near.insert(near.begin(), std::string(meant->command));
+  }
+  return near;
 }
 
 }  // namespace zksh

@@ -108,6 +108,8 @@ struct CommandText {
   bool strict = false;
   /// Its results may be long, and are all there at once: what a pager is for.
   bool pages = false;
+  /// The options with which its results come one by one, until it is ended: no pager then.
+  std::vector<std::string_view> endless{};
   /// Changes what the servers keep: it has --dry-run, and a read-only zksh refuses it.
   bool writes = false;
 };

@@ -1,20 +1,20 @@
 // Help: what the user reads about commands, all of it derived from their declarations.
 #include "help.h"
 
+#include "live_picture.h"
+
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <array>
 #include <vector>
 
 namespace zksh {
 namespace {
 
-constexpr std::size_t page_width = 78;
-
-/// Breaks a text into lines of the page's width; an empty line keeps paragraphs apart.
-std::string filled(std::string_view text, std::size_t indent) {
+/// Breaks a text into lines of a width; an empty line keeps paragraphs apart.
+std::string filled(std::string_view text, std::size_t indent, std::size_t width) {
   const std::string margin(indent, ' ');
   std::string result;
   std::string line;
@@ -26,7 +26,7 @@ std::string filled(std::string_view text, std::size_t indent) {
     const auto end = std::min(text.find_first_of(" \n"), text.size());
     const auto word = text.substr(0, end);
     if (!word.empty()) {
-      if (!line.empty() && indent + line.size() + 1 + word.size() > page_width) flush();
+      if (!line.empty() && indent + line.size() + 1 + word.size() > width) flush();
       if (!line.empty()) line += ' ';
       line += word;
     }
@@ -41,14 +41,14 @@ std::string filled(std::string_view text, std::size_t indent) {
   return result;
 }
 
-std::string argument_lines(const Command& command) {
+std::string argument_lines(const Command& command, std::size_t width) {
   std::string text;
   command.describe([&](const Options& options) {
     for (const auto& argument : options.arguments()) {
       auto names = fmt::format("{}", fmt::join(argument.names, ", "));
       if (!argument.value.empty()) names += ' ' + argument.value;
       if (argument.legacy) names += " (as in zkCli 3.4)";
-      text += fmt::format("  {}\n", names) + filled(argument.help, 6);
+      text += fmt::format("  {}\n", names) + filled(argument.help, 6, width);
     }
   });
   return text;
@@ -56,21 +56,36 @@ std::string argument_lines(const Command& command) {
 
 }  // namespace
 
-std::string help_overview() {
-  std::map<std::string_view, std::vector<const Command*>> groups;
-  std::size_t widest = 0;
+CommandGroups commands_in_groups() {
+  constexpr std::array<std::string_view, 9> order{
+      "Nodes", "Watches", "Locks", "Shell", "Session", "Access", "Quotas", "Ensemble", "Sandbox"};
+  CommandGroups groups;
+  for (const auto name : order) groups.push_back({.name = name, .commands = {}});
   for (const Command* command : all_commands()) {
-    groups[command->group].push_back(command);
-    widest = std::max(widest, command->name.size());
+    auto group = std::ranges::find(groups, command->group, &CommandGroup::name);
+    if (group == groups.end())
+      group = groups.insert(groups.end(), {.name = command->group, .commands = {}});
+    group->commands.push_back(command);
   }
-  std::string text;
-  for (const auto& [group, commands] : groups) {
+  std::erase_if(groups, [](const CommandGroup& group) { return group.commands.empty(); });
+  return groups;
+}
+
+std::string help_overview() {
+  std::size_t widest = 0;
+  for (const Command* command : all_commands()) widest = std::max(widest, command->name.size());
+  std::string text =
+      "`help NAME` tells all about one command, with examples; Tab completes. For a\n"
+      "begin: create /demo hello, watch /demo &, set /demo world, tree /, lock /demo,\n"
+      "unlock, deleteall /demo.\n\n";
+  for (const auto& [group, commands] : commands_in_groups()) {
     text += fmt::format("{}\n", group);
     for (const Command* command : commands)
       text += fmt::format("  {:{}}  {}\n", command->name, widest, command->summary);
     text += '\n';
   }
-  return text + "`help NAME` or `NAME --help` tells all about one.\n";
+  text.pop_back();
+  return text;
 }
 
 std::string short_syntax(const Command& command) {
@@ -90,17 +105,23 @@ std::string short_syntax(const Command& command) {
   return "[option…] " + text;
 }
 
-std::string help_of(const Command& command) {
+std::size_t help_width(const Output& out) {
+  if (!out.style().out_is_terminal) return page_width;
+  constexpr std::size_t narrowest = 20;
+  return std::clamp<std::size_t>(terminal_size().columns, narrowest + 1, page_width + 1) - 1;
+}
+
+std::string help_of(const Command& command, std::size_t width) {
   auto text = fmt::format("{} {}\n\n", command.name, short_syntax(command));
-  text += filled(fmt::format("{}.", command.summary), 2);
-  if (!command.details.empty()) text += '\n' + filled(command.details, 2);
-  if (const auto arguments = argument_lines(command); !arguments.empty())
+  text += filled(fmt::format("{}.", command.summary), 2, width);
+  if (!command.details.empty()) text += '\n' + filled(command.details, 2, width);
+  if (const auto arguments = argument_lines(command, width); !arguments.empty())
     text += "\nArguments\n" + arguments;
   if (!command.aliases.empty())
     text += fmt::format("\nAlso called {}.\n", fmt::join(command.aliases, ", "));
   if (!command.examples.empty()) text += "\nExamples\n";
   for (const auto& example : command.examples)
-    text += fmt::format("  {}\n", example.line) + filled(example.meaning, 6);
+    text += fmt::format("  {}\n", example.line) + filled(example.meaning, 6, width);
   return text;
 }
 

@@ -2,7 +2,9 @@
 #include "interpreter.h"
 
 #include "dry_run.h"
+#include "given_words.h"
 #include "help.h"
+#include "live_picture.h"
 #include "output_file.h"
 #include "pager.h"
 #include "persistent_watches.h"
@@ -149,10 +151,22 @@ OutputProgram::Plan Interpreter::program_plan(const std::string& line) const {
 }
 
 /// What shows the results of a command that are longer than the screen; nothing: no pager.
-std::optional<std::string> Interpreter::pager_for(const Command& command, bool help) const {
+/// `words`: the command's arguments.
+std::optional<std::string> Interpreter::pager_for(const Command& command,
+                                                  const std::vector<std::string>& words) const {
   const bool screen = input_ == Input::Terminal && !around_.background && !out_.redirected() &&
-                      out_.style().out_is_terminal;
-  if (!screen || !(command.pages || help)) return std::nullopt;
+                      out_.style().out_is_terminal && terminal_can_redraw();
+  const auto lists = [&] {
+    bool endless = false;
+    command.describe([&](const Options& options) {
+      for (const auto* option : given_words(options.arguments(), words).options)
+        for (const auto name : command.endless)
+          endless = endless || std::ranges::find(option->names, name) != option->names.end();
+    });
+    return (command.pages && !endless) || asks_for_help(words) ||
+           (command.writes && wants_dry_run(words));
+  };
+  if (!screen || !lists()) return std::nullopt;
   return pager_line(around_.settings.value("pager"));
 }
 
@@ -163,9 +177,9 @@ int Interpreter::execute(const Words& given) {
   if (!command) return unknown_command(words.front());
   const std::vector<std::string> arguments(words.begin() + 1, words.end());
   const bool help = asks_for_help(arguments);
-  if (const auto pager = pager_for(*command, help)) return execute_with_pager(*pager, given);
+  if (const auto pager = pager_for(*command, arguments)) return execute_with_pager(*pager, given);
   if (help) {
-    out_.out(help_of(*command));
+    out_.out(help_of(*command, help_width(out_)));
     return status::ok;
   }
   try {

@@ -64,7 +64,8 @@ class Interpreter {
   int execute_inside(const Words& words, const std::stop_token& stop, Redirection to);
   int execute_with_pager(const std::string& pager, const Words& words);
   OutputProgram::Plan program_plan(const std::string& line) const;
-  std::optional<std::string> pager_for(const Command& command, bool help) const;
+  std::optional<std::string> pager_for(const Command& command,
+                                       const std::vector<std::string>& words) const;
   int run_command(const Command& command, const Words& given);
   void remember(const std::string& line);
   int timed(const std::function<int()>& body);

@@ -1,8 +1,8 @@
 // Man page: zksh(1), its frame written by hand, its lists derived from the declarations.
 #include "man_page.h"
 
-#include "command.h"
 #include "configuration.h"
+#include "help.h"
 #include "settings.h"
 #include "utf8.h"
 
@@ -109,12 +109,6 @@ std::string command_item(const Command& command) {
   for (const auto& example : command.examples)
     text += fmt::format(".TP\n{}\n{}", bold(example.line), prose(example.meaning, ".IP"));
   return text + ".RE\n";
-}
-
-std::map<std::string_view, std::vector<const Command*>> commands_in_groups() {
-  std::map<std::string_view, std::vector<const Command*>> groups;
-  for (const Command* command : all_commands()) groups[command->group].push_back(command);
-  return groups;
 }
 
 std::string groups_list() {

@@ -38,7 +38,7 @@ std::span<const Settings::Description> Settings::descriptions() {
   static const std::vector<Description> all{
       {.name = "color",
        .initial = "auto",
-       .help = "Colours: auto is on a terminal, unless NO_COLOR is set.",
+       .help = "Whether there are colours; auto: on a terminal, unless NO_COLOR is set.",
        .choices = {"auto", "always", "never"}},
       {.name = "confirm",
        .initial = "on",

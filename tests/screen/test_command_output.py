@@ -149,13 +149,14 @@ class Pager(OutputTest):
     def test_a_killed_pager_leaves_the_terminal_intact(self):
         self.grow(40)
         screen = self.start()
-        for number, victim in enumerate(("less", "/bin/sh -c less")):
+        pagers = (("less -FIRX", "less"), ("less -FIRX; exit", "/bin/sh -c less"))
+        for number, (pager, victim) in zip((0, 3), pagers):
+            self.run_line(screen, f'conf pager "{pager}"', number)
             screen.type("ls -R /\n")
             screen.wait_for(lambda s: s.lines()[-1] == ":")
             os.kill(self.program(screen, victim), signal.SIGKILL)
-            self.wait_prompt(screen, 2 * number + 1)
-            self.assertEqual(self.run_line(screen, "get /none", 2 * number + 1),
-                             ["Node does not exist: /none"])
+            self.wait_prompt(screen, number + 2)
+            self.assertEqual(self.run_line(screen, "get /none", number + 2), ["Node does not exist: /none"])
 
     def test_a_pager_that_is_missing_is_none(self):
         self.grow(40)

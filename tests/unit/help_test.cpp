@@ -1,0 +1,33 @@
+// Help: the order in which commands are shown, and what other shells call them.
+#include "help.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace zksh {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Help, BeginsWithWhatANewcomerNeeds) {
+  const auto text = help_overview();
+  const auto nodes = text.find("\nNodes\n");
+  EXPECT_LT(text.find("create /demo"), nodes);
+  EXPECT_LT(nodes, text.find("\nLocks\n"));
+  EXPECT_LT(text.find("\nLocks\n"), text.find("\nSandbox\n"));
+}
+
+TEST(Help, ShowsEachCommandOnce) {
+  std::size_t shown = 0;
+  for (const auto& group : commands_in_groups()) shown += group.commands.size();
+  EXPECT_EQ(shown, all_commands().size());
+}
+
+TEST(NearestCommands, KnowsWhatOthersCallThem) {
+  EXPECT_THAT(nearest_commands("mkdir"), ElementsAre("create"));
+  EXPECT_THAT(nearest_commands("rm"), ElementsAre("delete", "rmr"));
+  EXPECT_THAT(nearest_commands("?"), ElementsAre("help"));
+}
+
+}  // namespace
+}  // namespace zksh
