@@ -64,6 +64,7 @@ Json state_json(const Args& a, const std::string& path, const NodeState& node) {
 
 /// How it was when the time was over.
 std::string unmet(const Args& a, const NodeState& node) {
+  if (!node.known) return "no server has told how it is";
   if (!node.stat) return "it does not exist";
   if (a.gone) return "it exists";
   if (a.children) return fmt::format("it has {} children", node.stat->num_children);

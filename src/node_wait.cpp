@@ -98,6 +98,7 @@ void await_node(Client& client, const std::string& path, const NodeWish& wish, N
     if (result != code::ok && !is_connection_trouble(result)) throw ZkError(result, path);
     if (result == code::ok) {
       seen = std::move(now);
+      seen.known = true;
       if (wish.holds(seen)) return;
       const bool news = monitor.wait(stop, [&](const Monitor::Held& held) {
         const auto state = client.state(held);

@@ -30,6 +30,7 @@ class ChildCount {
 struct NodeState {
   std::optional<Stat> stat{};  ///< nothing: there is no such node
   Data value{};                ///< when it was asked for
+  bool known = false;          ///< a server has told it
 };
 
 /// What is waited for. Only what `looks_at` names is asked for.
