@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 
 namespace zksh {
 namespace {
@@ -32,7 +33,10 @@ TEST(Json, ControlCharactersAreEscaped) {
 
 TEST(Json, WhatIsNoUtf8BecomesBase64) {
   EXPECT_EQ(Json("\xc3\xa9").text(), "\"\xc3\xa9\"");
-  EXPECT_EQ(Json("\u202e\u009b\x7f\U000e0041").text(), R"("\u202e\u009b\u007f\udb40\udc41")")
+  // In one piece the literal itself would be misleading.
+  const auto right_to_left = std::string("\xe2\x80") + "\xae";
+  EXPECT_EQ(Json(right_to_left + "\u009b\x7f\U000e0041").text(),
+            R"("\u202e\u009b\u007f\udb40\udc41")")
       << "what a terminal would obey, or not show";
   EXPECT_EQ(Json("\xff\x01").text(), "{\"base64\":\"/wE=\"}");
 }

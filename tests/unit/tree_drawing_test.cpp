@@ -69,8 +69,10 @@ TEST_F(TreeDrawingTest, ANodeThatVanishesIsLeftOut) {
 }
 
 TEST_F(TreeDrawingTest, AMissingTopIsAnError) {
-  EXPECT_THROW(visit_in_drawing_order(client, "/none", any_depth, [](const TreeNode&) {}, {}),
-               ZkError);
+  const auto visit_nothing = [&] {
+    visit_in_drawing_order(client, "/none", any_depth, [](const TreeNode& /*node*/) {}, {});
+  };
+  EXPECT_THROW(visit_nothing(), ZkError);
 }
 
 TEST_F(TreeDrawingTest, WhatMayNotBeListedIsMarked) {
@@ -85,7 +87,7 @@ TEST(SizeText, Units) {
   EXPECT_EQ(size_text(0), "0 B");
   EXPECT_EQ(size_text(1023), "1023 B");
   EXPECT_EQ(size_text(1024), "1.0 KiB");
-  EXPECT_EQ(size_text(5 * 1024 * 1024), "5.0 MiB");
+  EXPECT_EQ(size_text(5LL * 1024 * 1024), "5.0 MiB");
 }
 
 }  // namespace
