@@ -70,9 +70,11 @@ bool confirmed(Context& cx, const std::vector<std::string>& tops) {
   if (extent.nodes <= 1 && !cx.protection.production) return true;
   const auto what =
       tops.size() == 1 ? as_word(tops.front()) : fmt::format("{} subtrees", tops.size());
-  const auto question = fmt::format("{}{}: {} node{}, {} of them ephemeral.",
-                                    cx.protection.production ? "PRODUCTION: " : "", what,
-                                    extent.nodes, extent.nodes == 1 ? "" : "s", extent.ephemerals);
+  const auto ephemerals =
+      extent.ephemerals == 0 ? "" : fmt::format(", {} of them ephemeral", extent.ephemerals);
+  const auto question =
+      fmt::format("{}{}: {} node{}{}.", cx.protection.production ? "PRODUCTION: " : "", what,
+                  extent.nodes, extent.nodes == 1 ? "" : "s", ephemerals);
   std::optional<std::string> answer;
   if (extent.nodes >= many || cx.protection.production) {
     const auto word =

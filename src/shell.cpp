@@ -171,6 +171,7 @@ void Shell::start(const std::string& line) {
   if (const auto background = background_line(line)) {
     around_.history.get().add(line);
     background_.start(*background);
+    status_ = status::ok;
     return;
   }
   interrupts_ = 0;

@@ -28,7 +28,7 @@ class Removals(UsualPrompt):
             self.tree(znodes, 3)
         screen = self.start()
         screen.type("rmr /app\n")
-        screen.wait_for("/app: 4 nodes, 0 of them ephemeral. Remove them? [y/N]")
+        screen.wait_for("/app: 4 nodes. Remove them? [y/N]")
         screen.type("\n")
         screen.wait_for("nothing was removed")
         self.wait_prompt(screen, "1 !1")
