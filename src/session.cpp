@@ -192,7 +192,20 @@ std::unique_ptr<Client> Session::another() {
                                    [](const Monitor::Held& /*held*/, const Event& /*event*/) {});
 }
 
-void Session::close() { replace(nullptr, server()); }
+void Session::close() {
+  await_answers();
+  replace(nullptr, server());
+}
+
+/// Waits for what is being answered, for a moment at most. A socket that is closed while the server
+/// still sends is reset, and the request to end the session, which the server has not read yet,
+/// is lost with it: the ephemerals would stay for the session timeout.
+void Session::await_answers() {
+  constexpr std::chrono::milliseconds longest{300};
+  monitor_.wait_until({}, Clock::now() + longest, [&](const Monitor::Held&) {
+    return !state_->handle || state_->handle->calls.empty() || !is_connected(state_->state);
+  });
+}
 
 std::string Session::server() {
   return monitor_.look([&](const Monitor::Held&) { return state_->server; });

@@ -77,6 +77,7 @@ class Session final : public Client {
   std::shared_ptr<Handle> handle();
   void replace(std::shared_ptr<Handle> fresh, const std::string& server);
   void open_again();
+  void await_answers();
 
   Monitor& monitor_;
   SessionSettings settings_;
