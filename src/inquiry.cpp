@@ -78,10 +78,11 @@ NodeSource nodes_of(const std::string& server) {
   };
 }
 
-/// Nothing where the configuration has a mistake: completion does not say what is wrong.
-NodeSource nodes_of_profile(const std::string& profile) {
+/// Empty where the configuration has a mistake: completion does not say what is wrong.
+std::string server_of(const NamedServer& named) {
+  if (!named.server.empty()) return named.server;
   try {
-    return nodes_of(default_server(profile));
+    return default_server(named.profile);
   } catch (const Error&) {
     return {};
   }
@@ -103,7 +104,8 @@ std::string candidates(const std::vector<std::string>& words) {
     if (std::ranges::find(option.names, "--profile") != option.names.end())
       option.choices = configured_profiles();
   const auto found = complete_invocation(words, options, [](const NamedServer& named) {
-    return named.server.empty() ? nodes_of_profile(named.profile) : nodes_of(named.server);
+    const auto server = server_of(named);
+    return server.empty() ? NodeSource() : nodes_of(server);
   });
   std::string text;
   for (const auto& candidate : found.first) text += candidate.text + '\n';

@@ -115,6 +115,7 @@ std::string groups_list() {
   std::string text;
   for (const auto& [group, commands] : commands_in_groups()) {
     std::vector<std::string> names;
+    names.reserve(commands.size());
     for (const Command* command : commands) names.push_back(bold(command->name));
     text += fmt::format(".TP\n{}\n{}\n", roff(group), fmt::join(names, ", "));
   }
