@@ -89,7 +89,7 @@ void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
   do {
     // Without a connection nobody knows whether it is still so: ages stand still.
     const auto state = cx.client.current_state();
-    if (state != SessionState::Connected && state != SessionState::ConnectedReadOnly) continue;
+    if (!is_connected(state)) continue;
     auto style = style_of(cx);
     style.changes = viewer.changes();
     style.lines = std::max<std::size_t>(terminal_size().lines, 2) - 1;

@@ -28,11 +28,6 @@ void declare(Options& o, Args& a) {
          "When the server cannot be asked, forget the watches all the same.");
 }
 
-bool is_connected(Context& cx) {
-  const auto state = cx.client.current_state();
-  return state == SessionState::Connected || state == SessionState::ConnectedReadOnly;
-}
-
 /// What of the node's watches is to go; of several options zkCli takes the first of these.
 struct Wanted {
   bool children;
@@ -56,7 +51,8 @@ class Remover {
  public:
   Remover(Context& cx, const std::string& path, bool may_be_local)
       : cx_(cx), path_(path), may_be_local_(may_be_local) {
-    if (may_be_local_ && !is_connected(cx_)) state_ = SessionState::Connecting;
+    if (may_be_local_ && !is_connected(cx_.client.current_state()))
+      state_ = SessionState::Connecting;
   }
 
   void remove_one_shot(WatchKind kind, Event::Type told_as) {

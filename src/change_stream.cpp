@@ -15,10 +15,6 @@ std::int64_t wall_clock() {
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-bool is_connected(SessionState state) {
-  return state == SessionState::Connected || state == SessionState::ConnectedReadOnly;
-}
-
 }  // namespace
 
 ChangeStream::ChangeStream(Client& client, Wish wish)

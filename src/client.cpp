@@ -119,12 +119,9 @@ void Client::add_auth(const std::string& scheme, const std::string& auth,
   const auto pending = start_add_auth(scheme, auth);
   // Unlike a request, a credential outlives the connection: the C client sends it to the next one.
   // The answer to a refused one comes before the session's end is known.
-  const auto is_connected = [&](const Monitor::Held& held) {
-    return state(held) == SessionState::Connected || state(held) == SessionState::ConnectedReadOnly;
-  };
   const bool settled = monitor().wait(stop, [&](const Monitor::Held& held) {
     const auto& outcome = (*pending)(held);
-    return !is_connected(held) || (outcome && outcome->code != code::auth_failed);
+    return !is_connected(state(held)) || (outcome && outcome->code != code::auth_failed);
   });
   if (!settled) throw Cancelled();
   const int code = monitor().look([&](const Monitor::Held& held) {

@@ -144,6 +144,11 @@ enum class SessionState {
   AuthFailed,
 };
 
+/// Whether requests reach a server, be it one that only reads.
+inline bool is_connected(SessionState state) {
+  return state == SessionState::Connected || state == SessionState::ConnectedReadOnly;
+}
+
 struct Event {
   enum class Type {
     Session,

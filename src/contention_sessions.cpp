@@ -13,10 +13,6 @@ namespace {
 /// How long a further session may take to be connected when others are.
 constexpr std::chrono::seconds patience{5};
 
-bool is_connected(SessionState state) {
-  return state == SessionState::Connected || state == SessionState::ConnectedReadOnly;
-}
-
 }  // namespace
 
 ContentionSessions::ContentionSessions(Client& own, std::size_t count, const std::stop_token& stop)

@@ -17,10 +17,6 @@ constexpr auto kinds_are_good = 5s;     // no watch tells of a child that gets i
 constexpr auto kinds_patience = 250ms;  // then the names alone must do
 constexpr auto noticeable = 400ms;
 
-bool is_connected(SessionState state) {
-  return state == SessionState::Connected || state == SessionState::ConnectedReadOnly;
-}
-
 std::size_t bytes_of(const std::vector<std::string>& names) {
   std::size_t bytes = 0;
   for (const auto& name : names)

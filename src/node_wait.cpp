@@ -103,7 +103,7 @@ void await_node(Client& client, const std::string& path, const NodeWish& wish, N
       const bool news = monitor.wait(stop, [&](const Monitor::Held& held) {
         const auto state = client.state(held);
         return !(*mailbox)(held).empty() || client.session_id(held) != session ||
-               (state != SessionState::Connected && state != SessionState::ConnectedReadOnly);
+               !is_connected(state);
       });
       if (!news) throw Cancelled();
     }

@@ -10,10 +10,6 @@ using namespace std::chrono_literals;
 
 constexpr auto between_attempts = 1s;
 
-bool is_connected(SessionState state) {
-  return state == SessionState::Connected || state == SessionState::ConnectedReadOnly;
-}
-
 /// False when no server answered in time.
 bool try_connection(Client& client, const std::string& path, const std::stop_token& stop) {
   try {

@@ -34,10 +34,6 @@ std::size_t watch_key(const std::string& path, WatchKind kind) {
   return std::hash<std::string>()(path) * 2 + (kind == WatchKind::OfChildren ? 1 : 0);
 }
 
-bool is_connected(SessionState state) {
-  return state == SessionState::Connected || state == SessionState::ConnectedReadOnly;
-}
-
 }  // namespace
 
 Session::Handle::~Handle() {

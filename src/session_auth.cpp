@@ -75,9 +75,7 @@ std::vector<Credential> Session::credentials() {
 std::vector<Identity> Session::identities() {
   const auto on = handle();
   const auto [connected, zh, added] = monitor_.look([&](const Monitor::Held&) {
-    const bool up = state_->state == SessionState::Connected ||
-                    state_->state == SessionState::ConnectedReadOnly;
-    return std::tuple(up, on ? on->zh : nullptr, state_->credentials);
+    return std::tuple(is_connected(state_->state), on ? on->zh : nullptr, state_->credentials);
   });
   if (!connected || !zh) return {};
   std::vector<Identity> all;

@@ -211,7 +211,7 @@ Flow<bool> LockNodes::session_is_there() {
       requests_.deadline());
   if (!settled) throw LockBusy("no connection in time");
   const auto state = client.current_state();
-  if (state != SessionState::Connected && state != SessionState::ConnectedReadOnly) co_return false;
+  if (!is_connected(state)) co_return false;
   if (same_session()) co_return true;
   if (!unsure_) co_return false;
   // The session may have been replaced right before the request was sent: then they are its own.
