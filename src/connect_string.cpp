@@ -148,6 +148,18 @@ ConnectString resolvable(const ConnectString& servers) {
   return result.servers.empty() ? servers : result;
 }
 
+bool same_host(const std::string& one, const std::string& other) {
+  if (one == other) return true;
+  std::string problem;
+  const auto first = resolve({.host = one}, problem);
+  const auto second = resolve({.host = other}, problem);
+  for (const auto* a = first.get(); a != nullptr; a = a->ai_next)
+    for (const auto* b = second.get(); b != nullptr; b = b->ai_next)
+      if (a->ai_addrlen == b->ai_addrlen && std::memcmp(a->ai_addr, b->ai_addr, a->ai_addrlen) == 0)
+        return true;
+  return false;
+}
+
 std::string why_unreachable(const ConnectString& servers) {
   std::vector<Attempt> attempts;
   for (const auto& server : servers.servers) attempts.push_back(start_attempt(server));

@@ -31,6 +31,10 @@ ConnectString parse_connect_string(std::string_view text);
 /// The same without the servers whose names do not resolve; all of them when none does. Blocks.
 ConnectString resolvable(const ConnectString& servers);
 
+/// Whether two hosts are one machine: the same name, or names with an address in common. Blocks
+/// while names resolve.
+bool same_host(const std::string& one, const std::string& other);
+
 /// Tries each server once, all at the same time, for at most a second, and says why it cannot be
 /// used: "127.0.0.1:2181: connection refused". Blocks; name look-ups may take longer.
 std::string why_unreachable(const ConnectString& servers);

@@ -2,35 +2,50 @@
 // The protocol: four bytes there, text back, and the server closes (ServerCnxn.java, 4lw).
 #include "four_letter_word.h"
 
+#include "error.h"
 #include "fd.h"
+#include "stop_fd.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <utility>
 
 namespace zksh {
 namespace {
+
+constexpr std::string_view not_serving =
+    "This ZooKeeper instance is not currently serving requests\n";
 
 struct SocketAddress {
   sockaddr_storage bytes{};
   socklen_t size = 0;
 };
 
-std::vector<SocketAddress> look_up(const ServerAddress& server) {
+/// Nothing, and the problem, when the name does not resolve.
+std::vector<SocketAddress> look_up(const ServerAddress& server, std::string& problem) {
   const auto port = std::to_string(server.port);
   addrinfo* found = nullptr;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;  // an address needs no resolver
-  if (getaddrinfo(server.host.c_str(), port.c_str(), &hints, &found) != 0) {
+  int failure = getaddrinfo(server.host.c_str(), port.c_str(), &hints, &found);
+  if (failure != 0) {
     hints.ai_flags = AI_NUMERICSERV;
-    if (getaddrinfo(server.host.c_str(), port.c_str(), &hints, &found) != 0) return {};
+    failure = getaddrinfo(server.host.c_str(), port.c_str(), &hints, &found);
+  }
+  if (failure != 0) {
+    problem = fmt::format("the name does not resolve ({})", gai_strerror(failure));
+    return {};
   }
   std::vector<SocketAddress> addresses;
   for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
@@ -48,87 +63,160 @@ struct Asking {
   std::vector<SocketAddress> addresses;
   std::size_t next_address = 0;
   Fd socket{};
+  Clock::time_point patience{};  ///< with this address, as long as others are left
   bool sent = false;
   bool answered = false;
-  std::string answer{};
+  ServerAnswer answer{};
+
+  bool has_another_address() const { return next_address < addresses.size(); }
+  void fail(std::string problem) {
+    answer = {.problem = std::move(problem)};
+    socket.close();
+  }
 };
 
 /// Connects to the next address; leaves no socket when there is none.
-void try_next_address(Asking& asking) {
+void try_next_address(Asking& asking, Clock::time_point deadline) {
   asking.socket.close();
-  while (!asking.socket && asking.next_address < asking.addresses.size()) {
+  while (!asking.socket && asking.has_another_address()) {
+    const auto now = Clock::now();
+    const auto left = static_cast<std::int64_t>(asking.addresses.size() - asking.next_address);
+    asking.patience = now + (deadline - now) / left;
     const auto& address = asking.addresses[asking.next_address++];
     asking.socket =
         Fd(socket(address.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     const int rc = connect(asking.socket.get(), reinterpret_cast<const sockaddr*>(&address.bytes),
                            address.size);
-    if (rc != 0 && errno != EINPROGRESS) asking.socket.close();
+    if (rc != 0 && errno != EINPROGRESS) asking.fail(std::strerror(errno));
+  }
+}
+
+/// The connection has ended, by the server's will or otherwise.
+void end(Asking& asking, int error) {
+  if (error == 0 && !asking.answer.text.empty()) {
+    asking.answered = true;
+    asking.socket.close();
+  } else if (asking.answer.text.empty()) {
+    asking.fail(error == 0 || error == ECONNRESET
+                    ? "it closes the connection without an answer (too many connections from "
+                      "here, or no ZooKeeper)"
+                    : std::strerror(error));
+  } else {
+    asking.fail(fmt::format("the connection broke within its answer ({})", std::strerror(error)));
   }
 }
 
 /// One step of a question whose socket poll found ready.
-void go_on(Asking& asking) {
+void go_on(Asking& asking, const AskLimits& limits) {
   const int fd = asking.socket.get();
   if (!asking.sent) {
     // Four bytes fit into an empty socket buffer, or the connection has failed.
     asking.sent = send(fd, asking.word.data(), asking.word.size(), MSG_NOSIGNAL) ==
                   static_cast<ssize_t>(asking.word.size());
-    if (!asking.sent) try_next_address(asking);
-    return;
+    if (asking.sent) return;
+    asking.fail(std::strerror(errno));
+    return try_next_address(asking, limits.deadline);
   }
   std::array<char, 65536> buffer;
   const ssize_t count = recv(fd, buffer.data(), buffer.size(), 0);
+  auto& text = asking.answer.text;
   if (count > 0) {
-    asking.answer.append(buffer.data(), static_cast<std::size_t>(count));
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (text.size() > limits.most_bytes)
+      return asking.fail(fmt::format("its answer does not end within {} bytes", limits.most_bytes));
     // A server that is only just starting says this, and may leave the connection open.
-    asking.answered =
-        asking.answer == "This ZooKeeper instance is not currently serving requests\n";
-    if (asking.answered) asking.socket.close();
+    if (text == not_serving) end(asking, 0);
   } else if (count == 0) {
-    asking.answered = true;
-    asking.socket.close();
+    end(asking, 0);
   } else if (errno != EAGAIN && errno != EINTR) {
-    asking.socket.close();
+    end(asking, errno);
   }
 }
 
+/// What poll is to wait for, the stop last. poll ignores negative descriptors.
+void fill(std::vector<pollfd>& waiting, const std::vector<Asking>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    waiting[i] = {all[i].socket.get(), static_cast<short>(all[i].sent ? POLLIN : POLLOUT), 0};
+}
+
+/// When something is to be done though nothing has come.
+Clock::time_point wake_up_time(const std::vector<Asking>& all, Clock::time_point deadline) {
+  for (const auto& asking : all)
+    if (asking.socket && !asking.sent && asking.has_another_address())
+      deadline = std::min(deadline, asking.patience);
+  return deadline;
+}
+
 /// Until all have ended, or the deadline.
-void serve(std::vector<Asking>& all, Clock::time_point deadline) {
-  std::vector<pollfd> waiting(all.size());
+void serve(std::vector<Asking>& all, const AskLimits& limits) {
+  const StopFd stop(limits.stop);
+  std::vector<pollfd> waiting(all.size() + 1);
+  waiting.back() = {stop.get(), POLLIN, 0};
   for (;;) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      // poll ignores negative descriptors.
-      waiting[i] = {all[i].socket.get(), static_cast<short>(all[i].sent ? POLLIN : POLLOUT), 0};
-    }
+    fill(waiting, all);
+    if (limits.stop.stop_requested()) throw Cancelled();
+    const auto now = Clock::now();
     const bool all_closed = std::ranges::all_of(all, [](auto& asking) { return !asking.socket; });
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (all_closed || left <= 0) return;
-    if (poll(waiting.data(), waiting.size(), static_cast<int>(left)) <= 0) continue;
+    if (all_closed || now >= limits.deadline) return;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        std::max(wake_up_time(all, limits.deadline), now) - now);
+    poll(waiting.data(), waiting.size(), static_cast<int>(left.count()));
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (waiting[i].revents != 0) go_on(all[i]);
+      auto& asking = all[i];
+      if (!asking.socket) continue;
+      if (waiting[i].revents != 0)
+        go_on(asking, limits);
+      else if (!asking.sent && asking.has_another_address() && Clock::now() >= asking.patience)
+        try_next_address(asking, limits.deadline);
     }
   }
+}
+
+/// Of a question that the deadline has ended.
+std::string lateness(const Asking& asking) {
+  if (!asking.sent) return "it cannot be reached in time";
+  if (asking.answer.text.empty())
+    return "it accepts connections, but does not answer in time (frozen, or too busy)";
+  return fmt::format("its answer did not end in time; {} bytes came", asking.answer.text.size());
 }
 
 }  // namespace
 
-std::vector<std::string> ask_servers(const std::vector<ServerQuestion>& questions,
-                                     Clock::time_point deadline) {
-  std::map<std::string, std::vector<SocketAddress>> known;
+std::vector<ServerAnswer> inquire(const std::vector<ServerQuestion>& questions,
+                                  const AskLimits& limits) {
+  struct Known {
+    std::vector<SocketAddress> addresses;
+    std::string problem;
+  };
+  std::map<std::string, Known> known;
   std::vector<Asking> all;
   all.reserve(questions.size());
   for (const auto& question : questions) {
     const auto [place, fresh] = known.try_emplace(question.server.text());
-    if (fresh) place->second = look_up(question.server);
-    all.push_back({.word = question.word, .addresses = place->second});
-    try_next_address(all.back());
+    auto& found = place->second;
+    if (fresh) found.addresses = look_up(question.server, found.problem);
+    all.push_back({.word = question.word, .addresses = found.addresses});
+    all.back().answer.problem = found.problem;
+    try_next_address(all.back(), limits.deadline);
   }
-  serve(all, deadline);
-  std::vector<std::string> answers;
+  serve(all, limits);
+  std::vector<ServerAnswer> answers;
   answers.reserve(all.size());
-  for (auto& asking : all)
-    answers.push_back(asking.answered ? std::move(asking.answer) : std::string());
+  for (auto& asking : all) {
+    if (asking.socket) asking.fail(lateness(asking));
+    if (asking.answered) asking.answer.problem.clear();
+    answers.push_back(std::move(asking.answer));
+  }
   return answers;
+}
+
+std::vector<std::string> ask_servers(const std::vector<ServerQuestion>& questions,
+                                     Clock::time_point deadline) {
+  std::vector<std::string> texts;
+  texts.reserve(questions.size());
+  for (auto& answer : inquire(questions, {.deadline = deadline}))
+    texts.push_back(std::move(answer.text));
+  return texts;
 }
 
 std::vector<std::string> ask_servers(const std::vector<int>& ports, std::string_view word,
@@ -139,6 +227,8 @@ std::vector<std::string> ask_servers(const std::vector<int>& ports, std::string_
     questions.push_back({{.host = "127.0.0.1", .port = port}, std::string(word)});
   return ask_servers(questions, deadline);
 }
+
+bool is_not_serving(std::string_view answer) { return answer.starts_with(not_serving); }
 
 bool is_refusal(std::string_view answer) {
   return answer.find(" is not executed because it is not in the whitelist.") !=

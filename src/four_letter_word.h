@@ -4,6 +4,8 @@
 #include "connect_string.h"
 #include "monitor.h"
 
+#include <cstddef>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +18,27 @@ struct ServerQuestion {
   std::string word;
 };
 
-/// Asks all at once. The answers are in the order of the questions; empty: nothing listens there,
-/// or there was no whole answer by the deadline. A server that does not allow a word says so, see
-/// is_refusal. Of a name's addresses the first that takes the connection is asked. Blocks; name
-/// look-ups may take longer than the deadline.
+/// What came back. A server that does not allow a word says so in the text, see is_refusal.
+struct ServerAnswer {
+  std::string text{};     ///< untrusted bytes; empty when there is a problem
+  std::string problem{};  ///< why there is no whole answer, for the user: "Connection refused"
+};
+
+/// What bounds the asking.
+struct AskLimits {
+  Clock::time_point deadline;
+  std::size_t most_bytes = std::size_t{64} << 20U;  ///< of one answer
+  std::stop_token stop{};
+};
+
+/// Asks all at once. The answers are in the order of the questions. Of a name's addresses the first
+/// that takes the connection is asked; each gets its share of the time. Blocks; name look-ups may
+/// take longer than the deadline. Throws Cancelled on a stop.
+std::vector<ServerAnswer> inquire(const std::vector<ServerQuestion>& questions,
+                                  const AskLimits& limits);
+
+/// As inquire; an answer is empty when nothing listens there, or there was no whole one by the
+/// deadline.
 std::vector<std::string> ask_servers(const std::vector<ServerQuestion>& questions,
                                      Clock::time_point deadline);
 /// The same word to servers on 127.0.0.1, by their ports.
@@ -28,6 +47,8 @@ std::vector<std::string> ask_servers(const std::vector<int>& ports, std::string_
 
 /// Whether an answer says that the word is not in the server's list of allowed ones.
 bool is_refusal(std::string_view answer);
+/// Whether an answer says that the server runs, but serves nobody: it starts, or has no quorum.
+bool is_not_serving(std::string_view answer);
 
 /// The value in a line "Key: value" (srvr), "key=value" (conf) or "key<TAB>value" (mntr) of an
 /// answer, else empty.

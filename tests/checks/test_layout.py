@@ -50,8 +50,10 @@ def faults_of_command(root, name):
     positions = [match.start() for match in found]
     if positions != sorted(positions):
         yield f"{name}: its parts stand in another order than Args, declare, run, the command"
-    if found[3][1] != pathlib.PurePath(name).stem:
-        yield f"{name}: must define {pathlib.PurePath(name).stem}_command"
+    stem = pathlib.PurePath(name).stem
+    identifier = stem if stem.isidentifier() else f"_{stem}"
+    if found[3][1] != identifier:
+        yield f"{name}: must define {identifier}_command"
 
 
 def faults(root, names):

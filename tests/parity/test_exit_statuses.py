@@ -56,6 +56,7 @@ TABLE = """
 0   addauth digest user1:12345
 0   whoami
 0   config
+0   4lw ruok
 0   history
 0   printwatches
 0   version
@@ -110,6 +111,10 @@ TABLE = """
 2   getAllChildrenNumber
 2   reconfig
 2   redo abc
+2   4lw
+2   4lw srvx
+3   4lw abcd --any
+2   4lw ruok host:port
 2   help nosuchcommand
 2   connect host:port
 4   ls /none

@@ -43,6 +43,7 @@ LOCK = typed("/lock\u202e here")
 
 # Command → lines. {} is each hostile node in turn. What a help text says is not hostile.
 CASES = {
+    "4lw": [f"4lw {BAD}", f"4lw {BAD} --any", f"4lw ruok {BAD}", "4lw wchp", "4lw dump", f"4lw -t {BAD} ruok"],
     "addWatch": ["addWatch {}", "set {} x", f"addWatch {MISSING}", f"addWatch -m {BAD} /"],
     "addauth": [f"addauth digest {typed('ann:' + ATTACK)}", f"addauth digest {typed('ann' + ATTACK + ':x')}",
                 "whoami", f"addauth --file {MISSING}", f"addauth {BAD} x", "ls /"],

@@ -1,0 +1,151 @@
+// Four-letter words: servers that answer badly, slowly, endlessly or not at all.
+#include "four_letter_word.h"
+
+#include "error.h"
+#include "fd.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <chrono>
+#include <functional>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <thread>
+
+namespace zksh {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+/// Takes one connection, reads four bytes, and does what it is told to with the connection.
+class FakeServer {
+ public:
+  explicit FakeServer(std::function<void(int)> serve)
+      : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size);
+    listen(listener_.get(), 1);
+    getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::jthread([this, serve = std::move(serve)] {
+      const Fd client(accept(listener_.get(), nullptr, nullptr));
+      std::array<char, 4> word{};
+      if (recv(client.get(), word.data(), word.size(), MSG_WAITALL) == 4) serve(client.get());
+    });
+  }
+
+  ServerAnswer answer(std::chrono::milliseconds time, std::size_t most_bytes = 1U << 20U) {
+    ServerQuestion question;
+    question.server.host = "127.0.0.1";
+    question.server.port = port_;
+    question.word = "srvr";
+    const auto answers =
+        inquire(std::vector{question}, {.deadline = Clock::now() + time, .most_bytes = most_bytes});
+    return answers.front();
+  }
+
+ private:
+  Fd listener_;
+  int port_ = 0;
+  std::jthread thread_;
+};
+
+void say(int fd, std::string_view text) { send(fd, text.data(), text.size(), MSG_NOSIGNAL); }
+
+/// Until the other side has closed.
+void stay(int fd) {
+  char byte = 0;
+  while (recv(fd, &byte, 1, 0) > 0) {
+  }
+}
+
+TEST(FourLetterWord, AnAnswerEndsWithTheConnection) {
+  FakeServer server([](int fd) {
+    say(fd, "one\xff\x1b[2J");
+    say(fd, "two");
+  });
+  const auto answer = server.answer(5s);
+  EXPECT_EQ(answer.text, "one\xff\x1b[2Jtwo") << "the bytes as they are";
+  EXPECT_EQ(answer.problem, "");
+}
+
+TEST(FourLetterWord, SilenceEndsWithTheTime) {
+  FakeServer server(stay);
+  const auto begin = Clock::now();
+  EXPECT_THAT(server.answer(100ms).problem, HasSubstr("does not answer in time"));
+  EXPECT_LT(Clock::now() - begin, 2s);
+}
+
+TEST(FourLetterWord, HalfAnAnswerIsNone) {
+  FakeServer server([](int fd) {
+    say(fd, "zk_version\t3.");
+    stay(fd);
+  });
+  const auto answer = server.answer(100ms);
+  EXPECT_EQ(answer.text, "");
+  EXPECT_EQ(answer.problem, "its answer did not end in time; 13 bytes came");
+}
+
+TEST(FourLetterWord, AnEndlessAnswerIsCutOff) {
+  FakeServer server([](int fd) {
+    const std::string much(1U << 16U, 'x');
+    while (send(fd, much.data(), much.size(), MSG_NOSIGNAL) > 0) {
+    }
+  });
+  const auto answer = server.answer(20s, 1U << 20U);
+  EXPECT_EQ(answer.text, "");
+  EXPECT_EQ(answer.problem, "its answer does not end within 1048576 bytes");
+}
+
+TEST(FourLetterWord, AConnectionThatIsClosedAtOnce) {
+  FakeServer server([](int /*fd*/) {});
+  EXPECT_THAT(server.answer(5s).problem, HasSubstr("closes the connection without an answer"));
+}
+
+TEST(FourLetterWord, AResetWithinTheAnswer) {
+  FakeServer server([](int fd) {
+    say(fd, "begin");
+    std::this_thread::sleep_for(50ms);  // else the reset overtakes what was said
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  });
+  const auto answer = server.answer(5s);
+  EXPECT_EQ(answer.text, "");
+  EXPECT_THAT(answer.problem, HasSubstr("the connection broke within its answer"));
+}
+
+TEST(FourLetterWord, AStartingServerMayLeaveTheConnectionOpen) {
+  FakeServer server([](int fd) {
+    say(fd, "This ZooKeeper instance is not currently serving requests\n");
+    stay(fd);
+  });
+  EXPECT_TRUE(is_not_serving(server.answer(10s).text));
+}
+
+TEST(FourLetterWord, NobodyThere) {
+  std::vector<ServerQuestion> questions(3, {.server = {}, .word = "srvr"});
+  for (auto& question : questions) question.server.port = 1;
+  questions[0].server.host = "127.0.0.1";
+  questions[1].server.host = "::1";
+  questions[2].server.host = "none.invalid";
+  const auto answers = inquire(questions, {.deadline = Clock::now() + 5s});
+  EXPECT_EQ(answers[0].problem, "Connection refused");
+  EXPECT_NE(answers[1].problem, "");
+  EXPECT_THAT(answers[2].problem, HasSubstr("the name does not resolve"));
+}
+
+TEST(FourLetterWord, AStopEndsTheWait) {
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_THROW(inquire({}, {.deadline = Clock::now() + 60s, .stop = source.get_token()}),
+               Cancelled);
+}
+
+}  // namespace
+}  // namespace zksh

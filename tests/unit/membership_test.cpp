@@ -1,0 +1,83 @@
+// Membership: reading a configuration, and what a change makes of it.
+#include "membership.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace zksh {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr auto three =
+    "server.1=10.0.0.1:2888:3888:participant;0.0.0.0:2181\n"
+    "server.2=10.0.0.2:2888:3888:participant;10.0.0.9:2182\n"
+    "server.3=[::1]:2888:3888:observer;[::]:2183\n"
+    "version=10000000f";
+
+ChangedMembership changed(const Reconfiguration& change, std::string_view before = three) {
+  return change_membership(parse_membership(before), change);
+}
+
+TEST(Membership, ReadsAConfiguration) {
+  const auto found = parse_membership(three);
+  EXPECT_EQ(found.members.size(), 3U);
+  EXPECT_EQ(found.voters(), 2U);
+  EXPECT_EQ(found.quorum(), 2U);
+  EXPECT_EQ(found.version, 0x10000000f);
+  EXPECT_EQ(found.members.at(1).client->text(), "10.0.0.1:2181") << "every interface of its host";
+  EXPECT_EQ(found.members.at(2).client->text(), "10.0.0.9:2182");
+  EXPECT_EQ(found.members.at(3).client->text(), "[::1]:2183");
+  EXPECT_EQ(membership_text(found), three);
+}
+
+TEST(Membership, ReadsTheFormsOfALine) {
+  EXPECT_EQ(parse_member("a:1:2")->text, "a:1:2:participant");
+  EXPECT_EQ(parse_member("a:1:2")->client, std::nullopt);
+  EXPECT_EQ(parse_member("a:1:2;5")->client->text(), "a:5");
+  EXPECT_EQ(parse_member("a:1:2|b:3:4:observer;5")->host, "a");
+  for (const auto* wrong : {"", "a", "a:1", "a:1:x", ":1:2", "a:1:2;", "a:1:2;b:", "a:1:2;0",
+                            "[::1:1:2", "a:1:2:", "a:1:99999", "a:1:2|", "\xff\x1b"})
+    EXPECT_EQ(parse_member(wrong), std::nullopt) << wrong;
+}
+
+TEST(Membership, TakesAnythingForAConfiguration) {
+  for (const auto* text : {"", "\n\n=", "server.=a:1:2", "server.x=a:1:2", "server.1=", "server.1",
+                           "version=zz\nserver.99999999999999999999=a:1:2;3", "\xff\xfe\x1b]0;"})
+    EXPECT_THAT(parse_membership(text).members, IsEmpty()) << text;
+}
+
+TEST(Membership, AServerLeavesAndAnotherJoins) {
+  const auto after = changed({.joining = "server.4=d:1:2;3", .leaving = "3"}).after;
+  EXPECT_EQ(after.members.size(), 3U);
+  EXPECT_EQ(after.voters(), 3U);
+  EXPECT_FALSE(after.members.contains(3));
+  EXPECT_EQ(after.members.at(4).text, "d:1:2:participant;3");
+}
+
+TEST(Membership, AServerThatIsNoMemberLeavesNothing) {
+  EXPECT_EQ(changed({.leaving = "9"}).code, code::ok) << "as the servers do";
+}
+
+TEST(Membership, AllMembersAreNamedAnew) {
+  const auto after = changed({.members = "server.1=a:1:2;3,server.2=b:1:2;3\nversion=5"}).after;
+  EXPECT_EQ(after.members.size(), 2U);
+  EXPECT_EQ(after.members.at(2).text, "b:1:2:participant;3");
+}
+
+TEST(Membership, RefusesWhatTheServersRefuse) {
+  EXPECT_EQ(changed({.leaving = "1", .version = 3}).code, code::bad_version);
+  EXPECT_EQ(changed({.leaving = "1", .version = 0x10000000f}).code, code::ok);
+  EXPECT_EQ(changed({.leaving = "junk"}).code, code::marshalling_error);
+  EXPECT_EQ(changed({.joining = "junk"}).code, code::bad_arguments);
+  EXPECT_EQ(changed({.joining = "server.4=d:1:2"}).code, code::bad_arguments) << "no client port";
+  EXPECT_EQ(changed({.leaving = "1,2"}).code, code::bad_arguments) << "an observer is no voter";
+  EXPECT_EQ(changed({.members = "server.1=x"}).code, code::bad_arguments);
+  EXPECT_EQ(changed({.leaving = "1"}, "").code, code::reconfig_disabled);
+  EXPECT_THAT(changed({.joining = "server.4=d:1:2;10.0.0.1:2181"}).why,
+              HasSubstr("server.1 has the same address for clients"));
+}
+
+}  // namespace
+}  // namespace zksh
