@@ -2,6 +2,8 @@
 #include "command.h"
 #include "ensemble.h"
 #include "listing.h"
+#include "membership.h"
+#include "rehearsal.h"
 
 #include <charconv>
 
@@ -64,7 +66,53 @@ Reconfiguration requested(const Args& a) {
   return change;
 }
 
+std::string quorum_text(const Membership& membership) {
+  const auto voters = membership.voters();
+  const auto observers = membership.members.size() - voters;
+  return fmt::format("{} voting member{}{}, quorum {}", voters, voters == 1 ? "" : "s",
+                     observers == 0 ? "" : fmt::format(" and {} observing", observers),
+                     membership.groups ? "by groups" : std::to_string(membership.quorum()));
+}
+
+Rehearsed what_becomes_of(const MemberChange& member) {
+  using Kind = MemberChange::Kind;
+  const auto name = fmt::format("server.{}", member.id);
+  const auto line = fmt::format("{}={}", name, member.text);
+  switch (member.kind) {
+    case Kind::Stays:
+      return {.verb = "keep", .path = line};
+    case Kind::Leaves:
+      return {.verb = "remove", .path = line};
+    case Kind::Joins:
+      return {.verb = "add", .path = line};
+    case Kind::Changes:
+      return {.verb = "change", .path = line, .detail = "it is " + member.before};
+    case Kind::Unknown:
+      break;
+  }
+  return {.verb = "ignore", .path = name, .detail = "it is no member"};
+}
+
+/// Tells the members there would be, or throws as the servers would refuse it.
+int rehearse(Context& cx, const Reconfiguration& change) {
+  const auto config = cx.client.get_config(Watch::none(), cx.stop);
+  const auto before = parse_membership(config.data.value_or(""));
+  const auto changed = change_membership(before, change);
+  if (changed.code != code::ok)
+    throw Error(fmt::format("the servers would refuse this: {}", changed.why),
+                ZkError(changed.code, "").exit_status());
+  const auto& after = changed.after;
+  for (const auto& member : membership_changes(before, after, change))
+    cx.rehearsal->note(what_becomes_of(member));
+  auto detail = fmt::format("from {}, to {}", quorum_text(before), quorum_text(after));
+  if (after.voters() == 1)
+    detail += "; servers without standaloneEnabled=false refuse to be fewer than 2";
+  cx.rehearsal->note({.verb = "reconfigure", .path = "the ensemble", .detail = detail});
+  return status::ok;
+}
+
 int run(Context& cx, const Args& a) {
+  if (cx.rehearsal) return rehearse(cx, requested(a));
   const auto config = cx.client.reconfigure(requested(a), cx.stop);
   cx.out.line("Committed new configuration:\n{}", cx.out.shown_lines(config.data.value_or("")));
   if (a.stat) print_stat(cx, config.stat);
@@ -83,8 +131,14 @@ extern const Command reconfig_command = make_command<Args>(
          "and -remove change some members, -file and -members name all of them. A member is "
          "server.ID=HOST:PORT:PORT[:ROLE];PORT as in the servers' own configuration (quote it: the "
          "semicolon separates commands in -c). A server that joins must run already. In a sandbox "
-         "of three servers the superuser is super:sandbox.",
+         "of three servers the superuser is super:sandbox.\n\n"
+         "--dry-run tells what would become of each member and of the quorum, and fails as the "
+         "servers would where the configuration tells that: another version, a malformed member, a "
+         "port that another one has, no voting member left. Who may reconfigure, and whether new "
+         "members are in sync, only the servers know. The servers ignore the number of a server "
+         "that is no member.",
      .examples = {{"addauth digest super:sandbox", "The superuser of a sandbox."},
+                  {"reconfig --dry-run -remove 1", "The members that would be left."},
                   {"reconfig -remove 1", "Server 1 leaves, and drops its clients."},
                   {"reconfig -add 'server.4=127.0.0.1:2888:3888:observer;2181'",
                    "Server 4 joins as an observer."}},

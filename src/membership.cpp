@@ -72,6 +72,7 @@ bool read_client(std::string_view text, Member& member) {
       colon == std::string_view::npos ? member.host : without_brackets(text.substr(0, colon));
   if (host.empty() || is_every_interface(host)) host = member.host;
   member.client = {.host = std::move(host), .port = *port};
+  member.ports.push_back(member.client->text());
   return true;
 }
 
@@ -102,10 +103,11 @@ std::string joined(Membership& membership, std::string_view text) {
   if (!given || !given->second.client)
     return fmt::format("\"{}\" is no server.ID=HOST:PORT:PORT[:ROLE];[HOST:]PORT", text);
   const auto& [id, member] = *given;
-  for (const auto& [other_id, other] : membership.members)
-    if (other_id != id && other.client && other.client->text() == member.client->text())
-      return fmt::format("server.{} has the same address for clients: {}", other_id,
-                         other.client->text());
+  for (const auto& [other_id, other] : membership.members) {
+    const auto same = std::ranges::find_first_of(member.ports, other.ports);
+    if (other_id != id && same != member.ports.end())
+      return fmt::format("server.{} has {} already", other_id, *same);
+  }
   membership.members[id] = member;
   return {};
 }
@@ -145,8 +147,12 @@ std::optional<Member> parse_member(std::string_view text) {
   for (auto address : split(servers, '|')) {  // of several, since 3.6
     if (address.ends_with(':')) return std::nullopt;
     const auto host = take_part(address);
-    if (!host || host->empty() || !port_in(take_part(address)) || !port_in(take_part(address)))
-      return std::nullopt;
+    if (!host || host->empty()) return std::nullopt;
+    for (int i = 0; i < 2; ++i) {  // for the others, and for elections
+      const auto port = port_in(take_part(address));
+      if (!port) return std::nullopt;
+      member.ports.push_back(ServerAddress{without_brackets(*host), *port}.text());
+    }
     if (member.host.empty()) member.host = without_brackets(*host);
   }
   member.text = fmt::format("{}:{}", servers, role);
@@ -200,6 +206,32 @@ ChangedMembership change_membership(const Membership& before, const Reconfigurat
   if (flaw.empty() && changed.after.voters() == 0) flaw = "no voting member would be left";
   if (!flaw.empty()) return refused(code::bad_arguments, std::move(flaw));
   return changed;
+}
+
+std::vector<MemberChange> membership_changes(const Membership& before, const Membership& after,
+                                             const Reconfiguration& change) {
+  using Kind = MemberChange::Kind;
+  std::map<std::int64_t, MemberChange> changes;
+  for (const auto& [id, member] : before.members) {
+    const auto then = after.members.find(id);
+    if (then == after.members.end())
+      changes[id] = {.kind = Kind::Leaves, .id = id, .text = member.text};
+    else if (then->second == member)
+      changes[id] = {.kind = Kind::Stays, .id = id, .text = member.text};
+    else
+      changes[id] = {
+          .kind = Kind::Changes, .id = id, .text = then->second.text, .before = member.text};
+  }
+  for (const auto& [id, member] : after.members)
+    changes.try_emplace(id, MemberChange{.kind = Kind::Joins, .id = id, .text = member.text});
+  const auto all_leaving = change.leaving.value_or("");
+  for (const auto leaving : split(all_leaving, ','))
+    if (const auto id = number_in<std::int64_t>(trimmed(leaving)))
+      changes.try_emplace(*id, MemberChange{.kind = Kind::Unknown, .id = *id});
+  std::vector<MemberChange> list;
+  list.reserve(changes.size());
+  for (auto& [id, each] : changes) list.push_back(std::move(each));
+  return list;
 }
 
 std::string membership_text(const Membership& membership) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zksh {
 
@@ -21,6 +22,8 @@ struct Member {
   /// Where clients find it; an address that means "every interface" is replaced by `host`. Nothing
   /// when the line does not tell.
   std::optional<ServerAddress> client{};
+  /// "host:port" of all that it listens to: no two members can have the same.
+  std::vector<std::string> ports{};
 
   bool operator==(const Member& other) const { return text == other.text; }
 };
@@ -51,6 +54,18 @@ struct ChangedMembership {
   Membership after{};
 };
 ChangedMembership change_membership(const Membership& before, const Reconfiguration& change);
+
+/// One member or all of them as a change leaves them.
+struct MemberChange {
+  enum class Kind { Stays, Leaves, Joins, Changes, Unknown };
+  Kind kind = Kind::Stays;  ///< Unknown: it was to leave, and is no member
+  std::int64_t id = 0;
+  std::string text{};    ///< after it, of one that leaves before it
+  std::string before{};  ///< of one that changes
+};
+/// By server number.
+std::vector<MemberChange> membership_changes(const Membership& before, const Membership& after,
+                                             const Reconfiguration& change);
 
 /// In the form of /zookeeper/config.
 std::string membership_text(const Membership& membership);

@@ -60,6 +60,22 @@ TEST(Membership, AServerThatIsNoMemberLeavesNothing) {
   EXPECT_EQ(changed({.leaving = "9"}).code, code::ok) << "as the servers do";
 }
 
+TEST(Membership, TellsWhatBecomesOfEach) {
+  using Kind = MemberChange::Kind;
+  const Reconfiguration change{.joining = "server.2=d:1:2:observer;3,server.4=e:1:2;3",
+                               .leaving = "3,9"};
+  const auto before = parse_membership(three);
+  const auto list = membership_changes(before, change_membership(before, change).after, change);
+  std::vector<std::pair<std::int64_t, Kind>> kinds;
+  kinds.reserve(list.size());
+  for (const auto& each : list) kinds.emplace_back(each.id, each.kind);
+  EXPECT_THAT(kinds, testing::ElementsAre(std::pair{1, Kind::Stays}, std::pair{2, Kind::Changes},
+                                          std::pair{3, Kind::Leaves}, std::pair{4, Kind::Joins},
+                                          std::pair{9, Kind::Unknown}));
+  EXPECT_EQ(list[1].text, "d:1:2:observer;3");
+  EXPECT_EQ(list[1].before, "10.0.0.2:2888:3888:participant;10.0.0.9:2182");
+}
+
 TEST(Membership, AllMembersAreNamedAnew) {
   const auto after = changed({.members = "server.1=a:1:2;3,server.2=b:1:2;3\nversion=5"}).after;
   EXPECT_EQ(after.members.size(), 2U);
@@ -76,7 +92,7 @@ TEST(Membership, RefusesWhatTheServersRefuse) {
   EXPECT_EQ(changed({.members = "server.1=x"}).code, code::bad_arguments);
   EXPECT_EQ(changed({.leaving = "1"}, "").code, code::reconfig_disabled);
   EXPECT_THAT(changed({.joining = "server.4=d:1:2;10.0.0.1:2181"}).why,
-              HasSubstr("server.1 has the same address for clients"));
+              HasSubstr("server.1 has 10.0.0.1:2181 already"));
 }
 
 }  // namespace
