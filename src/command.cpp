@@ -71,9 +71,12 @@ std::string Command::syntax() const {
   return text;
 }
 
-void declare_dry_run(Options& options) {
-  static bool ignored = false;
-  options.common().flag("--dry-run", ignored, "Tell what would be written, and write nothing.");
+void declare_dry_run(Options& options, bool& wanted) {
+  options.common().flag("--dry-run", wanted, "Tell what would be written, and write nothing.");
+}
+
+void require_rehearsal(const Context& cx, bool dry_run) {
+  if (dry_run && !cx.rehearsal) throw UsageError("--dry-run stands as a word of its own");
 }
 
 bool wants_dry_run(const std::vector<std::string>& words) {

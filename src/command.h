@@ -128,34 +128,41 @@ struct Command : CommandText {
 /// zkCli; `strict`: there SyntaxError.
 void refuse_surplus(Input input, const Options& options, bool strict);
 
-/// The option of every command that writes. Whether it was given, is for wants_dry_run to say: the
-/// command gets another client for it before its words are parsed.
-void declare_dry_run(Options& options);
+/// The option of every command that writes. wants_dry_run is asked before the words are parsed: the
+/// command gets another client for it.
+void declare_dry_run(Options& options, bool& wanted);
 /// `words`: of a command, its name first.
 bool wants_dry_run(const std::vector<std::string>& words);
+
+/// Throws UsageError when --dry-run was parsed, but the client is one that writes.
+void require_rehearsal(const Context& cx, bool dry_run);
 
 /// Binds a command's four parts together. `Args` is made anew for each run.
 template <class Args>
 Command make_command(CommandText text, void (*declare)(Options&, Args&),
                      int (*run)(Context&, const Args&)) {
   Command command{std::move(text)};
-  const auto declare_all = [declare, writes = command.writes](Options& options, Args& args) {
+  const auto declare_all = [declare, writes = command.writes](Options& options, Args& args,
+                                                              bool& dry_run) {
     declare(options, args);
-    if (writes) declare_dry_run(options);
+    if (writes) declare_dry_run(options, dry_run);
   };
   command.run = [declare_all, run, strict = command.strict](Context& cx,
                                                             const std::vector<std::string>& words) {
     Args args;
     Options options;
-    declare_all(options, args);
+    bool dry_run = false;
+    declare_all(options, args, dry_run);
     options.parse(words);
+    require_rehearsal(cx, dry_run);
     refuse_surplus(cx.input, options, strict);
     return run(cx, args);
   };
   command.describe = [declare_all](const std::function<void(const Options&)>& reader) {
     Args args;
     Options options;
-    declare_all(options, args);
+    bool dry_run = false;
+    declare_all(options, args, dry_run);
     reader(options);
   };
   return command;

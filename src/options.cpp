@@ -59,6 +59,8 @@ struct Options::Impl {
   void spread_values(std::vector<std::string>& words) const;
   void lengthen_dashes(std::vector<std::string>& words) const;
   void check_values(const std::vector<std::string>& words) const;
+  void refuse_flag_values(const std::vector<std::string>& words) const;
+  const Argument* option(const std::string& name) const;
   [[noreturn]] void reject(const std::string& word, const std::vector<std::string>& words) const;
 };
 
@@ -245,15 +247,34 @@ void Options::Impl::lengthen_dashes(std::vector<std::string>& words) const {
           word.insert(0, 1, '-');
 }
 
+/// The option of this name, with its dashes; null when there is none.
+const Argument* Options::Impl::option(const std::string& name) const {
+  for (const auto& argument : arguments)
+    if (!argument.positional() && std::ranges::find(argument.names, name) != argument.names.end())
+      return &argument;
+  return nullptr;
+}
+
+/// CLI11 knows --flag=false. Who writes that means a word with which something is switched off, and
+/// -y=false must not be less than a mistake.
+void Options::Impl::refuse_flag_values(const std::vector<std::string>& words) const {
+  const auto is_flag = [&](const std::string& name) {
+    const auto* named = option(name);
+    return named && named->kind == Argument::Kind::Flag;
+  };
+  for (const auto& word : words) {
+    const auto name = word.substr(0, word.find('='));
+    if (name.size() == word.size() || name.size() < 2 || name.front() != '-') continue;
+    const bool cluster = std::all_of(name.begin() + 1, name.end(), [&](char letter) {
+      return is_flag({'-', letter});
+    });
+    if (cluster || is_flag(name)) throw UsageError(fmt::format("{} takes no value", name));
+  }
+}
+
 /// CLI11 would take another option for a value; zkCli's parser misses the value then, and what was
 /// forgotten is the value more often than a value looks like an option.
 void Options::Impl::check_values(const std::vector<std::string>& words) const {
-  const auto option = [&](const std::string& word) -> const Argument* {
-    for (const auto& argument : arguments)
-      if (!argument.positional() && std::ranges::find(argument.names, word) != argument.names.end())
-        return &argument;
-    return nullptr;
-  };
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const auto* named = option(words[i]);
     if (!named || named->kind == Argument::Kind::Flag) continue;
@@ -304,6 +325,7 @@ std::vector<std::string> Options::Impl::bind_options(std::vector<std::string> wo
   }
   const auto typed = words;
   check_values(words);
+  refuse_flag_values(words);
   lengthen_dashes(words);
   spread_values(words);
   std::ranges::reverse(words);  // CLI11 takes them from the back
