@@ -23,8 +23,6 @@ std::optional<std::string> background_line(const std::string& line) {
 
 namespace {
 
-std::string without_secrets(const std::string& line) { return mask_secrets(line).value_or(line); }
-
 std::string told(const std::string& line, const OutputStyle& style) {
   return style.err_is_terminal ? escape_for_terminal(line) : line;
 }

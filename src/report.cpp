@@ -5,6 +5,8 @@
 #include "json.h"
 #include "secrets.h"
 
+#include <cerrno>
+
 namespace zksh {
 namespace {
 
@@ -12,9 +14,6 @@ namespace {
 void print(Output& out, const std::string& text) {
   out.err_regardless((out.style().err_is_terminal ? escape_for_terminal(text, true) : text) + '\n');
 }
-
-/// What a command says of a word that it did not expect may be a secret in a wrong place.
-std::string without_secrets(const std::string& text) { return mask_secrets(text).value_or(text); }
 
 /// {"error": "…", "code": "NoNode", "path": "/a", "command": "get", "status": 4}
 Json error_json(const Output& out, const Error& error) {
@@ -31,7 +30,25 @@ Json error_json(const Output& out, const Error& error) {
 
 }  // namespace
 
+Error system_refusal(const std::system_error& error) {
+  const auto* const remedy = [&] {
+    switch (error.code().value()) {
+      case EMFILE:
+        return "; `ulimit -n` in the shell that starts zksh says how many it may have open";
+      case ENFILE:
+        return "; `sysctl fs.file-max` says how many this machine may have open";
+      case EAGAIN:
+        return "; `ulimit -u` in the shell that starts zksh says how many processes its user may "
+               "have";
+      default:
+        return "";
+    }
+  }();
+  return Error(fmt::format("the system refused: {}{}", error.what(), remedy));
+}
+
 void report_error(Output& out, const Error& error) {
+  // What a command says of a word that it did not expect may be a secret in a wrong place.
   const auto text = without_secrets(error.what());
   if (text.empty()) return;
   if (out.style().format == Format::Json)

@@ -164,4 +164,6 @@ std::optional<std::string> mask_secrets(std::string_view line) {
   return masked;
 }
 
+std::string without_secrets(const std::string& line) { return mask_secrets(line).value_or(line); }
+
 }  // namespace zksh

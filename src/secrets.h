@@ -13,5 +13,7 @@ namespace zksh {
 /// `digest user:password` (also behind a mistyped addauth). Odd blanks, quotes and quotes that are
 /// not closed hide none. When in doubt, it masks.
 std::optional<std::string> mask_secrets(std::string_view line);
+/// The line, masked where it needs to be.
+std::string without_secrets(const std::string& line);
 
 }  // namespace zksh
