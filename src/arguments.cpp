@@ -241,6 +241,7 @@ void take(const Configuration& config, Arguments& arguments) {
   if (const auto& name = config.text("auth-file"); !name.empty()) {
     auto file = read_auth_file(with_home(name));
     session.credentials = std::move(file.credentials);
+    session.credentials_file = name;
     arguments.warning = std::move(file.warning);
   }
 }

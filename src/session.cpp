@@ -147,6 +147,7 @@ void Session::replace(std::shared_ptr<Handle> fresh, const std::string& server) 
     state_->session_id = 0;
     state_->negotiated_timeout = 0;
     state_->credentials.clear();
+    state_->other_credentials = false;
   });
 }
 
@@ -217,7 +218,18 @@ int Session::negotiated_timeout() {
 
 std::string Session::connection_problem() {
   const auto text = server();
-  return text.empty() ? "" : why_unreachable(parse_connect_string(text));
+  if (text.empty()) return "";
+  const auto file = monitor_.look([&](const Monitor::Held& held) {
+    return state_->ever_connected && state_->credentials.empty() ? file_of_all_credentials(held)
+                                                                 : "";
+  });
+  // A server says that it refuses a credential and hangs up: what was on its way to it by then
+  // destroys its answer.
+  const auto hint = fmt::format(
+      "; every connection ended before the auth file {} was accepted: does it name a scheme that "
+      "the servers do not know?",
+      file);
+  return why_unreachable(parse_connect_string(text)) + (file.empty() ? "" : hint);
 }
 
 void Session::open_again() {

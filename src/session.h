@@ -18,6 +18,7 @@ struct SessionSettings {
   bool read_only = false;                 ///< a read-only server will do
   int log_level = 0;                      ///< of the C client, to stderr: 0 nothing … 4 debug
   std::vector<Credential> credentials{};  ///< added to every session when it is opened
+  std::string credentials_file{};         ///< where they are from, for messages
 };
 
 /// A session with ZooKeeper. An expired one is replaced by a new one at the next request.
@@ -50,6 +51,9 @@ class Session final : public Client {
   std::vector<Identity> identities() override;
   std::vector<Credential> credentials() override;
   void fail_authentication() override;
+  /// The file of the settings' credentials, while the session has sent no others: when such a
+  /// session is dead for its credentials, any other fails as it did. Else empty.
+  std::string file_of_all_credentials(const Monitor::Held& held) const;
 
   Pending<Created> start_create(const CreateOp& op) override;
   Pending<Nothing> start_remove(const RemoveOp& op) override;

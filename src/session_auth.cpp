@@ -87,11 +87,16 @@ std::vector<Identity> Session::identities() {
   return all;
 }
 
+std::string Session::file_of_all_credentials(const Monitor::Held& /*held*/) const {
+  return state_->other_credentials ? "" : settings_.credentials_file;
+}
+
 void Session::fail_authentication() {
   std::shared_ptr<Handle> old;  // closed after the monitor is free
   monitor_.change([&](const Monitor::Held& held) {
     std::swap(state_->handle, old);
     state_->state = SessionState::AuthFailed;
+    state_->other_credentials = true;
     state_->credentials.clear();
     sink_(held, {.type = Event::Type::Session, .path = {}, .state = state_->state});
   });

@@ -1,6 +1,7 @@
 // Session: the requests, each sent with an asynchronous call of the C client.
 #include "session_calls.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -165,6 +166,8 @@ Pending<Nothing> Session::start_add_auth(const std::string& scheme, const std::s
   };
   auto call = std::make_unique<AuthCall>();
   call->credential = {.scheme = scheme, .secret = auth};
+  if (std::ranges::count(settings_.credentials, call->credential) == 0)
+    monitor_.look([&](const Monitor::Held&) { state_->other_credentials = true; });
   return start(monitor_, handle(), std::unique_ptr<CallOf<Nothing>>(std::move(call)),
                [&](zhandle_t* zh, const void* data) {
                  return zoo_add_auth(zh, scheme.c_str(), auth.data(), static_cast<int>(auth.size()),

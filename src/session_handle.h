@@ -94,6 +94,7 @@ struct Session::State {
   std::int64_t session_id = 0;
   int negotiated_timeout = 0;
   std::vector<Credential> credentials;  ///< that were added and accepted
+  bool other_credentials = false;       ///< than those of the settings were sent
 };
 
 }  // namespace zksh

@@ -1,5 +1,6 @@
 """Connecting, and losing the connection: one-shot commands and scripts against real servers."""
 import os
+import resource
 import signal
 import socket
 import sys
@@ -12,6 +13,38 @@ from proxy import Proxy  # noqa: E402
 
 
 class Connecting(SessionTest):
+    def test_a_refused_auth_file_is_named(self):
+        path = os.path.join(self.directory, "auth")
+        with open(path, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write("nosuch ann:hidden\n")
+        status, out, err = self.run_zksh("--auth-file", path, "ls", "/")
+        # The server hangs up behind its refusal, which may be lost by that.
+        self.assertIn(status, (3, 7))
+        self.assertEqual(out, "")
+        self.assertIn("a scheme" if status == 7 else "every connection ended before", err)
+        self.assertIn(f"the auth file {path}", err)
+        self.assertNotIn("ann", err)
+
+    def test_a_refused_addauth_does_not_blame_the_auth_file(self):
+        path = os.path.join(self.directory, "auth")
+        with open(path, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write("digest ann:kept\ndigest bob:kept\n")
+        status, out, err = self.run_zksh("--auth-file", path, "-c", "ls /; addauth nosuch x:y")
+        self.assertEqual((status, out), (7, "[]\n"))
+        self.assertNotIn(path, err)
+
+    def test_what_the_system_refuses_is_told_with_its_remedy(self):
+        for files in range(8, 40):
+            status, _, err = self.run_zksh("-c", "watch -i -n 1 -x true /; ls / | cat",
+                                           preexec_fn=lambda most=files: resource.setrlimit(
+                                               resource.RLIMIT_NOFILE, (most, most)))
+            if "the system refused" not in err:
+                continue
+            self.assertEqual(status, 1, err)
+            self.assertIn("Too many open files; `ulimit -n`", err)
+            return
+        self.fail("no limit was met by a command")
+
     def assert_unreachable(self, server, problem, *options):
         for command in (["get", "/a"], ["create", "/a", "x"], ["-c", "get /a"]):
             self.assertEqual(
