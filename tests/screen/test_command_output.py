@@ -56,7 +56,7 @@ class CommandOutput(OutputTest):
         screen.type("key\n")
         self.wait_prompt(screen, 1)
         self.assertIn("got key", screen.lines())
-        screen.type("ls / | { cat; exec sleep 1000; }\n")
+        screen.type("ls / | { cat; exec tail -f /dev/null; }\n")
         screen.wait_for(lambda s: s.lines()[-1] == "[]")
         screen.keys("C-c")
         self.wait_prompt(screen, 2)
@@ -70,7 +70,7 @@ class CommandOutput(OutputTest):
 
     def test_a_stopped_program_stops_zksh(self):
         screen, _ = self.start_below_sh(job_control=True)
-        screen.type("ls / | { cat; exec sleep 1000; }\n")
+        screen.type("ls / | { cat; exec tail -f /dev/null; }\n")
         screen.wait_for(lambda s: s.lines()[-1] == "[]")
         screen.keys("C-z")
         screen.wait_for(lambda s: s.lines()[-1] == "$")
@@ -82,15 +82,15 @@ class CommandOutput(OutputTest):
     def test_a_raw_program_that_is_killed_leaves_the_terminal_intact(self):
         screen = self.start()
         before = self.modes(screen)
-        screen.type("ls / | { cat; stty raw -echo < /dev/tty; exec sleep 1000; }\n")
+        screen.type("ls / | { cat; stty raw -echo < /dev/tty; exec tail -f /dev/null; }\n")
         screen.wait_for(lambda s: b"-icanon" in self.modes(s))
-        os.kill(self.program(screen, "sleep"), signal.SIGKILL)
+        os.kill(self.program(screen, "tail"), signal.SIGKILL)
         self.wait_prompt(screen, 1)
         screen.wait_for(lambda s: self.modes(s) == before)
 
     def test_sigterm_ends_program_and_shell(self):
         screen = self.start()
-        screen.type("ls / | { trap '' HUP; cat; exec sleep 1000; }\n")
+        screen.type("ls / | { trap '' HUP; cat; exec tail -f /dev/null; }\n")
         screen.wait_for(lambda s: s.lines()[-1] == "[]")
         os.kill(screen.pid(), signal.SIGTERM)
         self.wait_exit(screen, 128 + signal.SIGTERM)

@@ -55,7 +55,7 @@ class WatchAtThePrompt(ShellTest):
     def test_a_program_for_each_event_ends_with_the_watch(self):
         screen = self.start()
         self.run_line(screen, "create /a 1", 0)
-        screen.type("watch -i -x 'echo pid $$; exec sleep 1000' /a\n")
+        screen.type("watch -i -x 'echo pid $$; exec tail -f /dev/null' /a\n")
         screen.wait_for(lambda s: any(line.startswith("pid ") for line in s.lines()))
         pid = next(line for line in screen.lines() if line.startswith("pid "))[4:]
         screen.keys("C-c")
