@@ -1,9 +1,9 @@
 // tree: draw a subtree.
 #include "color.h"
 #include "command.h"
+#include "id_text.h"
 #include "json.h"
 #include "live_picture.h"
-#include "lock_view.h"
 #include "tree_drawing.h"
 #include "walk.h"
 

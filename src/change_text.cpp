@@ -2,7 +2,7 @@
 #include "change_text.h"
 
 #include "escape.h"
-#include "lock_view.h"
+#include "id_text.h"
 #include "quoting.h"
 #include "text_width.h"
 
@@ -166,14 +166,13 @@ std::string change_line(const NodeChange& change, bool ascii) {
 
 std::string plain_change(const NodeChange& change) {
   const auto zxid = zxid_of(change);
-  return fmt::format("{}\t{}\t{}\t{}\t{}\t0x{:x}\t{}\t{}\t{}\t{}\t{}", change.time,
-                     change_name(change.type),
-                     change.path.empty() ? std::string(none) : field(change.path),
-                     zxid ? session_text(*zxid) : std::string(none),
-                     change.after ? std::to_string(change.after->version) : std::string(none),
-                     static_cast<std::uint64_t>(change.ephemeral_owner()), change.missed ? 1 : 0,
-                     value_field(change.old_value), value_field(change.new_value),
-                     list_field(change.added), list_field(change.removed));
+  return fmt::format(
+      "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", change.time, change_name(change.type),
+      change.path.empty() ? std::string(none) : field(change.path),
+      zxid ? session_text(*zxid) : std::string(none),
+      change.after ? std::to_string(change.after->version) : std::string(none),
+      zxid_text(change.ephemeral_owner()), change.missed ? 1 : 0, value_field(change.old_value),
+      value_field(change.new_value), list_field(change.added), list_field(change.removed));
 }
 
 Json change_json(const NodeChange& change) {

@@ -1,5 +1,6 @@
 // LockPicture: a lock's queue for programs.
 #include "escape.h"
+#include "id_text.h"
 #include "lock_picture.h"
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 
 #include "column_table.h"
 #include "escape.h"
+#include "id_text.h"
 #include "recipes/lock_flaws.h"
 #include "text_width.h"
 

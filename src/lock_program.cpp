@@ -3,6 +3,7 @@
 
 #include "escape.h"
 #include "held_lock.h"
+#include "id_text.h"
 #include "lock_text.h"
 #include "lock_watchdog.h"
 #include "node_path.h"
@@ -110,7 +111,7 @@ class LockedProgram {
             {"ZKSH_LOCK_NODE", nodes},
             {"ZKSH_LOCK_TOKEN", tokens_text(holding)},
             {"ZKSH_LOCK_MODE", plan.kind.substr(0, plan.kind.find(' '))},
-            {"ZKSH_LOCK_SESSION", fmt::format("0x{:x}", holding.session)},
+            {"ZKSH_LOCK_SESSION", session_text(holding.session)},
             {"ZKSH_LOCK_DEADLINE_MS", std::to_string((timeout_ - deadlines_.margin()).count())}};
   }
 

@@ -1,6 +1,7 @@
 // LockView: putting the queue, the nodes' data and the servers' account together.
 #include "lock_view.h"
 
+#include "id_text.h"
 #include "node_path.h"
 #include "recipes/lock_flaws.h"
 #include "utf8.h"
@@ -258,10 +259,6 @@ std::string short_owner(const Data& data) {
   auto text = data->substr(0, data->rfind(zksh_mark));
   while (text.ends_with(' ')) text.pop_back();
   return text;
-}
-
-std::string session_text(std::int64_t session) {
-  return session == 0 ? "-" : fmt::format("{:#x}", static_cast<std::uint64_t>(session));
 }
 
 std::string_view seat_mode(const LockSeat& seat) {

@@ -122,7 +122,5 @@ bool is_zksh_owner(const Data& data);
 std::string short_owner(const Data& data);
 /// "excl", "read", "write", or "lease".
 std::string_view seat_mode(const LockSeat& seat);
-/// As servers write it: "0x100000abc"; "-" for none.
-std::string session_text(std::int64_t session);
 
 }  // namespace zksh

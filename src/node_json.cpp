@@ -2,17 +2,12 @@
 #include "node_json.h"
 
 #include "acl_text.h"
-
-#include <fmt/core.h>
+#include "id_text.h"
 
 #include <utility>
 
 namespace zksh {
 namespace {
-
-Json hexadecimal(std::int64_t value) {
-  return {fmt::format("0x{:x}", static_cast<std::uint64_t>(value))};
-}
 
 std::string public_id(const AclEntry& entry) {
   const bool hashed = entry.scheme == "digest" && entry.id.find(':') != std::string::npos;
@@ -29,15 +24,15 @@ Json path_json(const std::string& path) {
 
 Json stat_json(const Stat& stat) {
   auto json = Json::object();
-  json.set("czxid", hexadecimal(stat.czxid))
-      .set("mzxid", hexadecimal(stat.mzxid))
-      .set("pzxid", hexadecimal(stat.pzxid))
+  json.set("czxid", zxid_text(stat.czxid))
+      .set("mzxid", zxid_text(stat.mzxid))
+      .set("pzxid", zxid_text(stat.pzxid))
       .set("ctime", stat.ctime)
       .set("mtime", stat.mtime)
       .set("version", stat.version)
       .set("cversion", stat.cversion)
       .set("aversion", stat.aversion)
-      .set("ephemeralOwner", stat.ephemeral_owner == 0 ? Json() : hexadecimal(stat.ephemeral_owner))
+      .set("ephemeralOwner", stat.ephemeral_owner == 0 ? Json() : Json(zxid_text(stat.ephemeral_owner)))
       .set("dataLength", stat.data_length)
       .set("numChildren", stat.num_children);
   return json;

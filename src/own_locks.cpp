@@ -3,6 +3,7 @@
 
 #include "column_table.h"
 #include "escape.h"
+#include "id_text.h"
 #include "lock_picture.h"
 #include "lock_text.h"
 #include "lock_view.h"

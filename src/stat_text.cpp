@@ -1,6 +1,7 @@
 // Stat text: a znode's metadata as zkCli.sh prints it.
 #include "stat_text.h"
 
+#include "id_text.h"
 #include "java_date.h"
 #include "size_text.h"
 
@@ -10,11 +11,6 @@
 
 namespace zksh {
 namespace {
-
-// As Java's Long.toHexString: negative values appear as their two's complement.
-std::string hexadecimal(std::int64_t value) {
-  return fmt::format("0x{:x}", static_cast<std::uint64_t>(value));
-}
 
 std::string noted(const std::string& note) {
   return note.empty() ? "" : fmt::format(" ({})", note);
@@ -35,9 +31,9 @@ std::string stat_lines(const Stat& stat, const StatNotes& notes) {
       "ephemeralOwner = {}{}\n"
       "dataLength = {}{}\n"
       "numChildren = {}\n",
-      hexadecimal(stat.czxid), java_date(stat.ctime), noted(notes.ctime), hexadecimal(stat.mzxid),
-      java_date(stat.mtime), noted(notes.mtime), hexadecimal(stat.pzxid), stat.cversion,
-      stat.version, stat.aversion, hexadecimal(stat.ephemeral_owner), noted(notes.ephemeral_owner),
+      zxid_text(stat.czxid), java_date(stat.ctime), noted(notes.ctime), zxid_text(stat.mzxid),
+      java_date(stat.mtime), noted(notes.mtime), zxid_text(stat.pzxid), stat.cversion, stat.version,
+      stat.aversion, zxid_text(stat.ephemeral_owner), noted(notes.ephemeral_owner),
       stat.data_length, noted(notes.data_length), stat.num_children);
 }
 

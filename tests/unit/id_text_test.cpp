@@ -1,0 +1,19 @@
+// Id text: zxids and session ids.
+#include "id_text.h"
+
+#include <gtest/gtest.h>
+
+namespace zksh {
+namespace {
+
+TEST(IdText, IsHexadecimalWithoutASign) {
+  EXPECT_EQ(zxid_text(0), "0x0");
+  EXPECT_EQ(zxid_text(0x100000abc), "0x100000abc");
+  EXPECT_EQ(zxid_text(-1), "0xffffffffffffffff");
+  // The number of a server above 127 is the sign of its sessions.
+  EXPECT_EQ(session_text(INT64_MIN + 31), "0x800000000000001f");
+  EXPECT_EQ(session_text(0), "-");
+}
+
+}  // namespace
+}  // namespace zksh
