@@ -61,11 +61,12 @@ void add_client_ports(Membership& membership, std::string_view conf) {
 }
 
 /// Takes the answers to conf, which is the last word, away from the others, and what they tell.
-std::optional<Membership> take_membership(std::vector<MemberAnswers>& members) {
+std::optional<Membership> take_membership(std::vector<MemberAnswers>& members, std::string& mute) {
   std::optional<Membership> membership;
   for (auto& member : members) {
     const auto conf = std::move(member.answers.back());
     member.answers.pop_back();
+    if (is_refusal(conf.text) && mute.empty()) mute = member.name();
     auto told = parse_membership(conf.text);
     if (told.members.empty()) continue;
     member.id = number_field(conf.text, "serverId");
@@ -138,7 +139,9 @@ EnsembleAnswers ask_members(const AskedServers& asked, std::vector<std::string> 
   words.emplace_back("conf");
   named = ask_each(std::move(named), words, {.deadline = Clock::now() + time, .stop = stop});
   words.pop_back();
-  EnsembleAnswers all{.members = {}, .membership = take_membership(named)};
+  EnsembleAnswers all;
+  all.membership = take_membership(named, all.mute);
+  if (all.membership) all.mute.clear();
   std::vector<MemberAnswers> further;
   if (all.membership) {
     further = others(named, *all.membership);

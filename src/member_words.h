@@ -43,6 +43,8 @@ struct EnsembleAnswers {
   std::vector<MemberAnswers> members;  ///< those that the user named first
   /// As the servers tell (conf); nothing where none does, or none is allowed to.
   std::optional<Membership> membership{};
+  /// The first of the servers that may not tell it, when none does; else empty.
+  std::string mute{};
 };
 
 /// Asks all at once; those that only the answers name, after that. Blocks for at most twice the

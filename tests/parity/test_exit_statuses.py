@@ -57,6 +57,7 @@ TABLE = """
 0   whoami
 0   config
 0   4lw ruok
+0   health
 0   history
 0   printwatches
 0   version
@@ -112,6 +113,7 @@ TABLE = """
 2   reconfig
 2   redo abc
 2   4lw
+2   health 127.0.0.1:1
 2   4lw srvx
 3   4lw abcd --any
 2   4lw ruok host:port

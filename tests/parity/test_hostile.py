@@ -67,6 +67,7 @@ CASES = {
     "getAllChildrenNumber": ["getAllChildrenNumber {}", f"getAllChildrenNumber {MISSING}"],
     "getEphemerals": ["create -e {}/ephemeral x", "getEphemerals", "getEphemerals {}", f"getEphemerals {MISSING}",
                       f"getEphemerals {BAD}"],
+    "health": ["health", f"health {BAD}", f"health {typed('host' + ATTACK + ':1')}", "health 127.0.0.1:1"],
     "help": [f"help {BAD}", "help"],
     "history": ["get {}", "history 100", f"history {BAD}"],
     "incr": ["incr {}", "incr --dry-run {}", f"incr {MISSING}", f"incr / {BAD}"],

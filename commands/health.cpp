@@ -1,0 +1,198 @@
+// health: show whether the ensemble has a quorum, and how each of its servers does.
+#include "health.h"
+
+#include "column_table.h"
+#include "command.h"
+#include "live_picture.h"
+#include "node_json.h"
+#include "server_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::vector<std::string> hosts;
+  std::optional<std::string> timeout;
+  std::optional<std::string> output;
+  HealthLimits limits;
+};
+
+void declare(Options& o, Args& a) {
+  o.words("host", a.hosts,
+          "host[:port]: the servers to ask; without it all members of the ensemble.");
+  declare_patience(o, a.timeout, "2s");
+  declare_format(o, a.output, "table");
+  o.number("--max-behind", a.limits.behind, "count",
+           "Degraded when a server has not seen more transactions than this.");
+  o.number("--max-pending", a.limits.outstanding, "count",
+           "Degraded when more requests than this wait in a server.");
+  o.number("--max-latency", a.limits.latency_ms, "ms",
+           "Degraded when the mean latency of a server's requests is above this.");
+}
+
+template <class T>
+std::string cell(const std::optional<T>& value) {
+  return value ? fmt::format("{}", *value) : "-";
+}
+
+std::string cell(const std::string& text) { return text.empty() ? "-" : text; }
+
+std::string zxid_text(const MemberHealth& member) {
+  return member.zxid ? fmt::format("0x{:x}", *member.zxid) : "-";
+}
+
+std::string latency_text(const MemberHealth& member) {
+  if (!member.mean_latency_us || !member.max_latency_us) return "-";
+  return fmt::format("{:.1f}/{}", static_cast<double>(*member.mean_latency_us) / 1000,
+                     *member.max_latency_us / 1000);
+}
+
+std::string state_text(const MemberHealth& member) {
+  if (!member.asked) return "not asked: its address for clients is not known";
+  return member.problem.empty() ? "serves" : member.problem;
+}
+
+void print_table(Context& cx, const Health& health) {
+  ColumnTable table;
+  const auto add = [&](const char* title, bool right, auto&& text_of) {
+    ColumnTable::Column column{.title = title, .right = right};
+    column.cells.reserve(health.members.size());
+    for (const auto& member : health.members)
+      column.cells.push_back(escape_for_terminal(text_of(member)));
+    return table.add(std::move(column));
+  };
+  using Member = const MemberHealth&;
+  add("server", false, [](Member m) { return m.name; });
+  const auto id = add("id", true, [](Member m) { return cell(m.id); });
+  add("role", false, [](Member m) { return cell(m.role); });
+  const auto zxid = add("zxid", true, zxid_text);
+  add("behind", true, [](Member m) { return cell(m.behind); });
+  add("conns", true, [](Member m) { return cell(m.connections); });
+  add("pending", true, [](Member m) { return cell(m.outstanding); });
+  add("avg/max ms", true, latency_text);
+  const auto version = add("version", false, [](Member m) { return cell(m.version); });
+  table.set_elastic(add("state", false, state_text));
+  std::size_t columns = 0;
+  if (cx.out.style().out_is_terminal) {
+    constexpr std::size_t least_state = 20;
+    for (const auto column : {version, id, zxid})
+      if (table.width(least_state) > terminal_size().columns) table.drop(column);
+    // Numbers are never cut; a line that is too long wraps.
+    columns = std::max(terminal_size().columns, table.width(least_state));
+  }
+  for (const auto& line : table.lines(columns, terminal_shows_utf8() ? "…" : "..."))
+    cx.out.line("{}", line);
+}
+
+void print_verdict(Context& cx, const Health& health) {
+  cx.out.line("{}: {}", verdict_name(health.verdict), cx.out.shown(health.summary));
+  for (const auto& problem : health.problems) cx.out.line("- {}", cx.out.shown(problem));
+  for (const auto& note : health.notes) cx.out.line("note: {}", cx.out.shown(note));
+}
+
+void print_plain(Context& cx, const Health& health) {
+  for (const auto& m : health.members)
+    cx.out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", m.name, cell(m.id), cell(m.role),
+                zxid_text(m), cell(m.behind), cell(m.connections), cell(m.outstanding),
+                cell(m.mean_latency_us), cell(m.max_latency_us), cell(m.version), state_text(m));
+  cx.out.line("{}\t{}", verdict_name(health.verdict), health.summary);
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json member_json(const MemberHealth& m) {
+  auto json = Json::object();
+  json.set("server", m.name).set("id", m.id).set("serves", m.serves());
+  json.set("role", text_or_null(m.role)).set("version", text_or_null(m.version));
+  json.set("zxid", m.zxid ? Json(zxid_text(m)) : Json()).set("behind", m.behind);
+  json.set("connections", m.connections).set("outstanding", m.outstanding);
+  json.set("mean_latency_us", m.mean_latency_us).set("max_latency_us", m.max_latency_us);
+  json.set("znodes", m.nodes).set("watches", m.watches);
+  json.set("pending_syncs", m.pending_syncs).set("open_files", m.open_files);
+  json.set("max_files", m.max_files);
+  json.set("problem", m.serves() ? Json() : Json(state_text(m)));
+  return json;
+}
+
+Json texts_json(const std::vector<std::string>& texts) {
+  auto json = Json::array();
+  for (const auto& text : texts) json.add(text);
+  return json;
+}
+
+void print_json_health(Context& cx, const Health& health) {
+  auto json = Json::object();
+  json.set("verdict", verdict_name(health.verdict)).set("status", static_cast<int>(health.verdict));
+  json.set("summary", health.summary).set("leader", text_or_null(health.leader));
+  json.set("members_total", health.members.size()).set("serving", health.serving);
+  json.set("voters", health.voters).set("quorum", health.quorum);
+  json.set("synced_followers", health.synced_followers);
+  json.set("problems", texts_json(health.problems)).set("notes", texts_json(health.notes));
+  auto members = Json::array();
+  for (const auto& member : health.members) members.add(member_json(member));
+  json.set("members", std::move(members));
+  print_json(cx, json);
+}
+
+int run(Context& cx, const Args& a) {
+  use_format(cx.out, a.output);
+  const auto asked = asked_servers(a.hosts, cx.client.server());
+  const auto all =
+      ask_members(asked, health_words(), patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
+  std::vector<MemberHealth> members;
+  members.reserve(all.members.size());
+  for (const auto& member : all.members) members.push_back(read_health(member));
+  auto health = judge(std::move(members), all.membership, a.limits);
+  if (!all.mute.empty() && a.hosts.empty())
+    health.notes.push_back(fmt::format(
+        "{} does not allow conf (4lw.commands.whitelist): members that the connect string does "
+        "not name are not known",
+        all.mute));
+  if (cx.out.json()) {
+    print_json_health(cx, health);
+  } else if (cx.out.plain()) {
+    print_plain(cx, health);
+  } else {
+    print_table(cx, health);
+    print_verdict(cx, health);
+  }
+  return static_cast<int>(health.verdict);
+}
+
+}  // namespace
+
+extern const Command health_command = make_command<Args>(
+    {.name = "health",
+     .group = "Servers",
+     .summary = "Show whether the ensemble has a quorum, and how each server does",
+     .details =
+         "Asks each member of the ensemble (srvr, mntr; conf tells who the members are), "
+         "without a session. A table has a line for each: its role, the last transaction that it "
+         "has seen, how many it is behind the leader, its clients, the requests that wait in it, "
+         "and their latency since it was started; below it the verdict, and what is wrong.\n\n"
+         "Status 0, healthy: every member serves, and all followers are in sync with the leader. "
+         "1, degraded: there is a quorum, but a member does not serve, a follower is not in sync, "
+         "two servers say that they lead, or a limit is passed. 2: there is no quorum, no leader "
+         "answers, or no server. That versions differ is only told.\n\n"
+         "A server has the time of -t to answer: one that is frozen costs no more. Members that "
+         "only the others name are asked after that, and have the same time. Hosts that are given "
+         "are asked alone.\n\n"
+         "-o plain: a line for each member, its fields separated by tabs (server, id, role, zxid, "
+         "behind, connections, pending, mean and longest latency in microseconds, version, state), "
+         "then one with "
+         "the verdict. -o json: one object: verdict, status, summary, leader, members_total, "
+         "serving, voters, quorum, synced_followers, problems, notes, members; of each server, id, "
+         "serves, role, version, zxid, behind, connections, outstanding, mean_latency_us, "
+         "max_latency_us, znodes, watches, pending_syncs, open_files, max_files, problem.",
+     .examples = {{"health", "Is all well?"},
+                  {"health -o json -t 1s", "For a monitor; see the exit status."},
+                  {"health --max-latency 500 --max-pending 100", "With limits of your own."}},
+     .needs = Needs::Nothing,
+     .strict = true},
+    declare, run);
+}  // namespace zksh

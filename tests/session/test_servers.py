@@ -1,0 +1,118 @@
+"""What is asked of the servers themselves, of an ensemble whose members are killed and frozen."""
+import json
+import os
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from ensemble import Ensemble  # noqa: E402
+
+ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+FROZEN = "it accepts connections, but does not answer in time (frozen, or too busy)"
+
+
+class EnsembleTest(unittest.TestCase):
+    """Three servers for the class; every test leaves all of them serving."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.ensemble = Ensemble(3)
+        cls.ensemble.__enter__()
+        cls.addClassCleanup(cls.ensemble.remove)
+        cls.servers = cls.ensemble.servers
+
+    def tearDown(self):
+        for server in self.servers:
+            if server.process is None:
+                server._spawn()
+            server.thaw()
+        for server in self.servers:
+            server.wait_mode("leader", "follower")
+        self.wait_until(lambda: self.zksh("health")[0] == 0)
+
+    def wait_until(self, check, limit=30):
+        until = time.monotonic() + limit
+        while not check():
+            self.assertLess(time.monotonic(), until, f"waited in vain for {check}")
+            time.sleep(0.05)
+
+    def zksh(self, *words, server=None):
+        """Status, stdout and stderr."""
+        done = subprocess.run([ZKSH, "-s", server or self.ensemble.connect_string, *words],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout, done.stderr
+
+    def health(self, **how):
+        status, out, err = self.zksh("health", "-o", "json", **how)
+        self.assertEqual(err, "")
+        found = json.loads(out)
+        self.assertEqual(found["status"], status)
+        return found
+
+    def leader(self):
+        return next(server for server in self.servers if server.mode() == "leader")
+
+    def followers(self):
+        return [server for server in self.servers if server.mode() == "follower"]
+
+
+class Healthy(EnsembleTest):
+    def test_all_is_well(self):
+        found = self.health()
+        self.assertEqual((found["verdict"], found["leader"]), ("healthy", self.leader().address))
+        self.assertEqual((found["serving"], found["voters"], found["quorum"]), (3, 3, 2))
+        self.assertEqual(sorted(member["role"] for member in found["members"]),
+                         ["follower", "follower", "leader"])
+        self.assertEqual([member["id"] for member in found["members"]], [1, 2, 3])
+
+    def test_a_killed_follower(self):
+        victim = self.followers()[0]
+        victim.kill()
+        found = self.health()
+        self.assertEqual((found["verdict"], found["status"]), ("degraded", 1))
+        self.assertIn(f"{victim.address}: Connection refused", found["problems"])
+        self.wait_until(lambda: self.health()["synced_followers"] == 1)
+        self.assertIn("1 of 2 followers is in sync with the leader", self.health()["problems"])
+
+    def test_a_frozen_follower_costs_two_seconds(self):
+        victim = self.followers()[0]
+        victim.freeze()
+        begin = time.monotonic()
+        status, out, _ = self.zksh("health")
+        took = time.monotonic() - begin
+        self.assertEqual(status, 1, out)
+        self.assertIn(f"- {victim.address}: {FROZEN}\n", out)
+        self.assertGreater(took, 1.9)
+        self.assertLess(took, 10)  # the machine may be busy
+        status, out, err = self.zksh("4lw", "-t", "300ms", "ruok")
+        self.assertEqual((status, out.count("imok")), (1, 2))
+        self.assertEqual(err, f"{victim.address}: {FROZEN}\n")
+
+    def test_two_killed(self):
+        for victim in self.followers():
+            victim.kill()
+        status, out, _ = self.zksh("health")
+        self.assertEqual(status, 2)
+        self.assertRegex(out, r"\nno quorum: [01] voting members? serves?, 2 must\n")
+        for server in self.servers:
+            server.kill()
+        status, out, _ = self.zksh("health")
+        self.assertEqual(status, 2)
+        self.assertIn("\nno quorum: no server answers\n", out)
+        status, out, _ = self.zksh("4lw", "ruok")
+        self.assertEqual((status, out), (3, ""))
+
+    def test_a_frozen_leader(self):
+        victim = self.leader()
+        victim.freeze()
+        found = self.health()
+        self.assertEqual((found["verdict"], found["summary"]), ("no quorum", "no leader answers"))
+        # The others elect another one.
+        self.wait_until(lambda: self.health()["status"] == 1)
+        self.assertNotIn(self.health()["leader"], ("", victim.address))
+
+
+if __name__ == "__main__":
+    unittest.main()
