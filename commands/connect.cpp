@@ -1,6 +1,7 @@
 // connect: open a new session, with the same servers or others.
 #include "command.h"
 #include "current_node.h"
+#include "transaction.h"
 
 namespace zksh {
 namespace {
@@ -15,6 +16,7 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
+  if (const auto dropped = cx.transaction.drop()) cx.out.err_line("{}", dropped_text(*dropped));
   cx.client.open(a.server ? *a.server : cx.client.server());
   if (a.server) cx.current.reset();  // the old path may mean nothing there
   return status::ok;
@@ -31,6 +33,7 @@ extern const Command connect_command = make_command<Args>(
          "Does not wait for the connection; the next command does. The port is 2181 when left out.",
      .examples = {{"connect", "A new session with the same servers."}},
      .zkcli_syntax = "host:port",
-     .needs = Needs::Nothing},
+     .needs = Needs::Nothing,
+     .beside_transaction = true},
     declare, run);
 }  // namespace zksh

@@ -120,6 +120,16 @@ int run(Context& cx, const Args& a) {
   return status::ok;
 }
 
+Op operation(Context& cx, const Args& a) {
+  if (a.parents)
+    throw ValueError("-p cannot be in a transaction; give each node a line of its own");
+  auto op = checked(cx, a);
+  if (!fits_multi(op))
+    throw ValueError(fmt::format("a node with {} cannot be created in a transaction",
+                                 a.container ? "-c" : "a TTL"));
+  return op;
+}
+
 }  // namespace
 
 extern const Command create_command = make_command<Args>(
@@ -138,5 +148,5 @@ extern const Command create_command = make_command<Args>(
                    "A node that all may read and none may write."}},
      .zkcli_syntax = "[-s] [-e] [-c] [-t ttl] path [data] [acl]",
      .writes = true},
-    declare, run);
+    declare, run, operation);
 }  // namespace zksh

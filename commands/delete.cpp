@@ -42,6 +42,13 @@ int run(Context& cx, const Args& a) {
   return status::ok;
 }
 
+Op operation(Context& cx, const Args& a) {
+  const auto given = node_words(cx, a.paths, is_number);
+  if (given.paths.size() > 1)
+    throw ValueError("in a transaction each node to delete wants a line of its own");
+  return RemoveOp{.path = given.paths.front(), .version = wanted_version(a, given)};
+}
+
 }  // namespace
 
 extern const Command delete_command = make_command<Args>(
@@ -56,5 +63,5 @@ extern const Command delete_command = make_command<Args>(
                   {"delete -v 0 /app/jobs", "Only if nobody wrote since it was made."}},
      .zkcli_syntax = "[-v version] path",
      .writes = true},
-    declare, run);
+    declare, run, operation);
 }  // namespace zksh

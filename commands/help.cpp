@@ -50,6 +50,7 @@ extern const Command help_command = make_command<Args>(
      .summary = "Tell about the commands",
      .examples = {{"help", "All commands, a line each."}, {"help create", "All about one."}},
      .needs = Needs::Nothing,
-     .pages = true},
+     .pages = true,
+     .beside_transaction = true},
     declare, run);
 }  // namespace zksh

@@ -43,6 +43,7 @@ extern const Command history_command = make_command<Args>(
      .examples = {{"history", "The last lines."}},
      .zkcli_syntax = "",
      .needs = Needs::SessionAfter,
-     .pages = true},
+     .pages = true,
+     .beside_transaction = true},
     declare, run);
 }  // namespace zksh

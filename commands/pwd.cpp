@@ -26,6 +26,7 @@ extern const Command pwd_command =
                         .summary = "Print the node at which relative paths begin",
                         .details = "`cd` changes it.",
                         .examples = {{"pwd", "The current node."}},
-                        .needs = Needs::Nothing},
+                        .needs = Needs::Nothing,
+                        .beside_transaction = true},
                        declare, run);
 }  // namespace zksh

@@ -25,6 +25,7 @@ extern const Command quit_command = make_command<Args>(
          "before; in a script, that of the first failure.",
      .examples = {{"quit", "Leave."}},
      .zkcli_syntax = "",
-     .needs = Needs::Nothing},
+     .needs = Needs::Nothing,
+     .beside_transaction = true},
     declare, run);
 }  // namespace zksh

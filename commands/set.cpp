@@ -49,15 +49,25 @@ std::optional<Stat> write_if(Context& cx, const std::string& path, const std::st
       cx.stop);
 }
 
+SetOp set_op(const Context& cx, const Args& a) {
+  return {.path = cx.resolve(a.path),
+          .data = bytes_of(cx, a),
+          .version = a.version ? *a.version : a.legacy_version.value_or(-1)};
+}
+
+Op operation(Context& cx, const Args& a) {
+  if (a.if_value) throw ValueError("--if-value cannot be in a transaction; -v can");
+  return set_op(cx, a);
+}
+
 int run(Context& cx, const Args& a) {
-  const auto path = cx.resolve(a.path);
-  const auto data = bytes_of(cx, a);
+  const auto op = set_op(cx, a);
+  const auto& path = op.path;
   if (a.if_value && (a.version || a.legacy_version))
     throw UsageError("either -v or --if-value can be given");
-  const auto version = a.version ? *a.version : a.legacy_version.value_or(-1);
-  const auto written =
-      a.if_value ? write_if(cx, path, value_of(cx, *a.if_value), data)
-                 : cx.client.set({.path = path, .data = data, .version = version}, cx.stop);
+  const auto written = a.if_value
+                           ? write_if(cx, path, value_of(cx, *a.if_value), op.data.value_or(""))
+                           : cx.client.set(op, cx.stop);
   if (!written) throw Error(path + " has another value than that of --if-value");
   const auto& stat = *written;
   if (cx.out.json())
@@ -81,5 +91,5 @@ extern const Command set_command = make_command<Args>(
                   {"set /app/config $'two\\nlines'", "A value with a line break."}},
      .zkcli_syntax = "[-s] [-v version] path data",
      .writes = true},
-    declare, run);
+    declare, run, operation);
 }  // namespace zksh

@@ -35,6 +35,7 @@ void BackgroundJobs::start(const std::string& line) {
                                           .line = line,
                                           .history = {},
                                           .current = around_.current.get(),
+                                          .transaction = Transaction(monitor_),
                                           .job = {}});
   around_.queue.add(Stream::Err,
                     fmt::format("[{}] {}\n", job.number, told(job.line, around_.style)));
@@ -44,6 +45,7 @@ void BackgroundJobs::start(const std::string& line) {
         auto around = around_;
         around.history = entry.history;
         around.current = entry.current;
+        around.transaction = entry.transaction;
         around.background = true;
         const int result =
             Interpreter(around, Input::Terminal, stop.get_token()).run_line(entry.line);

@@ -5,6 +5,7 @@
 #include "interpreter.h"
 #include "job.h"
 #include "job_table.h"
+#include "transaction.h"
 
 #include <list>
 #include <memory>
@@ -37,8 +38,9 @@ class BackgroundJobs {
   struct Entry {
     int number;
     std::string line;
-    LineHistory history;  ///< its own: what it does to it stays there
-    CurrentNode current;  ///< where it was started
+    LineHistory history;      ///< its own: what it does to it stays there
+    CurrentNode current;      ///< where it was started
+    Transaction transaction;  ///< its own; that of the prompt is typed line by line
     std::unique_ptr<Job> job;
   };
 

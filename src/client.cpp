@@ -148,16 +148,26 @@ Node Client::reconfigure(const Reconfiguration& change, const std::stop_token& s
   }
 }
 
-std::vector<OpResult> Client::multi(const std::vector<Op>& ops, const std::stop_token& stop) {
-  const auto path_of = [](const Op& op) {
-    return std::visit([](const auto& one) { return one.path; }, op);
-  };
+namespace {
+
+const std::string& path_of(const Op& op) {
+  return std::visit([](const auto& one) -> const std::string& { return one.path; }, op);
+}
+
+}  // namespace
+
+Outcome<std::vector<OpResult>> Client::try_multi(const std::vector<Op>& ops,
+                                                 const std::stop_token& stop) {
   if (ops.empty()) return {};
   await_connection(path_of(ops.front()), stop);
-  auto outcome = await_write(start_multi(ops), path_of(ops.front()), stop);
+  return await_write(start_multi(ops), path_of(ops.front()), stop);
+}
+
+std::vector<OpResult> Client::multi(const std::vector<Op>& ops, const std::stop_token& stop) {
+  auto outcome = try_multi(ops, stop);
   for (std::size_t i = 0; outcome.code != code::ok && i < outcome.value.size(); ++i)
     if (outcome.value[i].code == outcome.code) throw ZkError(outcome.code, path_of(ops[i]), true);
-  return value_or_throw(std::move(outcome), path_of(ops.front()), true);
+  return value_or_throw(std::move(outcome), ops.empty() ? "" : path_of(ops.front()), true);
 }
 
 }  // namespace zksh

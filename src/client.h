@@ -342,6 +342,8 @@ class Client {
   Node reconfigure(const Reconfiguration& change, const std::stop_token& stop);
   /// Throws ZkError with the code and path of the operation that failed.
   std::vector<OpResult> multi(const std::vector<Op>& ops, const std::stop_token& stop);
+  /// As multi, but what the servers answer is returned, whatever it is.
+  Outcome<std::vector<OpResult>> try_multi(const std::vector<Op>& ops, const std::stop_token& stop);
 
   /// Blocks until the answer is there, and returns it; throws Cancelled on a stop.
   template <class T>

@@ -12,6 +12,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -25,6 +26,7 @@ class Sandbox;
 class SignalRelay;
 class Rehearsal;
 class Settings;
+class Transaction;
 struct Protection;
 
 /// Where a command line came from.
@@ -49,8 +51,9 @@ struct Context {
   const Protection& protection;
   PersistentWatches& watches;
   LockTable& locks;
-  Sandbox* sandbox;      ///< the private servers of --sandbox, or null
-  Rehearsal* rehearsal;  ///< with --dry-run: what `client` is; else null
+  Transaction& transaction;  ///< the operations that are collected, if any are
+  Sandbox* sandbox;          ///< the private servers of --sandbox, or null
+  Rehearsal* rehearsal;      ///< with --dry-run: what `client` is; else null
   /// Asks the person at the terminal: shows the prompt ("Password: "), returns the line that is
   /// typed, unseen when `hidden`. nullopt: nobody can be asked (can_ask is false), or Ctrl-D.
   /// Blocks; throws Cancelled on a stop. See Questions.
@@ -112,11 +115,16 @@ struct CommandText {
   std::vector<std::string_view> endless{};
   /// Changes what the servers keep: it has --dry-run, and a read-only zksh refuses it.
   bool writes = false;
+  /// Runs also while a transaction is being collected.
+  bool beside_transaction = false;
 };
 
 struct Command : CommandText {
   /// Parses the words (the name left out) and runs; returns the exit status. Throws Error.
   std::function<int(Context&, const std::vector<std::string>& words)> run{};
+  /// Parses the words as run does, and gives what it would do as a part of a transaction. Throws
+  /// Error. Empty: no transaction can do it.
+  std::function<Op(Context&, const std::vector<std::string>& words)> operation{};
   /// Declares the arguments to someone who wants to know them, and hands the Options over.
   std::function<void(const std::function<void(const Options&)>& reader)> describe{};
 
@@ -137,18 +145,20 @@ bool wants_dry_run(const std::vector<std::string>& words);
 /// Throws UsageError when --dry-run was parsed, but the client is one that writes.
 void require_rehearsal(const Context& cx, bool dry_run);
 
-/// Binds a command's four parts together. `Args` is made anew for each run.
+/// Binds a command's four parts together. `Args` is made anew for each run. `operation`: for a
+/// command that can be a part of a transaction.
 template <class Args>
 Command make_command(CommandText text, void (*declare)(Options&, Args&),
-                     int (*run)(Context&, const Args&)) {
+                     int (*run)(Context&, const Args&),
+                     Op (*operation)(Context&, const Args&) = nullptr) {
   Command command{std::move(text)};
   const auto declare_all = [declare, writes = command.writes](Options& options, Args& args,
                                                               bool& dry_run) {
     declare(options, args);
     if (writes) declare_dry_run(options, dry_run);
   };
-  command.run = [declare_all, run, strict = command.strict](Context& cx,
-                                                            const std::vector<std::string>& words) {
+  const auto parsed = [declare_all, strict = command.strict](
+                          const Context& cx, const std::vector<std::string>& words, auto use) {
     Args args;
     Options options;
     bool dry_run = false;
@@ -156,8 +166,15 @@ Command make_command(CommandText text, void (*declare)(Options&, Args&),
     options.parse(words);
     require_rehearsal(cx, dry_run);
     refuse_surplus(cx.input, options, strict);
-    return run(cx, args);
+    return use(std::as_const(args));
   };
+  command.run = [parsed, run](Context& cx, const std::vector<std::string>& words) {
+    return parsed(cx, words, [&](const Args& args) { return run(cx, args); });
+  };
+  if (operation)
+    command.operation = [parsed, operation](Context& cx, const std::vector<std::string>& words) {
+      return parsed(cx, words, [&](const Args& args) { return operation(cx, args); });
+    };
   command.describe = [declare_all](const std::function<void(const Options&)>& reader) {
     Args args;
     Options options;

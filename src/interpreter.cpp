@@ -8,8 +8,10 @@
 #include "output_file.h"
 #include "pager.h"
 #include "persistent_watches.h"
+#include "quoting.h"
 #include "report.h"
 #include "signal_relay.h"
+#include "transaction.h"
 #include "words.h"
 
 #include <fmt/ranges.h>
@@ -25,6 +27,16 @@ namespace {
 bool asks_for_help(const std::vector<std::string>& words) {
   const auto end_of_options = std::ranges::find(words, "--");
   return std::find(words.begin(), end_of_options, "--help") != end_of_options;
+}
+
+/// As it could be typed again.
+std::string line_of(const std::vector<std::string>& words) {
+  std::string line;
+  for (const auto& word : words) {
+    if (!line.empty()) line += ' ';
+    line += as_word(word);
+  }
+  return line;
 }
 
 }  // namespace
@@ -83,6 +95,8 @@ int Interpreter::timed(const std::function<int()>& body) {
 
 int Interpreter::finish(int result) {
   settle_watches();
+  // At the prompt a person has seen it; a script would send the rest.
+  if (result != status::ok && input_ != Input::Terminal) around_.transaction.get().spoil();
   const auto signal = around_.signals.take_end();
   // Of SIGINT the program decides, as with sh: an editor does not end the script that runs it.
   const bool ends = signal && (*signal != SIGINT || result == status::signal_base + SIGINT);
@@ -234,6 +248,7 @@ int Interpreter::run_command(const Command& command, const Words& given) {
       .protection = around_.protection,
       .watches = around_.watches,
       .locks = around_.locks,
+      .transaction = around_.transaction,
       .sandbox = around_.sandbox,
       .rehearsal = dry_run ? &dry_run->client() : nullptr,
       .ask = [this, can_ask](const std::string& prompt, bool hidden) -> std::optional<std::string> {
@@ -252,11 +267,28 @@ int Interpreter::run_command(const Command& command, const Words& given) {
           },
       .words = given.texts,
       .quoted = given.quoted};
+  if (const auto collected = collect(command, cx)) return *collected;
   const int result = command.run(cx, {given.texts.begin() + 1, given.texts.end()});
   if (dry_run) dry_run->report();
   quit_ = quit_ || cx.quit;
   if (command.needs == Needs::SessionAfter && is_dead()) return not_connected();
   return result;
+}
+
+/// While a transaction is open, its operations are kept in place of being done. Nothing: the
+/// command is to run.
+std::optional<int> Interpreter::collect(const Command& command, Context& cx) {
+  if (!cx.transaction.is_open() || command.beside_transaction) return std::nullopt;
+  if (!command.operation)
+    throw ValueError(fmt::format(
+        "{} cannot be in a transaction: create, set, delete and check are collected; exec sends "
+        "them, discard drops them",
+        cx.words.front()));
+  if (cx.rehearsal) throw ValueError("in a transaction --dry-run is an option of exec");
+  if (out_.redirected()) throw ValueError("in a transaction only the results of exec go elsewhere");
+  cx.transaction.add(command.operation(cx, {cx.words.begin() + 1, cx.words.end()}),
+                     line_of(cx.words));
+  return status::ok;
 }
 
 void Interpreter::refuse_writes(const Command& command) const {

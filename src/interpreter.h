@@ -34,6 +34,7 @@ class Interpreter {
     Sandbox* sandbox = nullptr;
     JobTable* jobs = nullptr;
     std::reference_wrapper<CurrentNode> current;
+    std::reference_wrapper<Transaction> transaction;
     bool background = false;  ///< ended with &
   };
 
@@ -67,6 +68,7 @@ class Interpreter {
   std::optional<std::string> pager_for(const Command& command,
                                        const std::vector<std::string>& words) const;
   int run_command(const Command& command, const Words& given);
+  std::optional<int> collect(const Command& command, Context& cx);
   void remember(const std::string& line);
   int timed(const std::function<int()>& body);
   void refuse_writes(const Command& command) const;

@@ -16,6 +16,7 @@
 #include "sandbox.h"
 #include "shell.h"
 #include "signal_relay.h"
+#include "transaction.h"
 
 #include <csignal>
 #include <cstring>
@@ -158,7 +159,12 @@ int run_commands(Foundation& base, const Interpreter::Surroundings& around,
   return base.supervisor.run([&](const std::stop_token& stop) {
     Interpreter interpreter(around, input, stop);
     Output out(around.queue, around.style, stop);
-    return run_sources(interpreter, out, arguments, stop);
+    const int result = run_sources(interpreter, out, arguments, stop);
+    const auto dropped = around.transaction.get().drop();
+    if (!dropped) return result;
+    const bool forgotten = result == status::ok && !interpreter.quit();
+    out.err_regardless((forgotten ? "exec is missing: " : "") + dropped_text(*dropped) + '\n');
+    return forgotten ? status::usage : result;
   });
 }
 
@@ -174,6 +180,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
                               .production = arguments.production,
                               .profile = arguments.configuration.profile()};
   CurrentNode current(monitor);
+  Transaction transaction(monitor);
   News news(queue, settings, style, input);
   PersistentWatches watches(
       monitor, {.event = [&](const Monitor::Held& held, const Event& event) { news(held, event); },
@@ -205,7 +212,8 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
                                          .locks = locks,
                                          .questions = base.questions,
                                          .sandbox = sandbox,
-                                         .current = current};
+                                         .current = current,
+                                         .transaction = transaction};
   const int result = run_commands(base, around, arguments);
   locks.close(leave_patience);
   session.close();

@@ -12,6 +12,7 @@
 #include "report.h"
 #include "secrets.h"
 #include "signal_relay.h"
+#include "transaction.h"
 
 #include <fmt/core.h>
 
@@ -116,6 +117,7 @@ int Shell::run() {
     return leaving_ && !command_ && background_.empty();
   });
   editor_.end();
+  drop_transaction();
   if (connector_) connector_->stop();
   connector_.reset();
   return status_;
@@ -168,7 +170,8 @@ Completion Shell::complete(const CompletionRequest& request) {
 }
 
 void Shell::start(const std::string& line) {
-  if (const auto background = background_line(line)) {
+  if (const auto background = background_line(line);
+      background && !around_.transaction.get().is_open()) {
     around_.history.get().add(line);
     background_.start(*background);
     status_ = status::ok;
@@ -238,6 +241,9 @@ void Shell::keep_connected() {
 void Shell::interrupt() {
   if (around_.signals.offer(SIGINT)) return;
   if (!command_) {
+    // What is being typed goes first.
+    if (editor_.text().empty()) drop_transaction();
+    editor_.set_prompt(prompt());
     editor_.interrupt();
     return;
   }
@@ -299,18 +305,26 @@ void Shell::warn_of_locks() {
   printer_.flush([this](int fd) { return loop_.await_writable(fd); });
 }
 
+void Shell::drop_transaction() {
+  if (const auto dropped = around_.transaction.get().drop())
+    around_.queue.add(Stream::Err, dropped_text(*dropped) + '\n');
+}
+
 std::string Shell::prompt() const {
+  const auto collected = around_.transaction.get().size();
   const auto& protection = around_.protection;
-  return prompt_text(around_.settings.value("prompt"),
-                     {.server = around_.client.server(),
-                      .state = std::string(state_name(around_.client.current_state())),
-                      .number = around_.history.get().next(),
-                      .node = around_.current.get().path(),
-                      .profile = protection.name(),
-                      .dangerous = protection.read_only || protection.production,
-                      .locks = around_.locks.summary(),
-                      .status = status_},
-                     wants_color(around_.settings.value("color"), isatty(STDOUT_FILENO) != 0));
+  auto text = prompt_text(around_.settings.value("prompt"),
+                          {.server = around_.client.server(),
+                           .state = std::string(state_name(around_.client.current_state())),
+                           .number = around_.history.get().next(),
+                           .node = around_.current.get().path(),
+                           .profile = protection.name(),
+                           .dangerous = protection.read_only || protection.production,
+                           .locks = around_.locks.summary(),
+                           .status = status_},
+                          wants_color(around_.settings.value("color"), isatty(STDOUT_FILENO) != 0));
+  if (collected) text += fmt::format("multi {}> ", *collected + 1);
+  return text;
 }
 
 }  // namespace zksh

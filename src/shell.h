@@ -41,6 +41,7 @@ class Shell {
   void lose_output(int error);
   void suspend();
   void warn_of_locks();
+  void drop_transaction();
   void keep_connected();
   std::string prompt() const;
   bool drained();

@@ -1,0 +1,46 @@
+// check: fail unless a node exists, and has a version.
+#include "command.h"
+#include "node_json.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::int32_t> version;
+  std::string path;
+};
+
+void declare(Options& o, Args& a) {
+  o.number("-v", a.version, "version", "The data version that the node must have; -1: any.");
+  o.node("path", a.path, "The node that must exist.");
+}
+
+CheckOp check_op(const Context& cx, const Args& a) {
+  return {.path = cx.resolve(a.path), .version = a.version.value_or(-1)};
+}
+
+Op operation(Context& cx, const Args& a) { return check_op(cx, a); }
+
+int run(Context& cx, const Args& a) {
+  const auto [path, version] = check_op(cx, a);
+  const auto stat = cx.client.exists(path, Watch::none(), cx.stop);
+  if (!stat) throw ZkError(code::no_node, path);
+  if (version != -1 && version != stat->version) throw ZkError(code::bad_version, path);
+  if (cx.out.json()) print_json(cx, path_json(path).set("version", stat->version));
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command check_command = make_command<Args>(
+    {.name = "check",
+     .group = "Nodes",
+     .summary = "Fail unless a node exists, and has a version",
+     .details =
+         "Silent when all is well; else the status is 4 for no node, 6 for another version. In a "
+         "transaction (multi) it guards the other operations.",
+     .examples = {{"check /app", "Is it there?"},
+                  {"check -v 0 /app", "Has nobody written it since it was made?"},
+                  {"multi 'check -v 0 /app' 'create /app/seen'", "Write only if so."}}},
+    declare, run, operation);
+}  // namespace zksh

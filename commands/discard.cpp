@@ -1,0 +1,32 @@
+// discard: drop the operations that were collected since multi.
+#include "command.h"
+#include "transaction.h"
+
+namespace zksh {
+namespace {
+
+struct Args {};
+
+void declare(Options& /*o*/, Args& /*a*/) {}
+
+int run(Context& cx, const Args& /*a*/) {
+  const auto dropped = cx.transaction.drop();
+  if (!dropped) throw ValueError("no transaction is open; multi opens one");
+  if (cx.input == Input::Terminal) cx.out.err_line("{}", dropped_text(*dropped));
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command discard_command =
+    make_command<Args>({.name = "discard",
+                        .group = "Nodes",
+                        .summary = "Drop the operations that were collected since multi",
+                        .details = "At the prompt Ctrl-C on an empty line does the same.",
+                        .examples = {{"multi", "What follows is kept."},
+                                     {"create /app/a", "This, too."},
+                                     {"discard", "Nothing is sent."}},
+                        .needs = Needs::Nothing,
+                        .beside_transaction = true},
+                       declare, run);
+}  // namespace zksh

@@ -1,0 +1,37 @@
+// exec: send the operations that were collected since multi, all or none.
+#include "command.h"
+#include "transaction.h"
+#include "transaction_commit.h"
+
+namespace zksh {
+namespace {
+
+struct Args {};
+
+void declare(Options& /*o*/, Args& /*a*/) {}
+
+int run(Context& cx, const Args& /*a*/) {
+  const auto plan = cx.transaction.operations();
+  if (!plan.empty()) cx.client.await_connection("", cx.stop);
+  // Only what was sent is gone: with no connection, and after a rehearsal, it can be tried again.
+  if (!cx.rehearsal) cx.transaction.drop();
+  return commit(cx, plan);
+}
+
+}  // namespace
+
+extern const Command exec_command = make_command<Args>(
+    {.name = "exec",
+     .group = "Nodes",
+     .summary = "Send the operations that were collected since multi, all or none",
+     .details =
+         "Prints a line for each operation. When one fails, none is applied: the status is that of "
+         "the one that failed. See multi.",
+     .examples = {{"multi", "What follows is kept."},
+                  {"create /app/a", "The first."},
+                  {"set /app b", "The second."},
+                  {"exec", "Both, or none."}},
+     .writes = true,
+     .beside_transaction = true},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,135 @@
+// multi: several operations in one transaction, all or none.
+#include "command.h"
+#include "line_reader.h"
+#include "transaction.h"
+#include "transaction_commit.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::vector<std::string> words;
+};
+
+void declare(Options& o, Args& a) {
+  o.words("operation|file", a.words,
+          "Operations, each in quotes; or the name of a file that has one on each line, - for "
+          "standard input. Without any, they follow line by line, up to exec.");
+}
+
+/// Drops what was not sent, however this ends.
+class Collection {
+ public:
+  explicit Collection(Transaction& transaction) : transaction_(transaction) {
+    transaction_.begin();
+  }
+  Collection(const Collection&) = delete;
+  Collection& operator=(const Collection&) = delete;
+  ~Collection() { transaction_.drop(); }
+
+ private:
+  Transaction& transaction_;
+};
+
+/// The status of a line that was refused, and why is told.
+int add(Context& cx, const std::string& line, const std::string& place) {
+  const int result = cx.run_line(line);
+  if (result != status::ok) cx.out.err_line("{}: refused; nothing was sent", place);
+  return result;
+}
+
+bool is_blank_or_comment(const std::string& line) {
+  const auto start = line.find_first_not_of(" \t\n\v\f\r");
+  return start == std::string::npos || line[start] == '#';
+}
+
+int collect_file(Context& cx, const std::string& name) {
+  const bool standard_input = name == "-";
+  if (standard_input && (cx.input == Input::Terminal || cx.input == Input::Pipe))
+    throw UsageError("the lines that come from standard input stand between multi and exec");
+  const int fd = standard_input ? STDIN_FILENO : open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw ValueError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+  const auto title = standard_input ? "stdin" : name;
+  LineReader reader(fd, !standard_input, title, cx.stop);
+  std::string line;
+  for (std::size_t number = 1; reader.next(line); ++number) {
+    if (is_blank_or_comment(line)) continue;
+    const auto place = fmt::format("{}:{}", title, number);
+    cx.transaction.come_from(place);
+    const int result = add(cx, line, place);
+    if (result != status::ok) return result;
+  }
+  if (cx.stop.stop_requested()) throw Cancelled();
+  return status::ok;
+}
+
+int collect_words(Context& cx, const std::vector<std::string>& lines) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const int result = add(cx, lines[i], fmt::format("operation {}", i + 1));
+    if (result != status::ok) return result;
+  }
+  return status::ok;
+}
+
+/// A file, and not an operation, which has a blank behind its name.
+std::optional<std::string> file_of(const std::vector<std::string>& words) {
+  if (words.size() != 1) return std::nullopt;
+  const auto& word = words.front();
+  if (word.starts_with('@')) return word.substr(1);
+  if (word.find_first_of(" \t") == std::string::npos) return word;
+  return std::nullopt;
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.words.empty()) {
+    if (cx.input == Input::Arguments)
+      throw SyntaxError("too few arguments: operations expected, or a file of them");
+    if (cx.rehearsal)
+      throw UsageError("--dry-run is an option of exec, or of multi with operations");
+    if (cx.background) throw UsageError("in the background nobody can give it operations");
+    cx.transaction.begin();
+    return status::ok;
+  }
+  const Collection collection(cx.transaction);
+  const auto file = file_of(a.words);
+  const int refused = file ? collect_file(cx, *file) : collect_words(cx, a.words);
+  cx.out.begin_command("multi");
+  if (refused != status::ok) return refused;
+  const auto plan = cx.transaction.operations();
+  return commit(cx, plan);
+}
+
+}  // namespace
+
+extern const Command multi_command = make_command<Args>(
+    {.name = "multi",
+     .group = "Nodes",
+     .summary = "Several operations in one transaction, all or none",
+     .details =
+         "create (with -s and -e), set, delete and check, written as elsewhere. Alone it opens a "
+         "transaction: the lines that follow are kept, exec sends them, discard drops them; one "
+         "that is wrong is refused at once, and in a script nothing is sent then. Prints a line "
+         "for "
+         "each operation: Created with the node's real path, Set with the new version, Deleted, "
+         "Checked; with -o plain the path; with -o json an object of op, path, applied, and "
+         "stat or error. When one fails none is applied, and the status is that of its failure. "
+         "When the connection is lost before the answer comes, either all or none were applied: "
+         "the status is 10. @FILE names a file whatever its name is.",
+     .examples = {{"multi 'create /app/a x' 'set /app y'", "Both, or none."},
+                  {"multi --dry-run 'check /app' 'create -s /app/job-'", "Would it work?"},
+                  {"multi", "Line by line:"},
+                  {"create /app/b x", "kept,"},
+                  {"delete /app/b", "kept,"},
+                  {"exec", "and both sent."}},
+     .writes = true,
+     .beside_transaction = true},
+    declare, run);
+}  // namespace zksh
