@@ -1,0 +1,236 @@
+// TreeText: what a dump's lines say, and what is refused in texts that nobody trusts.
+#include "tree_text.h"
+
+#include "error.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+namespace zksh {
+namespace {
+
+const Acl open_to_all{{.perms = perm::all, .scheme = "world", .id = "anyone"}};
+
+TreeReader::NextLine lines_of(const std::string& text) {
+  return [text, at = std::size_t{0}](std::string& line) mutable {
+    if (at >= text.size()) return false;
+    const auto end = std::min(text.find('\n', at), text.size());
+    line = text.substr(at, end - at);
+    at = end + 1;
+    return true;
+  };
+}
+
+std::vector<TreeRecord> read(const std::string& text) {
+  TreeReader reader(lines_of(text), "f");
+  std::vector<TreeRecord> records;
+  while (auto record = reader.next()) records.push_back(std::move(*record));
+  return records;
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    read(text);
+  } catch (const ValueError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string written(TreeFormat format, const std::vector<TreeRecord>& records) {
+  auto text = tree_header(format, "/app");
+  for (const auto& record : records) text += tree_line(format, record);
+  return text + tree_end(format, 0);
+}
+
+TreeRecord node(const std::string& path, Data data = std::nullopt, Acl acl = open_to_all) {
+  return {.path = path, .acl = std::move(acl), .data = std::move(data)};
+}
+
+constexpr auto head = "zksh-tree\t1\t/app\n";
+constexpr auto top_line = "/\tpersistent\tworld:anyone:cdrwa\tnull\n";
+
+TEST(TreeText, ALineSaysAllOfANode) {
+  const Acl acl{{.perms = perm::read, .scheme = "digest", .id = "ann:aGFzaA=="},
+                {.perms = perm::all, .scheme = "ip", .id = "::1"},
+                {.perms = 64, .scheme = "x:y", .id = "CN=a,O=b"}};
+  TreeRecord record{.path = "/a b",
+                    .life = {.kind = NodeKind::Ttl, .ttl = 1500},
+                    .acl = acl,
+                    .data = "say \"hi\"\\\n\t\x1b[31m \u00fc\u202e",
+                    .limits = {5, -1, -1, 100}};
+  EXPECT_EQ(tree_line(TreeFormat::Text, record),
+            "/a b\tttl=1500\tdigest:ann:aGFzaA==:r,ip:::1:cdrwa,x\\x3ay:CN=a\\x2cO=b:64\t"
+            "\"say \\\"hi\\\"\\\\\\n\\t\\x1b[31m "
+            "\u00fc\\xe2\\x80\\xae\"\tquota:count=5,byteHardLimit=100\n");
+}
+
+TEST(TreeText, NullEmptyAndTheirNamesDiffer) {
+  EXPECT_EQ(data_field(std::nullopt), "null");
+  EXPECT_EQ(data_field(""), "\"\"");
+  EXPECT_EQ(data_field("null"), "\"null\"");
+  EXPECT_EQ(data_field(std::string("\0", 1)), "\"\\x00\"");
+  EXPECT_EQ(data_field("\xff\xfe"), "base64://4=");
+  EXPECT_EQ(data_field("base64:AA=="), "\"base64:AA==\"");
+}
+
+TEST(TreeText, WhatWasWrittenIsRead) {
+  std::mt19937 random(7);
+  std::vector<TreeRecord> records{node("", "")};
+  for (int i = 10; i < 99; ++i) {
+    std::string bytes;
+    const auto size = random() % 20;
+    for (std::size_t k = 0; k < size; ++k) bytes += static_cast<char>(random());
+    records.push_back(node("/n" + std::to_string(i), bytes));
+    records.back().acl.push_back(
+        {.perms = static_cast<int>(random() % 100), .scheme = "s" + bytes, .id = bytes});
+  }
+  records.push_back(node("/o\\\u202e", "", {{.perms = 0, .scheme = "x509", .id = ""}}));
+  records.push_back(node("/o\\\u202e/p"));
+  records.back().life = {.kind = NodeKind::Container};
+  records.back().limits = {1, 0, std::numeric_limits<std::int64_t>::max(), -1};
+  for (const auto format : {TreeFormat::Text, TreeFormat::JsonLines}) {
+    const auto text = written(format, records);
+    TreeReader reader(lines_of(text), "f");
+    EXPECT_EQ(reader.top(), "/app");
+    std::vector<TreeRecord> back;
+    while (auto record = reader.next()) back.push_back(std::move(*record));
+    ASSERT_EQ(back.size(), records.size());
+    for (std::size_t i = 0; i < back.size(); ++i) {
+      EXPECT_EQ(back[i].path, records[i].path);
+      EXPECT_EQ(back[i].life, records[i].life);
+      EXPECT_EQ(back[i].acl, records[i].acl);
+      EXPECT_EQ(back[i].data, records[i].data);
+      EXPECT_EQ(back[i].limits, records[i].limits);
+    }
+    EXPECT_EQ(written(format, back), text);
+    for (const char letter : text)
+      EXPECT_TRUE(letter >= ' ' || letter == '\n' || letter == '\t' || letter < 0);
+  }
+}
+
+TEST(TreeText, EveryCutIsNoticed) {
+  const std::vector<TreeRecord> records{node("", "abc"), node("/a", "\xff\xff\xff"), node("/a/b"),
+                                        node("/c", "x")};
+  for (const auto format : {TreeFormat::Text, TreeFormat::JsonLines}) {
+    const auto text = written(format, records);
+    for (std::size_t size = 0; size + 1 < text.size(); ++size) {
+      std::size_t given = 0;
+      try {
+        TreeReader reader(lines_of(text.substr(0, size)), "f");
+        while (auto record = reader.next()) {
+          EXPECT_EQ(record->data, records[given].data) << "a record that was cut off is given";
+          ++given;
+        }
+        ADD_FAILURE() << "no error for " << size << " bytes";
+      } catch (const ValueError& error) {
+        EXPECT_TRUE(std::string(error.what()).starts_with("f:")) << error.what();
+      }
+    }
+  }
+}
+
+TEST(TreeText, CommentsAndEmptyLinesCountForNothing) {
+  EXPECT_EQ(read("# mine\n\n" + std::string(head) + "# x\n" + top_line + "\nend\n# y\n").size(),
+            1U);
+  EXPECT_EQ(tree_end(TreeFormat::Text, 2), "# 2 ephemeral nodes were left out\nend\n");
+}
+
+TEST(TreeText, MistakesAreNamedWithTheirLine) {
+  const auto with = [](const std::string& lines) { return refusal(head + lines + "end\n"); };
+  EXPECT_EQ(refusal(""),
+            "f:1: there is nothing in it; `dump` begins with a line that names its format");
+  EXPECT_EQ(refusal("hello\n"), "f:1: this is no text that `dump` made");
+  EXPECT_EQ(refusal("zksh-tree\t2\t/a\n"),
+            "f:1: its version is not 1, the one that this zksh knows");
+  EXPECT_EQ(refusal("zksh-tree\t1\ta\n"), "f:1: Path must start with / character");
+  EXPECT_EQ(with(""), "f:2: there is no node in it");
+  EXPECT_EQ(with("/a\tpersistent\tworld:anyone:r\tnull\n"),
+            "f:2: the first node is not the top, /");
+  const auto second = [&](const std::string& line) { return with(top_line + line + "\n"); };
+  EXPECT_EQ(second("/a"), "f:3: a node has a path, a kind, an ACL and data, with tabs between");
+  EXPECT_EQ(second("/a/b\tpersistent\tworld:anyone:r\tnull"), "f:3: /a/b has no parent");
+  EXPECT_EQ(second("/a\tephemeral\tworld:anyone:r\tnull"),
+            "f:3: \"ephemeral\" is none of persistent, container and ttl=MILLISECONDS");
+  for (const auto* ttl : {"ttl=0", "ttl=-1", "ttl=1099511627776", "ttl=1x", "ttl="})
+    EXPECT_NE(second(std::string("/a\t") + ttl + "\tworld:anyone:r\tnull"), "accepted") << ttl;
+  for (const auto* acl : {"", "world", "world:r", ":x:r", "world:anyone:rz", "a\\q:b:r", "a:b:-1"})
+    EXPECT_NE(second(std::string("/a\tpersistent\t") + acl + "\tnull"), "accepted") << acl;
+  for (const auto* data :
+       {"x", "\"", "\"a\"b\"", "\"a\\\"", "base64:A", "\"\\x1\"", "\"\\x 1\"", "\"\\u0031\"", ""})
+    EXPECT_NE(second(std::string("/a\tpersistent\tworld:anyone:r\t") + data), "accepted") << data;
+  for (const auto* rest : {"x", "quota:x=1", "quota:count=-5", "quota:count", "quota:count=1\tx"})
+    EXPECT_NE(second(std::string("/a\tpersistent\tworld:anyone:r\tnull\t") + rest), "accepted")
+        << rest;
+  for (const auto* path : {"a", "//", "/a/", "/a//b", "/.", "/a\\x01", "/a\\x00"})
+    EXPECT_NE(second(std::string(path) + "\tpersistent\tworld:anyone:r\tnull"), "accepted") << path;
+  EXPECT_EQ(second("/b\tpersistent\tworld:anyone:r\tnull\n/a\tpersistent\tworld:anyone:r\tnull"),
+            "f:4: /a stands behind /b: nodes stand in the order of their names");
+  EXPECT_NE(second("/b\tpersistent\tworld:anyone:r\tnull\n/b\tpersistent\tworld:anyone:r\tnull"),
+            "accepted");
+  EXPECT_EQ(refusal(std::string(head) + top_line + "end\n" + top_line),
+            "f:4: something stands behind the end");
+}
+
+TEST(TreeText, HostileJsonIsRefused) {
+  const std::string begin = "{\"format\":\"zksh-tree\",\"version\":1,\"path\":\"/app\"}\n";
+  for (const std::string line :
+       {"{", "[]", "null", "{}", "{\"path\":\"/\"}",
+        "{\"path\":\"/\",\"kind\":\"persistent\",\"acl\":[],\"data\":null}",
+        "{\"path\":\"/\",\"kind\":\"persistent\",\"acl\":[1],\"data\":null}",
+        "{\"path\":\"/"
+        "\",\"kind\":\"persistent\",\"acl\":[{\"scheme\":\"world\",\"id\":\"anyone\",\"perms\":7}],"
+        "\"data\":null}",
+        "{\"path\":\"/"
+        "\",\"kind\":\"ttl\",\"acl\":[{\"scheme\":\"world\",\"id\":\"anyone\",\"perms\":\"r\"}],"
+        "\"data\":null}",
+        "{\"path\":\"/"
+        "\",\"kind\":\"ttl=5\",\"acl\":[{\"scheme\":\"world\",\"id\":\"anyone\",\"perms\":\"r\"}],"
+        "\"data\":null}",
+        "{\"path\":\"/"
+        "\",\"kind\":\"persistent\",\"acl\":[{\"scheme\":\"world\",\"id\":\"anyone\",\"perms\":"
+        "\"r\"}],\"data\":5}",
+        "{\"path\":\"/"
+        "\",\"kind\":\"persistent\",\"acl\":[{\"scheme\":\"world\",\"id\":\"anyone\",\"perms\":"
+        "\"r\"}],\"data\":{\"base64\":\"?\"}}",
+        "{\"format\":\"zksh-tree\",\"version\":1,\"path\":\"/app\"}"})
+    EXPECT_TRUE(refusal(begin + line + "\n{\"end\":true}\n").starts_with("f:2: ")) << line;
+  EXPECT_TRUE(refusal(begin + std::string(100000, '[') + "\n").starts_with("f:2: "));
+  EXPECT_TRUE(
+      refusal("{\"format\":\"zksh-tree\",\"version\":2,\"path\":\"/app\"}\n").starts_with("f:1: "));
+}
+
+TEST(TreeRecord, KindsAreReadFromTheOwner) {
+  const auto life = [](std::uint64_t owner) {
+    Stat stat;
+    stat.ephemeral_owner = static_cast<std::int64_t>(owner);
+    return life_text(life_of(stat));
+  };
+  EXPECT_EQ(life(0), "persistent");
+  EXPECT_EQ(life(0x8000000000000000), "container");
+  EXPECT_EQ(life(0xff000000000005dc), "ttl=1500");
+  EXPECT_EQ(life(0xff0000ffffffffff), "ttl=1099511627775");
+  EXPECT_EQ(life(0xff000100000005dc), "ephemeral");
+  EXPECT_EQ(life(0x100000abc), "ephemeral");
+  EXPECT_EQ(life(0x8000000000000001), "ephemeral");
+}
+
+TEST(TreeRecord, ASubtreeStandsBeforeTheNextSibling) {
+  std::vector<std::string> paths{"/b", "/a-b", "/a/c", "", "/a", "/a/c/d", "/a\xc3\xbc", "/a/b"};
+  std::ranges::sort(paths, stands_before);
+  EXPECT_EQ(paths, (std::vector<std::string>{"", "/a", "/a/b", "/a/c", "/a/c/d", "/a-b",
+                                             "/a\xc3\xbc", "/b"}));
+  EXPECT_FALSE(stands_before("/a", "/a"));
+  EXPECT_TRUE(is_within("/a/b", "/a") && is_within("/a", "/a") && is_within("/x", ""));
+  EXPECT_FALSE(is_within("/ab", "/a"));
+  EXPECT_EQ(path_below("/", "/a"), "/a");
+  EXPECT_EQ(path_from("/", "/a"), "/a");
+  EXPECT_EQ(path_below("/t", ""), "/t");
+  EXPECT_EQ(path_from("/t", "/t/a"), "/a");
+}
+
+}  // namespace
+}  // namespace zksh
