@@ -1,11 +1,13 @@
 // deleteall: remove a node and all below it.
 #include "command.h"
 #include "node_json.h"
+#include "progress.h"
 #include "quoting.h"
 #include "rehearsal.h"
 #include "settings.h"
 #include "subtree_removal.h"
 #include "walk.h"
+#include "work_options.h"
 
 #include <fmt/core.h>
 
@@ -18,6 +20,7 @@ struct Args {
   std::optional<std::string> batch;
   bool yes = false;
   bool force = false;
+  WorkOptions limits;
   std::vector<std::string> paths;
 };
 
@@ -25,6 +28,7 @@ void declare(Options& o, Args& a) {
   o.text("-b", a.batch, "Nodes in one transaction, 1000 by default.", "batch size");
   o.flag("-y,--yes", a.yes, "Do not ask.");
   o.flag("--force", a.force, "Remove what is below / or /zookeeper, too.");
+  declare_work_limits(o, a.limits);
   o.nodes("path", a.paths, "The tops of the subtrees.");
 }
 
@@ -115,8 +119,17 @@ int rehearse(Context& cx, const std::vector<std::string>& tops) {
   return status::ok;
 }
 
-int remove_all_below(Context& cx, const std::string& path, std::size_t batch) {
-  const auto removal = remove_subtree(cx.client, path, batch, cx.stop);
+int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
+                     const WorkLimits& limits) {
+  Progress progress(cx.out, cx.background, "nodes removed");
+  const auto removal = remove_subtree(
+      cx.client,
+      {.top = path,
+       .batch = batch,
+       .limits = limits,
+       .progress = [&](const Removal& now) { progress.reach(now.removed, now.found); }},
+      cx.stop);
+  progress.end();
   if (cx.out.json()) print_json(cx, path_json(path).set("removed", removal.removed));
   if (!removal.failure) return status::ok;
   cx.out.err_line("Failed to delete some node(s) in the subtree!");
@@ -128,6 +141,7 @@ int remove_all_below(Context& cx, const std::string& path, std::size_t batch) {
 
 int run(Context& cx, const Args& a) {
   const auto batch = batch_size(a);
+  const auto limits = a.limits.limits();
   // zkCli ignores what follows the first word.
   const auto paths =
       cx.resolve_all(cx.input == Input::Pipe ? std::vector{a.paths.front()} : a.paths);
@@ -143,7 +157,7 @@ int run(Context& cx, const Args& a) {
   }
   int first_failure = status::ok;
   for (const auto& path : paths) {
-    const int result = remove_all_below(cx, path, batch);
+    const int result = remove_all_below(cx, path, batch, limits);
     if (first_failure == status::ok) first_failure = result;
   }
   return first_failure;

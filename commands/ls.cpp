@@ -3,7 +3,9 @@
 #include "current_node.h"
 #include "listing.h"
 #include "node_json.h"
+#include "result_lines.h"
 #include "walk.h"
+#include "work_options.h"
 
 namespace zksh {
 namespace {
@@ -13,6 +15,7 @@ struct Args {
   bool human = false;
   bool watch = false;
   bool recursive = false;
+  WorkOptions limits;
   std::vector<std::string> paths;
 };
 
@@ -21,20 +24,17 @@ void declare(Options& o, Args& a) {
   o.flag("-h,--human", a.human, "With -s: ages, sizes and owners beside the fields.");
   o.flag("-w", a.watch, "Report the next change of the list; with -R of every list.");
   o.flag("-R", a.recursive, "List the whole subtree, one path a line.");
+  declare_work_limits(o, a.limits);
   o.nodes("path", a.paths,
           "The nodes whose children are listed; the current node if none is given.", false);
 }
 
-void print_subtree(Context& cx, const std::string& top, const Watch& watch) {
-  visit_subtree(
-      cx.client, top, watch,
-      [&](const std::string& node) {
-        if (cx.out.json())
-          print_json(cx, path_json(node));
-        else
-          cx.out.line("{}", cx.out.shown(node));
-      },
-      cx.stop);
+void print_subtree(Context& cx, const std::string& top, const Watch& watch, WorkLimits limits) {
+  ResultLines lines(cx.out);
+  const auto add = [&](const std::string& node) {
+    lines.add(cx.out.json() ? path_json(node).text() : cx.out.shown(node));
+  };
+  lines.during([&] { visit_subtree(cx.client, top, watch, limits, add, cx.stop); });
 }
 
 int run(Context& cx, const Args& a) {
@@ -46,8 +46,9 @@ int run(Context& cx, const Args& a) {
   const auto watch = cx.printed_watch(a.watch || given.legacy);
   const ListingForm form{
       .with_stat = a.stat, .with_paths = given.paths.size() > 1, .human = a.human};
+  const auto limits = a.limits.limits();
   if (a.recursive)
-    for (const auto& path : given.paths) print_subtree(cx, path, watch);
+    for (const auto& path : given.paths) print_subtree(cx, path, watch, limits);
   else
     print_each(cx, given.paths,
                [&](const std::string& path) { print_children(cx, path, watch, form); });

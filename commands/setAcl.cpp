@@ -1,10 +1,11 @@
 // setAcl: say who may do what with a node.
 #include "acl_argument.h"
+#include "batch_writer.h"
 #include "command.h"
 #include "listing.h"
+#include "progress.h"
 #include "walk.h"
-
-#include <deque>
+#include "work_options.h"
 
 namespace zksh {
 namespace {
@@ -15,6 +16,7 @@ struct Args {
   bool recursive = false;
   std::string path;
   std::string acl;
+  WorkOptions limits;
   std::optional<std::int32_t> legacy_version;
 };
 
@@ -25,60 +27,40 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The node.");
   o.acl("acl", a.acl,
         "Who may do what: scheme:id:perms, separated by commas; perms are letters of cdrwa.");
+  declare_work_limits(o, a.limits);
   o.legacy().number("version", a.legacy_version, "", "As -v.");
 }
 
-/// Sets the same ACL on one node after the other, without waiting for each, and tells what failed.
-class AclWriter {
- public:
-  AclWriter(Context& cx, const Acl& acl, std::int32_t version)
-      : cx_(cx), acl_(acl), version_(version) {}
-
-  void write(const std::string& path) {
-    constexpr std::size_t most_in_flight = 256;
-    if (sent_.size() == most_in_flight) take_answer();
-    sent_.push_back({path, cx_.client.start_set_acl(path, acl_, version_)});
-  }
-  void finish() {
-    while (!sent_.empty()) take_answer();
-  }
-  /// Of the first failure.
-  int exit_status() const { return exit_status_; }
-
- private:
-  struct Request {
-    std::string path;
-    Pending<Nothing> answer;
+/// As zkCli, it sets a node's ACL before it looks at what is below, and goes no further where the
+/// new one hides that.
+int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_t version,
+                const WorkLimits& limits) {
+  cx.client.get(top, Watch::none(), cx.stop);
+  int first_failure = status::ok;
+  Progress progress(cx.out, cx.background, "nodes");
+  const auto tell = [&](const Write& write, const Written& result) {
+    progress.advance();
+    if (result.code == code::ok) return;
+    progress.end();
+    cx.out.line("{}", cx.out.shown(keeper_message(result.code, path_of(write))));
+    if (first_failure == status::ok)
+      first_failure = ZkError(result.code, path_of(write), true).exit_status();
   };
-
-  void take_answer() {
-    const auto request = std::move(sent_.front());
-    sent_.pop_front();
-    const int code = cx_.client.await(request.answer, cx_.stop).code;
-    if (code == code::ok) return;
-    cx_.out.line("{}", cx_.out.shown(keeper_message(code, request.path)));
-    if (exit_status_ == status::ok) exit_status_ = ZkError(code, request.path, true).exit_status();
-  }
-
-  Context& cx_;
-  const Acl& acl_;
-  std::int32_t version_;
-  std::deque<Request> sent_;
-  int exit_status_ = status::ok;
-};
-
-int set_subtree(Context& cx, const std::string& path, const Acl& acl, std::int32_t version) {
-  AclWriter writer(cx, acl, version);
+  BatchWriter writer(cx.client, {.limits = limits}, tell, cx.stop);
+  const auto set = [&](const std::string& path) {
+    writer.add(SetAclOp{.path = path, .acl = acl, .version = version});
+  };
+  const auto enter = [](const TreeNode& node) {
+    if (!node.readable) throw ZkError(code::no_auth, node.path);
+  };
   try {
-    visit_subtree(
-        cx.client, path, Watch::none(), [&](const std::string& node) { writer.write(node); },
-        cx.stop);
+    walk_tree(cx.client, {.tops = {top}, .limits = limits, .ahead = set, .enter = enter}, cx.stop);
   } catch (const ZkError&) {
     writer.finish();  // what happened before is told before
     throw;
   }
   writer.finish();
-  return writer.exit_status();
+  return first_failure;
 }
 
 int run(Context& cx, const Args& a) {
@@ -88,7 +70,7 @@ int run(Context& cx, const Args& a) {
     cx.client.get(path, Watch::none(), cx.stop);  // no node goes first
   refuse_empty(acl);
   const auto version = a.version ? *a.version : a.legacy_version.value_or(-1);
-  if (a.recursive) return set_subtree(cx, path, acl, version);
+  if (a.recursive) return set_subtree(cx, path, acl, version, a.limits.limits());
   if (a.stat)
     print_stat(cx, cx.client.set_acl(path, acl, version, cx.stop));
   else

@@ -83,7 +83,7 @@ void refuse_quota_below(Context& cx, const std::string& path) {
   std::set<std::string, std::less<>> with_quota;
   try {
     visit_subtree(
-        cx.client, top, Watch::none(),
+        cx.client, top, Watch::none(), {},
         [&](const std::string& node) {
           nodes.push_back(node);
           if (base_name(node) == limits_name) with_quota.emplace(parent_path(node));

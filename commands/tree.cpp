@@ -4,13 +4,12 @@
 #include "id_text.h"
 #include "json.h"
 #include "live_picture.h"
+#include "result_lines.h"
 #include "tree_drawing.h"
 #include "walk.h"
+#include "work_options.h"
 
 #include <fmt/format.h>
-
-#include <limits>
-#include <utility>
 
 namespace zksh {
 namespace {
@@ -20,6 +19,7 @@ struct Args {
   bool counts = false;
   bool sizes = false;
   std::optional<std::string> output;
+  WorkOptions limits;
   std::optional<std::string> path;
 };
 
@@ -29,25 +29,9 @@ void declare(Options& o, Args& a) {
   o.flag("-s,--size", a.sizes, "How long each value is, and all of them together.");
   o.choice("-o,--output", a.output, {"text", "plain", "json"}, "format",
            "A drawing; plain: one path a line; or JSON, an object a line.");
+  declare_work_limits(o, a.limits);
   o.node("path", a.path, "The top node; the current one if it is left out.");
 }
-
-/// Lines on their way to stdout, some thousands of them at once.
-class Lines {
- public:
-  explicit Lines(Output& out) : out_(out) {}
-  void add(const std::string& line) {
-    text_ += line;
-    text_ += '\n';
-    if (text_.size() >= enough) flush();
-  }
-  void flush() { out_.out(std::exchange(text_, {})); }
-
- private:
-  static constexpr std::size_t enough = 64U << 10U;
-  Output& out_;
-  std::string text_;
-};
 
 Json node_json(const TreeNode& node) {
   auto json = Json::object();
@@ -68,27 +52,25 @@ int run(Context& cx, const Args& a) {
                                              : Format::Zkcli);
   if (a.depth && *a.depth < 0) throw ValueError("--depth: a number from 0 on");
   const auto top = a.path ? cx.resolve(*a.path) : cx.knows_current_node() ? cx.resolve(".") : "/";
-  const auto depth =
-      a.depth ? static_cast<std::size_t>(*a.depth) : std::numeric_limits<std::size_t>::max();
+  const auto depth = a.depth ? static_cast<std::size_t>(*a.depth) : any_depth;
   TreeDrawing drawing({.ascii = !terminal_shows_utf8(),
                        .color = wants_color(cx),
                        .counts = a.counts,
                        .sizes = a.sizes,
                        .depth = depth});
   const auto format = cx.out.style().format;
-  Lines lines(cx.out);
+  ResultLines lines(cx.out);
   std::string unlisted;  // the first, and how many there are
   std::size_t unlisted_count = 0;
-  visit_in_drawing_order(
-      cx.client, top, depth,
-      [&](const TreeNode& node) {
-        if (!node.readable && ++unlisted_count == 1) unlisted = node.path;
-        if (format == Format::Json)
-          lines.add(node_json(node).text());
-        else
-          lines.add(cx.out.plain() ? cx.out.shown(node.path) : drawing.line(node));
-      },
-      cx.stop);
+  const auto enter = [&](const TreeNode& node) {
+    if (!node.readable && ++unlisted_count == 1) unlisted = node.path;
+    if (format == Format::Json)
+      lines.add(node_json(node).text());
+    else
+      lines.add(cx.out.plain() ? cx.out.shown(node.path) : drawing.line(node));
+  };
+  const WalkPlan plan{.tops = {top}, .depth = depth, .limits = a.limits.limits(), .enter = enter};
+  lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
   if (format == Format::Zkcli) lines.add(drawing.summary());
   lines.flush();
   if (unlisted_count == 0) return status::ok;

@@ -58,6 +58,19 @@ std::string_view event_name(Event::Type type) {
 
 bool fits_multi(const CreateOp& op) { return op.mode != CreateMode::Container && op.ttl == 0; }
 
+Pending<Listing> Client::start_names(const std::string& path, const Watch& watch) {
+  return std::make_shared<Answer<Listing>>(
+      [children = start_children(path, watch)](
+          const Monitor::Held& held) -> std::optional<Outcome<Listing>> {
+        const auto& answer = (*children)(held);
+        if (!answer) return std::nullopt;
+        Outcome<Listing> listing{.code = answer->code, .value = {}, .culprit = answer->culprit};
+        listing.value.stat = answer->value.stat;
+        for (const auto& name : answer->value.names) listing.value.names.add(name);
+        return listing;
+      });
+}
+
 Created Client::create(const CreateOp& op, const std::stop_token& stop) {
   await_connection(op.path, stop);
   return written_or_throw(await_write(start_create(op), op.path, stop), op.path, op.data);

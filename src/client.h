@@ -2,6 +2,7 @@
 #pragma once
 
 #include "monitor.h"
+#include "name_list.h"
 #include "zk_error.h"
 
 #include <cstdint>
@@ -44,6 +45,12 @@ struct Node {
 struct Children {
   std::vector<std::string> names;  ///< in the server's order
   Stat stat;                       ///< the parent's
+};
+
+/// As Children, of any number.
+struct Listing {
+  NameList names;  ///< in the server's order
+  Stat stat;       ///< the parent's
 };
 
 namespace perm {
@@ -297,6 +304,8 @@ class Client {
   virtual Pending<Stat> start_exists(const std::string& path, const Watch& watch) = 0;
   virtual Pending<Node> start_get(const std::string& path, const Watch& watch) = 0;
   virtual Pending<Children> start_children(const std::string& path, const Watch& watch) = 0;
+  /// As start_children, for lists of any length: the answer takes little more memory than its bytes.
+  virtual Pending<Listing> start_names(const std::string& path, const Watch& watch);
   virtual Pending<NodeAcl> start_get_acl(const std::string& path) = 0;
   virtual Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
                                          std::int32_t version) = 0;

@@ -43,6 +43,9 @@ class ForwardingClient : public Client {
   Pending<Children> start_children(const std::string& path, const Watch& watch) override {
     return inner_.start_children(path, watch);
   }
+  Pending<Listing> start_names(const std::string& path, const Watch& watch) override {
+    return inner_.start_names(path, watch);
+  }
   Pending<NodeAcl> start_get_acl(const std::string& path) override {
     return inner_.start_get_acl(path);
   }

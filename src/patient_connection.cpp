@@ -1,6 +1,7 @@
 // Patient connection: waiting for a session for as long as it takes.
 #include "patient_connection.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace zksh {
@@ -27,14 +28,32 @@ bool try_connection(Client& client, const std::string& path, const std::stop_tok
 
 }  // namespace
 
-void await_connection_patiently(Client& client, const std::string& path,
-                                const std::stop_token& stop) {
+namespace {
+
+void await_until(Client& client, const std::string& path, Clock::time_point deadline,
+                 const std::stop_token& stop) {
   while (!try_connection(client, path, stop)) {
+    if (Clock::now() >= deadline) throw ZkError(code::connection_loss, path);
     client.monitor().wait_until(
         stop, Clock::now() + between_attempts,
         [&](const Monitor::Held& held) { return is_connected(client.state(held)); });
     if (stop.stop_requested()) throw Cancelled();
   }
+}
+
+}  // namespace
+
+void await_connection_patiently(Client& client, const std::string& path,
+                                const std::stop_token& stop) {
+  await_until(client, path, Clock::time_point::max(), stop);
+}
+
+void await_reconnection(Client& client, const std::string& path, Clock::time_point last_answer,
+                        const std::stop_token& stop) {
+  const auto patience = std::max<std::chrono::milliseconds>(
+      std::chrono::milliseconds(client.negotiated_timeout()), 10s);
+  if (Clock::now() >= last_answer + patience) throw ZkError(code::connection_loss, path);
+  await_until(client, path, last_answer + patience, stop);
 }
 
 bool is_connection_trouble(int code) {

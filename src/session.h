@@ -61,6 +61,7 @@ class Session final : public Client {
   Pending<Stat> start_exists(const std::string& path, const Watch& watch) override;
   Pending<Node> start_get(const std::string& path, const Watch& watch) override;
   Pending<Children> start_children(const std::string& path, const Watch& watch) override;
+  Pending<Listing> start_names(const std::string& path, const Watch& watch) override;
   Pending<NodeAcl> start_get_acl(const std::string& path) override;
   Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
                                  std::int32_t version) override;
@@ -79,6 +80,8 @@ class Session final : public Client {
  private:
   struct State;
   std::shared_ptr<Handle> handle();
+  template <class T>
+  Pending<T> start_list(const std::string& path, const Watch& watch);
   void replace(std::shared_ptr<Handle> fresh, const std::string& server);
   void open_again();
   void await_answers();

@@ -2,6 +2,7 @@
 #include "session_calls.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,17 @@ Watcher watcher_for(const std::string& path, WatchKind kind, const Watch& watch,
   return watcher;
 }
 
+void take_names(const String_vector& from, std::vector<std::string>& to) {
+  to.assign(from.data, from.data + from.count);
+}
+
+void take_names(const String_vector& from, NameList& to) {
+  std::size_t bytes = 0;
+  for (int i = 0; i < from.count; ++i) bytes += std::strlen(from.data[i]);
+  to.reserve(static_cast<std::size_t>(from.count), bytes);
+  for (int i = 0; i < from.count; ++i) to.add(from.data[i]);
+}
+
 }  // namespace
 
 Pending<Created> Session::start_create(const CreateOp& op) {
@@ -109,18 +121,27 @@ Pending<Node> Session::start_get(const std::string& path, const Watch& watch) {
   });
 }
 
-Pending<Children> Session::start_children(const std::string& path, const Watch& watch) {
+template <class T>
+Pending<T> Session::start_list(const std::string& path, const Watch& watch) {
   const auto done = [](int rc, const String_vector* names, const ::Stat* stat, const void* data) {
-    Children children{.names = {}, .stat = stat_of(stat)};
-    if (names) children.names.assign(names->data, names->data + names->count);
-    answer<Children>(data, rc, std::move(children));
+    T list{.names = {}, .stat = stat_of(stat)};
+    if (names) take_names(*names, list.names);
+    answer<T>(data, rc, std::move(list));
   };
   const auto on = handle();
-  auto call = std::make_unique<CallOf<Children>>();
+  auto call = std::make_unique<CallOf<T>>();
   const auto watcher = watcher_for(path, WatchKind::OfChildren, watch, monitor_, on.get());
   return start(monitor_, on, std::move(call), [&](zhandle_t* zh, const void* data) {
     return zoo_awget_children2(zh, path.c_str(), watcher.function, watcher.context, done, data);
   });
+}
+
+Pending<Children> Session::start_children(const std::string& path, const Watch& watch) {
+  return start_list<Children>(path, watch);
+}
+
+Pending<Listing> Session::start_names(const std::string& path, const Watch& watch) {
+  return start_list<Listing>(path, watch);
 }
 
 Pending<NodeAcl> Session::start_get_acl(const std::string& path) {

@@ -1,7 +1,10 @@
-// SubtreeRemoval: removing a node and all below it, as fast as the server takes transactions.
+// SubtreeRemoval: finding a subtree's nodes, then removing them.
 #include "subtree_removal.h"
 
-#include "node_path.h"
+#include "batch_writer.h"
+#include "found_tree.h"
+#include "patient_connection.h"
+#include "walk.h"
 
 #include <algorithm>
 #include <deque>
@@ -12,216 +15,222 @@ namespace zksh {
 namespace {
 
 constexpr std::size_t listed_one_by_one = 10'000;
-constexpr std::size_t reads_in_flight = 256;
-constexpr std::size_t batches_in_flight = 8;
-// Half of the server's default limit for one request (jute.maxbuffer, 1 MiB).
-constexpr std::size_t batch_bytes = 512U << 10U;
+// Of one part.
+constexpr std::size_t most_memory = 32U << 20U;
 
-/// The nodes of a subtree, every parent before its children.
-struct Subtree {
-  std::vector<std::string> paths;
-  std::vector<bool> is_guessed_leaf;  ///< taken for a leaf without having been listed
-
-  std::size_t size() const { return paths.size(); }
-  void add(std::string path) {
-    paths.push_back(std::move(path));
-    is_guessed_leaf.push_back(false);
-  }
-};
-
-/// Finds a subtree's nodes, many requests in flight.
+/// Finds subtrees' nodes, breadth first, many requests in flight.
 class Explorer {
  public:
-  Explorer(Client& client, const std::stop_token& stop) : client_(client), stop_(stop) {}
+  Explorer(Client& client, const WorkLimits& limits, const std::stop_token& stop)
+      : client_(client), window_(limits.window), pace_(client, limits.rate), stop_(stop) {}
 
-  Subtree explore(const std::string& top) {
-    client_.await_connection(top, stop_);
-    found_.add(top);
-    to_ask_.push_back({.node = 0, .siblings_end = 1});
+  /// Nothing when they take too much memory. Missing tops are left out, if there are several.
+  std::optional<FoundTree> explore(const std::vector<std::string>& tops) {
+    client_.await_connection(tops.front(), stop_);
+    for (const auto& top : tops) found_.add(FoundTree::no_parent, top);
+    ask_each(0, found_.size());
+    several_tops_ = tops.size() > 1;
     while (!to_ask_.empty() || !asked_.empty()) {
-      while (!to_ask_.empty() && asked_.size() < reads_in_flight) {
-        asked_.push_back(to_ask_.front());
-        to_ask_.pop_front();
-        asked_.back().answer =
-            client_.start_children(found_.paths[asked_.back().node], Watch::none());
-      }
-      take_answer();
+      while (!to_ask_.empty() && asked_.size() < window_) ask_next();
+      await_some();
+      while (!asked_.empty() && take_answer())
+        if (found_.memory() > most_memory) return std::nullopt;
     }
     return std::move(found_);
   }
 
  private:
-  /// A node to list. It stands for its later siblings, up to siblings_end.
+  /// Nodes to list, one after the other. Or one that stands for its later siblings.
   struct Question {
-    std::size_t node;
-    std::size_t siblings_end;
-    Pending<Children> answer{};
+    std::uint32_t node;
+    std::uint32_t end;
+    bool stands_for_all = false;
+    Pending<Listing> answer{};
   };
 
-  void take_answer() {
-    const auto question = std::move(asked_.front());
+  void ask_each(std::size_t begin, std::size_t end) {
+    if (begin < end)
+      to_ask_.push_back(
+          {.node = static_cast<std::uint32_t>(begin), .end = static_cast<std::uint32_t>(end)});
+  }
+
+  void ask_next() {
+    auto& next = to_ask_.front();
+    auto question = next;
+    if (next.stands_for_all || ++next.node == next.end) to_ask_.pop_front();
+    send(question);
+  }
+  void send(Question& question) {
+    pace_.take(1, stop_);
+    question.answer = client_.start_names(found_.path(question.node), Watch::none());
+    asked_.push_back(question);
+  }
+
+  void await_some() {
+    const auto middle = asked_[(asked_.size() - 1) / 2].answer;
+    if (!client_.monitor().wait(
+            stop_, [&](const Monitor::Held& held) { return (*middle)(held).has_value(); }))
+      throw Cancelled();
+  }
+
+  bool may_vanish(std::uint32_t node) const { return !found_.is_top(node) || several_tops_; }
+
+  /// False when the next answer is not there.
+  bool take_answer() {
+    auto question = asked_.front();
+    const auto outcome =
+        client_.monitor().look([&](const Monitor::Held& held) -> std::optional<Outcome<Listing>> {
+          auto& answer = (*question.answer)(held);
+          return answer ? std::optional(std::move(*answer)) : std::nullopt;
+        });
+    if (!outcome) return false;
     asked_.pop_front();
-    const auto outcome = client_.await(question.answer, stop_);
-    const bool vanished = outcome.code == code::no_node && question.node != 0;
-    if (outcome.code != code::ok && !vanished)
-      throw ZkError(outcome.code, found_.paths[question.node]);
-    judge_siblings(question, outcome.value.names.empty() && !vanished);
+    const auto path = [&] { return found_.path(question.node); };
+    if (is_connection_trouble(outcome->code)) {
+      await_reconnection(client_, path(), last_answer_, stop_);
+      send(question);
+      return true;
+    }
+    last_answer_ = Clock::now();
+    const bool vanished = outcome->code == code::no_node && may_vanish(question.node);
+    if (outcome->code != code::ok && !vanished) throw ZkError(outcome->code, path());
+    if (question.stands_for_all)
+      judge_siblings(question, outcome->value.names.empty() && !vanished);
+    const auto& names = outcome->value.names;
     const auto begin = found_.size();
-    for (const auto& name : outcome.value.names)
-      found_.add(join_path(found_.paths[question.node], name));
-    if (begin == found_.size()) return;
-    if (found_.size() > listed_one_by_one)
-      to_ask_.push_back({.node = begin, .siblings_end = found_.size()});
-    else
-      ask_each(begin, found_.size());
+    for (std::size_t i = 0; i < names.size(); ++i) found_.add(question.node, names[i]);
+    open_row(begin, found_.size());
+    return true;
+  }
+
+  void open_row(std::size_t begin, std::size_t end) {
+    if (end <= listed_one_by_one || begin == end) return ask_each(begin, end);
+    to_ask_.push_back({.node = static_cast<std::uint32_t>(begin),
+                       .end = static_cast<std::uint32_t>(end),
+                       .stands_for_all = true});
   }
 
   void judge_siblings(const Question& question, bool leaf) {
-    if (leaf)
-      std::fill(found_.is_guessed_leaf.begin() + static_cast<std::ptrdiff_t>(question.node) + 1,
-                found_.is_guessed_leaf.begin() + static_cast<std::ptrdiff_t>(question.siblings_end),
-                true);
-    else
-      ask_each(question.node + 1, question.siblings_end);
-  }
-
-  void ask_each(std::size_t begin, std::size_t end) {
-    for (auto i = begin; i < end; ++i) to_ask_.push_back({.node = i, .siblings_end = i + 1});
+    if (!leaf) return ask_each(question.node + 1, question.end);
+    for (auto i = question.node + 1; i < question.end; ++i) found_.guess_leaf(i);
   }
 
   Client& client_;
+  std::size_t window_;
+  Pace pace_;
   const std::stop_token& stop_;
-  Subtree found_;
+  FoundTree found_;
+  bool several_tops_ = false;
   std::deque<Question> to_ask_;
   std::deque<Question> asked_;
+  Clock::time_point last_answer_ = Clock::now();
 };
 
 class Remover {
  public:
-  Remover(Client& client, std::size_t batch, const std::stop_token& stop)
-      : client_(client), batch_(std::max<std::size_t>(batch, 1)), stop_(stop) {}
+  Remover(Client& client, const RemovalPlan& plan, const std::stop_token& stop)
+      : client_(client), plan_(plan), stop_(stop) {}
 
-  Removal run(const std::string& top) {
-    remove(top);
+  Removal run() {
+    remove({plan_.top});
     return std::move(result_);
   }
 
  private:
-  using Answer = Pending<std::vector<OpResult>>;
-  /// The nodes [begin, end) of the subtree, removed from the back.
-  struct Batch {
-    std::size_t begin;
-    std::size_t end;
-    Answer answer{};
-  };
+  void remove(const std::vector<std::string>& tops) {
+    const auto tree = Explorer(client_, plan_.limits, stop_).explore(tops);
+    if (tree)
+      remove_found(*tree);
+    else
+      for (const auto& top : tops) remove_in_parts(top);
+  }
 
-  void remove(const std::string& top) {
-    const auto subtree = Explorer(client_, stop_).explore(top);
-    result_.found += subtree.size();
-    std::deque<Batch> sent;
-    std::vector<Batch> not_empty;
-    auto left = subtree.size();
-    while (left > 0 || !sent.empty()) {
-      if (left > 0 && sent.size() < batches_in_flight) {
-        const auto begin = batch_begin(subtree, left);
-        sent.push_back({begin, left, start(subtree, begin, left)});
-        left = begin;
-        continue;
-      }
-      const auto batch = std::move(sent.front());
-      sent.pop_front();
-      const auto outcome = client_.await(batch.answer, stop_);
-      if (outcome.code == code::not_empty)
-        not_empty.push_back(batch);
-      else
-        settle(subtree, batch, outcome);
+  void remove_found(const FoundTree& tree) {
+    result_.found += tree.size();
+    std::vector<std::string> not_leaves;  // that were taken for leaves
+    std::vector<std::string> above_those;
+    auto answered = static_cast<std::uint32_t>(tree.size());
+    BatchWriter writer(
+        client_, {.count = plan_.batch, .limits = plan_.limits},
+        [&](const Write& write, const Written& result) {
+          --answered;
+          if (result.code == code::not_empty)
+            (tree.is_guessed_leaf(answered) ? not_leaves : above_those).push_back(path_of(write));
+          else
+            note(path_of(write), result);
+        },
+        stop_);
+    for (auto i = static_cast<std::uint32_t>(tree.size()); i > 0; --i)
+      writer.add(RemoveOp{.path = tree.path(i - 1)});
+    writer.finish();
+    if (!not_leaves.empty()) {
+      result_.found -= not_leaves.size();  // they are found again
+      remove(not_leaves);
     }
-    for (const auto& batch : not_empty) retry(subtree, batch);
+    remove_each(above_those);
   }
 
-  std::size_t batch_begin(const Subtree& subtree, std::size_t end) const {
-    std::size_t bytes = 0;
-    auto begin = end;
-    while (begin > 0 && end - begin < batch_ && (begin == end || bytes < batch_bytes))
-      bytes += subtree.paths[--begin].size() + 16;
-    return begin;
+  /// Those that had children when it was their turn, from the deepest up.
+  void remove_each(const std::vector<std::string>& paths) {
+    auto writer = plain_writer();
+    for (const auto& path : paths) writer.add(RemoveOp{.path = path});
+    writer.finish();
   }
 
-  Answer start(const Subtree& subtree, std::size_t begin, std::size_t end) {
-    client_.await_connection(subtree.paths[begin], stop_);
-    std::vector<Op> ops;
-    ops.reserve(end - begin);
-    for (auto i = end; i > begin; --i) ops.emplace_back(RemoveOp{.path = subtree.paths[i - 1]});
-    return client_.start_multi(ops);
+  /// Of a tree too large to be remembered: every node after all below it. Reading and writing take
+  /// turns: a session's reads wait for its own writes to be applied.
+  void remove_in_parts(const std::string& top) {
+    auto writer = plain_writer();
+    NameList part;
+    const auto remove_part = [&] {
+      for (std::size_t i = 0; i < part.size(); ++i)
+        writer.add(RemoveOp{.path = std::string(part[i])});
+      writer.finish();
+      part.clear();
+    };
+    const auto enter = [](const TreeNode& node) {
+      if (!node.readable && node.stat.num_children > 0) throw ZkError(code::no_auth, node.path);
+    };
+    const auto leave = [&](const TreeNode& node) {
+      ++result_.found;
+      part.add(node.path);
+      if (part.memory() > most_memory) remove_part();
+    };
+    walk_tree(client_,
+              {.tops = {top},
+               .may_be_missing = true,
+               .limits = plan_.limits,
+               .enter = enter,
+               .leave = leave},
+              stop_);
+    remove_part();
   }
 
-  void settle(const Subtree& subtree, const Batch& batch,
-              const Outcome<std::vector<OpResult>>& outcome) {
-    if (outcome.code == code::ok) {
-      result_.removed += batch.end - batch.begin;
-    } else if (outcome.code == code::no_node) {
-      remove_one_by_one(subtree, batch);
-    } else {
-      fail(outcome.code, culprit(subtree, batch, outcome));
-    }
+  BatchWriter plain_writer() {
+    return {client_,
+            {.count = plan_.batch, .limits = plan_.limits},
+            [this](const Write& write, const Written& result) { note(path_of(write), result); },
+            stop_};
   }
 
-  /// What made the transaction fail; its first node when the answer does not say.
-  static const std::string& culprit(const Subtree& subtree, const Batch& batch,
-                                    const Outcome<std::vector<OpResult>>& outcome) {
-    if (!outcome.culprit.empty()) return outcome.culprit;
-    const auto& results = outcome.value;
-    for (std::size_t i = 0; i < results.size(); ++i)
-      if (results[i].code == outcome.code) return subtree.paths[batch.end - 1 - i];
-    return subtree.paths[batch.end - 1];
-  }
-
-  void remove_one_by_one(const Subtree& subtree, const Batch& batch) {
-    std::vector<Pending<Nothing>> answers;
-    for (auto i = batch.end; i > batch.begin; --i)
-      answers.push_back(client_.start_remove({.path = subtree.paths[i - 1]}));
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      const auto outcome = client_.await(answers[i], stop_);
-      if (outcome.code == code::ok)
-        ++result_.removed;
-      else if (outcome.code != code::no_node)
-        fail(outcome.code,
-             outcome.culprit.empty() ? subtree.paths[batch.end - 1 - i] : outcome.culprit);
-    }
-  }
-
-  /// A second try of a transaction that met a node with children: those of guessed leaves are
-  /// removed first; others may have gone with a transaction that was tried again before.
-  void retry(const Subtree& subtree, const Batch& batch) {
-    std::vector<std::pair<std::size_t, Pending<Children>>> asked;
-    for (auto i = batch.begin; i < batch.end; ++i)
-      if (subtree.is_guessed_leaf[i])
-        asked.emplace_back(i, client_.start_children(subtree.paths[i], Watch::none()));
-    for (const auto& [i, answer] : asked) {
-      const auto children = client_.await(answer, stop_);
-      if (children.code != code::ok && children.code != code::no_node)
-        throw ZkError(children.code, subtree.paths[i]);
-      for (const auto& name : children.value.names) remove(join_path(subtree.paths[i], name));
-    }
-    const auto answer = start(subtree, batch.begin, batch.end);
-    settle(subtree, batch, client_.await(answer, stop_));
-  }
-
-  void fail(int code, const std::string& path) {
-    if (!result_.failure) result_.failure.emplace(code, path, true);
+  void note(const std::string& path, const Written& result) {
+    if (result.code == code::ok || (result.code == code::no_node && result.sent_before))
+      ++result_.removed;
+    else if (result.code != code::no_node && !result_.failure)
+      result_.failure.emplace(result.code, result.culprit.empty() ? path : result.culprit, true);
+    if (plan_.progress) plan_.progress(result_);
   }
 
   Client& client_;
-  std::size_t batch_;
+  const RemovalPlan& plan_;
   const std::stop_token& stop_;
   Removal result_;
 };
 
 }  // namespace
 
-Removal remove_subtree(Client& client, const std::string& top, std::size_t batch,
-                       const std::stop_token& stop) {
-  return Remover(client, batch, stop).run(top);
+Removal remove_subtree(Client& client, const RemovalPlan& plan, const std::stop_token& stop) {
+  return Remover(client, plan, stop).run();
 }
 
 }  // namespace zksh

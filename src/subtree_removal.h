@@ -2,8 +2,10 @@
 #pragma once
 
 #include "client.h"
+#include "work_limits.h"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -13,18 +15,31 @@ namespace zksh {
 struct Removal {
   std::size_t removed = 0;
   std::size_t found = 0;             ///< nodes that were to be removed
-  std::optional<ZkError> failure{};  ///< the first; its transaction was not applied
+  std::optional<ZkError> failure{};  ///< the first
+};
+
+struct RemovalPlan {
+  std::string top{};
+  std::size_t batch = 1000;  ///< nodes in a transaction
+  WorkLimits limits{};
+  /// Called now and then with what is done so far, on the caller's thread.
+  std::function<void(const Removal& so_far)> progress{};
 };
 
 /// Finds the nodes of a subtree, then removes them from the deepest up, in transactions of at most
 /// `batch` nodes (fewer when their paths are long), several in flight; siblings go in the reverse
-/// of the server's order. Up to 10 000 nodes, each is listed before anything is removed, as
-/// ZooKeeper's own ZKUtil.deleteRecursive does. Beyond that a long row of siblings is judged by its
-/// first: when that has no children the others are taken for leaves too, and are listed only when
-/// the server says that one is not empty. A transaction with a node that is gone already is sent
-/// again node by node; any other failure leaves its whole transaction undone, and the others go on.
-/// Blocks. Throws ZkError for a node that cannot be listed, Cancelled on a stop.
-Removal remove_subtree(Client& client, const std::string& top, std::size_t batch,
-                       const std::stop_token& stop);
+/// of the server's order. Nodes that are gone already are passed over; any other failure leaves its
+/// node, and so the nodes above it, and the others go on.
+///
+/// Up to 10 000 nodes, each is listed before anything is removed, as ZooKeeper's own
+/// ZKUtil.deleteRecursive does. Beyond that a row of siblings is judged by its first: when that has
+/// no children the others are taken for leaves too, and are listed only when the server says that
+/// one is not empty. A tree whose names take more than some tens of megabytes, which is about a
+/// million nodes, is removed part by part, the memory of one part at a time.
+///
+/// A lost connection is waited for (await_reconnection); what it left open is asked and written
+/// again. Blocks. Throws ZkError for a node that cannot be listed and for a connection that does
+/// not come back, Cancelled on a stop.
+Removal remove_subtree(Client& client, const RemovalPlan& plan, const std::stop_token& stop);
 
 }  // namespace zksh

@@ -19,7 +19,7 @@ struct TreeStyle {
   std::size_t depth = 0;  ///< nodes there are not opened: how many children they have is told
 };
 
-/// Draws node after node, in the order of visit_in_drawing_order.
+/// Draws node after node, in the order of walk_tree.
 class TreeDrawing {
  public:
   explicit TreeDrawing(TreeStyle style) : style_(style) {}

@@ -1,193 +1,153 @@
-// Walk: listing subtrees with many requests in flight.
+// Walk: the order of the visits, and what is asked ahead of them.
+//
+// What is ahead lies in a list in the order of the visits: nodes that have been asked for, and
+// rows, the siblings of which nobody has asked for yet. Whenever there is room in the window, the
+// first row in that order gives its next node. So the head of the list never waits behind requests
+// for what comes later, and what is ahead stays small.
 #include "walk.h"
 
 #include "node_path.h"
+#include "walk_reads.h"
 
 #include <algorithm>
-#include <deque>
-#include <list>
-#include <optional>
+#include <map>
 #include <utility>
 
 namespace zksh {
 namespace {
 
-// Enough to hide the round trip; more only fills the server's queue.
-constexpr std::size_t reads_in_flight = 256;
+class Walk {
+ public:
+  Walk(Client& client, const WalkPlan& plan, const std::stop_token& stop)
+      : client_(client),
+        plan_(plan),
+        stop_(stop),
+        // Enough for the window to be full while the first waits for its children, and few enough
+        // for their memory not to matter.
+        reach_(std::max<std::size_t>(4096, 4 * plan.limits.window)),
+        reads_(client, plan, stop) {}
 
-/// The names below a node; none when it has vanished and `may_vanish`.
-Children children_or_throw(Client& client, const std::string& path,
-                           const Pending<Children>& pending, bool may_vanish,
-                           const std::stop_token& stop) {
-  auto outcome = client.await(pending, stop);
-  if (outcome.code == code::no_node && may_vanish) return {};
-  if (outcome.code != code::ok) throw ZkError(outcome.code, path);
-  return std::move(outcome.value);
-}
-
-}  // namespace
-
-std::vector<std::string> subtree_breadth_first(Client& client, const std::string& top,
-                                               const std::stop_token& stop) {
-  client.await_connection(top, stop);
-  std::vector<std::string> paths{top};
-  std::deque<Pending<Children>> asked;
-  std::size_t next_to_ask = 0;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    while (next_to_ask < paths.size() && asked.size() < reads_in_flight)
-      asked.push_back(client.start_children(paths[next_to_ask++], Watch::none()));
-    const auto children = children_or_throw(client, paths[i], asked.front(), i > 0, stop);
-    asked.pop_front();
-    for (const auto& name : children.names) paths.push_back(join_path(paths[i], name));
-  }
-  return paths;
-}
-
-void visit_subtree(Client& client, const std::string& top, const Watch& watch,
-                   const std::function<void(const std::string&)>& visit,
-                   const std::stop_token& stop) {
-  client.get(top, watch, stop);
-  visit(top);
-  struct Entry {
-    std::string path;
-    Pending<Children> children;
-  };
-  std::list<Entry> agenda{{top, nullptr}};
-  bool at_top = true;
-  while (!agenda.empty()) {
-    std::size_t ahead = 0;
-    for (auto& entry : agenda) {
-      if (!entry.children) entry.children = client.start_children(entry.path, watch);
-      if (++ahead == reads_in_flight) break;
+  void run() {
+    if (plan_.tops.empty()) return;
+    client_.await_connection(plan_.tops.front(), stop_);
+    auto tops = std::make_shared<NameList>();
+    for (const auto& top : plan_.tops) tops->add(top);
+    add_row(ahead_.end(), {.names = std::move(tops)});
+    while (!ahead_.empty()) {
+      if (visit_first()) continue;
+      ask_ahead();
+      reads_.await_some();
+      while (const auto complete = reads_.take()) open(*complete);
     }
-    const auto entry = std::move(agenda.front());
-    agenda.pop_front();
-    auto names = children_or_throw(client, entry.path, entry.children, !at_top, stop).names;
-    at_top = false;
-    std::ranges::sort(names);
-    const auto place = agenda.begin();
-    for (const auto& name : names) {
-      auto path = join_path(entry.path, name);
-      visit(path);
-      agenda.insert(place, {std::move(path), nullptr});
-    }
-  }
-}
-
-namespace {
-
-/// A node on its way through visit_stats: first its Stat is asked for, then perhaps its children.
-struct Visited {
-  std::string path;
-  Pending<Stat> stat;
-  Pending<Children> children;
-};
-
-}  // namespace
-
-void visit_stats(Client& client, std::vector<std::string> tops, const StatVisitor& visitor,
-                 const std::stop_token& stop) {
-  std::deque<std::string> waiting(std::make_move_iterator(tops.begin()),
-                                  std::make_move_iterator(tops.end()));
-  std::deque<Visited> asked;
-  while (!waiting.empty() || !asked.empty()) {
-    if (!waiting.empty() && asked.size() < reads_in_flight) {
-      auto pending = client.start_exists(waiting.front(), Watch::none());
-      asked.push_back({std::move(waiting.front()), std::move(pending), nullptr});
-      waiting.pop_front();
-      continue;
-    }
-    auto node = std::move(asked.front());
-    asked.pop_front();
-    if (!node.children) {
-      const auto outcome = client.await(node.stat, stop);
-      if (outcome.code == code::no_node) continue;
-      if (outcome.code != code::ok) throw ZkError(outcome.code, node.path);
-      visitor.visit(node.path, outcome.value);
-      if (outcome.value.num_children == 0) continue;
-      node.children = client.start_children(node.path, Watch::none());
-      asked.push_back(std::move(node));
-      continue;
-    }
-    const auto outcome = client.await(node.children, stop);
-    if (outcome.code == code::no_auth)
-      visitor.unlisted(ZkError(outcome.code, node.path));
-    else if (outcome.code != code::ok && outcome.code != code::no_node)
-      throw ZkError(outcome.code, node.path);
-    for (const auto& name : outcome.value.names) waiting.push_back(join_path(node.path, name));
-  }
-}
-
-namespace {
-
-/// A node on its way through visit_in_drawing_order. One request tells both its Stat and its
-/// children; at the last depth the Stat is enough.
-struct Drawn {
-  TreeNode node{};
-  Pending<Children> children{};
-  Pending<Stat> stat{};
-
-  bool asked() const { return children || stat; }
-  void ask(Client& client, std::size_t depth) {
-    if (node.depth < depth)
-      children = client.start_children(node.path, Watch::none());
-    else
-      stat = client.start_exists(node.path, Watch::none());
-  }
-  /// Sorted names of its children; nothing when it has vanished.
-  std::optional<std::vector<std::string>> take(Client& client, const std::stop_token& stop) {
-    std::vector<std::string> names;
-    if (children) {
-      auto outcome = client.await(children, stop);
-      node.readable = outcome.code != code::no_auth;
-      if (vanished(outcome.code)) return std::nullopt;
-      node.stat = outcome.value.stat;
-      names = std::move(outcome.value.names);
-      std::ranges::sort(names);
-      // Its Stat is for everybody.
-      if (!node.readable) stat = client.start_exists(node.path, Watch::none());
-    }
-    if (stat) {
-      const auto outcome = client.await(stat, stop);
-      if (vanished(outcome.code)) return std::nullopt;
-      node.stat = outcome.value;
-    }
-    return names;
   }
 
  private:
-  bool vanished(int result) const {
-    if (result == code::no_node && node.depth > 0) return true;
-    if (result != code::ok && result != code::no_auth) throw ZkError(result, node.path);
-    return false;
+  void add_row(WalkStops::iterator before, WalkRow row) {
+    auto shared = std::make_shared<WalkRow>(std::move(row));
+    const auto& key = shared->key;
+    rows_.emplace(key, ahead_.insert(before, {.kind = WalkStop::Kind::Row, .row = shared}));
   }
+
+  bool first_is_unasked() const { return ahead_.front().kind == WalkStop::Kind::Row; }
+
+  void ask_ahead() {
+    while (!rows_.empty() && reads_.has_room(first_is_unasked()) &&
+           (nodes_ahead_ < reach_ || first_is_unasked())) {
+      const auto first = rows_.begin();
+      const auto marker = first->second;
+      auto& row = *marker->row;
+      const auto node = ahead_.insert(marker, {.row = marker->row, .place = row.next});
+      node->node.path = row.path(row.next);
+      node->node.depth = row.depth;
+      ++row.next;
+      node->node.last = row.parent.empty() || row.exhausted();
+      ++nodes_ahead_;
+      if (row.exhausted()) {
+        ahead_.erase(marker);
+        rows_.erase(first);
+      }
+      if (plan_.ahead) plan_.ahead(node->node.path);
+      reads_.ask(node);
+    }
+  }
+
+  /// What is behind a node that has been read.
+  void open(WalkStops::iterator stop) {
+    if (stop->vanished || stop->code != code::ok) return;
+    const auto& node = stop->node;
+    auto behind = std::next(stop);
+    if (plan_.leave)
+      behind = ahead_.insert(
+          behind,
+          {.kind = WalkStop::Kind::Leave,
+           .node = {.path = node.path, .depth = node.depth, .last = node.last, .stat = node.stat}});
+    if (node.depth < plan_.depth && !node.children->empty())
+      add_row(behind, {.parent = node.path,
+                       .depth = node.depth + 1,
+                       .names = node.children,
+                       .key = stop->row->key_below(stop->place)});
+  }
+
+  /// False when the first in the order has not been read yet.
+  bool visit_first() {
+    auto& first = ahead_.front();
+    if (first.kind == WalkStop::Kind::Leave) {
+      plan_.leave(first.node);
+    } else {
+      if (first.kind == WalkStop::Kind::Row || !first.complete) return false;
+      --nodes_ahead_;
+      reads_.visited(first);
+      enter(first);
+    }
+    ahead_.pop_front();
+    return true;
+  }
+
+  void enter(WalkStop& first) {
+    auto& node = first.node;
+    const bool may_be_missing = node.depth > 0 || plan_.may_be_missing;
+    if (first.code != code::ok) throw ZkError(first.code, node.path);
+    if (first.vanished && !may_be_missing) throw ZkError(code::no_node, node.path);
+    if (!first.vanished && plan_.enter) plan_.enter(node);
+  }
+
+  Client& client_;
+  const WalkPlan& plan_;
+  const std::stop_token& stop_;
+  std::size_t reach_;
+  WalkReads reads_;
+  WalkStops ahead_;
+  std::map<std::string, WalkStops::iterator> rows_;  ///< by their keys
+  std::size_t nodes_ahead_ = 0;
 };
 
 }  // namespace
 
-void visit_in_drawing_order(Client& client, const std::string& top, std::size_t depth,
-                            const std::function<void(const TreeNode&)>& visit,
-                            const std::stop_token& stop) {
-  client.await_connection(top, stop);
-  std::list<Drawn> agenda;
-  agenda.push_back({.node = {.path = top}});
-  while (!agenda.empty()) {
-    std::size_t ahead = 0;
-    for (auto& entry : agenda) {
-      if (!entry.asked()) entry.ask(client, depth);
-      if (++ahead == reads_in_flight) break;
-    }
-    auto entry = std::move(agenda.front());
-    agenda.pop_front();
-    const auto names = entry.take(client, stop);
-    if (!names) continue;
-    visit(entry.node);
-    const auto place = agenda.begin();
-    for (const auto& name : *names)
-      agenda.insert(place, {.node = {.path = join_path(entry.node.path, name),
-                                     .depth = entry.node.depth + 1,
-                                     .last = &name == &names->back()}});
-  }
+void walk_tree(Client& client, const WalkPlan& plan, const std::stop_token& stop) {
+  Walk(client, plan, stop).run();
+}
+
+void visit_subtree(Client& client, const std::string& top, const Watch& watch,
+                   const WorkLimits& limits, const std::function<void(const std::string&)>& visit,
+                   const std::stop_token& stop) {
+  client.get(top, watch, stop);
+  const auto enter = [&](const TreeNode& node) {
+    if (node.depth == 0) visit(top);
+    if (!node.readable) throw ZkError(code::no_auth, node.path);
+    for (std::size_t i = 0; i < node.children->size(); ++i)
+      visit(join_path(node.path, (*node.children)[i]));
+  };
+  walk_tree(client, {.tops = {top}, .watch = watch, .limits = limits, .enter = enter}, stop);
+}
+
+void visit_stats(Client& client, std::vector<std::string> tops, const StatVisitor& visitor,
+                 const std::stop_token& stop) {
+  const auto enter = [&](const TreeNode& node) {
+    visitor.visit(node.path, node.stat);
+    if (!node.readable && node.stat.num_children > 0)
+      visitor.unlisted(ZkError(code::no_auth, node.path));
+  };
+  walk_tree(client, {.tops = std::move(tops), .may_be_missing = true, .enter = enter}, stop);
 }
 
 }  // namespace zksh

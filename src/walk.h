@@ -1,28 +1,73 @@
-// Walk: listing subtrees with many requests in flight.
+// Walk: visiting subtrees of any size, many requests in flight, in an order that is promised.
 #pragma once
 
 #include "client.h"
+#include "work_limits.h"
 
 #include <cstddef>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 namespace zksh {
 
-/// A node and all below it, breadth first, siblings in the server's order, as ZKUtil.listSubTreeBFS
-/// of ZooKeeper gives them. A node that vanishes meanwhile is left out. Blocks. Throws ZkError for
-/// the top node and for any node that cannot be listed.
-std::vector<std::string> subtree_breadth_first(Client& client, const std::string& top,
-                                               const std::stop_token& stop);
+inline constexpr auto any_depth = std::numeric_limits<std::size_t>::max();
+
+/// A node on a walk.
+struct TreeNode {
+  std::string path{};
+  std::size_t depth = 0;  ///< below the top, whose depth is 0
+  bool last = true;       ///< of its siblings, by name
+  Stat stat{};
+  bool readable = true;      ///< false: the ACL hides its children and its value
+  bool acl_readable = true;  ///< false: the ACL hides itself
+  Data data{};               ///< if asked for
+  Acl acl{};                 ///< if asked for
+  /// Sorted; never null. Empty for a node that is not readable, and at the last depth.
+  std::shared_ptr<const NameList> children{};
+};
+
+/// Where a walk goes, what it asks of each node, and who hears of it.
+struct WalkPlan {
+  /// One after the other. One that is missing, or vanishes, is an error, unless `may_be_missing`.
+  std::vector<std::string> tops{};
+  bool may_be_missing = false;
+  std::size_t depth = any_depth;  ///< of the last nodes that are visited
+  bool data = false;              ///< read the values
+  bool acls = false;              ///< read the ACLs
+  Watch watch = Watch::none();    ///< left on the lists of children; without `data` only
+  WorkLimits limits{};
+  /// Called right before the first request for a node is sent, ahead of the visits; parents before
+  /// their children. What it sends, the servers do before they look at the node.
+  std::function<void(const std::string& path)> ahead{};
+  /// Called for a node before all below it. May block, may throw; may take what is in the node.
+  std::function<void(TreeNode& node)> enter{};
+  /// Called for a node after all below it, if not empty.
+  std::function<void(const TreeNode& node)> leave{};
+};
+
+/// Visits each top and all below it: a node, then the whole of its first child in the byte order of
+/// names, then that of the next. A node that vanishes meanwhile is left out.
+///
+/// Requests go out ahead of the visits, those for the nodes that come first in the order first. One
+/// request tells a node's Stat and its children; with `data` or `acls` it is one for each of these,
+/// and one more where there are children. Memory is bounded: by a few thousand nodes and 16 MiB of
+/// values ahead of the visits, and the packed names of the rows of siblings on the way.
+/// A lost connection is waited for, for as long as await_reconnection says, and what it left
+/// without an answer is asked again, in a new session if need be.
+/// Blocks. Throws ZkError for what cannot be read, other than by its ACL; Cancelled; and what the
+/// visitors throw.
+void walk_tree(Client& client, const WalkPlan& plan, const std::stop_token& stop);
 
 /// Calls `visit(path)` for a node and all below it in the order of zkCli's `ls -R`: a node's sorted
 /// children, then each child's subtree. `watch` is left on every node's children, and on the top
-/// node's data. Memory is bounded by the longest row of siblings at each depth. Blocks; throws as
-/// subtree_breadth_first, after the nodes before the failure were visited.
+/// node's data. Blocks; throws as walk_tree, and for any node that may not be listed, after the
+/// nodes before the failure were visited.
 void visit_subtree(Client& client, const std::string& top, const Watch& watch,
-                   const std::function<void(const std::string&)>& visit,
+                   const WorkLimits& limits, const std::function<void(const std::string&)>& visit,
                    const std::stop_token& stop);
 
 /// What to do with the nodes of a walk that looks at every Stat.
@@ -32,28 +77,9 @@ struct StatVisitor {
   std::function<void(const ZkError&)> unlisted;
 };
 
-/// Visits the nodes and all below them, breadth first. Only nodes that have children are listed,
-/// and so only these must be readable. A node that vanishes meanwhile, or is not there from the
-/// beginning, is left out. Memory is bounded by the widest level. Blocks; throws ZkError,
-/// Cancelled.
+/// Visits the nodes and all below them, as walk_tree; nodes that are not there are left out. Only
+/// nodes that have children must be readable.
 void visit_stats(Client& client, std::vector<std::string> tops, const StatVisitor& visitor,
                  const std::stop_token& stop);
-
-/// A node of a walk that knows where it stands.
-struct TreeNode {
-  std::string path{};
-  std::size_t depth = 0;  ///< the top node's is 0
-  bool last = true;       ///< of its siblings, as they were listed
-  Stat stat{};
-  bool readable = true;  ///< false: its children may not be listed
-};
-
-/// Visits a node and all below it in the order of a drawing: a node, then the whole of its first
-/// child by name, then that of the next. Deeper than `depth` nothing is visited. A node that
-/// vanishes meanwhile is left out. Memory is bounded by the sum of the longest rows of siblings at
-/// each depth. Blocks; throws ZkError for a missing top node and for lost connections, Cancelled.
-void visit_in_drawing_order(Client& client, const std::string& top, std::size_t depth,
-                            const std::function<void(const TreeNode&)>& visit,
-                            const std::stop_token& stop);
 
 }  // namespace zksh

@@ -7,14 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
 namespace zksh {
 namespace {
 
 using testing::ElementsAre;
-
-constexpr auto any_depth = std::numeric_limits<std::size_t>::max();
 
 class TreeDrawingTest : public testing::Test {
  protected:
@@ -26,8 +22,8 @@ class TreeDrawingTest : public testing::Test {
   std::vector<std::string> lines(TreeStyle style) {
     TreeDrawing drawing(style);
     std::vector<std::string> all;
-    visit_in_drawing_order(client, "/a", style.depth,
-                           [&](const TreeNode& node) { all.push_back(drawing.line(node)); }, {});
+    const auto enter = [&](const TreeNode& node) { all.push_back(drawing.line(node)); };
+    walk_tree(client, {.tops = {"/a"}, .depth = style.depth, .enter = enter}, {});
     all.push_back(drawing.summary());
     return all;
   }
@@ -69,9 +65,7 @@ TEST_F(TreeDrawingTest, ANodeThatVanishesIsLeftOut) {
 }
 
 TEST_F(TreeDrawingTest, AMissingTopIsAnError) {
-  const auto visit_nothing = [&] {
-    visit_in_drawing_order(client, "/none", any_depth, [](const TreeNode& /*node*/) {}, {});
-  };
+  const auto visit_nothing = [&] { walk_tree(client, {.tops = {"/none"}}, {}); };
   EXPECT_THROW(visit_nothing(), ZkError);
 }
 
