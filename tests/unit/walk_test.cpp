@@ -1,0 +1,181 @@
+// Walk: its order, its bounds, and what it does when connections and nodes are lost on the way.
+#include "walk.h"
+
+#include "error.h"
+#include "fake_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace zksh {
+namespace {
+
+using testing::ElementsAre;
+
+class WalkTest : public testing::Test {
+ protected:
+  void make(const std::string& path, const std::string& data = "x", const Acl& acl = open_acl()) {
+    other.create({.path = path, .data = data, .acl = acl}, {});
+  }
+  std::vector<std::string> entered(WalkPlan plan) {
+    std::vector<std::string> paths;
+    plan.enter = [&](const TreeNode& node) { paths.push_back(node.path); };
+    walk_tree(client, plan, {});
+    return paths;
+  }
+  /// /a with `width` children, and so on, `depth` levels deep; in the order of a walk.
+  std::vector<std::string> make_tree(const std::string& top, int depth, int width) {
+    make(top);
+    std::vector<std::string> paths{top};
+    for (int i = 0; depth > 0 && i < width; ++i)
+      std::ranges::move(make_tree(top + "/" + std::to_string(i), depth - 1, width),
+                        std::back_inserter(paths));
+    return paths;
+  }
+
+  FakeTree server;
+  FakeClient other{server};
+  FakeClient client{server};
+};
+
+TEST_F(WalkTest, ANodeComesBeforeAllBelowItAndSiblingsByName) {
+  for (const auto* path : {"/a", "/a/c", "/a/b", "/a/b/y", "/a/b/x", "/a/b/x/deep", "/a/b-"})
+    make(path);
+  EXPECT_THAT(entered({.tops = {"/a"}}),
+              ElementsAre("/a", "/a/b", "/a/b/x", "/a/b/x/deep", "/a/b/y", "/a/b-", "/a/c"));
+  EXPECT_THAT(entered({.tops = {"/a"}, .depth = 1}), ElementsAre("/a", "/a/b", "/a/b-", "/a/c"));
+  EXPECT_THAT(entered({.tops = {"/a/c", "/a/b/x"}}), ElementsAre("/a/c", "/a/b/x", "/a/b/x/deep"));
+}
+
+TEST_F(WalkTest, LeavesANodeAfterAllBelowIt) {
+  for (const auto* path : {"/a", "/a/c", "/a/b", "/a/b/x"}) make(path);
+  std::vector<std::string> seen;
+  walk_tree(client,
+            {.tops = {"/a"},
+             .enter = [&](const TreeNode& node) { seen.push_back("+" + node.path); },
+             .leave = [&](const TreeNode& node) { seen.push_back("-" + node.path); }},
+            {});
+  EXPECT_THAT(seen,
+              ElementsAre("+/a", "+/a/b", "+/a/b/x", "-/a/b/x", "-/a/b", "+/a/c", "-/a/c", "-/a"));
+}
+
+TEST_F(WalkTest, TheOrderDoesNotDependOnTheWindow) {
+  const auto all = make_tree("/t", 5, 4);
+  for (const std::size_t window : {1, 2, 7, 256}) {
+    EXPECT_EQ(entered({.tops = {"/t"}, .limits = {.window = window}}), all) << window;
+    EXPECT_EQ(entered({.tops = {"/t"}, .data = true, .acls = true, .limits = {.window = window}}),
+              all)
+        << window;
+  }
+}
+
+TEST_F(WalkTest, ReadsValuesAndAcls) {
+  make("/a", "one");
+  make("/a/b", "two", {{perm::all, "world", "anyone"}, {perm::read, "ip", "10.0.0.1"}});
+  std::vector<std::string> seen;
+  walk_tree(client,
+            {.tops = {"/a"},
+             .data = true,
+             .acls = true,
+             .enter =
+                 [&](const TreeNode& node) {
+                   seen.push_back(node.path + " " + node.data.value_or("?") + " " +
+                                  std::to_string(node.acl.size()));
+                 }},
+            {});
+  EXPECT_THAT(seen, ElementsAre("/a one 1", "/a/b two 2"));
+}
+
+TEST_F(WalkTest, WhatVanishesIsLeftOutWithAllBelow) {
+  make_tree("/t", 2, 2);
+  client.before_request(3, [&] {  // after the top and its first child
+    for (const auto* path : {"/t/1/0", "/t/1/1", "/t/1"}) other.remove({.path = path}, {});
+  });
+  EXPECT_THAT(entered({.tops = {"/t"}, .limits = {.window = 1}}),
+              ElementsAre("/t", "/t/0", "/t/0/0", "/t/0/1"));
+}
+
+TEST_F(WalkTest, AMissingTopIsAnErrorUnlessItMayBe) {
+  EXPECT_THROW(entered({.tops = {"/none"}}), ZkError);
+  make("/a");
+  EXPECT_THAT(entered({.tops = {"/none", "/a"}, .may_be_missing = true}), ElementsAre("/a"));
+}
+
+TEST_F(WalkTest, WhatMayNotBeReadIsVisitedAndMarked) {
+  const Acl hidden{{perm::all & ~perm::read, "world", "anyone"}};
+  make("/a");
+  make("/a/b", "x", hidden);
+  make("/a/b/c");
+  make("/a/d");
+  for (const bool data : {false, true}) {
+    std::vector<std::string> seen;
+    walk_tree(client,
+              {.tops = {"/a"},
+               .data = data,
+               .enter =
+                   [&](const TreeNode& node) {
+                     seen.push_back(node.path + (node.readable ? "" : " hidden ") +
+                                    std::to_string(node.stat.num_children));
+                   }},
+              {});
+    EXPECT_THAT(seen, ElementsAre("/a2", "/a/b hidden 1", "/a/d0"));
+  }
+}
+
+TEST_F(WalkTest, EveryRequestMayBeLostOnce) {
+  const auto all = make_tree("/t", 3, 3);
+  const auto before = client.requests();
+  entered({.tops = {"/t"}, .data = true, .acls = true});
+  const auto count = client.requests() - before;
+  ASSERT_GT(count, 80);
+  for (std::size_t number = 1; number <= count; ++number)
+    for (const auto loss : {FakeClient::Loss::OfAnswer, FakeClient::Loss::OfSession}) {
+      FakeClient loser{server};
+      loser.lose(number, FakeClient::When::BeforeItIsApplied, loss);
+      std::vector<std::string> paths;
+      walk_tree(loser,
+                {.tops = {"/t"},
+                 .data = true,
+                 .acls = true,
+                 .enter = [&](const TreeNode& node) { paths.push_back(node.path); }},
+                {});
+      EXPECT_EQ(paths, all) << number;
+    }
+}
+
+TEST_F(WalkTest, AStopEndsIt) {
+  make_tree("/t", 3, 3);
+  std::stop_source source;
+  const WalkPlan plan{.tops = {"/t"},
+                      .limits = {.window = 1},
+                      .enter = [&](const TreeNode& /*node*/) { source.request_stop(); }};
+  EXPECT_THROW(walk_tree(client, plan, source.get_token()), Cancelled);
+}
+
+TEST_F(WalkTest, AnErrorComesAfterTheVisitsBeforeIt) {
+  make_tree("/t", 1, 3);
+  std::vector<std::string> paths;
+  client.fail_request(3, FakeClient::When::BeforeItIsApplied, code::system_error);
+  const WalkPlan plan{.tops = {"/t"},
+                      .enter = [&](const TreeNode& node) { paths.push_back(node.path); }};
+  try {
+    walk_tree(client, plan, {});
+    ADD_FAILURE() << "it went on";
+  } catch (const ZkError& error) {
+    EXPECT_EQ(error.path(), "/t/1");
+  }
+  EXPECT_THAT(paths, ElementsAre("/t", "/t/0"));
+}
+
+TEST_F(WalkTest, AsFarAsLsRecursiveGoes) {
+  for (const auto* path : {"/a", "/a/c", "/a/b", "/a/b/x", "/a/c/y"}) make(path);
+  std::vector<std::string> paths;
+  visit_subtree(client, "/a", Watch::none(), {},
+                [&](const std::string& path) { paths.push_back(path); }, {});
+  EXPECT_THAT(paths, ElementsAre("/a", "/a/b", "/a/c", "/a/b/x", "/a/c/y"));
+}
+
+}  // namespace
+}  // namespace zksh
