@@ -4,6 +4,7 @@
 #include "server_words.h"
 
 #include "four_letter_word.h"
+#include "told_sessions.h"
 
 #include <fmt/core.h>
 
@@ -50,17 +51,8 @@ std::optional<std::int64_t> number_at(std::string_view text) {
 
 std::map<std::int64_t, std::string> parse_cons(std::string_view answer) {
   std::map<std::int64_t, std::string> addresses;
-  for_each_line(answer, [&](std::string_view line) {
-    // " /10.0.0.7:51234[1](queued=0,…,sid=0x1000…,…)"; no sid: not a client
-    const auto slash = line.find('/');
-    const auto end = line.rfind('[', line.find("](queued="));
-    const auto sid = line.find("sid=");
-    if (slash == std::string_view::npos || end == std::string_view::npos || end < slash ||
-        sid == std::string_view::npos)
-      return;
-    const auto session = session_at(line.substr(sid + 4));
-    if (session) addresses[*session] = line.substr(slash + 1, end - slash - 1);
-  });
+  for (auto& connection : parse_connections(answer))
+    addresses[connection.session] = std::move(connection.address);
   return addresses;
 }
 

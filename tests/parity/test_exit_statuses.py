@@ -58,6 +58,8 @@ TABLE = """
 0   config
 0   4lw ruok
 0   health
+0   wchc
+0   who /a
 0   history
 0   printwatches
 0   version
@@ -112,6 +114,9 @@ TABLE = """
 2   getAllChildrenNumber
 2   reconfig
 2   redo abc
+1   who 0x5
+2   who 0x
+4   who /none
 2   4lw
 2   health 127.0.0.1:1
 2   4lw srvx

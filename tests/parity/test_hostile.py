@@ -125,6 +125,9 @@ CASES = {
     "watch": ["watch -i -n 1 {}", "watch -i -d -n 1 {}", "watch -R -i -d -n 9 /", "watch -i -n 1 -o json {}",
               "watch -i -d -n 1 -o plain {}", f"watch -i -n 1 {MISSING}", f"watch -i -n 1 -x {typed('exit 3 #' + ATTACK)} {{}}",
               f"watch -n {BAD} /", f"watch -t {BAD} /"],
+    "wchc": ["get -w {}", "wchc", "wchc -p", "wchc {}", "wchc -o plain", f"wchc {BAD}"],
+    "who": ["create -e {}/ephemeral x", "who {}", "get -w {}", "who", "who -o plain", "who -o plain {}", f"who {BAD}", f"who {MISSING}",
+            f"who {typed('0x1' + ATTACK)}"],
     "whoami": [f"addauth digest {typed('ann' + ATTACK + ':x')}", "whoami", "whoami -o plain"],
     "wlock": ["wlock {}", f"wlock -n {LOCK}", "unlock --all", f"wlock {MISSING}"],
 }

@@ -8,6 +8,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from ensemble import Ensemble  # noqa: E402
+from znodes import Znodes  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 FROZEN = "it accepts connections, but does not answer in time (frozen, or too busy)"
@@ -19,6 +20,9 @@ class EnsembleTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.ensemble = Ensemble(3)
+        for member in cls.ensemble.servers:  # so that each knows where clients find the others
+            for other in cls.ensemble.servers:
+                member.config[f"server.{other.number}"] += f";{other.address}"
         cls.ensemble.__enter__()
         cls.addClassCleanup(cls.ensemble.remove)
         cls.servers = cls.ensemble.servers
@@ -112,6 +116,39 @@ class Healthy(EnsembleTest):
         # The others elect another one.
         self.wait_until(lambda: self.health()["status"] == 1)
         self.assertNotIn(self.health()["leader"], ("", victim.address))
+
+
+class Sessions(EnsembleTest):
+    def test_clients_of_different_servers(self):
+        """Each server knows only its own clients; together they know all."""
+        one, two = self.servers[0], self.servers[1]
+        with Znodes(one.address) as first, Znodes(two.address) as second:
+            first.create("/mine", b"", 1)
+            second.exists("/mine", True)
+            status, out, err = self.zksh("who", "-o", "json", "/mine")
+            self.assertEqual((status, err), (0, ""))
+            found = json.loads(out)
+            self.assertEqual(found["kind"], "ephemeral")
+            self.assertEqual(found["owner"]["server"], one.address)
+            self.assertEqual(found["owner"]["ephemerals"], ["/mine"])
+            self.assertEqual(len(found["watchers"]), 1)
+            watcher = found["watchers"][0]["session"]
+            # From one server of the ensemble the others are found.
+            status, out, _ = self.zksh("who", "-o", "json", watcher, server=self.servers[2].address)
+            self.assertEqual(status, 0)
+            found = json.loads(out)
+            self.assertEqual((found["server"], found["watches"]), (two.address, ["/mine"]))
+            status, out, _ = self.zksh("wchc", "-o", "json", server=self.servers[2].address)
+            self.assertEqual(status, 0)
+            self.assertEqual(json.loads(out)["session"], watcher)
+            self.ask_with_a_frozen_server(two, watcher)
+
+    def ask_with_a_frozen_server(self, frozen, watcher):
+        frozen.freeze()
+        status, out, err = self.zksh("who", "-t", "500ms", watcher)
+        self.assertEqual((status, err), (1, f"{frozen.address}: {FROZEN}\n"))
+        self.assertIn("client: not connected to a server that told\n", out)
+        frozen.thaw()
 
 
 if __name__ == "__main__":

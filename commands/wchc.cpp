@@ -1,0 +1,187 @@
+// wchc: show which session watches what, on every server.
+#include "column_table.h"
+#include "command.h"
+#include "id_text.h"
+#include "live_picture.h"
+#include "node_json.h"
+#include "server_command.h"
+#include "told_sessions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool by_path = false;
+  std::optional<std::string> under;
+  std::optional<std::string> timeout;
+  std::optional<std::string> output;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-p,--by-path", a.by_path, "A line for each watched node, with those who watch it.");
+  o.node("path", a.under, "Only the watches of this node and of those below it.");
+  declare_patience(o, a.timeout, "5s");
+  declare_format(o, a.output, "table");
+}
+
+/// On a terminal, of one session or node; the count beside it says how many there are.
+constexpr std::size_t shown_in_a_cell = 3;
+
+/// One line of the table.
+struct Row {
+  std::int64_t session = 0;  ///< by session
+  std::string server;
+  std::string_view path;          ///< by path
+  std::vector<std::string> what;  ///< paths, or sessions
+};
+
+bool is_under(std::string_view path, const std::string& root) {
+  if (root.empty() || root == "/") return true;
+  return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
+}
+
+std::vector<Row> rows_by_session(const ToldSessions& words, const std::string& under) {
+  std::vector<Row> rows;
+  for (const auto& each : words.watches()) {
+    Row row{.session = each.session, .server = each.server, .path = {}, .what = {}};
+    for (const auto path : each.paths)
+      if (is_under(path, under)) row.what.emplace_back(path);
+    if (!row.what.empty()) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<Row> rows_by_path(const ToldSessions& words, const std::string& under) {
+  std::map<std::string_view, std::vector<std::string>> sessions;
+  for (const auto& each : words.watches())
+    for (const auto path : each.paths)
+      if (is_under(path, under)) sessions[path].push_back(session_text(each.session));
+  std::vector<Row> rows;
+  rows.reserve(sessions.size());
+  for (auto& [path, who] : sessions)
+    rows.push_back({.session = 0, .server = {}, .path = path, .what = std::move(who)});
+  return rows;
+}
+
+void print_table(Context& cx, const ToldSessions& words, const std::vector<Row>& rows,
+                 bool by_path) {
+  const bool terminal = cx.out.style().out_is_terminal;
+  const auto listed = [&](const Row& row) {
+    const auto count = terminal ? std::min(shown_in_a_cell, row.what.size()) : row.what.size();
+    auto text = fmt::format(
+        "{}",
+        fmt::join(row.what.begin(), row.what.begin() + static_cast<std::ptrdiff_t>(count), ", "));
+    if (count < row.what.size()) text += fmt::format(", and {} more", row.what.size() - count);
+    return text;
+  };
+  ColumnTable table;
+  const auto add = [&](const char* title, bool right, auto&& text_of) {
+    ColumnTable::Column column{.title = title, .right = right};
+    column.cells.reserve(rows.size());
+    for (const auto& row : rows) column.cells.push_back(escape_for_terminal(text_of(row)));
+    return table.add(std::move(column));
+  };
+  if (by_path) {
+    add("watches", true, [](const Row& row) { return std::to_string(row.what.size()); });
+    add("path", false, [](const Row& row) { return std::string(row.path); });
+    table.set_elastic(add("sessions", false, listed));
+  } else {
+    add("session", false, [](const Row& row) { return session_text(row.session); });
+    add("client", false, [&](const Row& row) { return words.address_of(row.session); });
+    add("server", false, [](const Row& row) { return row.server; });
+    add("watches", true, [](const Row& row) { return std::to_string(row.what.size()); });
+    table.set_elastic(add("paths", false, listed));
+  }
+  constexpr std::size_t least = 20;
+  const auto columns = terminal ? std::max(terminal_size().columns, table.width(least)) : 0;
+  for (const auto& line : table.lines(columns, terminal_shows_utf8() ? "…" : "..."))
+    cx.out.line("{}", line);
+}
+
+void print_plain(Context& cx, const ToldSessions& words, const std::vector<Row>& rows,
+                 bool by_path) {
+  for (const auto& row : rows)
+    for (const auto& what : row.what) {
+      if (by_path)
+        cx.out.line("{}\t{}", cx.out.shown(row.path), what);
+      else
+        cx.out.line("{}\t{}\t{}\t{}", session_text(row.session),
+                    cx.out.shown(words.address_of(row.session)), row.server, cx.out.shown(what));
+    }
+}
+
+void print_json_rows(Context& cx, const ToldSessions& words, const std::vector<Row>& rows,
+                     bool by_path) {
+  for (const auto& row : rows) {
+    auto json = Json::object();
+    if (by_path) {
+      json.set("path", row.path);
+    } else {
+      const auto address = words.address_of(row.session);
+      json.set("session", session_text(row.session));
+      json.set("client", address == "-" ? Json() : Json(address)).set("server", row.server);
+    }
+    json.set("watches", row.what.size());
+    auto what = Json::array();
+    for (const auto& each : row.what) what.add(each);
+    json.set(by_path ? "sessions" : "paths", std::move(what));
+    print_json(cx, json);
+  }
+}
+
+int run(Context& cx, const Args& a) {
+  use_format(cx.out, a.output);
+  const auto connect_string = cx.client.server();
+  const auto under =
+      a.under ? whole_path(parse_connect_string(connect_string).chroot, cx.resolve(*a.under)) : "";
+  const ToldSessions words(asked_servers({}, connect_string), {"wchc", "cons"},
+                           patience_of(a.timeout, std::chrono::seconds(5)), cx.stop);
+  auto rows = a.by_path ? rows_by_path(words, under) : rows_by_session(words, under);
+  std::ranges::stable_sort(
+      rows, [](const Row& one, const Row& other) { return one.what.size() > other.what.size(); });
+  if (cx.out.json())
+    print_json_rows(cx, words, rows, a.by_path);
+  else if (cx.out.plain())
+    print_plain(cx, words, rows, a.by_path);
+  else if (!rows.empty())
+    print_table(cx, words, rows, a.by_path);
+  for (const auto& untold : words.untold()) cx.out.err_line("{}", cx.out.shown_in_error(untold));
+  if (!words.heard()) return status::no_connection;
+  if (rows.empty() && !cx.out.plain() && !cx.out.json() && words.untold().empty())
+    cx.out.err_line("no session watches {}",
+                    under.empty() ? "anything" : cx.out.shown_in_error(under) + " or below it");
+  return words.untold().empty() ? status::ok : status::failure;
+}
+
+}  // namespace
+
+extern const Command wchc_command = make_command<Args>(
+    {.name = "wchc",
+     .group = "Servers",
+     .summary = "Show which session watches what, on every server",
+     .details =
+         "Asks every member of the ensemble (wchc, cons), where its 4lw.commands.whitelist allows "
+         "that. A line for each session: its client's address, the server that it is connected to, "
+         "and what it watches; the greatest number of watches first. Paths are whole, as the "
+         "servers tell them, whatever the chroot. Servers tell the watches of a node's data and "
+         "existence, and recursive ones, but not those of its children alone (ls -w). `4lw wchc` "
+         "shows the answers as they are; a server with very many watches is slow to answer.\n\n"
+         "On a terminal only the first paths are shown. -o plain has a line for each watch, its "
+         "fields separated by tabs: session, client, server, path; with -p path and session. -o "
+         "json has an object for each session: session, client, server, watches, paths; with -p "
+         "for each node: path, watches, sessions.\n\n"
+         "Status 1 when a server did not tell, which is said on stderr, 3 when none did.",
+     .examples = {{"wchc", "Who watches what."},
+                  {"wchc -p /app", "The watched nodes below /app, and by whom."},
+                  {"wchc -o plain", "A line for each watch."}},
+     .needs = Needs::Nothing,
+     .strict = true,
+     .pages = true},
+    declare, run);
+}  // namespace zksh
