@@ -12,16 +12,6 @@ namespace {
 constexpr Clock::time_point never{};
 constexpr std::size_t overlaps_kept = 5;
 
-Spread spread_of(std::vector<std::chrono::nanoseconds> times) {
-  if (times.empty()) return {};
-  std::ranges::sort(times);
-  const auto rank = [&](std::size_t percent) { return (times.size() * percent + 99) / 100 - 1; };
-  return {.count = times.size(),
-          .median = times[rank(50)],
-          .p99 = times[rank(99)],
-          .longest = times.back()};
-}
-
 /// The turns that held the lock, in the order in which they got it.
 std::vector<LockTurn> holders(const ContentionResult& result) {
   std::vector<LockTurn> held;
@@ -105,6 +95,16 @@ std::size_t most_events(const ContentionResult& result, const std::vector<LockTu
 }
 
 }  // namespace
+
+Spread spread_of(std::vector<std::chrono::nanoseconds> times) {
+  if (times.empty()) return {};
+  std::ranges::sort(times);
+  const auto rank = [&](std::size_t percent) { return (times.size() * percent + 99) / 100 - 1; };
+  return {.count = times.size(),
+          .median = times[rank(50)],
+          .p99 = times[rank(99)],
+          .longest = times.back()};
+}
 
 ContentionStatistics contention_statistics(const ContentionResult& result) {
   const auto held = holders(result);

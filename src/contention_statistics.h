@@ -17,6 +17,8 @@ struct Spread {
   std::chrono::nanoseconds p99{0};  ///< nearest rank: 99 of a hundred took no longer
   std::chrono::nanoseconds longest{0};
 };
+/// `times` in any order.
+Spread spread_of(std::vector<std::chrono::nanoseconds> times);
 
 struct ContentionStatistics {
   std::size_t acquisitions = 0;    ///< the lock was held

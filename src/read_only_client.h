@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -15,8 +16,13 @@ namespace zksh {
 class ReadOnlyClient final : public ForwardingClient {
  public:
   using ForwardingClient::ForwardingClient;
+  explicit ReadOnlyClient(std::unique_ptr<Client> inner)
+      : ForwardingClient(*inner), own_(std::move(inner)) {}
 
-  std::unique_ptr<Client> another() override { refuse("another session for writing"); }
+  /// It sends no write either.
+  std::unique_ptr<Client> another() override {
+    return std::make_unique<ReadOnlyClient>(inner().another());
+  }
   Pending<Created> start_create(const CreateOp& op) override {
     refuse("the creation of " + op.path);
   }
@@ -39,6 +45,8 @@ class ReadOnlyClient final : public ForwardingClient {
   [[noreturn]] static void refuse(const std::string& what) {
     throw Error("this zksh is read-only: " + what + " was not sent", status::read_only);
   }
+
+  std::unique_ptr<Client> own_;  ///< empty when somebody else owns what it forwards to
 };
 
 }  // namespace zksh

@@ -59,6 +59,7 @@ TABLE = """
 0   4lw ruok
 0   health
 0   wchc
+0   latency -n 1
 0   who /a
 0   history
 0   printwatches
@@ -115,6 +116,9 @@ TABLE = """
 2   reconfig
 2   redo abc
 1   who 0x5
+1   latency -n 1 -w --path /none
+2   latency -n 0
+3   latency 127.0.0.1:1
 2   who 0x
 4   who /none
 2   4lw

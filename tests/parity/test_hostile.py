@@ -77,6 +77,8 @@ CASES = {
     "incr": ["incr {}", "incr --dry-run {}", f"incr {MISSING}", f"incr / {BAD}"],
     "jobs": ["jobs", "jobs -o plain", f"jobs {BAD}"],
     "kill": [f"kill {BAD}", "kill %1"],
+    "latency": ["latency -n 2 -w", "latency -n 2 -w --path {}", f"latency -w --path {MISSING}", f"latency {BAD}", f"latency --path {BAD}",
+                f"latency -n {BAD}"],
     "listquota": ["setquota -n 5 {}", "listquota {}", f"listquota {MISSING}"],
     "lock": [f"lock -n {LOCK}", f"lock -w 100ms {LOCK}", "lock {}", "unlock --all", "lock --dry-run {}",
              f"lock --id {BAD} /mine", "locks /mine", f"lock {MISSING}", f"lock /own -- {BAD}",

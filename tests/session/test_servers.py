@@ -143,6 +143,17 @@ class Sessions(EnsembleTest):
             self.assertEqual(json.loads(out)["session"], watcher)
             self.ask_with_a_frozen_server(two, watcher)
 
+    def test_latency_without_the_frozen_one(self):
+        frozen = self.followers()[0]
+        frozen.freeze()
+        status, out, err = self.zksh("latency", "-n", "3", "-t", "500ms", "-o", "json")
+        self.assertEqual((status, err), (1, ""))
+        found = {member["server"]: member for member in map(json.loads, out.splitlines())}
+        self.assertEqual(found[frozen.address]["error"], FROZEN)
+        others = [member for name, member in found.items() if name != frozen.address]
+        for member in others:
+            self.assertEqual([request["count"] for request in member["requests"]], [3, 3])
+
     def ask_with_a_frozen_server(self, frozen, watcher):
         frozen.freeze()
         status, out, err = self.zksh("who", "-t", "500ms", watcher)

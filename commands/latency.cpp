@@ -1,0 +1,268 @@
+// latency: measure round trips of requests to each server.
+#include "latency.h"
+
+#include "column_table.h"
+#include "command.h"
+#include "contention_drawing.h"
+#include "contention_statistics.h"
+#include "health.h"
+#include "live_picture.h"
+#include "node_json.h"
+#include "server_command.h"
+#include "settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::vector<std::string> hosts;
+  std::optional<std::int64_t> count;
+  bool write = false;
+  std::optional<std::string> path;
+  std::optional<std::string> timeout;
+  std::optional<std::string> output;
+};
+
+void declare(Options& o, Args& a) {
+  o.words("host", a.hosts, "host[:port]: the servers; without it all members of the ensemble.");
+  o.number("-n,--count", a.count, "count", "How many requests of each kind (100).");
+  o.flag("-w,--write", a.write, "Write, too: an ephemeral node, which goes at the end.");
+  o.text("--path", a.path, "With --write, the node below which that one is made (/).", "path");
+  declare_patience(o, a.timeout, "2s");
+  declare_format(o, a.output, "table");
+}
+
+constexpr std::int64_t most_rounds = 1'000'000;
+constexpr std::size_t buckets = 24;
+
+LatencyPlan plan_of(const Context& cx, const Args& a) {
+  LatencyPlan plan;
+  const auto count = a.count.value_or(100);
+  if (count < 1 || count > most_rounds)
+    throw ValueError(fmt::format("-n: {} is not between 1 and {}", count, most_rounds));
+  plan.rounds = static_cast<std::size_t>(count);
+  plan.chroot = parse_connect_string(cx.client.server()).chroot;
+  plan.write = a.write;
+  if (a.path && !a.write) throw UsageError("--path says where --write writes");
+  if (a.path) plan.parent = cx.resolve(*a.path);
+  plan.patience = patience_of(a.timeout, std::chrono::seconds(2));
+  if (a.write && cx.protection.read_only)
+    throw Error("latency --write is refused: this zksh is read-only", status::read_only);
+  return plan;
+}
+
+/// Who there is, and who answers at all.
+std::vector<MemberLatency> members_of(Context& cx, const Args& a, const LatencyPlan& plan) {
+  const auto all = ask_members(asked_servers(a.hosts, cx.client.server()), health_words(),
+                               plan.patience, cx.stop);
+  std::vector<MemberLatency> members;
+  members.reserve(all.members.size());
+  for (const auto& member : all.members) {
+    const auto health = read_health(member);
+    MemberLatency latency{.address = member.address, .name = health.name, .id = health.id};
+    latency.role = health.role;
+    if (!health.asked)
+      latency.problem = "its address for clients is not known";
+    else if (!health.answers || is_not_serving(member.answers.front().text))
+      latency.problem = health.problem;
+    members.push_back(std::move(latency));
+  }
+  return members;
+}
+
+std::optional<Histogram> histogram_of(const std::vector<MemberLatency>& members) {
+  using namespace std::chrono_literals;
+  std::vector<std::chrono::nanoseconds> times;
+  for (const auto& member : members)
+    for (const auto& probe : member.probes)
+      times.insert(times.end(), probe.times.begin(), probe.times.end());
+  if (times.empty()) return std::nullopt;
+  const auto [shortest, longest] = std::ranges::minmax(times);
+  return Histogram(std::max<std::chrono::nanoseconds>(shortest, 1us),
+                   std::max<std::chrono::nanoseconds>(longest, 1us), buckets);
+}
+
+void print_table(Context& cx, const std::vector<MemberLatency>& members) {
+  const auto histogram = histogram_of(members);
+  if (!histogram) return;
+  ColumnTable::Column servers{.title = "server"};
+  ColumnTable::Column roles{.title = "role"};
+  ColumnTable::Column kinds{.title = "request"};
+  ColumnTable::Column counts{.title = "count", .right = true};
+  ColumnTable::Column medians{.title = "p50", .right = true};
+  ColumnTable::Column p99s{.title = "p99", .right = true};
+  ColumnTable::Column longest{.title = "max", .right = true};
+  ColumnTable::Column drawings;
+  const bool ascii = !terminal_shows_utf8();
+  for (const auto& member : members) {
+    for (const auto& probe : member.probes) {
+      if (probe.times.empty()) continue;
+      const auto spread = spread_of(probe.times);
+      servers.cells.push_back(escape_for_terminal(member.name));
+      roles.cells.push_back(member.role.empty() ? "-" : member.role);
+      kinds.cells.emplace_back(probe_name(probe.probe));
+      counts.cells.push_back(std::to_string(spread.count));
+      medians.cells.push_back(short_time(spread.median));
+      p99s.cells.push_back(short_time(spread.p99));
+      longest.cells.push_back(short_time(spread.longest));
+      drawings.cells.push_back(bars(histogram->count(probe.times), ascii));
+    }
+  }
+  const auto from = short_time(histogram->bound(0));
+  drawings.title = fmt::format("{}{:>{}}", from, short_time(histogram->bound(buckets)),
+                               buckets - std::min(buckets, from.size()));
+  ColumnTable table;
+  table.add(std::move(servers));
+  const auto role = table.add(std::move(roles));
+  table.add(std::move(kinds));
+  const auto count = table.add(std::move(counts));
+  table.add(std::move(medians));
+  table.add(std::move(p99s));
+  table.add(std::move(longest));
+  const auto drawing = table.add(std::move(drawings));
+  const bool terminal = cx.out.style().out_is_terminal;
+  const auto room = terminal_size().columns;
+  if (!terminal) table.drop(drawing);
+  for (const auto column : {count, role, drawing})
+    if (terminal && table.width(buckets) > room) table.drop(column);
+  table.set_elastic(drawing);
+  for (const auto& line : table.lines(0, "")) cx.out.line("{}", line);
+}
+
+std::int64_t microseconds(std::chrono::nanoseconds time) {
+  return std::chrono::round<std::chrono::microseconds>(time).count();
+}
+
+void print_plain(Context& cx, const std::vector<MemberLatency>& members) {
+  for (const auto& member : members)
+    for (const auto& probe : member.probes) {
+      const auto spread = spread_of(probe.times);
+      if (spread.count > 0)
+        cx.out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}", member.name,
+                    member.role.empty() ? "-" : member.role, probe_name(probe.probe), spread.count,
+                    microseconds(spread.median), microseconds(spread.p99),
+                    microseconds(spread.longest));
+    }
+}
+
+Json probe_json(const ProbeTimes& probe) {
+  auto json = Json::object();
+  const auto spread = spread_of(probe.times);
+  const bool measured = spread.count > 0;
+  const auto time = [&](std::chrono::nanoseconds value) {
+    return measured ? Json(microseconds(value)) : Json();
+  };
+  json.set("request", probe_name(probe.probe)).set("count", spread.count);
+  json.set("min_us", measured ? Json(microseconds(std::ranges::min(probe.times))) : Json());
+  json.set("p50_us", time(spread.median)).set("p99_us", time(spread.p99));
+  json.set("max_us", time(spread.longest));
+  json.set("error", probe.problem.empty() ? Json() : Json(probe.problem));
+  return json;
+}
+
+void print_json_members(Context& cx, const std::vector<MemberLatency>& members) {
+  const auto histogram = histogram_of(members);
+  for (const auto& member : members) {
+    auto json = Json::object();
+    json.set("server", member.name).set("id", member.id);
+    json.set("role", member.role.empty() ? Json() : Json(member.role));
+    json.set("error", member.problem.empty() ? Json() : Json(member.problem));
+    auto requests = Json::array();
+    for (const auto& probe : member.probes) {
+      auto each = probe_json(probe);
+      auto list = Json::array();
+      const auto counts = histogram ? histogram->count(probe.times) : std::vector<std::size_t>();
+      for (std::size_t i = 0; i < counts.size(); ++i) {
+        if (counts[i] == 0) continue;
+        auto bucket = Json::object();
+        bucket.set("from_us", microseconds(histogram->bound(i)));
+        bucket.set("to_us", microseconds(histogram->bound(i + 1))).set("count", counts[i]);
+        list.add(std::move(bucket));
+      }
+      each.set("histogram", std::move(list));
+      requests.add(std::move(each));
+    }
+    json.set("requests", std::move(requests));
+    print_json(cx, json);
+  }
+}
+
+/// What was not measured; returns the exit status that this comes to.
+int tell_problems(Context& cx, const std::vector<MemberLatency>& members) {
+  int result = status::ok;
+  bool measured = false;
+  const auto tell = [&](const MemberLatency& member, const std::string& what) {
+    result = status::failure;
+    if (!cx.out.json())
+      cx.out.err_line("{}: {}", cx.out.shown_in_error(member.name), cx.out.shown_in_error(what));
+  };
+  for (const auto& member : members) {
+    if (!member.problem.empty()) tell(member, member.problem);
+    for (const auto& probe : member.probes) {
+      measured = measured || !probe.times.empty();
+      if (!probe.problem.empty())
+        tell(member, fmt::format("{}: {}", probe_name(probe.probe), probe.problem));
+    }
+  }
+  return measured ? result : status::no_connection;
+}
+
+std::size_t rounds_of(const std::vector<MemberLatency>& members) {
+  std::size_t rounds = 0;
+  for (const auto& member : members)
+    for (const auto& probe : member.probes) rounds = std::max(rounds, probe.times.size());
+  return rounds;
+}
+
+int run(Context& cx, const Args& a) {
+  use_format(cx.out, a.output);
+  const auto plan = plan_of(cx, a);
+  auto members = members_of(cx, a, plan);
+  measure_latency(cx.client, members, plan, cx.stop);
+  if (cx.out.json())
+    print_json_members(cx, members);
+  else if (cx.out.plain())
+    print_plain(cx, members);
+  else
+    print_table(cx, members);
+  if (cx.stop.stop_requested())
+    throw Cancelled(
+        fmt::format("interrupted after {} of {} rounds", rounds_of(members), plan.rounds));
+  return tell_problems(cx, members);
+}
+
+}  // namespace
+
+extern const Command latency_command = make_command<Args>(
+    {.name = "latency",
+     .group = "Servers",
+     .summary = "Measure round trips of requests to each server",
+     .details =
+         "Opens a session to each member of the ensemble, with this session's credentials, and "
+         "sends one request at a time, to one server after the other: read, an exists of / (of the "
+         "chroot), which the server answers by itself; sync, which goes to the leader and back; "
+         "and with --write, a set of an ephemeral node of 12 bytes, which a quorum must have on "
+         "disk. That node is made below --path, / unless it is given, and goes with the "
+         "session.\n\n"
+         "A line for each server and kind of request: the median, what 99 of a hundred took at "
+         "most, and the longest; on a terminal with a histogram, of which every column is the same "
+         "factor longer than the one before, from the shortest time of all to the longest. Ctrl-C "
+         "ends it and shows what was measured.\n\n"
+         "-o plain: server, role, request, count, p50, p99 and max in microseconds, separated by "
+         "tabs. -o json: an object for each server: server, id, role, error, requests; of each: "
+         "request, count, min_us, p50_us, p99_us, max_us, error, histogram (from_us, to_us, count; "
+         "empty ones left out).\n\n"
+         "A server that gives no session or no answer within the time of -t is left out, and told "
+         "on stderr: status 1, or 3 when nothing was measured.",
+     .examples = {{"latency", "A hundred reads and syncs with each server."},
+                  {"latency -n 20 --write", "Writes, too."},
+                  {"latency -o json -n 10", "For programs, in microseconds."}},
+     .needs = Needs::Nothing,
+     .strict = true},
+    declare, run);
+}  // namespace zksh
