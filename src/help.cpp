@@ -57,9 +57,9 @@ std::string argument_lines(const Command& command, std::size_t width) {
 }  // namespace
 
 CommandGroups commands_in_groups() {
-  constexpr std::array<std::string_view, 10> order{"Nodes",    "Watches", "Locks",  "Shell",
-                                                   "Session",  "Access",  "Quotas", "Servers",
-                                                   "Ensemble", "Sandbox"};
+  constexpr std::array<std::string_view, 11> order{"Nodes",   "Trees",    "Watches", "Locks",
+                                                   "Shell",   "Session",  "Access",  "Quotas",
+                                                   "Servers", "Ensemble", "Sandbox"};
   CommandGroups groups;
   for (const auto name : order) groups.push_back({.name = name, .commands = {}});
   for (const Command* command : all_commands()) {

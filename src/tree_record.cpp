@@ -20,12 +20,16 @@ NodeLife life_of(const Stat& stat) {
   constexpr std::uint64_t feature_mask = 0xffff;
   constexpr std::uint64_t value_mask = (std::uint64_t{1} << feature_shift) - 1;
   const auto owner = static_cast<std::uint64_t>(stat.ephemeral_owner);
-  if (owner == 0) return {};
+  if (owner == 0) return {.certain = false};
   if (stat.ephemeral_owner == std::numeric_limits<std::int64_t>::min())
     return {.kind = NodeKind::Container};
   if (owner >> extended_shift == extended && (owner >> feature_shift & feature_mask) == 0)
     return {.kind = NodeKind::Ttl, .ttl = static_cast<std::int64_t>(owner & value_mask)};
   return {.kind = NodeKind::Ephemeral};
+}
+
+bool agree(const NodeLife& life, const NodeLife& other) {
+  return (life.kind == other.kind && life.ttl == other.ttl) || !life.certain || !other.certain;
 }
 
 std::string life_text(const NodeLife& life) {

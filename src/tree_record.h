@@ -16,14 +16,17 @@ enum class NodeKind { Persistent, Container, Ttl, Ephemeral };
 struct NodeLife {
   NodeKind kind = NodeKind::Persistent;
   std::int64_t ttl = 0;  ///< milliseconds; of Ttl alone
-
-  bool operator==(const NodeLife&) const = default;
+  bool certain = true;   ///< false: it may be a container, or have a TTL, as well
 };
+/// Whether what is known of two nodes does not say that they differ.
+bool agree(const NodeLife& life, const NodeLife& other);
 
 /// As ZooKeeper keeps it in a Stat's ephemeralOwner (EphemeralType.java of 3.8.0): the lowest
 /// number is a container's, 0xff in the highest byte and zeros in the next two mark a TTL in the
 /// lower 40 bits; any other number but 0 is a session. Servers that emulate 3.5.3
-/// (EphemeralTypeEmulate353) keep a TTL another way, which passes for a session here.
+/// (EphemeralTypeEmulate353) keep a TTL another way, which passes for a session here. ZooKeeper's
+/// own servers write 0 in the Stat that a client gets of a container or of a node with a TTL
+/// (DataNode.copyStat): what is persistent by its Stat is not certain to be so.
 NodeLife life_of(const Stat& stat);
 /// "persistent", "container", "ttl=1500", "ephemeral".
 std::string life_text(const NodeLife& life);

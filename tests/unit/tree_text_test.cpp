@@ -101,7 +101,7 @@ TEST(TreeText, WhatWasWrittenIsRead) {
     ASSERT_EQ(back.size(), records.size());
     for (std::size_t i = 0; i < back.size(); ++i) {
       EXPECT_EQ(back[i].path, records[i].path);
-      EXPECT_EQ(back[i].life, records[i].life);
+      EXPECT_EQ(life_text(back[i].life), life_text(records[i].life));
       EXPECT_EQ(back[i].acl, records[i].acl);
       EXPECT_EQ(back[i].data, records[i].data);
       EXPECT_EQ(back[i].limits, records[i].limits);
@@ -210,6 +210,10 @@ TEST(TreeRecord, KindsAreReadFromTheOwner) {
     return life_text(life_of(stat));
   };
   EXPECT_EQ(life(0), "persistent");
+  EXPECT_FALSE(life_of(Stat{}).certain);
+  EXPECT_TRUE(agree(life_of(Stat{}), {.kind = NodeKind::Container}));
+  EXPECT_FALSE(agree({}, {.kind = NodeKind::Container}));
+  EXPECT_FALSE(agree({.kind = NodeKind::Ttl, .ttl = 1}, {.kind = NodeKind::Ttl, .ttl = 2}));
   EXPECT_EQ(life(0x8000000000000000), "container");
   EXPECT_EQ(life(0xff000000000005dc), "ttl=1500");
   EXPECT_EQ(life(0xff0000ffffffffff), "ttl=1099511627775");

@@ -1,0 +1,197 @@
+// apply: make a subtree as the text of a dump says.
+#include "command.h"
+#include "json.h"
+#include "progress.h"
+#include "quoting.h"
+#include "rehearsal.h"
+#include "settings.h"
+#include "tree_apply.h"
+#include "tree_file.h"
+#include "work_options.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool prune = false;
+  bool verbose = false;
+  bool yes = false;
+  WorkOptions limits;
+  std::optional<std::string> to;
+  std::optional<std::string> file;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("--prune", a.prune, "Remove what the file does not have.");
+  o.text("--to", a.to, "Make it here, not at the path that was dumped.", "path");
+  o.flag("-v,--verbose", a.verbose, "Tell every change.");
+  o.flag("-y,--yes", a.yes, "Do not ask before nodes are removed.");
+  declare_work_limits(o, a.limits);
+  o.file("file", a.file, "What `dump` wrote; - for standard input.");
+}
+
+std::string counts_text(const ApplyCounts& counts) {
+  auto text = fmt::format("created {}, set {}, ACLs {}, quotas {}, removed {}, unchanged {}",
+                          counts.created, counts.set, counts.acls, counts.quotas, counts.removed,
+                          counts.unchanged);
+  const auto add = [&](std::size_t count, std::string_view what) {
+    if (count > 0) text += fmt::format("; {} {}", count, what);
+  };
+  add(counts.others, "not in the file were left");
+  add(counts.ephemerals, "ephemeral were left");
+  add(counts.sheltering, "above ephemerals were left");
+  add(counts.conflicts, "could not be made so");
+  return text;
+}
+
+std::string counts_json(const ApplyCounts& counts, const std::string& top) {
+  auto json = Json::object();
+  json.set("path", top)
+      .set("created", counts.created)
+      .set("set", counts.set)
+      .set("acls", counts.acls)
+      .set("quotas", counts.quotas)
+      .set("removed", counts.removed)
+      .set("unchanged", counts.unchanged)
+      .set("left", counts.others)
+      .set("ephemeralsLeft", counts.ephemerals)
+      .set("aboveEphemeralsLeft", counts.sheltering)
+      .set("conflicts", counts.conflicts);
+  return json.text();
+}
+
+/// Says what was done when the work ends before its end.
+class Account {
+ public:
+  Account(Context& cx, const TreeApply& apply, Progress& progress)
+      : cx_(cx), apply_(apply), progress_(progress) {}
+  Account(const Account&) = delete;
+  Account& operator=(const Account&) = delete;
+  ~Account() {
+    if (complete_ || cx_.rehearsal) return;
+    progress_.end();
+    const auto open = apply_.unanswered();
+    cx_.out.err_regardless(fmt::format(
+        "not complete: {}{}; apply again to go on\n", counts_text(apply_.counts()),
+        open == 0 ? "" : fmt::format("; {} more were sent and may be done or not", open)));
+  }
+
+  void complete() { complete_ = true; }
+
+ private:
+  Context& cx_;
+  const TreeApply& apply_;
+  Progress& progress_;
+  bool complete_ = false;
+};
+
+void print_change(Context& cx, const TreeApply::Change& change) {
+  if (cx.out.json()) {
+    auto json = Json::object();
+    json.set("change", change.verb).set("path", change.path);
+    json.set("detail", change.detail.empty() ? Json() : Json(change.detail));
+    cx.out.out(json.text() + '\n');
+    return;
+  }
+  const auto* const verb = change.verb == "create"   ? "created"
+                           : change.verb == "delete" ? "removed"
+                                                     : change.verb.c_str();
+  cx.out.line("{} {}{}", verb, as_word(change.path),
+              change.detail.empty() ? "" : fmt::format(" ({})", change.detail));
+}
+
+TreeApply::Plan plan_of(Context& cx, const Args& a, const std::string& top) {
+  TreeApply::Plan plan{.top = top,
+                       .prune = a.prune,
+                       .rehearse = cx.rehearsal != nullptr,
+                       .limits = a.limits.limits()};
+  plan.told = [&cx, &a](const TreeApply::Change& change) {
+    if (cx.rehearsal)
+      cx.rehearsal->note({.verb = change.verb, .path = change.path, .detail = change.detail});
+    else if (a.verbose)
+      print_change(cx, change);
+  };
+  plan.conflict = [&cx](const std::string& sentence) { cx.out.err_line("{}", sentence); };
+  plan.reached = [](std::size_t /*count*/) {};
+  return plan;
+}
+
+std::string top_of(const Context& cx, const Args& a, const TreeFile& file) {
+  return a.to ? cx.resolve(*a.to) : file.reader().top();
+}
+
+/// Finds out what would be removed, and asks.
+bool confirmed(Context& cx, const Args& a) {
+  TreeFile file(cx, *a.file);
+  auto plan = plan_of(cx, a, top_of(cx, a, file));
+  plan.rehearse = true;
+  plan.told = [](const TreeApply::Change& /*change*/) {};
+  plan.conflict = [](const std::string& /*sentence*/) {};
+  const auto top = plan.top;
+  TreeApply rehearsal(cx.client, std::move(plan), cx.stop);
+  rehearsal.run(file.reader());
+  const auto removed = rehearsal.counts().removed;
+  if (removed == 0) return true;
+  const auto answer =
+      cx.ask(fmt::format("{}{}: {} node{} not in the file. Remove {}? [y/N] ",
+                         cx.protection.production ? "PRODUCTION: " : "", as_word(top), removed,
+                         removed == 1 ? " is" : "s are", removed == 1 ? "it" : "them"),
+             false);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+int run(Context& cx, const Args& a) {
+  if (!a.file) throw SyntaxError("too few arguments: file expected");
+  const auto size = checked_size(cx, *a.file);
+  if (a.prune && cx.settings.confirm && !a.yes && !cx.rehearsal && size) {
+    if (cx.background)
+      throw UsageError("nothing can be asked in the background: --yes removes without a question");
+    if (cx.can_ask && !confirmed(cx, a)) {
+      cx.out.err_line("nothing was changed");
+      return status::failure;
+    }
+  }
+  TreeFile file(cx, *a.file);
+  auto plan = plan_of(cx, a, top_of(cx, a, file));
+  const auto top = plan.top;
+  Progress progress(cx.out, cx.background, "nodes");
+  plan.reached = [&](std::size_t count) { progress.reach(count, size.value_or(0)); };
+  TreeApply apply(cx.client, std::move(plan), cx.stop);
+  Account account(cx, apply, progress);
+  apply.run(file.reader());
+  account.complete();
+  progress.end();
+  cx.out.out((cx.out.json() ? counts_json(apply.counts(), top) : counts_text(apply.counts())) +
+             '\n');
+  return apply.counts().conflicts == 0 ? status::ok : status::failure;
+}
+
+}  // namespace
+
+extern const Command apply_command = make_command<Args>(
+    {.name = "apply",
+     .group = "Trees",
+     .summary = "Make a subtree as a dump says",
+     .details =
+         "Compares the subtree with what `dump` wrote, node by node, and writes only what differs: "
+         "data, ACLs, quotas, and nodes that are missing, parents before their children. What is "
+         "there besides stays, unless --prune removes it; ephemeral nodes are never removed, nor "
+         "the nodes above them. The last line counts what was done. Interrupted, killed or refused "
+         "anywhere, the next application finishes the same tree; one more changes nothing. A file "
+         "is read to its end first: one that was cut off, or has mistakes, changes nothing. "
+         "Standard input is read as it comes.\n\n"
+         "What exists is changed only if nobody has changed it since it was looked at. A node has "
+         "its final ACL from the beginning, unless that would keep this session from working below "
+         "it: then the session is in the ACL, too, until all below it is done. Kinds cannot be "
+         "changed: a node of another kind is told, and the status is 1.",
+     .examples = {{"dump /app > app.tree", "Keep a subtree in a file."},
+                  {"apply --dry-run --prune app.tree", "What would be written?"},
+                  {"apply --to /copy app.tree", "Make it again, elsewhere."}},
+     .strict = true,
+     .writes = true},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,163 @@
+// diff: compare two subtrees, each of a server or of a file.
+#include "command.h"
+#include "json.h"
+#include "live_tree.h"
+#include "progress.h"
+#include "quoting.h"
+#include "tree_diff.h"
+#include "tree_file.h"
+#include "work_options.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  WorkOptions limits;
+  std::string a;
+  std::string b;
+};
+
+void declare(Options& o, Args& a) {
+  declare_work_limits(o, a.limits);
+  o.text("A", a.a, "A node (/…), another server's (HOST:PORT/… or zk://…), or a file (@…, or -).");
+  o.text("B", a.b, "The same.");
+}
+
+/// "HOST:PORT,…" and the path of zk://HOST:PORT,…/path, where the mark may be left out in front of
+/// a host that has a port.
+std::optional<std::pair<std::string, std::string>> other_server(const std::string& word) {
+  constexpr std::string_view mark = "zk://";
+  const bool marked = word.starts_with(mark);
+  const auto rest = marked ? word.substr(mark.size()) : word;
+  const auto slash = rest.find('/');
+  const auto hosts = rest.substr(0, slash);
+  const bool port = hosts.find(':') != std::string::npos;
+  if (hosts.empty() || (!marked && (!port || slash == std::string::npos))) return std::nullopt;
+  return std::pair(hosts, slash == std::string::npos ? "/" : rest.substr(slash));
+}
+
+/// One of the two trees, and what gives its records.
+class Side {
+ public:
+  Side(Context& cx, const std::string& word, const WorkLimits& limits) {
+    if (word.starts_with('/')) {
+      const auto path = cx.resolve(word);
+      if (!cx.client.exists(path, Watch::none(), cx.stop) && access(word.c_str(), R_OK) == 0)
+        throw Error(fmt::format("Node does not exist: {} (the file of this name is @{})", path,
+                                as_word(word)),
+                    status::no_node);
+      read_tree(cx, cx.client, path, limits);
+    } else if (const auto other = other_server(word)) {
+      connect(cx, other->first);
+      read_tree(cx, *client_, other->second, limits);
+    } else {
+      file_ = std::make_unique<TreeFile>(cx, word.starts_with('@') ? word.substr(1) : word);
+    }
+  }
+
+  std::optional<TreeRecord> next() {
+    if (file_) return file_->reader().next();
+    while (auto node = tree_->next()) {
+      if (node->record.life.kind == NodeKind::Ephemeral) {
+        ++ephemerals_;
+        continue;
+      }
+      if (!node->readable) throw ZkError(code::no_auth, path_below(top_, node->record.path));
+      return std::move(node->record);
+    }
+    return std::nullopt;
+  }
+  std::size_t ephemerals() const { return ephemerals_; }
+
+ private:
+  void read_tree(Context& cx, Client& client, const std::string& top, const WorkLimits& limits) {
+    check_path(top);
+    top_ = top;
+    tree_ =
+        std::make_unique<LiveTree>(client, LiveTree::Plan{.top = top, .limits = limits}, cx.stop);
+  }
+
+  void connect(Context& cx, const std::string& hosts) {
+    client_ = cx.client.another();
+    client_->open(hosts);
+    try {
+      client_->await_connection("", cx.stop);
+    } catch (const ZkError& error) {
+      throw Error("no connection to " + client_->connection_problem(), error.exit_status());
+    }
+  }
+
+  std::string top_{};
+  std::unique_ptr<Client> client_{};  ///< of another server
+  std::unique_ptr<LiveTree> tree_{};
+  std::unique_ptr<TreeFile> file_{};
+  std::size_t ephemerals_ = 0;
+};
+
+Json difference_json(const TreeDifference& difference) {
+  auto json = Json::object();
+  json.set("path", difference.path).set("difference", difference_name(difference.kind));
+  using Kind = TreeDifference::Kind;
+  if (difference.kind == Kind::OnlyInA || difference.kind == Kind::OnlyInB) return json;
+  json.set("a", difference.a).set("b", difference.b);
+  if (difference.kind == Kind::InData)
+    json.set("aBytes", difference.a_bytes)
+        .set("bBytes", difference.b_bytes)
+        .set("at", difference.at);
+  return json;
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.a == "-" && a.b == "-") throw ValueError("standard input can be one of the two alone");
+  const auto limits = a.limits.limits();
+  Side left(cx, a.a, limits);
+  Side right(cx, a.b, limits);
+  Progress progress(cx.out, cx.background, "nodes");
+  bool same = true;
+  compare_trees(
+      [&] {
+        progress.advance();
+        return left.next();
+      },
+      [&] { return right.next(); },
+      [&](const TreeDifference& difference) {
+        same = false;
+        cx.out.out(
+            (cx.out.json() ? difference_json(difference).text() : difference_text(difference)) +
+            '\n');
+      });
+  progress.end();
+  if (const auto count = left.ephemerals() + right.ephemerals(); count > 0)
+    cx.out.err_line("{} ephemeral node{} not compared", count, count == 1 ? " was" : "s were");
+  return same ? status::ok : status::failure;
+}
+
+}  // namespace
+
+extern const Command diff_command = make_command<Args>(
+    {.name = "diff",
+     .group = "Trees",
+     .summary = "Compare two subtrees, of servers or in files",
+     .details =
+         "Status 0: they are the same; 1: they differ; another: they could not be compared. Each "
+         "side is a node of this server (/app), of another one (HOST:PORT/app or "
+         "zk://HOST:PORT,HOST:PORT/app), or a file that `dump` wrote (app.tree; @/tmp/app.tree "
+         "where the name begins with a slash; - for standard input). Compared are the nodes below "
+         "the two tops, their data, ACLs, quotas, and kinds where they are known; not versions and "
+         "times. Ephemeral "
+         "nodes are left out, as from a dump. To another server goes what --auth-file holds, and "
+         "nothing that `addauth` added.\n\n"
+         "A line for each difference: < and the path of what A alone has, > of what B alone has, ! "
+         "and what differs, A's before B's; of data an excerpt from where they part.",
+     .examples = {{"diff /app /app", "Nothing: they are the same."},
+                  {"dump /app > app.tree", "Keep a subtree in a file."},
+                  {"diff app.tree /app", "What has changed since?"}},
+     .strict = true,
+     .pages = true},
+    declare, run);
+}  // namespace zksh

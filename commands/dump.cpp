@@ -1,0 +1,104 @@
+// dump: write a subtree as lines of text that apply and diff read.
+#include "command.h"
+#include "live_tree.h"
+#include "progress.h"
+#include "quoting.h"
+#include "tree_quota.h"
+#include "tree_text.h"
+#include "walk.h"
+#include "work_options.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  WorkOptions limits;
+  std::string path;
+};
+
+void declare(Options& o, Args& a) {
+  declare_work_limits(o, a.limits);
+  o.node("path", a.path, "The top of the subtree.");
+}
+
+/// Servers show the hash of a digest as x to those who may not administer the node.
+bool hides_hash(const Acl& acl) {
+  return std::ranges::any_of(acl, [](const AclEntry& entry) {
+    return entry.scheme == "digest" && entry.id.ends_with(":x");
+  });
+}
+
+/// What cannot be read would be missing from the tree that is made of it.
+void require_whole(const FoundNode& node, const std::string& path) {
+  if (!node.readable) throw ZkError(code::no_auth, path);
+  if (hides_hash(node.record.acl))
+    throw Error(
+        fmt::format("the servers hide a hash in the ACL of {} from this session, which may not "
+                    "administer it; `addauth` somebody who may",
+                    as_word(path)),
+        status::not_authorised);
+}
+
+int run(Context& cx, const Args& a) {
+  constexpr std::size_t chunk = 64U << 10U;
+  const auto top = cx.resolve(a.path);
+  const auto format = cx.out.json() ? TreeFormat::JsonLines : TreeFormat::Text;
+  const auto quotas = limits_below(cx.client, top, cx.stop);
+  Progress progress(cx.out, cx.background, "nodes");
+  std::size_t ephemerals = 0;
+  auto text = tree_header(format, top);
+  WalkPlan plan{.tops = {top}, .data = true, .acls = true, .limits = a.limits.limits()};
+  plan.enter = [&](TreeNode& node) {
+    progress.advance();
+    if (is_servers_own(node.path, top)) return;
+    const auto found = found_node(node, top, quotas);
+    if (found.record.life.kind == NodeKind::Ephemeral) {
+      ++ephemerals;
+      return;
+    }
+    require_whole(found, node.path);
+    text += tree_line(format, found.record);
+    if (text.size() < chunk) return;
+    cx.out.out(text);
+    text.clear();
+  };
+  walk_tree(cx.client, plan, cx.stop);
+  text += tree_end(format, ephemerals);
+  cx.out.out(text);
+  progress.end();
+  if (ephemerals > 0)
+    cx.out.err_line("{} ephemeral node{} left out", ephemerals,
+                    ephemerals == 1 ? " was" : "s were");
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command dump_command = make_command<Args>(
+    {.name = "dump",
+     .group = "Trees",
+     .summary = "Write a subtree as text that apply and diff read",
+     .details =
+         "A line for each node, with tabs between its path below the top, its kind (persistent, "
+         "container, ttl=MILLISECONDS), its ACL, its data, and its quota where it has one. Data "
+         "are null, a text in quotes, or base64:… where they are no UTF-8; \\n, \\t, \\\\ and "
+         "\\xHH stand for bytes. The first line names the format, its version and the path, the "
+         "last one is `end`; empty lines and those that begin with # count for nothing. With -o "
+         "json each line is a JSON object instead. A node stands before its children, and siblings "
+         "in the order of their bytes: equal trees have equal texts, whatever their top.\n\n"
+         "Servers do not tell clients that a node is a container or has a TTL: it is dumped as "
+         "persistent, unless they do. Ephemeral nodes end with their sessions: they are left out "
+         "and counted. What the servers "
+         "keep below /zookeeper is no part of /. Nodes that may not be read, and ACLs whose hashes "
+         "the servers hide, end the dump: it has no last line then. It is no snapshot: what is "
+         "changed while it runs is in it or not.",
+     .examples = {{"dump /app > app.tree", "Keep a subtree in a file."},
+                  {"dump /app | grep world:anyone", "Which nodes may everybody change?"}},
+     .strict = true,
+     .pages = true},
+    declare, run);
+}  // namespace zksh
