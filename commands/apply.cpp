@@ -75,8 +75,10 @@ class Account {
     if (complete_ || cx_.rehearsal) return;
     progress_.end();
     const auto open = apply_.unanswered();
+    const auto& done = apply_.counts();
+    if (done.created + done.set + done.acls + done.quotas + done.removed + open == 0) return;
     cx_.out.err_regardless(fmt::format(
-        "not complete: {}{}; apply again to go on\n", counts_text(apply_.counts()),
+        "not complete: {}{}; apply again to go on\n", counts_text(done),
         open == 0 ? "" : fmt::format("; {} more were sent and may be done or not", open)));
   }
 

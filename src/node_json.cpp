@@ -32,7 +32,8 @@ Json stat_json(const Stat& stat) {
       .set("version", stat.version)
       .set("cversion", stat.cversion)
       .set("aversion", stat.aversion)
-      .set("ephemeralOwner", stat.ephemeral_owner == 0 ? Json() : Json(zxid_text(stat.ephemeral_owner)))
+      .set("ephemeralOwner",
+           stat.ephemeral_owner == 0 ? Json() : Json(zxid_text(stat.ephemeral_owner)))
       .set("dataLength", stat.data_length)
       .set("numChildren", stat.num_children);
   return json;

@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "fd.h"
+#include "home.h"
 
 #include <fmt/core.h>
 
@@ -18,16 +19,16 @@ namespace {
 constexpr std::string_view standard_input = "-";
 
 int open_file(const std::string& name) {
-  const int fd = open(name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw UsageError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+  const int fd = open(with_home(name).c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw ValueError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
   return fd;
 }
 
 void require_free_input(const Context& cx) {
   if (cx.input == Input::Pipe)
-    throw UsageError("standard input holds the commands; give the file's name");
+    throw ValueError("standard input holds the commands; give the file's name");
   if (cx.input == Input::Terminal)
-    throw UsageError("standard input is the terminal; give the file's name");
+    throw ValueError("standard input is the terminal; give the file's name");
 }
 
 }  // namespace

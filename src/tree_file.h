@@ -15,7 +15,7 @@ namespace zksh {
 class TreeFile {
  public:
   /// Opens it and reads its beginning; "-" is standard input, which must be free for it. Throws
-  /// UsageError when it cannot be read, ValueError when it holds something else.
+  /// ValueError when it cannot be read, or holds something else.
   TreeFile(const Context& cx, const std::string& name);
 
   TreeReader& reader() const { return *reader_; }

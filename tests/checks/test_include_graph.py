@@ -33,7 +33,7 @@ LIBRARIES = [
     ("zookeeper/*", ["src/session*"]),
     ("CLI/*", ["src/options.cpp", "src/arguments.cpp", "src/configuration_file.cpp"]),
     ("readline/*", ["src/term/*"]),
-    ("nlohmann/*", ["src/json.cpp"]),
+    ("nlohmann/*", ["src/json.cpp", "src/tree_json.cpp"]),
     ("gtest/*", ["tests/*"]),
     ("gmock/*", ["tests/*"]),
 ]

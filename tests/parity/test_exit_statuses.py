@@ -62,6 +62,9 @@ TABLE = """
 0   latency -n 1
 0   who /a
 0   history
+0   dump /a
+0   diff /a /a
+1   diff /a /bare
 0   printwatches
 0   version
 0   help
@@ -72,6 +75,11 @@ TABLE = """
 0   quit
 1   removewatches /a
 4   listquota /bare
+4   dump /nope
+4   diff /a /nope
+2   diff /a nofile
+2   apply nofile
+2   apply
 4   delquota /bare
 2   nosuchcommand
 2   LS /
@@ -103,6 +111,8 @@ TABLE = """
 2   setAcl /a
 2   setAcl -v x /a world:anyone:r
 2   setquota /a
+2   dump
+2   diff /a
 2   setquota -n abc /a
 2   setquota -n 0 /a
 2   setquota -n 5 -b 5 /a
