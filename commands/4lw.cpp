@@ -156,6 +156,7 @@ std::string details() {
 
 }  // namespace
 
+// No identifier begins with a digit. NOLINTNEXTLINE(readability-identifier-naming)
 extern const Command _4lw_command =
     make_command<Args>({.name = "4lw",
                         .group = "Servers",

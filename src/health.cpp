@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -31,7 +32,7 @@ std::optional<std::int64_t> microseconds(std::string_view text) {
   const auto* const end = text.data() + text.size();
   const auto [stop, problem] = std::from_chars(text.data(), end, value);
   if (problem != std::errc() || stop != end || !(value >= 0 && value < 1e12)) return std::nullopt;
-  return static_cast<std::int64_t>(value * 1000 + 0.5);
+  return std::llround(value * 1000);
 }
 
 /// Only what a number or a version has: what is said elsewhere in a line is nobody's business.
