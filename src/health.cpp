@@ -209,7 +209,8 @@ class Judge {
     }
     count_synced();
     health_.summary = fmt::format(
-        "{} of {} serve, {}{}", health_.serving, count_of(health_.members.size(), "member"),
+        "{} of {} serve{}, {}{}", health_.serving, count_of(health_.members.size(), "member"),
+        health_.serving == 1 ? "s" : "",
         health_.leader.empty() ? "the leader was not asked" : health_.leader + " leads", synced_);
     if (!health_.problems.empty()) health_.verdict = Verdict::Degraded;
   }

@@ -181,8 +181,9 @@ std::string bars(const std::vector<std::size_t>& counts, bool ascii) {
   constexpr std::array<std::string_view, 8> blocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr std::array<std::string_view, 8> signs{".", ":", "-", "=", "+", "*", "#", "@"};
   const auto most = counts.empty() ? 0 : std::ranges::max(counts);
-  if (most == 0) return std::string(counts.size(), ' ');
   std::string text;
+  if (most == 0) text.assign(counts.size(), ' ');
+  if (most == 0) return text;
   for (const auto count : counts) {
     // The smallest count is seen, too.
     const auto level = count == 0 ? 0 : (count * blocks.size() + most - 1) / most;

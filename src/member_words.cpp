@@ -95,6 +95,14 @@ void find_id(MemberAnswers& member, const Membership& membership, std::set<std::
   if (candidates.size() == 1) member.id = candidates.front();
 }
 
+/// One server under two names is one member.
+void drop_repetitions(std::vector<MemberAnswers>& members) {
+  std::set<std::int64_t> seen;
+  std::erase_if(members, [&](const MemberAnswers& member) {
+    return member.id && !seen.insert(*member.id).second;
+  });
+}
+
 std::vector<MemberAnswers> others(std::vector<MemberAnswers>& named, const Membership& membership) {
   std::set<std::int64_t> taken;
   for (const auto& member : named)
@@ -144,6 +152,7 @@ EnsembleAnswers ask_members(const AskedServers& asked, std::vector<std::string> 
   if (all.membership) all.mute.clear();
   std::vector<MemberAnswers> further;
   if (all.membership) {
+    if (asked.with_others) drop_repetitions(named);
     further = others(named, *all.membership);
     if (!asked.with_others) further.clear();
     further = ask_each(std::move(further), words, {.deadline = Clock::now() + time, .stop = stop});

@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <thread>
+#include <tuple>
 
 namespace zksh {
 namespace {
@@ -29,7 +30,7 @@ class FakeServer {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size);
+    std::ignore = bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size);
     listen(listener_.get(), 1);
     getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
@@ -40,7 +41,7 @@ class FakeServer {
     });
   }
 
-  ServerAnswer answer(std::chrono::milliseconds time, std::size_t most_bytes = 1U << 20U) {
+  ServerAnswer answer(std::chrono::milliseconds time, std::size_t most_bytes = 1U << 20U) const {
     ServerQuestion question;
     question.server.host = "127.0.0.1";
     question.server.port = port_;
