@@ -21,13 +21,17 @@ CheckOp check_op(const Context& cx, const Args& a) {
 
 Op operation(Context& cx, const Args& a) { return check_op(cx, a); }
 
-int run(Context& cx, const Args& a) {
-  const auto [path, version] = check_op(cx, a);
-  const auto stat = cx.client.exists(path, Watch::none(), cx.stop);
-  if (!stat) throw ZkError(code::no_node, path);
-  if (version != -1 && version != stat->version) throw ZkError(code::bad_version, path);
-  if (cx.out.json()) print_json(cx, path_json(path).set("version", stat->version));
-  return status::ok;
+Sent run(Context& cx, const Args& a) {
+  const auto op = check_op(cx, a);
+  cx.client.await_connection(op.path, cx.stop);
+  const auto pending = cx.client.start_exists(op.path, Watch::none());
+  return {op.path, pending, [&cx, op, pending] {
+            const auto stat = cx.client.answer_of(pending, op.path, cx.stop);
+            if (op.version != -1 && op.version != stat.version)
+              throw ZkError(code::bad_version, op.path);
+            if (cx.out.json()) print_json(cx, path_json(op.path).set("version", stat.version));
+            return status::ok;
+          }};
 }
 
 }  // namespace

@@ -101,23 +101,42 @@ void create_parents(Context& cx, const std::string& path) {
   }
 }
 
-int run(Context& cx, const Args& a) {
+template <class Body>
+auto explaining(Context& cx, Body&& body) {
   try {
-    const auto op = checked(cx, a);
-    if (a.parents) create_parents(cx, op.path);
-    const auto created = cx.client.create(op, cx.stop);
+    return body();
+  } catch (const ZkError& error) {
+    tell_more(cx, error);
+    tell_missing_parent(cx, error);
+    throw;
+  }
+}
+
+int finish(Context& cx, const Pending<Created>& pending, const std::string& path,
+           std::size_t bytes) {
+  return explaining(cx, [&] {
+    const auto created = cx.client.written(pending, path, bytes, cx.stop);
     if (cx.out.json())
       print_json(cx, path_json(created.path));
     else if (cx.out.plain())
       cx.out.line("{}", cx.out.shown(created.path));
     else
       cx.out.err_line("Created {}", cx.out.shown_in_error(created.path));
-  } catch (const ZkError& error) {
-    tell_more(cx, error);
-    tell_missing_parent(cx, error);
-    throw;
-  }
-  return status::ok;
+    return status::ok;
+  });
+}
+
+Sent run(Context& cx, const Args& a) {
+  return explaining(cx, [&] {
+    const auto op = checked(cx, a);
+    if (a.parents) create_parents(cx, op.path);
+    cx.client.await_connection(op.path, cx.stop);
+    const auto pending = cx.client.start_create(op);
+    return Sent(op.path, pending,
+                [&cx, pending, path = op.path, bytes = op.data.value_or("").size()] {
+                  return finish(cx, pending, path, bytes);
+                });
+  });
 }
 
 Op operation(Context& cx, const Args& a) {

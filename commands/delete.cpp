@@ -24,22 +24,33 @@ std::int32_t wanted_version(const Args& a, const NodeWords& given) {
 }
 
 /// At the prompt the next step is told, too.
-void remove(const Context& cx, const std::string& path, std::int32_t version) {
-  try {
-    cx.client.remove({.path = path, .version = version}, cx.stop);
-  } catch (const ZkError& error) {
-    if (error.code() != code::not_empty || cx.input != Input::Terminal || cx.out.json()) throw;
-    throw Error(std::string(error.what()) + " (deleteall removes it and all below)",
-                error.exit_status());
-  }
+void tell_next_step(const Context& cx, const ZkError& error) {
+  if (error.code() != code::not_empty || cx.input != Input::Terminal || cx.out.json()) return;
+  throw Error(std::string(error.what()) + " (deleteall removes it and all below)",
+              error.exit_status());
 }
 
-int run(Context& cx, const Args& a) {
+Sent remove(Context& cx, const std::string& path, std::int32_t version) {
+  cx.client.await_connection(path, cx.stop);
+  const auto pending = cx.client.start_remove({.path = path, .version = version});
+  return {path, pending, [&cx, path, pending] {
+            try {
+              cx.client.written(pending, path, 0, cx.stop);
+            } catch (const ZkError& error) {
+              tell_next_step(cx, error);
+              throw;
+            }
+            return status::ok;
+          }};
+}
+
+Sent run(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, is_number);
   if (given.legacy) tell_deprecated(cx, "delete path [version]", "delete [-v version] path");
   const auto version = wanted_version(a, given);
-  for (const auto& path : given.paths) remove(cx, path, version);
-  return status::ok;
+  const auto& paths = given.paths;
+  for (std::size_t i = 0; i + 1 < paths.size(); ++i) remove(cx, paths[i], version).finish();
+  return remove(cx, paths.back(), version);
 }
 
 Op operation(Context& cx, const Args& a) {

@@ -45,14 +45,23 @@ void print_value(Context& cx, const Args& a, const std::string& path, const Node
   if (a.stat) print_stat(cx, node.stat, a.human);
 }
 
-int run(Context& cx, const Args& a) {
+Sent run(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, means_watch);
   if (given.legacy) tell_deprecated(cx, "get path [watch]", "get [-s] [-w] path");
   const auto watch = cx.printed_watch(a.watch || given.legacy);
-  print_each(cx, given.paths, [&](const std::string& path) {
-    print_value(cx, a, path, cx.client.get(path, watch, cx.stop));
-  });
-  return status::ok;
+  if (given.paths.size() != 1) {
+    print_each(cx, given.paths, [&](const std::string& path) {
+      print_value(cx, a, path, cx.client.get(path, watch, cx.stop));
+    });
+    return status::ok;
+  }
+  const auto& path = given.paths.front();
+  cx.client.await_connection(path, cx.stop);
+  const auto pending = cx.client.start_get(path, watch);
+  return {path, pending, [&cx, a, path, pending] {
+            print_value(cx, a, path, cx.client.answer_of(pending, path, cx.stop));
+            return status::ok;
+          }};
 }
 
 }  // namespace

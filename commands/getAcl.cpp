@@ -17,13 +17,11 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The node whose ACL is shown.");
 }
 
-int run(Context& cx, const Args& a) {
-  const auto path = cx.resolve(a.path);
-  const auto node = cx.client.get_acl(path, cx.stop);
+int print(Context& cx, bool with_stat, const std::string& path, const NodeAcl& node) {
   if (cx.out.json()) {
     auto json = path_json(path);
     json.set("acl", acl_json(node.acl));
-    if (a.stat) json.set("stat", stat_json(node.stat));
+    if (with_stat) json.set("stat", stat_json(node.stat));
     print_json(cx, json);
     return status::ok;
   }
@@ -35,8 +33,17 @@ int run(Context& cx, const Args& a) {
     const auto lines = acl_lines(node.acl);
     cx.out.out(cx.out.shown_lines(lines));
   }
-  if (a.stat) print_stat(cx, node.stat);
+  if (with_stat) print_stat(cx, node.stat);
   return status::ok;
+}
+
+Sent run(Context& cx, const Args& a) {
+  const auto path = cx.resolve(a.path);
+  cx.client.await_connection(path, cx.stop);
+  const auto pending = cx.client.start_get_acl(path);
+  return {path, pending, [&cx, with_stat = a.stat, path, pending] {
+            return print(cx, with_stat, path, cx.client.answer_of(pending, path, cx.stop));
+          }};
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ void print_subtree(Context& cx, const std::string& top, const Watch& watch, Work
   lines.during([&] { visit_subtree(cx.client, top, watch, limits, add, cx.stop); });
 }
 
-int run(Context& cx, const Args& a) {
+Sent run(Context& cx, const Args& a) {
   if (a.paths.empty() && !cx.knows_current_node())
     throw SyntaxError("too few arguments: path expected");
   const auto given = a.paths.empty() ? NodeWords{.paths = {cx.current.path()}}
@@ -46,6 +46,8 @@ int run(Context& cx, const Args& a) {
   const auto watch = cx.printed_watch(a.watch || given.legacy);
   const ListingForm form{
       .with_stat = a.stat, .with_paths = given.paths.size() > 1, .human = a.human};
+  if (given.paths.size() == 1 && !a.recursive)
+    return start_children(cx, given.paths.front(), watch, form);
   const auto limits = a.limits.limits();
   if (a.recursive)
     for (const auto& path : given.paths) print_subtree(cx, path, watch, limits);

@@ -15,10 +15,9 @@ void declare(Options& o, Args& a) {
   o.legacy().text("watch", a.legacy_watch, "Any word: report the next change of the list.");
 }
 
-int run(Context& cx, const Args& a) {
-  print_children(cx, cx.resolve(a.path), cx.printed_watch(a.legacy_watch.has_value()),
-                 {.with_stat = true});
-  return status::ok;
+Sent run(Context& cx, const Args& a) {
+  return start_children(cx, cx.resolve(a.path), cx.printed_watch(a.legacy_watch.has_value()),
+                        {.with_stat = true});
 }
 
 }  // namespace

@@ -60,21 +60,28 @@ Op operation(Context& cx, const Args& a) {
   return set_op(cx, a);
 }
 
-int run(Context& cx, const Args& a) {
-  const auto op = set_op(cx, a);
-  const auto& path = op.path;
-  if (a.if_value && (a.version || a.legacy_version))
-    throw UsageError("either -v or --if-value can be given");
-  const auto written = a.if_value
-                           ? write_if(cx, path, value_of(cx, *a.if_value), op.data.value_or(""))
-                           : cx.client.set(op, cx.stop);
-  if (!written) throw Error(path + " has another value than that of --if-value");
-  const auto& stat = *written;
+int print(Context& cx, bool with_stat, const std::string& path, const Stat& stat) {
   if (cx.out.json())
     print_json(cx, path_json(path).set("stat", stat_json(stat)));
-  else if (a.stat)
+  else if (with_stat)
     print_stat(cx, stat);
   return status::ok;
+}
+
+Sent run(Context& cx, const Args& a) {
+  const auto op = set_op(cx, a);
+  if (a.if_value) {
+    if (a.version || a.legacy_version) throw UsageError("either -v or --if-value can be given");
+    const auto stat = write_if(cx, op.path, value_of(cx, *a.if_value), op.data.value_or(""));
+    if (!stat) throw Error(op.path + " has another value than that of --if-value");
+    return print(cx, a.stat, op.path, *stat);
+  }
+  cx.client.await_connection(op.path, cx.stop);
+  const auto pending = cx.client.start_set(op);
+  return {op.path, pending,
+          [&cx, pending, stat = a.stat, path = op.path, bytes = op.data.value_or("").size()] {
+            return print(cx, stat, path, cx.client.written(pending, path, bytes, cx.stop));
+          }};
 }
 
 }  // namespace

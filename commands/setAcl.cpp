@@ -63,7 +63,7 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
   return first_failure;
 }
 
-int run(Context& cx, const Args& a) {
+Sent run(Context& cx, const Args& a) {
   const auto acl = acl_argument(cx, a.acl);
   const auto path = cx.resolve(a.path);
   if (a.recursive && acl.empty())
@@ -71,11 +71,16 @@ int run(Context& cx, const Args& a) {
   refuse_empty(acl);
   const auto version = a.version ? *a.version : a.legacy_version.value_or(-1);
   if (a.recursive) return set_subtree(cx, path, acl, version, a.limits.limits());
-  if (a.stat)
+  if (a.stat) {
     print_stat(cx, cx.client.set_acl(path, acl, version, cx.stop));
-  else
-    cx.client.set_acl(path, acl, version, cx.stop);
-  return status::ok;
+    return status::ok;
+  }
+  cx.client.await_connection(path, cx.stop);
+  const auto pending = cx.client.start_set_acl(path, acl, version);
+  return {path, pending, [&cx, path, pending] {
+            cx.client.written(pending, path, 0, cx.stop);
+            return status::ok;
+          }};
 }
 
 }  // namespace

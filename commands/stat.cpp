@@ -18,19 +18,32 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The nodes to look at.");
 }
 
-int run(Context& cx, const Args& a) {
+void print(Context& cx, bool human, const std::string& path, const Stat& stat) {
+  if (cx.out.json())
+    print_json(cx, path_json(path).set("stat", stat_json(stat)));
+  else
+    print_stat(cx, stat, human);
+}
+
+Sent run(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, means_watch);
   if (given.legacy) tell_deprecated(cx, "stat path [watch]", "stat [-w] path");
   const auto watch = cx.printed_watch(a.watch || given.legacy);
-  print_each(cx, given.paths, [&](const std::string& path) {
-    const auto stat = cx.client.exists(path, watch, cx.stop);
-    if (!stat) throw ZkError(code::no_node, path);
-    if (cx.out.json())
-      print_json(cx, path_json(path).set("stat", stat_json(*stat)));
-    else
-      print_stat(cx, *stat, a.human);
-  });
-  return status::ok;
+  if (given.paths.size() != 1) {
+    print_each(cx, given.paths, [&](const std::string& path) {
+      const auto stat = cx.client.exists(path, watch, cx.stop);
+      if (!stat) throw ZkError(code::no_node, path);
+      print(cx, a.human, path, *stat);
+    });
+    return status::ok;
+  }
+  const auto& path = given.paths.front();
+  cx.client.await_connection(path, cx.stop);
+  const auto pending = cx.client.start_exists(path, watch);
+  return {path, pending, [&cx, human = a.human, path, pending] {
+            print(cx, human, path, cx.client.answer_of(pending, path, cx.stop));
+            return status::ok;
+          }};
 }
 
 }  // namespace

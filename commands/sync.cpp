@@ -13,20 +13,35 @@ struct Args {
 
 void declare(Options& o, Args& a) { o.node("path", a.path, "A node; it need not exist."); }
 
-int run(Context& cx, const Args& a) {
-  const auto path = cx.resolve(a.path);
+/// As zkCli tells it; throws what it has no words for.
+int tell_failure(Context& cx, const ZkError& error) {
+  if (error.code() == code::invalid_state || cx.out.json()) throw error;
+  cx.out.line("Sync has failed. rc={}", error.code());
+  return error.exit_status();
+}
+
+int finish(Context& cx, const Pending<Nothing>& pending, const std::string& path) {
   try {
-    cx.client.sync(path, cx.stop);
+    cx.client.answer_of(pending, path, cx.stop);
   } catch (const ZkError& error) {
-    if (error.code() == code::invalid_state || cx.out.json()) throw;
-    cx.out.line("Sync has failed. rc={}", error.code());
-    return error.exit_status();
+    return tell_failure(cx, error);
   }
   if (cx.out.json())
     print_json(cx, path_json(path));
   else
     cx.out.line("Sync is OK");
   return status::ok;
+}
+
+Sent run(Context& cx, const Args& a) {
+  const auto path = cx.resolve(a.path);
+  try {
+    cx.client.await_connection(path, cx.stop);
+  } catch (const ZkError& error) {
+    return tell_failure(cx, error);
+  }
+  const auto pending = cx.client.start_sync(path);
+  return {path, pending, [&cx, pending, path] { return finish(cx, pending, path); }};
 }
 
 }  // namespace

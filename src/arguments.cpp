@@ -43,6 +43,9 @@ struct Raw {
   bool read_only = false;
   bool show_config = false;
   bool keep_going = false;
+  bool pipe = false;
+  std::string window;
+  std::string rate;
   bool wait_for_connection = false;
   bool help = false;
   bool version = false;
@@ -84,6 +87,12 @@ void declare(CLI::App& app, Raw& raw) {
       ->expected(1)
       ->allow_extra_args(false);
   app.add_flag("-k,--keep-going", raw.keep_going, "A script runs on after a failure");
+  app.add_flag("--pipe", raw.pipe,
+               "Send the commands of standard input, or of -f, without waiting for each answer");
+  app.add_option("--window", raw.window, "With --pipe: how many answers may be outstanding (256)")
+      ->type_name("N");
+  app.add_option("--rate", raw.rate, "With --pipe: at most so many commands a second")
+      ->type_name("N");
   app.add_option("-o,--output", raw.format,
                  "zkcli (as zkCli.sh prints), plain (one item a line) or json (one value a line)")
       ->type_name("FORMAT");
@@ -187,6 +196,28 @@ int parse_sandbox(const CLI::App& app, const std::string& text) {
   if (number != 1 && number != 3 && number != 5)
     throw UsageError(fmt::format("--sandbox={}: an ensemble has 1, 3 or 5 servers", number));
   return static_cast<int>(number);
+}
+
+/// Throws UsageError for what --pipe cannot be given with.
+std::optional<PipeSettings> parse_pipe(const Raw& raw, const Arguments& arguments) {
+  constexpr std::int64_t most_in_flight = 10'000;
+  constexpr std::int64_t most_a_second = 1'000'000;
+  if (!raw.pipe) {
+    if (!raw.window.empty() || !raw.rate.empty())
+      throw UsageError("--window and --rate are options of --pipe");
+    return std::nullopt;
+  }
+  const bool text = std::ranges::any_of(arguments.scripts, [](const ScriptSource& script) {
+    return script.kind == ScriptSource::Kind::Text;
+  });
+  if (text || !arguments.command.empty())
+    throw UsageError("--pipe takes its commands from standard input, or a file (-f)");
+  PipeSettings settings;
+  if (!raw.window.empty())
+    settings.window =
+        static_cast<std::size_t>(parse_number(raw.window, "--window", 1, most_in_flight));
+  if (!raw.rate.empty()) settings.rate = parse_number(raw.rate, "--rate", 1, most_a_second);
+  return settings;
 }
 
 /// `given`: by the option.
@@ -319,6 +350,7 @@ Arguments parse_arguments(int count, const char* const* words) {
   arguments.keep_going = raw.keep_going;
   arguments.sandbox_servers = parse_sandbox(app, raw.sandbox);
   arguments.scripts = script_order(app, raw);
+  arguments.pipe = parse_pipe(raw, arguments);
   if (!arguments.scripts.empty() && !arguments.command.empty())
     throw UsageError(fmt::format("\"{}\" stands after -c or -f: give either commands or a script",
                                  arguments.command.front()));

@@ -33,6 +33,7 @@ struct Arguments {
   std::string warning{};    ///< to be told, or empty
   Format format = Format::Zkcli;
   bool keep_going = false;
+  std::optional<PipeSettings> pipe{};   ///< --pipe
   int sandbox_servers = 0;              ///< 0: none
   std::vector<ScriptSource> scripts{};  ///< -c and -f, in their order
   std::vector<std::string> command{};   ///< the words after the options

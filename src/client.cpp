@@ -6,29 +6,10 @@
 namespace zksh {
 namespace {
 
-template <class T>
-T value_or_throw(Outcome<T> outcome, const std::string& path, bool is_write) {
-  if (outcome.code != code::ok)
-    throw ZkError(outcome.code, outcome.culprit.empty() ? path : outcome.culprit, is_write);
-  return std::move(outcome.value);
-}
-
 /// The size at which servers with the default jute.maxbuffer close the connection.
 constexpr std::size_t usual_request_limit = 0xfffff;
 
-template <class T>
-T written_or_throw(Outcome<T> outcome, const std::string& path, const Data& data) {
-  if (outcome.code == code::connection_loss && data &&
-      data->size() + path.size() > usual_request_limit)
-    throw Error(
-        fmt::format(
-            "the connection was lost while {} bytes were sent for {}: a server closes it when a "
-            "request is larger than its jute.maxbuffer, 1 MiB by default; look at the node "
-            "with `stat {}` before trying again",
-            data->size(), path, path),
-        status::server_refused);
-  return value_or_throw(std::move(outcome), path, true);
-}
+std::size_t size_of(const Data& data) { return data ? data->size() : 0; }
 
 }  // namespace
 
@@ -71,19 +52,33 @@ Pending<Listing> Client::start_names(const std::string& path, const Watch& watch
       });
 }
 
+void Client::check(int code, const std::string& culprit, const std::string& path, bool is_write) {
+  if (code != code::ok) throw ZkError(code, culprit.empty() ? path : culprit, is_write);
+}
+
+void Client::check_size(int code, const std::string& path, std::size_t bytes) {
+  if (code != code::connection_loss || bytes + path.size() <= usual_request_limit) return;
+  throw Error(
+      fmt::format("the connection was lost while {} bytes were sent for {}: a server closes it "
+                  "when a request is larger than its jute.maxbuffer, 1 MiB by default; look at the "
+                  "node with `stat {}` before trying again",
+                  bytes, path, path),
+      status::server_refused);
+}
+
 Created Client::create(const CreateOp& op, const std::stop_token& stop) {
   await_connection(op.path, stop);
-  return written_or_throw(await_write(start_create(op), op.path, stop), op.path, op.data);
+  return written(start_create(op), op.path, size_of(op.data), stop);
 }
 
 void Client::remove(const RemoveOp& op, const std::stop_token& stop) {
   await_connection(op.path, stop);
-  value_or_throw(await_write(start_remove(op), op.path, stop), op.path, true);
+  written(start_remove(op), op.path, 0, stop);
 }
 
 Stat Client::set(const SetOp& op, const std::stop_token& stop) {
   await_connection(op.path, stop);
-  return written_or_throw(await_write(start_set(op), op.path, stop), op.path, op.data);
+  return written(start_set(op), op.path, size_of(op.data), stop);
 }
 
 std::optional<Stat> Client::exists(const std::string& path, const Watch& watch,
@@ -91,23 +86,24 @@ std::optional<Stat> Client::exists(const std::string& path, const Watch& watch,
   await_connection(path, stop);
   const auto outcome = await(start_exists(path, watch), stop);
   if (outcome.code == code::no_node) return std::nullopt;
-  return value_or_throw(outcome, path, false);
+  check(outcome.code, outcome.culprit, path, false);
+  return outcome.value;
 }
 
 Node Client::get(const std::string& path, const Watch& watch, const std::stop_token& stop) {
   await_connection(path, stop);
-  return value_or_throw(await(start_get(path, watch), stop), path, false);
+  return answer_of(start_get(path, watch), path, stop);
 }
 
 Children Client::children(const std::string& path, const Watch& watch,
                           const std::stop_token& stop) {
   await_connection(path, stop);
-  return value_or_throw(await(start_children(path, watch), stop), path, false);
+  return answer_of(start_children(path, watch), path, stop);
 }
 
 NodeAcl Client::get_acl(const std::string& path, const std::stop_token& stop) {
   await_connection(path, stop);
-  return value_or_throw(await(start_get_acl(path), stop), path, false);
+  return answer_of(start_get_acl(path), path, stop);
 }
 
 Stat Client::set_acl(const std::string& path, const Acl& acl, std::int32_t version,
@@ -115,15 +111,15 @@ Stat Client::set_acl(const std::string& path, const Acl& acl, std::int32_t versi
   await_connection(path, stop);
   // The C client's setAcl gives no Stat: it is read behind the write, which a session keeps in
   // order.
-  const auto written = start_set_acl(path, acl, version);
+  const auto set = start_set_acl(path, acl, version);
   const auto stat = start_exists(path, Watch::none());
-  value_or_throw(await_write(written, path, stop), path, true);
-  return value_or_throw(await(stat, stop), path, false);
+  written(set, path, 0, stop);
+  return answer_of(stat, path, stop);
 }
 
 void Client::sync(const std::string& path, const std::stop_token& stop) {
   await_connection(path, stop);
-  value_or_throw(await(start_sync(path), stop), path, false);
+  answer_of(start_sync(path), path, stop);
 }
 
 void Client::add_auth(const std::string& scheme, const std::string& auth,
@@ -149,13 +145,15 @@ void Client::add_auth(const std::string& scheme, const std::string& auth,
 Node Client::get_config(const Watch& watch, const std::stop_token& stop) {
   const std::string path = "/zookeeper/config";
   await_connection(path, stop);
-  return value_or_throw(await(start_get_config(watch), stop), path, false);
+  return answer_of(start_get_config(watch), path, stop);
 }
 
 Node Client::reconfigure(const Reconfiguration& change, const std::stop_token& stop) {
   await_connection("", stop);
   try {
-    return value_or_throw(await(start_reconfigure(change), stop), "", true);
+    auto outcome = await(start_reconfigure(change), stop);
+    check(outcome.code, outcome.culprit, "", true);
+    return std::move(outcome.value);
   } catch (const Cancelled&) {
     throw Cancelled("interrupted; the reconfiguration was sent and may still be done");
   }
@@ -180,7 +178,8 @@ std::vector<OpResult> Client::multi(const std::vector<Op>& ops, const std::stop_
   auto outcome = try_multi(ops, stop);
   for (std::size_t i = 0; outcome.code != code::ok && i < outcome.value.size(); ++i)
     if (outcome.value[i].code == outcome.code) throw ZkError(outcome.code, path_of(ops[i]), true);
-  return value_or_throw(std::move(outcome), ops.empty() ? "" : path_of(ops.front()), true);
+  check(outcome.code, outcome.culprit, ops.empty() ? "" : path_of(ops.front()), true);
+  return std::move(outcome.value);
 }
 
 }  // namespace zksh

@@ -5,6 +5,7 @@
 #include "name_list.h"
 #include "zk_error.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -304,7 +305,8 @@ class Client {
   virtual Pending<Stat> start_exists(const std::string& path, const Watch& watch) = 0;
   virtual Pending<Node> start_get(const std::string& path, const Watch& watch) = 0;
   virtual Pending<Children> start_children(const std::string& path, const Watch& watch) = 0;
-  /// As start_children, for lists of any length: the answer takes little more memory than its bytes.
+  /// As start_children, for lists of any length: the answer takes little more memory than its
+  /// bytes.
   virtual Pending<Listing> start_names(const std::string& path, const Watch& watch);
   virtual Pending<NodeAcl> start_get_acl(const std::string& path) = 0;
   virtual Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
@@ -363,7 +365,26 @@ class Client {
     return monitor().look([&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
   }
 
+  /// The second half of the blocking members that read `path`: waits, and throws, as they do.
+  template <class T>
+  T answer_of(const Pending<T>& pending, const std::string& path, const std::stop_token& stop) {
+    auto outcome = await(pending, stop);
+    check(outcome.code, outcome.culprit, path, false);
+    return std::move(outcome.value);
+  }
+  /// The same of those that write `bytes` of data.
+  template <class T>
+  T written(const Pending<T>& pending, const std::string& path, std::size_t bytes,
+            const std::stop_token& stop) {
+    auto outcome = await_write(pending, path, stop);
+    check_size(outcome.code, path, bytes);
+    check(outcome.code, outcome.culprit, path, true);
+    return std::move(outcome.value);
+  }
+
  private:
+  static void check(int code, const std::string& culprit, const std::string& path, bool is_write);
+  static void check_size(int code, const std::string& path, std::size_t bytes);
   /// As await; a stop says that the write may still be done.
   template <class T>
   Outcome<T> await_write(const Pending<T>& pending, const std::string& path,

@@ -12,6 +12,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,40 @@ struct Context {
   Watch printed_watch(bool wanted) const { return wanted ? Watch::printed() : Watch::none(); }
 };
 
+/// A command whose last request is on its way, and what is left to do when the answer is there.
+class Sent {
+ public:
+  /// Nothing is left to do.
+  Sent(int status) : status_(status) {}
+  /// `finish` waits for the answer, prints what came of it and returns the exit status; it may use
+  /// the command's Context, but for its words, which may be those of another line by then. `path`:
+  /// the node that was asked about, or written.
+  template <class T>
+  Sent(std::string path, Pending<T> pending, std::function<int()> finish)
+      : path_(std::move(path)),
+        code_([pending = std::move(pending)](const Monitor::Held& held) -> std::optional<int> {
+          const auto& outcome = (*pending)(held);
+          return outcome ? std::optional(outcome->code) : std::nullopt;
+        }),
+        finish_(std::move(finish)) {}
+
+  const std::string& path() const { return path_; }
+  /// The code of the answer; nothing as long as it is not there. Under the monitor.
+  std::optional<int> code(const Monitor::Held& held) const {
+    return code_ ? code_(held) : std::optional(code::ok);
+  }
+  /// Whether an answer is to be waited for.
+  bool is_pending() const { return static_cast<bool>(finish_); }
+  /// To be called once. Blocks until the answer is there. Throws Error.
+  int finish() const { return finish_ ? finish_() : status_; }
+
+ private:
+  std::string path_;
+  std::function<std::optional<int>(const Monitor::Held&)> code_;
+  std::function<int()> finish_;
+  int status_ = status::ok;
+};
+
 /// When a command that finds no session says "Not connected".
 enum class Needs {
   Session,       ///< before anything else, its arguments included
@@ -122,6 +157,9 @@ struct CommandText {
 struct Command : CommandText {
   /// Parses the words (the name left out) and runs; returns the exit status. Throws Error.
   std::function<int(Context&, const std::vector<std::string>& words)> run{};
+  /// The first half of run, for a command that sends one request: returns when that is sent. The
+  /// Context outlives what is returned. Throws Error. Empty: there are no such halves.
+  std::function<Sent(Context&, const std::vector<std::string>& words)> start{};
   /// Parses the words as run does, and gives what it would do as a part of a transaction. Throws
   /// Error. Empty: no transaction can do it.
   std::function<Op(Context&, const std::vector<std::string>& words)> operation{};
@@ -146,10 +184,10 @@ bool wants_dry_run(const std::vector<std::string>& words);
 void require_rehearsal(const Context& cx, bool dry_run);
 
 /// Binds a command's four parts together. `Args` is made anew for each run. `operation`: for a
-/// command that can be a part of a transaction.
-template <class Args>
+/// command that can be a part of a transaction. `run` returns the exit status, or Sent.
+template <class Args, class Result>
 Command make_command(CommandText text, void (*declare)(Options&, Args&),
-                     int (*run)(Context&, const Args&),
+                     Result (*run)(Context&, const Args&),
                      Op (*operation)(Context&, const Args&) = nullptr) {
   Command command{std::move(text)};
   const auto declare_all = [declare, writes = command.writes](Options& options, Args& args,
@@ -168,9 +206,17 @@ Command make_command(CommandText text, void (*declare)(Options&, Args&),
     refuse_surplus(cx.input, options, strict);
     return use(std::as_const(args));
   };
-  command.run = [parsed, run](Context& cx, const std::vector<std::string>& words) {
+  const auto begin = [parsed, run](Context& cx, const std::vector<std::string>& words) {
     return parsed(cx, words, [&](const Args& args) { return run(cx, args); });
   };
+  if constexpr (std::is_same_v<Result, Sent>) {
+    command.start = begin;
+    command.run = [begin](Context& cx, const std::vector<std::string>& words) {
+      return begin(cx, words).finish();
+    };
+  } else {
+    command.run = begin;
+  }
   if (operation)
     command.operation = [parsed, operation](Context& cx, const std::vector<std::string>& words) {
       return parsed(cx, words, [&](const Args& args) { return operation(cx, args); });

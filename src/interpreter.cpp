@@ -196,25 +196,31 @@ int Interpreter::execute(const Words& given) {
     out_.out(help_of(*command, help_width(out_)));
     return status::ok;
   }
+  return explaining(*command, words.front(), [&] { return run_command(*command, given); });
+}
+
+/// Runs a command, or a half of one; what it throws is told in the words that fit, or thrown on.
+/// `name`: as it was typed.
+int Interpreter::explaining(const Command& command, const std::string& name,
+                            const std::function<int()>& body) {
   try {
-    return run_command(*command, given);
+    return body();
   } catch (const SyntaxError& error) {
     // zkCli's whole answer to too few words is the syntax.
-    if (input_ == Input::Pipe && command->zkcli_syntax)
-      out_.err_line("{} {}", command->name, *command->zkcli_syntax);
+    if (speaks_as_zkcli() && command.zkcli_syntax)
+      out_.err_line("{} {}", command.name, *command.zkcli_syntax);
     else
-      report_usage(out_, words.front(), *command, error);
+      report_usage(out_, name, command, error);
     return error.exit_status();
   } catch (const ValueError&) {
     throw;
   } catch (const UsageError& error) {
-    report_usage(out_, words.front(), *command, error);
+    report_usage(out_, name, command, error);
     return error.exit_status();
   } catch (const ZkError& error) {
     if (error.code() == code::invalid_state || error.code() == code::closing)
       return not_connected();
-    if (error.code() == code::connection_loss && !error.outcome_unknown() &&
-        input_ != Input::Pipe) {
+    if (error.code() == code::connection_loss && !error.outcome_unknown() && !speaks_as_zkcli()) {
       report_error(out_, Error("no connection to " + around_.client.connection_problem(),
                                error.exit_status()));
       return error.exit_status();
@@ -234,10 +240,22 @@ int Interpreter::run_command(const Command& command, const Words& given) {
   refuse_writes(command);
   std::optional<DryRun> dry_run;
   if (command.writes && wants_dry_run(given.texts)) dry_run.emplace(around_.client, out_, stop_);
+  auto cx = dry_run ? context_for(given, dry_run->client(), dry_run->silence(), &dry_run->client())
+                    : context_for(given, around_.client, out_, nullptr);
+  if (const auto collected = collect(command, cx)) return *collected;
+  const int result = command.run(cx, {given.texts.begin() + 1, given.texts.end()});
+  if (dry_run) dry_run->report();
+  quit_ = quit_ || cx.quit;
+  if (command.needs == Needs::SessionAfter && is_dead()) return not_connected();
+  return result;
+}
+
+Context Interpreter::context_for(const Words& given, Client& client, Output& out,
+                                 Rehearsal* rehearsal) {
   const bool can_ask = input_ != Input::Pipe && !around_.background && Questions::possible();
-  Context cx{
-      .client = dry_run ? dry_run->client() : around_.client,
-      .out = dry_run ? dry_run->silence() : out_,
+  return {
+      .client = client,
+      .out = out,
       .stop = stop_,
       .signals = around_.signals,
       .input = input_,
@@ -250,7 +268,7 @@ int Interpreter::run_command(const Command& command, const Words& given) {
       .locks = around_.locks,
       .transaction = around_.transaction,
       .sandbox = around_.sandbox,
-      .rehearsal = dry_run ? &dry_run->client() : nullptr,
+      .rehearsal = rehearsal,
       .ask = [this, can_ask](const std::string& prompt, bool hidden) -> std::optional<std::string> {
         if (!can_ask) return std::nullopt;
         return around_.questions.ask(prompt, hidden, stop_);
@@ -258,8 +276,8 @@ int Interpreter::run_command(const Command& command, const Words& given) {
       .can_ask = can_ask,
       .jobs = around_.jobs,
       .run_words =
-          [this, &given](const std::vector<std::string>& other) {
-            return reporting(out_, [&] { return execute({other, given.quoted}); });
+          [this, quoted = given.quoted](const std::vector<std::string>& other) {
+            return reporting(out_, [&] { return execute({other, quoted}); });
           },
       .run_line =
           [this](const std::string& line) {
@@ -267,12 +285,50 @@ int Interpreter::run_command(const Command& command, const Words& given) {
           },
       .words = given.texts,
       .quoted = given.quoted};
-  if (const auto collected = collect(command, cx)) return *collected;
-  const int result = command.run(cx, {given.texts.begin() + 1, given.texts.end()});
-  if (dry_run) dry_run->report();
-  quit_ = quit_ || cx.quit;
-  if (command.needs == Needs::SessionAfter && is_dead()) return not_connected();
-  return result;
+}
+
+bool Interpreter::has_halves(const Command& command, const std::vector<std::string>& words) const {
+  return command.start && !asks_for_help(words) && !wants_dry_run(words) &&
+         !around_.settings.timing && !around_.transaction.get().is_open();
+}
+
+std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line, bool again) {
+  std::optional<Begun> begun;
+  const int result = reporting(out_, [&] {
+    const bool redirects = input_ == Input::Text;
+    auto parsed = parse_command_line(line, redirects);
+    const auto words = words_of(std::move(parsed.words));
+    const Command* command = words.texts.empty() ? nullptr : find_command(words.texts.front());
+    if (!command || parsed.to || !has_halves(*command, words.texts)) return status::ok;
+    begun = {.command = command, .name = words.texts.front()};
+    if (!again) remember(line);
+    return explaining(*command, begun->name, [&] {
+      out_.begin_command(command->name);
+      const auto state = around_.client.current_state();
+      if (state == SessionState::Closed || state == SessionState::AuthFailed)
+        return not_connected();
+      refuse_writes(*command);
+      if (!halved_) halved_.emplace(context_for(words, around_.client, out_, nullptr));
+      halved_->words = words.texts;
+      halved_->quoted = words.quoted;
+      begun->sent = command->start(*halved_, {words.texts.begin() + 1, words.texts.end()});
+      return status::ok;
+    });
+  });
+  if (result == status::ok) return begun;
+  if (!begun) begun.emplace();
+  begun->sent = finish(result);
+  return begun;
+}
+
+int Interpreter::finish_line(const Begun& begun) {
+  if (!begun.sent.is_pending()) return begun.sent.finish();
+  return finish(reporting(out_, [&] {
+    return explaining(*begun.command, begun.name, [&] {
+      out_.begin_command(begun.command->name);
+      return begun.sent.finish();
+    });
+  }));
 }
 
 /// While a transaction is open, its operations are kept in place of being done. Nothing: the
@@ -304,7 +360,7 @@ void Interpreter::refuse_writes(const Command& command) const {
 int Interpreter::unknown_command(const std::string& typed) {
   constexpr std::size_t longest_shown = 500;
   const auto name = typed.size() > longest_shown ? typed.substr(0, longest_shown) + "…" : typed;
-  if (input_ == Input::Pipe) {
+  if (speaks_as_zkcli()) {
     out_.err(zkcli_usage());
     out_.err_line("Command not found: Command not found {}", name);
     return status::usage;
@@ -319,7 +375,7 @@ int Interpreter::unknown_command(const std::string& typed) {
 }
 
 int Interpreter::not_connected() {
-  if (input_ == Input::Pipe)
+  if (speaks_as_zkcli())
     out_.line("Not connected");
   else
     report_error(

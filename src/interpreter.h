@@ -43,6 +43,23 @@ class Interpreter {
   /// Runs a line and returns its exit status. Errors are printed, not thrown. A blank line and a
   /// comment do nothing. Every other line gets a number in the history.
   int run_line(const std::string& line);
+  /// A line whose request is on its way.
+  struct Begun {
+    const Command* command = nullptr;
+    std::string name;  ///< of the command, as it was typed
+    Sent sent{status::ok};
+  };
+  /// The first half of run_line, where the line's command has halves: sends its request and returns
+  /// at once. What fails is printed, and its status is in what is returned. Nothing: the line is
+  /// to be run by run_line, with what was begun before at its end.
+  /// `again`: the line was begun before, and its answer was lost.
+  std::optional<Begun> begin_line(const std::string& line, bool again = false);
+  /// The second half: blocks until the answer is there; returns the exit status.
+  int finish_line(const Begun& begun);
+  /// Through which all lines speak.
+  Output& output() { return out_; }
+  OutputQueue& queue() { return around_.queue; }
+  Client& client() { return around_.client; }
   /// Runs a command whose words are known already.
   int run_words(const std::vector<std::string>& words);
   /// Whether a command asked the shell to end, or a signal did that a program got in its place.
@@ -60,6 +77,9 @@ class Interpreter {
   static Words words_of(std::vector<Word> split);
 
   int execute_line(const std::string& line);
+  int explaining(const Command& command, const std::string& name, const std::function<int()>& body);
+  Context context_for(const Words& given, Client& client, Output& out, Rehearsal* rehearsal);
+  bool has_halves(const Command& command, const std::vector<std::string>& words) const;
   int execute(const Words& given);
   int execute_into(const RedirectTo& to, const Words& words);
   int execute_inside(const Words& words, const std::stop_token& stop, Redirection to);
@@ -74,6 +94,8 @@ class Interpreter {
   void refuse_writes(const Command& command) const;
   int finish(int result);
   void settle_watches();
+  /// Errors that name their line are zksh's own.
+  bool speaks_as_zkcli() const { return input_ == Input::Pipe && out_.place().line == 0; }
   int unknown_command(const std::string& typed);
   int not_connected();
 
@@ -81,6 +103,7 @@ class Interpreter {
   Input input_;
   std::stop_token stop_;
   Output out_;
+  std::optional<Context> halved_;  ///< of all lines that are run in halves
   bool quit_ = false;
   std::optional<int> ended_by_;
 };

@@ -45,6 +45,16 @@ bool LineReader::fill() {
   return count != 0;
 }
 
+bool LineReader::ready() {
+  while (!ended_ && buffer_.find('\n', searched_) == std::string::npos) {
+    searched_ = buffer_.size();
+    pollfd waiting{.fd = fd_, .events = POLLIN, .revents = 0};
+    if (poll(&waiting, 1, 0) == 0) return false;
+    ended_ = !fill();
+  }
+  return true;
+}
+
 bool LineReader::next(std::string& line) {
   while (true) {
     const auto newline = buffer_.find('\n', searched_);

@@ -23,6 +23,8 @@ class LineReader {
   /// the end and after a stop. Blocks. Throws Error when the descriptor cannot be read, or a line
   /// is longer than longest_line.
   bool next(std::string& line);
+  /// Whether next would return at once. Throws as next.
+  bool ready();
 
  private:
   bool fill();

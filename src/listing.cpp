@@ -50,10 +50,7 @@ void print_children_json(Context& cx, const std::string& path, const Children& c
   print_json(cx, json);
 }
 
-}  // namespace
-
-void print_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form) {
-  auto children = cx.client.children(path, watch, cx.stop);
+void print_children_of(Context& cx, const std::string& path, Children children, ListingForm form) {
   auto& names = children.names;
   std::ranges::sort(names);
   if (cx.out.json()) return print_children_json(cx, path, children, form.with_stat);
@@ -65,6 +62,21 @@ void print_children(Context& cx, const std::string& path, const Watch& watch, Li
   }
   cx.out.out(cx.out.plain() ? text : '[' + text + "]\n");
   if (form.with_stat) print_stat(cx, children.stat, form.human);
+}
+
+}  // namespace
+
+void print_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form) {
+  print_children_of(cx, path, cx.client.children(path, watch, cx.stop), form);
+}
+
+Sent start_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form) {
+  cx.client.await_connection(path, cx.stop);
+  const auto pending = cx.client.start_children(path, watch);
+  return {path, pending, [&cx, path, form, pending] {
+            print_children_of(cx, path, cx.client.answer_of(pending, path, cx.stop), form);
+            return status::ok;
+          }};
 }
 
 namespace {

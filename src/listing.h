@@ -38,6 +38,8 @@ struct ListingForm {
   bool human = false;  ///< of the Stat
 };
 void print_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form);
+/// The same of one node, in halves.
+Sent start_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form);
 /// `human`: with ages and what else people would have to work out; may ask the servers who the
 /// owner of an ephemeral is, for a third of a second.
 void print_stat(Context& cx, const Stat& stat, bool human = false);

@@ -20,6 +20,15 @@ void OutputQueue::add(Stream stream, std::string_view bytes, const std::stop_tok
   monitor_.look([&](const Monitor::Held& held) { add(held, stream, bytes); });
 }
 
+void OutputQueue::add(const std::vector<Chunk>& chunks, const std::stop_token& stop) {
+  if (chunks.empty()) return;
+  const auto has_room = [&](const Monitor::Held& held) { return state_(held).bytes <= limit; };
+  if (!monitor_.wait(stop, has_room)) throw Cancelled();
+  monitor_.look([&](const Monitor::Held& held) {
+    for (const auto& chunk : chunks) add(held, chunk.stream, chunk.bytes);
+  });
+}
+
 void OutputQueue::add(const Monitor::Held& held, Stream stream, std::string_view bytes) {
   constexpr std::size_t chunk_size = 64U << 10U;
   auto& state = state_(held);
@@ -44,6 +53,13 @@ std::deque<OutputQueue::Chunk> OutputQueue::take() {
 void OutputQueue::hold_back(std::function<bool()> spoils) {
   monitor_.look([&](const Monitor::Held& held) { state_(held).spoils = std::move(spoils); });
   eventfd_write(wake_fd_, 1);
+}
+
+void Output::gather(Stream stream, std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (gathered_->empty() || gathered_->back().stream != stream)
+    gathered_->push_back({.stream = stream, .bytes = {}});
+  gathered_->back().bytes += bytes;
 }
 
 void OutputQueue::await_taken(const std::stop_token& stop) {

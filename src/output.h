@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace zksh {
 
@@ -34,6 +35,8 @@ class OutputQueue {
 
   /// Blocks while more than `limit` bytes wait; throws Cancelled on a stop.
   void add(Stream stream, std::string_view bytes, const std::stop_token& stop);
+  /// The same of several, which follow one another without anybody else's between them.
+  void add(const std::vector<Chunk>& chunks, const std::stop_token& stop);
   /// Never blocks: for the C client's threads.
   void add(const Monitor::Held& held, Stream stream, std::string_view bytes);
   void add(Stream stream, std::string_view bytes) {
@@ -97,6 +100,22 @@ class Output {
   /// Of the results and the errors until the next command begins: for a command that has its own
   /// option for it.
   void set_format(Format format) { style_.format = format; }
+  /// From now on what is said is kept there, in its order, and nothing is printed and nobody waited
+  /// for; null: no more. `into` must outlive that.
+  void gather(std::vector<OutputQueue::Chunk>* into) { gathered_ = into; }
+  /// The line that the command stands on, which errors are to name; a number of 0: they name none.
+  struct Place {
+    std::string source;
+    std::size_t line = 0;
+  };
+  void set_place(Place place) {
+    place_ = std::move(place);
+    place_told_ = false;
+  }
+  const Place& place() const { return place_; }
+  /// Whether an error has named the place.
+  bool place_told() const { return place_told_; }
+  void tell_place() { place_told_ = true; }
   /// A command, by its name, begins to use this.
   void begin_command(std::string_view name) {
     command_ = name;
@@ -125,15 +144,26 @@ class Output {
     if (silent_) return;
     if (to_.write)
       to_.write(bytes);
+    else if (gathered_)
+      gather(Stream::Out, bytes);
     else
       queue_.add(Stream::Out, bytes, stop_);
   }
   /// News, warnings and errors, as they are.
   void err(std::string_view bytes) {
-    if (!silent_) queue_.add(Stream::Err, bytes, stop_);
+    if (silent_) return;
+    if (gathered_)
+      gather(Stream::Err, bytes);
+    else
+      queue_.add(Stream::Err, bytes, stop_);
   }
   /// As err, but also after a stop, and without waiting for room.
-  void err_regardless(std::string_view bytes) { queue_.add(Stream::Err, bytes); }
+  void err_regardless(std::string_view bytes) {
+    if (gathered_)
+      gather(Stream::Err, bytes);
+    else
+      queue_.add(Stream::Err, bytes);
+  }
   /// A line of results; arguments that come from znodes go through `shown`. A line of errors needs
   /// that only where newlines must not stay: all else in it is escaped on a terminal anyway.
   template <class... Args>
@@ -158,12 +188,17 @@ class Output {
   }
 
  private:
+  void gather(Stream stream, std::string_view bytes);
+
   OutputQueue& queue_;
   OutputStyle style_;
   Format format_;  ///< the shell's
   std::string command_;
   std::stop_token stop_;
   Redirection to_{};
+  std::vector<OutputQueue::Chunk>* gathered_ = nullptr;
+  Place place_{};
+  bool place_told_ = false;
   bool silent_ = false;
 };
 

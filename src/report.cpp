@@ -5,13 +5,18 @@
 #include "json.h"
 #include "secrets.h"
 
+#include <fmt/core.h>
+
 #include <cerrno>
 
 namespace zksh {
 namespace {
 
 /// An error is printed after Ctrl-C too, when the job's own Output would throw.
-void print(Output& out, const std::string& text) {
+void print(Output& out, const std::string& message) {
+  const auto& [source, line] = out.place();
+  const auto text = line > 0 ? fmt::format("{}:{}: {}", source, line, message) : message;
+  out.tell_place();
   out.err_regardless((out.style().err_is_terminal ? escape_for_terminal(text, true) : text) + '\n');
 }
 
@@ -25,6 +30,7 @@ Json error_json(const Output& out, const Error& error) {
            refused ? Json(keeper_message(refused->code(), {}).substr(before_code.size())) : Json());
   json.set("path", refused && !refused->path().empty() ? Json(refused->path()) : Json());
   json.set("command", out.command()).set("status", error.exit_status());
+  if (out.place().line > 0) json.set("source", out.place().source).set("line", out.place().line);
   return json;
 }
 
@@ -51,10 +57,9 @@ void report_error(Output& out, const Error& error) {
   // What a command says of a word that it did not expect may be a secret in a wrong place.
   const auto text = without_secrets(error.what());
   if (text.empty()) return;
-  if (out.style().format == Format::Json)
-    out.err_regardless(error_json(out, error).text() + '\n');
-  else
-    print(out, text);
+  if (out.style().format != Format::Json) return print(out, text);
+  out.err_regardless(error_json(out, error).text() + '\n');
+  out.tell_place();
 }
 
 void report_usage(Output& out, const std::string& name, const Command& command,

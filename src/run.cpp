@@ -35,6 +35,7 @@ constexpr std::chrono::seconds leave_patience{3};
 Input input_of(const Arguments& arguments) {
   if (!arguments.command.empty()) return Input::Arguments;
   if (!arguments.scripts.empty()) return Input::Text;
+  if (arguments.pipe) return Input::Pipe;
   const bool terminal = isatty(STDIN_FILENO) && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO));
   return terminal ? Input::Terminal : Input::Pipe;
 }
@@ -108,7 +109,8 @@ int run_sources(Interpreter& interpreter, Output& out, const Arguments& argument
     if (first_failure == status::ok && interpreter.ended_by())
       first_failure = status::signal_base + *interpreter.ended_by();
     if (interpreter.quit() || stop.stop_requested()) break;
-    const int result = run_script(interpreter, out, script, arguments.keep_going, stop);
+    const int result =
+        run_script(interpreter, out, script, arguments.keep_going, arguments.pipe, stop);
     if (first_failure == status::ok) first_failure = result;
     if (first_failure != status::ok && !arguments.keep_going) break;
   }

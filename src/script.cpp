@@ -61,7 +61,7 @@ int run_text(Interpreter& interpreter, Output& out, const std::string& text, boo
 }  // namespace
 
 int run_script(Interpreter& interpreter, Output& out, const ScriptSource& source, bool keep_going,
-               const std::stop_token& stop) {
+               const std::optional<PipeSettings>& pipe, const std::stop_token& stop) {
   return reporting(out, [&] {
     if (source.kind == ScriptSource::Kind::Text)
       return run_text(interpreter, out, source.text, keep_going, stop);
@@ -70,8 +70,10 @@ int run_script(Interpreter& interpreter, Output& out, const ScriptSource& source
     if (fd < 0)
       throw UsageError(fmt::format("cannot read {}: {}", source.text, std::strerror(errno)));
     LineReader reader(fd, from_file, from_file ? source.text : "standard input", stop);
+    const auto name = from_file ? source.text : "stdin";
+    if (pipe) return run_pipeline(interpreter, reader, name, *pipe, stop);
     return run_lines(interpreter, out,
-                     {.name = from_file ? source.text : "stdin",
+                     {.name = name,
                       .next = [&](std::string& line) { return reader.next(line); },
                       .last = [] { return false; }},
                      keep_going, stop);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "interpreter.h"
+#include "pipeline.h"
 
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -19,7 +21,8 @@ struct ScriptSource {
 /// do not end it. Returns the status of the first failure, else 0. Blocks; on a job's thread. A
 /// failure is followed by a line on stderr that says where the script stopped, unless it is a
 /// single command.
+/// With `pipe`, see run_pipeline.
 int run_script(Interpreter& interpreter, Output& out, const ScriptSource& source, bool keep_going,
-               const std::stop_token& stop);
+               const std::optional<PipeSettings>& pipe, const std::stop_token& stop);
 
 }  // namespace zksh

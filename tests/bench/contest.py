@@ -9,9 +9,10 @@ import subprocess
 class Contestant:
     """A program that is timed as a whole: its wall times in ms and its peak memory in MiB."""
 
-    def __init__(self, name, words):
+    def __init__(self, name, words, stdin=None):
         self.name = name
         self.words = words
+        self.stdin = stdin or os.devnull
         self.times = []
         self.memory = 0.0
 
@@ -48,11 +49,12 @@ class Contest:
     def time(self, contestant, expected=None):
         """Runs it once. Raises when it fails, or prints something else than expected."""
         readable, writable = os.pipe()
-        with open(os.path.join(self.directory, "output"), "w+b") as output:
+        with open(contestant.stdin, "rb") as stdin, \
+                open(os.path.join(self.directory, "output"), "w+b") as output:
             process = subprocess.Popen(
                 ["/bin/sh", "-c", f'exec "$0" "$@" 3>&{writable}', self.program("stopwatch"),
                  *contestant.words],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE,
+                stdin=stdin, stdout=output, stderr=subprocess.PIPE,
                 pass_fds=(writable,), env=self.environment)
             os.close(writable)
             complaint = process.communicate()[1].decode(errors="replace")

@@ -66,6 +66,59 @@ def tree(contest, server):
     contest.bound("peak memory of zksh rmr, MiB", zksh_rmr.memory, 64, at_most=True)
 
 
+def mixed_lines(count):
+    """Lines that create, read, write, look at and delete one node after the other, below /bench-pipe."""
+    lines = ["create /bench-pipe"]
+    for number in range((count - 2) // 5):
+        path = f"/bench-pipe/n{number}"
+        lines += [f"create {path} value-{number}", f"get {path}", f"set {path} other-{number}", f"stat {path}",
+                  f"delete {path}"]
+    return lines + ["delete /bench-pipe"]
+
+
+def pipe(contest, server):
+    """Mixed commands on standard input. zkCli.sh is given fewer lines: its start is taken off, the rest is scaled."""
+    address, window = server.address, 256
+
+    def fed(name, count, *words):
+        path = os.path.join(contest.directory, f"lines-{count}")
+        with open(path, "w", encoding="ascii") as file:
+            file.writelines(line + "\n" for line in mixed_lines(count))
+        return Contestant(name, words, stdin=path)
+
+    count = contest.options.lines
+    few = min(count, 2000)
+    zksh = fed("zksh --pipe", count, contest.options.zksh, "-server", address, "--pipe", "--window", str(window))
+    one_by_one = fed(f"zksh, {few} lines", few, contest.options.zksh, "-server", address)
+    bare = fed("bare C client", count, contest.program("bare_pipe"), address, str(window))
+    bare.words = (*bare.words, zksh.stdin)
+    zkcli = [fed(f"zkCli.sh, {size} lines", size, ZKCLI, "-server", address) for size in (2, few)]
+    for number in range(contest.options.pipe_rounds + 1):
+        results = {}
+        for contestant in (bare, zksh) if number % 2 else (zksh, bare):
+            results[contestant.name] = [line for line in contest.time(contestant).splitlines()
+                                        if line.startswith((b"value-", b"dataVersion"))]
+        if results[bare.name] != results[zksh.name] or len(results[zksh.name]) != (count - 2) // 5 * 2:
+            raise SystemExit(f"zksh printed {results[zksh.name][:10]!r}…")
+        if number == 0:  # the server's compiler needs a round
+            bare.times.clear()
+            zksh.times.clear()
+    contest.time(one_by_one)
+    contestants = [bare, zksh, one_by_one]
+    if os.access(ZKCLI, os.X_OK):
+        for contestant in zkcli:
+            contest.time(contestant)
+        contestants += zkcli
+    print(f"pipe: {count} mixed commands (create, get, set, stat, delete) on standard input, {window} in flight")
+    print("\n".join(str(c) for c in contestants))
+    print(f"  {'commands per second, zksh':<52}{count / zksh.median * 1000:9.0f}")
+    contest.bound("rate of zksh --pipe / bare client", bare.median / zksh.median, 0.7, at_most=False)
+    if zkcli[0].times:
+        took = (zkcli[1].median - zkcli[0].median) / (few - 2) * count
+        contest.bound("rate of zksh --pipe / zkCli.sh", took / zksh.median, 20, at_most=False)
+    contest.bound("peak memory of zksh, MiB", zksh.memory, 32, at_most=True)
+
+
 def process(contest, server):
     """A program under a lock: the time from the start of `zksh lock` to its end."""
     path, address = "/bench-process", server.address

@@ -20,8 +20,8 @@ import processes  # noqa: E402
 from contest import Contest  # noqa: E402
 from server import Server  # noqa: E402
 
-BENCHES = {"get": processes.get, "tree": processes.tree, "process": processes.process,
-           "lock": locks.lock, "crowd": locks.crowd, "keys": keys.keys}
+BENCHES = {"get": processes.get, "tree": processes.tree, "pipe": processes.pipe,
+           "process": processes.process, "lock": locks.lock, "crowd": locks.crowd, "keys": keys.keys}
 
 
 class Ground(Server):
@@ -48,6 +48,8 @@ def parse_arguments():
     parser.add_argument("--programs", default=build / "tests", help="where bare_get and the others are")
     parser.add_argument("--rounds", type=int, default=60, help="of get and process; zkCli.sh runs in every fifth")
     parser.add_argument("--nodes", type=int, default=100_000)
+    parser.add_argument("--lines", type=int, default=100_000, help="of pipe")
+    parser.add_argument("--pipe-rounds", type=int, default=5)
     parser.add_argument("--tree-rounds", type=int, default=5)
     parser.add_argument("--lock-rounds", type=int, default=300, help="turns with a lock in one run")
     parser.add_argument("--lock-repeats", type=int, default=7, help="runs of each entrant")
@@ -65,6 +67,7 @@ def parse_arguments():
     options.zksh = str(pathlib.Path(options.zksh).resolve())
     if options.smoke:
         options.rounds, options.nodes, options.tree_rounds = 3, 2500, 1
+        options.lines, options.pipe_rounds = 1000, 1
         options.lock_rounds, options.lock_repeats, options.queues = 4, 1, [2, 5]
         options.crowd, options.crowd_repeats = 20, 1
         options.keys = 30

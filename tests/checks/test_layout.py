@@ -16,7 +16,7 @@ DATA = {"src/time_zones.cpp"}
 COMMENT = re.compile(r'(?:(?://|#) [^\n]*\n?)*?(?://|#) [^\n]*\S[.:)?](?=\s|$)|"""[^\n]*[.:)?](?:"""|\n|$)')
 # The four parts of a command, in their order.
 PARTS = [re.compile(r"^struct Args \{|^using Args = ", re.M), re.compile(r"^void declare\(Options& ", re.M),
-         re.compile(r"^int run\(Context& cx", re.M), re.compile(r"^extern const Command (\w+)_command =", re.M)]
+         re.compile(r"^(int|Sent) run\(Context& cx", re.M), re.compile(r"^extern const Command (\w+)_command =", re.M)]
 
 
 def tracked(root):
