@@ -18,6 +18,7 @@ namespace {
 
 struct Args {
   std::optional<std::string> batch;
+  bool recursive = false;
   bool yes = false;
   bool force = false;
   WorkOptions limits;
@@ -26,6 +27,7 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.text("-b", a.batch, "Nodes in one transaction, 1000 by default.", "batch size");
+  o.flag("-r,--recursive", a.recursive, "Of rm alone, which else removes nodes without children.");
   o.flag("-y,--yes", a.yes, "Do not ask.");
   o.flag("--force", a.force, "Remove what is below / or /zookeeper, too.");
   declare_work_limits(o, a.limits);
@@ -146,6 +148,10 @@ int run(Context& cx, const Args& a) {
   const auto paths =
       cx.resolve_all(cx.input == Input::Pipe ? std::vector{a.paths.front()} : a.paths);
   if (!a.force) refuse_roots(paths);
+  if (cx.words.front() == "rm" && !a.recursive) {
+    for (const auto& path : paths) cx.client.remove({.path = path}, cx.stop);
+    return status::ok;
+  }
   if (cx.rehearsal) return rehearse(cx, paths);
   if (cx.settings.confirm && !a.yes && cx.input != Input::Pipe) {
     if (cx.background)
@@ -167,7 +173,7 @@ int run(Context& cx, const Args& a) {
 
 extern const Command deleteall_command = make_command<Args>(
     {.name = "deleteall",
-     .aliases = {"rmr"},
+     .aliases = {"rmr", "rm"},
      .group = "Nodes",
      .summary = "Remove a node and all below it",
      .details =

@@ -1,6 +1,7 @@
 // getEphemerals: list the ephemeral nodes of this session.
 #include "command.h"
 #include "node_json.h"
+#include "unlisted.h"
 #include "walk.h"
 
 #include <fmt/core.h>
@@ -59,19 +60,15 @@ int run(Context& cx, const Args& a) {
   cx.client.await_connection(prefix, cx.stop);
   const auto owner = cx.client.session_id();
   std::vector<std::string> ephemerals;
-  std::vector<ZkError> unlisted;
+  Unlisted unlisted;
   const StatVisitor visitor{.visit =
                                 [&](const std::string& path, const Stat& stat) {
                                   if (stat.ephemeral_owner == owner) ephemerals.push_back(path);
                                 },
-                            .unlisted = [&](const ZkError& error) { unlisted.push_back(error); }};
+                            .unlisted = [&](const ZkError& error) { unlisted.add(error.path()); }};
   visit_stats(cx.client, tops_of(cx, prefix, visitor), visitor, cx.stop);
   print_paths(cx, std::move(ephemerals));
-  if (unlisted.empty()) return status::ok;
-  cx.out.err_line("incomplete: no permission to list {}{}",
-                  cx.out.shown_in_error(unlisted.front().path()),
-                  unlisted.size() > 1 ? fmt::format(" and {} more", unlisted.size() - 1) : "");
-  return status::not_authorised;
+  return unlisted.report(cx);
 }
 
 }  // namespace

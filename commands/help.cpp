@@ -31,7 +31,7 @@ int run(Context& cx, const Args& a) {
     cx.out.out(help_overview());
     return status::ok;
   }
-  const Command* command = find_command(*a.name);
+  const Command* command = command_named(*a.name);
   if (!command) {
     const auto similar = nearest_commands(*a.name);
     throw ValueError(fmt::format(

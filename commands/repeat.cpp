@@ -44,7 +44,7 @@ int run(Context& cx, const Args& a) {
   if (is_number(*command)) left = parse_number(*command++, "count", 1, INT32_MAX);
   const std::vector<std::string> words(command, a.words.end());
   if (words.empty()) throw SyntaxError("too few arguments: a command is expected");
-  if (!find_command(words.front()))
+  if (!command_named(words.front()))
     throw UsageError(fmt::format("\"{}\" is no command", words.front()));
   const auto every = a.every ? parse_duration(*a.every, "--every") : std::chrono::milliseconds(0);
   int first_failure = status::ok;

@@ -6,6 +6,7 @@
 #include "live_picture.h"
 #include "result_lines.h"
 #include "tree_drawing.h"
+#include "unlisted.h"
 #include "walk.h"
 #include "work_options.h"
 
@@ -60,10 +61,9 @@ int run(Context& cx, const Args& a) {
                        .depth = depth});
   const auto format = cx.out.style().format;
   ResultLines lines(cx.out);
-  std::string unlisted;  // the first, and how many there are
-  std::size_t unlisted_count = 0;
+  Unlisted unlisted;
   const auto enter = [&](const TreeNode& node) {
-    if (!node.readable && ++unlisted_count == 1) unlisted = node.path;
+    if (!node.readable) unlisted.add(node.path);
     if (format == Format::Json)
       lines.add(node_json(node).text());
     else
@@ -73,10 +73,7 @@ int run(Context& cx, const Args& a) {
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
   if (format == Format::Zkcli) lines.add(drawing.summary());
   lines.flush();
-  if (unlisted_count == 0) return status::ok;
-  cx.out.err_line("incomplete: no permission to list {}{}", cx.out.shown_in_error(unlisted),
-                  unlisted_count > 1 ? fmt::format(" and {} more", unlisted_count - 1) : "");
-  return status::not_authorised;
+  return unlisted.report(cx);
 }
 
 }  // namespace

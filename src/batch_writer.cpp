@@ -102,6 +102,7 @@ bool BatchWriter::has_room() const {
 }
 
 void BatchWriter::send(std::vector<Write> writes, std::size_t bytes) {
+  if (stop_.stop_requested()) throw Cancelled();
   while (!has_room()) take_answers();
   pace_.take(writes.size(), stop_);
   // What is in flight notices a lost connection by itself.

@@ -65,6 +65,12 @@ std::vector<std::string> Context::resolve_all(const std::vector<std::string>& gi
   return paths;
 }
 
+std::vector<std::string> Context::resolve_all_or_current(
+    const std::vector<std::string>& given) const {
+  if (!given.empty()) return resolve_all(given);
+  return {knows_current_node() ? current.path() : "/"};
+}
+
 std::string Command::syntax() const {
   std::string text;
   describe([&](const Options& options) { text = options.syntax(); });
@@ -107,7 +113,7 @@ std::span<const Command* const> all_commands() {
   return sorted;
 }
 
-const Command* find_command(std::string_view name) {
+const Command* command_named(std::string_view name) {
   for (const Command* command : all_commands())
     if (command->name == name ||
         std::ranges::find(command->aliases, name) != command->aliases.end())

@@ -82,6 +82,8 @@ struct Context {
   /// As resolve, of several; a word with *, ? or [ stands for the nodes that match it, in byte
   /// order. Blocks. Throws ZkError, and Error{no_node} for a pattern that nothing matches.
   std::vector<std::string> resolve_all(const std::vector<std::string>& given) const;
+  /// As resolve_all; of none, the current node, or / where none is known.
+  std::vector<std::string> resolve_all_or_current(const std::vector<std::string>& given) const;
   Watch printed_watch(bool wanted) const { return wanted ? Watch::printed() : Watch::none(); }
 };
 
@@ -234,7 +236,7 @@ Command make_command(CommandText text, void (*declare)(Options&, Args&),
 /// Every command, sorted by name in byte order. The table is made by the build from commands/*.cpp.
 std::span<const Command* const> all_commands();
 /// By name or alias; null when there is none.
-const Command* find_command(std::string_view name);
+const Command* command_named(std::string_view name);
 /// The names and aliases nearest to a mistyped word, best first; at most three, perhaps none.
 std::vector<std::string> nearest_commands(std::string_view word);
 

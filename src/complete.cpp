@@ -125,7 +125,7 @@ Candidates complete_command(const std::vector<std::string>& words,
                             const CompletionSources& sources) {
   if (words.empty()) return {};
   if (words.size() == 1) return command_names(words.front());
-  const Command* command = find_command(words.front());
+  const Command* command = command_named(words.front());
   Candidates candidates;
   if (command)
     command->describe([&](const Options& options) {

@@ -9,8 +9,10 @@
 
 namespace zksh {
 
-ExtendedRegex::ExtendedRegex(const std::string& text, std::string_view what) {
-  const int result = regcomp(&compiled_, text.c_str(), REG_EXTENDED | REG_NEWLINE | REG_NOSUB);
+ExtendedRegex::ExtendedRegex(const std::string& text, std::string_view what, bool ignore_case) {
+  const int result =
+      regcomp(&compiled_, text.c_str(),
+              REG_EXTENDED | REG_NEWLINE | REG_NOSUB | (ignore_case ? REG_ICASE : 0));
   if (result == 0) return;
   std::array<char, 200> problem{};
   regerror(result, &compiled_, problem.data(), problem.size());

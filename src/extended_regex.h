@@ -11,7 +11,7 @@ namespace zksh {
 class ExtendedRegex {
  public:
   /// Throws ValueError, which names `what`, when it is malformed.
-  ExtendedRegex(const std::string& text, std::string_view what);
+  ExtendedRegex(const std::string& text, std::string_view what, bool ignore_case = false);
   ExtendedRegex(const ExtendedRegex&) = delete;
   ExtendedRegex& operator=(const ExtendedRegex&) = delete;
   ~ExtendedRegex() { regfree(&compiled_); }

@@ -122,7 +122,7 @@ int Interpreter::execute_line(const std::string& line) {
 }
 
 int Interpreter::execute_into(const RedirectTo& to, const Words& words) {
-  if (!find_command(words.texts.front())) return unknown_command(words.texts.front());
+  if (!command_named(words.texts.front())) return unknown_command(words.texts.front());
   if (to.kind != RedirectTo::Kind::Program) {
     OutputFile file(to.target, to.kind == RedirectTo::Kind::Append, stop_);
     return file.finish(execute_inside(words, stop_,
@@ -187,7 +187,7 @@ std::optional<std::string> Interpreter::pager_for(const Command& command,
 int Interpreter::execute(const Words& given) {
   const auto& words = given.texts;
   if (words.empty()) return status::ok;
-  const Command* command = find_command(words.front());
+  const Command* command = command_named(words.front());
   if (!command) return unknown_command(words.front());
   const std::vector<std::string> arguments(words.begin() + 1, words.end());
   const bool help = asks_for_help(arguments);

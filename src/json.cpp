@@ -21,15 +21,6 @@ struct Json::Impl {
 
 namespace {
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto step = decode_utf8(text, at);
-    if (!step.valid) return false;
-    at += step.length;
-  }
-  return true;
-}
-
 /// Such characters stand inside strings alone.
 std::string with_numbers(std::string_view text) {
   std::string result;

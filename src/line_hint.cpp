@@ -60,7 +60,7 @@ std::string syntax_ahead(std::string_view line) {
   for (const auto& word : typed->words) words.push_back(word.text);
   const bool in_word = typed->last.end > typed->last.begin;
   if (in_word) words.push_back(typed->last.text);
-  const auto* command = words.empty() ? nullptr : find_command(words.front());
+  const auto* command = words.empty() ? nullptr : command_named(words.front());
   std::string ahead;
   if (!command) return ahead;
   command->describe([&](const Options& options) {

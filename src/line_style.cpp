@@ -21,7 +21,7 @@ constexpr std::string_view comment = "\033[2m";           // dim
 constexpr std::size_t longest_line = std::size_t{16} << 10U;
 
 std::string_view style_of_command(std::string_view name, bool complete) {
-  if (find_command(name)) return known_command;
+  if (command_named(name)) return known_command;
   if (name.starts_with('!')) return {};  // an order to the history
   const auto may_become = [&](std::string_view known) { return known.starts_with(name); };
   const bool possible = std::ranges::any_of(all_commands(), [&](const Command* command) {

@@ -56,4 +56,13 @@ void append_utf8(std::string& text, char32_t code_point) {
   }
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto step = decode_utf8(text, at);
+    if (!step.valid) return false;
+    at += step.length;
+  }
+  return true;
+}
+
 }  // namespace zksh

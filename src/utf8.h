@@ -18,6 +18,9 @@ struct Utf8Step {
 /// surrogates, values above U+10FFFF and cut-off sequences are not valid.
 Utf8Step decode_utf8(std::string_view text, std::size_t position);
 
+/// Whether all of a text is valid.
+bool is_utf8(std::string_view text);
+
 /// Appends a code point; it must be a Unicode scalar value.
 void append_utf8(std::string& text, char32_t code_point);
 

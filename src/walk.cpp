@@ -34,6 +34,7 @@ class Walk {
     for (const auto& top : plan_.tops) tops->add(top);
     add_row(ahead_.end(), {.names = std::move(tops)});
     while (!ahead_.empty()) {
+      if (stop_.stop_requested()) throw Cancelled();
       if (visit_first()) continue;
       ask_ahead();
       reads_.await_some();

@@ -1,0 +1,155 @@
+// du: measure subtrees: their nodes and the bytes of their values.
+#include "command.h"
+#include "node_json.h"
+#include "progress.h"
+#include "result_lines.h"
+#include "size_text.h"
+#include "unlisted.h"
+#include "walk.h"
+#include "work_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <queue>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::int64_t> depth;
+  std::optional<std::int64_t> top;
+  bool summary = false;
+  bool human = false;
+  WorkOptions limits;
+  std::vector<std::string> paths;
+};
+
+void declare(Options& o, Args& a) {
+  o.number("-d,--depth", a.depth, "depth", "Show subtrees so deep below the path; 1 by default.");
+  o.flag("-s,--summarize", a.summary, "Show the whole alone; as -d 0.");
+  o.number("-n,--top", a.top, "number",
+           "Show the largest subtrees alone, of any depth unless -d is given, the largest first.");
+  o.flag("-h,--human", a.human, "Sizes in KiB, MiB, GiB.");
+  declare_work_limits(o, a.limits);
+  o.nodes("path", a.paths, "The tops; the current node if none is given.", false);
+}
+
+/// A subtree, the node on its top included.
+struct Extent {
+  std::string path{};
+  std::size_t nodes = 0;
+  std::int64_t bytes = 0;
+
+  bool operator>(const Extent& other) const {
+    return bytes != other.bytes   ? bytes > other.bytes
+           : nodes != other.nodes ? nodes > other.nodes
+                                  : path < other.path;
+  }
+};
+
+/// Adds up on the way: what is below a node is known when the walk leaves it.
+class Measure {
+ public:
+  void enter(const TreeNode& node) {
+    open_.push_back({.path = node.path, .nodes = 1, .bytes = node.stat.data_length});
+  }
+  Extent leave() {
+    auto extent = std::move(open_.back());
+    open_.pop_back();
+    if (!open_.empty()) {
+      open_.back().nodes += extent.nodes;
+      open_.back().bytes += extent.bytes;
+    }
+    return extent;
+  }
+
+ private:
+  std::vector<Extent> open_;  ///< the nodes on the way down
+};
+
+/// Keeps the largest.
+class Largest {
+ public:
+  explicit Largest(std::size_t most) : most_(most) {}
+  void add(Extent extent) {
+    smallest_first_.push(std::move(extent));
+    if (smallest_first_.size() > most_) smallest_first_.pop();
+  }
+  std::vector<Extent> take() {
+    std::vector<Extent> all;
+    all.reserve(smallest_first_.size());
+    for (; !smallest_first_.empty(); smallest_first_.pop()) all.push_back(smallest_first_.top());
+    std::ranges::reverse(all);
+    return all;
+  }
+
+ private:
+  std::size_t most_;
+  std::priority_queue<Extent, std::vector<Extent>, std::greater<>> smallest_first_;
+};
+
+std::string line_of(Context& cx, const Args& a, const Extent& extent) {
+  if (cx.out.json())
+    return path_json(extent.path).set("nodes", extent.nodes).set("bytes", extent.bytes).text();
+  const auto size = a.human ? size_text(extent.bytes) : std::to_string(extent.bytes);
+  const auto path = cx.out.shown(extent.path);
+  if (cx.out.plain()) return fmt::format("{}\t{}\t{}", size, extent.nodes, path);
+  return fmt::format("{:>12} {:>9}  {}", size, extent.nodes, path);
+}
+
+std::size_t shown_depth(const Args& a) {
+  if (a.depth && *a.depth < 0) throw ValueError("--depth: a number from 0 on");
+  if (a.summary) return 0;
+  if (a.depth) return static_cast<std::size_t>(*a.depth);
+  return a.top ? any_depth : 1;
+}
+
+int run(Context& cx, const Args& a) {
+  const auto depth = shown_depth(a);
+  if (a.top && *a.top < 1) throw ValueError("--top: a number from 1 on");
+  const auto tops = cx.resolve_all_or_current(a.paths);
+  ResultLines lines(cx.out);
+  Unlisted unlisted;
+  Measure measure;
+  Largest largest(static_cast<std::size_t>(a.top.value_or(1)));
+  Progress progress(cx.out, cx.background || (!a.top && cx.out.style().out_is_terminal), "nodes");
+  const auto enter = [&](const TreeNode& node) {
+    if (!node.readable && node.stat.num_children > 0) unlisted.add(node.path);
+    measure.enter(node);
+    progress.advance();
+  };
+  const auto leave = [&](const TreeNode& node) {
+    auto extent = measure.leave();
+    if (node.depth > depth) return;
+    if (a.top)
+      largest.add(std::move(extent));
+    else
+      lines.add(line_of(cx, a, extent));
+  };
+  const WalkPlan plan{.tops = tops, .limits = a.limits.limits(), .enter = enter, .leave = leave};
+  lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
+  progress.end();
+  for (const auto& extent : largest.take()) cx.out.line("{}", line_of(cx, a, extent));
+  return unlisted.report(cx);
+}
+
+}  // namespace
+
+extern const Command du_command = make_command<Args>(
+    {.name = "du",
+     .group = "Trees",
+     .summary = "Measure subtrees: their nodes and the bytes of their values",
+     .details =
+         "A line for each subtree: the bytes of all values in it, the number of its nodes, the "
+         "top included, and the path of that; a subtree behind those in it. What ZooKeeper "
+         "needs beside, about a hundred bytes and the path for each node, is not counted. -o "
+         "plain has tabs between, -o json {\"path\": …, \"nodes\": …, \"bytes\": …} a line. Where "
+         "children may not be listed the rest is measured, and the status is 7.",
+     .examples = {{"du /", "Which child of the root is large?"},
+                  {"du -h -n 10 /", "The ten largest subtrees."},
+                  {"du -s /app", "The whole of one."}},
+     .strict = true,
+     .pages = true},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,74 @@
+// ephemerals: list the ephemeral nodes of a subtree with the sessions that hold them.
+#include "command.h"
+#include "id_text.h"
+#include "node_filter.h"
+#include "node_json.h"
+#include "result_lines.h"
+#include "tree_record.h"
+#include "unlisted.h"
+#include "walk.h"
+#include "work_options.h"
+
+#include <fmt/format.h>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::string> session;
+  WorkOptions limits;
+  std::vector<std::string> paths;
+};
+
+void declare(Options& o, Args& a) {
+  o.text("-s,--session", a.session, "Of this session alone; me: of this shell's.", "session");
+  o.suggest({"me"});
+  declare_work_limits(o, a.limits);
+  o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);
+}
+
+std::optional<std::int64_t> wanted_session(Context& cx, const Args& a) {
+  if (!a.session) return std::nullopt;
+  if (*a.session != "me") return parse_session_id(*a.session, "--session");
+  cx.client.await_connection("/", cx.stop);
+  return cx.client.session_id();
+}
+
+int run(Context& cx, const Args& a) {
+  const auto tops = cx.resolve_all_or_current(a.paths);
+  const auto session = wanted_session(cx, a);
+  ResultLines lines(cx.out);
+  Unlisted unlisted;
+  const auto enter = [&](const TreeNode& node) {
+    if (!node.readable && node.stat.num_children > 0) unlisted.add(node.path);
+    if (life_of(node.stat).kind != NodeKind::Ephemeral) return;
+    if (session && node.stat.ephemeral_owner != *session) return;
+    const auto owner = session_text(node.stat.ephemeral_owner);
+    if (cx.out.json())
+      lines.add(path_json(node.path).set("ephemeralOwner", owner).text());
+    else
+      lines.add(session ? cx.out.shown(node.path)
+                        : fmt::format("{}\t{}", owner, cx.out.shown(node.path)));
+  };
+  const WalkPlan plan{.tops = tops, .limits = a.limits.limits(), .enter = enter};
+  lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
+  return unlisted.report(cx);
+}
+
+}  // namespace
+
+extern const Command ephemerals_command = make_command<Args>(
+    {.name = "ephemerals",
+     .group = "Trees",
+     .summary = "List the ephemeral nodes of a subtree and who holds them",
+     .details =
+         "A line for each: the session's id, a tab, the path; with --session the path alone. `who` "
+         "tells where a session's client is. getEphemerals is zkCli's form of the same, for this "
+         "session's nodes. Where children may not be listed the rest is shown, and the status is "
+         "7.",
+     .examples = {{"ephemerals /app", "All below /app."},
+                  {"ephemerals --session me /", "Those that this shell made."}},
+     .strict = true,
+     .pages = true},
+    declare, run);
+}  // namespace zksh

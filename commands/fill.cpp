@@ -1,0 +1,161 @@
+// fill: make a tree of nodes to try things on.
+#include "batch_writer.h"
+#include "command.h"
+#include "node_json.h"
+#include "progress.h"
+#include "size_text.h"
+#include "work_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::optional<std::int64_t> count;
+  std::optional<std::int64_t> depth;
+  std::optional<std::string> size;
+  std::optional<std::int64_t> seed;
+  WorkOptions limits;
+  std::string path;
+};
+
+void declare(Options& o, Args& a) {
+  o.number("-n,--count", a.count, "nodes", "So many nodes below the path; 1000 by default.");
+  o.number("-d,--depth", a.depth, "depth", "In so many levels; 1, the default, is one long row.");
+  o.text("-s,--size", a.size, "The bytes of each value: 100, 4k; 16 by default.", "size");
+  o.number("--seed", a.seed, "number", "For other values; the same seed gives the same tree.");
+  declare_work_limits(o, a.limits);
+  o.node("path", a.path, "The top, which is created if it is not there.");
+}
+
+constexpr std::int64_t most_nodes = 100'000'000;
+constexpr std::int64_t deepest = 100;
+constexpr std::int64_t largest_value = 1'000'000;
+
+std::int64_t in_range(std::int64_t number, std::string_view option, std::int64_t least,
+                      std::int64_t most) {
+  if (number < least || number > most)
+    throw ValueError(fmt::format("{}: a number from {} to {}", option, least, most));
+  return number;
+}
+
+/// How many children each node above the last level has, so that `depth` levels hold `count` nodes.
+std::int64_t width_of(std::int64_t count, std::int64_t depth) {
+  const auto holds = [&](std::int64_t width) {
+    std::int64_t sum = 0;
+    std::int64_t level = 1;
+    for (std::int64_t i = 0; i < depth && sum < count; ++i) {
+      level = level > count / width ? count : level * width;
+      sum += level;
+    }
+    return sum >= count;
+  };
+  std::int64_t below = 0;
+  std::int64_t enough = count;
+  while (enough - below > 1) {
+    const auto middle = below + (enough - below) / 2;
+    (holds(middle) ? enough : below) = middle;
+  }
+  return enough;
+}
+
+/// Gives the nodes one after the other, parents first, level after level.
+class Filling {
+ public:
+  Filling(std::int64_t count, std::int64_t depth, std::size_t size, std::uint64_t seed)
+      : width_(width_of(count, depth)), size_(size), random_(seed) {}
+
+  /// Of the `number`th node, counting from 1: its path below the top, which is node 0.
+  std::string path(std::int64_t number) const {
+    if (number == 0) return "";
+    return path((number - 1) / width_) + fmt::format("/n{:07}", (number - 1) % width_);
+  }
+  /// Printable, so that it can be looked at.
+  std::string value() {
+    constexpr std::string_view letters =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-";
+    std::string text(size_, ' ');
+    std::uint64_t bits = 0;
+    int left = 0;
+    for (auto& c : text) {
+      if (left == 0) {
+        bits = random_();
+        left = 10;  // letters in 64 bits
+      }
+      c = letters[bits & 63U];
+      bits >>= 6U;
+      --left;
+    }
+    return text;
+  }
+
+ private:
+  std::int64_t width_;
+  std::size_t size_;
+  std::mt19937_64 random_;
+};
+
+int run(Context& cx, const Args& a) {
+  const auto count = in_range(a.count.value_or(1000), "--count", 1, most_nodes);
+  const auto depth = in_range(a.depth.value_or(1), "--depth", 1, deepest);
+  const auto size =
+      in_range(a.size ? parse_size(*a.size, "--size") : 16, "--size", 0, largest_value);
+  const auto path = cx.resolve(a.path);
+  if (!cx.client.exists(path, Watch::none(), cx.stop)) cx.client.create({.path = path, .data = {}}, cx.stop);
+  const std::string above = path == "/" ? "" : path;
+  std::size_t made = 0;
+  std::size_t there = 0;
+  std::optional<ZkError> failure;
+  Progress progress(cx.out, cx.background, "nodes created");
+  BatchWriter writer(
+      cx.client, {.limits = a.limits.limits()},
+      [&](const Write& write, const Written& result) {
+        if (result.code == code::ok || (result.code == code::node_exists && result.sent_before))
+          ++made;
+        else if (result.code == code::node_exists)
+          ++there;
+        else if (!failure)
+          failure.emplace(result.code, result.culprit.empty() ? path_of(write) : result.culprit,
+                          true);
+        progress.reach(made, static_cast<std::size_t>(count));
+      },
+      cx.stop);
+  Filling filling(count, depth, static_cast<std::size_t>(size),
+                  static_cast<std::uint64_t>(a.seed.value_or(1)));
+  for (std::int64_t i = 1; i <= count && !failure; ++i)
+    writer.add(CreateOp{.path = above + filling.path(i), .data = filling.value()});
+  writer.finish();
+  progress.end();
+  if (cx.out.json())
+    print_json(cx, path_json(path).set("created", made).set("existing", there));
+  else
+    cx.out.line("{} nodes created below {}{}", made, cx.out.shown(path),
+                there > 0 ? fmt::format(", {} were there", there) : "");
+  if (failure) throw *failure;
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command fill_command = make_command<Args>(
+    {.name = "fill",
+     .group = "Trees",
+     .summary = "Make a tree of nodes to try things on",
+     .details =
+         "The nodes are called n0000000, n0000001, … and each level but the last is full, with the "
+         "same number of children everywhere. The values are letters and digits, from the seed: "
+         "the "
+         "same command makes the same tree. What exists is left as it is and counted, so that a "
+         "tree that was cut short can be finished. -o json: path, created, existing.",
+     .examples = {{"fill /app/test", "A thousand nodes in a row."},
+                  {"fill -n 5000 -d 4 -s 100 /app/deep", "Five thousand in four levels."},
+                  {"rm -r -y /app/deep", "And gone again."}},
+     .strict = true,
+     .writes = true},
+    declare, run);
+}  // namespace zksh

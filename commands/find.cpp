@@ -1,0 +1,61 @@
+// find: list the nodes of a subtree that are as they should be.
+#include "command.h"
+#include "node_filter.h"
+#include "node_json.h"
+#include "result_lines.h"
+#include "unlisted.h"
+#include "walk.h"
+#include "work_options.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  NodeFilterOptions filter;
+  WorkOptions limits;
+  std::vector<std::string> paths;
+};
+
+void declare(Options& o, Args& a) {
+  declare_node_filter(o, a.filter);
+  declare_work_limits(o, a.limits);
+  o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);
+}
+
+int run(Context& cx, const Args& a) {
+  const NodeFilter filter(a.filter);
+  const auto tops = cx.resolve_all_or_current(a.paths);
+  ResultLines lines(cx.out);
+  Unlisted unlisted;
+  const auto enter = [&](const TreeNode& node) {
+    if (!node.readable && node.stat.num_children > 0) unlisted.add(node.path);
+    if (!filter.wants(node)) return;
+    lines.add(cx.out.json() ? path_json(node.path).set("stat", stat_json(node.stat)).text()
+                            : cx.out.shown(node.path));
+  };
+  const WalkPlan plan{
+      .tops = tops, .depth = a.filter.depth(), .limits = a.limits.limits(), .enter = enter};
+  lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
+  return unlisted.report(cx);
+}
+
+}  // namespace
+
+extern const Command find_command = make_command<Args>(
+    {.name = "find",
+     .group = "Trees",
+     .summary = "List the nodes of a subtree that are as they should be",
+     .details =
+         "Prints a path a line, a node before all below it, siblings by name. With several options "
+         "a node must be all of what they say; without any, every node is listed. Ages are of the "
+         "value, and go by this machine's clock. Options may have one dash or two. A node whose "
+         "children may not be listed is looked at itself; the status is 7 then, and stderr says "
+         "so. -o json prints {\"path\": …, \"stat\": {…}} a line.",
+     .examples = {{"find /app -name 'lock-*'", "By a part of the name."},
+                  {"find / -type ephemeral", "Everything that sessions hold."},
+                  {"find /app -older 30d -max-children 0", "Leaves that nobody wrote for a month."},
+                  {"find /app -min-size 100k", "The large values."}},
+     .strict = true,
+     .pages = true},
+    declare, run);
+}  // namespace zksh

@@ -1,0 +1,145 @@
+// grep: find text in the values of a subtree.
+#include "command.h"
+#include "extended_regex.h"
+#include "node_json.h"
+#include "result_lines.h"
+#include "unlisted.h"
+#include "utf8.h"
+#include "walk.h"
+#include "work_options.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string_view>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool ignore_case = false;
+  bool fixed = false;
+  bool names = false;
+  bool count = false;
+  bool numbers = false;
+  std::optional<std::int64_t> depth;
+  WorkOptions limits;
+  std::string pattern;
+  std::vector<std::string> paths;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-i,--ignore-case", a.ignore_case, "Take upper and lower case for the same.");
+  o.flag("-F,--fixed", a.fixed, "The pattern is a text, and no regular expression.");
+  o.flag("-l,--names", a.names, "Print the paths alone.");
+  o.flag("-c,--count", a.count, "Print how many lines of each value match, if any do.");
+  o.flag("-n,--line-number", a.numbers, "Print the line's number before the line.");
+  o.number("-d,--depth", a.depth, "depth", "Go so deep; 0: the path alone.");
+  declare_work_limits(o, a.limits);
+  o.text("pattern", a.pattern, "A POSIX extended regular expression.");
+  o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);
+}
+
+/// A text as a regular expression that matches it and nothing else.
+std::string literal(const std::string& text) {
+  std::string regex;
+  for (const char c : text) {
+    if (std::string_view(R"(\^$.[]|()?*+{})").find(c) != std::string_view::npos) regex += '\\';
+    regex += c;
+  }
+  return regex;
+}
+
+/// Whether a value's lines can be shown as they are.
+bool is_text(std::string_view value) {
+  return value.find('\0') == std::string_view::npos && is_utf8(value);
+}
+
+/// Prints what matches of one value after the other.
+class Grep {
+ public:
+  Grep(Context& cx, const Args& a)
+      : cx_(cx),
+        a_(a),
+        regex_(a.fixed ? literal(a.pattern) : a.pattern, "grep", a.ignore_case),
+        lines_(cx.out) {}
+
+  void look(const std::string& path, const std::string& value) {
+    // Most values have nothing, and a search in the whole is faster than one in each line.
+    if (!regex_.matches(value)) return;
+    ++matches_;
+    if (a_.names) return add(path, "", path_json(path));
+    if (!is_text(value))
+      return add(path, ": the value is binary and matches", path_json(path).set("binary", true));
+    look_at_lines(path, value);
+  }
+  template <class F>
+  void during(F&& work) {
+    lines_.during(std::forward<F>(work));
+  }
+  bool found() const { return matches_ > 0; }
+
+ private:
+  void look_at_lines(const std::string& path, std::string_view value) {
+    std::size_t count = 0;
+    std::size_t number = 0;
+    while (!value.empty()) {
+      const auto end = value.find('\n');
+      const auto line = value.substr(0, end);
+      value.remove_prefix(end == std::string_view::npos ? value.size() : end + 1);
+      ++number;
+      if (!regex_.matches(line)) continue;
+      ++count;
+      if (a_.count) continue;
+      const auto place = a_.numbers ? fmt::format(":{}:", number) : ":";
+      add(path, place + cx_.out.shown(line), path_json(path).set("line", number).set("text", line));
+    }
+    if (a_.count) add(path, fmt::format(":{}", count), path_json(path).set("matches", count));
+  }
+  void add(const std::string& path, const std::string& rest, const Json& json) {
+    lines_.add(cx_.out.json() ? json.text() : cx_.out.shown(path) + rest);
+  }
+
+  Context& cx_;
+  const Args& a_;
+  ExtendedRegex regex_;
+  ResultLines lines_;
+  std::size_t matches_ = 0;
+};
+
+int run(Context& cx, const Args& a) {
+  if (a.depth && *a.depth < 0) throw ValueError("--depth: a number from 0 on");
+  Grep grep(cx, a);
+  const auto tops = cx.resolve_all_or_current(a.paths);
+  Unlisted unlisted;
+  const auto enter = [&](const TreeNode& node) {
+    if (!node.readable) unlisted.add(node.path);
+    if (node.data) grep.look(node.path, *node.data);
+  };
+  const WalkPlan plan{.tops = tops,
+                      .depth = a.depth ? static_cast<std::size_t>(*a.depth) : any_depth,
+                      .data = true,
+                      .limits = a.limits.limits(),
+                      .enter = enter};
+  grep.during([&] { walk_tree(cx.client, plan, cx.stop); });
+  return unlisted.report(cx, grep.found() ? status::ok : status::failure, "read");
+}
+
+}  // namespace
+
+extern const Command grep_command = make_command<Args>(
+    {.name = "grep",
+     .group = "Trees",
+     .summary = "Find text in the values of a subtree",
+     .details =
+         "Looks at the value of each node, the path itself and all below, and prints "
+         "PATH:LINE for every line that matches anywhere; ^ and $ are the ends of lines. Of a "
+         "value that is no text in UTF-8 it is said that it matches. The status is 0 when "
+         "something matched, 1 when nothing did, and 7 when some nodes may not be read. -o "
+         "json prints path, line and text; path and binary; or path and matches (with -c).",
+     .examples = {{"grep -F -l 10.0.0.7 /", "Which nodes have this address in them?"},
+                  {"grep -i '^timeout *=' /app", "A setting, wherever it is."}},
+     .strict = true,
+     .pages = true},
+    declare, run);
+}  // namespace zksh

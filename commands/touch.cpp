@@ -1,0 +1,76 @@
+// touch: create a node, or make it look as if it had been written.
+#include "command.h"
+#include "node_json.h"
+#include "value_change.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool no_create = false;
+  bool parents = false;
+  std::vector<std::string> paths;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-c,--no-create", a.no_create, "Leave nodes that are not there.");
+  o.flag("-p,--parents", a.parents, "Create the nodes above, too, where they are missing.");
+  o.nodes("path", a.paths, "The nodes.");
+}
+
+/// False when it is there, or somebody made it first.
+bool make(Context& cx, const std::string& path) {
+  try {
+    cx.client.create({.path = path, .data = {}}, cx.stop);
+    return true;
+  } catch (const ZkError& error) {
+    if (error.code() != code::node_exists) throw;
+    return false;
+  }
+}
+
+void make_parents(Context& cx, const std::string& path) {
+  for (auto slash = path.find('/', 1); slash != std::string::npos;
+       slash = path.find('/', slash + 1))
+    if (const auto above = path.substr(0, slash); !cx.client.exists(above, Watch::none(), cx.stop))
+      make(cx, above);
+}
+
+void touch(Context& cx, const Args& a, const std::string& path) {
+  bool created = false;
+  if (!cx.client.exists(path, Watch::none(), cx.stop)) {
+    if (a.no_create) return;
+    if (a.parents) make_parents(cx, path);
+    created = make(cx, path);
+  }
+  std::optional<Stat> stat;
+  if (!created)
+    stat = change_value(
+        cx.client, path, [](const Node& node) { return std::optional<Data>(node.data); }, cx.stop);
+  if (cx.out.json())
+    print_json(cx, path_json(path)
+                       .set("created", created)
+                       .set("version", stat ? Json(stat->version) : Json(0)));
+}
+
+int run(Context& cx, const Args& a) {
+  for (const auto& path : cx.resolve_all(a.paths)) touch(cx, a, path);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command touch_command = make_command<Args>(
+    {.name = "touch",
+     .group = "Nodes",
+     .summary = "Create a node, or write its value anew",
+     .details =
+         "A missing node is created without a value. The value of one that exists is written as it "
+         "is, so that its version and its time of change go on and those who watch it hear of it; "
+         "only if nobody else wrote meanwhile, whose value is taken then. Silent when it worked.",
+     .examples = {{"touch /app/flag", "There is such a node now."},
+                  {"touch /app/flag", "And its version is 1."}},
+     .strict = true,
+     .writes = true},
+    declare, run);
+}  // namespace zksh
