@@ -2,44 +2,40 @@
 #include "command.h"
 #include "node_json.h"
 #include "progress.h"
-#include "tree_record.h"
 #include "unlisted.h"
 #include "walk.h"
 #include "work_options.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 namespace zksh {
 namespace {
 
 struct Args {
-  bool kinds = false;
+  bool all = false;
   WorkOptions limits;
   std::vector<std::string> paths;
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-k,--kinds", a.kinds, "How many there are of each kind, how deep, how many bytes.");
+  o.flag("-a,--all", a.all, "Count ephemerals, leaves, levels and the bytes of values, too.");
   declare_work_limits(o, a.limits);
   o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);
 }
 
 /// What is below a node, which counts too.
 struct Census {
-  std::array<std::size_t, 4> of_kind{};  ///< by NodeKind
+  std::size_t nodes = 0;
+  std::size_t ephemerals = 0;
+  std::size_t leaves = 0;
   std::size_t depth = 0;
   std::int64_t bytes = 0;
 
-  std::size_t of(NodeKind kind) const { return of_kind.at(static_cast<std::size_t>(kind)); }
-  std::size_t nodes() const {
-    std::size_t sum = 0;
-    for (const auto count : of_kind) sum += count;
-    return sum;
-  }
   void add(const TreeNode& node) {
-    ++of_kind.at(static_cast<std::size_t>(life_of(node.stat).kind));
+    ++nodes;
+    ephemerals += node.stat.ephemeral_owner != 0 ? 1 : 0;
+    leaves += node.stat.num_children == 0 ? 1 : 0;
     depth = std::max(depth, node.depth);
     bytes += node.stat.data_length;
   }
@@ -48,24 +44,20 @@ struct Census {
 void print(Context& cx, const Args& a, const std::string& path, const Census& census, bool named) {
   if (cx.out.json()) {
     auto json = path_json(path);
-    json.set("nodes", census.nodes())
-        .set("persistent", census.of(NodeKind::Persistent))
-        .set("ephemeral", census.of(NodeKind::Ephemeral))
-        .set("container", census.of(NodeKind::Container))
-        .set("ttl", census.of(NodeKind::Ttl))
+    json.set("nodes", census.nodes)
+        .set("ephemerals", census.ephemerals)
+        .set("leaves", census.leaves)
         .set("depth", census.depth)
         .set("bytes", census.bytes);
     return print_json(cx, json);
   }
   if (named)
-    cx.out.line("{}\t{}", census.nodes(), cx.out.shown(path));
+    cx.out.line("{}\t{}", census.nodes, cx.out.shown(path));
   else
-    cx.out.line("{}", census.nodes());
-  if (!a.kinds) return;
-  cx.out.line("persistent {}", census.of(NodeKind::Persistent));
-  cx.out.line("ephemeral {}", census.of(NodeKind::Ephemeral));
-  cx.out.line("container {}", census.of(NodeKind::Container));
-  cx.out.line("ttl {}", census.of(NodeKind::Ttl));
+    cx.out.line("{}", census.nodes);
+  if (!a.all) return;
+  cx.out.line("ephemerals {}", census.ephemerals);
+  cx.out.line("leaves {}", census.leaves);
   cx.out.line("depth {}", census.depth);
   cx.out.line("bytes {}", census.bytes);
 }
@@ -97,11 +89,12 @@ extern const Command count_command = make_command<Args>(
      .summary = "Count the nodes of a subtree",
      .details =
          "The top counts, too (getAllChildrenNumber leaves it out). Of several nodes each has its "
-         "number and, behind a tab, its path. -o json: path, nodes, persistent, ephemeral, "
-         "container, ttl, depth of the deepest, bytes of all values. Where children may not be "
+         "number and, behind a tab, its path. -o json: path, nodes, ephemerals, leaves (nodes "
+         "without "
+         "children), depth (of the deepest), bytes (of all values). Where children may not be "
          "listed the rest is counted, and the status is 7.",
      .examples = {{"count /app", "How many nodes there are."},
-                  {"count -k /", "And of which kinds."}},
+                  {"count -a /", "And what else there is to count."}},
      .strict = true},
     declare, run);
 }  // namespace zksh

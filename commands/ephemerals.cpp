@@ -4,7 +4,6 @@
 #include "node_filter.h"
 #include "node_json.h"
 #include "result_lines.h"
-#include "tree_record.h"
 #include "unlisted.h"
 #include "walk.h"
 #include "work_options.h"
@@ -41,7 +40,7 @@ int run(Context& cx, const Args& a) {
   Unlisted unlisted;
   const auto enter = [&](const TreeNode& node) {
     if (!node.readable && node.stat.num_children > 0) unlisted.add(node.path);
-    if (life_of(node.stat).kind != NodeKind::Ephemeral) return;
+    if (node.stat.ephemeral_owner == 0) return;
     if (session && node.stat.ephemeral_owner != *session) return;
     const auto owner = session_text(node.stat.ephemeral_owner);
     if (cx.out.json())

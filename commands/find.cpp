@@ -48,7 +48,8 @@ extern const Command find_command = make_command<Args>(
      .details =
          "Prints a path a line, a node before all below it, siblings by name. With several options "
          "a node must be all of what they say; without any, every node is listed. Ages are of the "
-         "value, and go by this machine's clock. Options may have one dash or two. A node whose "
+         "value, and go by this machine's clock. The servers do not tell containers and nodes with "
+         "a TTL from other persistent ones. Options may have one dash or two. A node whose "
          "children may not be listed is looked at itself; the status is 7 then, and stderr says "
          "so. -o json prints {\"path\": …, \"stat\": {…}} a line.",
      .examples = {{"find /app -name 'lock-*'", "By a part of the name."},

@@ -19,16 +19,14 @@ struct Elsewhere {
   std::string_view word;
   std::string_view command;
 };
-constexpr std::array<Elsewhere, 12> elsewhere{{{"?", "help"},
+constexpr std::array<Elsewhere, 10> elsewhere{{{"?", "help"},
                                                {"cat", "get"},
                                                {"dir", "ls"},
                                                {"ll", "ls"},
                                                {"man", "help"},
                                                {"mkdir", "create"},
                                                {"put", "set"},
-                                               {"rm", "delete"},
                                                {"rmdir", "delete"},
-                                               {"touch", "create"},
                                                {"vi", "edit"},
                                                {"vim", "edit"}}};
 

@@ -6,7 +6,6 @@
 #include "extended_regex.h"
 #include "node_path.h"
 #include "size_text.h"
-#include "tree_record.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +13,6 @@
 #include <charconv>
 #include <chrono>
 #include <fnmatch.h>
-#include <map>
 #include <memory>
 #include <string_view>
 #include <system_error>
@@ -22,14 +20,6 @@
 
 namespace zksh {
 namespace {
-
-const std::map<std::string_view, NodeKind>& kinds() {
-  static const std::map<std::string_view, NodeKind> all = {{"persistent", NodeKind::Persistent},
-                                                           {"ephemeral", NodeKind::Ephemeral},
-                                                           {"container", NodeKind::Container},
-                                                           {"ttl", NodeKind::Ttl}};
-  return all;
-}
 
 std::optional<std::int64_t> size_or_none(const std::optional<std::string>& text,
                                          std::string_view what) {
@@ -48,8 +38,7 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
   o.text("-name", f.name, "Whose name matches a pattern with *, ? and [ ].", "pattern");
   o.text("-regex", f.regex, "Whose whole path a POSIX extended regular expression matches.",
          "regex");
-  o.choice("-type", f.type, {"persistent", "ephemeral", "container", "ttl"}, "type",
-           "Of this kind.");
+  o.choice("-type", f.type, {"persistent", "ephemeral"}, "type", "Of this kind.");
   o.text("-owner", f.owner, "Ephemerals of this session.", "session");
   o.text("-newer", f.newer, "Whose value was written in this time: 90s, 5m, 2h.", "age");
   o.text("-older", f.older, "Whose value was not.", "age");
@@ -104,18 +93,19 @@ void NodeFilter::add_name_tests(const NodeFilterOptions& options) {
       return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
     });
   if (!options.regex) return;
+  const ExtendedRegex alone(*options.regex, "-regex");  // its mistakes are told as it was given
   const auto regex = std::make_shared<ExtendedRegex>("^(" + *options.regex + ")$", "-regex");
   tests_.emplace_back([regex](const TreeNode& node) { return regex->matches(node.path); });
 }
 
 void NodeFilter::add_life_tests(const NodeFilterOptions& options) {
   if (options.type)
-    tests_.emplace_back([kind = kinds().at(*options.type)](const TreeNode& node) {
-      return life_of(node.stat).kind == kind;
+    tests_.emplace_back([ephemeral = *options.type == "ephemeral"](const TreeNode& node) {
+      return (node.stat.ephemeral_owner != 0) == ephemeral;
     });
   if (options.owner)
     tests_.emplace_back([owner = parse_session_id(*options.owner, "-owner")](const TreeNode& node) {
-      return life_of(node.stat).kind == NodeKind::Ephemeral && node.stat.ephemeral_owner == owner;
+      return node.stat.ephemeral_owner == owner;
     });
 }
 

@@ -25,7 +25,6 @@ TEST(Help, ShowsEachCommandOnce) {
 
 TEST(NearestCommands, KnowsWhatOthersCallThem) {
   EXPECT_THAT(nearest_commands("mkdir"), ElementsAre("create"));
-  EXPECT_THAT(nearest_commands("rm"), ElementsAre("delete", "rmr"));
   EXPECT_THAT(nearest_commands("?"), ElementsAre("help"));
 }
 
