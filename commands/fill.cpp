@@ -106,7 +106,8 @@ int run(Context& cx, const Args& a) {
   const auto size =
       in_range(a.size ? parse_size(*a.size, "--size") : 16, "--size", 0, largest_value);
   const auto path = cx.resolve(a.path);
-  if (!cx.client.exists(path, Watch::none(), cx.stop)) cx.client.create({.path = path, .data = {}}, cx.stop);
+  if (!cx.client.exists(path, Watch::none(), cx.stop))
+    cx.client.create({.path = path, .data = {}}, cx.stop);
   const std::string above = path == "/" ? "" : path;
   std::size_t made = 0;
   std::size_t there = 0;

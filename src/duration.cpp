@@ -27,6 +27,7 @@ double microseconds_of(std::string_view text, std::string_view what,
   if (unit == "s") scale = 1e6;
   if (unit == "m") scale = 60e6;
   if (unit == "h") scale = 3600e6;
+  if (unit == "d") scale = 24 * 3600e6;
   if (problem != std::errc{} || scale < 0 || !(number >= 0))
     throw UsageError(
         fmt::format("{}: \"{}\" is not a time such as 500ms, 5s, 1.5s, 2m or 1h", what, text));

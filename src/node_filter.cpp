@@ -40,7 +40,7 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
          "regex");
   o.choice("-type", f.type, {"persistent", "ephemeral"}, "type", "Of this kind.");
   o.text("-owner", f.owner, "Ephemerals of this session.", "session");
-  o.text("-newer", f.newer, "Whose value was written in this time: 90s, 5m, 2h.", "age");
+  o.text("-newer", f.newer, "Whose value was written in this time: 90s, 5m, 2h, 7d.", "age");
   o.text("-older", f.older, "Whose value was not.", "age");
   o.text("-min-size", f.least_size, "Values of so many bytes or more: 100, 10k, 1M.", "size");
   o.text("-max-size", f.most_size, "Or fewer.", "size");

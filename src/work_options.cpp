@@ -7,10 +7,11 @@ namespace zksh {
 
 void declare_work_limits(Options& options, WorkOptions& target) {
   options.common().number("--window", target.window, "requests",
-                 "Requests in flight at a time, 256 by default.");
-  options.common().number("--rate", target.rate, "requests/s",
-                 "Send no more requests a second than this; each operation of a transaction "
-                 "counts.");
+                          "Requests in flight at a time, 256 by default.");
+  options.common().number(
+      "--rate", target.rate, "requests/s",
+      "Send no more requests a second than this; each operation of a transaction "
+      "counts.");
 }
 
 WorkLimits WorkOptions::limits() const {
