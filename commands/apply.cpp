@@ -117,7 +117,11 @@ TreeApply::Plan plan_of(Context& cx, const Args& a, const std::string& top) {
     else if (a.verbose)
       print_change(cx, change);
   };
-  plan.conflict = [&cx](const std::string& sentence) { cx.out.err_line("{}", sentence); };
+  plan.conflict = [&cx, told = 0](const std::string& sentence) mutable {
+    constexpr int most = 20;
+    if (++told <= most) cx.out.err_line("{}", sentence);
+    if (told == most) cx.out.err_line("more of this kind are only counted");
+  };
   plan.reached = [](std::size_t /*count*/) {};
   return plan;
 }
@@ -189,7 +193,8 @@ extern const Command apply_command = make_command<Args>(
          "What exists is changed only if nobody has changed it since it was looked at. A node has "
          "its final ACL from the beginning, unless that would keep this session from working below "
          "it: then the session is in the ACL, too, until all below it is done. Kinds cannot be "
-         "changed: a node of another kind is told, and the status is 1.",
+         "changed: a node of another kind, or one that may not be read, is told, and the status is "
+         "1.",
      .examples = {{"dump /app > app.tree", "Keep a subtree in a file."},
                   {"apply --dry-run --prune app.tree", "What would be written?"},
                   {"apply --to /copy app.tree", "Make it again, elsewhere."}},

@@ -34,10 +34,10 @@ bool is_servers_own(const std::string& path, const std::string& top) {
   return top == "/" && is_within(path, "/zookeeper");
 }
 
-LiveTree::LiveTree(Client& client, Plan plan, const std::stop_token& stop)
+LiveTree::LiveTree(Client& client, Plan plan, std::stop_token stop)
     : client_(client),
       plan_(std::move(plan)),
-      stop_(stop),
+      stop_(std::move(stop)),
       thread_([this](const std::stop_token& own) {
         std::stop_source either;
         const std::stop_callback by_owner(own, [&] { either.request_stop(); });

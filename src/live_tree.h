@@ -43,7 +43,7 @@ class LiveTree {
   };
 
   /// `client` outlives it.
-  LiveTree(Client& client, Plan plan, const std::stop_token& stop);
+  LiveTree(Client& client, Plan plan, std::stop_token stop);
   LiveTree(const LiveTree&) = delete;
   LiveTree& operator=(const LiveTree&) = delete;
   /// Stops the reading.

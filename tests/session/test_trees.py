@@ -1,5 +1,6 @@
 """dump, apply and diff of whole trees: the same bytes again, and the same tree after kills and restarts."""
 import base64
+import hashlib
 import json
 import os
 import random
@@ -191,6 +192,28 @@ class Trees(SessionTest):
         status, out, err = self.run_zksh("apply", tree)
         self.assertEqual(status, 1)
         self.assertIn("cannot be compared", err)
+
+    def test_a_closed_tree_is_never_open(self):
+        digest = base64.b64encode(hashlib.sha1(b"ann:secret").digest()).decode()
+        closed = f"persistent\tdigest:ann:{digest}:cdrwa\t"
+        lines = [f"/\t{closed}null"] + [f"/n{number:05}\t{closed}\"x\"" for number in range(3000)]
+        text = HEADER + "\n".join(lines) + "\nend\n"
+        tree = self.write(text)
+        process = self.start("apply", "--rate", "1000", tree)
+        self.wait_until(lambda: self.znodes.exists(self.root + "/tree"))
+        status, out, err = self.run_zksh("getAcl", "/tree")
+        self.assertEqual((status, err), (0, ""))
+        self.assertNotIn("world", out)
+        self.assertEqual(self.run_zksh("get", "/tree/n00000")[0], 7)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        status, out, err = self.run_zksh("apply", tree)
+        self.assertEqual(status, 1)
+        self.assertIn("more of this kind are only counted", err)
+        auth = os.path.join(self.directory, "auth")
+        with open(auth, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write("digest ann:secret\n")
+        self.assertEqual(self.run_zksh("--auth-file", auth, "dump", "/tree"), (0, text, ""))
 
     def test_quota_container_and_what_is_in_the_way(self):
         self.assertEqual(self.run_zksh("create", "/e", server=self.server.address)[0] in (0, 5), True)
