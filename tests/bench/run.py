@@ -17,10 +17,11 @@ import keys  # noqa: E402
 import locks  # noqa: E402
 import peers  # noqa: E402
 import processes  # noqa: E402
+import trees  # noqa: E402
 from contest import Contest  # noqa: E402
 from server import Server  # noqa: E402
 
-BENCHES = {"get": processes.get, "tree": processes.tree, "pipe": processes.pipe,
+BENCHES = {"get": processes.get, "tree": processes.tree, "trees": trees.trees, "pipe": processes.pipe,
            "process": processes.process, "lock": locks.lock, "crowd": locks.crowd, "keys": keys.keys}
 
 
@@ -51,6 +52,7 @@ def parse_arguments():
     parser.add_argument("--lines", type=int, default=100_000, help="of pipe")
     parser.add_argument("--pipe-rounds", type=int, default=5)
     parser.add_argument("--tree-rounds", type=int, default=5)
+    parser.add_argument("--million", action="store_true", help="trees of a million nodes, once, in trees")
     parser.add_argument("--lock-rounds", type=int, default=300, help="turns with a lock in one run")
     parser.add_argument("--lock-repeats", type=int, default=7, help="runs of each entrant")
     parser.add_argument("--queues", type=int, nargs="+", default=[2, 10, 100], help="contenders for a lock")
