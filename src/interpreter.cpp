@@ -298,7 +298,7 @@ std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& lin
     const bool redirects = input_ == Input::Text;
     auto parsed = parse_command_line(line, redirects);
     const auto words = words_of(std::move(parsed.words));
-    const Command* command = words.texts.empty() ? nullptr : find_command(words.texts.front());
+    const Command* command = words.texts.empty() ? nullptr : command_named(words.texts.front());
     if (!command || parsed.to || !has_halves(*command, words.texts)) return status::ok;
     begun = {.command = command, .name = words.texts.front()};
     if (!again) remember(line);
