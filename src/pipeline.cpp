@@ -45,14 +45,14 @@ bool is_blank(const std::string& line) {
 class Pipeline {
  public:
   Pipeline(Interpreter& interpreter, LineReader& reader, std::string name,
-           const PipeSettings& settings, const std::stop_token& stop)
+           const PipeSettings& settings, std::stop_token stop)
       : interpreter_(interpreter),
         out_(interpreter.output()),
         monitor_(interpreter.client().monitor()),
         reader_(reader),
         name_(std::move(name)),
         settings_(settings),
-        stop_(stop) {}
+        stop_(std::move(stop)) {}
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
   ~Pipeline() { out_.set_place({}); }

@@ -13,6 +13,7 @@ void Transaction::begin() {
   const bool opened = monitor_.look([&](const Monitor::Held& held) {
     if (state_(held)) return false;
     state_(held).emplace();
+    spoilt_(held) = false;
     return true;
   });
   if (!opened) throw ValueError("a transaction is open already; exec sends it, discard drops it");
@@ -40,7 +41,8 @@ void Transaction::add(Op op, const std::string& line) {
     };
     std::size_t end = longest_shown;
     while (end > 0 && is_inside(shown[end])) --end;
-    shown.replace(end, std::string::npos, "…");
+    shown.erase(end);
+    shown += "…";
   }
   monitor_.look([&](const Monitor::Held& held) {
     auto& state = *state_(held);
@@ -50,19 +52,19 @@ void Transaction::add(Op op, const std::string& line) {
 }
 
 void Transaction::spoil() {
-  monitor_.look([&](const Monitor::Held& held) {
-    if (state_(held)) state_(held)->spoilt = true;
-  });
+  monitor_.look([&](const Monitor::Held& held) { spoilt_(held) = true; });
 }
 
 std::vector<PlannedOp> Transaction::operations() {
+  bool spoilt = false;
   const auto open = monitor_.look([&](const Monitor::Held& held) {
     auto copy = state_(held);
-    if (copy && copy->spoilt) state_(held).reset();
+    spoilt = copy && spoilt_(held);
+    if (spoilt) state_(held).reset();
     return copy;
   });
   if (!open) throw ValueError("no transaction is open; multi opens one");
-  if (open->spoilt)
+  if (spoilt)
     throw ValueError("a line of the transaction was refused: nothing was sent, and it was dropped");
   return open->operations;
 }

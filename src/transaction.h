@@ -43,10 +43,10 @@ class Transaction {
   struct State {
     std::vector<PlannedOp> operations;
     std::string place;
-    bool spoilt = false;
   };
   Monitor& monitor_;
   Guarded<std::optional<State>> state_;
+  Guarded<bool> spoilt_;
 };
 
 /// "the transaction of 2 operations was dropped".

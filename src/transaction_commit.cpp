@@ -147,7 +147,7 @@ void list_failure(Context& cx, const std::vector<PlannedOp>& plan, std::size_t f
                          const std::vector<Op>& ops) {
   if (!outcome.culprit.empty()) throw ZkError(outcome.code, outcome.culprit, true);
   const ZkError error(outcome.code, path_of(ops.front()), true);
-  if (!error.outcome_unknown()) throw error;
+  if (!error.outcome_unknown()) throw ZkError(error);
   std::size_t bytes = 0;
   for (const auto& op : ops) bytes += request_size(op);
   if (bytes > usual_request_limit)
@@ -180,7 +180,7 @@ int commit(Context& cx, const std::vector<PlannedOp>& plan) {
   if (!failed) refuse(outcome, ops);
   const ZkError failure(outcome.value[*failed].code, path_of(ops[*failed]), true);
   list_failure(cx, plan, *failed, failure.code());
-  if (cx.out.json()) throw failure;
+  if (cx.out.json()) throw ZkError(failure);
   throw Error(fmt::format("operation {} of {} {}: {}", *failed + 1, ops.size(),
                           cx.rehearsal ? "would fail, and none would be applied"
                                        : "failed, and none was applied",
