@@ -38,7 +38,7 @@ def grounds(bench, smoke):
     """The servers that a bench runs on, one after the other: which sync to disk."""
     if bench == "lock":
         return (True,) if smoke else (True, False)
-    return (bench == "crowd",)
+    return (bench in ("crowd", "pipe"),)
 
 
 def parse_arguments():
