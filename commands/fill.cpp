@@ -137,7 +137,7 @@ int run(Context& cx, const Args& a) {
   else
     cx.out.line("{} nodes created below {}{}", made, cx.out.shown(path),
                 there > 0 ? fmt::format(", {} were there", there) : "");
-  if (failure) throw *failure;
+  if (failure) throw ZkError(*failure);
   return status::ok;
 }
 

@@ -66,6 +66,10 @@ BatchWriter::BatchWriter(Client& client, Batching batching, Done done, std::stop
       done_(std::move(done)),
       stop_(std::move(stop)),
       pace_(client, batching.limits.rate) {
+  // A rate is not kept by a thousand at once and then nothing for long.
+  constexpr std::size_t tenth = 10;
+  if (batching_.limits.rate > 0)
+    batching_.count = std::min(batching_.count, batching_.limits.rate / tenth);
   batching_.count = std::max<std::size_t>(batching_.count, 1);
 }
 
@@ -171,7 +175,7 @@ void BatchWriter::take_answers() {
   }
 }
 
-void BatchWriter::report(const Write& write, Written result) {
+void BatchWriter::report(const Write& write, const Written& result) {
   --in_flight_;
   done_(write, result);
 }
@@ -257,10 +261,10 @@ BatchWriter::Reply BatchWriter::insist(Sent& sent) {
 
 /// Takes out what must not be sent twice, and tells that nobody knows what became of it.
 void BatchWriter::tell_lost(std::vector<Write>& writes) {
-  const auto lost = std::ranges::stable_partition(writes, can_be_sent_again);
-  for (const auto& write : lost)
-    report(write, {.code = code::connection_loss, .sent_before = true});
-  writes.erase(lost.begin(), lost.end());
+  const auto lost = std::stable_partition(writes.begin(), writes.end(), can_be_sent_again);
+  for (auto write = lost; write != writes.end(); ++write)
+    report(*write, {.code = code::connection_loss, .sent_before = true});
+  writes.erase(lost, writes.end());
 }
 
 BatchWriter::Sent BatchWriter::start_first(std::vector<Write>& writes, std::size_t count) {

@@ -50,7 +50,8 @@ class BatchWriter {
   using Done = std::function<void(const Write& write, const Written& result)>;
 
   struct Batching {
-    std::size_t count = 1000;  ///< operations in a transaction
+    /// Operations in a transaction; fewer below a rate: those of a tenth of a second.
+    std::size_t count = 1000;
     WorkLimits limits{};
   };
 
@@ -93,7 +94,7 @@ class BatchWriter {
   void tell_lost(std::vector<Write>& writes);
   Sent start_first(std::vector<Write>& writes, std::size_t count);
   static void put_back(std::vector<Write>& writes, std::vector<Write> first);
-  void report(const Write& write, Written result);
+  void report(const Write& write, const Written& result);
 
   Client& client_;
   Batching batching_;

@@ -32,7 +32,7 @@ struct NodeFilterOptions {
   /// As far as a walk has to go. Throws ValueError.
   std::size_t depth() const;
 };
-void declare_node_filter(Options& options, NodeFilterOptions& target);
+void declare_node_filter(Options& options, NodeFilterOptions& filter);
 
 /// A session's id as servers write it, "0x100000abc"; the 0x may be left out. Throws ValueError.
 std::int64_t parse_session_id(const std::string& text, const std::string& what);

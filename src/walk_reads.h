@@ -78,7 +78,7 @@ class WalkReads {
 
   bool take_answers(WalkStop& node, Answers& answers);
   bool lost(const Answers& answers) const;
-  void understand(WalkStop& node, Answers& answers);
+  void understand(WalkStop& stop, Answers& answers);
   bool is_leaf(const WalkStop& node) const;
   void send(WalkStops::iterator node, bool listing, bool stat, bool value, bool acl);
   static std::size_t memory(const WalkStop& node);

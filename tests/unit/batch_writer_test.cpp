@@ -43,6 +43,7 @@ class BatchWriterTest : public testing::Test {
 
 TEST_F(BatchWriterTest, SendsTransactionsOfTheirSize) {
   std::vector<Write> writes;
+  writes.reserve(10);
   for (int i = 0; i < 10; ++i) writes.push_back(create("/t/" + std::to_string(i)));
   const auto before = client.requests();
   EXPECT_EQ(write(client, writes, 4).size(), 10);
@@ -52,6 +53,7 @@ TEST_F(BatchWriterTest, SendsTransactionsOfTheirSize) {
 
 TEST_F(BatchWriterTest, AndNoneOfMoreBytesThanAServerTakes) {
   std::vector<Write> writes;
+  writes.reserve(10);
   for (int i = 0; i < 10; ++i)
     writes.emplace_back(
         CreateOp{.path = "/t/" + std::to_string(i), .data = std::string(300'000, 'x')});

@@ -63,7 +63,7 @@ TEST_F(WalkTest, LeavesANodeAfterAllBelowIt) {
 
 TEST_F(WalkTest, TheOrderDoesNotDependOnTheWindow) {
   const auto all = make_tree("/t", 5, 4);
-  for (const std::size_t window : {1, 2, 7, 256}) {
+  for (const std::size_t window : {1U, 2U, 7U, 256U}) {
     EXPECT_EQ(entered({.tops = {"/t"}, .limits = {.window = window}}), all) << window;
     EXPECT_EQ(entered({.tops = {"/t"}, .data = true, .acls = true, .limits = {.window = window}}),
               all)
