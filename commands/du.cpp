@@ -139,7 +139,7 @@ int run(Context& cx, const Args& a) {
 extern const Command du_command = make_command<Args>(
     {.name = "du",
      .group = "Trees",
-     .summary = "Measure subtrees: their nodes and the bytes of their values",
+     .summary = "Measure subtrees: nodes, and bytes of values",
      .details =
          "A line for each subtree: the bytes of all values in it, the number of its nodes, the "
          "top included, and the path of that; a subtree behind those in it. What ZooKeeper "

@@ -23,7 +23,7 @@ int run(Context& cx, const Args& /*a*/) {
 extern const Command exec_command = make_command<Args>(
     {.name = "exec",
      .group = "Nodes",
-     .summary = "Send the operations that were collected since multi, all or none",
+     .summary = "Send what multi collected: all of it or nothing",
      .details =
          "Prints a line for each operation. When one fails, none is applied: the status is that of "
          "the one that failed. See multi.",

@@ -169,7 +169,7 @@ int run(Context& cx, const Args& a) {
 extern const Command health_command = make_command<Args>(
     {.name = "health",
      .group = "Servers",
-     .summary = "Show whether the ensemble has a quorum, and how each server does",
+     .summary = "Show whether there is a quorum, and how servers do",
      .details =
          "Asks each member of the ensemble (srvr, mntr; conf tells who the members are), "
          "without a session. A table has a line for each: its role, the last transaction that it "

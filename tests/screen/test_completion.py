@@ -40,8 +40,8 @@ class Completion(unittest.TestCase):
     def test_several_are_listed_above_the_line(self):
         self.screen.type("ls -\t")
         self.wait_typed("ls -")
-        self.screen.wait_for(lambda screen: any(line.split() == ["--help", "--human", "-R", "-h", "-s", "-w"]
-                                                for line in screen.lines()))
+        self.screen.wait_for(lambda screen: [line.split() for line in screen.lines() if line.startswith("--h")] == [
+            ["--help", "--rate", "-R", "-s"], ["--human", "--window", "-h", "-w"]])
         self.screen.type("R")
         self.wait_typed("ls -R")
 

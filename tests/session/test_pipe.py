@@ -63,7 +63,7 @@ class Pipe(SessionTest):
                          (0, "".join(f"{i}\n" for i in range(2000)), "Created /n\n4001 ok, 0 failed\n"))
 
     def test_failures_name_their_lines_and_stop_nothing(self):
-        text = b'create /a x\nget /none\n\nget\nset -v 7 /a y\nfoo\nget "\ncreate /a\nremovewatches /a\nget /a\n'
+        text = b'create /a x\nget /none\n\nget\nset -v 7 /a y\nqqqqqq\nget "\ncreate /a\nremovewatches /a\nget /a\n'
         status, out, err = self.run_zksh("--pipe", text=text)
         self.assertEqual((status, out), (4, "x\n"))
         self.assertEqual(err.splitlines(), [
@@ -71,7 +71,7 @@ class Pipe(SessionTest):
             "stdin:2: Node does not exist: /none",
             "stdin:4: get: too few arguments: path expected", "usage: get [-s] [-h] [-w] [-b] [-x] path…",
             "stdin:5: version No is not valid : /a",
-            "stdin:6: unknown command: foo; did you mean fg?",
+            "stdin:6: unknown command: qqqqqq; `help` lists them all",
             "stdin:7: unclosed quote", '  get "', "      ^",
             "stdin:8: Node already exists: /a",
             "stdin:9: failed (status 1)" if "stdin:9: failed" in err else err.splitlines()[-2],
