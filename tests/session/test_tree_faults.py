@@ -1,0 +1,89 @@
+"""Commands on large trees whose server is killed in the middle: it comes back, or stays away."""
+import os
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from tree_case import TreeTest, filled_paths, in_order_of_ls  # noqa: E402
+from znodes import Znodes  # noqa: E402
+
+NODES = 20000
+DEPTH = 4
+RECONNECTED = "connection lost; trying the servers in turn\nconnected again; the session is the same\n"
+
+
+class Restarts(TreeTest):
+    def restart(self, process):
+        self.server.kill()
+        self.assertIsNone(process.poll(), "it ended before the server did")
+        self.server.start()
+        self.znodes = Znodes(self.server.address)
+        self.addCleanup(self.znodes.connection.close)
+
+    def test_lists_are_complete(self):
+        paths = self.fill(NODES, DEPTH)
+        plain = self.run_zksh("du", "-d", "9", "/tree")[1]
+        for command in (("ls", "-R"), ("find",), ("du", "-d", "9")):
+            with self.subTest(command):
+                process = self.lasting(*command, "/tree")
+                first = process.stdout.readline()
+                self.restart(process)
+                status, out, err = self.ended(process, first)
+                self.assertEqual((status, err), (0, RECONNECTED))
+                wanted = {"ls": in_order_of_ls(paths), "find": sorted(paths), "du": plain.splitlines()}
+                self.assertEqual(out.splitlines(), wanted[command[0]])
+
+    def test_rmr(self):
+        paths = self.fill(NODES, DEPTH)
+        process = self.lasting("rmr", "/tree")
+        self.wait_node(paths[-1], there=False)
+        self.restart(process)
+        self.assertEqual(self.ended(process), (0, "", RECONNECTED))
+        self.assertEqual(self.listed(), ["/"])
+
+    def test_fill(self):
+        paths = filled_paths(NODES, DEPTH)
+        process = self.lasting("fill", "-n", str(NODES), "-d", str(DEPTH), "/tree")
+        self.wait_node(paths[NODES // 4])
+        self.restart(process)
+        self.assertEqual(self.ended(process), (0, f"{NODES} nodes created below /tree\n", RECONNECTED))
+        self.assertEqual(self.listed("/tree"), in_order_of_ls(paths))
+
+    def test_set_acl(self):
+        paths = self.fill(NODES, DEPTH)
+        process = self.lasting("setAcl", "-R", "/tree", "world:anyone:cdra")
+        self.wait_until(lambda: self.acl_version(paths[50]) > 0)
+        self.restart(process)
+        self.assertEqual(self.ended(process), (0, "", RECONNECTED))
+        status, out, _ = self.run_zksh("dump", "/tree")
+        self.assertEqual((status, out.count("\tpersistent\tworld:anyone:cdra\t")), (0, len(paths)))
+
+    def test_one_that_stays_away(self):
+        """As long as a session would last, but ten seconds at least, it is waited for."""
+        paths = self.fill(12000, 1, "/a")
+        self.fill(12000, 1, "/b")
+        listing = os.path.join(self.directory, "listing")
+        with open(listing, "wb") as file:
+            commands = {
+                "ls": self.slow("ls", "-R", "/a", stdout=file),
+                "setAcl": self.slow("setAcl", "-R", "/a", "world:anyone:cdrwa"),
+                "fill": self.slow("fill", "-n", "12000", "/c"),
+                "rmr": self.slow("rmr", "/b"),
+            }
+        self.wait_until(lambda: os.path.getsize(listing) > 0)
+        self.wait_until(lambda: self.acl_version(paths[50]) > 0)
+        self.wait_until(lambda: self.number_of_children("/b") < 12000)
+        self.wait_node("/c/n0000500")
+        self.server.kill()
+        killed = time.monotonic()
+        for name, process in commands.items():
+            with self.subTest(name):
+                status, _, err = self.ended(process)
+                self.assertEqual(status, 3, err)
+                self.assertLess(time.monotonic() - killed, 20)
+                self.assertRegex(err, f"no connection to {self.server.address}: .+\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

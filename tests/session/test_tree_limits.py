@@ -1,0 +1,142 @@
+"""Commands on large trees: --rate, --window, Ctrl-C, memory; trees that change meanwhile, or refuse."""
+import os
+import re
+import signal
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from tree_case import TreeTest, filled_paths, in_order_of_ls  # noqa: E402
+
+NOBODY = "digest:ann:AQEBAQEBAQEBAQEBAQEBAQEBAQE=:cdrwa"
+
+
+class Limits(TreeTest):
+    def test_rate(self):
+        """What a tenth of a second allows may come at once."""
+        for command in (("fill", "-n", "60", "/tree"), ("ls", "-R", "/tree"), ("find", "/tree"),
+                        ("setAcl", "-R", "/tree", "world:anyone:cdrwa"), ("rmr", "/tree")):
+            with self.subTest(command):
+                began = time.monotonic()
+                status, _, err = self.run_zksh(*command, "--rate", "100")
+                self.assertEqual((status, err), (0, ""))
+                self.assertGreater(time.monotonic() - began, 0.4)
+
+    def test_window_of_one(self):
+        paths = filled_paths(500, 3)
+        alone = ("--window", "1")
+        self.assertEqual(self.run_zksh("fill", "-n", "500", "-d", "3", "/tree", *alone)[0], 0)
+        self.assertEqual(self.run_zksh("ls", "-R", "/tree", *alone), (0, "\n".join(in_order_of_ls(paths)) + "\n", ""))
+        self.assertEqual(self.run_zksh("find", "/tree", *alone), (0, "\n".join(sorted(paths)) + "\n", ""))
+        self.assertEqual(self.run_zksh("setAcl", "-R", "/tree", "world:anyone:cdra", *alone), (0, "", ""))
+        self.assertEqual({self.acl_version(path) for path in paths}, {1})
+        self.assertEqual(self.run_zksh("rmr", "/tree", *alone), (0, "", ""))
+        self.assertEqual(self.listed(), ["/"])
+
+    def test_a_row_of_two_hundred_thousand(self):
+        """Ctrl-C at full speed; memory."""
+        count = 200000
+        fill = ("fill", "-n", str(count), "/tree")
+        process = self.start(*fill)
+        self.wait_node("/tree/n0001000")
+        self.interrupt(process)
+        self.assertLess(self.number_of_children("/tree"), count)
+        status, out, err = self.run_zksh(*fill)
+        self.assertEqual((status, err), (0, ""))
+        made, there = map(int, re.fullmatch(r"(\d+) nodes created below /tree, (\d+) were there\n", out).groups())
+        self.assertEqual(made + there, count)
+
+        listing = os.path.join(self.directory, "listing")
+        with open(listing, "wb") as file:
+            process = self.start("ls", "-R", "/tree", stdout=file)
+        self.wait_until(lambda: os.path.getsize(listing) > 0)
+        self.interrupt(process)
+        with open(listing, "wb") as file:
+            self.assert_small(self.start("ls", "-R", "/tree", stdout=file))
+        with open(listing, "rb") as file:
+            self.assertEqual(sum(1 for _ in file), count + 1)
+
+        process = self.start("rmr", "/tree")
+        self.wait_until(lambda: self.number_of_children("/tree") < count)
+        self.interrupt(process)
+        self.assertTrue(self.znodes.exists(self.root + "/tree"))
+        self.assert_small(self.start("rmr", "/tree"))
+        self.assertEqual(self.listed(), ["/"])
+
+    def interrupt(self, process):
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        self.assertEqual(process.wait(10), 130)
+        took = time.monotonic() - began
+        self.assertLess(took, 1)
+
+    def assert_small(self, process):
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        self.assertLess(usage.ru_maxrss, 64 << 10)
+
+
+class Hostile(TreeTest):
+    def row_with_a_leaf_first(self):
+        """More than 10 000 siblings; the one that the server names first is a leaf, 200 others are not."""
+        self.fill(12000, 1)
+        first, *others = self.znodes.children(self.root + "/tree")
+        for name in others[::60]:
+            self.znodes.create(f"{self.root}/tree/{name}/a")
+            self.znodes.create(f"{self.root}/tree/{name}/a/b")
+        return first, others
+
+    def test_leaves_that_are_none(self):
+        self.row_with_a_leaf_first()
+        self.assertEqual(self.run_zksh("rmr", "/tree"), (0, "", ""))
+        self.assertEqual(self.listed(), ["/"])
+
+    def test_a_node_that_comes_meanwhile(self):
+        self.row_with_a_leaf_first()
+        self.znodes.create(self.root + "/tree/first")  # found before most of the others: goes after them
+        before = self.number_of_children("/tree")
+        process = self.lasting("rmr", "/tree")
+        self.wait_until(lambda: self.number_of_children("/tree") < before)
+        self.znodes.create(self.root + "/tree/new")
+        status, out, err = self.ended(process)
+        self.assertEqual((status, out, err), (8, "", "Failed to delete some node(s) in the subtree!\n"
+                         f"{before + 400} of {before + 401} nodes were removed; the first failure: Node not empty: /tree\n"))
+        self.assertEqual(self.listed(), ["/", "/tree", "/tree/new"])
+
+    def test_a_closed_node(self):
+        """Of few nodes all are listed before any is removed; a part of a long row may be gone by then."""
+        paths = self.fill(500, 2)
+        closed = "/tree/n0000003"
+        self.assertEqual(self.run_zksh("setAcl", closed, NOBODY)[0], 0)
+        for command in (("rmr",), ("rm", "-r")):
+            self.assertEqual(self.run_zksh(*command, "/tree"), (7, "", f"Insufficient permission : {closed}\n"))
+        for path in paths:
+            self.assertTrue(self.znodes.exists(self.root + path))
+
+    def test_a_closed_node_in_a_long_row(self):
+        _, others = self.row_with_a_leaf_first()
+        closed = "/tree/" + others[60]
+        self.assertEqual(self.run_zksh("setAcl", closed, NOBODY)[0], 0)
+        status, out, err = self.run_zksh("rmr", "/tree")
+        self.assertEqual((status, out, err), (7, "", f"Insufficient permission : {closed}\n"))
+        self.assertTrue(self.znodes.exists(self.root + closed + "/a/b"))
+
+    def test_nodes_that_may_not_be_removed(self):
+        self.fill(500, 2)
+        keeper = "/tree/n0000003"
+        kept = self.listed(keeper)
+        self.assertGreater(len(kept), 10)
+        self.assertEqual(self.run_zksh("setAcl", keeper, "world:anyone:crwa")[0], 0)
+        status, out, err = self.run_zksh("rmr", "/tree")
+        self.assertEqual((status, out), (7, ""))
+        self.assertRegex(err, r"^Failed to delete some node\(s\) in the subtree!\n"
+                         f"{501 - len(kept) - 1} of 501 nodes were removed; "
+                         f"the first failure: Insufficient permission : {keeper}/n\\d+\n$")
+        self.assertEqual(self.listed(), ["/", "/tree", *kept])
+
+
+if __name__ == "__main__":
+    unittest.main()
