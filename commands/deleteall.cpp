@@ -129,7 +129,13 @@ int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
       {.top = path,
        .batch = batch,
        .limits = limits,
-       .progress = [&](const Removal& now) { progress.reach(now.removed, now.found); }},
+       .progress =
+           [&](const Removal& now) {
+             if (now.unknown == 0) return progress.reach(now.removed, now.found);
+             progress.end();
+             cx.out.err_line("{} of {} nodes were removed; of {} more it is not known", now.removed,
+                             now.found, now.unknown);
+           }},
       cx.stop);
   progress.end();
   if (cx.out.json()) print_json(cx, path_json(path).set("removed", removal.removed));

@@ -128,9 +128,15 @@ int run(Context& cx, const Args& a) {
       cx.stop);
   Filling filling(count, depth, static_cast<std::size_t>(size),
                   static_cast<std::uint64_t>(a.seed.value_or(1)));
-  for (std::int64_t i = 1; i <= count && !failure; ++i)
-    writer.add(CreateOp{.path = above + filling.path(i), .data = filling.value()});
-  writer.finish();
+  const auto send_all = [&] {
+    for (std::int64_t i = 1; i <= count && !failure; ++i)
+      writer.add(CreateOp{.path = above + filling.path(i), .data = filling.value()});
+    writer.finish();
+  };
+  writer.sending(send_all, [&](std::size_t unknown) {
+    progress.end();
+    cx.out.err_line("{} nodes were created; of {} more it is not known", made, unknown);
+  });
   progress.end();
   if (cx.out.json())
     print_json(cx, path_json(path).set("created", made).set("existing", there));

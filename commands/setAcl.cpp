@@ -53,13 +53,20 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
   const auto enter = [](const TreeNode& node) {
     if (!node.readable) throw ZkError(code::no_auth, node.path);
   };
-  try {
-    walk_tree(cx.client, {.tops = {top}, .limits = limits, .ahead = set, .enter = enter}, cx.stop);
-  } catch (const ZkError&) {
-    writer.finish();  // what happened before is told before
-    throw;
-  }
-  writer.finish();
+  const auto set_all = [&] {
+    try {
+      walk_tree(cx.client, {.tops = {top}, .limits = limits, .ahead = set, .enter = enter},
+                cx.stop);
+    } catch (const ZkError&) {
+      writer.finish();  // what happened before is told before
+      throw;
+    }
+    writer.finish();
+  };
+  writer.sending(set_all, [&](std::size_t unknown) {
+    progress.end();
+    cx.out.err_line("of {} nodes it is not known whether they have the new ACL", unknown);
+  });
   return first_failure;
 }
 

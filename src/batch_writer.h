@@ -9,6 +9,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -63,6 +64,18 @@ class BatchWriter {
   void finish();
   /// The writes that were sent and have no answer.
   std::size_t in_flight() const { return in_flight_; }
+  /// Runs `work`, which adds and finishes. When it fails with writes in flight, because the
+  /// connection is gone for good, `tell` is called with their number: nobody knows whether they
+  /// were done.
+  template <class Work, class Tell>
+  void sending(Work&& work, Tell&& tell) const {
+    try {
+      std::forward<Work>(work)();
+    } catch (const ZkError&) {
+      if (in_flight_ > 0) std::forward<Tell>(tell)(in_flight_);
+      throw;
+    }
+  }
 
  private:
   struct Sent {

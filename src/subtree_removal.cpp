@@ -160,9 +160,9 @@ class Remover {
             note(path_of(write), result);
         },
         stop_);
-    for (auto i = static_cast<std::uint32_t>(tree.size()); i > 0; --i)
-      writer.add(RemoveOp{.path = tree.path(i - 1)});
-    writer.finish();
+    send_all(writer, tree.size(), [&](std::size_t i) {
+      return tree.path(static_cast<std::uint32_t>(tree.size() - 1 - i));
+    });
     if (!not_leaves.empty()) {
       result_.found -= not_leaves.size();  // they are found again
       remove(not_leaves);
@@ -173,8 +173,7 @@ class Remover {
   /// Those that had children when it was their turn, from the deepest up.
   void remove_each(const std::vector<std::string>& paths) {
     auto writer = plain_writer();
-    for (const auto& path : paths) writer.add(RemoveOp{.path = path});
-    writer.finish();
+    send_all(writer, paths.size(), [&](std::size_t i) { return paths[i]; });
   }
 
   /// Of a tree too large to be remembered: every node after all below it. Reading and writing take
@@ -183,9 +182,7 @@ class Remover {
     auto writer = plain_writer();
     NameList part;
     const auto remove_part = [&] {
-      for (std::size_t i = 0; i < part.size(); ++i)
-        writer.add(RemoveOp{.path = std::string(part[i])});
-      writer.finish();
+      send_all(writer, part.size(), [&](std::size_t i) { return std::string(part[i]); });
       part.clear();
     };
     const auto enter = [](const TreeNode& node) {
@@ -204,6 +201,19 @@ class Remover {
                .leave = leave},
               stop_);
     remove_part();
+  }
+
+  template <class PathOf>
+  void send_all(BatchWriter& writer, std::size_t count, PathOf path_at) {
+    writer.sending(
+        [&] {
+          for (std::size_t i = 0; i < count; ++i) writer.add(RemoveOp{.path = path_at(i)});
+          writer.finish();
+        },
+        [&](std::size_t unknown) {
+          result_.unknown = unknown;
+          if (plan_.progress) plan_.progress(result_);
+        });
   }
 
   BatchWriter plain_writer() {

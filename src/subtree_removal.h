@@ -15,6 +15,7 @@ namespace zksh {
 struct Removal {
   std::size_t removed = 0;
   std::size_t found = 0;             ///< nodes that were to be removed
+  std::size_t unknown = 0;           ///< nodes of which nobody knows whether they are removed
   std::optional<ZkError> failure{};  ///< the first
 };
 
@@ -22,7 +23,8 @@ struct RemovalPlan {
   std::string top{};
   std::size_t batch = 1000;  ///< nodes in a transaction
   WorkLimits limits{};
-  /// Called now and then with what is done so far, on the caller's thread.
+  /// Called now and then with what is done so far, on the caller's thread; and before it throws
+  /// with removals in flight.
   std::function<void(const Removal& so_far)> progress{};
 };
 
