@@ -7,7 +7,6 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from tree_case import TreeTest, filled_paths, in_order_of_ls  # noqa: E402
-from znodes import Znodes  # noqa: E402
 
 NODES = 20000
 DEPTH = 4
@@ -18,12 +17,8 @@ class Restarts(TreeTest):
     def restart(self, process):
         self.server.kill()
         self.assertIsNone(process.poll(), "it ended before the server did")
-        self.connect_again()
-
-    def connect_again(self):
         self.server.start()
-        self.znodes = Znodes(self.server.address)
-        self.addCleanup(self.znodes.connection.close)
+        self.connect_again()
 
     def test_lists_are_complete(self):
         paths = self.fill(NODES, DEPTH)
@@ -87,6 +82,7 @@ class Restarts(TreeTest):
             self.assertEqual(status, 3, told[name])
             self.assertLess(time.monotonic() - killed, 25)
             self.assertRegex(told[name], f"no connection to {self.server.address}: .+\n$")
+        self.server.start()
         self.connect_again()
         made, unknown = self.numbers(told["fill"], r"(\d+) nodes were created; of (\d+) more it is not known\n")
         self.assertLessEqual(made, self.number_of_children("/c"))

@@ -57,6 +57,7 @@ class Limits(TreeTest):
         with open(listing, "rb") as file:
             self.assertEqual(sum(1 for _ in file), count + 1)
 
+        self.connect_again()
         process = self.start("rmr", "/tree")
         self.wait_until(lambda: self.number_of_children("/tree") < count)
         self.interrupt(process)

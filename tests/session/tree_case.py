@@ -3,7 +3,7 @@ import collections
 import struct
 
 from session_case import SessionTest
-from znodes import EXISTS, pack_string
+from znodes import EXISTS, Znodes, pack_string
 
 
 def filled_paths(count, depth, top="/tree"):
@@ -32,6 +32,11 @@ def in_order_of_ls(paths):
 
 
 class TreeTest(SessionTest):
+    def connect_again(self):
+        """A session that is not used for long ends, and so does one of a killed server."""
+        self.znodes = Znodes(self.server.address)
+        self.addCleanup(self.znodes.connection.close)
+
     def fill(self, count, depth, top="/tree"):
         self.assertEqual(self.run_zksh("fill", "-n", str(count), "-d", str(depth), top),
                          (0, f"{count} nodes created below {top}\n", ""))
