@@ -24,12 +24,12 @@ class Explorer {
   Explorer(Client& client, const WorkLimits& limits, const std::stop_token& stop)
       : client_(client), window_(limits.window), pace_(client, limits.rate), stop_(stop) {}
 
-  /// Nothing when they take too much memory. Missing tops are left out, if there are several.
-  std::optional<FoundTree> explore(const std::vector<std::string>& tops) {
+  /// Nothing when they take too much memory. Missing tops are passed over if they may be missing.
+  std::optional<FoundTree> explore(const std::vector<std::string>& tops, bool may_be_missing) {
     client_.await_connection(tops.front(), stop_);
     for (const auto& top : tops) found_.add(FoundTree::no_parent, top);
     ask_each(0, found_.size());
-    several_tops_ = tops.size() > 1;
+    tops_may_be_missing_ = may_be_missing;
     while (!to_ask_.empty() || !asked_.empty()) {
       while (!to_ask_.empty() && asked_.size() < window_) ask_next();
       await_some();
@@ -73,7 +73,7 @@ class Explorer {
       throw Cancelled();
   }
 
-  bool may_vanish(std::uint32_t node) const { return !found_.is_top(node) || several_tops_; }
+  bool may_vanish(std::uint32_t node) const { return !found_.is_top(node) || tops_may_be_missing_; }
 
   /// False when the next answer is not there.
   bool take_answer() {
@@ -120,7 +120,7 @@ class Explorer {
   Pace pace_;
   const std::stop_token& stop_;
   FoundTree found_;
-  bool several_tops_ = false;
+  bool tops_may_be_missing_ = false;
   std::deque<Question> to_ask_;
   std::deque<Question> asked_;
   Clock::time_point last_answer_ = Clock::now();
@@ -132,13 +132,13 @@ class Remover {
       : client_(client), plan_(plan), stop_(stop) {}
 
   Removal run() {
-    remove({plan_.top});
+    remove({plan_.top}, false);
     return std::move(result_);
   }
 
  private:
-  void remove(const std::vector<std::string>& tops) {
-    const auto tree = Explorer(client_, plan_.limits, stop_).explore(tops);
+  void remove(const std::vector<std::string>& tops, bool may_be_missing) {
+    const auto tree = Explorer(client_, plan_.limits, stop_).explore(tops, may_be_missing);
     if (tree)
       remove_found(*tree);
     else
@@ -165,7 +165,7 @@ class Remover {
     });
     if (!not_leaves.empty()) {
       result_.found -= not_leaves.size();  // they are found again
-      remove(not_leaves);
+      remove(not_leaves, true);
     }
     remove_each(above_those);
   }
