@@ -10,8 +10,9 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -67,11 +68,20 @@ class Grep {
   void look(const std::string& path, const std::string& value) {
     // Most values have nothing, and a search in the whole is faster than one in each line.
     if (!regex_.matches(value)) return;
+    const bool text = is_text(value);
+    const auto lines = text ? matching_lines(value) : Lines();
+    if (text && lines.empty()) return;
     ++matches_;
     if (a_.names) return add(path, "", path_json(path));
-    if (!is_text(value))
+    if (!text)
       return add(path, ": the value is binary and matches", path_json(path).set("binary", true));
-    look_at_lines(path, value);
+    if (a_.count)
+      return add(path, fmt::format(":{}", lines.size()),
+                 path_json(path).set("matches", lines.size()));
+    for (const auto& [number, line] : lines) {
+      const auto place = a_.numbers ? fmt::format(":{}:", number) : ":";
+      add(path, place + cx_.out.shown(line), path_json(path).set("line", number).set("text", line));
+    }
   }
   template <class F>
   void during(F&& work) {
@@ -80,21 +90,19 @@ class Grep {
   bool found() const { return matches_ > 0; }
 
  private:
-  void look_at_lines(const std::string& path, std::string_view value) {
-    std::size_t count = 0;
-    std::size_t number = 0;
-    while (!value.empty()) {
+  /// By their numbers, from 1.
+  using Lines = std::vector<std::pair<std::size_t, std::string_view>>;
+
+  /// The line behind a newline at the very end is none.
+  Lines matching_lines(std::string_view value) const {
+    Lines lines;
+    for (std::size_t number = 1; !value.empty(); ++number) {
       const auto end = value.find('\n');
       const auto line = value.substr(0, end);
       value.remove_prefix(end == std::string_view::npos ? value.size() : end + 1);
-      ++number;
-      if (!regex_.matches(line)) continue;
-      ++count;
-      if (a_.count) continue;
-      const auto place = a_.numbers ? fmt::format(":{}:", number) : ":";
-      add(path, place + cx_.out.shown(line), path_json(path).set("line", number).set("text", line));
+      if (regex_.matches(line)) lines.emplace_back(number, line);
     }
-    if (a_.count) add(path, fmt::format(":{}", count), path_json(path).set("matches", count));
+    return lines;
   }
   void add(const std::string& path, const std::string& rest, const Json& json) {
     lines_.add(cx_.out.json() ? json.text() : cx_.out.shown(path) + rest);
