@@ -1,16 +1,11 @@
 // dump: write a subtree as lines of text that apply and diff read.
 #include "command.h"
-#include "live_tree.h"
 #include "progress.h"
-#include "quoting.h"
+#include "tree_copy.h"
 #include "tree_quota.h"
 #include "tree_text.h"
 #include "walk.h"
 #include "work_options.h"
-
-#include <fmt/core.h>
-
-#include <algorithm>
 
 namespace zksh {
 namespace {
@@ -23,24 +18,6 @@ struct Args {
 void declare(Options& o, Args& a) {
   declare_work_limits(o, a.limits);
   o.node("path", a.path, "The top of the subtree.");
-}
-
-/// Servers show the hash of a digest as x to those who may not administer the node.
-bool hides_hash(const Acl& acl) {
-  return std::ranges::any_of(acl, [](const AclEntry& entry) {
-    return entry.scheme == "digest" && entry.id.ends_with(":x");
-  });
-}
-
-/// What cannot be read would be missing from the tree that is made of it.
-void require_whole(const FoundNode& node, const std::string& path) {
-  if (!node.readable) throw ZkError(code::no_auth, path);
-  if (hides_hash(node.record.acl))
-    throw Error(
-        fmt::format("the servers hide a hash in the ACL of {} from this session, which may not "
-                    "administer it; `addauth` somebody who may",
-                    as_word(path)),
-        status::not_authorised);
 }
 
 int run(Context& cx, const Args& a) {

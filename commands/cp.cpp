@@ -1,0 +1,91 @@
+// cp: copy a node or a subtree.
+#include "command.h"
+#include "node_json.h"
+#include "progress.h"
+#include "rehearsal.h"
+#include "tree_copy.h"
+#include "work_options.h"
+
+#include <fmt/core.h>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool recursive = false;
+  WorkOptions limits;
+  std::string source;
+  std::string target;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-r,--recursive", a.recursive, "Copy all below the node, too.");
+  declare_work_limits(o, a.limits);
+  o.node("source", a.source, "The node.");
+  o.node("target", a.target, "The copy's path; there must be no such node yet.");
+}
+
+void copy_node(Context& cx, const std::string& source, const std::string& target) {
+  auto node = cx.client.get(source, Watch::none(), cx.stop);
+  const FoundNode found{.record = {.acl = cx.client.get_acl(source, cx.stop).acl}};
+  require_whole(found, source);
+  cx.client.create({.path = target, .data = std::move(node.data), .acl = found.record.acl},
+                   cx.stop);
+}
+
+std::size_t copy_subtree(Context& cx, const Args& a, const std::string& source,
+                         const std::string& target) {
+  std::size_t copied = 0;
+  std::size_t left_out = 0;
+  Progress progress(cx.out, cx.background, "nodes copied");
+  CopyPlan plan{.source = source, .target = target, .limits = a.limits.limits()};
+  plan.rehearse = cx.rehearsal != nullptr;
+  plan.copied = [](const FoundNode& /*node*/) {};
+  plan.left_out = [&](const FoundNode& /*node*/) { ++left_out; };
+  plan.told = [&](const TreeApply::Change& change) {
+    if (cx.rehearsal)
+      cx.rehearsal->note({.verb = change.verb, .path = change.path, .detail = change.detail});
+    copied += change.verb == "create" ? 1 : 0;
+    progress.reach(copied);
+  };
+  copy_tree(cx.client, plan, cx.stop);
+  progress.end();
+  if (left_out > 0)
+    cx.out.err_line("{} ephemeral node{} left out", left_out, left_out == 1 ? " was" : "s were");
+  return copied;
+}
+
+int run(Context& cx, const Args& a) {
+  const auto source = cx.resolve(a.source);
+  const auto target = cx.resolve(a.target);
+  if (source == "/" || is_within(target, source))
+    throw ValueError(
+        fmt::format("{} is within {}: it cannot become a copy of that", target, source));
+  if (cx.client.exists(target, Watch::none(), cx.stop)) throw ZkError(code::node_exists, target);
+  std::size_t copied = 1;
+  if (a.recursive)
+    copied = copy_subtree(cx, a, source, target);
+  else
+    copy_node(cx, source, target);
+  if (cx.out.json()) print_json(cx, path_json(target).set("copied", copied));
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command cp_command = make_command<Args>(
+    {.name = "cp",
+     .group = "Trees",
+     .summary = "Copy a node or a subtree",
+     .details =
+         "The value and the ACL, and with -r those of all nodes below; quotas stay where they are. "
+         "An ephemeral below the source is left out and counted; the copy of one that is the "
+         "source itself is persistent. ACLs are in force from the beginning, as with apply. "
+         "What was copied before a failure stays: `rm -r` it, or go on with dump and apply --to. "
+         "It is no snapshot. Silent when it worked.",
+     .examples = {{"cp /app /app-1", "The node alone."},
+                  {"cp -r /app /app-2", "With all below it."}},
+     .strict = true,
+     .writes = true},
+    declare, run);
+}  // namespace zksh

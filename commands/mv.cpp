@@ -1,0 +1,170 @@
+// mv: move a node and all below it.
+#include "batch_writer.h"
+#include "command.h"
+#include "node_json.h"
+#include "progress.h"
+#include "rehearsal.h"
+#include "tree_copy.h"
+#include "work_options.h"
+
+#include <fmt/core.h>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  bool in_parts = false;
+  WorkOptions limits;
+  std::string source;
+  std::string target;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("--in-parts", a.in_parts,
+         "Copy, then remove, where it is too much for one transaction: others see it in between.");
+  declare_work_limits(o, a.limits);
+  o.node("source", a.source, "The node.");
+  o.node("target", a.target, "Its new path; there must be no such node yet.");
+}
+
+// Half of what servers take as one request by default (jute.maxbuffer, 1 MiB).
+constexpr std::size_t most_bytes = 512U << 10U;
+
+[[noreturn]] void refuse_ephemeral(const std::string& path) {
+  throw Error(fmt::format("{} is ephemeral: it belongs to its session and cannot be moved", path));
+}
+
+/// Of one node: its creation, its removal, and what they say beside path, value and ACL.
+std::size_t size_of(const FoundNode& node, const std::string& source, const std::string& target) {
+  std::size_t bytes = 64 + source.size() + target.size() + 2 * node.record.path.size();
+  if (node.record.data) bytes += node.record.data->size();
+  for (const auto& entry : node.record.acl) bytes += 12 + entry.scheme.size() + entry.id.size();
+  return bytes;
+}
+
+/// All nodes of the source; nothing when they are too many for a transaction.
+std::optional<std::vector<FoundNode>> read_small(Context& cx, const WorkLimits& limits,
+                                                 const std::string& source,
+                                                 const std::string& target) {
+  LiveTree tree(cx.client, {.top = source, .limits = limits}, cx.stop);
+  std::vector<FoundNode> nodes;
+  std::size_t bytes = 0;
+  while (auto node = tree.next()) {
+    const auto path = path_below(source, node->record.path);
+    if (node->record.life.kind == NodeKind::Ephemeral) refuse_ephemeral(path);
+    require_whole(*node, path);
+    bytes += size_of(*node, source, target);
+    if (bytes > most_bytes) return std::nullopt;
+    nodes.push_back(std::move(*node));
+  }
+  return nodes;
+}
+
+/// The new nodes, parents first, then the old ones, as they were read, children first.
+void move_at_once(Context& cx, std::vector<FoundNode> nodes, const std::string& source,
+                  const std::string& target) {
+  std::vector<Op> ops;
+  ops.reserve(2 * nodes.size());
+  for (auto& node : nodes)
+    ops.emplace_back(CreateOp{.path = path_below(target, node.record.path),
+                              .data = std::move(node.record.data),
+                              .acl = std::move(node.record.acl)});
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node)
+    ops.emplace_back(
+        RemoveOp{.path = path_below(source, node->record.path), .version = node->stat.version});
+  cx.client.multi(ops, cx.stop);
+}
+
+/// What was copied, so that just that is removed.
+struct Copied {
+  NameList paths{};  ///< relative to the source
+  std::vector<std::int32_t> versions{};
+};
+
+void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
+                   const std::string& source, const std::string& target) {
+  std::optional<ZkError> failure;
+  std::size_t removed = 0;
+  Progress progress(cx.out, cx.background, "nodes removed");
+  BatchWriter writer(
+      cx.client, {.limits = limits},
+      [&](const Write& write, const Written& result) {
+        if (result.code == code::ok || result.code == code::no_node)
+          progress.reach(++removed, copied.versions.size());
+        else if (!failure)
+          failure.emplace(result.code, result.culprit.empty() ? path_of(write) : result.culprit);
+      },
+      cx.stop);
+  for (auto i = copied.versions.size(); i > 0; --i)
+    writer.add(RemoveOp{.path = path_below(source, std::string(copied.paths[i - 1])),
+                        .version = copied.versions[i - 1]});
+  writer.finish();
+  progress.end();
+  if (!failure) return;
+  throw Error(fmt::format("{} was copied to {}, but {} of its {} nodes are still there, since "
+                          "they changed meanwhile or may not be removed; the first failure: {}",
+                          source, target, copied.versions.size() - removed, copied.versions.size(),
+                          failure->what()),
+              failure->exit_status());
+}
+
+std::size_t move_in_parts(Context& cx, const WorkLimits& limits, const std::string& source,
+                          const std::string& target) {
+  Copied copied;
+  Progress progress(cx.out, cx.background, "nodes copied");
+  CopyPlan plan{.source = source, .target = target, .limits = limits};
+  plan.copied = [&](const FoundNode& node) {
+    copied.paths.add(node.record.path);
+    copied.versions.push_back(node.stat.version);
+    progress.reach(copied.versions.size());
+  };
+  plan.left_out = [&](const FoundNode& node) {
+    refuse_ephemeral(path_below(source, node.record.path));
+  };
+  plan.told = [](const TreeApply::Change& /*change*/) {};
+  copy_tree(cx.client, plan, cx.stop);
+  progress.end();
+  remove_source(cx, limits, copied, source, target);
+  return copied.versions.size();
+}
+
+int run(Context& cx, const Args& a) {
+  const auto source = cx.resolve(a.source);
+  const auto target = cx.resolve(a.target);
+  const auto limits = a.limits.limits();
+  if (source == "/" || is_within(target, source))
+    throw ValueError(fmt::format("{} is within {}: that cannot be moved there", target, source));
+  if (cx.client.exists(target, Watch::none(), cx.stop)) throw ZkError(code::node_exists, target);
+  auto nodes = read_small(cx, limits, source, target);
+  std::size_t moved = nodes ? nodes->size() : 0;
+  if (nodes)
+    move_at_once(cx, std::move(*nodes), source, target);
+  else if (!a.in_parts || cx.rehearsal)
+    throw Error(
+        fmt::format("{} is too much for one transaction: --in-parts copies it and then "
+                    "removes it, and others see it in between",
+                    source));
+  else
+    moved = move_in_parts(cx, limits, source, target);
+  if (cx.out.json()) print_json(cx, path_json(target).set("moved", moved));
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command mv_command = make_command<Args>(
+    {.name = "mv",
+     .group = "Trees",
+     .summary = "Move a node and all below it",
+     .details =
+         "Done in one transaction, all of it or nothing, as long as the values and paths make no "
+         "more than half a megabyte: nobody sees both places or none, and when somebody changes a "
+         "value or adds a node meanwhile, nothing is moved. For larger trees --in-parts copies "
+         "everything, then removes just what was copied, in the version that was copied. Values "
+         "and ACLs move; quotas stay where they are, and versions, times and sequence numbers "
+         "begin anew. Ephemerals cannot be moved. Silent when it worked.",
+     .examples = {{"create /app/old x", "A node,"}, {"mv /app/old /app/new", "and its new name."}},
+     .strict = true,
+     .writes = true},
+    declare, run);
+}  // namespace zksh
