@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from kazoo.client import KazooClient
@@ -80,8 +81,8 @@ class Examples(unittest.TestCase):
             with self.subTest(command=name):
                 self.fresh_tree(lines)
                 lines = BEFORE.get(name, []) + lines
-                with self.servers_for(name) as where:
-                    done = subprocess.run([ZKSH, *where, "-f", "-"], input="\n".join(lines) + "\n",
+                with self.servers_for(name) as where, tempfile.TemporaryDirectory(prefix="zksh-examples-") as directory:
+                    done = subprocess.run([ZKSH, *where, "-f", "-"], input="\n".join(lines) + "\n", cwd=directory,
                                           env={**os.environ, "VISUAL": "", "EDITOR": "sed -i s/^/x/"},
                                           capture_output=True, text=True, timeout=100, check=False)
                 self.assertEqual(0, done.returncode, f"{done.stdout}\n{done.stderr}")
