@@ -18,10 +18,10 @@ class Connecting(SessionTest):
         with open(path, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.write("nosuch ann:hidden\n")
         status, out, err = self.run_zksh("--auth-file", path, "ls", "/")
-        # The server hangs up behind its refusal, which may be lost by that.
+        # The server hangs up behind its refusal, which may be lost by that, or come before the command begins.
         self.assertIn(status, (3, 7))
         self.assertEqual(out, "")
-        self.assertIn("a scheme" if status == 7 else "every connection ended before", err)
+        self.assertIn("a scheme", err)
         self.assertIn(f"the auth file {path}", err)
         self.assertNotIn("ann", err)
 
