@@ -261,10 +261,15 @@ BatchWriter::Reply BatchWriter::insist(Sent& sent) {
 
 /// Takes out what must not be sent twice, and tells that nobody knows what became of it.
 void BatchWriter::tell_lost(std::vector<Write>& writes) {
-  const auto lost = std::stable_partition(writes.begin(), writes.end(), can_be_sent_again);
-  for (auto write = lost; write != writes.end(); ++write)
-    report(*write, {.code = code::connection_loss, .sent_before = true});
-  writes.erase(lost, writes.end());
+  std::vector<Write> again;
+  again.reserve(writes.size());
+  for (auto& write : writes) {
+    if (can_be_sent_again(write))
+      again.push_back(std::move(write));
+    else
+      report(write, {.code = code::connection_loss, .sent_before = true});
+  }
+  writes = std::move(again);
 }
 
 BatchWriter::Sent BatchWriter::start_first(std::vector<Write>& writes, std::size_t count) {
