@@ -227,6 +227,7 @@ void BatchWriter::send_again(std::vector<Write> writes, bool sent_before) {
 
 /// Each in a request of its own, without waiting for one another.
 void BatchWriter::send_alone(std::vector<Write> writes, bool sent_before) {
+  if (writes.empty()) return;
   if (sent_before) await_reconnection(client_, path_of(writes.front()), last_answer_, stop_);
   std::vector<Sent> sent;
   sent.reserve(writes.size());
