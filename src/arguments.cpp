@@ -53,6 +53,29 @@ struct Raw {
   std::vector<std::string> files;
 };
 
+/// What is run, and how.
+void declare_scripts(CLI::App& app, Raw& raw) {
+  app.add_option("-c", raw.commands,
+                 "Run these commands, separated by ; or newlines; may be repeated")
+      ->type_name("COMMANDS")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  app.add_option("-f,--file", raw.files,
+                 "Run the commands of a file; - is standard input; may be repeated")
+      ->type_name("FILE")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  app.add_flag("-k,--keep-going", raw.keep_going, "A script runs on after a failure");
+  app.add_flag("--pipe", raw.pipe,
+               "Send the commands of standard input, or of -f, without waiting for each answer");
+  app.add_option("--window", raw.window, "With --pipe: how many answers may be outstanding (256)")
+      ->type_name("N");
+  app.add_option("--rate", raw.rate, "With --pipe: at most so many commands a second")
+      ->type_name("N");
+}
+
 void declare(CLI::App& app, Raw& raw) {
   app.set_help_flag();
   app.prefix_command();
@@ -74,25 +97,7 @@ void declare(CLI::App& app, Raw& raw) {
          "--auth-file", raw.auth_file,
          "Add the credentials of this file to every session: lines of scheme and credential")
       ->type_name("FILE");
-  app.add_option("-c", raw.commands,
-                 "Run these commands, separated by ; or newlines; may be repeated")
-      ->type_name("COMMANDS")
-      ->take_all()
-      ->expected(1)
-      ->allow_extra_args(false);
-  app.add_option("-f,--file", raw.files,
-                 "Run the commands of a file; - is standard input; may be repeated")
-      ->type_name("FILE")
-      ->take_all()
-      ->expected(1)
-      ->allow_extra_args(false);
-  app.add_flag("-k,--keep-going", raw.keep_going, "A script runs on after a failure");
-  app.add_flag("--pipe", raw.pipe,
-               "Send the commands of standard input, or of -f, without waiting for each answer");
-  app.add_option("--window", raw.window, "With --pipe: how many answers may be outstanding (256)")
-      ->type_name("N");
-  app.add_option("--rate", raw.rate, "With --pipe: at most so many commands a second")
-      ->type_name("N");
+  declare_scripts(app, raw);
   app.add_option("-o,--output", raw.format,
                  "zkcli (as zkCli.sh prints), plain (one item a line) or json (one value a line)")
       ->type_name("FORMAT");
