@@ -53,6 +53,9 @@ TreeRecord node(const std::string& path, Data data = std::nullopt, Acl acl = ope
 constexpr auto head = "zksh-tree\t1\t/app\n";
 constexpr auto top_line = "/\tpersistent\tworld:anyone:cdrwa\tnull\n";
 
+// U+202E, in parts: in one piece the literal itself would be misleading.
+const std::string right_to_left = std::string("\xe2\x80") + "\xae";
+
 TEST(TreeText, ALineSaysAllOfANode) {
   const Acl acl{{.perms = perm::read, .scheme = "digest", .id = "ann:aGFzaA=="},
                 {.perms = perm::all, .scheme = "ip", .id = "::1"},
@@ -60,7 +63,7 @@ TEST(TreeText, ALineSaysAllOfANode) {
   TreeRecord record{.path = "/a b",
                     .life = {.kind = NodeKind::Ttl, .ttl = 1500},
                     .acl = acl,
-                    .data = "say \"hi\"\\\n\t\x1b[31m \u00fc\u202e",
+                    .data = "say \"hi\"\\\n\t\x1b[31m \u00fc" + right_to_left,
                     .limits = {5, -1, -1, 100}};
   EXPECT_EQ(tree_line(TreeFormat::Text, record),
             "/a b\tttl=1500\tdigest:ann:aGFzaA==:r,ip:::1:cdrwa,x\\x3ay:CN=a\\x2cO=b:64\t"
@@ -88,8 +91,8 @@ TEST(TreeText, WhatWasWrittenIsRead) {
     records.back().acl.push_back(
         {.perms = static_cast<int>(random() % 100), .scheme = "s" + bytes, .id = bytes});
   }
-  records.push_back(node("/o\\\u202e", "", {{.perms = 0, .scheme = "x509", .id = ""}}));
-  records.push_back(node("/o\\\u202e/p"));
+  records.push_back(node("/o\\" + right_to_left, "", {{.perms = 0, .scheme = "x509", .id = ""}}));
+  records.push_back(node("/o\\" + right_to_left + "/p"));
   records.back().life = {.kind = NodeKind::Container};
   records.back().limits = {1, 0, std::numeric_limits<std::int64_t>::max(), -1};
   for (const auto format : {TreeFormat::Text, TreeFormat::JsonLines}) {
@@ -112,24 +115,26 @@ TEST(TreeText, WhatWasWrittenIsRead) {
   }
 }
 
+/// Reads a text that was cut off; each record that it gives must be whole.
+void expect_complaint(const std::string& text, const std::vector<TreeRecord>& records) {
+  std::size_t given = 0;
+  try {
+    TreeReader reader(lines_of(text), "f");
+    while (auto record = reader.next())
+      EXPECT_EQ(record->data, records[given++].data) << "a record that was cut off is given";
+    ADD_FAILURE() << "no error for " << text.size() << " bytes";
+  } catch (const ValueError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("f:")) << error.what();
+  }
+}
+
 TEST(TreeText, EveryCutIsNoticed) {
   const std::vector<TreeRecord> records{node("", "abc"), node("/a", "\xff\xff\xff"), node("/a/b"),
                                         node("/c", "x")};
   for (const auto format : {TreeFormat::Text, TreeFormat::JsonLines}) {
     const auto text = written(format, records);
-    for (std::size_t size = 0; size + 1 < text.size(); ++size) {
-      std::size_t given = 0;
-      try {
-        TreeReader reader(lines_of(text.substr(0, size)), "f");
-        while (auto record = reader.next()) {
-          EXPECT_EQ(record->data, records[given].data) << "a record that was cut off is given";
-          ++given;
-        }
-        ADD_FAILURE() << "no error for " << size << " bytes";
-      } catch (const ValueError& error) {
-        EXPECT_TRUE(std::string(error.what()).starts_with("f:")) << error.what();
-      }
-    }
+    for (std::size_t size = 0; size + 1 < text.size(); ++size)
+      expect_complaint(text.substr(0, size), records);
   }
 }
 
@@ -137,6 +142,30 @@ TEST(TreeText, CommentsAndEmptyLinesCountForNothing) {
   EXPECT_EQ(read("# mine\n\n" + std::string(head) + "# x\n" + top_line + "\nend\n# y\n").size(),
             1U);
   EXPECT_EQ(tree_end(TreeFormat::Text, 2), "# 2 ephemeral nodes were left out\nend\n");
+}
+
+/// The complaint about a text whose line behind the top's is `line`.
+std::string complaint_about(const std::string& line) {
+  return refusal(std::string(head) + top_line + line + "\nend\n");
+}
+
+TEST(TreeText, FieldsThatCannotBeReadAreRefused) {
+  for (const auto* ttl : {"ttl=0", "ttl=-1", "ttl=1099511627776", "ttl=1x", "ttl="})
+    EXPECT_NE(complaint_about(std::string("/a\t") + ttl + "\tworld:anyone:r\tnull"), "accepted")
+        << ttl;
+  for (const auto* acl : {"", "world", "world:r", ":x:r", "world:anyone:rz", "a\\q:b:r", "a:b:-1"})
+    EXPECT_NE(complaint_about(std::string("/a\tpersistent\t") + acl + "\tnull"), "accepted") << acl;
+  for (const auto* data :
+       {"x", "\"", "\"a\"b\"", "\"a\\\"", "base64:A", "\"\\x1\"", "\"\\x 1\"", "\"\\u0031\"", ""})
+    EXPECT_NE(complaint_about(std::string("/a\tpersistent\tworld:anyone:r\t") + data), "accepted")
+        << data;
+  for (const auto* rest : {"x", "quota:x=1", "quota:count=-5", "quota:count", "quota:count=1\tx"})
+    EXPECT_NE(complaint_about(std::string("/a\tpersistent\tworld:anyone:r\tnull\t") + rest),
+              "accepted")
+        << rest;
+  for (const auto* path : {"a", "//", "/a/", "/a//b", "/.", "/a\\x01", "/a\\x00"})
+    EXPECT_NE(complaint_about(std::string(path) + "\tpersistent\tworld:anyone:r\tnull"), "accepted")
+        << path;
 }
 
 TEST(TreeText, MistakesAreNamedWithTheirLine) {
@@ -150,23 +179,11 @@ TEST(TreeText, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(with(""), "f:2: there is no node in it");
   EXPECT_EQ(with("/a\tpersistent\tworld:anyone:r\tnull\n"),
             "f:2: the first node is not the top, /");
-  const auto second = [&](const std::string& line) { return with(top_line + line + "\n"); };
+  const auto& second = complaint_about;
   EXPECT_EQ(second("/a"), "f:3: a node has a path, a kind, an ACL and data, with tabs between");
   EXPECT_EQ(second("/a/b\tpersistent\tworld:anyone:r\tnull"), "f:3: /a/b has no parent");
   EXPECT_EQ(second("/a\tephemeral\tworld:anyone:r\tnull"),
             "f:3: \"ephemeral\" is none of persistent, container and ttl=MILLISECONDS");
-  for (const auto* ttl : {"ttl=0", "ttl=-1", "ttl=1099511627776", "ttl=1x", "ttl="})
-    EXPECT_NE(second(std::string("/a\t") + ttl + "\tworld:anyone:r\tnull"), "accepted") << ttl;
-  for (const auto* acl : {"", "world", "world:r", ":x:r", "world:anyone:rz", "a\\q:b:r", "a:b:-1"})
-    EXPECT_NE(second(std::string("/a\tpersistent\t") + acl + "\tnull"), "accepted") << acl;
-  for (const auto* data :
-       {"x", "\"", "\"a\"b\"", "\"a\\\"", "base64:A", "\"\\x1\"", "\"\\x 1\"", "\"\\u0031\"", ""})
-    EXPECT_NE(second(std::string("/a\tpersistent\tworld:anyone:r\t") + data), "accepted") << data;
-  for (const auto* rest : {"x", "quota:x=1", "quota:count=-5", "quota:count", "quota:count=1\tx"})
-    EXPECT_NE(second(std::string("/a\tpersistent\tworld:anyone:r\tnull\t") + rest), "accepted")
-        << rest;
-  for (const auto* path : {"a", "//", "/a/", "/a//b", "/.", "/a\\x01", "/a\\x00"})
-    EXPECT_NE(second(std::string(path) + "\tpersistent\tworld:anyone:r\tnull"), "accepted") << path;
   EXPECT_EQ(second("/b\tpersistent\tworld:anyone:r\tnull\n/a\tpersistent\tworld:anyone:r\tnull"),
             "f:4: /a stands behind /b: nodes stand in the order of their names");
   EXPECT_NE(second("/b\tpersistent\tworld:anyone:r\tnull\n/b\tpersistent\tworld:anyone:r\tnull"),
