@@ -3,6 +3,7 @@
 // .dumpSessions, WatchManager.dumpWatches of ZooKeeper 3.4 to 3.9.
 #include "server_words.h"
 
+#include "answer_lines.h"
 #include "four_letter_word.h"
 #include "told_sessions.h"
 
@@ -20,25 +21,6 @@ using namespace std::chrono_literals;
 
 constexpr auto patience = 300ms;
 constexpr auto pause_after_silence = 5s;
-
-/// Calls `use` for each line, without its newline.
-template <class Use>
-void for_each_line(std::string_view text, Use&& use) {
-  while (!text.empty()) {
-    const auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    use(line);
-  }
-}
-
-/// "0x100…" at the beginning of a text.
-std::optional<std::int64_t> session_at(std::string_view text) {
-  if (!text.starts_with("0x")) return std::nullopt;
-  std::uint64_t id = 0;
-  const auto parsed = std::from_chars(text.data() + 2, text.data() + text.size(), id, 16);
-  if (parsed.ec != std::errc()) return std::nullopt;
-  return static_cast<std::int64_t>(id);
-}
 
 std::optional<std::int64_t> number_at(std::string_view text) {
   std::int64_t number = 0;

@@ -1,6 +1,7 @@
 // ToldSessions: what the servers of an ensemble tell of sessions.
 #include "told_sessions.h"
 
+#include "answer_lines.h"
 #include "server_words.h"
 
 #include <fmt/core.h>
@@ -12,25 +13,6 @@
 
 namespace zksh {
 namespace {
-
-/// Calls `use` for each line, without its newline.
-template <class Use>
-void for_each_line(std::string_view text, Use&& use) {
-  while (!text.empty()) {
-    const auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    use(line);
-  }
-}
-
-/// "0x100…" at the beginning of a text.
-std::optional<std::int64_t> session_at(std::string_view text) {
-  if (!text.starts_with("0x")) return std::nullopt;
-  std::uint64_t id = 0;
-  const auto parsed = std::from_chars(text.data() + 2, text.data() + text.size(), id, 16);
-  if (parsed.ec != std::errc()) return std::nullopt;
-  return static_cast<std::int64_t>(id);
-}
 
 /// The value of "key=value" in "(queued=0,recved=7,…)"; empty when there is none.
 std::string_view field(std::string_view line, std::string_view key) {
