@@ -71,9 +71,10 @@ void move_at_once(Context& cx, std::vector<FoundNode> nodes, const std::string& 
     ops.emplace_back(CreateOp{.path = path_below(target, node.record.path),
                               .data = std::move(node.record.data),
                               .acl = std::move(node.record.acl)});
-  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node)
+  std::ranges::reverse(nodes);
+  for (const auto& node : nodes)
     ops.emplace_back(
-        RemoveOp{.path = path_below(source, node->record.path), .version = node->stat.version});
+        RemoveOp{.path = path_below(source, node.record.path), .version = node.stat.version});
   cx.client.multi(ops, cx.stop);
 }
 
