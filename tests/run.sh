@@ -46,7 +46,9 @@ for sanitizer in $sanitizers; do
   echo "== build-$name"
   configure "build-$name" "${compiler[@]}" -DZKSH_SANITIZE="${sanitizer#*=}" \
     -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -g1"
-  cmake --build "build-$name" --target zksh unit_tests
+  targets=(zksh unit_tests)
+  [ "$name" != asan ] || targets+=(fuzz_replay)
+  cmake --build "build-$name" --target "${targets[@]}"
   builds+="${builds:+;}$name=$PWD/build-$name"
 done
 

@@ -1,0 +1,27 @@
+// Fuzzes what other clients leave in a lock's queue: the names of nodes, and their data.
+#include "fuzz.h"
+#include "lock_text.h"
+#include "recipes/lock_name.h"
+#include "text_width.h"
+
+namespace zksh::fuzz {
+
+void lock_name_fuzz(std::string_view bytes) {
+  Input input(bytes);
+  const auto text = input.line();
+  const auto name = parse_lock_name(text);
+  const auto sequence = lock_sequence(text);
+  require(name.has_value() == sequence.has_value(), "a contender has a number", text);
+  if (name) {
+    require(name->text == text && name->sequence == *sequence, "a name is its own", text);
+    require(name->text.starts_with(name->prefix()), "a name begins with its prefix", text);
+    require(name->text.find(name->key()) != std::string::npos, "the key is in the name", text);
+    family_name(name->family());
+    joins_many(*name);
+  }
+  const auto owner = owner_in_line(std::string(input.rest()));
+  require_harmless(owner);
+  require(text_width(owner) <= 101, "an owner fits a line", owner);
+}
+
+}  // namespace zksh::fuzz

@@ -1,0 +1,29 @@
+// Fuzzes the parsing of commands' words: a byte chooses the command, each line is a word.
+#include "command.h"
+#include "fuzz.h"
+#include "given_words.h"
+
+namespace zksh::fuzz {
+
+void options_fuzz(std::string_view bytes) {
+  Input input(bytes);
+  const auto commands = all_commands();
+  const auto* const command = commands[input.byte() % commands.size()];
+  const auto words = input.lines(20);
+  command->describe([&](const Options& declared) {
+    given_words(declared.arguments(), words);
+    for (const auto& word : words) option_in(declared.arguments(), word);
+    accepts([&] {
+      // They were made for this caller alone.
+      const_cast<Options&>(declared).parse(words);
+      require(declared.surplus().size() <= words.size(), "no words are made up");
+    });
+  });
+  wants_dry_run(words);
+  for (const auto& word : words) {
+    command_named(word);
+    require(nearest_commands(word).size() <= 3, "few commands are named");
+  }
+}
+
+}  // namespace zksh::fuzz

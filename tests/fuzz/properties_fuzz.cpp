@@ -1,0 +1,21 @@
+// Fuzzes Java's properties files, as zkCli's -client-configuration names them.
+#include "client_configuration.h"
+#include "fuzz.h"
+
+namespace zksh::fuzz {
+
+void properties_fuzz(std::string_view bytes) {
+  std::size_t size = 0;
+  for (const auto& [key, value] : parse_properties(bytes)) size += key.size() + value.size();
+  // Each \uXXXX becomes three bytes at most, and a cut-off surrogate too.
+  require(size <= bytes.size(), "nothing is made up");
+  // Without escapes and continued lines, a line is a property by itself.
+  if (bytes.find_first_of("\\\r\n") != std::string_view::npos || bytes.size() > 1000) return;
+  const auto alone = parse_properties(bytes);
+  const auto among = parse_properties("zz=1\n" + std::string(bytes) + "\nzzz: 2");
+  require(alone.size() <= 1 && among.size() <= alone.size() + 2, "a line is a property");
+  for (const auto& [key, value] : alone)
+    if (key != "zz" && key != "zzz") require(among.at(key) == value, "lines stand alone");
+}
+
+}  // namespace zksh::fuzz

@@ -1,0 +1,25 @@
+// Fuzzes the masking of secrets: one is planted behind whatever else a line says.
+#include "fuzz.h"
+#include "secrets.h"
+
+namespace zksh::fuzz {
+
+void secrets_fuzz(std::string_view bytes) {
+  constexpr std::string_view secret = "pw73Q";
+  const std::string before(bytes);
+  const auto masked = without_secrets(before);
+  require(masked.size() <= 4 * before.size() + 3, "masks are short");
+  if (before.find(secret) != std::string::npos) return;
+  for (const std::string_view carrier :
+       {" addauth digest ann:", "\taddauth digest ",
+        " addauth 'digest' \"ann:", " setAcl / digest:ann:", " 'auth:ann:", " digest ann:"}) {
+    // A last letter of a quoted word may take the carrier for its own end.
+    const auto line = before + std::string(carrier) + std::string(secret);
+    if (carrier.find("addauth") != std::string_view::npos)
+      require(without_secrets(line).find(secret) == std::string::npos, "no secret is left", line);
+    else
+      without_secrets(line);
+  }
+}
+
+}  // namespace zksh::fuzz

@@ -1,0 +1,74 @@
+// Fuzzes the answers to four-letter words: a byte chooses who reads the text.
+#include "answer_lines.h"
+#include "four_letter_word.h"
+#include "fuzz.h"
+#include "health.h"
+#include "server_words.h"
+#include "told_sessions.h"
+#include "watch_counts.h"
+
+#include <limits>
+
+namespace zksh::fuzz {
+namespace {
+
+void read_sessions(std::string_view text) {
+  const auto inside = [&](std::string_view path) {
+    return path.data() >= text.data() && path.data() + path.size() <= text.data() + text.size();
+  };
+  for (const auto& paths : {parse_ephemerals(text), parse_wchc(text)})
+    for (const auto& [session, each] : paths)
+      require(std::ranges::all_of(each, inside), "paths stand in the answer");
+  const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;
+  require(parse_connections(text).size() <= lines, "a line is one connection");
+  parse_cons(text);
+  parse_dump(text);
+  parse_wchp(text);
+}
+
+void read_counts(std::string_view text) {
+  const auto counts = parse_watch_counts(std::string(text));
+  if (counts) between(*counts, *counts);
+  for (const char* const key : {"zk_version", "Zxid", "clientPort", "Mode", ""})
+    require(answer_field(text, key).find('\n') == std::string_view::npos, "a field is on a line");
+  is_refusal(text);
+  is_not_serving(text);
+}
+
+/// The answers of two members, one behind the other, in turn.
+void read_healths(std::string_view text) {
+  std::vector<MemberHealth> members;
+  Input input(text);
+  for (const int port : {2181, 2182}) {
+    MemberAnswers member;
+    member.address.host = "10.0.0.1";
+    member.address.port = port;
+    for (std::size_t i = 0; i < health_words().size(); ++i) {
+      std::string answer;
+      for (auto line = input.line(); !line.empty(); line = input.line())
+        answer.append(line).append("\n");
+      member.answers.push_back({.text = std::move(answer)});
+    }
+    members.push_back(read_health(member));
+  }
+  const auto membership = parse_membership(text);
+  for (const bool known : {false, true}) {
+    const HealthLimits limits{.behind = 10, .outstanding = 10, .latency_ms = 10};
+    const auto health = judge(members, known ? std::optional(membership) : std::nullopt, limits);
+    require(!health.summary.empty(), "a verdict is summed up");
+    require((health.verdict == Verdict::Healthy) == health.problems.empty(),
+            "there are problems, or all is well", health.summary);
+  }
+}
+
+}  // namespace
+
+void server_answers_fuzz(std::string_view bytes) {
+  Input input(bytes);
+  const auto reader = input.byte() % 3;
+  if (reader == 0) read_sessions(input.rest());
+  if (reader == 1) read_counts(input.rest());
+  if (reader == 2) read_healths(input.rest());
+}
+
+}  // namespace zksh::fuzz
