@@ -1,0 +1,76 @@
+"""Three members that talk to one another through the test's network, and clients that may do so."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from ensemble import Ensemble  # noqa: E402
+
+QUICK_ELECTIONS = ("-Dzookeeper.fastleader.minNotificationInterval=100",
+                   "-Dzookeeper.fastleader.maxNotificationInterval=400")
+
+
+class Cluster:
+    """`near`: the members' own addresses; `far`: through links that can fail. Start it from the main thread."""
+
+    def __init__(self, network):
+        self.network = network
+        # A member that is cut off is to notice it soon; one of a busy machine is to be waited for.
+        self.ensemble = Ensemble(3, {"initLimit": "10", "syncLimit": "6"}, QUICK_ELECTIONS)
+        self.servers = self.ensemble.servers
+        self.links = {}  # (number, number) → links of the quorum and of elections
+        for one in self.servers:
+            for other in self.servers:
+                if one is not other:
+                    self._join(one, other)
+        self.client_links = [network.link(server.port) for server in self.servers]
+
+    def __enter__(self):
+        self.ensemble.__enter__()
+        return self
+
+    def __exit__(self, *_):
+        self.ensemble.remove()
+
+    @property
+    def near(self):
+        return self.ensemble.connect_string
+
+    @property
+    def far(self):
+        return ",".join(f"127.0.0.1:{link.port}" for link in self.client_links)
+
+    def links_of(self, server):
+        """Those with the other members, in both directions."""
+        return [link for ends, both in self.links.items() if server.number in ends for link in both]
+
+    def leader(self):
+        return next((server for server in self.servers if server.process and server.mode() == "leader"), None)
+
+    def followers(self):
+        return [server for server in self.servers if server.process and server.mode() == "follower"]
+
+    def all_serve(self):
+        return all(server.process and server.mode() in ("leader", "follower") for server in self.servers)
+
+    def _join(self, one, other):
+        """`one` finds `other` through links."""
+        key = f"server.{other.number}"
+        _, quorum, election = self._address(other).split(":")
+        # A member tells the others its address for elections, and they call back there: that goes
+        # through a link, too.
+        back = self.links.get((other.number, one.number))
+        links = [self.network.link(int(quorum)), self.network.link(int(election))]
+        self.links[one.number, other.number] = links
+        one.config[key] = f"127.0.0.1:{links[0].port}:{links[1].port}"
+        if back:
+            links[1].told = self._told(one, back[1])
+            back[1].told = self._told(other, links[1])
+
+    def _address(self, server):
+        """As its own configuration has it, which has the ports that it listens on."""
+        return server.config[f"server.{server.number}"]
+
+    def _told(self, server, back):
+        """Its address for elections, and that of the link that leads there; both have five digits."""
+        own = self._address(server).rpartition(":")[2]
+        return f"127.0.0.1:{own}".encode(), f"127.0.0.1:{back.port}".encode()

@@ -1,0 +1,94 @@
+"""Contenders for locks: programs under a mutex, a read/write lock, a semaphore; writes under a guarded lock."""
+import os
+import re
+
+from outcome import FAILED, OK, UNKNOWN
+from world import Actor
+
+LEASES = 2
+HOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "holder.py")
+PYTHON = ["/usr/bin/python3", "-I", "-S"]
+NO_CONNECTION, EXPIRED, IN_DOUBT, BUSY, LOST, STALE = 3, 9, 10, 75, 76, 7
+LOCKS = {"mutex": "/f/mutex", "rwlock": "/f/rwlock", "semaphore": "/f/semaphore", "guarded": "/f/guarded"}
+
+
+class Locker(Actor):
+    """Takes a lock and runs holder.py under it."""
+
+    def __init__(self, world, name, far, resource, kind):
+        super().__init__(world, name, far)
+        self.resource, self.kind = resource, kind
+
+    def words(self):
+        path = LOCKS[self.kind]
+        options = []
+        if self.random.random() < 0.3:
+            options = self.random.choice([["-n"], ["-w", "2s"], ["-w", "300ms"]])
+        if self.kind == "mutex":
+            return ["lock", *options, path]
+        if self.kind == "rwlock":
+            return ["rwlock", *options, path, "write" if self.random.random() < 0.3 else "read"]
+        return ["semaphore", *options, path, str(LEASES)]
+
+    def act(self):
+        seconds = self.random.choice([0, 0.02, 0.1, 0.3, 1.5])
+        words = [*self.words(), "--", *PYTHON, HOLDER, self.resource, self.who, str(seconds)]
+        if self.random.random() < 0.3:
+            words.append("--stubborn")
+        self.world.count(f"{self.kind} contenders")
+        self.judge(words, self.zksh(*words))
+
+    def judge(self, words, ended):
+        """Status and what the resource has seen agree."""
+        ledger, who = self.world.ledger, self.who
+        entered, left = ledger.has_entered(who), ledger.has_left(who)
+        good = {
+            0: left,
+            BUSY: not entered and ("-n" in words or "-w" in words),
+            NO_CONNECTION: not entered,
+            EXPIRED: not entered,
+            IN_DOUBT: not entered,
+            LOST: True,
+            STALE: ledger.was_refused(who),
+            -9: ended.struck == "killed",
+        }.get(ended.status, False)
+        if not good:
+            self.world.violate(f"{who} ended wrongly (entered: {entered}, left: {left}): {ended.brief()}")
+        # A program that did not end by itself was ended for a reason, and zksh was there to give it.
+        if ended.struck in ("frozen", "asleep") and not left and ended.status != LOST:
+            self.world.violate(f"{who} was {ended.struck}, and does not say that its lock was lost: {ended.brief()}")
+        if ended.status == LOST and "released" in ended.err:
+            self.world.violate(f"{who} lost its lock and says that it released it: {ended.brief()}")
+
+
+class Guarded(Actor):
+    """Adds one to a number, by a read and a plain write; only the lock keeps others from doing it meanwhile."""
+
+    kind = "guarded"
+    counter = "/f/guarded-number"
+
+    def __init__(self, world, name, far, book):
+        super().__init__(world, name, far)
+        self.book = book
+
+    def act(self):
+        attempt = self.world.start(self.who, self.kind, far=self.far, bufsize=0)
+        pipe, value = attempt.process, ""
+        try:
+            pipe.stdin.write(f"lock --guard {LOCKS['guarded']}\nget {self.counter}\n".encode())
+            value = pipe.stdout.readline().decode().strip()
+            if value:
+                pipe.stdin.write(f"set -s {self.counter} {int(value) + 1}\n".encode())
+        except BrokenPipeError:
+            pass
+        ended = self.world.finish(attempt)
+        if value:
+            self.book.counted(self.counter, self.outcome(ended), int(value) + 1)
+
+    @staticmethod
+    def outcome(ended):
+        if re.search(r"^dataVersion = ", ended.out, re.MULTILINE):
+            return OK
+        if ended.status == IN_DOUBT or ended.status == -9:
+            return UNKNOWN
+        return FAILED

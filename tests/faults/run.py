@@ -1,0 +1,189 @@
+#!/usr/bin/python3
+"""Real zksh against an ensemble whose members fail: what must never happen, and figures of what did.
+
+    tests/faults/run.py [--minutes N | --seconds N] [--seed N]
+
+Every kind of fault happens once at least, however short the time. The seed is printed; with --seed the same
+faults and the same commands come again, as far as the machine's own time allows. Status 1: something was
+violated; then the time line of faults and of the locks stands before it.
+"""
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from cluster import Cluster  # noqa: E402
+from faults import Faults  # noqa: E402
+from ledger import Ledger  # noqa: E402
+from lockers import LEASES, LOCKS, Guarded, Locker  # noqa: E402
+from network import Network  # noqa: E402
+from outcome import FAILED, OK, UNKNOWN, Book  # noqa: E402
+from resource import Resource  # noqa: E402
+from trees import APPLIED, GOAL, WATCHED, Applies, Changer, Waiter, Watcher  # noqa: E402
+from world import MOST, SESSION, ZKSH, World  # noqa: E402
+from writers import COUNTER, CREATED, OneShots, Scripts  # noqa: E402
+from znodes import Znodes  # noqa: E402
+
+SHOWN = 120  # the last entries of the journal
+MUST_HAPPEN = ("exclusive locks taken", "read locks taken", "write locks taken", "semaphore locks taken",
+               "handovers to another contender", "stale tokens refused", "programs that died under a lock",
+               "writes acknowledged", "writes unknown", "trees applied and compared", "waits for a value",
+               "events of watches", "gaps told by watches")
+
+
+def load(world, resource, book):
+    """All that runs beside the faults; every second one goes through the links that fail."""
+    lockers = [Locker(world, f"{kind}-{i}", i % 2 == 0, resource.path, kind)
+               for kind, count in (("mutex", 4), ("rwlock", 4), ("semaphore", 3)) for i in range(count)]
+    return [*lockers, Guarded(world, "guarded-0", False, book), Guarded(world, "guarded-1", True, book),
+            OneShots(world, "one-shots", True, book), Scripts(world, "scripts", False, book, False),
+            Scripts(world, "pipes", True, book, True), Applies(world, "applies", True),
+            Changer(world, "changes", False), Waiter(world, "waits", False)]
+
+
+def prepare(cluster, numbers):
+    with Znodes(cluster.servers[0].address) as znodes:
+        for path in ("/f", CREATED, WATCHED, APPLIED):
+            znodes.create(path)
+        for path in numbers:
+            znodes.create(path, b"0")
+        znodes.create(f"{GOAL}-waits", b"")
+
+
+class Truth:
+    """What the leader has, when all is over."""
+
+    def __init__(self, cluster):
+        self.znodes = Znodes(cluster.leader().address)
+        self.znodes.create("/f/end")  # a write: what comes after it has seen all before
+
+    def number(self, path):
+        return int(self.znodes.get(path))
+
+    def nodes(self, top):
+        return {f"{top}/{name}": self.znodes.get(f"{top}/{name}").decode() for name in self.znodes.children(top)}
+
+    def contenders(self):
+        """The nodes of those who hold locks, or wait."""
+        found = []
+        places = list(LOCKS.values()) + [f"{LOCKS['semaphore']}/{part}" for part in ("locks", "leases")]
+        for place in places:
+            if self.znodes.exists(place):
+                found += [f"{place}/{name}" for name in self.znodes.children(place)
+                          if f"{place}/{name}" not in places]
+        return found
+
+
+def wait_until(check, seconds):
+    until = time.monotonic() + seconds
+    while not check():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def stop(world, actors):
+    """Lets everyone come to an end; who does not says so itself, and is ended."""
+    world.stopping.set()
+    until = time.monotonic() + 2 * MOST
+    for actor in actors:
+        actor.join(max(until - time.monotonic(), 0.1))
+        if actor.is_alive():
+            world.violate(f"{actor.name} has not come to an end")
+    world.note("all have ended")
+
+
+def judge(world, cluster, book, watchers):
+    truth = Truth(cluster)
+    if not wait_until(lambda: not truth.contenders(), SESSION * 3 + 10):
+        world.violate(f"lock nodes are left: {truth.contenders()}")
+    numbers = {path: truth.number(path) for path in book.counters()}
+    world.violations.extend(book.violations(truth.nodes(CREATED), numbers))
+    wanted = truth.nodes(WATCHED)
+    for watcher in watchers:
+        if not wait_until(lambda one=watcher: one.below(WATCHED) == wanted, 30):
+            world.violate(f"{watcher.name} tells of {watcher.below(WATCHED)}; there is {wanted}")
+        watcher.stop()
+        watcher.join(10)
+        world.count("events of watches", watcher.events)
+        world.count("gaps told by watches", watcher.gaps)
+    for outcome in (OK, FAILED, UNKNOWN):
+        world.count(f"writes {outcome}", book.number(outcome))
+
+
+def run(seed, seconds, directory):
+    """The world after it, and the faults that there were."""
+    book, ledger = Book(), Ledger(LEASES)
+    with Network() as network, Cluster(network) as cluster, Resource(directory, ledger) as resource:
+        prepare(cluster, (COUNTER, Guarded.counter))
+        world = World(seed, directory, cluster.near, cluster.far, ledger)
+        watchers = [Watcher(world, f"watch-{far}", far) for far in (False, True)]
+        actors = load(world, resource, book)
+        for one in (*watchers, *actors):
+            one.start()
+        faults = Faults(world, cluster, book)
+        try:
+            faults.deal(time.monotonic() + seconds)
+            stop(world, actors)
+            judge(world, cluster, book, watchers)
+        finally:
+            world.stopping.set()
+            for attempt in world.attempts():
+                attempt.process.send_signal(signal.SIGCONT)
+                attempt.struck = attempt.struck or "killed"
+                attempt.process.kill()
+    world.figures.update(ledger.figures)
+    if not world.violations:
+        world.violations.extend(f"never happened: {name}" for name in MUST_HAPPEN if not world.figures[name])
+    return world, faults
+
+
+def show_table(world, faults, seconds):
+    rows = [("faults", sum(faults.counts.values()))]
+    rows += [(f"  {kind}", count) for kind, count in faults.counts.items()]
+    rows += [(name, world.figures[name]) for name in sorted(world.figures) if not name.startswith("status")]
+    rows += [(name, world.figures[name]) for name in sorted(world.figures) if name.startswith("status")]
+    rows.append(("seconds", round(seconds)))
+    rows.append(("violations", len(world.violations)))
+    for name, count in rows:
+        print(f"| {name} | {count} |")
+
+
+def show_violations(world):
+    entries = [(when, text) for when, text in world.timeline]
+    entries += [(when, f"    {event} {lock} {who} token {token}")
+                for when, event, lock, who, token in world.ledger.journal[-SHOWN:]]
+    for when, text in sorted(entries):
+        print(f"{when - world.begin:9.3f} {text}")
+    for text in world.violations:
+        print(f"VIOLATED: {text}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=0)
+    parser.add_argument("--seconds", type=float, default=0)
+    parser.add_argument("--seed", type=int, default=random.randrange(10 ** 9))
+    args = parser.parse_args()
+    print(f"seed {args.seed}: {' '.join(sys.argv)} --seed {args.seed} deals the same faults", flush=True)
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="zksh-faults-") as directory:
+        world, faults = run(args.seed, args.minutes * 60 + args.seconds, directory)
+    if world.violations:
+        show_violations(world)
+    show_table(world, faults, time.monotonic() - begin)
+    print(f"seed {args.seed}, {ZKSH}")
+    sys.stdout.flush()
+    # Threads that hang keep nobody.
+    os._exit(1 if world.violations else 0)
+
+
+if __name__ == "__main__":
+    threading.excepthook = lambda failure: None  # actors tell it by themselves
+    main()

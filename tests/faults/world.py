@@ -1,0 +1,134 @@
+"""What all parts of a run share: the seed, the time line, what was violated, and zksh as a child process."""
+import collections
+import dataclasses
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+
+ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+SESSION = 5.0  # seconds
+MOST = 90.0  # seconds: no attempt takes so long, whatever fails
+
+
+@dataclasses.dataclass
+class Attempt:
+    """A zksh that runs. `struck`: how the driver of faults has treated it (killed, frozen, asleep)."""
+    who: str
+    process: subprocess.Popen
+    kind: str
+    far: bool = False
+    struck: str = ""
+
+
+@dataclasses.dataclass
+class Ended:
+    status: int
+    out: str
+    err: str
+    struck: str
+
+    def brief(self):
+        return f"status {self.status}, stdout {self.out[-300:]!r}, stderr {self.err[-600:]!r}"
+
+
+class World:
+    """Thread-safe."""
+
+    def __init__(self, seed, directory, near, far, ledger):
+        self.seed, self.directory, self.ledger = seed, directory, ledger
+        self.near, self.far = near, far
+        self.stopping = threading.Event()
+        self.violations = ledger.violations  # appending is atomic
+        self.figures = collections.Counter()
+        self.begin = time.monotonic()
+        self.timeline = []
+        self._attempts = {}
+        self._lock = threading.Lock()
+
+    def random(self, name):
+        """A generator of its own for each part: what one draws does not change what another one gets."""
+        return random.Random(f"{self.seed}/{name}")
+
+    def note(self, text):
+        self.timeline.append((time.monotonic(), text))
+
+    def violate(self, text):
+        self.note("VIOLATION")
+        self.violations.append(f"{time.monotonic() - self.begin:.1f} s: {text}")
+
+    def count(self, name, number=1):
+        with self._lock:
+            self.figures[name] += number
+
+    def attempts(self):
+        with self._lock:
+            return list(self._attempts.values())
+
+    def attempt(self, who):
+        with self._lock:
+            return self._attempts.get(who)
+
+    def start(self, who, kind, *words, far=False, **how):
+        """zksh, which dies with the thread that starts it. Call `finish` with what it returns."""
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        environment = {**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8",
+                       "XDG_CONFIG_HOME": "/nonexistent", "XDG_CONFIG_DIRS": "/nonexistent"}
+        process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", ZKSH, "-s", self.far if far else self.near,
+             "-t", f"{int(SESSION * 1000)}", "--connect-timeout", "8s", *words],
+            env=environment, **{**pipes, **how})
+        attempt = Attempt(who, process, kind, far)
+        with self._lock:
+            self._attempts[who] = attempt
+        return attempt
+
+    def finish(self, attempt, text=b"", patience=MOST):
+        """Waits for its end. One that takes too long is a violation, and is killed."""
+        try:
+            out, err = attempt.process.communicate(text, timeout=patience)
+        except subprocess.TimeoutExpired:
+            self.violate(f"{attempt.who} ({' '.join(attempt.process.args[9:])}) has not ended after {patience:.0f} s")
+            attempt.process.send_signal(signal.SIGCONT)
+            attempt.process.kill()
+            out, err = attempt.process.communicate()
+        with self._lock:
+            del self._attempts[attempt.who]
+        ended = Ended(attempt.process.returncode, (out or b"").decode(errors="replace"),
+                      (err or b"").decode(errors="replace"), attempt.struck)
+        self.count(f"status {ended.status} of {attempt.kind}")
+        return ended
+
+    def zksh(self, who, kind, *words, text=b"", **how):
+        return self.finish(self.start(who, kind, *words, **how), text)
+
+
+class Actor(threading.Thread):
+    """A part of the load: `act`, again and again, until the world stops."""
+
+    kind = "actor"
+
+    def __init__(self, world, name, far):
+        super().__init__(name=name, daemon=True)
+        self.world, self.far = world, far
+        self.random = world.random(name)
+        self.number = 0
+
+    def run(self):
+        try:
+            while not self.world.stopping.is_set():
+                self.number += 1
+                self.who = f"{self.name}#{self.number}"
+                self.act()
+                self.world.stopping.wait(self.random.uniform(0.2, 1.0))
+        except Exception as error:  # noqa: BLE001 - a test that is broken must not look like a good one
+            self.world.violate(f"{self.name} failed: {type(error).__name__}: {error}")
+            raise
+
+    def act(self):
+        raise NotImplementedError
+
+    def zksh(self, *words, **how):
+        return self.world.zksh(self.who, self.kind, *words, far=self.far, **how)
