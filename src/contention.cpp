@@ -41,22 +41,22 @@ class Participant {
   }
 
   Strand& strand() { return strand_; }
-  const std::deque<LockTurn>& turns() const { return turns_; }
+  const std::deque<ContenderTurn>& turns() const { return turns_; }
 
  private:
   Flow<> contend();
-  Flow<> take_turn(LockTurn& turn);
+  Flow<> take_turn(ContenderTurn& turn);
 
   std::size_t number_;
   Client& client_;
   Arena& arena_;
   LockRequest request_;
   LockReport report_;
-  std::deque<LockTurn> turns_;
+  std::deque<ContenderTurn> turns_;
   Strand strand_;  // last: its flow uses the others
 };
 
-Flow<> Participant::take_turn(LockTurn& turn) {
+Flow<> Participant::take_turn(ContenderTurn& turn) {
   const auto lock = make_recipe(arena_.plan.recipe, client_, strand_, report_, request_);
   turn.asked = Clock::now();
   co_await lock->acquire(Strand::never);

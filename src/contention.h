@@ -26,7 +26,7 @@ struct ContentionPlan {
 };
 
 /// One acquisition. A time that has not come is Clock::time_point{}.
-struct LockTurn {
+struct ContenderTurn {
   std::size_t contender = 0;
   LockMode mode = LockMode::Exclusive;
   Clock::time_point asked{};      ///< before acquire was called
@@ -43,7 +43,7 @@ struct ContentionReport {
 };
 
 struct ContentionResult {
-  std::vector<LockTurn> turns;  ///< also those that did not come to their end
+  std::vector<ContenderTurn> turns;  ///< also those that did not come to their end
   Clock::time_point began{};
   Clock::time_point ended{};
   std::size_t requests = 0;               ///< that the recipes sent

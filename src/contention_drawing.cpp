@@ -36,7 +36,7 @@ class TimeLine {
     std::vector<Mark> nothing(columns_, Mark::Nothing);
     return nothing;
   }
-  void draw(std::vector<Mark>& row, const LockTurn& turn) const {
+  void draw(std::vector<Mark>& row, const ContenderTurn& turn) const {
     const Clock::time_point never{};
     if (turn.asked == never) return;
     mark(row, turn.asked, turn.acquired == never ? ended_ : turn.acquired, Mark::Waits);
@@ -75,12 +75,12 @@ std::string text_of(const std::vector<Mark>& row, bool ascii) {
 std::string legend(const ContentionResult& result, bool ascii) {
   const auto has = [&](LockMode mode) {
     return std::ranges::any_of(result.turns,
-                               [&](const LockTurn& turn) { return turn.mode == mode; });
+                               [&](const ContenderTurn& turn) { return turn.mode == mode; });
   };
   std::string text = fmt::format("{} waits", sign_of(Mark::Waits, ascii));
   if (has(LockMode::Exclusive)) text += fmt::format("   {} holds", sign_of(Mark::Holds, ascii));
   if (has(LockMode::Shared)) text += fmt::format("   {} reads", sign_of(Mark::Shares, ascii));
-  if (std::ranges::any_of(result.turns, &LockTurn::lost))
+  if (std::ranges::any_of(result.turns, &ContenderTurn::lost))
     text += fmt::format("   {} lost", sign_of(Mark::Lost, ascii));
   return text;
 }

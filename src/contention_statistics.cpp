@@ -13,11 +13,11 @@ constexpr Clock::time_point never{};
 constexpr std::size_t overlaps_kept = 5;
 
 /// The turns that held the lock, in the order in which they got it.
-std::vector<LockTurn> holders(const ContentionResult& result) {
-  std::vector<LockTurn> held;
+std::vector<ContenderTurn> holders(const ContentionResult& result) {
+  std::vector<ContenderTurn> held;
   std::ranges::copy_if(result.turns, std::back_inserter(held),
-                       [](const LockTurn& turn) { return turn.acquired != never; });
-  std::ranges::sort(held, {}, &LockTurn::acquired);
+                       [](const ContenderTurn& turn) { return turn.acquired != never; });
+  std::ranges::sort(held, {}, &ContenderTurn::acquired);
   for (auto& turn : held)
     if (turn.releasing == never) turn.releasing = result.ended;
   return held;
@@ -25,21 +25,21 @@ std::vector<LockTurn> holders(const ContentionResult& result) {
 
 /// Of two kinds of turns, the one that holds longest.
 struct Latest {
-  const LockTurn* writer = nullptr;
-  const LockTurn* reader = nullptr;
+  const ContenderTurn* writer = nullptr;
+  const ContenderTurn* reader = nullptr;
 
-  void note(const LockTurn& turn) {
+  void note(const ContenderTurn& turn) {
     auto& latest = turn.mode == LockMode::Shared ? reader : writer;
     if (!latest || latest->releasing < turn.releasing) latest = &turn;
   }
   /// The one that must have released before this one may hold.
-  const LockTurn* before(const LockTurn& turn) const {
+  const ContenderTurn* before(const ContenderTurn& turn) const {
     if (turn.mode == LockMode::Shared || !reader) return writer;
     return !writer || writer->releasing < reader->releasing ? reader : writer;
   }
 };
 
-void find_overlaps(const std::vector<LockTurn>& held, ContentionStatistics& statistics) {
+void find_overlaps(const std::vector<ContenderTurn>& held, ContentionStatistics& statistics) {
   Latest latest;
   for (const auto& turn : held) {
     if (turn.lost) continue;  // told of as such
@@ -53,7 +53,7 @@ void find_overlaps(const std::vector<LockTurn>& held, ContentionStatistics& stat
   }
 }
 
-Spread handoffs(const std::vector<LockTurn>& held) {
+Spread handoffs(const std::vector<ContenderTurn>& held) {
   std::vector<std::chrono::nanoseconds> times;
   Latest latest;
   for (const auto& turn : held) {
@@ -65,7 +65,7 @@ Spread handoffs(const std::vector<LockTurn>& held) {
   return spread_of(std::move(times));
 }
 
-std::size_t most_together(const std::vector<LockTurn>& held) {
+std::size_t most_together(const std::vector<ContenderTurn>& held) {
   std::vector<Clock::time_point> ends;
   ends.reserve(held.size());
   for (const auto& turn : held) ends.push_back(turn.releasing);
@@ -80,7 +80,7 @@ std::size_t most_together(const std::vector<LockTurn>& held) {
 }
 
 /// A release fires its events at once; they have all come before the next holder's release.
-std::size_t most_events(const ContentionResult& result, const std::vector<LockTurn>& held) {
+std::size_t most_events(const ContentionResult& result, const std::vector<ContenderTurn>& held) {
   std::vector<Clock::time_point> releases;
   releases.reserve(held.size());
   for (const auto& turn : held) releases.push_back(turn.releasing);
@@ -110,7 +110,7 @@ ContentionStatistics contention_statistics(const ContentionResult& result) {
   const auto held = holders(result);
   ContentionStatistics statistics{
       .acquisitions = held.size(),
-      .lost = static_cast<std::size_t>(std::ranges::count(held, true, &LockTurn::lost)),
+      .lost = static_cast<std::size_t>(std::ranges::count(held, true, &ContenderTurn::lost)),
       .unfinished = result.turns.size() - held.size(),
       .together = most_together(held),
       .events = result.events.size(),

@@ -34,7 +34,7 @@ struct ContentionStatistics {
   Spread handoff{};
   /// Two that held together although one of them excludes the other: the first few, and how many
   /// there are. A turn that was lost does not count.
-  std::vector<std::pair<LockTurn, LockTurn>> overlaps{};
+  std::vector<std::pair<ContenderTurn, ContenderTurn>> overlaps{};
   std::size_t overlap_count = 0;
 };
 

@@ -127,7 +127,7 @@ std::optional<LockStanding> plain_standing(const std::vector<std::string>& names
   if (!own_sequence) return std::nullopt;
   const std::string* first = nullptr;
   const std::string* before = nullptr;
-  std::int32_t lowest = INT32_MAX;
+  std::int32_t lowest = 0;
   std::int32_t nearest = -1;
   std::size_t earlier = 0;
   bool found = false;
@@ -138,7 +138,7 @@ std::optional<LockStanding> plain_standing(const std::vector<std::string>& names
       if (name != own) return std::nullopt;  // two nodes of one contender
       found = true;
     }
-    if (*sequence < lowest) {
+    if (!first || *sequence < lowest) {
       lowest = *sequence;
       first = &name;
     }

@@ -16,7 +16,7 @@ using testing::ElementsAre;
 
 Clock::time_point at(int ms) { return Clock::time_point(1h + std::chrono::milliseconds(ms)); }
 
-LockTurn turn(std::size_t contender, int asked, int acquired, int releasing) {
+ContenderTurn turn(std::size_t contender, int asked, int acquired, int releasing) {
   return {.contender = contender,
           .asked = at(asked),
           .acquired = at(acquired),
@@ -24,7 +24,7 @@ LockTurn turn(std::size_t contender, int asked, int acquired, int releasing) {
           .released = at(releasing)};
 }
 
-ContentionResult result(std::vector<LockTurn> turns, int ended) {
+ContentionResult result(std::vector<ContenderTurn> turns, int ended) {
   return {
       .turns = std::move(turns), .began = at(0), .ended = at(ended), .events = {}, .failure = {}};
 }
@@ -63,14 +63,14 @@ TEST(ContentionDrawing, ReadersAndLossesHaveSignsOfTheirOwn) {
 }
 
 TEST(ContentionDrawing, OneThatGaveUpWaitedUntilTheEnd) {
-  const LockTurn waiting{.contender = 0, .asked = at(5)};
+  const ContenderTurn waiting{.contender = 0, .asked = at(5)};
   const auto lines =
       draw_contention(result({waiting}, 10), 1, {.columns = 14, .rows = 10, .ascii = true});
   EXPECT_EQ(lines[0], "#1      -----");
 }
 
 TEST(ContentionDrawing, OfManyTheFirstTheLastAndSomeBetweenAreDrawn) {
-  std::vector<LockTurn> turns;
+  std::vector<ContenderTurn> turns;
   turns.reserve(1000);
   for (int i = 0; i < 1000; ++i) turns.push_back(turn(static_cast<std::size_t>(i), 0, i, i));
   const auto lines = draw_contention(result(turns, 1000), 1000, {.columns = 80, .rows = 5});
@@ -82,7 +82,7 @@ TEST(ContentionDrawing, OfManyTheFirstTheLastAndSomeBetweenAreDrawn) {
 }
 
 TEST(ContentionDrawing, NoLineIsWiderThanTheTerminal) {
-  std::vector<LockTurn> turns;
+  std::vector<ContenderTurn> turns;
   turns.reserve(12);
   for (int i = 0; i < 12; ++i) turns.push_back(turn(static_cast<std::size_t>(i), 0, i, 1000));
   for (const std::size_t columns : {40U, 80U, 133U}) {

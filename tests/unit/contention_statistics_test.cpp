@@ -10,8 +10,8 @@ using namespace std::chrono_literals;
 
 Clock::time_point at(int ms) { return Clock::time_point(1h + std::chrono::milliseconds(ms)); }
 
-LockTurn turn(std::size_t contender, int asked, int acquired, int releasing,
-              LockMode mode = LockMode::Exclusive) {
+ContenderTurn turn(std::size_t contender, int asked, int acquired, int releasing,
+                   LockMode mode = LockMode::Exclusive) {
   return {.contender = contender,
           .mode = mode,
           .asked = at(asked),
@@ -20,11 +20,11 @@ LockTurn turn(std::size_t contender, int asked, int acquired, int releasing,
           .released = at(releasing + 1)};
 }
 
-LockTurn read(std::size_t contender, int asked, int acquired, int releasing) {
+ContenderTurn read(std::size_t contender, int asked, int acquired, int releasing) {
   return turn(contender, asked, acquired, releasing, LockMode::Shared);
 }
 
-ContentionStatistics statistics(std::vector<LockTurn> turns) {
+ContentionStatistics statistics(std::vector<ContenderTurn> turns) {
   return contention_statistics(
       {.turns = std::move(turns), .began = at(0), .ended = at(1000), .events = {}, .failure = {}});
 }
@@ -55,7 +55,7 @@ TEST(ContentionStatistics, ReadersAreHandedTheLockByTheWriterBefore) {
 }
 
 TEST(ContentionStatistics, TheNinetyNinthPercentileIsANearestRank) {
-  std::vector<LockTurn> turns;
+  std::vector<ContenderTurn> turns;
   turns.reserve(200);
   for (int i = 0; i < 200; ++i) turns.push_back(turn(0, i * 2, i * 2 + (i < 3 ? 2 : 1), i * 2 + 2));
   EXPECT_EQ(statistics(turns).acquire.p99, 2ms);
@@ -84,7 +84,7 @@ TEST(ContentionStatistics, AReaderOverlapsWithAWriterOnly) {
 }
 
 TEST(ContentionStatistics, OnlyTheFirstOverlapsAreKept) {
-  std::vector<LockTurn> turns;
+  std::vector<ContenderTurn> turns;
   for (std::size_t i = 0; i < 30; ++i) turns.push_back(turn(i, 0, 5, 20));
   const auto of = statistics(turns);
   EXPECT_EQ(of.overlap_count, 29U);
@@ -101,8 +101,8 @@ TEST(ContentionStatistics, ALostTurnDoesNotOverlap) {
 }
 
 TEST(ContentionStatistics, TurnsWithoutAnEndCountAsFarAsTheyWent) {
-  LockTurn waited{.contender = 1, .asked = at(1)};
-  LockTurn held{.contender = 2, .asked = at(1), .acquired = at(50)};
+  ContenderTurn waited{.contender = 1, .asked = at(1)};
+  ContenderTurn held{.contender = 2, .asked = at(1), .acquired = at(50)};
   const auto of = statistics({turn(0, 0, 5, 20), waited, held});
   EXPECT_EQ(of.acquisitions, 2U);
   EXPECT_EQ(of.unfinished, 1U);

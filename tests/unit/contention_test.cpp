@@ -33,7 +33,7 @@ class ContentionTest : public testing::Test {
   ContentionReport report;
 };
 
-std::vector<std::size_t> contenders_of(const std::vector<LockTurn>& turns) {
+std::vector<std::size_t> contenders_of(const std::vector<ContenderTurn>& turns) {
   std::vector<std::size_t> numbers;
   numbers.reserve(turns.size());
   for (const auto& turn : turns) numbers.push_back(turn.contender);
@@ -67,7 +67,7 @@ TEST_F(ContentionTest, AFairLockIsAcquiredInTheOrderInWhichItWasAskedFor) {
   plan.contenders = 20;
   plan.hold = 1ms;
   auto turns = run().turns;
-  std::ranges::sort(turns, {}, &LockTurn::acquired);
+  std::ranges::sort(turns, {}, &ContenderTurn::acquired);
   EXPECT_TRUE(std::ranges::is_sorted(contenders_of(turns)));
 }
 
