@@ -220,7 +220,9 @@ int Interpreter::explaining(const Command& command, const std::string& name,
   } catch (const ZkError& error) {
     if (error.code() == code::invalid_state || error.code() == code::closing)
       return not_connected();
-    if (error.code() == code::connection_loss && !error.outcome_unknown() && !speaks_as_zkcli()) {
+    const bool lost =
+        error.code() == code::connection_loss || error.code() == code::operation_timeout;
+    if (lost && !error.outcome_unknown() && !speaks_as_zkcli()) {
       report_error(out_, Error("no connection to " + around_.client.connection_problem(),
                                error.exit_status()));
       return error.exit_status();

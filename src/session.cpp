@@ -4,6 +4,7 @@
 #include "afterwards.h"
 #include "connect_string.h"
 #include "session_handle.h"
+#include "wire_guard.h"
 
 #include <fmt/core.h>
 
@@ -229,7 +230,9 @@ std::string Session::connection_problem() {
       "; every connection ended before the auth file {} was accepted: does it name a scheme that "
       "the servers do not know?",
       file);
-  return why_unreachable(parse_connect_string(text)) + (file.empty() ? "" : hint);
+  const auto refused = refused_answer();
+  return why_unreachable(parse_connect_string(text)) + (file.empty() ? "" : hint) +
+         (refused.empty() ? "" : "; " + refused);
 }
 
 void Session::open_again() {

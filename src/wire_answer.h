@@ -1,0 +1,42 @@
+// WireAnswer: whether what a server sends has the form that ZooKeeper's C client takes for granted.
+//
+// The C client 3.8 does not look: an answer that ends early leaves it with pointers to nowhere, and
+// one that nobody asked for ends the process (an assert). Its input is looked at before it is.
+// Source of the formats: zookeeper.jute and ZooDefs.OpCode of ZooKeeper 3.8.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+
+namespace zksh {
+
+/// One connection of a session, after its greeting. Frames are without their lengths.
+class WireConversation {
+ public:
+  /// Takes note of a request that is sent.
+  void note_request(std::string_view frame);
+  /// What is wrong with a frame that came, for the user; null: nothing. The request that it
+  /// answers counts as answered.
+  const char* flaw_of(std::string_view frame);
+
+ private:
+  struct Request {
+    std::int32_t xid = 0;
+    std::int32_t operation = 0;
+    std::string parts{};  ///< the operations of a transaction, a byte each
+  };
+
+  std::deque<Request> outstanding_;
+};
+
+/// What is wrong with the length of a frame; null: nothing.
+const char* flaw_of_length(std::int32_t length);
+/// What is wrong with the beginning, or the whole, of the answer to a greeting; null: nothing yet.
+/// With its length in front. `fresh`: a new session was asked for.
+const char* flaw_of_greeting(std::string_view answer, bool fresh);
+/// Whether a client's greeting, without its length, asks for a new session.
+bool asks_for_new_session(std::string_view greeting);
+
+}  // namespace zksh

@@ -1,0 +1,129 @@
+"""A server that speaks ZooKeeper's protocol badly, for tests of what zksh makes of it.
+
+    with BrokenServer(lambda c: (c.greet(), c.request(), c.cut_off())) as server: ... server.address ...
+
+What it is given is done with each connection, in a thread of its own; then the connection is closed. When the other
+side hangs up meanwhile, that is the end of it.
+"""
+import contextlib
+import socket
+import struct
+import threading
+
+from znodes import pack_string
+
+SESSION = 0x100000ABC0001
+STAT = struct.pack(">qqqqiiiqiiq", 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1)
+# Operation → what a good answer holds.
+ANSWERS = {1: pack_string("/a"), 3: STAT, 4: pack_string("x") + STAT, 5: STAT,
+           8: struct.pack(">i", 0), 12: struct.pack(">i", 0) + STAT, 15: pack_string("/a") + STAT}
+
+
+class Connection:
+    """What can be done with a connection; each raises OSError when the other side is gone."""
+
+    def __init__(self, link):
+        self.link = link
+        self.link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.xid = self.operation = 0
+
+    def read(self, size):
+        data = b""
+        while len(data) < size:
+            chunk = self.link.recv(size - len(data))
+            if not chunk:
+                raise ConnectionError("closed")
+            data += chunk
+        return data
+
+    def send(self, data):
+        self.link.sendall(data)
+
+    def send_frame(self, body):
+        self.send(struct.pack(">i", len(body)) + body)
+
+    def hello(self):
+        """Reads what a client begins with: a handshake."""
+        return self.read(struct.unpack(">i", self.read(4))[0])
+
+    @staticmethod
+    def welcome(timeout=4000, session=SESSION):
+        """The answer to it, with its length."""
+        body = struct.pack(">iiqi16s?", 0, timeout, session, 16, b"p" * 16, False)
+        return struct.pack(">i", len(body)) + body
+
+    def greet(self, **how):
+        self.hello()
+        self.send(self.welcome(**how))
+
+    def request(self):
+        """Reads the next request; pings are answered."""
+        while True:
+            body = self.read(struct.unpack(">i", self.read(4))[0])
+            self.xid, self.operation = struct.unpack_from(">ii", body)
+            if self.xid != -2:
+                return body
+            self.send_frame(struct.pack(">iqi", -2, 1, 0))
+
+    def answer(self, code=0):
+        """A good answer to the request that was read last, with its length."""
+        body = struct.pack(">iqi", self.xid, 1, code) + (ANSWERS.get(self.operation, b"") if code == 0 else b"")
+        return struct.pack(">i", len(body)) + body
+
+    def serve(self, requests=1 << 30):
+        """Answers so many requests as it should."""
+        for _ in range(requests):
+            self.request()
+            self.send(self.answer())
+
+    def stay(self):
+        """Reads on, and says nothing."""
+        while self.link.recv(65536):
+            pass
+
+
+class BrokenServer:
+    def __init__(self, behave):
+        self._behave = behave
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        self._links = set()
+        self._lock = threading.Lock()
+        self._ends = False
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with self._lock:
+            self._ends = True
+            for link in self._links:
+                with contextlib.suppress(OSError):  # the other side was faster
+                    link.shutdown(socket.SHUT_RDWR)
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._thread.join(10)
+        self._listener.close()
+
+    def _accept(self):
+        while True:
+            try:
+                link, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(link,), daemon=True).start()
+
+    def _serve(self, link):
+        with self._lock:
+            if self._ends:
+                link.close()
+                return
+            self._links.add(link)
+        try:
+            self._behave(Connection(link))
+        except (OSError, struct.error):
+            pass
+        with self._lock:
+            self._links.discard(link)
+            link.close()

@@ -1,0 +1,124 @@
+// WireAnswer: answers that fit what was asked, and those that the C client could not bear.
+#include "wire_answer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace zksh {
+namespace {
+
+std::string number(std::int64_t value, int size = 4) {
+  std::string bytes;
+  for (int shift = 8 * (size - 1); shift >= 0; shift -= 8)
+    bytes += static_cast<char>(static_cast<std::uint64_t>(value) >> static_cast<unsigned>(shift));
+  return bytes;
+}
+std::string text(const std::string& bytes) {
+  return number(static_cast<std::int64_t>(bytes.size())) + bytes;
+}
+std::string header(std::int32_t xid, std::int32_t code = 0) {
+  return number(xid) + number(7, 8) + number(code);
+}
+const std::string stat(68, '\0');
+
+/// What is said to a frame that answers a request of this kind, with the number 5.
+std::string said(std::int32_t operation, const std::string& body, const std::string& asked = "") {
+  WireConversation conversation;
+  conversation.note_request(number(5) + number(operation) + asked);
+  const auto* const flaw = conversation.flaw_of(header(5) + body);
+  return flaw == nullptr ? "" : flaw;
+}
+
+constexpr auto early = "an answer ends too early";
+
+TEST(WireAnswer, AnswersHaveTheFormOfWhatWasAsked) {
+  EXPECT_EQ(said(4, text("data") + stat), "");
+  EXPECT_EQ(said(4, number(-1) + stat), "") << "null";
+  EXPECT_EQ(said(3, stat), "");
+  EXPECT_EQ(said(1, text("/a")), "");
+  EXPECT_EQ(said(21, text("/a") + stat), "");
+  EXPECT_EQ(said(12, number(2) + text("a") + text("b") + stat), "");
+  EXPECT_EQ(said(6, number(1) + number(31) + text("world") + text("anyone") + stat), "");
+  EXPECT_EQ(said(2, ""), "");
+  EXPECT_EQ(said(3, stat + "more"), "") << "as newer servers may send";
+}
+
+TEST(WireAnswer, WhatEndsTooEarlyIsRefused) {
+  EXPECT_EQ(said(4, ""), early);
+  EXPECT_EQ(said(4, text("data") + stat.substr(1)), early);
+  EXPECT_EQ(said(4, number(-2) + stat), early);
+  EXPECT_EQ(said(4, number(0x7fffffff) + stat), early);
+  EXPECT_EQ(said(1, number(-1)), early);
+  EXPECT_EQ(said(12, number(0x7fffffff) + stat), early);
+  EXPECT_EQ(said(12, number(-1) + stat), early);
+  EXPECT_EQ(said(12, number(2) + text("a") + stat), early);
+  WireConversation conversation;
+  EXPECT_STREQ(conversation.flaw_of("short"), early);
+}
+
+TEST(WireAnswer, AFailureNeedsNoMore) {
+  WireConversation conversation;
+  conversation.note_request(number(5) + number(4));
+  EXPECT_EQ(conversation.flaw_of(header(5, -101)), nullptr);
+}
+
+TEST(WireAnswer, AnswersComeInTurn) {
+  WireConversation conversation;
+  EXPECT_STREQ(conversation.flaw_of(header(5)), "an answer came that nobody had asked for");
+  conversation.note_request(number(5) + number(2));
+  conversation.note_request(number(-2) + number(11));
+  conversation.note_request(number(6) + number(2));
+  EXPECT_EQ(conversation.flaw_of(header(-2)), nullptr) << "of a ping, at any time";
+  EXPECT_EQ(conversation.flaw_of(header(-1) + number(1) + number(3) + text("/a")), nullptr);
+  EXPECT_STREQ(conversation.flaw_of(header(-1) + number(1) + number(3) + number(9)), early);
+  EXPECT_EQ(conversation.flaw_of(header(5)), nullptr);
+  EXPECT_STREQ(conversation.flaw_of(header(7)), "an answer came out of turn");
+}
+
+TEST(WireAnswer, ATransactionsAnswerHasItsParts) {
+  const auto part = [](std::int32_t kind, bool done = false) {
+    return number(kind) + number(done ? 1 : 0, 1) + number(done ? -1 : 0);
+  };
+  const auto acl = number(1) + number(31) + text("world") + text("anyone");
+  const auto asked = part(1) + text("/a") + text("x") + acl + number(0) +  //
+                     part(5) + text("/b") + text("y") + number(-1) +       //
+                     part(13) + text("/c") + number(3) + part(-1, true);
+  const auto end = part(-1, true);
+  const auto good = part(1) + text("/a") + part(5) + stat + part(13);
+  const auto failed = part(-1) + number(0) + part(-1) + number(-103) + part(-1) + number(-2);
+  constexpr auto flaw = "the answer to a transaction does not fit it";
+  EXPECT_EQ(said(14, good + end, asked), "");
+  EXPECT_EQ(said(14, failed + end, asked), "");
+  EXPECT_EQ(said(14, good, asked), flaw);
+  EXPECT_EQ(said(14, good + part(13) + end, asked), flaw);
+  EXPECT_EQ(said(14, part(1) + text("/a") + end, asked), flaw);
+  EXPECT_EQ(said(14, part(5) + stat + part(5) + stat + part(13) + end, asked), flaw);
+}
+
+TEST(WireAnswer, GreetingsAreThoseOfZooKeeper) {
+  const auto greeting = [](int length, int version, int timeout, std::int64_t session) {
+    return number(length) + number(version) + number(timeout) + number(session, 8) + number(16) +
+           std::string(17, 'p');
+  };
+  EXPECT_EQ(flaw_of_greeting(greeting(37, 0, 4000, 9), true), nullptr);
+  EXPECT_EQ(flaw_of_greeting(greeting(36, 0, 4000, 9), true), nullptr) << "up to 3.3";
+  EXPECT_EQ(flaw_of_greeting(greeting(37, 0, 0, 0), false), nullptr) << "the session is over";
+  EXPECT_NE(flaw_of_greeting(greeting(37, 0, 0, 0), true), nullptr);
+  EXPECT_NE(flaw_of_greeting(greeting(37, 0, -1, 9), true), nullptr);
+  EXPECT_NE(flaw_of_greeting(greeting(37, 7, 4000, 9), true), nullptr);
+  EXPECT_EQ(flaw_of_greeting("HTT", true), nullptr) << "not enough to tell";
+  EXPECT_NE(flaw_of_greeting("HTTP/1.1 400 Bad Request", true), nullptr);
+  EXPECT_TRUE(asks_for_new_session(number(0) + number(0, 8) + number(4000) + number(0, 8)));
+  EXPECT_FALSE(asks_for_new_session(number(0) + number(0, 8) + number(4000) + number(9, 8)));
+}
+
+TEST(WireAnswer, LengthsHaveBounds) {
+  for (const int good : {16, 17, 1 << 20, (1 << 29) - 1})
+    EXPECT_EQ(flaw_of_length(good), nullptr) << good;
+  for (const int bad : {-1, 0, 15, 1 << 29, 0x7fffffff, 0x48545450 /* HTTP */})
+    EXPECT_NE(flaw_of_length(bad), nullptr) << bad;
+}
+
+}  // namespace
+}  // namespace zksh
