@@ -2,6 +2,7 @@
 #include "command.h"
 #include "node_json.h"
 #include "progress.h"
+#include "quoting.h"
 #include "rehearsal.h"
 #include "tree_copy.h"
 #include "work_options.h"
@@ -47,6 +48,12 @@ std::size_t copy_subtree(Context& cx, const Args& a, const std::string& source,
       cx.rehearsal->note({.verb = change.verb, .path = change.path, .detail = change.detail});
     copied += change.verb == "create" ? 1 : 0;
     progress.reach(copied);
+  };
+  plan.incomplete = [&](std::size_t made, std::size_t unknown) {
+    progress.end();
+    cx.out.err_regardless(
+        fmt::format("not complete: {} node{} copied to {}; of {} more it is not known\n", made,
+                    made == 1 ? " was" : "s were", as_word(target), unknown));
   };
   copy_tree(cx.client, plan, cx.stop);
   progress.end();

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "node_json.h"
 #include "progress.h"
+#include "quoting.h"
 #include "rehearsal.h"
 #include "tree_copy.h"
 #include "work_options.h"
@@ -84,6 +85,29 @@ struct Copied {
   std::vector<std::int32_t> versions{};
 };
 
+/// Says what was removed when that ends before its end: then only the copy is whole.
+class RemovalAccount {
+ public:
+  /// All of them outlive it. `told`: how many of how many.
+  RemovalAccount(Context& cx, const BatchWriter& writer, std::function<std::string()> told)
+      : cx_(cx), writer_(writer), told_(std::move(told)) {}
+  RemovalAccount(const RemovalAccount&) = delete;
+  RemovalAccount& operator=(const RemovalAccount&) = delete;
+  ~RemovalAccount() {
+    if (!complete_)
+      cx_.out.err_regardless(fmt::format("not complete: {}, of {} more it is not known\n", told_(),
+                                         writer_.in_flight()));
+  }
+
+  void complete() { complete_ = true; }
+
+ private:
+  Context& cx_;
+  const BatchWriter& writer_;
+  std::function<std::string()> told_;
+  bool complete_ = false;
+};
+
 void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
                    const std::string& source, const std::string& target) {
   std::optional<ZkError> failure;
@@ -98,10 +122,15 @@ void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
           failure.emplace(result.code, result.culprit.empty() ? path_of(write) : result.culprit);
       },
       cx.stop);
+  RemovalAccount account(cx, writer, [&] {
+    return fmt::format("{} was copied to {}; {} of its {} nodes were removed", as_word(source),
+                       as_word(target), removed, copied.versions.size());
+  });
   for (auto i = copied.versions.size(); i > 0; --i)
     writer.add(RemoveOp{.path = path_below(source, std::string(copied.paths[i - 1])),
                         .version = copied.versions[i - 1]});
   writer.finish();
+  account.complete();
   progress.end();
   if (!failure) return;
   throw Error(fmt::format("{} was copied to {}, but {} of its {} nodes are still there, since "
@@ -125,6 +154,12 @@ std::size_t move_in_parts(Context& cx, const WorkLimits& limits, const std::stri
     refuse_ephemeral(path_below(source, node.record.path));
   };
   plan.told = [](const TreeApply::Change& /*change*/) {};
+  plan.incomplete = [&](std::size_t made, std::size_t unknown) {
+    progress.end();
+    cx.out.err_regardless(fmt::format(
+        "not complete: {} node{} copied to {}, of {} more it is not known; none was removed\n",
+        made, made == 1 ? " was" : "s were", as_word(target), unknown));
+  };
   copy_tree(cx.client, plan, cx.stop);
   progress.end();
   remove_source(cx, limits, copied, source, target);

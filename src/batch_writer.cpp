@@ -105,9 +105,23 @@ bool BatchWriter::has_room() const {
          bytes_in_flight_ < transactions_in_flight * batch_bytes;
 }
 
+/// Whether the last one that was sent is known to have gone with its connection: the servers would
+/// see the next one, on a new connection, before those that are to be sent again.
+bool BatchWriter::last_was_lost() const {
+  if (sent_.empty()) return false;
+  const auto& last = sent_.back();
+  return client_.monitor().look([&](const Monitor::Held& held) {
+    const auto lost = [&](const auto& pending) {
+      const auto& outcome = (*pending)(held);
+      return outcome && is_connection_trouble(outcome->code);
+    };
+    return last.created ? lost(last.created) : last.done ? lost(last.done) : lost(last.transaction);
+  });
+}
+
 void BatchWriter::send(std::vector<Write> writes, std::size_t bytes) {
   if (stop_.stop_requested()) throw Cancelled();
-  while (!has_room()) take_answers();
+  while (!has_room() || last_was_lost()) take_answers();
   pace_.take(writes.size(), stop_);
   // What is in flight notices a lost connection by itself.
   if (sent_.empty()) client_.await_connection(path_of(writes.front()), stop_);
@@ -182,12 +196,13 @@ void BatchWriter::report(const Write& write, const Written& result) {
 
 void BatchWriter::settle(Sent sent) {
   const auto reply = await(sent);
-  if (is_connection_trouble(reply.code)) {
-    await_reconnection(client_, path_of(sent.writes.front()), last_answer_, stop_);
-    send_again(std::move(sent.writes), true);
-  } else if (!conclude(sent.writes, reply, false)) {
-    send_again(std::move(sent.writes), false);
-  }
+  const bool lost = is_connection_trouble(reply.code);
+  // What refused one that overtook may have been what the overtaken one has changed since.
+  const bool misjudged = sent.overtook && reply.code != code::ok;
+  if (!lost && !misjudged && conclude(sent.writes, reply, false)) return;
+  if (lost) await_reconnection(client_, path_of(sent.writes.front()), last_answer_, stop_);
+  for (auto& later : sent_) later.overtook = true;
+  send_again(std::move(sent.writes), lost);
 }
 
 /// False when nothing was applied, and nothing said of any of the writes.

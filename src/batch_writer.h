@@ -85,6 +85,7 @@ class BatchWriter {
     Pending<Created> created{};
     Pending<Nothing> done{};
     bool sent_before = false;  ///< of a single write
+    bool overtook = false;     ///< the servers saw it before one that was to go first
   };
   struct Reply {
     int code = code::ok;
@@ -94,6 +95,7 @@ class BatchWriter {
   };
 
   bool has_room() const;
+  bool last_was_lost() const;
   void send(std::vector<Write> writes, std::size_t bytes);
   void send_collected();
   Sent start(std::vector<Write> writes);

@@ -70,6 +70,26 @@ class LiveText {
   Place at_ = Place::Start;
 };
 
+/// Says what was copied when the work ends before its end.
+class Account {
+ public:
+  Account(const CopyPlan& plan, const TreeApply& apply) : plan_(plan), apply_(apply) {}
+  Account(const Account&) = delete;
+  Account& operator=(const Account&) = delete;
+  ~Account() {
+    const auto made = apply_.counts().created;
+    const auto unknown = apply_.unanswered();
+    if (!complete_ && !plan_.rehearse && made + unknown > 0) plan_.incomplete(made, unknown);
+  }
+
+  void complete() { complete_ = true; }
+
+ private:
+  const CopyPlan& plan_;
+  const TreeApply& apply_;
+  bool complete_ = false;
+};
+
 }  // namespace
 
 void require_whole(const FoundNode& node, const std::string& path) {
@@ -93,7 +113,9 @@ void copy_tree(Client& client, const CopyPlan& plan, const std::stop_token& stop
                    .conflict = [](const std::string& sentence) { throw Error(sentence); },
                    .reached = [](std::size_t /*count*/) {}},
                   stop);
+  Account account(plan, apply);
   apply.run(reader);
+  account.complete();
 }
 
 }  // namespace zksh

@@ -23,6 +23,9 @@ struct CopyPlan {
   std::function<void(const FoundNode& node)> left_out{};
   /// Hears of each write, as TreeApply::Plan::told.
   std::function<void(const TreeApply::Change& change)> told{};
+  /// Hears, while copy_tree throws, how many nodes were made and of how many more that is not
+  /// known; not when there are none.
+  std::function<void(std::size_t made, std::size_t unknown)> incomplete{};
   bool rehearse = false;  ///< send no write
 };
 

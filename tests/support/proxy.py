@@ -22,6 +22,7 @@ class Proxy:
         self._peers = {}
         self._from_server = set()
         self._swallows = False
+        self._sign = None
         self._blocks = False
         self.swallowed = 0  # bytes of answers that were kept back
         self._order = None
@@ -39,6 +40,10 @@ class Proxy:
 
     def swallow(self):
         self._swallows = True
+
+    def swallow_after(self, sign):
+        """Answers are dropped as soon as a request has these bytes in it; the request is passed on."""
+        self._sign = sign
 
     def block(self):
         self._blocks = True
@@ -58,6 +63,7 @@ class Proxy:
                     self._woken.recv(1)
                     self._drop_all()
                     self._swallows = self._blocks = False
+                    self._sign = None
                     if self._order == "stop":
                         return
                 elif key.fileobj is self._listener:
@@ -80,6 +86,8 @@ class Proxy:
     def _pass_on(self, source):
         try:
             data = source.recv(65536)
+            if self._sign and self._sign in data and source not in self._from_server:
+                self._swallows = True
             if self._blocks:
                 pass
             elif self._swallows and source in self._from_server:

@@ -83,6 +83,19 @@ TEST_F(BatchWriterTest, SoDoManyThatFail) {
   EXPECT_EQ(children().size(), 20);
 }
 
+TEST_F(BatchWriterTest, OneBehindATransactionThatFailsIsTriedAgainAfterIt) {
+  other.create({.path = "/t/p", .data = ""}, {});
+  other.create({.path = "/t/p/x", .data = ""}, {});
+  EXPECT_THAT(write(client, {remove("/t/p/gone"), remove("/t/p/x"), remove("/t/p")}, 2),
+              ElementsAre("/t/p/gone -101", "/t/p/x 0", "/t/p 0"));
+}
+
+TEST_F(BatchWriterTest, OneBehindALostTransactionIsTriedAgainAfterIt) {
+  client.lose(1, FakeClient::When::BeforeItIsApplied, FakeClient::Loss::OfAnswer);
+  EXPECT_THAT(write(client, {create("/t/p"), create("/t/p/x"), create("/t/p/x/y")}, 2),
+              ElementsAre("/t/p 0*", "/t/p/x 0*", "/t/p/x/y 0"));
+}
+
 TEST_F(BatchWriterTest, WhatNoTransactionTakesGoesAloneInItsPlace) {
   const Acl acl{{perm::read, "world", "anyone"}};
   EXPECT_THAT(write(client, {create("/t/a"), SetAclOp{.path = "/t/a", .acl = acl},

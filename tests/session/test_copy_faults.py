@@ -1,0 +1,141 @@
+"""Copies, moves and applications of trees whose server is killed in the middle: it comes back, or stays away."""
+import os
+import re
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from tree_case import TreeTest, filled_paths  # noqa: E402
+from proxy import Proxy  # noqa: E402
+
+NODES = 10000
+DEPTH = 4
+RECONNECTED = "connection lost; trying the servers in turn\nconnected again; the session is the same\n"
+
+
+class CopyTest(TreeTest):
+    def dumped(self, top):
+        """The nodes of a dump, without its first line, which has the path."""
+        status, out, err = self.run_zksh("dump", top)
+        self.assertEqual((status, err), (0, ""))
+        return out.splitlines()[1:]
+
+    def lasting_two_seconds(self, *arguments):
+        return self.start("-t", "12000", *arguments, "--rate", str(NODES // 2))
+
+    def restart(self, process):
+        self.server.kill()
+        self.assertIsNone(process.poll(), "it ended before the server did")
+        self.server.start()
+        self.connect_again()
+
+    def dump_of(self, count, top, value):
+        """A file as `dump` writes it, of `fill`'s tree with other values."""
+        lines = [f'{path[len("/tree"):] or "/"}\tpersistent\tworld:anyone:cdrwa\t"{value}"'
+                 for path in filled_paths(count, 1)]
+        return self.script(f"zksh-tree\t1\t{top}", *lines, "end", name="tree")
+
+
+class Restarts(CopyTest):
+    def test_cp(self):
+        paths = self.fill(NODES, DEPTH)
+        process = self.lasting_two_seconds("cp", "-r", "/tree", "/copy")
+        self.wait_node(paths[NODES // 4].replace("/tree", "/copy"))
+        self.restart(process)
+        self.assertEqual(self.ended(process), (0, "", RECONNECTED))
+        self.assertEqual(self.dumped("/copy"), self.dumped("/tree"))
+
+    def test_mv_that_copies(self):
+        paths = self.fill(NODES, DEPTH)
+        before = self.dumped("/tree")
+        process = self.lasting_two_seconds("mv", "--in-parts", "/tree", "/moved")
+        self.wait_node(paths[NODES // 4].replace("/tree", "/moved"))
+        self.restart(process)
+        self.assertEqual(self.ended(process), (0, "", RECONNECTED))
+        self.assertEqual((self.dumped("/moved"), self.listed()[:2]), (before, ["/", "/moved"]))
+
+    def test_mv_that_removes(self):
+        paths = self.fill(NODES, DEPTH)
+        before = self.dumped("/tree")
+        process = self.lasting_two_seconds("mv", "--in-parts", "/tree", "/moved")
+        self.wait_node(paths[-1], there=False)
+        self.restart(process)
+        self.assertEqual(self.ended(process), (0, "", RECONNECTED))
+        self.assertEqual((self.dumped("/moved"), self.listed()[:2]), (before, ["/", "/moved"]))
+
+    def test_apply(self):
+        """What goes, what comes and what changes are in different parts of the tree."""
+        self.fill(NODES // 4, 1, "/tree")
+        self.fill(NODES // 4, 1, "/tree/z")
+        file = self.dump_of(NODES // 2, "/tree", "new")
+        process = self.lasting_two_seconds("apply", "--prune", "--yes", file)
+        self.wait_node(f"/tree/n{NODES // 2 - NODES // 8:07}")
+        self.restart(process)
+        self.assertEqual(self.ended(process),
+                         (0, f"created {NODES // 4}, set {NODES // 4 + 1}, ACLs 0, quotas 0, "
+                             f"removed {NODES // 4 + 1}, unchanged 0\n", RECONNECTED))
+        with open(file, encoding="ascii") as wanted:
+            self.assertEqual(self.dumped("/tree"), wanted.read().splitlines()[1:])
+
+
+class Away(CopyTest):
+    """The server is killed and does not come back while the command waits."""
+
+    def test_three_that_give_up(self):
+        for top, count in (("/a", 16000), ("/b", 6000), ("/c", 16000)):
+            self.fill(count, 1, top)
+        file = self.dump_of(16000, "/c", "new")
+        commands = {"cp": self.slow("cp", "-r", "/a", "/a1"), "mv": self.slow("mv", "--in-parts", "/b", "/b1"),
+                    "apply": self.slow("apply", "--prune", file)}
+        self.wait_until(lambda: self.number_of_children("/b") < 6000)
+        self.server.kill()
+        told = {}
+        for name, process in commands.items():
+            status, _, told[name] = self.ended(process)
+            self.assertEqual(status, 3, told[name])
+            self.assertRegex(told[name], f"no connection to {self.server.address}: .+\n")
+        self.server.start()
+        self.connect_again()
+        self.check_cp(told["cp"])
+        self.check_mv(told["mv"])
+        self.assertIn("not complete: created 0, set ", told["apply"])
+        self.assertEqual(self.run_zksh("apply", file)[0], 0)
+        with open(file, encoding="ascii") as wanted:
+            self.assertEqual(self.dumped("/c"), wanted.read().splitlines()[1:])
+
+    def check_cp(self, told):
+        made, unknown = self.numbers(
+            told, r"not complete: (\d+) nodes were copied to /a1; of (\d+) more it is not known\n")
+        self.assertIn(self.number_of_children("/a1") + 1, range(made, made + unknown + 1))
+
+    def check_mv(self, told):
+        """The copy is whole; of the source there is what was not removed."""
+        removed, found, unknown = self.numbers(
+            told, r"not complete: /b was copied to /b1; (\d+) of its (\d+) nodes were removed, "
+                  r"of (\d+) more it is not known\n")
+        self.assertEqual((found, self.number_of_children("/b1") + 1), (6001, 6001))
+        left = self.number_of_children("/b") + 1
+        self.assertIn(left, range(found - removed - unknown, found - removed + 1))
+
+    def numbers(self, text, pattern):
+        self.assertRegex(text, pattern)
+        return map(int, re.search(pattern, text).groups())
+
+
+class Transactions(CopyTest):
+    def test_a_move_whose_answer_is_lost(self):
+        self.fill(500, 2)
+        before = self.dumped("/tree")
+        with Proxy(self.server.port) as proxy:
+            proxy.swallow_after(f"{self.root}/moved/n".encode())
+            process = self.start("mv", "/tree", "/moved", server=proxy.address + self.root)
+            self.wait_until(lambda: proxy.swallowed > 0)
+            proxy.cut()
+            status, out, err = self.ended(process)
+        self.assertEqual((status, out), (10, ""))
+        self.assertIn("\noutcome unknown: the connection was lost after the request was sent", err)
+        self.assertEqual((self.dumped("/moved"), self.listed()[:2]), (before, ["/", "/moved"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
