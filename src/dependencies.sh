@@ -30,6 +30,8 @@ test       | golang-github-samuel-go-zookeeper-dev |  | the Go client and its lo
 test       | python3-pexpect      |                     | types at a terminal
 test       | tmux                 | command -v tmux     | a terminal whose screen the tests can read
 test       | procps               | command -v pgrep    | finds processes that should be gone
+test       | dpkg-dev             | command -v dpkg-shlibdeps | finds what the Debian package depends on
+test       | file                 | command -v file     | tells cpack which files are programs
 test       | git                  | command -v git      | tells the project's files from others
 test       | zookeeper            |                     | zkCli.sh, to compare with
 test       | clang                | command -v clang++  | the second compiler, for the sanitizer builds

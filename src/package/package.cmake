@@ -1,0 +1,38 @@
+# Packages, made by `cpack` in the build directory: `cpack -G DEB` for Debian, and with
+# `--config CPackSourceConfig.cmake` a tarball of the sources. Name, version and description are the project's.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME ${PROJECT_NAME})
+set(CPACK_PACKAGE_VENDOR "the zksh maintainers")
+set(CPACK_PACKAGE_CONTACT "zksh maintainers <maintainers@users.noreply.a-seed-34d33a86.example>")
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "native, interactive shell for Apache ZooKeeper")
+set(CPACK_PACKAGE_DESCRIPTION "\
+zksh has the commands of ZooKeeper's own zkCli.sh and starts in milliseconds:
+a prompt with completion of node paths, hints and history, scripts with exact
+exit statuses, whole trees (find, dump, apply, diff), the four-letter words
+of all servers, and locks to take, watch and demonstrate by hand.")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_CMAKE_PROJECTS "${CMAKE_BINARY_DIR};${PROJECT_NAME};ALL;/")
+
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # what the program is linked with; needs dpkg-dev
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "less")
+# For --sandbox, which starts servers of its own.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libzookeeper-java, default-jre-headless")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+# What Debian wants beside what every installation has.
+set(package_directory ${CMAKE_CURRENT_LIST_DIR})
+string(TIMESTAMP changelog_date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+configure_file(${package_directory}/changelog.in ${CMAKE_BINARY_DIR}/package/changelog @ONLY)
+configure_file(${package_directory}/debian_files.cmake.in ${CMAKE_BINARY_DIR}/package/debian_files.cmake @ONLY)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_BINARY_DIR}/package/debian_files.cmake)
+
+set(CPACK_SOURCE_GENERATOR TGZ)
+set(CPACK_SOURCE_PACKAGE_FILE_NAME ${PROJECT_NAME}-${PROJECT_VERSION})
+set(CPACK_SOURCE_IGNORE_FILES "/\\\\.git(/|$)" "/build[^/]*/" "/__pycache__/" "~$")
+
+include(CPack)
