@@ -38,6 +38,9 @@ struct Raw {
   std::string profile;
   std::string color;
   std::string auth_file;
+  std::map<std::string_view, std::string> security;  // by the names of security_options
+  bool tls = false;
+  bool tls_no_verify = false;
   int log_level = 0;
   bool any_server = false;
   bool read_only = false;
@@ -76,6 +79,16 @@ void declare_scripts(CLI::App& app, Raw& raw) {
       ->type_name("N");
 }
 
+/// TLS and SASL.
+void declare_security(CLI::App& app, Raw& raw) {
+  app.add_flag("--tls", raw.tls, "Connect with TLS");
+  for (const auto& [name, value, help] : security_options())
+    app.add_option(fmt::format("--{}", name), raw.security[name], std::string(help))
+        ->type_name(std::string(value));
+  app.add_flag("--tls-no-verify", raw.tls_no_verify,
+               "Whatever certificate the server shows will do: no protection from an impostor");
+}
+
 void declare(CLI::App& app, Raw& raw) {
   app.set_help_flag();
   app.prefix_command();
@@ -97,6 +110,7 @@ void declare(CLI::App& app, Raw& raw) {
          "--auth-file", raw.auth_file,
          "Add the credentials of this file to every session: lines of scheme and credential")
       ->type_name("FILE");
+  declare_security(app, raw);
   declare_scripts(app, raw);
   app.add_option("-o,--output", raw.format,
                  "zkcli (as zkCli.sh prints), plain (one item a line) or json (one value a line)")
@@ -255,6 +269,11 @@ void overlay(const CLI::App& app, const Raw& raw, Configuration& config) {
   for (const auto& [key, option, value] : options)
     if (app.count(option) > 0) config.set(key, *value, option);
   if (raw.read_only) config.set("read-only", "on", "--read-only");
+  for (const auto& [name, text] : raw.security)
+    if (const auto option = fmt::format("--{}", name); app.count(option) > 0)
+      config.set(name, text, option);
+  if (raw.tls) config.set("tls", "on", "--tls");
+  if (raw.tls_no_verify) config.set("tls-verify", "off", "--tls-no-verify");
 }
 
 /// What the configuration says of the session and the output. Throws UsageError.
@@ -343,7 +362,6 @@ Arguments parse_arguments(int count, const char* const* words) {
   else if (!arguments.command.empty() && arguments.command.front().starts_with('-') &&
            arguments.command.front().size() > 1)
     reject_unknown(app, arguments.command.front());
-  if (!raw.client_configuration.empty()) check_client_configuration(raw.client_configuration);
   arguments.session.read_only = raw.any_server;
   arguments.session.log_level = raw.log_level;
   auto& config = arguments.configuration;
@@ -351,9 +369,12 @@ Arguments parse_arguments(int count, const char* const* words) {
       wanted_profile(app.count("--profile") > 0 ? std::optional(raw.profile) : std::nullopt));
   overlay(app, raw, config);
   take(config, arguments);
+  arguments.sandbox_servers = parse_sandbox(app, raw.sandbox);
+  if (arguments.sandbox_servers == 0)
+    arguments.session.security =
+        take_security(config, with_home(raw.client_configuration), arguments.warning);
   if (raw.show_config) arguments.answer = config.report();
   arguments.keep_going = raw.keep_going;
-  arguments.sandbox_servers = parse_sandbox(app, raw.sandbox);
   arguments.scripts = script_order(app, raw);
   arguments.pipe = parse_pipe(raw, arguments);
   if (!arguments.scripts.empty() && !arguments.command.empty())

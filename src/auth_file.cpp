@@ -42,16 +42,20 @@ std::vector<Credential> parse_auth_file(const std::string& text, const std::stri
   return credentials;
 }
 
-AuthFile read_auth_file(const std::string& name) {
-  AuthFile file{.credentials = parse_auth_file(read_file(name), name), .warning = {}};
+std::string warning_of_readers(const std::string& name) {
   struct stat info {};
   constexpr mode_t of_others = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
-  if (stat(name.c_str(), &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & of_others) != 0)
-    file.warning = fmt::format(
-        "warning: others can read or write the credentials in {} (mode {:03o}); chmod 600 keeps "
-        "them out",
-        name, info.st_mode & 0777U);
-  return file;
+  if (stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || (info.st_mode & of_others) == 0)
+    return {};
+  return fmt::format(
+      "warning: others can read or write the credentials in {} (mode {:03o}); chmod 600 keeps "
+      "them out",
+      name, info.st_mode & 0777U);
+}
+
+AuthFile read_auth_file(const std::string& name) {
+  return {.credentials = parse_auth_file(read_file(name), name),
+          .warning = warning_of_readers(name)};
 }
 
 }  // namespace zksh

@@ -19,6 +19,10 @@ struct AuthFile {
 /// has no credential, or when there is none at all.
 std::vector<Credential> parse_auth_file(const std::string& text, const std::string& name);
 
+/// A sentence for the user when others than the owner can read or write a file with credentials,
+/// else empty.
+std::string warning_of_readers(const std::string& name);
+
 /// Reads a file. Throws UsageError as parse_auth_file, or when it cannot be read.
 AuthFile read_auth_file(const std::string& name);
 

@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "read_file.h"
+#include "session_library.h"
 #include "utf8.h"
 
 #include <fmt/core.h>
@@ -70,6 +71,84 @@ std::size_t key_end(std::string_view line) {
   return line.size();
 }
 
+constexpr std::string_view conversions =
+    "\n  keytool -importkeystore -srckeystore STORE -destkeystore store.p12 -deststoretype PKCS12"
+    "   (from JKS)"
+    "\n  openssl pkcs12 -in store.p12 -nodes -out client.pem   (a key and its certificate)"
+    "\n  keytool -exportcert -rfc -alias ALIAS -keystore STORE -file ca.pem   (an authority)"
+    "\nthen --tls-cert client.pem --tls-ca ca.pem, or type PEM in the properties";
+
+/// The file of a store, which must be PEM; the rules of the type are those of Java's client.
+std::string pem_store(const Properties& properties, const std::string& store,
+                      const std::string& file) {
+  const auto found = properties.find(store + ".location");
+  if (found == properties.end() || found->second.empty()) return {};
+  const auto type = properties.find(store + ".type");
+  const bool pem = type != properties.end() && !type->second.empty()
+                       ? type->second == "PEM" || type->second == "pem"
+                       : found->second.ends_with(".pem");
+  if (!pem)
+    throw UsageError(fmt::format("-client-configuration: {} sets {}.location to {}, which is not "
+                                 "PEM: OpenSSL reads no Java keystore; convert it once with{}",
+                                 file, store, found->second, conversions));
+  return found->second;
+}
+
+/// Java's client finds its user in a JAAS file, which is full of Java.
+void refuse_jaas(const Properties& properties, const std::string& file,
+                 const Configuration& configuration) {
+  const auto asks = std::ranges::find_if(properties, [](const auto& entry) {
+    return entry.first.starts_with("zookeeper.sasl.") && entry.second != "false";
+  });
+  if (asks == properties.end()) return;
+  const auto what = fmt::format("-client-configuration: {} sets {}", file, asks->first);
+  if (!has_sasl()) refuse_missing(what, "SASL");
+  if (configuration.text("sasl-user").empty())
+    throw UsageError(
+        what + ", but zksh reads no JAAS file: give --sasl-user and --sasl-password-file");
+}
+
+/// What a file asks for that no key of the configuration holds.
+struct ClientConfiguration {
+  std::string key_password{};
+  std::string warning{};
+};
+
+ClientConfiguration take_client_configuration(const std::string& file,
+                                              Configuration& configuration) {
+  const auto properties = parse_properties(read_file(file));
+  const auto value = [&](const std::string& key) {
+    const auto found = properties.find(key);
+    return found == properties.end() ? std::string() : found->second;
+  };
+  refuse_jaas(properties, file, configuration);
+  ClientConfiguration asked;
+  const auto stray = std::ranges::find_if(
+      properties, [](const auto& entry) { return entry.first.starts_with("zookeeper.ssl."); });
+  if (value("zookeeper.client.secure") != "true") {
+    if (stray != properties.end())
+      asked.warning = fmt::format(
+          "warning: {} sets {}, but not zookeeper.client.secure=true: no TLS is used, as in "
+          "zkCli.sh",
+          file, stray->first);
+    return asked;
+  }
+  if (!has_tls())
+    refuse_missing(fmt::format("-client-configuration: {} sets zookeeper.client.secure", file),
+                   "TLS");
+  const auto set = [&](std::string_view key, const std::string& text) {
+    if (!text.empty() && !configuration[key].origin.starts_with("--"))
+      configuration.set(key, text, "-client-configuration " + file);
+  };
+  set("tls", "on");
+  set("tls-ca", pem_store(properties, "zookeeper.ssl.trustStore", file));
+  set("tls-cert", pem_store(properties, "zookeeper.ssl.keyStore", file));
+  set("tls-key-password-file", value("zookeeper.ssl.keyStore.passwordPath"));
+  if (value("zookeeper.ssl.hostnameVerification") == "false") set("tls-verify-name", "off");
+  asked.key_password = value("zookeeper.ssl.keyStore.password");
+  return asked;
+}
+
 }  // namespace
 
 Properties parse_properties(std::string_view text) {
@@ -86,17 +165,15 @@ Properties parse_properties(std::string_view text) {
   return properties;
 }
 
-void check_client_configuration(const std::string& file) {
-  for (const auto& [key, value] : parse_properties(read_file(file))) {
-    const bool secure = key == "zookeeper.client.secure" && value == "true";
-    const bool tls = secure || key.starts_with("zookeeper.ssl.");
-    const bool sasl = key.starts_with("zookeeper.sasl.") && value != "false";
-    if (tls || sasl)
-      throw UsageError(
-          fmt::format("-client-configuration: {} sets {}, but this build has no {}: Debian's "
-                      "ZooKeeper C client is built without",
-                      file, key, tls ? "TLS" : "SASL"));
-  }
+Security take_security(Configuration& configuration, const std::string& client_file,
+                       std::string& warning) {
+  ClientConfiguration asked;
+  if (!client_file.empty()) asked = take_client_configuration(client_file, configuration);
+  auto security = parse_security(configuration);
+  if (security.tls.key_password.empty()) security.tls.key_password = asked.key_password;
+  for (const auto& said : {asked.warning, security.warning})
+    if (!said.empty()) warning += (warning.empty() ? "" : "\nzksh: ") + said;
+  return security;
 }
 
 }  // namespace zksh

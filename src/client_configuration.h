@@ -1,6 +1,9 @@
 // Client configuration: the properties file of zkCli's -client-configuration.
 #pragma once
 
+#include "configuration.h"
+#include "security.h"
+
 #include <map>
 #include <string>
 #include <string_view>
@@ -13,8 +16,11 @@ using Properties = std::map<std::string, std::string>;
 /// # and ! comments, a backslash at the end of a line continues it, \t \n \r \f \uXXXX escapes.
 Properties parse_properties(std::string_view text);
 
-/// Reads a file as zkCli.sh does and refuses, with UsageError, what this build cannot do: it has
-/// neither TLS nor SASL. Other keys steer Java's client alone and are let through. May block.
-void check_client_configuration(const std::string& file);
+/// How sessions are secured: as the configuration says, and a file of zkCli's, read as zkCli.sh does
+/// (empty: none), whose values go into the configuration where no option says otherwise. Keys that
+/// steer Java's client alone are let through. `warning`: a line for the user is added to it. Throws
+/// UsageError as parse_security, and for what only Java can do, naming the way to do it here. Blocks.
+Security take_security(Configuration& configuration, const std::string& client_file,
+                       std::string& warning);
 
 }  // namespace zksh

@@ -60,8 +60,18 @@ std::span<const Configuration::Key> Configuration::keys() {
       {"production", "off", "The prompt shows the profile in red, and removals ask for the name."},
       {"profile", "", "The profile in use; only above the first section of a file."},
       {"read-only", "off", "No write is sent; a read-only server will do."},
+      {"sasl-mechanism", "", "Authenticate with SASL; DIGEST-MD5 when there is a user."},
+      {"sasl-password-file", "", "The first line of this file is the user's password."},
+      {"sasl-user", "", "The user for SASL."},
       {"server", "localhost:2181", "The servers, and perhaps a chroot."},
-      {"timeout", "30000", "Session timeout in milliseconds, or with a unit."}};
+      {"timeout", "30000", "Session timeout in milliseconds, or with a unit."},
+      {"tls", "", "on: TLS; off: none; empty: TLS when another of these keys asks for it."},
+      {"tls-ca", "", "The authorities (PEM) to trust; empty: the system's."},
+      {"tls-cert", "", "The client certificate (PEM) and its chain."},
+      {"tls-key", "", "The key (PEM) of the client certificate; empty: in the same file."},
+      {"tls-key-password-file", "", "The first line of this file opens the key."},
+      {"tls-verify", "on", "Whether the server's certificate, and the name in it, must be right."},
+      {"tls-verify-name", "on", "Whether the name in the server's certificate must be right."}};
   return all;
 }
 

@@ -160,7 +160,8 @@ bool same_host(const std::string& one, const std::string& other) {
   return false;
 }
 
-std::string why_unreachable(const ConnectString& servers) {
+std::string why_unreachable(const ConnectString& servers,
+                            const std::map<std::string, std::string>& known) {
   std::vector<Attempt> attempts;
   for (const auto& server : servers.servers) attempts.push_back(start_attempt(server));
   std::vector<pollfd> waiting;
@@ -171,7 +172,10 @@ std::string why_unreachable(const ConnectString& servers) {
   poll(waiting.data(), waiting.size(), 500);
   std::string text;
   for (std::size_t i = 0; i < attempts.size(); ++i) {
-    finish_attempt(attempts[i], (waiting[i].revents & POLLOUT) != 0);
+    const bool answered = (waiting[i].revents & POLLOUT) != 0;
+    const auto said = known.find(attempts[i].server);
+    if (answered && said != known.end()) attempts[i].problem = said->second;
+    finish_attempt(attempts[i], answered);
     text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", attempts[i].server, attempts[i].problem);
   }
   return text;

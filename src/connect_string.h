@@ -2,6 +2,7 @@
 // form.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,9 @@ ConnectString resolvable(const ConnectString& servers);
 bool same_host(const std::string& one, const std::string& other);
 
 /// Tries each server once, all at the same time, for at most a second, and says why it cannot be
-/// used: "127.0.0.1:2181: connection refused". Blocks; name look-ups may take longer.
-std::string why_unreachable(const ConnectString& servers);
+/// used: "127.0.0.1:2181: connection refused". Where `known` says more, by ServerAddress::text(),
+/// that stands for a server that accepts connections. Blocks; name look-ups may take longer.
+std::string why_unreachable(const ConnectString& servers,
+                            const std::map<std::string, std::string>& known = {});
 
 }  // namespace zksh

@@ -21,6 +21,10 @@ try test   | default-jre-headless | java_runtime        | the Java that the serv
 try test   | less                 | command -v less     | shows what is longer than the screen
 test       | libgtest-dev         |                     | GoogleTest, for the unit tests
 test       | libgmock-dev         |                     | its matchers
+test       | libssl-dev           |                     | TLS, in the C client that is built from source
+test       | libsasl2-dev         |                     | SASL, in the same
+test       | libsasl2-modules     |                     | its DIGEST-MD5
+test       | openssl              | command -v openssl  | makes certificates
 test       | python3              | test -x /usr/bin/python3 | runs the transcripts and screen tests
 test       | python3-kazoo        |                     | another client, which changes nodes behind zksh's back
 test       | libcurator-recipes-java |               | Curator's locks, which zksh shares paths with

@@ -377,12 +377,13 @@ int Interpreter::unknown_command(const std::string& typed) {
 }
 
 int Interpreter::not_connected() {
+  const bool refused = around_.client.current_state() == SessionState::AuthFailed;
+  const int result = refused ? status::not_authorised : status::no_connection;
   if (speaks_as_zkcli())
     out_.line("Not connected");
   else
-    report_error(
-        out_, Error("not connected; `connect [HOST:PORT]` opens a session", status::no_connection));
-  return status::no_connection;
+    report_error(out_, Error("not connected; `connect [HOST:PORT]` opens a session", result));
+  return result;
 }
 
 }  // namespace zksh

@@ -11,9 +11,9 @@ constexpr auto event_format = "\nWATCHER::\n\nWatchedEvent state:{} type:{} path
 
 }  // namespace
 
-void News::operator()(const Monitor::Held& held, const Event& event, const std::string& auth_file) {
+void News::operator()(const Monitor::Held& held, const Event& event, const std::string& refusal) {
   if (event.type == Event::Type::Session && event.state == SessionState::AuthFailed)
-    authentication_news(held, auth_file);
+    authentication_news(held, refusal);
   else if (event.type == Event::Type::Session)
     connection_news(held, event.state);
   else
@@ -66,14 +66,11 @@ void News::connection_news(const Monitor::Held& held, SessionState state) {
 }
 
 /// zkCli.sh knows no file of credentials: what is said of one is said to its users, too.
-void News::authentication_news(const Monitor::Held& held, const std::string& auth_file) {
+void News::authentication_news(const Monitor::Held& held, const std::string& refusal) {
   if (input_ == Input::Pipe && settings_.print_watches)
     queue_.add(held, Stream::Out, fmt::format(event_format, "AuthFailed", "None", "null"));
-  if (!auth_file.empty())
-    warn(held, fmt::format("authentication failed: the servers do not know a scheme of the auth "
-                           "file {}, or refuse its credential, and every session that has it is "
-                           "dead; correct the file and start zksh again",
-                           auth_file));
+  if (!refusal.empty())
+    warn(held, "authentication failed: " + refusal);
   else if (input_ != Input::Pipe)
     warn(held, "authentication failed: the session is dead; `connect` opens another");
 }

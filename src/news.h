@@ -17,15 +17,15 @@ class News {
   News(OutputQueue& queue, const Settings& settings, OutputStyle style, Input input)
       : queue_(queue), settings_(settings), style_(style), input_(input) {}
 
-  /// `auth_file`: the one that all credentials are from, or empty.
-  void operator()(const Monitor::Held& held, const Event& event, const std::string& auth_file = {});
+  /// `refusal`: of a session that is dead, as Session::refusal has it.
+  void operator()(const Monitor::Held& held, const Event& event, const std::string& refusal = {});
   /// A line on stderr, whatever is switched off.
   void warn(const Monitor::Held& held, const std::string& text);
 
  private:
   void watch_event(const Monitor::Held& held, const Event& event);
   void connection_news(const Monitor::Held& held, SessionState state);
-  void authentication_news(const Monitor::Held& held, const std::string& auth_file);
+  void authentication_news(const Monitor::Held& held, const std::string& refusal);
 
   OutputQueue& queue_;
   const Settings& settings_;

@@ -14,6 +14,7 @@
 #include "read_only_client.h"
 #include "report.h"
 #include "sandbox.h"
+#include "session_library.h"
 #include "shell.h"
 #include "signal_relay.h"
 #include "transaction.h"
@@ -192,7 +193,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
                   sandbox ? sandbox->connect_string() : arguments.server,
                   [&](const Monitor::Held& held, const Event& event) {
                     if (!watches.hear(held, event))
-                      news(held, event, session.file_of_all_credentials(held));
+                      news(held, event, session.refusal(held));
                     // The prompt shows the state, also where there is no news to print.
                     if (event.type == Event::Type::Session) eventfd_write(base.loop.wake_fd(), 1);
                   });
@@ -236,6 +237,7 @@ int run(const Arguments& arguments) {
       queue.add(Stream::Out, *arguments.answer, stop);
       return status::ok;
     });
+  prepare_security(arguments.session.security);
   const auto [sandbox, started] =
       start_sandbox(base.supervisor, base.monitor, queue, style, arguments.sandbox_servers);
   if (started != status::ok) return started;

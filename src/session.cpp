@@ -4,6 +4,7 @@
 #include "afterwards.h"
 #include "connect_string.h"
 #include "session_handle.h"
+#include "session_opening.h"
 #include "wire_guard.h"
 
 #include <fmt/core.h>
@@ -38,6 +39,7 @@ std::size_t watch_key(const std::string& path, WatchKind kind) {
 }  // namespace
 
 Session::Handle::~Handle() {
+  hang_up_handshakes();
   if (zh) zookeeper_close(zh);
   session.monitor_.change([&](const Monitor::Held& held) {
     for (Call* call : std::exchange(calls, {})) {
@@ -160,8 +162,8 @@ void Session::open(const std::string& server) {
   replace(fresh, server);
   const int flags = ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0);
   const auto init = [&](const ConnectString& to) {
-    return zookeeper_init(to.for_c_client().c_str(), Handle::on_event, settings_.session_timeout_ms,
-                          nullptr, fresh.get(), flags);
+    return open_handle(monitor_, settings_.security, to, Handle::on_event,
+                       settings_.session_timeout_ms, fresh.get(), flags);
   };
   zhandle_t* zh = init(address);
   if (!zh && address.servers.size() > 1) {
@@ -230,8 +232,9 @@ std::string Session::connection_problem() {
       "; every connection ended before the auth file {} was accepted: does it name a scheme that "
       "the servers do not know?",
       file);
+  const auto failures = monitor_.look([](const Monitor::Held& held) { return tls_failures(held); });
   const auto refused = refused_answer();
-  return why_unreachable(parse_connect_string(text)) + (file.empty() ? "" : hint) +
+  return why_unreachable(parse_connect_string(text), failures) + (file.empty() ? "" : hint) +
          (refused.empty() ? "" : "; " + refused);
 }
 
@@ -248,6 +251,7 @@ void Session::open_again() {
 
 void Session::await_connection(const std::string& path, const std::stop_token& stop) {
   std::size_t refused = 0;
+  const auto servers = parse_connect_string(server());
   const auto give_up = Clock::now() + settings_.connect_timeout;
   while (true) {
     SessionState now{};
@@ -278,10 +282,14 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
     // A new session is waited for. A lost connection is given one round over the servers: the C
     // client fails what is queued at each failed attempt, which a read without a purpose shows.
     const auto probe = patient ? nullptr : start_exists("/", Watch::none());
+    bool refused_all = false;  // for TLS: what is wrong with a certificate stays wrong
     monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
-      return state_->state != SessionState::Connecting || (probe && (*probe)(held));
+      refused_all = tls_failed_everywhere(held, servers);
+      return state_->state != SessionState::Connecting || refused_all || (probe && (*probe)(held));
     });
-    if (probe && ++refused >= parse_connect_string(server()).servers.size() &&
+    if (refused_all && current_state() == SessionState::Connecting)
+      throw ZkError(code::connection_loss, path);
+    if (probe && ++refused >= servers.servers.size() &&
         current_state() == SessionState::Connecting)
       throw ZkError(code::connection_loss, path);
   }

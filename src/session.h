@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client.h"
+#include "security.h"
 
 #include <chrono>
 #include <cstdint>
@@ -19,6 +20,7 @@ struct SessionSettings {
   int log_level = 0;                      ///< of the C client, to stderr: 0 nothing … 4 debug
   std::vector<Credential> credentials{};  ///< added to every session when it is opened
   std::string credentials_file{};         ///< where they are from, for messages
+  Security security{};                    ///< as prepare_security was given it
 };
 
 /// A session with ZooKeeper. An expired one is replaced by a new one at the next request.
@@ -54,6 +56,9 @@ class Session final : public Client {
   /// The file of the settings' credentials, while the session has sent no others: when such a
   /// session is dead for its credentials, any other fails as it did. Else empty.
   std::string file_of_all_credentials(const Monitor::Held& held) const;
+  /// When the session is dead for what the settings have it say who it is: what that is, and what to
+  /// do, behind "authentication failed: "; else empty.
+  std::string refusal(const Monitor::Held& held) const;
 
   Pending<Created> start_create(const CreateOp& op) override;
   Pending<Nothing> start_remove(const RemoveOp& op) override;

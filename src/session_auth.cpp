@@ -80,6 +80,9 @@ std::vector<Identity> Session::identities() {
   if (!connected || !zh) return {};
   std::vector<Identity> all;
   if (const auto own = own_address(zh); !own.empty()) all.push_back({.scheme = "ip", .id = own});
+  // The servers' name for it may be longer with Kerberos, whose realm they cut off or not.
+  if (const auto& sasl = settings_.security.sasl; sasl.mechanism == "DIGEST-MD5")
+    all.push_back({.scheme = "sasl", .id = sasl.user});
   for (const auto& [scheme, secret] : added) {
     auto identity = identity_of(scheme, secret);
     if (std::ranges::count(all, identity) == 0) all.push_back(std::move(identity));
@@ -89,6 +92,20 @@ std::vector<Identity> Session::identities() {
 
 std::string Session::file_of_all_credentials(const Monitor::Held& /*held*/) const {
   return state_->other_credentials ? "" : settings_.credentials_file;
+}
+
+std::string Session::refusal(const Monitor::Held& held) const {
+  const auto& sasl = settings_.security.sasl;
+  if (!sasl.mechanism.empty() && !state_->other_credentials)
+    return fmt::format("the servers do not do SASL {}, or refuse {} or the password; correct it and "
+                       "start zksh again",
+                       sasl.mechanism, sasl.user.empty() ? "the user" : "the user " + sasl.user);
+  const auto file = file_of_all_credentials(held);
+  if (file.empty()) return {};
+  return fmt::format(
+      "the servers do not know a scheme of the auth file {}, or refuse its credential, and every "
+      "session that has it is dead; correct the file and start zksh again",
+      file);
 }
 
 void Session::fail_authentication() {

@@ -89,10 +89,11 @@ class Server:
     Start it from the main thread: it is killed when the thread that started it ends.
     """
 
-    def __init__(self, config=None, extended_types=False, quick_start=True, jvm_flags=()):
+    def __init__(self, config=None, extended_types=False, quick_start=True, jvm_flags=(), jars=()):
         self.config = {**DEFAULT_CONFIG, **(config or {})}
         if extended_types:
             self.config["extendedTypesEnabled"] = "true"
+        self.jars = jars
         self.jvm_flags = JVM_FLAGS + (QUICK_START if quick_start else []) + list(jvm_flags)
         self.directory = None
         self.port = None
@@ -139,7 +140,7 @@ class Server:
             cfg.writelines(f"{key}={value}\n" for key, value in self.config.items())
         with open(os.path.join(self.directory, "log"), "wb") as log:
             self.process = subprocess.Popen(
-                [shutil.which("java") or "java", *self.jvm_flags, "-cp", class_path(),
+                [shutil.which("java") or "java", *self.jvm_flags, "-cp", ":".join([class_path(), *self.jars]),
                  "org.apache.zookeeper.server.quorum.QuorumPeerMain", path],
                 cwd=self.directory, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 preexec_fn=die_with_parent)

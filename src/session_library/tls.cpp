@@ -1,0 +1,125 @@
+// TLS: the process's context, and what its handshakes came to.
+#include "tls.h"
+
+#include "error.h"
+#include "session_library.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <openssl/err.h>
+
+namespace zksh {
+namespace {
+
+std::unique_ptr<Tls>& the_tls() {
+  static std::unique_ptr<Tls> one;
+  return one;
+}
+
+/// What OpenSSL says of its last failure, or the system behind it.
+std::string reason() {
+  const auto first = ERR_peek_error();
+  if (ERR_GET_LIB(first) == ERR_LIB_SYS) return std::strerror(ERR_GET_REASON(first));
+  const char* const text = ERR_reason_error_string(ERR_peek_last_error());
+  return text ? text : "no reason is given";
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& file) {
+  throw UsageError(fmt::format("{} {} cannot be used: {}", what, file, reason()));
+}
+
+/// The password of a key is never asked for at the terminal.
+int give_password(char* buffer, int size, int /*writing*/, void* user) {
+  const auto& password = *static_cast<const std::string*>(user);
+  if (password.size() >= static_cast<std::size_t>(size)) return -1;
+  std::ranges::copy(password, buffer);
+  return static_cast<int>(password.size());
+}
+
+void load_certificate(SSL_CTX* context, TlsSettings& settings) {
+  if (SSL_CTX_use_certificate_chain_file(context, settings.certificate.c_str()) != 1)
+    refuse("the client certificate", settings.certificate);
+  SSL_CTX_set_default_passwd_cb(context, give_password);
+  SSL_CTX_set_default_passwd_cb_userdata(context, &settings.key_password);
+  ERR_clear_error();
+  if (SSL_CTX_use_PrivateKey_file(context, settings.key.c_str(), SSL_FILETYPE_PEM) == 1) return;
+  const auto first = ERR_peek_error();
+  const bool pem = ERR_GET_LIB(first) == ERR_LIB_PEM || ERR_GET_LIB(first) == ERR_LIB_PROV ||
+                   ERR_GET_LIB(first) == ERR_LIB_EVP;
+  if (pem && ERR_GET_REASON(first) != PEM_R_NO_START_LINE)
+    throw UsageError(fmt::format(
+        "the client certificate's key {} cannot be used: {}", settings.key,
+        settings.key_password.empty()
+            ? "it has a password; --tls-key-password-file names a file whose first line it is"
+            : "its password is another one"));
+  refuse("the client certificate's key", settings.key);
+}
+
+}  // namespace
+
+Tls::Tls(const TlsSettings& settings)
+    : settings_(settings), context_(SSL_CTX_new(TLS_client_method())) {
+  if (!context_) throw Error("OpenSSL cannot be used: " + reason());
+  ERR_clear_error();
+  // The C client gives what it sends a second time from another place.
+  SSL_CTX_set_mode(context(), SSL_MODE_AUTO_RETRY | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_verify(context(), settings_.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+  if (settings_.ca.empty())
+    SSL_CTX_set_default_verify_paths(context());
+  else if (SSL_CTX_load_verify_locations(context(), settings_.ca.c_str(), nullptr) != 1)
+    refuse("the file of authorities", settings_.ca);
+  if (!settings_.certificate.empty()) load_certificate(context(), settings_);
+}
+
+void Tls::add(Monitor& monitor, const ConnectString& servers) {
+  monitor_ = &monitor;
+  monitor.look([&](const Monitor::Held& held) {
+    for (const auto& server : servers.servers) {
+      failures_(held).erase(server.text());
+      auto& known = servers_(held);
+      if (std::ranges::find(known, server.text(), &ServerAddress::text) == known.end())
+        known.push_back(server);
+    }
+  });
+}
+
+std::vector<ServerAddress> Tls::servers_at(const std::string& host, int port) {
+  auto servers =
+      monitor_.load()->look([&](const Monitor::Held& held) { return servers_(held); });
+  std::erase_if(servers, [&](const ServerAddress& server) { return server.port != port; });
+  auto same = servers;
+  std::erase_if(same, [&](const ServerAddress& server) { return !same_host(server.host, host); });
+  // A name whose addresses changed since the C client looked them up is one of them all the same.
+  return same.empty() ? servers : same;
+}
+
+void Tls::note(const std::vector<ServerAddress>& servers, const std::string& failure) {
+  monitor_.load()->change([&](const Monitor::Held& held) {
+    for (const auto& server : servers) {
+      if (failure.empty())
+        failures_(held).erase(server.text());
+      else
+        failures_(held)[server.text()] = failure;
+    }
+  });
+}
+
+Tls* tls() { return the_tls().get(); }
+
+void make_tls(const TlsSettings& settings) { the_tls() = std::make_unique<Tls>(settings); }
+
+const std::map<std::string, std::string>& tls_failures(const Monitor::Held& held) {
+  static const std::map<std::string, std::string> none;
+  return tls() ? tls()->failures(held) : none;
+}
+
+bool tls_failed_everywhere(const Monitor::Held& held, const ConnectString& servers) {
+  return tls() && std::ranges::all_of(servers.servers, [&](const ServerAddress& server) {
+           return tls()->failures(held).contains(server.text());
+         });
+}
+
+}  // namespace zksh

@@ -1,0 +1,130 @@
+"""SASL DIGEST-MD5 against a real server with a JAAS file, and where the password does not go."""
+import os
+import signal
+import subprocess
+import time
+
+from tls_case import ZKSH, ZKSH_TLS, Server, TlsCase, main
+
+PASSWORD = "hunter2-Zq9"
+JAAS = f"""Server {{
+  org.apache.zookeeper.server.auth.DigestLoginModule required
+  user_ann="{PASSWORD}";
+}};
+"""
+
+
+class Sasl(TlsCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        jaas = cls.file("jaas.conf", JAAS)
+        provider = "-Dzookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider"
+        cls.server = Server(jvm_flags=[f"-Djava.security.auth.login.config={jaas}", provider]).start()
+        cls.addClassCleanup(cls.server.remove)
+        cls.password = cls.file("password", PASSWORD + "\n")
+
+    def tearDown(self):
+        for name in ("zksh/config", "open"):
+            if os.path.exists(os.path.join(self.directory, name)):
+                os.unlink(os.path.join(self.directory, name))
+
+    def options(self, user="ann", password=None):
+        return ["-s", self.server.address, "--sasl-user", user, "--sasl-password-file", password or self.password]
+
+    def test_a_user_has_what_the_user_owns(self):
+        self.works(*self.options(), "-o", "plain", "create", "/mine", "x", "sasl:ann:cdrwa")
+        self.assertEqual("x\n", self.works(*self.options(), "get", "/mine"))
+        self.assertEqual(7, self.zksh("-s", self.server.address, "get", "/mine")[0])
+        self.assertEqual("ip:127.0.0.1\nsasl:ann\n", self.works(*self.options(), "-o", "plain", "whoami"))
+        self.works(*self.options(), "--sasl-mechanism", "DIGEST-MD5", "delete", "/mine")
+
+    def test_after_a_lost_connection_the_user_is_the_same(self):
+        shell = subprocess.Popen([ZKSH_TLS, *self.options(), "-o", "plain"], env=self.environment(), stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(shell.kill)
+        shell.stdin.write("create /again x sasl:ann:cdrwa\nget /again\n")
+        shell.stdin.flush()
+        self.assertEqual(["/again\n", "x\n"], [shell.stdout.readline() for _ in range(2)])
+        self.server.restart()
+        shell.stdin.write("get /again\ndelete /again\n")
+        out = shell.communicate(timeout=60)[0]
+        self.assertEqual("x", out.split("\n")[-2], out)
+
+    def test_a_wrong_password(self):
+        wrong = self.file("wrong", PASSWORD + "x\n")
+        err = self.fails(7, "authentication failed", *self.options(password=wrong), "ls", "/")
+        self.assertIn("SASL", err)
+        self.assertNotIn(PASSWORD, err)
+
+    def test_an_unknown_user(self):
+        # With a password of its own: servers of 3.8 may let anyone in who has the last user's.
+        own = self.file("own", "another\n")
+        self.fails(7, "refuse the user bob", *self.options("bob", own), "ls", "/")
+
+    def test_a_server_without_sasl(self):
+        with Server() as server:
+            self.fails(7, "do not do SASL DIGEST-MD5", "-s", server.address, "--sasl-user", "ann",
+                       "--sasl-password-file", self.password, "ls", "/")
+
+    def test_a_mechanism_that_there_is_not(self):
+        self.fails(2, "no mechanism NONESUCH; it has", *self.options(), "--sasl-mechanism", "NONESUCH", "ls", "/")
+
+    def test_what_is_missing(self):
+        server = ["-s", self.server.address]
+        self.fails(2, "--sasl-user", *server, "--sasl-password-file", self.password, "ls", "/")
+        self.fails(2, "--sasl-password-file", *server, "--sasl-user", "ann", "ls", "/")
+        self.fails(2, "No such file", *self.options(password="/nonexistent"), "ls", "/")
+        self.fails(2, "no password", *self.options(password=self.file("empty", "\n")), "ls", "/")
+        self.fails(2, "TLS and SASL together", *self.options(), "--tls", "ls", "/")
+
+    def test_a_file_that_others_can_read(self):
+        status, _, err, _ = self.zksh(*self.options(password=self.file("open", PASSWORD, 0o644)), "ls", "/")
+        self.assertEqual(0, status)
+        self.assertIn("others can read or write the credentials", err)
+        self.assertNotIn(PASSWORD, err)
+
+    def test_a_profile(self):
+        self.file("zksh/config", f"[ann]\nserver = {self.server.address}\nsasl-user = ann\n"
+                  f"sasl-password-file = {self.password}\n")
+        self.works("-p", "ann", "-c", "create /theirs x sasl:ann:cdrwa; get /theirs; delete /theirs", "-o", "plain")
+
+    def test_java_names_of_a_jaas_section(self):
+        properties = self.file("sasl.properties", "zookeeper.sasl.clientconfig=Client\n")
+        self.fails(2, "reads no JAAS file", "-s", self.server.address, "-client-configuration", properties, "ls", "/")
+        self.works(*self.options(), "-client-configuration", properties, "ls", "/")
+
+    def test_the_password_is_nowhere(self):
+        words = [ZKSH_TLS, *self.options(), "--log-level", "4", "-o", "plain"]
+        with open(os.path.join(self.directory, "log"), "w+", encoding="utf-8") as log:
+            shell = subprocess.Popen(words, env=self.environment(), stdin=subprocess.PIPE, stdout=log, stderr=log, text=True)
+            self.addCleanup(shell.kill)
+            shell.stdin.write("whoami\nlock /l -- sh -c 'cat /proc/$PPID/cmdline /proc/$$/environ; echo seen'\n")
+            shell.stdin.flush()
+            until = time.monotonic() + 30
+            while "seen" not in (said := self.read(log.name)):
+                self.assertLess(time.monotonic(), until, said)
+                time.sleep(0.02)
+            with open(f"/proc/{shell.pid}/cmdline", encoding="utf-8") as file:
+                self.assertNotIn(PASSWORD, file.read())
+            shell.communicate("deleteall /l\n", timeout=30)
+        self.assertNotIn(PASSWORD, self.read(log.name))
+        self.assertNotIn(PASSWORD, self.works(*self.options(), "--show-config"))
+
+    @staticmethod
+    def read(name):
+        with open(name, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def test_a_build_without_says_how_to_get_one(self):
+        for words in (["--sasl-user", "ann"], ["--tls"], ["--tls-ca", "/a"], ["--tls-no-verify"]):
+            status, out, err, _ = self.zksh(*words, "ls", "/", program=ZKSH)
+            if ZKSH == ZKSH_TLS:
+                self.skipTest("zksh itself has TLS and SASL")
+            self.assertEqual((2, ""), (status, out))
+            self.assertIn("ZKSH_ZOOKEEPER_SOURCE", err)
+
+
+if __name__ == "__main__":
+    signal.alarm(280)
+    main()

@@ -1,0 +1,166 @@
+"""TLS against real servers: right and wrong certificates on either side, in all ways to ask for it."""
+import os
+import signal
+import socket
+import subprocess
+import threading
+
+from certificates import Authority
+from tls_case import SKIPPED, ZKSH, TlsCase, TlsServer, main  # noqa: F401
+
+PASSWORD = "hunter2-Kw7"
+
+
+class Tls(TlsCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.authority = Authority(cls.directory, "authority")
+        cls.ca = cls.authority.certificate
+        cls.other_ca = Authority(cls.directory, "stranger").certificate
+        cls.client = cls.authority.issue("client")
+        cls.right = cls.server(cls.authority.issue("right"))
+
+    @classmethod
+    def server(cls, certificate, client_auth="none"):
+        server = TlsServer(certificate, cls.ca, client_auth).start()
+        cls.addClassCleanup(server.remove)
+        return server
+
+    def test_a_right_certificate(self):
+        self.assertEqual("[zookeeper]\n", self.works("-s", self.right.secure, "--tls-ca", self.ca, "ls", "/"))
+        name = f"localhost:{self.right.secure_port}"
+        self.assertEqual("[zookeeper]\n", self.works("-s", name, "--tls-ca", self.ca, "ls", "/"))
+
+    def test_much_at_once_in_both_directions(self):
+        with open(os.path.join(self.directory, "big"), "wb") as file:
+            file.write(os.urandom(900_000))
+        options = ["-s", self.right.secure, "--tls-ca", self.ca, "-o", "plain"]
+        self.works(*options, "create", "/big", "@" + file.name)
+        self.works(*options, "fill", "/many", "-n", "3000", "-s", "300")
+        self.assertEqual("3000\n", self.works(*options, "-c", "getAllChildrenNumber /many"))
+        read = subprocess.run([os.environ["ZKSH_TLS"], *options, "get", "/big"], capture_output=True,
+                              env=self.environment(), timeout=60, check=True).stdout
+        with open(file.name, "rb") as file:
+            self.assertEqual(file.read(), read)
+        self.assertEqual(3001, len(self.works(*options, "find", "/many").splitlines()))
+        self.works(*options, "-c", "deleteall /many; delete /big")
+
+    def test_an_authority_that_signed_nothing_here(self):
+        self.fails(3, "certificate is refused: unable to get local issuer certificate", "-s", self.right.secure,
+                   "--tls-ca", self.other_ca, "ls", "/")
+        self.fails(3, "certificate is refused", "-s", self.right.secure, "--tls", "ls", "/")
+
+    def test_an_expired_certificate(self):
+        server = self.server(self.authority.issue("expired", days=-1))
+        self.fails(3, "certificate is refused: certificate has expired", "-s", server.secure, "--tls-ca", self.ca,
+                   "ls", "/")
+        self.assertEqual("[zookeeper]\n", self.works("-s", server.secure, "--tls-no-verify", "ls", "/"))
+
+    def test_a_certificate_for_another_host(self):
+        server = self.server(self.authority.issue("other", "DNS:zookeeper.example"))
+        options = ["-s", server.secure, "--tls-ca", self.ca]
+        self.fails(3, "certificate is not for 127.0.0.1, but for zookeeper.example", *options, "ls", "/")
+        self.assertEqual("[zookeeper]\n", self.works(*options, "--tls-no-verify", "ls", "/"))
+        properties = self.file("unnamed.properties", f"zookeeper.client.secure=true\n"
+                               f"zookeeper.ssl.trustStore.location={self.ca}\n"
+                               f"zookeeper.ssl.hostnameVerification=false\n")
+        self.assertEqual("[zookeeper]\n", self.works("-s", server.secure, "-client-configuration", properties, "ls", "/"))
+
+    def test_a_server_that_demands_a_client_certificate(self):
+        server = self.server(os.path.join(self.directory, "right.pem"), "need")
+        options = ["-s", server.secure, "--tls-ca", self.ca]
+        self.fails(3, "it may want a client certificate: --tls-cert", *options, "ls", "/")
+        stranger = Authority(self.directory, "elsewhere").issue("intruder")
+        self.fails(3, "TLS: the server refuses", *options, "--tls-cert", stranger, "ls", "/")
+        self.assertEqual("[zookeeper]\n", self.works(*options, "--tls-cert", self.client, "ls", "/"))
+        apart = [os.path.join(self.directory, f"client.{part}") for part in ("crt", "key")]
+        self.assertEqual("[zookeeper]\n", self.works(*options, "--tls-cert", apart[0], "--tls-key", apart[1], "ls", "/"))
+        self.assertIn("CN=client", self.works(*options, "-o", "plain", "--tls-cert", self.client, "-c",
+                                              "create /mine x auth::cdrwa; getAcl /mine; get /mine; delete /mine"))
+        self.keys_with_a_password(options)
+        properties = self.file("client.properties", f"zookeeper.client.secure=true\n"
+                               f"zookeeper.ssl.keyStore.location={self.client}\n"
+                               f"zookeeper.ssl.trustStore.location={self.ca}\n"
+                               "zookeeper.clientCnxnSocket=org.apache.zookeeper.ClientCnxnSocketNetty\n")
+        self.assertEqual("[zookeeper]\n", self.works("-s", server.secure, "-client-configuration", properties, "ls", "/"))
+
+    def keys_with_a_password(self, options):
+        locked = os.path.join(self.directory, "locked.key")
+        subprocess.run(["openssl", "ec", "-aes256", "-passout", f"pass:{PASSWORD}", "-in",
+                        os.path.join(self.directory, "client.key"), "-out", locked], check=True, capture_output=True)
+        options = [*options, "--tls-cert", os.path.join(self.directory, "client.crt"), "--tls-key", locked]
+        right = self.file("password", PASSWORD + "\n")
+        self.assertEqual("[zookeeper]\n", self.works(*options, "--tls-key-password-file", right, "ls", "/"))
+        self.fails(2, "it has a password", *options, "ls", "/")
+        wrong = self.file("wrong", PASSWORD + "x\n")
+        err = self.fails(2, "its password is another one", *options, "--tls-key-password-file", wrong, "ls", "/")
+        self.assertNotIn(PASSWORD, err)
+        self.assertNotIn(PASSWORD, self.works(*options, "--tls-key-password-file", right, "--show-config"))
+        os.chmod(right, 0o644)
+        status, _, err, _ = self.zksh(*options, "--tls-key-password-file", right, "ls", "/")
+        self.assertIn("others can read or write the credentials", err)
+        self.assertEqual(0, status)
+
+    def test_a_port_without_tls(self):
+        self.fails(3, "TLS", "-s", self.right.address, "--tls-ca", self.ca, "ls", "/")
+
+    def test_a_port_that_says_nothing(self):
+        with socket.create_server(("127.0.0.1", 0)) as mute:
+            self.fails(3, "the server does not answer the handshake", "-s", f"127.0.0.1:{mute.getsockname()[1]}",
+                       "--tls-ca", self.ca, "ls", "/")
+
+    def test_ctrl_c_during_a_handshake(self):
+        with socket.create_server(("127.0.0.1", 0)) as mute:
+            words = [os.environ["ZKSH_TLS"], "-s", f"127.0.0.1:{mute.getsockname()[1]}", "--tls-ca", self.ca, "ls", "/"]
+            process = subprocess.Popen(words, env=self.environment(), stderr=subprocess.DEVNULL)
+            with mute.accept()[0] as connection:
+                connection.recv(1)
+                process.send_signal(signal.SIGINT)
+                self.assertEqual(130, process.wait(4))
+
+    def test_one_good_server_of_two(self):
+        with socket.create_server(("127.0.0.1", 0)) as wrong:
+            def close_all():
+                while True:
+                    try:
+                        wrong.accept()[0].close()
+                    except OSError:
+                        return
+            threading.Thread(target=close_all, daemon=True).start()
+            servers = f"127.0.0.1:{wrong.getsockname()[1]},{self.right.secure}"
+            self.assertEqual("[zookeeper]\n", self.works("-s", servers, "--tls-ca", self.ca, "ls", "/"))
+            wrong.shutdown(socket.SHUT_RDWR)
+
+    def test_plain_text_to_a_port_for_tls(self):
+        self.fails(3, "no connection", "-s", self.right.secure, "--connect-timeout", "2s", "ls", "/")
+
+    def test_a_profile(self):
+        self.file("zksh/config", f"[secure]\nserver = {self.right.secure}\ntls-ca = {self.ca}\n"
+                  f"[plain]\nserver = {self.right.address}\n")
+        self.assertEqual("[zookeeper]\n", self.works("-p", "secure", "ls", "/"))
+        self.assertEqual("[zookeeper]\n", self.works("-p", "plain", "ls", "/"))
+        # A sandbox has no TLS, whatever is configured.
+        self.assertEqual((0, "[zookeeper]\n"), self.zksh("-p", "secure", "--sandbox", "ls", "/")[:2])
+        os.unlink(os.path.join(self.directory, "zksh/config"))
+
+    def test_files_that_cannot_be_used(self):
+        for words, expected in ((["--tls-ca", "/nonexistent"], "No such file"), (["--tls-ca", __file__], "no certificate"),
+                                (["--tls-cert", "/nonexistent"], "No such file"), (["--tls-cert", self.ca], "key"),
+                                (["--tls-cert", self.client, "--tls-key", __file__], "key"),
+                                (["--tls-key", self.client], "--tls-cert names it")):
+            with self.subTest(words=words):
+                self.fails(2, expected, "-s", self.right.secure, *words, "ls", "/")
+
+    def test_java_keystores(self):
+        for line in ("zookeeper.ssl.keyStore.location=/a/store.jks", "zookeeper.ssl.trustStore.location=/a/store.p12",
+                     "zookeeper.ssl.trustStore.location=/a/b.pem\nzookeeper.ssl.trustStore.type=JKS"):
+            properties = self.file("java.properties", f"zookeeper.client.secure=true\n{line}\n"
+                                   f"zookeeper.ssl.keyStore.password={PASSWORD}\n")
+            err = self.fails(2, "keytool -importkeystore", "-client-configuration", properties, "ls", "/")
+            self.assertNotIn(PASSWORD, err)
+
+
+if __name__ == "__main__":
+    signal.alarm(280)
+    main()

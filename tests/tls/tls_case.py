@@ -1,0 +1,81 @@
+"""What the tests of TLS and SASL share: a zksh that has them, and servers that want them."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from server import Server, free_port  # noqa: E402
+
+ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+ZKSH_TLS = os.environ.get("ZKSH_TLS", "")
+# What the manifest of Debian's server lacks of what Netty needs for TLS.
+NETTY_JARS = [f"/usr/share/java/netty-{part}.jar" for part in ("codec", "resolver")]
+SKIPPED = 77  # the exit status that ctest takes for a skipped test
+NETTY = "-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory"
+
+
+class TlsServer(Server):
+    """A server with a port for TLS, too; its certificate is a PEM file with key and certificate."""
+
+    def __init__(self, certificate, authority, client_auth="none"):
+        self.secure_port = free_port()
+        super().__init__({"secureClientPort": str(self.secure_port), "secureClientPortAddress": "127.0.0.1",
+                          "ssl.keyStore.location": certificate, "ssl.keyStore.type": "PEM",
+                          "ssl.trustStore.location": authority, "ssl.trustStore.type": "PEM",
+                          "ssl.clientAuth": client_auth}, jvm_flags=[NETTY], jars=NETTY_JARS)
+
+    @property
+    def secure(self):
+        return f"127.0.0.1:{self.secure_port}"
+
+
+class TlsCase(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.mkdtemp(prefix="zksh-tls-")
+        cls.addClassCleanup(shutil.rmtree, cls.directory)
+
+    @classmethod
+    def file(cls, name, text, mode=0o600):
+        path = os.path.join(cls.directory, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def environment(self):
+        return {"HOME": self.directory, "XDG_CONFIG_HOME": self.directory, "XDG_STATE_HOME": self.directory,
+                "LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
+
+    def zksh(self, *words, program=None):
+        """The exit status, what was printed, what went to standard error, and the seconds it took."""
+        begun = time.monotonic()
+        done = subprocess.run([program or ZKSH_TLS, *words], env=self.environment(), stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=60, check=False)
+        return done.returncode, done.stdout.decode(), done.stderr.decode(), time.monotonic() - begun
+
+    def works(self, *words):
+        status, out, err, _ = self.zksh(*words)
+        self.assertEqual((0, ""), (status, err))
+        return out
+
+    def fails(self, expected_status, expected, *words, within=30.0):
+        """Fails with a text in the message, well before the time that is given to wait for a server."""
+        status, out, err, seconds = self.zksh("--connect-timeout", "60s", *words)
+        self.assertIn(expected, err)
+        self.assertEqual((expected_status, ""), (status, out), err)
+        self.assertLess(seconds, within, err)
+        return err
+
+
+def main():
+    if not ZKSH_TLS:
+        print("skipped: there is no zksh with TLS: ZooKeeper's source could not be had when the tests were built "
+              "(src/zookeeper_source.sh fetches it)")
+        sys.exit(SKIPPED)
+    unittest.main()
