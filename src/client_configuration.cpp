@@ -88,9 +88,10 @@ std::string pem_store(const Properties& properties, const std::string& store,
                        ? type->second == "PEM" || type->second == "pem"
                        : found->second.ends_with(".pem");
   if (!pem)
-    throw UsageError(fmt::format("-client-configuration: {} sets {}.location to {}, which is not "
-                                 "PEM: OpenSSL reads no Java keystore; convert it once with{}",
-                                 file, store, found->second, conversions));
+    throw UsageError(
+        fmt::format("-client-configuration: {} sets {}.location to {}, which is not "
+                    "PEM: OpenSSL reads no Java keystore; convert it once with{}",
+                    file, store, found->second, conversions));
   return found->second;
 }
 
@@ -104,8 +105,8 @@ void refuse_jaas(const Properties& properties, const std::string& file,
   const auto what = fmt::format("-client-configuration: {} sets {}", file, asks->first);
   if (!has_sasl()) refuse_missing(what, "SASL");
   if (configuration.text("sasl-user").empty())
-    throw UsageError(
-        what + ", but zksh reads no JAAS file: give --sasl-user and --sasl-password-file");
+    throw UsageError(what +
+                     ", but zksh reads no JAAS file: give --sasl-user and --sasl-password-file");
 }
 
 /// What a file asks for that no key of the configuration holds.

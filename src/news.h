@@ -17,7 +17,7 @@ class News {
   News(OutputQueue& queue, const Settings& settings, OutputStyle style, Input input)
       : queue_(queue), settings_(settings), style_(style), input_(input) {}
 
-  /// `refusal`: of a session that is dead, as Session::refusal has it.
+  /// `refusal`: of a session that is dead, as Session::why_refused has it.
   void operator()(const Monitor::Held& held, const Event& event, const std::string& refusal = {});
   /// A line on stderr, whatever is switched off.
   void warn(const Monitor::Held& held, const std::string& text);

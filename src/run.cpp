@@ -192,8 +192,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
   Session session(monitor, arguments.session,
                   sandbox ? sandbox->connect_string() : arguments.server,
                   [&](const Monitor::Held& held, const Event& event) {
-                    if (!watches.hear(held, event))
-                      news(held, event, session.refusal(held));
+                    if (!watches.hear(held, event)) news(held, event, session.why_refused(held));
                     // The prompt shows the state, also where there is no news to print.
                     if (event.type == Event::Type::Session) eventfd_write(base.loop.wake_fd(), 1);
                   });

@@ -69,7 +69,8 @@ TlsSettings parse_tls(const Configuration& configuration, std::string& warning) 
 }
 
 SaslSettings parse_sasl(const Configuration& configuration, std::string& warning) {
-  const auto asked = first_set(configuration, {"sasl-mechanism", "sasl-user", "sasl-password-file"});
+  const auto asked =
+      first_set(configuration, {"sasl-mechanism", "sasl-user", "sasl-password-file"});
   if (asked.empty()) return {};
   if (!has_sasl()) refuse_missing(described(configuration, asked), "SASL");
   SaslSettings sasl{.mechanism = configuration.text("sasl-mechanism"),

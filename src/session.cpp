@@ -289,8 +289,7 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
     });
     if (refused_all && current_state() == SessionState::Connecting)
       throw ZkError(code::connection_loss, path);
-    if (probe && ++refused >= servers.servers.size() &&
-        current_state() == SessionState::Connecting)
+    if (probe && ++refused >= servers.servers.size() && current_state() == SessionState::Connecting)
       throw ZkError(code::connection_loss, path);
   }
 }

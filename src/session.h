@@ -56,9 +56,9 @@ class Session final : public Client {
   /// The file of the settings' credentials, while the session has sent no others: when such a
   /// session is dead for its credentials, any other fails as it did. Else empty.
   std::string file_of_all_credentials(const Monitor::Held& held) const;
-  /// When the session is dead for what the settings have it say who it is: what that is, and what to
-  /// do, behind "authentication failed: "; else empty.
-  std::string refusal(const Monitor::Held& held) const;
+  /// When the session is dead for what the settings have it say who it is: what that is, and what
+  /// to do, behind "authentication failed: "; else empty.
+  std::string why_refused(const Monitor::Held& held) const;
 
   Pending<Created> start_create(const CreateOp& op) override;
   Pending<Nothing> start_remove(const RemoveOp& op) override;

@@ -94,12 +94,13 @@ std::string Session::file_of_all_credentials(const Monitor::Held& /*held*/) cons
   return state_->other_credentials ? "" : settings_.credentials_file;
 }
 
-std::string Session::refusal(const Monitor::Held& held) const {
+std::string Session::why_refused(const Monitor::Held& held) const {
   const auto& sasl = settings_.security.sasl;
   if (!sasl.mechanism.empty() && !state_->other_credentials)
-    return fmt::format("the servers do not do SASL {}, or refuse {} or the password; correct it and "
-                       "start zksh again",
-                       sasl.mechanism, sasl.user.empty() ? "the user" : "the user " + sasl.user);
+    return fmt::format(
+        "the servers do not do SASL {}, or refuse {} or the password; correct it and "
+        "start zksh again",
+        sasl.mechanism, sasl.user.empty() ? "the user" : "the user " + sasl.user);
   const auto file = file_of_all_credentials(held);
   if (file.empty()) return {};
   return fmt::format(

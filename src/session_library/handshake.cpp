@@ -38,8 +38,7 @@ void free_connection(void* /*parent*/, void* connection, CRYPTO_EX_DATA* /*data*
 }
 
 int connection_index() {
-  static const int index =
-      SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, free_connection);
+  static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, free_connection);
   return index;
 }
 
@@ -129,8 +128,8 @@ std::string failure_text(SSL* ssl) {
   const auto verified = SSL_get_verify_result(ssl);
   if (tls()->settings().verify && verified != X509_V_OK && ERR_GET_LIB(error) == ERR_LIB_SSL &&
       ERR_GET_REASON(error) == SSL_R_CERTIFICATE_VERIFY_FAILED) {
-    const bool unknown = verified != X509_V_ERR_CERT_HAS_EXPIRED &&
-                         verified != X509_V_ERR_CERT_NOT_YET_VALID;
+    const bool unknown =
+        verified != X509_V_ERR_CERT_HAS_EXPIRED && verified != X509_V_ERR_CERT_NOT_YET_VALID;
     return fmt::format("TLS: the server's certificate is refused: {}{}",
                        X509_verify_cert_error_string(verified),
                        unknown ? "; --tls-ca names the authorities to trust" : "");
@@ -138,8 +137,8 @@ std::string failure_text(SSL* ssl) {
   if (ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER)
     return "TLS: the server does not talk TLS on this port";
   if (!text) return "TLS: the server ended the connection; is this its TLS port?";
-  const bool by_server = ERR_GET_LIB(error) == ERR_LIB_SSL &&
-                         ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
+  const bool by_server =
+      ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
   const bool without = tls()->settings().certificate.empty();
   return fmt::format("TLS: {}{}", by_server ? "the server refuses: " : "", text) +
          (by_server && without ? "; it may want a client certificate: --tls-cert" : "");
@@ -186,8 +185,9 @@ int zksh_tls_connect(SSL* ssl) {
   if (kind != SSL_ERROR_WANT_READ && kind != SSL_ERROR_WANT_WRITE)
     return failed(connection, failure_text(ssl));
   if (Clock::now() - connection.begun > longest_handshake)
-    return failed(connection, "TLS: the server does not answer the handshake; is this its TLS "
-                              "port?");
+    return failed(connection,
+                  "TLS: the server does not answer the handshake; is this its TLS "
+                  "port?");
   if (connection.hang_ups_before != hang_ups) ERR_raise(ERR_LIB_USER, ERR_R_OPERATION_FAIL);
   return result;
 }

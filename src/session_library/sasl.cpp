@@ -129,5 +129,6 @@ void zksh_sasl_mark_failed(zhandle_t* zh) {
   zoo_sasl_mark_failed(zh);
   const auto watcher = zksh::session_watcher.load();
   if (watcher)
-    watcher(zh, ZOO_SESSION_EVENT, ZOO_AUTH_FAILED_STATE, "", const_cast<void*>(zoo_get_context(zh)));
+    watcher(zh, ZOO_SESSION_EVENT, ZOO_AUTH_FAILED_STATE, "",
+            const_cast<void*>(zoo_get_context(zh)));
 }

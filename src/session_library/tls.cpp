@@ -87,8 +87,7 @@ void Tls::add(Monitor& monitor, const ConnectString& servers) {
 }
 
 std::vector<ServerAddress> Tls::servers_at(const std::string& host, int port) {
-  auto servers =
-      monitor_.load()->look([&](const Monitor::Held& held) { return servers_(held); });
+  auto servers = monitor_.load()->look([&](const Monitor::Held& held) { return servers_(held); });
   std::erase_if(servers, [&](const ServerAddress& server) { return server.port != port; });
   auto same = servers;
   std::erase_if(same, [&](const ServerAddress& server) { return !same_host(server.host, host); });
