@@ -6,6 +6,7 @@ import os
 import signal
 import time
 
+from cluster import ServerError
 from network import BLOCKED, MUTED, OPEN, SEVERED
 from outcome import UNKNOWN
 from world import SESSION
@@ -92,7 +93,7 @@ class Faults:
             if time.monotonic() > until:
                 modes = [server.mode() for server in self.cluster.servers]
                 logs = "\n".join(server._log() for server in self.cluster.servers)
-                raise RuntimeError(f"the members do not serve again: {modes}\n{logs}")
+                raise ServerError(f"the members do not serve again: {modes}\n{logs}")
             time.sleep(0.05)
         self.world.note("all members serve")
 

@@ -10,7 +10,8 @@ import time
 
 @dataclasses.dataclass
 class Holder:
-    """A program under a lock. `who` names one attempt of one contender: NAME#NUMBER."""
+    """A program under a lock. `who` names one attempt of one contender: NAME#NUMBER, and NAME#NUMBER@1 and so
+    on for its further locks."""
     lock: str
     mode: str  # exclusive, read, write, semaphore
     token: int
@@ -21,6 +22,10 @@ class Holder:
     @property
     def shared(self):
         return self.mode in ("read", "semaphore")
+
+
+def attempt_of(who):
+    return who.partition("@")[0]
 
 
 class Ledger:
@@ -60,7 +65,7 @@ class Ledger:
 
     def is_captive(self, who):
         with self.lock:
-            return who in self._captives
+            return attempt_of(who) in self._captives
 
     def free(self):
         with self.lock:
@@ -113,7 +118,7 @@ class Ledger:
     def inside(self, mode):
         """Who is inside now, and may be paused."""
         with self.lock:
-            return [who for who, one in self._inside.items() if one.mode == mode and who not in self._paused]
+            return [who for who, one in self._inside.items() if one.mode == mode and not self._is_paused(who)]
 
     def has_entered(self, who):
         with self.lock:
@@ -142,6 +147,9 @@ class Ledger:
             holder = self._inside.get(who)
             return holder is not None and (holder.fenced or self._is_superseded(holder))
 
+    def _is_paused(self, who):
+        return attempt_of(who) in self._paused
+
     def _is_stale(self, holder):
         if holder.mode == "semaphore":
             return False  # many tokens are good at a time, and their order says nothing
@@ -159,7 +167,7 @@ class Ledger:
         if newcomer.mode == "semaphore":
             if any(one.token == newcomer.token for one in others):
                 self._violate(f"{newcomer.who} has a lease of {newcomer.lock} that another one has, too")
-            others = [one for one in others if one.who not in self._paused]
+            others = [one for one in others if not self._is_paused(one.who)]
             if len(others) >= self.leases:
                 self._violate(f"{newcomer.who} is number {len(others) + 1} in {newcomer.lock}, which has "
                               f"{self.leases} leases, with {', '.join(one.who for one in others)}")
@@ -168,15 +176,15 @@ class Ledger:
             if one.shared and newcomer.shared:
                 continue
             one.fenced = True
-            if one.who not in self._paused:
+            if not self._is_paused(one.who):
                 self._violate(f"two holders of {newcomer.lock}: {newcomer.who} (token {newcomer.token}) comes in "
                               f"while {one.who} (token {one.token}) is inside")
 
     def _refuse(self, holder, what):
         self._note(f"{what} refused", holder.lock, holder.who, holder.token)
         self.figures["stale tokens refused"] += 1
-        self._refused.add(holder.who)
-        if holder.who not in self._paused:
+        self._refused.add(attempt_of(holder.who))
+        if not self._is_paused(holder.who):
             self._violate(f"{holder.who} uses {holder.lock} with the stale token {holder.token}, "
                           "and was never paused")
         return False

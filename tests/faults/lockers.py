@@ -1,15 +1,16 @@
-"""Contenders for locks: programs under a mutex, a read/write lock, a semaphore; writes under a guarded lock."""
+"""Contenders for locks: programs under a mutex, a read/write lock, a semaphore, several locks; writes under a guarded lock."""
 import os
 import re
 
-from outcome import FAILED, OK, UNKNOWN
+from outcome import EXPIRED, FAILED, IN_DOUBT, NO_CONNECTION, OK, UNKNOWN
 from world import Actor
 
 LEASES = 2
 HOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "holder.py")
 PYTHON = ["/usr/bin/python3", "-I", "-S"]
-NO_CONNECTION, EXPIRED, IN_DOUBT, BUSY, LOST, STALE = 3, 9, 10, 75, 76, 7
+BUSY, LOST, STALE = 75, 76, 7
 LOCKS = {"mutex": "/f/mutex", "rwlock": "/f/rwlock", "semaphore": "/f/semaphore", "guarded": "/f/guarded"}
+SEVERAL = ["/f/several-a", "/f/several-b", "/f/several-c"]
 
 
 class Locker(Actor):
@@ -20,10 +21,13 @@ class Locker(Actor):
         self.resource, self.kind = resource, kind
 
     def words(self):
-        path = LOCKS[self.kind]
         options = []
         if self.random.random() < 0.3:
             options = self.random.choice([["-n"], ["-w", "2s"], ["-w", "300ms"]])
+        if self.kind == "multilock":
+            options += ["--atomic"] if self.random.random() < 0.3 else []
+            return ["multilock", *options, *self.random.sample(SEVERAL, 2)]
+        path = LOCKS[self.kind]
         if self.kind == "mutex":
             return ["lock", *options, path]
         if self.kind == "rwlock":

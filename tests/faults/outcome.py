@@ -4,7 +4,7 @@ import json
 import threading
 
 OK, FAILED, UNKNOWN = "acknowledged", "failed", "unknown"
-IN_DOUBT = 10
+NO_CONNECTION, EXPIRED, IN_DOUBT = 3, 9, 10  # exit statuses
 
 
 def of_status(status):

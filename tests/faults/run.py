@@ -20,13 +20,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cluster import Cluster  # noqa: E402
 from faults import Faults  # noqa: E402
 from ledger import Ledger  # noqa: E402
-from lockers import LEASES, LOCKS, Guarded, Locker  # noqa: E402
+from lockers import LEASES, LOCKS, SEVERAL, Guarded, Locker  # noqa: E402
 from network import Network  # noqa: E402
 from outcome import FAILED, OK, UNKNOWN, Book  # noqa: E402
 from resource import Resource  # noqa: E402
 from trees import APPLIED, GOAL, WATCHED, Applies, Changer, Waiter, Watcher  # noqa: E402
 from world import MOST, SESSION, ZKSH, World  # noqa: E402
 from writers import COUNTER, CREATED, OneShots, Scripts  # noqa: E402
+from server import ServerError  # noqa: E402
 from znodes import Znodes  # noqa: E402
 
 SHOWN = 120  # the last entries of the journal
@@ -39,7 +40,7 @@ MUST_HAPPEN = ("exclusive locks taken", "read locks taken", "write locks taken",
 def load(world, resource, book):
     """All that runs beside the faults; every second one goes through the links that fail."""
     lockers = [Locker(world, f"{kind}-{i}", i % 2 == 0, resource.path, kind)
-               for kind, count in (("mutex", 4), ("rwlock", 4), ("semaphore", 3)) for i in range(count)]
+               for kind, count in (("mutex", 4), ("rwlock", 4), ("semaphore", 3), ("multilock", 3)) for i in range(count)]
     return [*lockers, Guarded(world, "guarded-0", False, book), Guarded(world, "guarded-1", True, book),
             OneShots(world, "one-shots", True, book), Scripts(world, "scripts", False, book, False),
             Scripts(world, "pipes", True, book, True), Applies(world, "applies", True),
@@ -71,7 +72,7 @@ class Truth:
     def contenders(self):
         """The nodes of those who hold locks, or wait."""
         found = []
-        places = list(LOCKS.values()) + [f"{LOCKS['semaphore']}/{part}" for part in ("locks", "leases")]
+        places = [*LOCKS.values(), *SEVERAL, f"{LOCKS['semaphore']}/locks", f"{LOCKS['semaphore']}/leases"]
         for place in places:
             if self.znodes.exists(place):
                 found += [f"{place}/{name}" for name in self.znodes.children(place)
@@ -107,7 +108,7 @@ def judge(world, cluster, book, watchers):
     world.violations.extend(book.violations(truth.nodes(CREATED), numbers))
     wanted = truth.nodes(WATCHED)
     for watcher in watchers:
-        if not wait_until(lambda one=watcher: one.below(WATCHED) == wanted, 30):
+        if not wait_until(lambda one=watcher: one.below(WATCHED) == wanted or not one.is_alive(), 30):
             world.violate(f"{watcher.name} tells of {watcher.below(WATCHED)}; there is {wanted}")
         watcher.stop()
         watcher.join(10)
@@ -125,13 +126,20 @@ def run(seed, seconds, directory):
         world = World(seed, directory, cluster.near, cluster.far, ledger)
         watchers = [Watcher(world, f"watch-{far}", far) for far in (False, True)]
         actors = load(world, resource, book)
-        for one in (*watchers, *actors):
+        # A watch that cannot begin says so and ends; one that has begun goes on through everything.
+        for one in watchers:
+            one.start()
+        if not wait_until(lambda: all(one.events for one in watchers), 30):
+            world.violate("a watch does not begin")
+        for one in actors:
             one.start()
         faults = Faults(world, cluster, book)
         try:
             faults.deal(time.monotonic() + seconds)
             stop(world, actors)
             judge(world, cluster, book, watchers)
+        except ServerError as error:
+            world.violate(str(error))
         finally:
             world.stopping.set()
             for attempt in world.attempts():

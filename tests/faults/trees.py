@@ -4,10 +4,11 @@ import os
 import threading
 import time
 
-from world import SESSION, Actor
+from outcome import EXPIRED, NO_CONNECTION
+from world import Actor
 
 APPLIED, WATCHED, GOAL = "/f/applied", "/f/watched", "/f/goal"
-KILLED = -9
+EXPLAINED = (0, 1, NO_CONNECTION, 4, 5, 6, 8, EXPIRED, 10)  # of an apply beside one that was killed
 
 
 def dump_text(random, top):
@@ -57,7 +58,7 @@ class Applies(Actor):
             ended = self.world.finish(attempt)
             timer.cancel()
             status = ended.status
-            if status not in (0, 1, 3, 4, 5, 6, 8, 9, 10) and not ended.struck:
+            if status not in EXPLAINED and not ended.struck:
                 self.world.violate(f"{self.who}: {ended.brief()}")
 
     def again(self, *words):
@@ -65,7 +66,7 @@ class Applies(Actor):
         while True:
             self.who = self.who.partition("/")[0] + f"/{time.monotonic_ns()}"
             ended = self.world.zksh(self.who, words[0], *words[1:], far=self.far)
-            if ended.status not in (3, 9):
+            if ended.status not in (NO_CONNECTION, EXPIRED):
                 return ended
 
     def kill(self, attempt):
@@ -146,9 +147,6 @@ class Waiter(Actor):
             status = self.world.zksh(self.who, "set", "set", path, str(self.number)).status
         ended = self.world.finish(attempt)
         # 3: there was no quorum when it began.
-        if ended.status not in (0, 3):
+        if ended.status not in (0, NO_CONNECTION):
             self.world.violate(f"{me}: {ended.brief()}")
         self.world.count("waits for a value")
-
-
-__all__ = ["APPLIED", "GOAL", "SESSION", "WATCHED", "Applies", "Changer", "Waiter", "Watcher"]

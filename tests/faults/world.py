@@ -10,6 +10,7 @@ import time
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 SESSION = 5.0  # seconds
+SANITIZER = 99  # the exit status that tests/CMakeLists.txt sets for what sanitizers find
 MOST = 90.0  # seconds: no attempt takes so long, whatever fails
 
 
@@ -32,6 +33,11 @@ class Ended:
 
     def brief(self):
         return f"status {self.status}, stdout {self.out[-300:]!r}, stderr {self.err[-600:]!r}"
+
+
+def is_crash(ended):
+    """Whether it ended by a signal that nobody has sent, or a sanitizer has found something."""
+    return (ended.status < 0 and ended.struck != "killed") or ended.status == SANITIZER
 
 
 class World:
@@ -99,6 +105,8 @@ class World:
         ended = Ended(attempt.process.returncode, (out or b"").decode(errors="replace"),
                       (err or b"").decode(errors="replace"), attempt.struck)
         self.count(f"status {ended.status} of {attempt.kind}")
+        if is_crash(ended):
+            self.violate(f"{attempt.who} crashed: {ended.brief()}")
         return ended
 
     def zksh(self, who, kind, *words, text=b"", **how):

@@ -1,37 +1,44 @@
 """Scripts that write: each line acknowledged, failed or unknown, as exit status and text say."""
-from outcome import FAILED, OK, of_lines, of_status
+from outcome import EXPIRED, IN_DOUBT, NO_CONNECTION, OK, of_lines, of_status
 from world import Actor
 
 CREATED, COUNTER = "/f/created", "/f/counter"
 
 
-class OneShots(Actor):
-    """One command, one process."""
-
-    kind = "one-shot"
-
+class Writer(Actor):
     def __init__(self, world, name, far, book):
         super().__init__(world, name, far)
         self.book = book
 
+    def check_status(self, ended):
+        """Others than these no fault explains."""
+        if ended.status not in (0, NO_CONNECTION, EXPIRED, IN_DOUBT) and ended.struck != "killed":
+            self.world.violate(f"{self.who}: {ended.brief()}")
+
+
+class OneShots(Writer):
+    """One command, one process."""
+
+    kind = "one-shot"
+
     def act(self):
         if self.random.random() < 0.5:
             path, value = f"{CREATED}/{self.name}-{self.number}", f"{self.number}"
-            self.book.created(path, of_status(self.zksh("create", path, value).status), value)
+            ended = self.zksh("create", path, value)
+            self.book.created(path, of_status(ended.status), value)
         else:
             ended = self.zksh("incr", COUNTER)
             outcome = of_status(ended.status)
             self.book.counted(COUNTER, outcome, int(ended.out) if outcome == OK else None)
+        self.check_status(ended)
 
 
-class Scripts(Actor):
+class Scripts(Writer):
     """Several lines in one session, which stop at the first failure; with --pipe, all are sent."""
 
-    kind = "script"
-
     def __init__(self, world, name, far, book, piped):
-        super().__init__(world, name, far)
-        self.book, self.piped = book, piped
+        super().__init__(world, name, far, book)
+        self.piped = piped
         self.kind = "pipe" if piped else "script"
 
     def act(self):
@@ -42,10 +49,7 @@ class Scripts(Actor):
                 lines.append(f"create {paths[i]} {self.number}")
             else:
                 lines.append(f"incr {COUNTER}")
-        text = "".join(line + "\n" for line in lines).encode()
-        attempt = self.world.start(self.who, self.kind, "-o", "json", *(["--pipe"] if self.piped else []),
-                                   far=self.far)
-        ended = self.world.finish(attempt, text)
+        ended = self.execute("".join(line + "\n" for line in lines))
         for i, (outcome, answer) in enumerate(of_lines(len(lines), ended)):
             if i in paths:
                 if answer and answer.get("path") != paths[i]:
@@ -53,13 +57,11 @@ class Scripts(Actor):
                 self.book.created(paths[i], outcome, str(self.number))
             else:
                 self.book.counted(COUNTER, outcome, answer["value"] if outcome == OK else None)
-        if outcome_is_odd(ended):
-            self.world.violate(f"{self.who}: {ended.brief()}")
+        self.check_status(ended)
 
-
-def outcome_is_odd(ended):
-    """Statuses that no fault explains."""
-    return ended.status not in (0, 3, 9, 10) and not (ended.status == -9 and ended.struck == "killed")
-
-
-__all__ = ["COUNTER", "CREATED", "FAILED", "OneShots", "Scripts"]
+    def execute(self, text):
+        if self.piped:
+            return self.zksh("-o", "json", "--pipe", text=text.encode())
+        if self.random.random() < 0.5:
+            return self.zksh("-o", "json", "-c", text)
+        return self.zksh("-o", "json", text=text.encode())
