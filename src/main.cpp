@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace {
@@ -18,9 +19,15 @@ void open_standard_streams() {
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) _exit(zksh::status::failure);
 }
 
+/// No core dump of this process, and no other process of its user may read its memory: passwords
+/// are in typed lines, in auth files and in the C client, for as long as it runs. The programs that
+/// it starts are not concerned.
+void keep_memory_to_itself() { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_memory_to_itself();
   open_standard_streams();
   try {
     const auto arguments = zksh::parse_arguments(argc, argv);

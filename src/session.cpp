@@ -201,7 +201,7 @@ void Session::close() {
 /// still sends is reset, and the request to end the session, which the server has not read yet,
 /// is lost with it: the ephemerals would stay for the session timeout.
 void Session::await_answers() {
-  constexpr std::chrono::milliseconds longest{300};
+  constexpr std::chrono::milliseconds longest{60};
   monitor_.wait_until({}, Clock::now() + longest, [&](const Monitor::Held&) {
     return !state_->handle || state_->handle->calls.empty() || !is_connected(state_->state);
   });

@@ -1,6 +1,7 @@
 """A password that zksh is given, in whatever way, is nowhere afterwards but where it was given."""
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -197,6 +198,33 @@ class Secrets(unittest.TestCase):
         done = subprocess.run([ZKSH, "-k"], input="\n".join((*CREDENTIALS, *ACLS, "history", "redo 0")).encode(),
                               env=self.environment(), capture_output=True, timeout=60, check=False)
         self.check(done.stdout + done.stderr, "piped")
+
+    def test_no_core_is_dumped(self):
+        def abort(command, text):
+            """Aborts the command once it has printed something; whether it dumped core."""
+            def unlimited():
+                resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+            with subprocess.Popen(command, env=self.environment(), cwd=self.directory, preexec_fn=unlimited,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+                process.stdin.write(text)
+                process.stdin.flush()
+                self.assertTrue(process.stdout.readline())
+                process.send_signal(signal.SIGABRT)
+                _, status = os.waitpid(process.pid, 0)
+                process.returncode = -os.WTERMSIG(status)
+            self.assertEqual(signal.SIGABRT, os.WTERMSIG(status))
+            return os.WCOREDUMP(status)
+
+        try:
+            dumps = abort(["cat"], b"a line\n")
+        except (OSError, subprocess.SubprocessError):
+            self.skipTest("the limit of core dumps is fixed here")
+        if not dumps:
+            self.skipTest("no program dumps core here")
+        before = set(os.listdir(self.directory))
+        self.assertFalse(abort([ZKSH, "--auth-file", self.credentials], b"whoami\n"))
+        self.assertEqual(before, set(os.listdir(self.directory)))
 
     def test_programs_do_not_see_it(self):
         shell = self.shell()
