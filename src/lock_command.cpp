@@ -25,6 +25,8 @@ using namespace std::chrono_literals;
 
 /// How long a command waits for the last node to go when no server answers.
 constexpr auto leave_patience = 3s;
+/// How long what is not to wait may take all the same: for a few answers.
+constexpr auto longest_look = 10s;
 
 Compat compat_of(const std::string& name) {
   if (name == "kazoo") return Compat::Kazoo;
@@ -192,11 +194,9 @@ class LockRun {
     if (o_.parent)
       request.parent = *o_.parent == "container" ? CreateMode::Container : CreateMode::Persistent;
     request.requeue = !o_.no_requeue;
-    // Negative: without end.
-    const auto wait = o_.wait ? parse_duration(*o_.wait, "-w") : std::chrono::milliseconds(-1);
-    request.try_only = o_.try_only || wait == 0ms;
+    request.try_only = tries_only();
     LockPlan plan{.paths = target_.paths, .kind = target_.kind, .recipe = {}};
-    if (wait > 0ms) plan.deadline = Clock::now() + wait;
+    if (o_.wait && !request.try_only) plan.deadline = Clock::now() + parse_duration(*o_.wait, "-w");
     plan.recipe = [request, make = target_.recipe, kind = recipe_of(o_.recipe)](
                       Client& client, Strand& strand, const LockReport& report) {
       return make ? make(client, strand, report, request)
@@ -232,7 +232,7 @@ class LockRun {
   /// Until it is held. An interrupted wait leaves the queue before it ends.
   void await() {
     try {
-      cx_.locks.await_held(*lock_, cx_.stop);
+      if (!cx_.locks.await_held(*lock_, limit(), cx_.stop)) no_answer();
     } catch (const Cancelled&) {
       lock_->release();
       cx_.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
@@ -244,6 +244,22 @@ class LockRun {
       cx_.locks.forget(*lock_);
       throw LockLost(lock_->name() + ": lost as soon as it was held: " + now.reason);
     }
+  }
+
+  /// When there must have been an answer: an attempt that is given up has to leave the queue first,
+  /// and no server may let it.
+  Clock::time_point limit() const {
+    const auto given = lock_->plan().deadline;
+    if (given != Strand::never) return given + leave_patience;
+    return tries_only() ? Clock::now() + longest_look : Strand::never;
+  }
+  bool tries_only() const {
+    return o_.try_only || (o_.wait && parse_duration(*o_.wait, "-w") == 0ms);
+  }
+
+  [[noreturn]] void no_answer() {
+    lock_->release();
+    throw ZkError(code::connection_loss, target_.paths.front());
   }
 
   void refuse(const std::exception_ptr& error) const {

@@ -105,12 +105,14 @@ std::shared_ptr<Lock> LockTable::ask(LockPlan plan) {
   return lock;
 }
 
-void LockTable::await_held(const Lock& lock, const std::stop_token& stop) {
-  const bool decided = monitor_.wait(stop, [&](const Monitor::Held& held) {
+bool LockTable::await_held(const Lock& lock, Clock::time_point deadline,
+                           const std::stop_token& stop) {
+  const bool decided = monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
     const auto stage = lock.stage(held);
     return stage != LockStage::Asking && stage != LockStage::Waiting;
   });
-  if (!decided) throw Cancelled();
+  if (stop.stop_requested() && !decided) throw Cancelled();
+  return decided;
 }
 
 bool LockTable::await_gone(const Lock& lock, Clock::time_point deadline,

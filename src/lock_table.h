@@ -124,8 +124,9 @@ class LockTable {
   /// Begins to ask for a lock, and returns at once. Throws UsageError when this process has a lock,
   /// or waits for one, on one of the paths: it would wait for itself.
   std::shared_ptr<Lock> ask(LockPlan plan);
-  /// Blocks until a lock is held or gone. Throws Cancelled on a stop; the lock is asked for on.
-  void await_held(const Lock& lock, const std::stop_token& stop);
+  /// Blocks until a lock is held or gone; false when it is neither by the deadline. Throws
+  /// Cancelled on a stop. In both cases the lock is asked for on.
+  bool await_held(const Lock& lock, Clock::time_point deadline, const std::stop_token& stop);
   /// Blocks until a lock is gone; false when it is not by the deadline, or on a stop.
   bool await_gone(const Lock& lock, Clock::time_point deadline, const std::stop_token& stop);
 

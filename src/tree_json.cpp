@@ -62,6 +62,7 @@ Acl acl_of(const Value& list) {
     acl.push_back({.perms = parse_perms(bytes_of(field(entry, "perms"), "perms")),
                    .scheme = bytes_of(field(entry, "scheme"), "scheme"),
                    .id = bytes_of(field(entry, "id"), "id")});
+    if (acl.back().scheme.empty()) throw ValueError("an entry of \"acl\" has no scheme");
   }
   return acl;
 }

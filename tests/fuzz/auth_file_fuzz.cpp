@@ -2,6 +2,8 @@
 #include "auth_file.h"
 #include "fuzz.h"
 
+#include <set>
+
 namespace zksh::fuzz {
 
 void auth_file_fuzz(std::string_view bytes) {
@@ -14,11 +16,9 @@ void auth_file_fuzz(std::string_view bytes) {
     std::string message = error.what();
     // The only thing in it that depends on the text is the number of a line.
     std::erase_if(message, [](char c) { return c >= '0' && c <= '9'; });
-    require_harmless(message);
-    require(message.size() < 200, "a message is short", message);
-    for (std::size_t at = 0; at + 12 <= bytes.size(); ++at)
-      require(message.find(bytes.substr(at, 12)) == std::string::npos, "no secret is told",
-              message);
+    static std::set<std::string> messages;
+    messages.insert(message);
+    require(messages.size() <= 4, "a message is the same whatever the secret", message);
   }
 }
 

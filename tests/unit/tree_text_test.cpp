@@ -202,6 +202,9 @@ TEST(TreeText, HostileJsonIsRefused) {
         "\",\"kind\":\"persistent\",\"acl\":[{\"scheme\":\"world\",\"id\":\"anyone\",\"perms\":7}],"
         "\"data\":null}",
         "{\"path\":\"/"
+        "\",\"kind\":\"persistent\",\"acl\":[{\"scheme\":\"\",\"id\":\"\",\"perms\":\"r\"}],"
+        "\"data\":null}",
+        "{\"path\":\"/"
         "\",\"kind\":\"ttl\",\"acl\":[{\"scheme\":\"world\",\"id\":\"anyone\",\"perms\":\"r\"}],"
         "\"data\":null}",
         "{\"path\":\"/"

@@ -1,0 +1,186 @@
+"""Servers that answer badly, late, or not at all: a clear error in bounded time, and never a wrong success."""
+import concurrent.futures
+import os
+import resource
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from broken_server import BrokenServer  # noqa: E402
+from znodes import pack_string  # noqa: E402
+
+ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+OTHER = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<html>no</html>" * 3
+SHORT = {"timeout": 600}  # of a session, in ms: how long the C client waits for an answer
+HUGE = struct.pack(">i", 2**31 - 1)
+FOREIGN = "it does not answer as ZooKeeper does"
+LENGTH = "the length of an answer is none that a server would send"
+EARLY = "an answer ends too early"
+
+
+def header(xid, code=0):
+    return struct.pack(">iqi", xid, 1, code)
+
+
+def asked(then):
+    """Greets, reads one request, and does something with it."""
+    return lambda c: (c.greet(**SHORT), c.request(), then(c))
+
+
+# No session comes about.
+WITHOUT_SESSION = {
+    "it is silent": (lambda c: c.stay(), ""),
+    "it closes at once": (lambda c: None, ""),
+    "it closes behind the greeting": (lambda c: c.hello(), ""),
+    "half a greeting, and it closes": (lambda c: (c.hello(), c.send(c.welcome()[:20])), ""),
+    "half a greeting": (lambda c: (c.hello(), c.send(c.welcome()[:20]), c.stay()), ""),
+    "a greeting byte by byte, too slowly": (lambda c: (c.hello(), [c.drip(b"\0") for _ in range(9)], c.stay()), FOREIGN),
+    "another protocol": (lambda c: (c.hello(), c.send(OTHER)), FOREIGN),
+    "another protocol, which stays": (lambda c: (c.hello(), c.send(OTHER), c.stay()), FOREIGN),
+    "ones": (lambda c: (c.hello(), c.send(b"\xff" * 500), c.stay()), FOREIGN),
+    "zeros": (lambda c: (c.hello(), c.send(b"\0" * 500), c.stay()), FOREIGN),
+    "a greeting of 2 GiB": (lambda c: (c.hello(), c.send(HUGE + c.welcome()[4:]), c.stay()), FOREIGN),
+    "no time for the session": (lambda c: (c.greet(timeout=0), c.serve()), FOREIGN),
+    "less than no time": (lambda c: (c.greet(timeout=-5), c.serve()), FOREIGN),
+}
+# A session, and the request is read. A write may have been done then.
+WITH_SESSION = {
+    "it closes": (asked(lambda c: None), ""),
+    "it is silent": (asked(lambda c: c.stay()), ""),
+    "half an answer, and it closes": (asked(lambda c: c.send(c.answer()[:10])), ""),
+    "half an answer": (asked(lambda c: (c.send(c.answer()[:10]), c.stay())), ""),
+    "a length of 2 GiB": (asked(lambda c: (c.send(HUGE), c.stay())), LENGTH),
+    "a length of 2 GiB, and data": (asked(lambda c: (c.send(HUGE + b"x" * (20 << 20)), c.stay())), LENGTH),
+    "a negative length": (asked(lambda c: (c.send(struct.pack(">i", -5)), c.stay())), LENGTH),
+    "no length": (asked(lambda c: (c.send(struct.pack(">i", 0)), c.stay())), LENGTH),
+    "garbage": (asked(lambda c: (c.send(OTHER), c.stay())), LENGTH),
+    "another request's answer": (asked(lambda c: (c.send_frame(header(c.xid + 7) + b"\0" * 99), c.stay())),
+                                 "an answer came out of turn"),
+    "nothing behind the header": (asked(lambda c: (c.send_frame(header(c.xid)), c.stay())), EARLY),
+    "lengths of 2 GiB within": (asked(lambda c: (c.send_frame(header(c.xid) + HUGE * 3), c.stay())), EARLY),
+    "negative lengths within": (asked(lambda c: (c.send_frame(header(c.xid) + b"\xff\xff\xff\xf0" * 3), c.stay())), EARLY),
+}
+READS = ["get /a", "ls /a"]
+WRITES = ["create /a x", "set /a x", "multi 'create /a x' 'create /a/b x'"]
+
+
+class BrokenServers(unittest.TestCase):
+    maxDiff = None
+
+    def zksh(self, behave, *words, text=b"", connect_timeout="300ms"):
+        """Status, what was said, and the server's address, whose place there takes the word SERVER."""
+        with BrokenServer(behave) as server:
+            begin = time.monotonic()
+            done = subprocess.run([ZKSH, "-s", server.address, "-t", "1000", "--connect-timeout", connect_timeout, *words],
+                                  input=text, capture_output=True, timeout=60, check=False)
+            self.assertLess(time.monotonic() - begin, 40)
+            return done.returncode, *(s.decode(errors="replace").replace(server.address, "SERVER") for s in (done.stdout, done.stderr))
+
+    def all_of(self, cases, check):
+        """Calls check for each case, several at a time: most of it is waiting."""
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            jobs = {case: pool.submit(check, *case) for case in cases}
+        for case, job in jobs.items():
+            with self.subTest(case=case):
+                job.result()
+
+    def test_no_session(self):
+        def check(name, line):
+            behave, why = WITHOUT_SESSION[name]
+            status, out, err = self.zksh(behave, "-c", line)
+            self.assertEqual((status, out), (3, ""), err)
+            self.assertIn("no connection to SERVER: ", err)
+            self.assertIn(why, err)
+        lines = [READS[0], WRITES[0], "lock -n /l"]
+        self.all_of([(name, line) for name in WITHOUT_SESSION for line in lines], check)
+
+    def test_reads(self):
+        def check(name, line):
+            behave, why = WITH_SESSION[name]
+            status, out, err = self.zksh(behave, "-c", line)
+            self.assertEqual((status, out), (3, ""), err)
+            self.assertIn("no connection to SERVER: ", err)
+            self.assertIn(why, err)
+        self.all_of([(name, line) for name in WITH_SESSION for line in READS], check)
+
+    def test_writes(self):
+        """What was sent may have been done, and that is said."""
+        def check(name, line):
+            status, out, err = self.zksh(WITH_SESSION[name][0], "-c", line)
+            self.assertEqual((status, out), (10, ""), err)
+            self.assertRegex(err, "outcome unknown|either all 2 operations were applied, or none")
+        self.all_of([(name, line) for name in WITH_SESSION for line in WRITES], check)
+
+    def test_locks_are_not_held(self):
+        def check(name):
+            status, out, err = self.zksh(WITH_SESSION[name][0], "lock", "-w", "500ms", "/l", "--", "echo", "held")
+            self.assertEqual((status, out), (3, ""), err)
+            self.assertIn("no connection to SERVER: ", err)
+        self.all_of([("it closes",), ("half an answer",), ("a length of 2 GiB",), ("negative lengths within",)], check)
+
+    def test_what_nobody_asked_for(self):
+        event = header(-1) + struct.pack(">ii", 3, 3)
+        for body, why in ((header(5), "nobody had asked for|out of turn"), (event, EARLY), (event + HUGE, EARLY),
+                          (b"\0" * 15, LENGTH)):
+            status, out, err = self.zksh(lambda c, sent=body: (c.greet(**SHORT), c.send_frame(sent), c.stay()), "-c", READS[0])
+            self.assertEqual((status, out), (3, ""), err)
+            self.assertRegex(err, why)
+        # What is in order disturbs nothing.
+        for body in (event + pack_string("/a"), header(-2), header(-4)):
+            said = self.zksh(lambda c, sent=body: (c.greet(**SHORT), c.send_frame(sent), c.serve()), "-c", READS[0],
+                             connect_timeout="10s")
+            self.assertEqual(said[:2], (0, "x\n"), said)
+
+    def test_a_slow_server_is_waited_for(self):
+        def drip(c):
+            c.hello()
+            c.drip(c.welcome(timeout=20000))
+            while True:
+                c.request()
+                c.drip(c.answer())
+        self.assertEqual(self.zksh(drip, "-c", "create /a x\nget /a", connect_timeout="20s")[:2], (0, "x\n"))
+
+    def test_codes_of_no_known_kind(self):
+        status, out, err = self.zksh(asked(lambda c: (c.send(c.answer(code=-9999)), c.serve())), "-c", READS[0])
+        self.assertEqual((status, out, err), (12, "", "KeeperErrorCode = Unknown error -9999 for /a\n"))
+
+    def test_piped(self):
+        def check(name):
+            lines = b"create /a x\nset /a y\ncreate /b x\n"
+            status, out, err = self.zksh(WITH_SESSION[name][0], "--pipe", text=lines)
+            self.assertEqual((status, out), (10, ""), err)
+        self.all_of([(name,) for name in WITH_SESSION], check)
+        status, out, err = self.zksh(lambda c: c.stay(), "--pipe", text=b"create /a x\n")
+        self.assertEqual((status, out), (3, ""), err)
+
+    def test_four_letter_words(self):
+        behaviours = {"silent": lambda c: c.stay(), "closes": lambda c: None, "asked, it closes": lambda c: c.read(4),
+                      "another protocol": lambda c: (c.read(4), c.send(OTHER)),
+                      "bytes": lambda c: (c.read(4), c.send(bytes(range(256)) * 50)),
+                      "drips": lambda c: [c.drip(b"zk_version\t3.") for _ in range(40)],
+                      "endless": lambda c: [c.send(b"x" * (1 << 20)) for _ in range(1 << 20)]}
+        commands = {("health", "-t", "300ms"): {2}, ("4lw", "-t", "300ms", "srvr"): {0, 3}, ("who", "-t", "300ms"): {1, 3},
+                    ("latency", "-t", "300ms", "-n", "2"): {1, 3}}
+
+        def check(name, words):
+            status, out, err = self.zksh(behaviours[name], *words)
+            self.assertIn(status, commands[words], out + err)
+            if words[0] == "4lw" and name in ("another protocol", "bytes"):
+                self.assertEqual((status, err), (0, ""), "the answer is shown as it is")
+            else:
+                self.assertNotEqual(status, 0)
+                self.assertIn("SERVER", out + err)
+        self.all_of([(name, words) for name in behaviours for words in commands], check)
+
+    @classmethod
+    def tearDownClass(cls):
+        # 64 MiB of an endless answer are kept, but not the 2 GiB that a length promises.
+        most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        assert most < 256 << 10, f"a child took {most} KiB"
+
+
+if __name__ == "__main__":
+    unittest.main()
