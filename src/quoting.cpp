@@ -73,9 +73,11 @@ WrittenWord write_word(std::string_view text, char quote) {
 }
 
 std::string as_word(std::string_view text) {
+  auto word = write_word(text);
   // Bare it would end a command of -c.
-  const bool separates = text.find(';') != std::string_view::npos;
-  const auto word = write_word(text, separates ? '"' : '\0');
+  if (text.find(';') != std::string_view::npos)
+    for (const char quote : {'"', '\'', '$'})
+      if (word.closing.empty()) word = write_word(text, quote);
   return word.text + word.closing;
 }
 

@@ -139,6 +139,20 @@ class LockTerminal(ShellTest):
         screen.type("ls /\n")
         screen.wait_for("[l]")
 
+    def test_killed_at_the_prompt(self):
+        screen = self.start()
+        screen.type(f"lock -q /l -- {self.draws}\n")
+        self.wait_ready(screen)
+        ready = next(line for line in screen.lines() if line.startswith("ready True"))
+        os.kill(int(ready.split()[2]), signal.SIGKILL)
+        self.wait_prompt(screen, 1)
+        screen.keys("x", "C-h")  # the line is edited
+        self.wait_prompt(screen, 1)
+        screen.type("lock -q /l -- stty -a\n")
+        screen.wait_for(lambda s: " icanon" in s.text() and " echo " in s.text())
+        self.wait_prompt(screen, 2)
+        self.wait_nodes(0)
+
     def test_behind_the_prompt(self):
         screen = self.start()
         screen.type("lock -q /l -- sleep 1000 &\n")

@@ -66,6 +66,8 @@ TEST(AsWord, IsWhatCanBePasted) {
   EXPECT_EQ(as_word("/a"), "/a");
   EXPECT_EQ(as_word("/a b"), "\"/a b\"");
   EXPECT_EQ(as_word("/a;b"), "\"/a;b\"");
+  EXPECT_EQ(as_word("/a\";b"), "'/a\";b'");
+  EXPECT_EQ(as_word("/a\"';b"), "$'/a\"\\';b'");
   EXPECT_EQ(as_word("/" + right_to_left), "$'/\\u202e'");
 }
 

@@ -1,0 +1,82 @@
+"""At the prompt of a server that answers badly: the line stays, Ctrl-C ends what hangs, and the terminal is given back."""
+import os
+import shutil
+import struct
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from shell_case import ZKSH, ShellTest  # noqa: E402
+
+from broken_server import BrokenServer  # noqa: E402
+
+
+class BrokenServerTest(ShellTest):
+    @classmethod
+    def setUpClass(cls):
+        """Each test has a server of its own kind, and no other."""
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="zksh-broken-")
+        self.addCleanup(shutil.rmtree, self.directory)
+
+    def prompted(self, behave, state="CONNECTED"):
+        """zksh below a shell that shows the terminal's modes behind it, at its first prompt."""
+        server = BrokenServer(behave)
+        self.addCleanup(server.__exit__)
+        self.connect = server.address
+        screen = self.screen_of(["sh", "-c", f"trap : INT; {ZKSH} -s {self.connect} -t 30000 --connect-timeout 1s; echo status $?; stty -a; "
+                                             "read line; echo got $line"], width=110)
+        self.wait_prompt(screen, 0, state)
+        return screen
+
+    def check_given_back(self, screen):
+        screen.keys("C-d")
+        screen.wait_for("status ")
+        screen.wait_for(lambda s: {"isig", "icanon", "echo"} <= set(s.text().split()))
+        screen.type("a line\n")
+        screen.wait_for("got a line")
+
+    def test_ctrl_c_ends_what_is_not_answered(self):
+        screen = self.prompted(lambda c: (c.greet(timeout=30000), c.stay()))
+        for number, line in enumerate(("get /a", "ls /", "create /a x")):
+            screen.type(line + "\n")
+            screen.wait_for(lambda s, line=line: s.lines()[-1] == "" or s.lines()[-1].endswith(line))
+            screen.keys("C-c")
+            self.wait_prompt(screen, number + 1)
+        self.check_given_back(screen)
+
+    def test_what_is_typed_stays_while_the_connection_comes_and_goes(self):
+        greeted = []
+
+        def behave(c):
+            c.greet(timeout=30000)
+            greeted.append(c)
+            c.request()
+            c.send(struct.pack(">i", 2**31 - 1))
+            c.stay()
+        screen = self.prompted(behave)
+        screen.type("get /half")
+        screen.wait_for("get /half")
+        greeted[0].link.close()
+        screen.wait_for(lambda s: len(greeted) >= 2 and s.lines()[-1] == self.prompt(0) + " get /half")
+        screen.keys("C-u")
+        self.wait_prompt(screen, 0)
+        screen.type("get /a\n")
+        self.wait_prompt(screen, 1)
+        screen.wait_for("the length of an answer is none that a server would send")
+        self.check_given_back(screen)
+
+    def test_another_protocol(self):
+        screen = self.prompted(lambda c: (c.hello(), c.send(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9), c.stay()), "CONNECTING")
+        screen.type("get /a\n")
+        self.wait_prompt(screen, 1, "CONNECTING")
+        self.assertIn("it does not answer as ZooKeeper does", " ".join(screen.lines(joined=True)))
+        self.check_given_back(screen)
+
+
+del ShellTest  # its server is not wanted here
+
+if __name__ == "__main__":
+    unittest.main()
