@@ -116,7 +116,7 @@ function(add_zookeeper_client given)
     PRIVATE ${directory}/private ${client}/include ${client}/src ${generated})
   target_compile_definitions(zookeeper_client PUBLIC THREADED ${definitions} PRIVATE USE_STATIC_LIB)
   target_compile_options(zookeeper_client PRIVATE -w)
-  set_source_files_properties(${client}/src/zookeeper.c TARGET_DIRECTORY zookeeper_client PROPERTIES COMPILE_OPTIONS
+  set_source_files_properties(${client}/src/zookeeper.c ${client}/src/mt_adaptor.c TARGET_DIRECTORY zookeeper_client PROPERTIES COMPILE_OPTIONS
     "-DZKSH_INSIDE_THE_C_CLIENT;-include;${CMAKE_CURRENT_SOURCE_DIR}/src/session_library/tls_calls.h")
   target_link_libraries(zookeeper_client PUBLIC ${libraries} Threads::Threads)
   message(STATUS "ZooKeeper's C client: from ${client}, with ${with}")

@@ -23,6 +23,9 @@ constexpr std::chrono::seconds longest_handshake{5};
 
 std::atomic<unsigned> hang_ups{0};
 
+/// The socket of this thread's session when its TLS holds bytes that nobody has read; else -1.
+thread_local int unread_on = -1;
+
 /// What is known of a connection; it belongs to its SSL.
 struct Connection {
   std::vector<ServerAddress> servers;  ///< that it may be to
@@ -175,6 +178,7 @@ SSL_CTX* zksh_tls_context() {
 int zksh_tls_connect(SSL* ssl) {
   using namespace zksh;
   auto& connection = connection_of(ssl);
+  unread_on = -1;
   ERR_clear_error();
   const int result = SSL_connect(ssl);
   if (result == 1) {
@@ -195,6 +199,7 @@ int zksh_tls_connect(SSL* ssl) {
 int zksh_tls_read(SSL* ssl, void* buffer, int size) {
   ERR_clear_error();
   const int result = SSL_read(ssl, buffer, size);
+  zksh::unread_on = SSL_pending(ssl) > 0 ? SSL_get_fd(ssl) : -1;
   if (result > 0) {
     auto& connection = zksh::connection_of(ssl);
     if (!std::exchange(connection.spoke, true)) zksh::tls()->note(connection.servers, "");
@@ -205,4 +210,15 @@ int zksh_tls_read(SSL* ssl, void* buffer, int size) {
 int zksh_tls_write(SSL* ssl, const void* bytes, int size) {
   ERR_clear_error();
   return zksh::told_as_errno(ssl, SSL_write(ssl, bytes, size));
+}
+
+int zksh_tls_poll(pollfd* sockets, nfds_t count, int timeout_ms) {
+  pollfd* const end = sockets + count;
+  pollfd* const unread = std::find_if(sockets, end, [](const pollfd& socket) {
+    return socket.fd >= 0 && socket.fd == zksh::unread_on && (socket.events & POLLIN) != 0;
+  });
+  const int ready = poll(sockets, count, unread == end ? timeout_ms : 0);
+  if (unread == end) return ready;
+  unread->revents |= POLLIN;
+  return std::max(ready, 1);
 }

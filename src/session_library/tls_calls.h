@@ -2,13 +2,15 @@
 //
 // As it stands, the C client trusts the system's authorities beside the one that it is given, does
 // not look at the name in a certificate, wants a client certificate in any case, waits for a mute
-// server without end, and says of a failure only that there was one. Its source is left as it is;
-// the build puts this header before zookeeper.c.
+// server without end, leaves answers lying that came in one record with another, and says of a
+// failure only that there was one. Its source is left as it is; the build includes this header
+// before those of its files that make the calls.
 #ifndef ZKSH_SESSION_LIBRARY_TLS_CALLS_H
 #define ZKSH_SESSION_LIBRARY_TLS_CALLS_H
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,6 +23,8 @@ int zksh_tls_connect(SSL* ssl);
 /// As SSL_read and SSL_write, with errno as read and write set it.
 int zksh_tls_read(SSL* ssl, void* buffer, int size);
 int zksh_tls_write(SSL* ssl, const void* bytes, int size);
+/// As poll; a socket whose TLS holds bytes that nobody has read is readable.
+int zksh_tls_poll(struct pollfd* sockets, nfds_t count, int timeout_ms);
 struct _zhandle;
 /// As zoo_sasl_mark_failed, which tells nobody; the session's watcher hears of it.
 void zksh_sasl_mark_failed(struct _zhandle* zh);
@@ -42,6 +46,7 @@ void zksh_sasl_mark_failed(struct _zhandle* zh);
 #define SSL_connect zksh_tls_connect
 #define SSL_read zksh_tls_read
 #define SSL_write zksh_tls_write
+#define poll zksh_tls_poll
 #undef FIPS_mode
 #define FIPS_mode() 0  // OpenSSL 3 has none any more; the C client only logs it
 #ifdef HAVE_CYRUS_SASL_H

@@ -4,9 +4,11 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 
 from certificates import Authority
-from tls_case import SKIPPED, ZKSH, TlsCase, TlsServer, main  # noqa: F401
+from packing_proxy import PackingProxy
+from tls_case import TlsCase, TlsServer, main
 
 PASSWORD = "hunter2-Kw7"
 
@@ -45,6 +47,16 @@ class Tls(TlsCase):
             self.assertEqual(file.read(), read)
         self.assertEqual(3001, len(self.works(*options, "find", "/many").splitlines()))
         self.works(*options, "-c", "deleteall /many; delete /big")
+
+    def test_answers_that_a_proxy_packs_together(self):
+        proxy = PackingProxy(os.path.join(self.directory, "right.pem"), self.right.address)
+        self.addCleanup(proxy.close)
+        options = ["-s", proxy.address, "--tls-ca", self.ca, "-o", "plain"]
+        self.works(*options, "fill", "/packed", "-n", "300", "-s", "10")
+        begun = time.monotonic()
+        self.assertEqual(301, len(self.works(*options, "find", "/packed").splitlines()))
+        self.works(*options, "deleteall", "/packed")
+        self.assertLess(time.monotonic() - begun, 9)  # the next heartbeat brings what was left lying
 
     def test_an_authority_that_signed_nothing_here(self):
         self.fails(3, "certificate is refused: unable to get local issuer certificate", "-s", self.right.secure,
