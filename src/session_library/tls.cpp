@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <openssl/err.h>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -59,8 +60,8 @@ void load_certificate(SSL_CTX* context, TlsSettings& settings) {
 
 }  // namespace
 
-Tls::Tls(const TlsSettings& settings)
-    : settings_(settings), context_(SSL_CTX_new(TLS_client_method())) {
+Tls::Tls(TlsSettings settings)
+    : settings_(std::move(settings)), context_(SSL_CTX_new(TLS_client_method())) {
   if (!context_) throw Error("OpenSSL cannot be used: " + reason());
   ERR_clear_error();
   // The C client gives what it sends a second time from another place.

@@ -19,7 +19,7 @@ namespace zksh {
 class Tls {
  public:
   /// Reads the certificates. Throws UsageError for one that cannot be used. Blocks.
-  explicit Tls(const TlsSettings& settings);
+  explicit Tls(TlsSettings settings);
 
   SSL_CTX* context() const { return context_.get(); }
   const TlsSettings& settings() const { return settings_; }
