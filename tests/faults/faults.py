@@ -12,7 +12,8 @@ from outcome import UNKNOWN
 from world import SESSION
 
 PATIENCE = 60.0  # seconds, for members that start and elect
-CATCH = 20.0  # seconds, to find a victim
+CATCH = 30.0  # seconds, to find a victim
+MAY_BE_KILLED = ("mutex", "rwlock", "semaphore", "multilock", "guarded", "one-shot", "script", "pipe")
 
 
 class NotCaught(Exception):
@@ -62,14 +63,11 @@ class Faults:
         self.counts = dict.fromkeys(self.kinds, 0)
 
     def deal(self, until):
-        """All kinds, in an order of the seed; then more of them until a time (monotonic)."""
+        """All kinds, in an order of the seed; then more of them until a time (monotonic), or a violation."""
         deck = []
-        while not deck and (time.monotonic() < until or 0 in self.counts.values()):
-            deck = self.random.sample(sorted(self.kinds), len(self.kinds))
-            while deck and (time.monotonic() < until or 0 in self.counts.values()):
-                self.strike(deck.pop())
-            if self.world.violations:
-                return
+        while not self.world.violations and (time.monotonic() < until or 0 in self.counts.values()):
+            deck = deck or self.random.sample(sorted(self.kinds), len(self.kinds))
+            self.strike(deck.pop())
 
     def strike(self, kind):
         self.world.note(kind)
@@ -177,7 +175,7 @@ class Faults:
             return True
         self.a_holder(("mutex", "rwlock", "semaphore"), strike)
         for attempt in self.world.attempts():
-            if attempt.kind not in ("watch", "wait", "set", "dump", "apply", "changer") and self.random.random() < 0.3:
+            if attempt.kind in MAY_BE_KILLED and not attempt.struck and self.random.random() < 0.3:
                 self.kill_attempt(attempt)
 
     def kill_attempt(self, attempt):
@@ -235,7 +233,7 @@ class Faults:
         while time.monotonic() < until:
             inside = [who for mode in modes for name in names[mode] for who in self.world.ledger.inside(name)]
             attempt = self.world.attempt(self.random.choice(inside)) if inside else None
-            if attempt and self.is_captured(attempt.who) and strike(attempt):
+            if attempt and not attempt.struck and self.is_captured(attempt.who) and strike(attempt):
                 return
             time.sleep(0.02)
         raise NotCaught
