@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from tree_case import TreeTest, filled_paths  # noqa: E402
 from proxy import Proxy  # noqa: E402
 
-NODES = 10000
+NODES = 5000
 DEPTH = 4
 RECONNECTED = "connection lost; trying the servers in turn\nconnected again; the session is the same\n"
 
@@ -81,12 +81,15 @@ class Restarts(CopyTest):
 class Away(CopyTest):
     """The server is killed and does not come back while the command waits."""
 
+    def slower(self, *arguments):
+        return self.start("-t", "2000", *arguments, "--rate", "1000")
+
     def test_three_that_give_up(self):
-        for top, count in (("/a", 16000), ("/b", 6000), ("/c", 16000)):
+        for top, count in (("/a", 8000), ("/b", 6000), ("/c", 8000)):
             self.fill(count, 1, top)
-        file = self.dump_of(16000, "/c", "new")
-        commands = {"cp": self.slow("cp", "-r", "/a", "/a1"), "mv": self.slow("mv", "--in-parts", "/b", "/b1"),
-                    "apply": self.slow("apply", "--prune", file)}
+        file = self.dump_of(8000, "/c", "new")
+        commands = {"cp": self.slower("cp", "-r", "/a", "/a1"), "mv": self.slow("mv", "--in-parts", "/b", "/b1"),
+                    "apply": self.slower("apply", "--prune", file)}
         self.wait_until(lambda: self.number_of_children("/b") < 6000)
         self.server.kill()
         told = {}
