@@ -22,7 +22,8 @@ void prepare_security(const Security& security);
 
 /// Why the last TLS connection to each server failed, by ServerAddress::text(); empty without TLS.
 const std::map<std::string, std::string>& tls_failures(const Monitor::Held& held);
-/// Whether TLS failed with every one of these servers since a session was opened with them.
+/// Whether TLS failed with every one of these servers since a session was opened with them, for a
+/// reason that lasts or several times.
 bool tls_failed_everywhere(const Monitor::Held& held, const ConnectString& servers);
 
 /// Lets TLS handshakes end that are under way, since a handle is to be closed. Any thread.

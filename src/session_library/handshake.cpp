@@ -79,8 +79,8 @@ Connection& connection_of(SSL* ssl) {
 }
 
 /// Takes note of a failure; what OpenSSL's functions return for one, for which it wants a reason.
-int failed(const Connection& connection, const std::string& why) {
-  tls()->note(connection.servers, why);
+int failed(const Connection& connection, const std::string& why, bool lasting = true) {
+  tls()->note_failure(connection.servers, why, lasting);
   if (ERR_peek_error() == 0) ERR_raise(ERR_LIB_USER, ERR_R_OPERATION_FAIL);
   errno = ECONNABORTED;
   return -1;
@@ -124,6 +124,14 @@ std::string wrong_name(SSL* ssl, const Connection& connection) {
                      names.empty() ? "" : fmt::format(", but for {}", names));
 }
 
+/// Whether the server just hung up, by OpenSSL's record.
+bool was_left() {
+  const auto error = ERR_peek_last_error();
+  return error == 0 || ERR_GET_LIB(error) == ERR_LIB_SYS ||
+         (ERR_GET_LIB(error) == ERR_LIB_SSL &&
+          ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING);
+}
+
 /// What went wrong, from OpenSSL's record of it, which stays.
 std::string failure_text(SSL* ssl) {
   const auto error = ERR_peek_last_error();
@@ -139,7 +147,8 @@ std::string failure_text(SSL* ssl) {
   }
   if (ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER)
     return "TLS: the server does not talk TLS on this port";
-  if (!text) return "TLS: the server ended the connection; is this its TLS port?";
+  if (was_left() || !text)
+    return "TLS: the server hangs up during the handshake; is this its TLS port?";
   const bool by_server =
       ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
   const bool without = tls()->settings().certificate.empty();
@@ -158,7 +167,8 @@ int told_as_errno(SSL* ssl, int result) {
   if (kind == SSL_ERROR_ZERO_RETURN) return 0;
   auto& connection = connection_of(ssl);
   // Since TLS 1.3 a server judges the client's certificate when the client thinks all is well.
-  if (!connection.spoke && kind == SSL_ERROR_SSL) return failed(connection, failure_text(ssl));
+  if (!connection.spoke && kind == SSL_ERROR_SSL)
+    return failed(connection, failure_text(ssl), !was_left());
   errno = ECONNRESET;
   return -1;
 }
@@ -187,7 +197,7 @@ int zksh_tls_connect(SSL* ssl) {
   }
   const int kind = SSL_get_error(ssl, result);
   if (kind != SSL_ERROR_WANT_READ && kind != SSL_ERROR_WANT_WRITE)
-    return failed(connection, failure_text(ssl));
+    return failed(connection, failure_text(ssl), !was_left());
   if (Clock::now() - connection.begun > longest_handshake)
     return failed(connection,
                   "TLS: the server does not answer the handshake; is this its TLS "
@@ -202,7 +212,7 @@ int zksh_tls_read(SSL* ssl, void* buffer, int size) {
   zksh::unread_on = SSL_pending(ssl) > 0 ? SSL_get_fd(ssl) : -1;
   if (result > 0) {
     auto& connection = zksh::connection_of(ssl);
-    if (!std::exchange(connection.spoke, true)) zksh::tls()->note(connection.servers, "");
+    if (!std::exchange(connection.spoke, true)) zksh::tls()->note_success(connection.servers);
   }
   return zksh::told_as_errno(ssl, result);
 }

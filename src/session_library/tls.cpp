@@ -14,6 +14,9 @@
 namespace zksh {
 namespace {
 
+/// A server that is starting, or going, may end a handshake or two.
+constexpr int enough_tries = 3;
+
 std::unique_ptr<Tls>& the_tls() {
   static std::unique_ptr<Tls> one;
   return one;
@@ -80,6 +83,7 @@ void Tls::add(Monitor& monitor, const ConnectString& servers) {
   monitor.look([&](const Monitor::Held& held) {
     for (const auto& server : servers.servers) {
       failures_(held).erase(server.text());
+      tries_(held).erase(server.text());
       auto& known = servers_(held);
       if (std::ranges::find(known, server.text(), &ServerAddress::text) == known.end())
         known.push_back(server);
@@ -96,15 +100,28 @@ std::vector<ServerAddress> Tls::servers_at(const std::string& host, int port) {
   return same.empty() ? servers : same;
 }
 
-void Tls::note(const std::vector<ServerAddress>& servers, const std::string& failure) {
+void Tls::note_failure(const std::vector<ServerAddress>& servers, const std::string& failure,
+                       bool lasting) {
   monitor_.load()->change([&](const Monitor::Held& held) {
     for (const auto& server : servers) {
-      if (failure.empty())
-        failures_(held).erase(server.text());
-      else
-        failures_(held)[server.text()] = failure;
+      failures_(held)[server.text()] = failure;
+      tries_(held)[server.text()] += lasting ? enough_tries : 1;
     }
   });
+}
+
+void Tls::note_success(const std::vector<ServerAddress>& servers) {
+  monitor_.load()->change([&](const Monitor::Held& held) {
+    for (const auto& server : servers) {
+      failures_(held).erase(server.text());
+      tries_(held).erase(server.text());
+    }
+  });
+}
+
+bool Tls::is_hopeless(const Monitor::Held& held, const ServerAddress& server) const {
+  const auto tried = tries_(held).find(server.text());
+  return tried != tries_(held).end() && tried->second >= enough_tries;
 }
 
 Tls* tls() { return the_tls().get(); }
@@ -118,7 +135,7 @@ const std::map<std::string, std::string>& tls_failures(const Monitor::Held& held
 
 bool tls_failed_everywhere(const Monitor::Held& held, const ConnectString& servers) {
   return tls() && std::ranges::all_of(servers.servers, [&](const ServerAddress& server) {
-           return tls()->failures(held).contains(server.text());
+           return tls()->is_hopeless(held, server);
          });
 }
 

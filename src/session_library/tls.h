@@ -27,11 +27,16 @@ class Tls {
   void add(Monitor& monitor, const ConnectString& servers);
   /// Those added that have this numeric address and port; names are looked up, which may block.
   std::vector<ServerAddress> servers_at(const std::string& host, int port);
-  /// Takes note of why a connection to these servers failed; empty: it did not.
-  void note(const std::vector<ServerAddress>& servers, const std::string& failure);
+  /// Takes note of why a connection to these servers failed, and whether trying again helps not.
+  void note_failure(const std::vector<ServerAddress>& servers, const std::string& failure,
+                    bool lasting);
+  /// Takes note that it did not fail.
+  void note_success(const std::vector<ServerAddress>& servers);
   const std::map<std::string, std::string>& failures(const Monitor::Held& held) const {
     return failures_(held);
   }
+  /// Whether connections to a server fail, and trying again is not worth while.
+  bool is_hopeless(const Monitor::Held& held, const ServerAddress& server) const;
 
  private:
   struct Free {
@@ -43,6 +48,7 @@ class Tls {
   std::atomic<Monitor*> monitor_{nullptr};
   Guarded<std::vector<ServerAddress>> servers_;
   Guarded<std::map<std::string, std::string>> failures_;
+  Guarded<std::map<std::string, int>> tries_;  ///< those that failed, one after another
 };
 
 /// The process's; null before make_tls.

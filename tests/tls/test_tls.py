@@ -115,12 +115,24 @@ class Tls(TlsCase):
         self.assertEqual(0, status)
 
     def test_a_port_without_tls(self):
-        self.fails(3, "TLS", "-s", self.right.address, "--tls-ca", self.ca, "ls", "/")
+        self.fails(3, "hangs up during the handshake; is this its TLS port?", "-s", self.right.address, "--tls-ca", self.ca, "ls", "/")
 
     def test_a_port_that_says_nothing(self):
         with socket.create_server(("127.0.0.1", 0)) as mute:
             self.fails(3, "the server does not answer the handshake", "-s", f"127.0.0.1:{mute.getsockname()[1]}",
                        "--tls-ca", self.ca, "ls", "/")
+
+    def test_a_connection_that_is_lost(self):
+        server = self.server(os.path.join(self.directory, "right.pem"))
+        shell = subprocess.Popen([os.environ["ZKSH_TLS"], "-s", server.secure, "--tls-ca", self.ca, "-o", "plain"],
+                                 env=self.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(shell.kill)
+        shell.stdin.write("create /mine\n")
+        shell.stdin.flush()
+        self.assertEqual("/mine\n", shell.stdout.readline())
+        server.restart()
+        self.assertEqual("/mine/not\n", shell.communicate("create /mine/not\ndeleteall /mine\n", timeout=60)[0])
 
     def test_ctrl_c_during_a_handshake(self):
         with socket.create_server(("127.0.0.1", 0)) as mute:
