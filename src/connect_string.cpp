@@ -61,6 +61,10 @@ ServerAddress parse_server(std::string_view text, std::string_view whole) {
   server.host = text.substr(0, colon);
   if (colon != std::string_view::npos) server.port = parse_port(text.substr(colon + 1), whole);
   if (server.host.empty()) throw ValueError(fmt::format("\"{}\": a server's name is empty", whole));
+  constexpr std::string_view never_in_names(":\0", 2);
+  if (server.host.find_first_of(never_in_names) != std::string::npos)
+    throw ValueError(fmt::format("\"{}\": \"{}\" is neither a server's name nor an address", whole,
+                                 server.host));
   return server;
 }
 

@@ -31,8 +31,13 @@ TEST(ConnectString, TheChrootIsKept) {
 TEST(ConnectString, WhatIsWrongIsRefused) {
   for (const auto* text :
        {"", ":1", "zk1:", "zk1:abc", "zk1:0", "zk1:65536", "zk1:99999", "zk1,,zk2", "zk1,",
-        "zk1/x/", "zk1//x", "zk1/../x", "[::1", "[zk1]:1", "[::1]2181"})
+        "zk1/x/", "zk1//x", "zk1/../x", "[::1", "[zk1]:1", "[::1]2181", "zk1:1:2", "::01:2:"})
     EXPECT_THROW(parse_connect_string(text), UsageError) << text;
+}
+
+TEST(ConnectString, NoNameEndsEarly) {
+  // The C client would connect to zk1.
+  EXPECT_THROW(parse_connect_string(std::string_view("zk1\0.example.org:1", 18)), ValueError);
 }
 
 TEST(ConnectString, AnAddressIsShownAsItIsTyped) {
