@@ -12,6 +12,7 @@
 #include <netdb.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
+#include <string_view>
 #include <sys/socket.h>
 #include <utility>
 
@@ -91,18 +92,20 @@ bool is_for(X509* certificate, const std::string& host) {
                           : X509_check_host(certificate, host.c_str(), 0, 0, nullptr) == 1;
 }
 
-/// The names in a certificate that a client may look at.
+/// The first names in a certificate. They are an impostor's perhaps: no byte reaches a terminal.
 std::string names_in(X509* certificate) {
+  constexpr int most = 5;
   std::string text;
   auto* const names = static_cast<GENERAL_NAMES*>(
       X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
-  for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
+  for (int i = 0; i < std::min(sk_GENERAL_NAME_num(names), most); ++i) {
     const auto* const name = sk_GENERAL_NAME_value(names, i);
     if (name->type != GEN_DNS) continue;
-    const auto* const bytes = ASN1_STRING_get0_data(name->d.dNSName);
-    text += (text.empty() ? "" : ", ") +
-            std::string(reinterpret_cast<const char*>(bytes),
-                        static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName)));
+    const std::string_view bytes(
+        reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName)),
+        static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName)));
+    if (!text.empty()) text += ", ";
+    for (const char byte : bytes.substr(0, 255)) text += byte > ' ' && byte < 0x7f ? byte : '?';
   }
   GENERAL_NAMES_free(names);
   return text;
