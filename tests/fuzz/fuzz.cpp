@@ -69,6 +69,7 @@ bool choose_target(std::string_view name) {
 
 }  // namespace zksh::fuzz
 
+// NOLINTNEXTLINE(readability-identifier-naming)
 int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   using zksh::fuzz::choose_target;
   using zksh::fuzz::chosen;

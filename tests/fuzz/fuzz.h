@@ -72,4 +72,5 @@ bool choose_target(std::string_view name);
 }  // namespace zksh::fuzz
 
 /// libFuzzer's entry, and that of the replay.
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size);
