@@ -134,7 +134,12 @@ std::string refused_answer() {
 
 using zksh::link_here;
 
-extern "C" ssize_t send(int fd, const void* buffer, std::size_t size, int flags) {
+// For the linker these are the C library's functions.
+extern "C" ssize_t guarded_send(int fd, const void* buffer, std::size_t size,
+                                int flags) __asm__("send");
+extern "C" ssize_t guarded_recv(int fd, void* buffer, std::size_t size, int flags) __asm__("recv");
+
+extern "C" ssize_t guarded_send(int fd, const void* buffer, std::size_t size, int flags) {
   const std::string_view bytes(static_cast<const char*>(buffer), size);
   if (zksh::begins_session(bytes) && !link_here.is(fd))
     link_here = zksh::Link(fd, zksh::cookie_of(fd));
@@ -145,7 +150,7 @@ extern "C" ssize_t send(int fd, const void* buffer, std::size_t size, int flags)
   return sent;
 }
 
-extern "C" ssize_t recv(int fd, void* buffer, std::size_t size, int flags) {
+extern "C" ssize_t guarded_recv(int fd, void* buffer, std::size_t size, int flags) {
   const auto came = recvfrom(fd, buffer, size, flags, nullptr, nullptr);
   if (came <= 0 || (flags & MSG_PEEK) != 0 || !link_here.is(fd)) return came;
   const auto* const flaw = link_here.flaw_of_received(

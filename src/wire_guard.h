@@ -1,8 +1,9 @@
 // WireGuard: stands between ZooKeeper's C client and its sockets, and ends a connection whose
 // server answers with what the C client could not bear (WireAnswer).
 //
-// This file's recv and send take the place of the C library's: the C client has no other seam. All
-// sockets but those of its sessions are left alone, and so is TLS, whose bytes come another way.
+// Two functions of it take the place of the C library's recv and send: the C client has no other
+// seam. All sockets but those of its sessions are left alone, and so is TLS, whose bytes come
+// another way.
 #pragma once
 
 #include <string>
