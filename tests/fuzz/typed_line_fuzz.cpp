@@ -10,7 +10,7 @@ namespace {
 /// Children whose names are as odd as servers allow.
 ChildNodes children(const std::string& /*parent*/, const std::string& prefix) {
   ChildNodes found;
-  for (const char* const name : {"a b", "app", "app\xe2\x80\xae", "it's", "x;y", "\\n", "*"}) {
+  for (const char* const name : {"a b", "app", "app\x1b[2J", "it's", "x;y", "\\n", "*"}) {
     if (!std::string_view(name).starts_with(prefix)) continue;
     found.common = found.first.empty() ? name : std::string(common_beginning(found.common, name));
     found.first.push_back({.name = name});
