@@ -9,6 +9,7 @@ import time
 from cluster import ServerError
 from network import BLOCKED, MUTED, OPEN, SEVERED
 from outcome import UNKNOWN
+from processes import children
 from world import SESSION
 
 PATIENCE = 60.0  # seconds, for members that start and elect
@@ -18,15 +19,6 @@ MAY_BE_KILLED = ("mutex", "rwlock", "semaphore", "multilock", "guarded", "one-sh
 
 class NotCaught(Exception):
     """There was no victim."""
-
-
-def children(pid):
-    """The processes that any thread of a process has started."""
-    found = set()
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
-            found.update(map(int, file.read().split()))
-    return found
 
 
 def signal_all(pids, number):

@@ -6,6 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from session_case import SessionTest  # noqa: E402
+from processes import is_running  # noqa: E402
 
 PYTHON = ["/usr/bin/python3", "-S"]
 # Writes the time, again and again; only SIGKILL ends it. Its own process id comes first.
@@ -24,24 +25,6 @@ import sys, time
 with open(sys.argv[1], "ab", buffering=0) as file:
     file.write(b"%d\\n" % time.clock_gettime_ns(time.CLOCK_BOOTTIME))
 """
-
-
-def is_running(pid):
-    """Whether a process has not ended; nobody may have waited for it yet."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def children(pid):
-    """The processes that any thread of a process has started."""
-    found = set()
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
-            found.update(map(int, file.read().split()))
-    return found
 
 
 class LockTest(SessionTest):

@@ -5,12 +5,11 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tree_case import TreeTest, filled_paths  # noqa: E402
+from tree_case import RECONNECTED, TreeTest, filled_paths  # noqa: E402
 from proxy import Proxy  # noqa: E402
 
 NODES = 5000
 DEPTH = 4
-RECONNECTED = "connection lost; trying the servers in turn\nconnected again; the session is the same\n"
 
 
 class CopyTest(TreeTest):

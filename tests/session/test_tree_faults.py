@@ -6,11 +6,10 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tree_case import TreeTest, filled_paths, in_order_of_ls  # noqa: E402
+from tree_case import RECONNECTED, TreeTest, filled_paths, in_order_of_ls  # noqa: E402
 
 NODES = 20000
 DEPTH = 4
-RECONNECTED = "connection lost; trying the servers in turn\nconnected again; the session is the same\n"
 
 
 class Restarts(TreeTest):

@@ -5,6 +5,8 @@ import struct
 from session_case import SessionTest
 from znodes import EXISTS, Znodes, pack_string
 
+RECONNECTED = "connection lost; trying the servers in turn\nconnected again; the session is the same\n"
+
 
 def filled_paths(count, depth, top="/tree"):
     """What `fill` makes: level after level, as many children for each node as the levels need."""
