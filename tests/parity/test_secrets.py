@@ -144,7 +144,8 @@ class Secrets(unittest.TestCase):
         shell = self.shell()
         for line in (f"addauth digest {NAMED} &", f"addauh digest {NAMED} &", f"repeat 1000 --every 1s addauth digest {NAMED} &"):
             self.check(self.enter(shell, line), line)
-        # The number of a job that has ended is given again.
+        # The news of another's end draws a prompt before this one is answered. Numbers are given again.
+        shell.read_until(rb"\[\d+\] repeat")
         job = re.search(rb"\[(\d+)\] repeat", shell.bytes)[1].decode()
         for line in ("jobs", "jobs -o plain", "jobs -o json", f"kill %{job}", "jobs", "history"):
             self.check(self.enter(shell, line), line)
