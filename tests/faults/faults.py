@@ -9,7 +9,7 @@ import time
 from cluster import ServerError
 from network import BLOCKED, MUTED, OPEN, SEVERED
 from outcome import UNKNOWN
-from processes import children
+from running_processes import children
 from world import SESSION
 
 PATIENCE = 60.0  # seconds, for members that start and elect

@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from session_case import SessionTest  # noqa: E402
-from processes import is_running  # noqa: E402
+from running_processes import is_running  # noqa: E402
 
 PYTHON = ["/usr/bin/python3", "-S"]
 # Writes the time, again and again; only SIGKILL ends it. Its own process id comes first.

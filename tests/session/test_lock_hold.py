@@ -8,7 +8,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lock_case import LockTest  # noqa: E402
-from processes import is_running  # noqa: E402
+from running_processes import is_running  # noqa: E402
 
 
 class Hold(LockTest):

@@ -6,7 +6,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lock_case import LossTest  # noqa: E402
-from processes import children  # noqa: E402
+from running_processes import children  # noqa: E402
 
 
 class Paused(LossTest):

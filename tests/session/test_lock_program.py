@@ -9,7 +9,7 @@ from unittest import mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lock_case import LockTest  # noqa: E402
-from processes import children, is_running  # noqa: E402
+from running_processes import children, is_running  # noqa: E402
 from session_case import ZKSH  # noqa: E402
 
 
