@@ -74,6 +74,7 @@ class Faults:
         self.pause(0.3, 1.0)
 
     def pause(self, least, most):
+        """For how long a fault lasts, or until the next: a length of the seed's, not a wait for something."""
         time.sleep(self.random.uniform(least, most))
 
     def whole(self):
@@ -159,10 +160,8 @@ class Faults:
         """One that holds a lock, and some others, wherever they are."""
         def strike(attempt):
             self.kill_attempt(attempt)
-            until = time.monotonic() + SESSION
-            while self.world.ledger.is_inside(attempt.who) and time.monotonic() < until:
-                time.sleep(0.01)
-            if self.world.ledger.is_inside(attempt.who):
+            ledger = self.world.ledger
+            if not ledger.comes_to(lambda: not ledger.is_inside(attempt.who), SESSION):
                 self.world.violate(f"the program of {attempt.who} lives on without zksh")
             return True
         self.a_holder(("mutex", "rwlock", "semaphore"), strike)
@@ -205,15 +204,11 @@ class Faults:
         ledger.pause(who)
         attempt.struck = "asleep"
         self.world.note(f"SIGSTOP to {who} and its program")
-        until = time.monotonic() + SESSION * 4
-        while not ledger.was_superseded(who) and time.monotonic() < until:
-            time.sleep(0.05)
+        ledger.comes_to(lambda: ledger.was_superseded(who), SESSION * 4)
         # The program first, so that it has the time to use its token.
         programs = [pid for pid in below if is_program(pid)]
         signal_all(programs, signal.SIGCONT)
-        until = time.monotonic() + 3
-        while ledger.is_inside(who) and not ledger.was_refused(who) and time.monotonic() < until:
-            time.sleep(0.01)
+        ledger.comes_to(lambda: ledger.was_refused(who) or not ledger.is_inside(who), 3)
         signal_all([process.pid, *below], signal.SIGCONT)
         self.world.note("SIGCONT")
         return True

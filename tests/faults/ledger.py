@@ -38,7 +38,7 @@ class Ledger:
 
     def __init__(self, leases):
         self.leases = leases  # of a semaphore
-        self.lock = threading.RLock()
+        self.lock = threading.Condition()  # told of every entry of the journal
         self.journal = []  # (time, event, lock, who, token)
         self.violations = []
         self.figures = collections.Counter()
@@ -147,6 +147,11 @@ class Ledger:
             holder = self._inside.get(who)
             return holder is not None and (holder.fenced or self._is_superseded(holder))
 
+    def comes_to(self, state, seconds):
+        """Whether a state, which asks this ledger, is reached in time. Blocks until then."""
+        with self.lock:
+            return self.lock.wait_for(state, seconds)
+
     def _is_paused(self, who):
         return attempt_of(who) in self._paused
 
@@ -195,6 +200,7 @@ class Ledger:
 
     def _note(self, event, lock, who, token):
         self.journal.append((time.monotonic(), event, lock, who, token))
+        self.lock.notify_all()
 
     def _violate(self, text):
         self._note("VIOLATION", text, "", 0)

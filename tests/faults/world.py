@@ -1,4 +1,5 @@
 """What all parts of a run share: the seed, the time line, what was violated, and zksh as a child process."""
+import abc
 import collections
 import dataclasses
 import os
@@ -113,7 +114,7 @@ class World:
         return self.finish(self.start(who, kind, *words, **how), text)
 
 
-class Actor(threading.Thread):
+class Actor(threading.Thread, abc.ABC):
     """A part of the load: `act`, again and again, until the world stops."""
 
     kind = "actor"
@@ -135,8 +136,9 @@ class Actor(threading.Thread):
             self.world.violate(f"{self.name} failed: {type(error).__name__}: {error}")
             raise
 
+    @abc.abstractmethod
     def act(self):
-        raise NotImplementedError
+        """One round of the load."""
 
     def zksh(self, *words, **how):
         return self.world.zksh(self.who, self.kind, *words, far=self.far, **how)

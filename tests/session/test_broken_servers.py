@@ -87,24 +87,18 @@ class BrokenServers(unittest.TestCase):
             with self.subTest(case=case):
                 job.result()
 
+    def check_refused(self, behave, why, line):
+        status, out, err = self.zksh(behave, "-c", line)
+        self.assertEqual((status, out), (3, ""), err)
+        self.assertIn("no connection to SERVER: ", err)
+        self.assertIn(why, err)
+
     def test_no_session(self):
-        def check(name, line):
-            behave, why = WITHOUT_SESSION[name]
-            status, out, err = self.zksh(behave, "-c", line)
-            self.assertEqual((status, out), (3, ""), err)
-            self.assertIn("no connection to SERVER: ", err)
-            self.assertIn(why, err)
         lines = [READS[0], WRITES[0], "lock -n /l"]
-        self.all_of([(name, line) for name in WITHOUT_SESSION for line in lines], check)
+        self.all_of([(*WITHOUT_SESSION[name], line) for name in WITHOUT_SESSION for line in lines], self.check_refused)
 
     def test_reads(self):
-        def check(name, line):
-            behave, why = WITH_SESSION[name]
-            status, out, err = self.zksh(behave, "-c", line)
-            self.assertEqual((status, out), (3, ""), err)
-            self.assertIn("no connection to SERVER: ", err)
-            self.assertIn(why, err)
-        self.all_of([(name, line) for name in WITH_SESSION for line in READS], check)
+        self.all_of([(*WITH_SESSION[name], line) for name in WITH_SESSION for line in READS], self.check_refused)
 
     def test_writes(self):
         """What was sent may have been done, and that is said."""
