@@ -143,7 +143,11 @@ class LockRun {
     if (cx_.rehearsal) return rehearse();
     if (o_.detach) return detach_lock(cx_, cx_.words);
     if (o_.nest && nested()) return status::ok;
-    if (runs_program()) check_program(program());
+    if (runs_program()) {
+      check_program(program());
+      // As long as it takes, while nobody is kept waiting by it.
+      if (!cx_.background) cx_.out.await_printed();
+    }
     cx_.client.await_connection(target_.paths.front(), cx_.stop);
     lock_ = cx_.locks.ask(plan());
     await();

@@ -55,6 +55,7 @@ class LockedProgram {
 
   int run() {
     HeldLock held(table_, lock_);
+    await_printed();
     if (lock_.status().end) return given_back(status::lock_lost);
     if (!program_.token_file.empty())
       write_token_file(program_.token_file, tokens_text(lock_.status().holding));
@@ -76,6 +77,12 @@ class LockedProgram {
   }
 
  private:
+  /// What zksh has said comes before what the program says. Where nobody reads, others that want
+  /// the lock are not made to wait for that.
+  void await_printed() const {
+    if (!cx_.background) cx_.out.await_printed(Clock::now() + 1s);
+  }
+
   /// All that decides what is to be done; a change of it wakes this thread.
   struct View {
     std::optional<int> ended;

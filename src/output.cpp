@@ -44,7 +44,9 @@ void OutputQueue::add(const Monitor::Held& held, Stream stream, std::string_view
 std::deque<OutputQueue::Chunk> OutputQueue::take() {
   return monitor_.change([&](const Monitor::Held& held) {
     auto& state = state_(held);
+    state.written = state.taken;
     if (state.spoils && state.spoils()) return std::deque<Chunk>();
+    state.taken = state.added;
     state.bytes = 0;
     return std::exchange(state.chunks, {});
   });
@@ -62,9 +64,10 @@ void Output::gather(Stream stream, std::string_view bytes) {
   gathered_->back().bytes += bytes;
 }
 
-void OutputQueue::await_taken(const std::stop_token& stop) {
-  const auto empty = [&](const Monitor::Held& held) { return state_(held).bytes == 0; };
-  if (!monitor_.wait(stop, empty)) throw Cancelled();
+void OutputQueue::await_written(Clock::time_point deadline, const std::stop_token& stop) {
+  const auto until = added();
+  const auto written = [&](const Monitor::Held& held) { return state_(held).written >= until; };
+  if (!monitor_.wait_until(stop, deadline, written) && stop.stop_requested()) throw Cancelled();
 }
 
 }  // namespace zksh

@@ -42,13 +42,15 @@ class OutputQueue {
   void add(Stream stream, std::string_view bytes) {
     monitor_.look([&](const Monitor::Held& held) { add(held, stream, bytes); });
   }
-  /// Takes all that waits; nothing while it is held back.
+  /// Takes all that waits; nothing while it is held back. Whoever takes has written what was taken
+  /// before.
   std::deque<Chunk> take();
   /// While `spoils` is true, nothing is taken: a program draws on the terminal. It is asked under
   /// the monitor, on the thread that takes, and must neither block nor call this; empty: no more.
   void hold_back(std::function<bool()> spoils);
-  /// Blocks until all that was added has been taken; throws Cancelled on a stop.
-  void await_taken(const std::stop_token& stop);
+  /// Blocks until all that was added before has been written, or its stream has failed, but not
+  /// after `deadline`; throws Cancelled on a stop.
+  void await_written(Clock::time_point deadline, const std::stop_token& stop);
   /// The bytes that were ever added.
   std::uint64_t added() {
     return monitor_.look([&](const Monitor::Held& held) { return state_(held).added; });
@@ -58,7 +60,9 @@ class OutputQueue {
   struct State {
     std::deque<Chunk> chunks;
     std::size_t bytes = 0;  ///< that wait
-    std::uint64_t added = 0;
+    std::uint64_t added = 0;    ///< bytes, ever; and so the next two
+    std::uint64_t taken = 0;
+    std::uint64_t written = 0;
     std::function<bool()> spoils{};
   };
   Monitor& monitor_;
@@ -130,8 +134,11 @@ class Output {
   bool redirected() const { return static_cast<bool>(to_.write); }
   /// What a program that a command runs is to have as its standard output; -1: zksh's own.
   int descriptor() const { return to_.fd ? to_.fd() : -1; }
-  /// Blocks until all that was said is printed; throws Cancelled on a stop.
-  void await_printed() { queue_.await_taken(stop_); }
+  /// Blocks until all that was said before is printed, or until `deadline`; throws Cancelled on a
+  /// stop. For what others are to write to the same streams after it.
+  void await_printed(Clock::time_point deadline = Clock::time_point::max()) {
+    queue_.await_written(deadline, stop_);
+  }
   /// See OutputQueue.
   void hold_back(std::function<bool()> spoils) { queue_.hold_back(std::move(spoils)); }
   /// The bytes that anybody has printed until now, on both streams.

@@ -33,7 +33,7 @@ OutputProgram::OutputProgram(Plan plan)
       terminal_(plan_.at_prompt && !plan_.background) {}
 
 void OutputProgram::start() {
-  if (!plan_.background) plan_.queue.await_taken(plan_.stop);
+  if (!plan_.background) plan_.queue.await_written(Clock::time_point::max(), plan_.stop);
   Pipe pipe = make_pipe();
   Program program{.words = {"/bin/sh", "-c", plan_.line},
                   .redirections = {{.target = STDIN_FILENO, .source = pipe.read_end.get()}},

@@ -105,6 +105,12 @@ class Given(LockTest):
             self.assertEqual(self.run_lock("-q", "--", "head", "-c", "2", stdin=file)[1], "on")
             self.assertEqual(file.tell(), 2)
 
+    def test_earlier_results_come_before_what_the_program_says(self):
+        value = b"v" * 500_000
+        self.znodes.create(self.root + "/a", value)
+        status, out, _ = self.run_zksh("-c", "get /a; lock -q /l -- echo x")
+        self.assertEqual((status, out), (0, f"{value.decode()}\nx\n"))
+
     def test_nothing_but_the_streams_is_inherited(self):
         out = self.run_lock("-q", "--", "ls", "/proc/self/fd")[1]
         self.assertEqual(out.split(), ["0", "1", "2", "3"])  # the last one is ls's own

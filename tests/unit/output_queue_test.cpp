@@ -55,6 +55,35 @@ TEST_F(OutputQueueTest, AnAdderWaitsForRoomAndAStopEndsTheWait) {
   EXPECT_EQ(all.back(), 'y');
 }
 
+TEST_F(OutputQueueTest, WhatWasTakenIsWrittenWhenTheWriterComesForMore) {
+  const auto written = [&] {
+    std::stop_source source;
+    source.request_stop();
+    try {
+      queue.await_written(Clock::time_point::max(), source.get_token());
+    } catch (const Cancelled&) {
+      return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(written());
+  queue.add(Stream::Out, "a", {});
+  EXPECT_FALSE(written());
+  queue.take();
+  EXPECT_FALSE(written());
+  queue.add(Stream::Err, "b", {});
+  queue.take();
+  EXPECT_FALSE(written());
+  queue.take();
+  EXPECT_TRUE(written());
+}
+
+TEST_F(OutputQueueTest, AWaitForTheWriterEndsAtItsDeadline) {
+  queue.add(Stream::Out, "a", {});
+  queue.await_written(Clock::now(), {});
+  EXPECT_EQ(queue.take().size(), 1U);
+}
+
 TEST_F(OutputQueueTest, TheLastWordOfAStoppedJobStillComes) {
   std::stop_source source;
   source.request_stop();
