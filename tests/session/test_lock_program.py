@@ -1,4 +1,5 @@
 """A program under a lock: what it is given, how it ends, and what its status says."""
+import fcntl
 import os
 import re
 import signal
@@ -106,10 +107,14 @@ class Given(LockTest):
             self.assertEqual(file.tell(), 2)
 
     def test_earlier_results_come_before_what_the_program_says(self):
-        value = b"v" * 500_000
-        self.znodes.create(self.root + "/a", value)
-        status, out, _ = self.run_zksh("-c", "get /a; lock -q /l -- echo x")
-        self.assertEqual((status, out), (0, f"{value.decode()}\nx\n"))
+        value = "v" * 100_000
+        self.znodes.create(self.root + "/a", value.encode())
+        zksh = self.start("-c", "get /a; " * 30 + "create /mark; lock -q /l -- echo x")
+        fcntl.fcntl(zksh.stdout, fcntl.F_SETPIPE_SZ, 4096)
+        # Most of the values wait to be printed then.
+        self.wait_until(lambda: self.znodes.exists(self.root + "/mark"))
+        self.assertEqual(self.assert_ends(zksh, 0)[0], f"{value}\n" * 30 + "x\n",
+                         "not in this order")
 
     def test_nothing_but_the_streams_is_inherited(self):
         out = self.run_lock("-q", "--", "ls", "/proc/self/fd")[1]
