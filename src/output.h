@@ -59,8 +59,8 @@ class OutputQueue {
  private:
   struct State {
     std::deque<Chunk> chunks;
-    std::size_t bytes = 0;  ///< that wait
-    std::uint64_t added = 0;    ///< bytes, ever; and so the next two
+    std::size_t bytes = 0;    ///< that wait
+    std::uint64_t added = 0;  ///< bytes, ever; and so the next two
     std::uint64_t taken = 0;
     std::uint64_t written = 0;
     std::function<bool()> spoils{};

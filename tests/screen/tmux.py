@@ -8,13 +8,18 @@
 Nothing here waits for a time: wait_for looks until the screen is as it should be. The tmux server,
 its socket and the program are gone when close() was called or the test process ended, however.
 """
+import contextlib
 import ctypes
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from running_processes import session_members  # noqa: E402
 
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
@@ -53,8 +58,10 @@ class Tmux:
         self.close()
 
     def close(self):
-        """Ends the program (SIGHUP) and the terminal. May be called twice."""
+        """Ends the program (SIGHUP) and the terminal, and waits for the end of all that ran there. May be
+        called twice."""
         if self._server.poll() is None:
+            leader = self._leader()
             subprocess.run(self._base + ["kill-server"], env=self._env, check=False,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
@@ -62,7 +69,25 @@ class Tmux:
             except subprocess.TimeoutExpired:
                 self._server.kill()
                 self._server.wait()
+            self._await_end(leader)
         shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _leader(self):
+        """The first process in the terminal; None before there is one."""
+        shown = subprocess.run(self._base + ["display-message", "-p", "#{pane_pid}"], env=self._env, check=False,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        return int(shown) if shown.strip().isdigit() else None
+
+    @staticmethod
+    def _await_end(leader):
+        """Programs write their history, and more, when their terminal goes: into what a test uses next."""
+        deadline = time.monotonic() + 10
+        while leader and (left := session_members(leader)):
+            if time.monotonic() > deadline:
+                for pid in left:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
 
     # What the person at the keyboard does.
 

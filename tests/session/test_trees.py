@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import random
-import re
 import signal
 import sys
 import unittest
@@ -84,21 +83,23 @@ class Trees(SessionTest):
         tree = self.write(text)
         for seen in (1, 3000, 9000):
             process = self.start("apply", "--rate", "4000", tree)
-            self.wait_until(lambda: self.znodes.exists(self.root + "/tree") and self.count("/tree") > seen)
+            self.wait_created(text, seen)
             process.send_signal(signal.SIGKILL)
             process.wait()
             self.assertNotEqual(self.dump("/tree"), text)
         self.apply(tree)
         self.assertEqual(self.dump("/tree"), text)
 
-    def count(self, path):
-        return int(re.search(r"\d+", self.run_zksh("getAllChildrenNumber", path)[1]).group())
+    def wait_created(self, text, number):
+        """Until so many of the nodes of a text are there."""
+        path = text.split("\n")[1 + number].partition("\t")[0]
+        self.wait_until(lambda: self.znodes.exists(self.root + "/tree" + path))
 
     def test_a_server_that_restarts_meanwhile(self):
         text = tree_text(seed=7)
         tree = self.write(text)
         process = self.start("apply", "--rate", "10000", tree)
-        self.wait_until(lambda: self.znodes.exists(self.root + "/tree") and self.count("/tree") > 2000)
+        self.wait_created(text, 2000)
         self.server.kill()
         self.server.start()
         out, err = process.communicate(timeout=60)
