@@ -69,12 +69,14 @@ WRITES = ["create /a x", "set /a x", "multi 'create /a x' 'create /a/b x'"]
 
 class BrokenServers(unittest.TestCase):
     maxDiff = None
+    program = [ZKSH]
+    tls = None  # the servers'
 
     def zksh(self, behave, *words, text=b"", connect_timeout="300ms"):
         """Status, what was said, and the server's address, whose place there takes the word SERVER."""
-        with BrokenServer(behave) as server:
+        with BrokenServer(behave, self.tls) as server:
             begin = time.monotonic()
-            done = subprocess.run([ZKSH, "-s", server.address, "-t", "1000", "--connect-timeout", connect_timeout, *words],
+            done = subprocess.run([*self.program, "-s", server.address, "-t", "1000", "--connect-timeout", connect_timeout, *words],
                                   input=text, capture_output=True, timeout=60, check=False)
             self.assertLess(time.monotonic() - begin, 40)
             return done.returncode, *(s.decode(errors="replace").replace(server.address, "SERVER") for s in (done.stdout, done.stderr))

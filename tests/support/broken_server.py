@@ -90,8 +90,11 @@ class Connection:
 
 
 class BrokenServer:
-    def __init__(self, behave):
+    """`tls`: the ssl.SSLContext of a server that talks TLS, and does that as it should."""
+
+    def __init__(self, behave, tls=None):
         self._behave = behave
+        self._tls = tls
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self._links = set()
@@ -122,15 +125,20 @@ class BrokenServer:
             threading.Thread(target=self._serve, args=(link,), daemon=True).start()
 
     def _serve(self, link):
+        if self._tls:
+            link = self._tls.wrap_socket(link, server_side=True, do_handshake_on_connect=False)
         with self._lock:
             if self._ends:
                 link.close()
                 return
             self._links.add(link)
         try:
+            if self._tls:
+                link.do_handshake()
             self._behave(Connection(link))
         except (OSError, struct.error):
             pass
         with self._lock:
             self._links.discard(link)
             link.close()
+

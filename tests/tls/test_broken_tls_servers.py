@@ -1,0 +1,28 @@
+"""All that broken servers do is met over TLS as it is without."""
+import os
+import ssl
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "session"))
+import test_broken_servers  # noqa: E402
+from certificates import Authority  # noqa: E402
+from tls_case import ZKSH_TLS, TlsCase, main  # noqa: E402
+
+
+class BrokenTlsServers(TlsCase, test_broken_servers.BrokenServers):
+    test_four_letter_words = None  # these never go over TLS
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        authority = Authority(cls.directory, "authority")
+        cls.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        cls.tls.load_cert_chain(authority.issue("server"))
+        cls.program = [ZKSH_TLS, "--tls-ca", authority.certificate]
+
+    def zksh(self, *arguments, **how):
+        return test_broken_servers.BrokenServers.zksh(self, *arguments, **how)
+
+
+if __name__ == "__main__":
+    main()
