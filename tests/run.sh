@@ -62,4 +62,5 @@ rm -f build-source.log
 configure build -DZKSH_TLS_TESTS="$source" -DZKSH_SANITIZED_BUILDS="$builds" -DZKSH_TIDY="${ZKSH_TIDY:-OFF}"
 cmake --build build
 
-exec ctest --test-dir build -j "$(nproc)" --output-on-failure --no-tests=error "$@"
+# Most tests wait for servers more than they compute.
+exec ctest --test-dir build -j "$((2 * $(nproc)))" --output-on-failure --no-tests=error "$@"
