@@ -2,7 +2,6 @@
 #pragma once
 
 #include "configuration.h"
-#include "options.h"
 #include "output.h"
 #include "script.h"
 #include "session.h"
@@ -48,8 +47,6 @@ struct Arguments {
 /// -r, -waitforconnection and -client-configuration work too. Throws UsageError.
 Arguments parse_arguments(int count, const char* const* words);
 
-/// zksh's own options as they are declared: for the manual page and for completion.
-std::vector<Argument> process_options();
 /// The server when no option names one: that of `profile`, $ZKSH_SERVER, what is configured, or
 /// localhost:2181. `profile`: as --profile; empty: not given. Throws UsageError for a configuration
 /// file that is wrong, or a profile that there is not.

@@ -6,6 +6,7 @@
 #include "configuration.h"
 #include "escape.h"
 #include "man_page.h"
+#include "process_options.h"
 
 #include <fmt/core.h>
 

@@ -25,9 +25,14 @@ def header(xid, code=0):
     return struct.pack(">iqi", xid, 1, code)
 
 
-def asked(then):
+def asked(then, **how):
     """Greets, reads one request, and does something with it."""
-    return lambda c: (c.greet(**SHORT), c.request(), then(c))
+    return lambda c: (c.greet(**(how or SHORT)), c.request(), then(c))
+
+
+def told(then):
+    """The same, where the client is to find fault with what comes before it gives up."""
+    return asked(then, timeout=30000)
 
 
 # No session comes about.
@@ -52,16 +57,16 @@ WITH_SESSION = {
     "it is silent": (asked(lambda c: c.stay()), ""),
     "half an answer, and it closes": (asked(lambda c: c.send(c.answer()[:10])), ""),
     "half an answer": (asked(lambda c: (c.send(c.answer()[:10]), c.stay())), ""),
-    "a length of 2 GiB": (asked(lambda c: (c.send(HUGE), c.stay())), LENGTH),
-    "a length of 2 GiB, and data": (asked(lambda c: (c.send(HUGE + b"x" * (20 << 20)), c.stay())), LENGTH),
-    "a negative length": (asked(lambda c: (c.send(struct.pack(">i", -5)), c.stay())), LENGTH),
-    "no length": (asked(lambda c: (c.send(struct.pack(">i", 0)), c.stay())), LENGTH),
-    "garbage": (asked(lambda c: (c.send(OTHER), c.stay())), LENGTH),
-    "another request's answer": (asked(lambda c: (c.send_frame(header(c.xid + 7) + b"\0" * 99), c.stay())),
+    "a length of 2 GiB": (told(lambda c: (c.send(HUGE), c.stay())), LENGTH),
+    "a length of 2 GiB, and data": (told(lambda c: (c.send(HUGE + b"x" * (20 << 20)), c.stay())), LENGTH),
+    "a negative length": (told(lambda c: (c.send(struct.pack(">i", -5)), c.stay())), LENGTH),
+    "no length": (told(lambda c: (c.send(struct.pack(">i", 0)), c.stay())), LENGTH),
+    "garbage": (told(lambda c: (c.send(OTHER), c.stay())), LENGTH),
+    "another request's answer": (told(lambda c: (c.send_frame(header(c.xid + 7) + b"\0" * 99), c.stay())),
                                  "an answer came out of turn"),
-    "nothing behind the header": (asked(lambda c: (c.send_frame(header(c.xid)), c.stay())), EARLY),
-    "lengths of 2 GiB within": (asked(lambda c: (c.send_frame(header(c.xid) + HUGE * 3), c.stay())), EARLY),
-    "negative lengths within": (asked(lambda c: (c.send_frame(header(c.xid) + b"\xff\xff\xff\xf0" * 3), c.stay())), EARLY),
+    "nothing behind the header": (told(lambda c: (c.send_frame(header(c.xid)), c.stay())), EARLY),
+    "lengths of 2 GiB within": (told(lambda c: (c.send_frame(header(c.xid) + HUGE * 3), c.stay())), EARLY),
+    "negative lengths within": (told(lambda c: (c.send_frame(header(c.xid) + b"\xff\xff\xff\xf0" * 3), c.stay())), EARLY),
 }
 READS = ["get /a", "ls /a"]
 WRITES = ["create /a x", "set /a x", "multi 'create /a x' 'create /a/b x'"]
@@ -72,7 +77,7 @@ class BrokenServers(unittest.TestCase):
     program = [ZKSH]
     tls = None  # the servers'
 
-    def zksh(self, behave, *words, text=b"", connect_timeout="300ms"):
+    def zksh(self, behave, *words, text=b"", connect_timeout="3s"):
         """Status, what was said, and the server's address, whose place there takes the word SERVER."""
         with BrokenServer(behave, self.tls) as server:
             begin = time.monotonic()
@@ -89,15 +94,17 @@ class BrokenServers(unittest.TestCase):
             with self.subTest(case=case):
                 job.result()
 
-    def check_refused(self, behave, why, line):
-        status, out, err = self.zksh(behave, "-c", line)
+    def check_refused(self, behave, why, line, **how):
+        status, out, err = self.zksh(behave, "-c", line, **how)
         self.assertEqual((status, out), (3, ""), err)
         self.assertIn("no connection to SERVER: ", err)
         self.assertIn(why, err)
 
     def test_no_session(self):
+        def check(name, line):
+            self.check_refused(*WITHOUT_SESSION[name], line, connect_timeout="2s")
         lines = [READS[0], WRITES[0], "lock -n /l"]
-        self.all_of([(*WITHOUT_SESSION[name], line) for name in WITHOUT_SESSION for line in lines], self.check_refused)
+        self.all_of([(name, line) for name in WITHOUT_SESSION for line in lines], check)
 
     def test_reads(self):
         self.all_of([(*WITH_SESSION[name], line) for name in WITH_SESSION for line in READS], self.check_refused)
@@ -121,7 +128,7 @@ class BrokenServers(unittest.TestCase):
         event = header(-1) + struct.pack(">ii", 3, 3)
         for body, why in ((header(5), "nobody had asked for|out of turn"), (event, EARLY), (event + HUGE, EARLY),
                           (b"\0" * 15, LENGTH)):
-            status, out, err = self.zksh(lambda c, sent=body: (c.greet(**SHORT), c.send_frame(sent), c.stay()), "-c", READS[0])
+            status, out, err = self.zksh(lambda c, sent=body: (c.greet(timeout=30000), c.send_frame(sent), c.stay()), "-c", READS[0])
             self.assertEqual((status, out), (3, ""), err)
             self.assertRegex(err, why)
         # What is in order disturbs nothing.
