@@ -133,27 +133,25 @@ void take(const Configuration& config, Arguments& arguments) {
   }
 }
 
-std::optional<Inquiry> parse_inquiry(int count, const char* const* words) {
+std::optional<Inquiry> parse_inquiry(const std::vector<std::string>& words) {
   constexpr std::array<std::pair<std::string_view, Inquiry::Kind>, 3> kinds{
       {{"--man", Inquiry::Kind::ManPage},
        {"--examples", Inquiry::Kind::Examples},
        {"--complete", Inquiry::Kind::Candidates}}};
   for (const auto& [name, kind] : kinds)
-    if (count > 1 && words[1] == name) return Inquiry{kind, {words + 2, words + count}};
+    if (!words.empty() && words.front() == name)
+      return Inquiry{kind, {words.begin() + 1, words.end()}};
   return std::nullopt;
 }
 
 }  // namespace
 
-Arguments parse_arguments(int count, const char* const* words) {
-  if (auto inquiry = parse_inquiry(count, words)) {
-    Arguments arguments;
-    arguments.inquiry = std::move(inquiry);
-    return arguments;
-  }
+Arguments parse_arguments(std::vector<std::string> words) {
   Arguments arguments;
-  arguments.command.assign(words + std::min(1, count), words + count);
-  const GivenOptions given(arguments.command);
+  arguments.inquiry = parse_inquiry(words);
+  if (arguments.inquiry) return arguments;
+  const GivenOptions given(words);
+  arguments.command = std::move(words);
   if (given.has("--help")) arguments.answer = process_help();
   if (given.has("--version")) arguments.answer = fmt::format("zksh {}\n", ZKSH_VERSION);
   arguments.session.read_only = given.has("-r");
@@ -177,13 +175,6 @@ Arguments parse_arguments(int count, const char* const* words) {
     throw UsageError(fmt::format("\"{}\" stands after -c or -f: give either commands or a script",
                                  arguments.command.front()));
   return arguments;
-}
-
-std::string default_server(const std::string& profile) {
-  Configuration config;
-  config.read_files(wanted_profile(profile.empty() ? nullptr : &profile));
-  overlay_server(config);
-  return config.text("server");
 }
 
 }  // namespace zksh

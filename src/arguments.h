@@ -42,14 +42,10 @@ struct Arguments {
   std::optional<Inquiry> inquiry{};
 };
 
-/// Parses the argument list and the environment (ZKSH_SERVER,
-/// ZKSH_PROFILE), and reads the configuration files. zkCli's spellings -server, -timeout,
-/// -r, -waitforconnection and -client-configuration work too. Throws UsageError.
-Arguments parse_arguments(int count, const char* const* words);
-
-/// The server when no option names one: that of `profile`, $ZKSH_SERVER, what is configured, or
-/// localhost:2181. `profile`: as --profile; empty: not given. Throws UsageError for a configuration
-/// file that is wrong, or a profile that there is not.
-std::string default_server(const std::string& profile);
+/// Parses the argument list, without the program's name, and the environment (ZKSH_SERVER,
+/// ZKSH_PROFILE), and reads the configuration files. zkCli's spellings -server, -timeout, -r,
+/// -waitforconnection and -client-configuration work too. Throws UsageError. Blocks while files are
+/// read.
+Arguments parse_arguments(std::vector<std::string> words);
 
 }  // namespace zksh

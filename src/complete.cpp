@@ -136,24 +136,18 @@ Candidates complete_command(const std::vector<std::string>& words,
 
 Candidates complete_invocation(
     const std::vector<std::string>& words, const std::vector<Argument>& options,
-    const std::function<NodeSource(const NamedServer& named)>& nodes_of) {
+    const std::function<NodeSource(std::vector<std::string> given)>& nodes_for) {
   if (words.empty()) return {};
-  const auto* server_option = find_option(options, "--server");
-  const auto* profile_option = find_option(options, "--profile");
-  NamedServer named;
   const Argument* awaiting = nullptr;
   std::size_t next = 0;
   bool options_ended = false;
   for (; next + 1 < words.size() && !options_ended; ++next) {
     const auto& word = words[next];
-    auto given =
+    const auto given =
         awaiting ? GivenOption{.option = awaiting, .value = word} : option_in(options, word);
     if (!awaiting && word != "--" && !given.option && !looks_like_option(word)) break;
     options_ended = !awaiting && word == "--";
     awaiting = given.awaits_value() ? given.option : nullptr;
-    if (!given.option || !given.value) continue;
-    if (given.option == server_option) named.server = *given.value;
-    if (given.option == profile_option) named.profile = *given.value;
   }
   const auto& word = words.back();
   if (next + 1 == words.size()) {
@@ -162,8 +156,8 @@ Candidates complete_invocation(
       return *candidates;
     if (looks_like_option(word) && !options_ended) return option_names(word, options);
   }
-  return complete_command({words.begin() + static_cast<std::ptrdiff_t>(next), words.end()},
-                          {.nodes = nodes_of(named)});
+  const auto command = words.begin() + static_cast<std::ptrdiff_t>(next);
+  return complete_command({command, words.end()}, {.nodes = nodes_for({words.begin(), command})});
 }
 
 }  // namespace zksh

@@ -85,17 +85,11 @@ struct LineCompletion {
 LineCompletion complete_line(std::string_view line, std::size_t cursor,
                              const CompletionSources& sources);
 
-/// What zksh's own options say of the server; empty: nothing.
-struct NamedServer {
-  std::string server{};
-  std::string profile{};
-};
-
 /// The candidates for the command line of zksh itself, in the user's own shell: `words` without the
-/// program's name. `options` are zksh's own; `nodes_of` gives the nodes of the server, or of the
-/// profile, that is named there.
-Candidates complete_invocation(const std::vector<std::string>& words,
-                               const std::vector<Argument>& options,
-                               const std::function<NodeSource(const NamedServer& named)>& nodes_of);
+/// program's name. `options` are zksh's own; `nodes_for` gives the nodes that a zksh with such
+/// words in front of its command would see.
+Candidates complete_invocation(
+    const std::vector<std::string>& words, const std::vector<Argument>& options,
+    const std::function<NodeSource(std::vector<std::string> given)>& nodes_for);
 
 }  // namespace zksh

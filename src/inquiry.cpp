@@ -7,6 +7,7 @@
 #include "escape.h"
 #include "man_page.h"
 #include "process_options.h"
+#include "session_library.h"
 
 #include <fmt/core.h>
 
@@ -64,29 +65,24 @@ ChildNodes matching_children(Client& client, const std::string& parent, const st
   return nodes;
 }
 
-/// The nodes of a server, asked once.
-NodeSource nodes_of(const std::string& server) {
-  return [server](const std::string& parent, const std::string& prefix) {
+/// The nodes that a zksh with these options would see, asked once; none where there is a mistake:
+/// completion does not say what is wrong.
+NodeSource nodes_for(const std::vector<std::string>& given) {
+  return [given](const std::string& parent, const std::string& prefix) {
     end_in_time();
     try {
+      auto arguments = parse_arguments(given);
+      if (arguments.sandbox_servers != 0) return ChildNodes{};  // it is not there yet
+      arguments.session.connect_timeout = connect_limit;
+      prepare_security(arguments.session.security);
       Monitor monitor;
-      Session session(monitor, {.connect_timeout = connect_limit}, server,
+      Session session(monitor, std::move(arguments.session), arguments.server,
                       [](const Monitor::Held&, const Event&) {});
       return matching_children(session, parent, prefix);
     } catch (const Error&) {
       return ChildNodes{};
     }
   };
-}
-
-/// Empty where the configuration has a mistake: completion does not say what is wrong.
-std::string server_of(const NamedServer& named) {
-  if (!named.server.empty()) return named.server;
-  try {
-    return default_server(named.profile);
-  } catch (const Error&) {
-    return {};
-  }
 }
 
 std::vector<std::string> configured_profiles() {
@@ -104,10 +100,7 @@ std::string candidates(const std::vector<std::string>& words) {
   for (auto& option : options)
     if (std::ranges::find(option.names, "--profile") != option.names.end())
       option.choices = configured_profiles();
-  const auto found = complete_invocation(words, options, [](const NamedServer& named) {
-    const auto server = server_of(named);
-    return server.empty() ? NodeSource() : nodes_of(server);
-  });
+  const auto found = complete_invocation(words, options, nodes_for);
   std::string text;
   for (const auto& candidate : found.first) text += candidate.text + '\n';
   return text;

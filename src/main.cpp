@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -30,7 +31,7 @@ int main(int argc, char** argv) {
   keep_memory_to_itself();
   open_standard_streams();
   try {
-    const auto arguments = zksh::parse_arguments(argc, argv);
+    const auto arguments = zksh::parse_arguments({argv + std::min(argc, 1), argv + argc});
     return arguments.inquiry ? zksh::answer(*arguments.inquiry) : zksh::run(arguments);
   } catch (const zksh::Error& error) {
     fmt::print(stderr, "zksh: {}\n", error.what());

@@ -12,6 +12,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from server import Server  # noqa: E402
 from kazoo.client import KazooClient  # noqa: E402
+from kazoo.security import make_digest_acl  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 
@@ -98,6 +99,26 @@ class WithServer(unittest.TestCase):
             self.assertEqual(["--profile=prod"], offered("--profile=p", home=home))
             self.assertEqual(["/food/", "/fool"], offered("-p", "prod", "get", "/fo", home=home))
             self.assertEqual([], offered("-p", "nonesuch", "get", "/fo", home=home))
+
+    def test_nodes_that_only_credentials_may_list(self):
+        zk = KazooClient(self.server.address, auth_data=[("digest", "ann:s3cret")])
+        zk.start()
+        self.addCleanup(zk.stop)
+        zk.create("/anns/own", makepath=True)
+        zk.set_acls("/anns", [make_digest_acl("ann", "s3cret", all=True)])
+        with tempfile.TemporaryDirectory() as home:
+            secret = pathlib.Path(home, "ann")
+            secret.touch(0o600)
+            secret.write_text("digest ann:s3cret\n", encoding="utf-8")
+            config = pathlib.Path(home, ".config", "zksh", "config")
+            config.parent.mkdir(parents=True)
+            config.write_text(f"[ann]\nserver = {self.server.address}\nauth-file = {secret}\n", encoding="utf-8")
+            at = {"home": home, "server": self.server.address}
+            self.assertEqual([], offered("get", "/anns/", **at))
+            self.assertEqual(["/anns/own"], offered("-p", "ann", "get", "/anns/", **at))
+            self.assertEqual(["/anns/own"], offered("--auth-file", str(secret), "get", "/anns/", **at))
+            self.assertEqual([], offered("--auth-file", str(secret) + "x", "get", "/anns/", **at))
+        zk.delete("/anns", recursive=True)
 
     def test_names_that_are_no_single_line_of_text_are_left_out(self):
         self.assertEqual([], offered("get", "/bad", server=self.server.address))

@@ -34,6 +34,17 @@ class Tls(TlsCase):
         name = f"localhost:{self.right.secure_port}"
         self.assertEqual("[zookeeper]\n", self.works("-s", name, "--tls-ca", self.ca, "ls", "/"))
 
+    def test_nodes_are_completed(self):
+        words = ["--complete", "-s", self.right.secure, "--tls-ca", self.ca, "get", "/zoo"]
+        self.assertEqual("/zookeeper/\n", self.works(*words))
+        profile = f"[prod]\nserver = {self.right.secure}\ntls-ca = {self.ca}\n"
+        config = self.file("zksh/config", profile)
+        self.addCleanup(os.remove, config)
+        self.assertEqual("/zookeeper/\n", self.works("--complete", "-p", "prod", "get", "/zoo"))
+        # Whom to trust is not forgotten for that.
+        words[4] = self.other_ca
+        self.assertEqual("", self.works(*words))
+
     def test_much_at_once_in_both_directions(self):
         with open(os.path.join(self.directory, "big"), "wb") as file:
             file.write(os.urandom(900_000))

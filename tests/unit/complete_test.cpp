@@ -221,8 +221,9 @@ TEST(Complete, AnInvocationNamesItsServer) {
   flag.kind = Argument::Kind::Flag;
   flag.names = {"-r"};
   std::string asked;
-  const auto nodes_of = [&](const NamedServer& named) {
-    asked = named.server + named.profile;
+  const auto nodes_of = [&](const std::vector<std::string>& given) {
+    asked.clear();
+    for (const auto& word : given) asked += word + ' ';
     return NodeSource(tree);
   };
   const auto candidates = [&](const std::vector<std::string>& words) {
@@ -230,12 +231,12 @@ TEST(Complete, AnInvocationNamesItsServer) {
     return texts_of(complete_invocation(words, {server, profile, flag}, nodes_of));
   };
   EXPECT_THAT(candidates({"-rs", "h:1", "get", "/apple"}), ElementsAre("/apple"));
-  EXPECT_EQ(asked, "h:1");
+  EXPECT_EQ(asked, "-rs h:1 ");
   EXPECT_THAT(candidates({"-sh:2", "get", "/apple"}), ElementsAre("/apple"));
-  EXPECT_EQ(asked, "h:2");
+  EXPECT_EQ(asked, "-sh:2 ");
   EXPECT_THAT(candidates({"-p", "pr"}), ElementsAre("prod"));
   EXPECT_THAT(candidates({"-p", "prod", "get", "/apple"}), ElementsAre("/apple"));
-  EXPECT_EQ(asked, "prod");
+  EXPECT_EQ(asked, "-p prod ");
   EXPECT_THAT(candidates({"get", "-s", "/apple"}), ElementsAre("/apple"));
   EXPECT_EQ(asked, "") << "an option of the command";
   EXPECT_THAT(candidates({"-s", "l"}), IsEmpty());
