@@ -5,6 +5,7 @@ import subprocess
 import time
 
 from tls_case import ZKSH, ZKSH_TLS, Server, TlsCase, main
+from ensemble import Ensemble
 
 PASSWORD = "hunter2-Zq9"
 JAAS = f"""Server {{
@@ -18,9 +19,9 @@ class Sasl(TlsCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        jaas = cls.file("jaas.conf", JAAS)
-        provider = "-Dzookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider"
-        cls.server = Server(jvm_flags=[f"-Djava.security.auth.login.config={jaas}", provider]).start()
+        cls.flags = [f"-Djava.security.auth.login.config={cls.file('jaas.conf', JAAS)}",
+                     "-Dzookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider"]
+        cls.server = Server(jvm_flags=cls.flags).start()
         cls.addClassCleanup(cls.server.remove)
         cls.password = cls.file("password", PASSWORD + "\n")
 
@@ -39,17 +40,38 @@ class Sasl(TlsCase):
         self.assertEqual("sasl:ann\nip:127.0.0.1\n", self.works(*self.options(), "-o", "plain", "whoami"))
         self.works(*self.options(), "--sasl-mechanism", "DIGEST-MD5", "delete", "/mine")
 
-    def test_after_a_lost_connection_the_user_is_the_same(self):
-        shell = subprocess.Popen([ZKSH_TLS, *self.options(), "-o", "plain"], env=self.environment(), stdin=subprocess.PIPE,
+    def shell(self, *words):
+        """One that has made /again for its user alone."""
+        shell = subprocess.Popen([ZKSH_TLS, *words, "-o", "plain"], env=self.environment(), stdin=subprocess.PIPE,
                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.addCleanup(shell.kill)
-        shell.stdin.write("create /again x sasl:ann:cdrwa\ncreate /again/a\n")
+        self.create(shell, "/again x sasl:ann:cdrwa")
+        return shell
+
+    def create(self, shell, words):
+        shell.stdin.write(f"create {words}\n")
         shell.stdin.flush()
-        self.assertEqual(["/again\n", "/again/a\n"], [shell.stdout.readline() for _ in range(2)])
+        self.assertEqual(words.split()[0] + "\n", shell.stdout.readline())
+
+    def test_after_a_lost_connection_the_user_is_the_same(self):
+        shell = self.shell(*self.options())
+        self.create(shell, "/again/a")
         self.server.restart()
-        shell.stdin.write("create /again/b\ndeleteall /again\n")
-        out = shell.communicate(timeout=60)[0]
-        self.assertEqual("/again/b\n", out)
+        self.create(shell, "/again/b")
+        self.assertEqual("", shell.communicate("deleteall /again\n", timeout=60)[0])
+
+    def test_at_another_server_the_user_is_the_same(self):
+        with Ensemble(jvm_flags=self.flags) as ensemble:
+            followers = [server for server in ensemble.servers if server.mode() == "follower"]
+            servers = ",".join(server.address for server in followers)
+            shell = self.shell("-s", servers, *self.options()[2:])
+            # It is at one of them: it moves once at least.
+            for number, server in enumerate(followers):
+                server.kill()
+                self.create(shell, f"/again/{number}")
+                server.start()
+                server.wait_mode("follower")
+            self.assertEqual("", shell.communicate("deleteall /again\n", timeout=60)[0])
 
     def test_a_wrong_password(self):
         wrong = self.file("wrong", PASSWORD + "x\n")
