@@ -47,9 +47,10 @@ class Shape:
         return Contestant(f"zksh {line.split()[0]}", [self.contest.options.zksh, "-server", self.address, "-c", line])
 
     def run(self, rounds):
-        self.round()  # the server's compiler needs one
-        for contestant in (*self.bare.values(), *self.zksh.values()):
-            contestant.times.clear()
+        if not self.contest.options.million:  # where a round is long enough for the server's compiler
+            self.round()
+            for contestant in (*self.bare.values(), *self.zksh.values()):
+                contestant.times.clear()
         for number in range(rounds):
             self.round(number % 2 == 0)
         self.judge()
