@@ -53,7 +53,7 @@ struct Extent {
 
 /// Throws for a top that is missing; what cannot be listed is not counted, and told when it is to
 /// be removed.
-Extent measure(Context& cx, const std::vector<std::string>& tops) {
+Extent measure(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
   for (const auto& top : tops)
     if (!cx.client.exists(top, Watch::none(), cx.stop)) throw ZkError(code::no_node, top);
   Extent extent;
@@ -63,16 +63,17 @@ Extent measure(Context& cx, const std::vector<std::string>& tops) {
                      ++extent.nodes;
                      extent.ephemerals += stat.ephemeral_owner != 0 ? 1 : 0;
                    },
-               .unlisted = [](const ZkError& /*error*/) {}},
+               .unlisted = [](const ZkError& /*error*/) {},
+               .limits = limits},
               cx.stop);
   return extent;
 }
 
 /// Asks, the more insistently the more there is to lose. A node without children is removed as by
 /// delete, which does not ask either.
-bool confirmed(Context& cx, const std::vector<std::string>& tops) {
+bool confirmed(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
   constexpr std::size_t many = 1000;
-  const auto extent = measure(cx, tops);
+  const auto extent = measure(cx, tops, limits);
   if (extent.nodes <= 1 && !cx.protection.production) return true;
   const auto what =
       tops.size() == 1 ? as_word(tops.front()) : fmt::format("{} subtrees", tops.size());
@@ -106,7 +107,7 @@ void refuse_roots(const std::vector<std::string>& paths) {
 }
 
 /// --dry-run: every node, the deepest last, since parents are found first.
-int rehearse(Context& cx, const std::vector<std::string>& tops) {
+int rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
   for (const auto& top : tops)
     if (!cx.client.exists(top, Watch::none(), cx.stop)) throw ZkError(code::no_node, top);
   visit_stats(cx.client, tops,
@@ -116,7 +117,8 @@ int rehearse(Context& cx, const std::vector<std::string>& tops) {
                                          .path = path,
                                          .detail = stat.ephemeral_owner != 0 ? "ephemeral" : ""});
                    },
-               .unlisted = [](const ZkError& error) { throw error; }},
+               .unlisted = [](const ZkError& error) { throw error; },
+               .limits = limits},
               cx.stop);
   return status::ok;
 }
@@ -158,11 +160,11 @@ int run(Context& cx, const Args& a) {
     for (const auto& path : paths) cx.client.remove({.path = path}, cx.stop);
     return status::ok;
   }
-  if (cx.rehearsal) return rehearse(cx, paths);
+  if (cx.rehearsal) return rehearse(cx, paths, limits);
   if (cx.settings.confirm && !a.yes && cx.input != Input::Pipe) {
     if (cx.background)
       throw UsageError("nothing can be asked in the background: --yes removes without a question");
-    if (cx.can_ask && !confirmed(cx, paths)) {
+    if (cx.can_ask && !confirmed(cx, paths, limits)) {
       cx.out.err_line("nothing was removed");
       return status::failure;
     }

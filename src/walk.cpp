@@ -148,7 +148,10 @@ void visit_stats(Client& client, std::vector<std::string> tops, const StatVisito
     if (!node.readable && node.stat.num_children > 0)
       visitor.unlisted(ZkError(code::no_auth, node.path));
   };
-  walk_tree(client, {.tops = std::move(tops), .may_be_missing = true, .enter = enter}, stop);
+  walk_tree(
+      client,
+      {.tops = std::move(tops), .may_be_missing = true, .limits = visitor.limits, .enter = enter},
+      stop);
 }
 
 }  // namespace zksh

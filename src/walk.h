@@ -75,6 +75,7 @@ struct StatVisitor {
   std::function<void(const std::string& path, const Stat&)> visit;
   /// Of a node with children that may not be listed; the walk goes on beside it.
   std::function<void(const ZkError&)> unlisted;
+  WorkLimits limits{};
 };
 
 /// Visits the nodes and all below them, as walk_tree; nodes that are not there are left out. Only
