@@ -211,7 +211,11 @@ std::string Session::server() {
   return monitor_.look([&](const Monitor::Held&) { return state_->server; });
 }
 
-SessionState Session::state(const Monitor::Held& /*held*/) { return state_->state; }
+/// One that is being replaced is not closed: the new one is there soon.
+SessionState Session::state(const Monitor::Held& /*held*/) {
+  const bool replaced = state_->opening && state_->state == SessionState::Closed;
+  return replaced ? SessionState::Connecting : state_->state;
+}
 
 std::int64_t Session::session_id(const Monitor::Held& /*held*/) { return state_->session_id; }
 

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from editor_case import wrapped  # noqa: E402
+from editor_case import columns, wrapped  # noqa: E402
 from shell_case import ShellTest, ZKSH  # noqa: E402
 
 
@@ -158,15 +158,17 @@ class Events(HintTest):
         for _ in range(left):
             screen.keys("Left")
         rows = wrapped(self.prompt(1) + " " + typed + hint, 40)
-        screen.wait_for(lambda s: s.lines()[-len(rows):] == rows)
-        column, row = screen.cursor()
-        above = len(screen.lines()) - row
+        before = wrapped(self.prompt(1) + " " + typed[:len(typed) - left], 40)
+
+        def shown(s):
+            lines = s.lines()
+            cursor = columns(before[-1]), len(lines) - len(rows) + len(before) - 1
+            return lines[-len(rows):] == rows and s.cursor() == cursor
+        screen.wait_for(shown)
         with self.znodes() as znodes:
             for number in range(200):
                 znodes.create(f"{self.root}/n{number}")
-        screen.wait_for(lambda s: "/n199" in s.text(joined=True).replace("\n", "") and
-                        s.lines()[-len(rows):] == rows)
-        self.assertEqual(screen.cursor(), (column, len(screen.lines()) - above))
+        screen.wait_for(lambda s: "/n199" in s.text(joined=True).replace("\n", "") and shown(s))
         news = "".join(screen.lines(history=True, joined=True))
         for number in range(200):
             self.assertEqual(news.count(f"/n{number}") - sum(

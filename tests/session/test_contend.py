@@ -167,6 +167,17 @@ class Leaving(ContendTest):
         self.assertIn("the session expired", err)
         self.assert_nothing_left()
 
+    def test_all_queue_up_again_when_the_session_of_all_expires(self):
+        process = self.start("-t", "1000", "contend", "/l", "-n", "30", "--hold", "200ms")
+        self.wait_until(lambda: len(self.contenders()) > 15)
+        process.send_signal(signal.SIGSTOP)
+        self.wait_until(lambda: self.contenders() == [])
+        process.send_signal(signal.SIGCONT)
+        status, out, err = self.finish(process)
+        self.assertIn(status, (0, 76), err)  # 0: nobody held it in that moment
+        self.assertRegex(out, r"acquisitions +30\n")
+        self.assert_nothing_left()
+
     def test_who_may_not_make_nodes_there(self):
         self.znodes.create(self.root + "/l")
         self.assertEqual(self.run_zksh("setAcl", "/l", "world:anyone:r")[0], 0)

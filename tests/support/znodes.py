@@ -26,16 +26,23 @@ OPEN_ACL = struct.pack(">ii", 1, 31) + pack_string("world") + pack_string("anyon
 
 
 class Znodes:
-    """A session of its own, which sends no heartbeats; `with` closes it. Blocking, one request at a time."""
+    """A session of its own; `with` closes it. Blocking, one request at a time. It sends no heartbeats: when
+    nothing was asked for long, another session goes on, without the ephemerals and watches of the first."""
 
     def __init__(self, address, timeout=30.0, session_timeout=30000):
-        host, port = address.rsplit(":", 1)
-        self.connection = socket.create_connection((host, int(port)), timeout)
+        self._address, self._timeout, self._session_timeout = address, timeout, session_timeout
+        self._connect()
+
+    def _connect(self):
+        host, port = self._address.rsplit(":", 1)
+        self.connection = socket.create_connection((host, int(port)), self._timeout)
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.xid = 0
         # protocol version, last zxid, timeout, session id, password, read-only
-        self._send(struct.pack(">iqiqi16s?", 0, 0, session_timeout, 0, 16, b"", False))
-        self._receive()
+        self._send(struct.pack(">iqiqi16s?", 0, 0, self._session_timeout, 0, 16, b"", False))
+        _, negotiated = struct.unpack_from(">ii", self._receive())
+        self._idle_limit = negotiated / 1000 / 2  # in seconds; half, since the server's clock is another
+        self._renewed_at = time.monotonic() + self._idle_limit
 
     def __enter__(self):
         return self
@@ -128,6 +135,9 @@ class Znodes:
                 raise
 
     def _call(self, operation, path, body):
+        if time.monotonic() > self._renewed_at:
+            self.connection.close()
+            self._connect()
         self.xid += 1
         self._send(struct.pack(">ii", self.xid, operation) + body)
         while True:
@@ -135,6 +145,7 @@ class Znodes:
             xid, _, code = struct.unpack_from(">iqi", answer)
             if xid == self.xid:
                 break
+        self._renewed_at = time.monotonic() + self._idle_limit
         if code:
             raise ZnodeError(code, path)
         return answer[16:]
