@@ -132,6 +132,7 @@ std::vector<std::string> nearest_commands(std::string_view word) {
     std::erase(near, meant->command);
     near.insert(near.begin(), std::string(meant->command));
   }
+  near.resize(std::min<std::size_t>(near.size(), 3));
   return near;
 }
 

@@ -26,6 +26,7 @@ TEST(Help, ShowsEachCommandOnce) {
 TEST(NearestCommands, KnowsWhatOthersCallThem) {
   EXPECT_THAT(nearest_commands("mkdir"), ElementsAre("create"));
   EXPECT_THAT(nearest_commands("?"), ElementsAre("help"));
+  EXPECT_THAT(nearest_commands("dir"), ElementsAre("ls", "diff", "du")) << "three at most";
 }
 
 }  // namespace
