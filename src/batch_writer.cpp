@@ -12,8 +12,9 @@ namespace {
 
 // Half of the server's default limit for one request (jute.maxbuffer, 1 MiB).
 constexpr std::size_t batch_bytes = 512U << 10U;
-// The server applies one while the next ones are on their way; more only takes memory.
-constexpr std::size_t transactions_in_flight = 8;
+// The server applies one while the next ones are on their way. More only takes memory, and time at
+// a Ctrl-C: a session ends behind what it has sent.
+constexpr std::size_t transactions_in_flight = 4;
 // What a transaction says of each operation, beside path, value and ACL.
 constexpr std::size_t bytes_of_header = 32;
 
