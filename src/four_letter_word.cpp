@@ -64,6 +64,7 @@ struct Asking {
   std::size_t next_address = 0;
   Fd socket{};
   Clock::time_point patience{};  ///< with this address, as long as others are left
+  int turned_away = 0;           ///< so many times it was connected, and got no answer
   bool sent = false;
   bool answered = false;
   ServerAnswer answer{};
@@ -91,12 +92,19 @@ void try_next_address(Asking& asking, Clock::time_point deadline) {
   }
 }
 
-/// The connection has ended, by the server's will or otherwise.
-void end(Asking& asking, int error) {
+/// The connection has ended, by the server's will or otherwise. A member that becomes leader or
+/// follower closes all its connections, and answers on the next one.
+void end(Asking& asking, int error, Clock::time_point deadline) {
+  constexpr int tries = 3;
   if (error == 0 && !asking.answer.text.empty()) {
     asking.answered = true;
     asking.socket.close();
   } else if (asking.answer.text.empty()) {
+    if ((error == 0 || error == ECONNRESET) && ++asking.turned_away < tries) {
+      asking.next_address = 0;
+      asking.sent = false;
+      return try_next_address(asking, deadline);
+    }
     asking.fail(error == 0 || error == ECONNRESET
                     ? "it closes the connection without an answer (too many connections from "
                       "here, or no ZooKeeper)"
@@ -125,11 +133,11 @@ void go_on(Asking& asking, const AskLimits& limits) {
     if (text.size() > limits.most_bytes)
       return asking.fail(fmt::format("its answer does not end within {} bytes", limits.most_bytes));
     // A server that is only just starting says this, and may leave the connection open.
-    if (text == not_serving) end(asking, 0);
+    if (text == not_serving) end(asking, 0, limits.deadline);
   } else if (count == 0) {
-    end(asking, 0);
+    end(asking, 0, limits.deadline);
   } else if (errno != EAGAIN && errno != EINTR) {
-    end(asking, errno);
+    end(asking, errno, limits.deadline);
   }
 }
 

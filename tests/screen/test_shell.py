@@ -139,11 +139,9 @@ class Typing(ShellTest):
         with self.znodes() as znodes:
             znodes.set(f"{self.root}/größe", b"y")
         event = "WatchedEvent state:SyncConnected type:NodeDataChanged path:/größe"
-        screen.wait_for("größe\n[zk")
-        self.wait_line(screen, self.LINE, self.LINE[:-25])
         rows = len(wrapped(self.prompt(2) + " " + self.LINE, 60))
-        self.assertEqual(screen.lines()[:-rows][-6:],
-                         ["x", "", "WATCHER::", "", *wrapped(event, 60)])
+        screen.wait_for(lambda s: s.lines()[:-rows][-6:] == ["x", "", "WATCHER::", "", *wrapped(event, 60)])
+        self.wait_line(screen, self.LINE, self.LINE[:-25])
         screen.type("é漢")
         self.wait_line(screen, self.LINE[:-25] + "é漢" + self.LINE[-25:], self.LINE[:-25] + "é漢")
 

@@ -1,6 +1,7 @@
 """What the tests of TLS and SASL share: a zksh that has them, and servers that want them."""
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,19 @@ class TlsServer(Server):
                           "ssl.keyStore.location": certificate, "ssl.keyStore.type": "PEM",
                           "ssl.trustStore.location": authority, "ssl.trustStore.type": "PEM",
                           "ssl.clientAuth": client_auth}, jvm_flags=[NETTY], jars=NETTY_JARS)
+
+    def start(self, deadline=60.0):
+        """It opens this port after the other."""
+        super().start(deadline)
+        until = time.monotonic() + deadline
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.secure_port), timeout=5).close()
+                return self
+            except ConnectionRefusedError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
 
     @property
     def secure(self):

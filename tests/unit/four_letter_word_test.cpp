@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <arpa/inet.h>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <netinet/in.h>
@@ -21,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-/// Takes one connection, reads four bytes, and does what it is told to with the connection.
+/// Takes connections one by one, reads four bytes, and does what it is told to with each of them.
 class FakeServer {
  public:
   explicit FakeServer(std::function<void(int)> serve)
@@ -35,11 +36,15 @@ class FakeServer {
     getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
     thread_ = std::jthread([this, serve = std::move(serve)] {
-      const Fd client(accept(listener_.get(), nullptr, nullptr));
-      std::array<char, 4> word{};
-      if (recv(client.get(), word.data(), word.size(), MSG_WAITALL) == 4) serve(client.get());
+      while (const Fd client{accept(listener_.get(), nullptr, nullptr)}) {
+        std::array<char, 4> word{};
+        if (recv(client.get(), word.data(), word.size(), MSG_WAITALL) == 4) serve(client.get());
+      }
     });
   }
+  FakeServer(const FakeServer&) = delete;
+  FakeServer& operator=(const FakeServer&) = delete;
+  ~FakeServer() { shutdown(listener_.get(), SHUT_RDWR); }
 
   ServerAnswer answer(std::chrono::milliseconds time, std::size_t most_bytes = 1U << 20U) const {
     ServerQuestion question;
@@ -104,9 +109,19 @@ TEST(FourLetterWord, AnEndlessAnswerIsCutOff) {
   EXPECT_EQ(answer.problem, "its answer does not end within 1048576 bytes");
 }
 
-TEST(FourLetterWord, AConnectionThatIsClosedAtOnce) {
-  FakeServer server([](int /*fd*/) {});
+TEST(FourLetterWord, AConnectionThatIsAlwaysClosedAtOnce) {
+  std::atomic<int> asked = 0;
+  FakeServer server([&](int /*fd*/) { ++asked; });
   EXPECT_THAT(server.answer(5s).problem, HasSubstr("closes the connection without an answer"));
+  EXPECT_EQ(asked, 3);
+}
+
+TEST(FourLetterWord, AMemberThatClosesAllItsConnectionsIsAskedAgain) {
+  std::atomic<int> asked = 0;
+  FakeServer server([&](int fd) {
+    if (++asked == 3) say(fd, "imok");
+  });
+  EXPECT_EQ(server.answer(5s).text, "imok");
 }
 
 TEST(FourLetterWord, AResetWithinTheAnswer) {
