@@ -128,7 +128,8 @@ std::vector<std::string> names_of(const ProcessOption& option) {
 /// Whether a word could give the option, by one of its names; said too often does no harm.
 bool could_give(const std::string& word, const std::string& name) {
   if (name.starts_with("--")) return word.starts_with(name);
-  return word.starts_with('-') && !word.starts_with("--") && word.find(name[1], 1) != word.npos;
+  return word.starts_with('-') && !word.starts_with("--") &&
+         word.find(name[1], 1) != std::string::npos;
 }
 
 using Declared = std::map<const CLI::Option*, const ProcessOption*>;
