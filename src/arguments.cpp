@@ -18,10 +18,6 @@
 namespace zksh {
 namespace {
 
-/// The names of the formats of -o.
-constexpr std::array<std::pair<const char*, Format>, 3> formats{
-    {{"zkcli", Format::Zkcli}, {"plain", Format::Plain}, {"json", Format::Json}}};
-
 /// -c and -f in the order in which they were given.
 std::vector<ScriptSource> scripts_of(const GivenOptions& given) {
   std::vector<ScriptSource> scripts;

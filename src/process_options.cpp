@@ -87,8 +87,8 @@ void add_other_options(std::vector<ProcessOption>& all) {
                  .value = "FORMAT",
                  .help = "zkcli (as zkCli.sh prints), plain (one item a line) or json (one value a "
                          "line)",
-                 .key = "output",
-                 .choices = {"zkcli", "plain", "json"}});
+                 .key = "output"});
+  for (const auto& [name, format] : formats) all.back().choices.emplace_back(name);
   all.push_back({.names = "--color",
                  .value = "WHEN",
                  .help = "auto (on a terminal, unless NO_COLOR is set), always, never",

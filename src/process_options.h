@@ -2,13 +2,20 @@
 #pragma once
 
 #include "options.h"
+#include "output.h"
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zksh {
+
+/// The names of the formats of -o.
+inline constexpr std::array<std::pair<const char*, Format>, 3> formats{
+    {{"zkcli", Format::Zkcli}, {"plain", Format::Plain}, {"json", Format::Json}}};
 
 /// One of them, as it is declared.
 struct ProcessOption {

@@ -11,6 +11,7 @@ its socket and the program are gone when close() was called or the test process 
 import contextlib
 import ctypes
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -83,11 +84,13 @@ class Tmux:
         """Programs write their history, and more, when their terminal goes: into what a test uses next."""
         deadline = time.monotonic() + 10
         while leader and (left := session_members(leader)):
-            if time.monotonic() > deadline:
-                for pid in left:
-                    with contextlib.suppress(ProcessLookupError):
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    end = os.pidfd_open(pid)
+                    if not select.select([end], [], [], max(deadline - time.monotonic(), 0))[0]:
                         os.kill(pid, signal.SIGKILL)
-            time.sleep(0.01)
+                        select.select([end], [], [])
+                    os.close(end)
 
     # What the person at the keyboard does.
 

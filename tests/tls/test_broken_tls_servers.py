@@ -9,7 +9,7 @@ from certificates import Authority  # noqa: E402
 from tls_case import ZKSH_TLS, TlsCase, main  # noqa: E402
 
 
-class BrokenTlsServers(TlsCase, test_broken_servers.BrokenServers):
+class BrokenTlsServers(test_broken_servers.BrokenServers, TlsCase):
     test_four_letter_words = None  # these never go over TLS
 
     @classmethod
@@ -19,9 +19,6 @@ class BrokenTlsServers(TlsCase, test_broken_servers.BrokenServers):
         cls.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         cls.tls.load_cert_chain(authority.issue("server"))
         cls.program = [ZKSH_TLS, "--tls-ca", authority.certificate]
-
-    def zksh(self, *arguments, **how):
-        return test_broken_servers.BrokenServers.zksh(self, *arguments, **how)
 
 
 if __name__ == "__main__":
