@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <charconv>
@@ -15,6 +16,7 @@
 #include <netdb.h>
 #include <optional>
 #include <poll.h>
+#include <random>
 #include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
@@ -125,6 +127,14 @@ std::string ConnectString::for_c_client() const {
   for (const auto& server : servers)
     text += fmt::format("{}{}:{}", text.empty() ? "" : ",", server.host, server.port);
   return text + chroot;
+}
+
+ConnectString in_trying_order(ConnectString servers) {
+  auto& all = servers.servers;
+  if (all.size() < 2) return servers;
+  std::ranges::shuffle(all, std::random_device());
+  if (all.size() % 2 == 0) all.push_back(all.front());
+  return servers;
 }
 
 ConnectString parse_connect_string(std::string_view text) {

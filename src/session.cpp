@@ -16,6 +16,10 @@
 namespace zksh {
 namespace {
 
+/// How long servers may turn everybody away after a connection was lost: they elect a leader, or a
+/// server is started again.
+constexpr std::chrono::seconds turmoil{2};
+
 Event::Type event_type(int type) {
   if (type == ZOO_CREATED_EVENT) return Event::Type::Created;
   if (type == ZOO_DELETED_EVENT) return Event::Type::Deleted;
@@ -66,6 +70,7 @@ void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* p
       event.path.clear();
       event.state = session_state(state);
       if (event.state == known.state) return;
+      if (is_connected(known.state)) known.lost = Clock::now();
       known.state = event.state;
       if (is_connected(known.state)) {
         known.ever_connected = true;
@@ -162,7 +167,9 @@ void Session::open(const std::string& server) {
   replace(fresh, server);
   const int flags = ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0);
   const auto init = [&](const ConnectString& to) {
-    return open_handle(monitor_, settings_.security, to, Handle::on_event,
+    // Several servers are in their order already; the addresses of a single name are not.
+    zoo_deterministic_conn_order(to.servers.size() > 1 ? 1 : 0);
+    return open_handle(monitor_, settings_.security, in_trying_order(to), Handle::on_event,
                        settings_.session_timeout_ms, fresh.get(), flags);
   };
   zhandle_t* zh = init(address);
@@ -268,9 +275,10 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
       now = state_->state;
       opens = now == SessionState::Expired || (now == SessionState::Connecting && !state_->handle);
       state_->opening = opens;
-      const auto first = state_->opened + settings_.connect_timeout;
-      patient = !state_->ever_connected && Clock::now() < first;
-      deadline = patient ? first : give_up;
+      const auto calm = state_->ever_connected ? state_->lost + turmoil
+                                               : state_->opened + settings_.connect_timeout;
+      patient = Clock::now() < calm;
+      deadline = patient ? std::min(calm, give_up) : give_up;
       return true;
     });
     if (opens) {
@@ -282,9 +290,10 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
     if (is_connected(now)) return;
     if (now == SessionState::Closed || now == SessionState::AuthFailed)
       throw ZkError(code::invalid_state, path);
-    if (Clock::now() >= deadline) throw ZkError(code::connection_loss, path);
-    // A new session is waited for. A lost connection is given one round over the servers: the C
-    // client fails what is queued at each failed attempt, which a read without a purpose shows.
+    if (Clock::now() >= give_up) throw ZkError(code::connection_loss, path);
+    // A new session is waited for, and an ensemble that has just lost a member. After that there is
+    // one round over the servers: the C client fails what is queued at each failed attempt, which a
+    // read without a purpose shows.
     const auto probe = patient ? nullptr : start_exists("/", Watch::none());
     bool refused_all = false;  // for TLS: what is wrong with a certificate stays wrong
     monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {

@@ -91,6 +91,7 @@ struct Session::State {
   bool opening = false;  ///< by a thread that found none, or an expired one
   bool ever_connected = false;
   Clock::time_point opened;
+  Clock::time_point lost;  ///< when the connection was, if it ever was
   std::int64_t session_id = 0;
   int negotiated_timeout = 0;
   std::vector<Credential> credentials;  ///< that were added and accepted

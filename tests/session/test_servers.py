@@ -162,5 +162,31 @@ class Sessions(EnsembleTest):
         frozen.thaw()
 
 
+class Moving(EnsembleTest):
+    def test_a_session_of_two_servers_goes_from_one_to_the_other_and_back(self):
+        followers = self.followers()
+        shell = subprocess.Popen([ZKSH, "-s", ",".join(server.address for server in followers), "--keep-going"],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(shell.communicate)
+        self.addCleanup(shell.kill)
+        self.ask_again_until(shell, "create -e /moved here\n", "Created /moved")
+        for server in [*followers, *followers]:
+            server.kill()
+            self.ask_again_until(shell, "get /moved\n", "here")
+            server.start()
+            server.wait_mode("follower", "leader")
+
+    def ask_again_until(self, shell, line, expected, limit=30):
+        """What is on its way while a server dies is lost."""
+        until = time.monotonic() + limit
+        said = "KeeperErrorCode"
+        while said != expected + "\n":
+            if said.startswith("KeeperErrorCode"):
+                shell.stdin.write(line)
+                shell.stdin.flush()
+            self.assertLess(time.monotonic(), until, said)
+            said = shell.stdout.readline()
+
+
 if __name__ == "__main__":
     unittest.main()

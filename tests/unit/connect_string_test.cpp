@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace zksh {
 namespace {
 
@@ -33,6 +35,32 @@ TEST(ConnectString, WhatIsWrongIsRefused) {
        {"", ":1", "zk1:", "zk1:abc", "zk1:0", "zk1:65536", "zk1:99999", "zk1,,zk2", "zk1,",
         "zk1/x/", "zk1//x", "zk1/../x", "[::1", "[zk1]:1", "[::1]2181", "zk1:1:2", "::01:2:"})
     EXPECT_THROW(parse_connect_string(text), UsageError) << text;
+}
+
+// After a lost connection the C client takes every second entry of its list.
+TEST(ConnectString, EveryServerIsTriedAlsoByTwos) {
+  for (const std::string list : {"a", "a,b", "a,b,c", "a,b,c,d", "a,b,c,d,e,f/chroot"}) {
+    const auto given = parse_connect_string(list);
+    const auto tried = in_trying_order(given);
+    EXPECT_EQ(tried.chroot, given.chroot);
+    std::set<std::string> all;
+    for (const auto& server : given.servers) all.insert(server.text());
+    std::set<std::string> first_round;
+    for (std::size_t i = 0; i < given.servers.size(); ++i)
+      first_round.insert(tried.servers.at(i).text());
+    EXPECT_EQ(first_round, all) << list;
+    std::set<std::string> by_twos;
+    for (std::size_t i = 0; i < tried.servers.size(); ++i)
+      by_twos.insert(tried.servers.at(2 * i % tried.servers.size()).text());
+    EXPECT_EQ(by_twos, all) << list;
+  }
+}
+
+TEST(ConnectString, TheOrderIsNotThatOfTheList) {
+  std::set<std::string> first;
+  for (int i = 0; i < 200 && first.size() < 3; ++i)
+    first.insert(in_trying_order(parse_connect_string("a,b,c")).servers.front().host);
+  EXPECT_EQ(first.size(), 3);
 }
 
 TEST(ConnectString, NoNameEndsEarly) {
