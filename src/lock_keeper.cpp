@@ -24,8 +24,8 @@ double seconds(auto duration) { return std::chrono::duration<double>(duration).c
 /// One lock's life. Used by the flow that it runs in.
 class LockKeeper {
  public:
-  LockKeeper(Client& client, Lock& lock, const LockTable::Say& say)
-      : client_(client), lock_(lock), monitor_(lock.monitor_), say_(say) {}
+  LockKeeper(Client& client, Lock& lock, const LockTable::Teller& teller)
+      : client_(client), lock_(lock), monitor_(lock.monitor_), teller_(teller) {}
 
   Flow<> live() {
     report_ = lock_.plan_.report;
@@ -54,8 +54,15 @@ class LockKeeper {
  private:
   template <class F>
   void change(F&& f) {
-    monitor_.change([&](const Monitor::Held& held) { f(lock_.status_(held)); });
+    const bool another = monitor_.change([&](const Monitor::Held& held) {
+      auto& status = lock_.status_(held);
+      const auto stage = status.stage;
+      f(status);
+      return status.stage != stage;
+    });
+    if (another && teller_.changed) teller_.changed();
   }
+  void say(const std::string& line) { teller_.say(line); }
 
   void tell_place(const LockPlace& place) {
     change([&](LockStatus& status) {
@@ -76,7 +83,7 @@ class LockKeeper {
       now = status;
     });
     session_ = now.holding.session;
-    if (lock_.plan_.background) say_(acquired_line(lock_, now));
+    if (lock_.plan_.background) say(acquired_line(lock_, now));
   }
 
   void end(LockEnd how, const std::string& reason, const std::exception_ptr& error = {}) {
@@ -93,7 +100,7 @@ class LockKeeper {
     try {
       std::rethrow_exception(refusal);
     } catch (const Error& error) {
-      if (*error.what() != '\0') say_(error.what());
+      if (*error.what() != '\0') say(error.what());
     }
   }
 
@@ -160,8 +167,8 @@ class LockKeeper {
   Flow<> sit_out() {
     const auto left = seconds(safe_until() - BootClock::now());
     change([](LockStatus& status) { status.stage = LockStage::Suspended; });
-    say_(fmt::format("suspended {}: no server answers; it is safe for {:.1f} s more", lock_.name(),
-                     std::max(left, 0.0)));
+    say(fmt::format("suspended {}: no server answers; it is safe for {:.1f} s more", lock_.name(),
+                    std::max(left, 0.0)));
     co_await lock_.strand_.until(
         [&](const Monitor::Held& held) {
           return client_.state(held) != SessionState::Connecting || lock_.wishes_(held).release;
@@ -211,7 +218,7 @@ class LockKeeper {
       status.stage = LockStage::Held;
       status.safe_until = at + timeout_;
     });
-    if (resumed) say_("resumed " + lock_.name() + ": it is still held");
+    if (resumed) say("resumed " + lock_.name() + ": it is still held");
     if (revoked && !lock_.status().revoked) be_revoked();
   }
 
@@ -220,7 +227,7 @@ class LockKeeper {
     const char* const answer =
         plan.on_revoke == OnRevoke::Ignore ? "; holding on (--on-revoke)" : "";
     // Said first: what others do about it comes behind it.
-    say_(fmt::format("asked to release {}{}", lock_.name(), answer));
+    say(fmt::format("asked to release {}{}", lock_.name(), answer));
     change([](LockStatus& status) { status.revoked = true; });
     if (plan.on_revoke != OnRevoke::Run) return;
     const char* const shell = std::getenv("SHELL");
@@ -231,7 +238,7 @@ class LockKeeper {
                   .environment = {{"ZKSH_LOCK_PATH", plan.paths.front()},
                                   {"ZKSH_LOCK_NODE", recipe_->holding().nodes.front()}}});
     } catch (const Error& error) {
-      say_(fmt::format("{}: {}", lock_.name(), error.what()));
+      say(fmt::format("{}: {}", lock_.name(), error.what()));
     }
   }
   bool revoked_away() {
@@ -282,9 +289,9 @@ class LockKeeper {
   /// which shows what is held, is drawn anew when something is said.
   void tell_end(const std::string& line, LockEnd how, const std::string& reason) {
     const bool awaited = lock_.plan_.awaited || wants_release();
-    if (awaited && !line.empty()) say_(line);
+    if (awaited && !line.empty()) say(line);
     end(how, reason);
-    if (!awaited && !line.empty()) say_(line);
+    if (!awaited && !line.empty()) say(line);
   }
 
   /// The lock is lost; what is left of its nodes keeps others waiting for nobody.
@@ -303,7 +310,7 @@ class LockKeeper {
   Client& client_;
   Lock& lock_;
   Monitor& monitor_;
-  const LockTable::Say& say_;
+  const LockTable::Teller& teller_;
   LockReport report_;
   std::unique_ptr<Recipe> recipe_;
   std::unique_ptr<Process> command_;  ///< of --on-revoke
@@ -313,8 +320,8 @@ class LockKeeper {
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
 };
 
-Flow<> keep_lock(Client& client, Lock& lock, LockTable::Say say) {
-  LockKeeper keeper(client, lock, say);
+Flow<> keep_lock(Client& client, Lock& lock, LockTable::Teller teller) {
+  LockKeeper keeper(client, lock, teller);
   co_await keeper.live();
 }
 

@@ -52,8 +52,8 @@ bool Lock::unnest() {
   return monitor_.change([&](const Monitor::Held& held) { return --status_(held).nested <= 0; });
 }
 
-LockTable::LockTable(Monitor& monitor, Client& client, Say say)
-    : monitor_(monitor), client_(client), say_(std::move(say)) {}
+LockTable::LockTable(Monitor& monitor, Client& client, Teller teller)
+    : monitor_(monitor), client_(client), teller_(std::move(teller)) {}
 
 LockTable::~LockTable() {
   close(std::chrono::milliseconds(0));
@@ -86,7 +86,7 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
 
 std::shared_ptr<Lock> LockTable::ask(LockPlan plan) {
   auto lock = std::make_shared<Lock>(monitor_, std::move(plan));
-  lock->strand_.begin(keep_lock(client_, *lock, say_));
+  lock->strand_.begin(keep_lock(client_, *lock, teller_));
   std::string problem;
   monitor_.change([&](const Monitor::Held& held) {
     for (const auto& other : locks_(held)) {
@@ -194,7 +194,7 @@ void LockTable::close(std::chrono::milliseconds patience) {
     const bool was_held = std::ranges::find(held, lock.get()) != held.end();
     if (!await_gone(*lock, deadline, {})) {
       if (patience.count() > 0)
-        say_(
+        teller_.say(
             fmt::format("{}: not released yet, since no server answers; the end of the session "
                         "does it",
                         lock->name()));
@@ -202,7 +202,8 @@ void LockTable::close(std::chrono::milliseconds patience) {
     }
     const auto status = lock->status();
     const bool tell = patience.count() > 0 && !lock->plan().quiet;
-    if (was_held && tell && status.end == LockEnd::Released) say_(released_line(*lock, status));
+    if (was_held && tell && status.end == LockEnd::Released)
+      teller_.say(released_line(*lock, status));
     forget(*lock);
   }
 }

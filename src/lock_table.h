@@ -114,8 +114,13 @@ class LockTable {
  public:
   /// Prints a line for the user; from any thread. Never blocks.
   using Say = std::function<void(const std::string& line)>;
+  /// Hears of what its owner tells and shows of the locks. Called from any thread; neither blocks.
+  struct Teller {
+    Say say;
+    std::function<void()> changed;  ///< the summary may be another; null where nobody shows it
+  };
 
-  LockTable(Monitor& monitor, Client& client, Say say);
+  LockTable(Monitor& monitor, Client& client, Teller teller);
   LockTable(const LockTable&) = delete;
   LockTable& operator=(const LockTable&) = delete;
   /// As close, without patience.
@@ -142,7 +147,7 @@ class LockTable {
   void close(std::chrono::milliseconds patience);
 
   /// Prints a line for the user; never blocks.
-  void say(const std::string& line) const { say_(line); }
+  void say(const std::string& line) const { teller_.say(line); }
   /// The nodes that guard a write which is sent now: of every lock with LockPlan::guard, from when
   /// it is held until it was given back. One that was lost guards until `unlock` takes note of it:
   /// writes must not go through again without a word.
@@ -155,7 +160,7 @@ class LockTable {
 
   Monitor& monitor_;
   Client& client_;
-  Say say_;
+  Teller teller_;
   Guarded<std::vector<std::shared_ptr<Lock>>> locks_;
   std::jthread thread_;  ///< started by the first lock
 };

@@ -122,6 +122,18 @@ void reset_signals() {
   }
 }
 
+/// A key of the terminal that was pressed before the child left our process group was meant for us,
+/// who heard of it too: ignoring a signal discards what is pending.
+void forget_keys() {
+  for (const int number : {SIGINT, SIGQUIT, SIGTSTP}) {
+    struct sigaction ignore {};
+    struct sigaction before {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(number, &ignore, &before);
+    sigaction(number, &before, nullptr);
+  }
+}
+
 bool redirect(const Program& program, Prepared& p, int above) {
   for (std::size_t i = 0; i < program.redirections.size(); ++i) {
     p.moved_sources[i] = fcntl(program.redirections[i].source, F_DUPFD_CLOEXEC, above);
@@ -145,11 +157,11 @@ bool redirect(const Program& program, Prepared& p, int above) {
     if (getppid() != p.parent) _exit(status::failure);  // it died before it could be asked for
   }
   if (program.group == Program::Group::Session && setsid() < 0) give_up();
-  if (program.group == Program::Group::Own) {
-    if (setpgid(0, 0) != 0) give_up();
-    // SIGTTOU is blocked here, or this would stop the child.
-    if (program.terminal >= 0 && tcsetpgrp(program.terminal, getpid()) != 0) give_up();
-  }
+  if (program.group == Program::Group::Own && setpgid(0, 0) != 0) give_up();
+  if (program.group != Program::Group::Shared) forget_keys();
+  // SIGTTOU is blocked here, or this would stop the child.
+  const bool borrows = program.group == Program::Group::Own && program.terminal >= 0;
+  if (borrows && tcsetpgrp(program.terminal, getpid()) != 0) give_up();
   if (!program.directory.empty() && chdir(program.directory.c_str()) != 0) give_up();
   // Not every library opens its descriptors with O_CLOEXEC. Before the redirections: dup2 undoes
   // it.

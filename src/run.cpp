@@ -199,9 +199,16 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
   const auto attachment = watches.attach(session);
   ReadOnlyClient read_only(session);
   Client& client = arguments.read_only ? static_cast<Client&>(read_only) : session;
-  LockTable locks(monitor, client, [&](const std::string& line) {
-    queue.add(Stream::Err, (style.err_is_terminal ? escape_for_terminal(line) : line) + '\n');
-  });
+  LockTable::Teller teller{
+      .say =
+          [&](const std::string& line) {
+            queue.add(Stream::Err,
+                      (style.err_is_terminal ? escape_for_terminal(line) : line) + '\n');
+          },
+      .changed = {}};
+  // The prompt shows the locks, also those that are taken quietly.
+  if (input == Input::Terminal) teller.changed = [&] { eventfd_write(base.loop.wake_fd(), 1); };
+  LockTable locks(monitor, client, std::move(teller));
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{.client = guarded,
                                          .queue = queue,

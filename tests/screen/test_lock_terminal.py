@@ -156,11 +156,12 @@ class LockTerminal(ShellTest):
     def test_behind_the_prompt(self):
         screen = self.start()
         screen.type("lock -q /l -- sleep 1000 &\n")
-        self.wait_nodes(1)
-        self.wait_prompt(screen, 1)
+        # Not before: the prompt is drawn anew when the lock is had.
+        self.wait_prompt(screen, "1 locked /l")
         screen.keys("C-c")  # not the program's
         screen.type("ls /\n")
-        screen.wait_for("[l]")
+        self.wait_prompt(screen, "2 locked /l")
+        self.assertIn("[l]", screen.lines())
         self.wait_nodes(1)
         screen.keys("C-d")
         self.wait_exit(screen, 0)
