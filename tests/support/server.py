@@ -58,16 +58,24 @@ def die_with_parent():
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+_claims = []  # sockets whose names keep other tests from the ports of this process
+
+
 def free_port():
-    """A loopback port below the range from which the kernel takes ports for clients."""
+    """A loopback port below the range from which the kernel takes ports for clients. No other process
+    is given it while this one runs, though the server that binds it is only being started."""
     while True:
         port = random.randrange(20000, 32000)
-        with socket.socket() as probe:
-            try:
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0zksh-tests-port-{port}")
+            with socket.socket() as probe:
                 probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
+        except OSError:
+            claim.close()
+            continue
+        _claims.append(claim)
+        return port
 
 
 def four_letter_word(port, word, timeout=2.0):
@@ -120,10 +128,11 @@ class Server:
                 self.port = free_port()
             self._spawn()
             while time.monotonic() < until:
-                if "Mode: " in four_letter_word(self.port, "srvr"):
-                    return self
-                if self.process.poll() is not None:
+                serves = "Mode: " in four_letter_word(self.port, "srvr")
+                if self.process.poll() is not None:  # if anybody serves there, it is another
                     break
+                if serves:
+                    return self
                 time.sleep(0.02)
             log = self._log()
             self.kill()
