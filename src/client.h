@@ -272,10 +272,9 @@ class Client {
   /// The connect string in use, as it was given.
   virtual std::string server() = 0;
 
-  /// Blocks until a request can be sent. Throws ZkError{connection_loss} when the connection was
-  /// lost two seconds ago or more and every server has been tried once without success, or after
-  /// the connect timeout; ZkError{session_expired, auth_failed, invalid_state} when the session is
-  /// dead; Cancelled.
+  /// Blocks until a request can be sent. Throws ZkError{connection_loss} when every server has been
+  /// tried in vain, two seconds after a loss or later, or after the connect timeout;
+  /// ZkError{session_expired, auth_failed, invalid_state} when the session is dead; Cancelled.
   virtual void await_connection(const std::string& path, const std::stop_token& stop) = 0;
   virtual SessionState state(const Monitor::Held& held) = 0;
   SessionState current_state() {

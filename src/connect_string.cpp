@@ -7,7 +7,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <charconv>
@@ -16,7 +15,6 @@
 #include <netdb.h>
 #include <optional>
 #include <poll.h>
-#include <random>
 #include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
@@ -129,14 +127,6 @@ std::string ConnectString::for_c_client() const {
   return text + chroot;
 }
 
-ConnectString in_trying_order(ConnectString servers) {
-  auto& all = servers.servers;
-  if (all.size() < 2) return servers;
-  std::ranges::shuffle(all, std::random_device());
-  if (all.size() % 2 == 0) all.push_back(all.front());
-  return servers;
-}
-
 ConnectString parse_connect_string(std::string_view text) {
   ConnectString result;
   const auto slash = text.find('/');
@@ -152,14 +142,6 @@ ConnectString parse_connect_string(std::string_view text) {
     if (comma == std::string_view::npos) return result;
     hosts.remove_prefix(comma + 1);
   }
-}
-
-ConnectString resolvable(const ConnectString& servers) {
-  ConnectString result{.servers = {}, .chroot = servers.chroot};
-  std::string problem;
-  for (const auto& server : servers.servers)
-    if (resolve(server, problem)) result.servers.push_back(server);
-  return result.servers.empty() ? servers : result;
 }
 
 bool same_host(const std::string& one, const std::string& other) {

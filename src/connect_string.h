@@ -25,20 +25,9 @@ struct ConnectString {
   std::string for_c_client() const;
 };
 
-/// The servers in the order in which the C client is to try them: a random one, so that the clients
-/// of an ensemble spread over it.
-///
-/// An even number becomes odd, by naming the first a second time at the end: after a connection
-/// that was lost the C client (3.8.0, handle_error and zoo_cycle_next_server) goes on by two
-/// entries of its list at each attempt, and would try every other server of two or four for ever.
-ConnectString in_trying_order(ConnectString servers);
-
 /// Parses "host[:port][,host[:port]…][/chroot]"; the port is 2181 when left out, as in zkCli.sh.
 /// Throws ValueError naming what is wrong.
 ConnectString parse_connect_string(std::string_view text);
-
-/// The same without the servers whose names do not resolve; all of them when none does. Blocks.
-ConnectString resolvable(const ConnectString& servers);
 
 /// Whether two hosts are one machine: the same name, or names with an address in common. Blocks
 /// while names resolve.

@@ -166,17 +166,10 @@ void Session::open(const std::string& server) {
   auto fresh = std::make_shared<Handle>(*this);
   replace(fresh, server);
   const int flags = ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0);
-  const auto init = [&](const ConnectString& to) {
-    // Several servers are in their order already; the addresses of a single name are not.
-    zoo_deterministic_conn_order(to.servers.size() > 1 ? 1 : 0);
-    return open_handle(monitor_, settings_.security, in_trying_order(to), Handle::on_event,
-                       settings_.session_timeout_ms, fresh.get(), flags);
-  };
-  zhandle_t* zh = init(address);
-  if (!zh && address.servers.size() > 1) {
-    // The C client wants every name to resolve; one that does is enough for zkCli and for us.
-    zh = init(resolvable(address));
-  }
+  // Several servers are in their order already; the addresses of a single name are not.
+  zoo_deterministic_conn_order(address.servers.size() > 1 ? 1 : 0);
+  zhandle_t* const zh = open_handle(monitor_, settings_.security, address, Handle::on_event,
+                                    settings_.session_timeout_ms, fresh.get(), flags);
   if (!zh) {
     const int reason = errno;
     replace(nullptr, server);

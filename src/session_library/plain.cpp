@@ -1,5 +1,6 @@
 // Plain: the C client as Debian builds it, without TLS and SASL.
 #include "session_opening.h"
+#include "trying_order.h"
 
 namespace zksh {
 
@@ -25,7 +26,7 @@ void hang_up_handshakes() {}
 zhandle_t* open_handle(Monitor& /*monitor*/, const Security& /*security*/,
                        const ConnectString& servers, watcher_fn watcher, int timeout_ms,
                        void* context, int flags) {
-  return zookeeper_init(servers.for_c_client().c_str(), watcher, timeout_ms, nullptr, context,
+  return zookeeper_init(trying_order(servers).c_str(), watcher, timeout_ms, nullptr, context,
                         flags);
 }
 

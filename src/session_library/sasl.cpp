@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "tls_calls.h"
+#include "trying_order.h"
 
 #include <fmt/core.h>
 
@@ -119,7 +120,7 @@ zhandle_t* open_with_sasl(const SaslSettings& settings, const ConnectString& ser
                                .host = host.c_str(),
                                .mechlist = settings.mechanism.c_str(),
                                .callbacks = answers().callbacks.data()};
-  return zookeeper_init_sasl(servers.for_c_client().c_str(), watcher, timeout_ms, nullptr, context,
+  return zookeeper_init_sasl(trying_order(servers).c_str(), watcher, timeout_ms, nullptr, context,
                              flags, nullptr, &parameters);
 }
 

@@ -3,6 +3,7 @@
 #include "session_opening.h"
 #include "tls.h"
 #include "tls_calls.h"
+#include "trying_order.h"
 
 #include <fmt/core.h>
 
@@ -25,7 +26,7 @@ void prepare_security(const Security& security) {
 
 zhandle_t* open_handle(Monitor& monitor, const Security& security, const ConnectString& servers,
                        watcher_fn watcher, int timeout_ms, void* context, int flags) {
-  const auto hosts = servers.for_c_client();
+  const auto hosts = trying_order(servers);
 #ifdef HAVE_CYRUS_SASL_H
   if (!security.sasl.mechanism.empty())
     return open_with_sasl(security.sasl, servers, watcher, timeout_ms, context, flags);

@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-
 namespace zksh {
 namespace {
 
@@ -37,32 +35,6 @@ TEST(ConnectString, WhatIsWrongIsRefused) {
     EXPECT_THROW(parse_connect_string(text), UsageError) << text;
 }
 
-// After a lost connection the C client takes every second entry of its list.
-TEST(ConnectString, EveryServerIsTriedAlsoByTwos) {
-  for (const std::string list : {"a", "a,b", "a,b,c", "a,b,c,d", "a,b,c,d,e,f/chroot"}) {
-    const auto given = parse_connect_string(list);
-    const auto tried = in_trying_order(given);
-    EXPECT_EQ(tried.chroot, given.chroot);
-    std::set<std::string> all;
-    for (const auto& server : given.servers) all.insert(server.text());
-    std::set<std::string> first_round;
-    for (std::size_t i = 0; i < given.servers.size(); ++i)
-      first_round.insert(tried.servers.at(i).text());
-    EXPECT_EQ(first_round, all) << list;
-    std::set<std::string> by_twos;
-    for (std::size_t i = 0; i < tried.servers.size(); ++i)
-      by_twos.insert(tried.servers.at(2 * i % tried.servers.size()).text());
-    EXPECT_EQ(by_twos, all) << list;
-  }
-}
-
-TEST(ConnectString, TheOrderIsNotThatOfTheList) {
-  std::set<std::string> first;
-  for (int i = 0; i < 200 && first.size() < 3; ++i)
-    first.insert(in_trying_order(parse_connect_string("a,b,c")).servers.front().host);
-  EXPECT_EQ(first.size(), 3);
-}
-
 TEST(ConnectString, NoNameEndsEarly) {
   // The C client would connect to zk1.
   EXPECT_THROW(parse_connect_string(std::string_view("zk1\0.example.org:1", 18)), ValueError);
@@ -79,11 +51,6 @@ TEST(WhyUnreachable, NamesTheServerAndTheReason) {
             "127.0.0.1:1: Connection refused");
   const auto unknown = why_unreachable(parse_connect_string("no-such-host.invalid:1"));
   EXPECT_TRUE(unknown.starts_with("no-such-host.invalid:1: the name does not resolve")) << unknown;
-}
-
-TEST(Resolvable, KeepsWhatResolves) {
-  const auto kept = resolvable(parse_connect_string("no-such-host.invalid:1,127.0.0.1:2/x"));
-  EXPECT_EQ(kept.for_c_client(), "127.0.0.1:2/x");
 }
 
 }  // namespace
