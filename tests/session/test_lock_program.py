@@ -1,4 +1,5 @@
 """A program under a lock: what it is given, how it ends, and what its status says."""
+import contextlib
 import fcntl
 import os
 import re
@@ -115,6 +116,31 @@ class Given(LockTest):
         self.wait_until(lambda: self.znodes.exists(self.root + "/mark"))
         self.assertEqual(self.assert_ends(zksh, 0)[0], f"{value}\n" * 30 + "x\n",
                          "not in this order")
+
+    def test_a_reader_that_takes_nothing_does_not_hold_the_lock_up(self):
+        ours, theirs = os.pipe()
+        self.addCleanup(os.close, ours)
+        os.set_blocking(theirs, False)
+        filled = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                filled += os.write(theirs, b" " * 4096)
+        os.set_blocking(theirs, True)
+        zksh = self.lock("--", "touch", self.file("done"), stderr=theirs)
+        os.close(theirs)
+        self.wait_until(lambda: os.path.exists(self.file("done")))
+        self.assert_free()
+        self.assertEqual(self.read(ours, filled).strip(b" "), b"")
+        said = self.read(ours)
+        self.assertEqual(zksh.wait(20), 0)
+        self.assertRegex(said, rb"\Aacquired /l [^\n]*\nreleased /l [^\n]*\n\Z")
+
+    @staticmethod
+    def read(fd, size=None):
+        data = b""
+        while (size is None or len(data) < size) and (more := os.read(fd, min(size or 4096, 4096))):
+            data += more
+        return data
 
     def test_nothing_but_the_streams_is_inherited(self):
         out = self.run_lock("-q", "--", "ls", "/proc/self/fd")[1]
