@@ -37,7 +37,9 @@ int give_back(Context& cx, Lock& lock) {
     return status::ok;
   }
   lock.release();
-  if (!cx.locks.await_gone(lock, Clock::now() + 10s, cx.stop)) {
+  // A program has half of the session timeout at most to end, then it is killed.
+  const std::chrono::milliseconds grace(before.occupied ? cx.client.negotiated_timeout() / 2 : 0);
+  if (!cx.locks.await_gone(lock, Clock::now() + grace + 10s, cx.stop)) {
     if (cx.stop.stop_requested()) throw Cancelled();
     throw Error(lock.name() + ": no server answers; it is released as soon as one does",
                 status::outcome_unknown);
@@ -47,10 +49,10 @@ int give_back(Context& cx, Lock& lock) {
   if (after.end == LockEnd::Lost)
     throw LockLost(fmt::format("{} was lost: {}", lock.name(), after.reason));
   if (after.end == LockEnd::Stuck) throw Error({}, status::not_authorised);  // it is told
-  if (before.stage >= LockStage::Held)
-    cx.out.err_line("{}", released_line(lock, after));
-  else
+  if (before.stage < LockStage::Held)
     cx.out.err_line("left the queue of {}", lock.name());
+  else if (!before.occupied || lock.plan().quiet)  // else who runs the program tells
+    cx.out.err_line("{}", released_line(lock, after));
   return status::ok;
 }
 
@@ -98,6 +100,8 @@ extern const Command unlock_command = make_command<Args>(
          "its node. A node of somebody else's is not touched: its owner is asked to release, by "
          "the word `unlock` in the node's data, and waited for; zksh understands that, other "
          "libraries mostly do not (`revoke --force` removes the node).\n\n"
+         "A program that runs under the lock is told to end first (SIGTERM, and SIGKILL after the "
+         "--grace): the lock is given back when it has ended.\n\n"
          "A lock that was lost is never told to be released: the status is 76 then.",
      .examples = {{"unlock /app/lock", "Give back the lock with this path."},
                   {"unlock", "Give back the only lock that this shell holds."},

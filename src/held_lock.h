@@ -1,4 +1,4 @@
-// HeldLock: a lock that is given back on every way out.
+// HeldLock: a lock that is given back on every way out, and not while a program runs under it.
 #pragma once
 
 #include "lock_table.h"
@@ -29,6 +29,25 @@ class HeldLock {
  private:
   LockTable& table_;
   Lock* lock_;
+};
+
+/// A lock while a program runs under it: until then it is not given back.
+class OccupiedLock {
+ public:
+  explicit OccupiedLock(Lock& lock) : lock_(lock), occupied_(lock.occupy()) {}
+  OccupiedLock(const OccupiedLock&) = delete;
+  OccupiedLock& operator=(const OccupiedLock&) = delete;
+  ~OccupiedLock() { vacate(); }
+
+  /// False: it is lost, or was given back before it could be occupied.
+  explicit operator bool() const { return occupied_; }
+  void vacate() {
+    if (std::exchange(occupied_, false)) lock_.vacate();
+  }
+
+ private:
+  Lock& lock_;
+  bool occupied_;
 };
 
 }  // namespace zksh

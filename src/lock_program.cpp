@@ -56,7 +56,11 @@ class LockedProgram {
   int run() {
     HeldLock held(table_, lock_);
     await_printed();
-    if (lock_.status().end) return given_back(status::lock_lost);
+    OccupiedLock occupied(lock_);
+    if (!occupied) {
+      held.give_back();
+      return given_back(status::signal_base + SIGTERM);
+    }
     if (!program_.token_file.empty())
       write_token_file(program_.token_file, tokens_text(lock_.status().holding));
     start();
@@ -68,6 +72,7 @@ class LockedProgram {
     if (result > status::signal_base) terminal_.restore_modes();
     for (const auto& line : std::exchange(unsaid_, {})) table_.say(line);
     await_verdict();
+    occupied.vacate();
     held.give_back();
     // Ctrl-C reached the program alone: whoever runs zksh is to hear of it, as if it had not been
     // lent the terminal, or a loop in a script would go on.
@@ -90,6 +95,7 @@ class LockedProgram {
     BootClock::time_point safe_until;
     bool lost = false;
     bool revoked = false;
+    bool unwanted = false;
 
     bool operator==(const View&) const = default;
   };
@@ -100,7 +106,8 @@ class LockedProgram {
             .stop_signal = process_->stop_signal(held),
             .safe_until = status.safe_until,
             .lost = status.end == LockEnd::Lost,
-            .revoked = status.revoked && lock_.plan().on_revoke == OnRevoke::Release};
+            .revoked = status.revoked && lock_.plan().on_revoke == OnRevoke::Release,
+            .unwanted = status.unwanted};
   }
   View view() const {
     return cx_.client.monitor().look([&](const Monitor::Held& held) { return view(held); });
@@ -182,7 +189,7 @@ class LockedProgram {
       // First of all: after a pause of the whole process it may be too late.
       const auto time = BootClock::now();
       if (now.lost) lose(time);
-      if (now.revoked) deadlines_.ask(time);
+      if (now.revoked || now.unwanted) deadlines_.ask(time);
       if (stop.stop_requested()) {
         deadlines_.ask(time);
         stop = {};
@@ -219,7 +226,9 @@ class LockedProgram {
     process_->signal(step == Step::Kill ? SIGKILL : SIGTERM);
     // A stopped one cannot end.
     if (step == Step::Terminate && now.stop_signal != 0) process_->signal(SIGCONT);
-    std::string why = now.revoked ? "somebody wants the lock" : "zksh is to end";
+    std::string why = now.revoked    ? "somebody wants the lock"
+                      : now.unwanted ? "the lock is to be given back"
+                                     : "zksh is to end";
     const auto silence = timeout_ - (now.safe_until - BootClock::now());
     if (is_doubtful(now.safe_until))
       why = fmt::format("no server has answered for {:.1f} s",

@@ -25,11 +25,25 @@ LockStatus Lock::status() const {
 
 void Lock::release() {
   const auto stage = monitor_.change([&](const Monitor::Held& held) {
-    wishes_(held).release = true;
-    return status_(held).stage;
+    auto& status = status_(held);
+    const bool occupied = status.occupied && status.stage != LockStage::Gone;
+    (occupied ? status.unwanted : wishes_(held).release) = true;
+    return status.stage;
   });
   // The flow leaves the queue; once the lock is held it looks at the wish, and at no cancel.
   if (stage < LockStage::Held) strand_.cancel();
+}
+
+bool Lock::occupy() {
+  return monitor_.look([&](const Monitor::Held& held) {
+    auto& status = status_(held);
+    const bool is_held = status.stage == LockStage::Held || status.stage == LockStage::Suspended;
+    return status.occupied = is_held && !wishes_(held).release;
+  });
+}
+
+void Lock::vacate() {
+  monitor_.look([&](const Monitor::Held& held) { status_(held).occupied = false; });
 }
 
 void Lock::downgrade(const std::stop_token& stop) {

@@ -43,7 +43,9 @@ struct LockStatus {
   Clock::time_point held{};            ///< since when, from Held on
   BootClock::time_point safe_until{};  ///< no server gives the lock away before that
   bool revoked = false;                ///< somebody asked for it to be released
-  int nested = 1;                      ///< times that it was locked by this shell
+  bool occupied = false;               ///< a program runs under it
+  bool unwanted = false;  ///< that program is to end: this shell wants to give the lock back
+  int nested = 1;         ///< times that it was locked by this shell
   std::optional<LockEnd> end{};
   std::string reason{};        ///< of Lost, for people: "the session expired"
   std::exception_ptr error{};  ///< of Refused
@@ -81,8 +83,13 @@ class Lock {
   const LockStatus& status(const Monitor::Held& held) const { return status_(held); }
   LockStage stage(const Monitor::Held& held) const { return status_(held).stage; }
 
-  /// Gives it back, or leaves the queue; returns at once. Nothing happens when it is gone.
+  /// Gives it back, or leaves the queue; returns at once. Nothing happens when it is gone. One
+  /// under which a program runs is only marked as unwanted: it is given back at the program's end.
   void release();
+  /// For a program that is to run under it, before it starts; false when the lock is not held, or
+  /// is being given back. `vacate` must follow: it is released only after that.
+  bool occupy();
+  void vacate();
   /// Turns a write lock into a read lock; blocks until that is done. Throws what went wrong.
   void downgrade(const std::stop_token& stop);
   void nest();

@@ -8,6 +8,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from shell_case import ZKSH, ShellTest  # noqa: E402
+from running_processes import is_running  # noqa: E402
 
 # A program that draws: it reads keys, and decides itself what Ctrl-C is.
 DRAWS = """
@@ -165,6 +166,29 @@ class LockTerminal(ShellTest):
         self.wait_nodes(1)
         screen.keys("C-d")
         self.wait_exit(screen, 0)
+        self.wait_nodes(0)
+
+    def test_unlock_ends_the_program_before_the_lock_is_given_back(self):
+        told = os.path.join(self.directory, "told")
+        with open(self.program, "w", encoding="utf-8") as file:
+            file.write(f"trap 'echo told > {told}; exit 3' TERM\necho $$ > {told}.pid\n"
+                       "while :; do sleep 0.01; done\n")
+        screen = self.start()
+        for number, quiet in enumerate(("-q", "")):
+            for name in (told, told + ".pid"):
+                if os.path.exists(name):
+                    os.unlink(name)
+            screen.type(f"lock {quiet} /l -- sh {self.program} &\n")
+            screen.wait_for(lambda _: os.path.exists(told + ".pid") and os.path.getsize(told + ".pid") > 1)
+            with open(told + ".pid", encoding="ascii") as file:
+                pid = int(file.read())
+            screen.type("unlock /l\n")
+            screen.wait_for(lambda s, n=number: len(re.findall("(?m)^released /l ", s.text())) == n + 1)
+            self.assertFalse(is_running(pid))
+            self.assertTrue(os.path.exists(told))
+            screen.wait_for(lambda s, n=number: s.text().count("ended with status 3") == n + 1)
+        self.assertEqual(2, len(re.findall(r"(?m)^/l: the lock is to be given back: SIGTERM to pid \d+ \(sh\)",
+                                           screen.text())))
         self.wait_nodes(0)
 
 
