@@ -1,6 +1,8 @@
 // connect: open a new session, with the same servers or others.
 #include "command.h"
+#include "connect_string.h"
 #include "current_node.h"
+#include "lock_table.h"
 #include "transaction.h"
 
 namespace zksh {
@@ -17,7 +19,10 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   if (const auto dropped = cx.transaction.drop()) cx.out.err_line("{}", dropped_text(*dropped));
-  cx.client.open(a.server ? *a.server : cx.client.server());
+  const auto server = a.server ? *a.server : cx.client.server();
+  parse_connect_string(server);  // says what is wrong with it, before anything ends
+  cx.locks.end_programs(cx.stop);
+  cx.client.open(server);
   if (a.server) cx.current.reset();  // the old path may mean nothing there
   return status::ok;
 }
@@ -29,8 +34,9 @@ extern const Command connect_command = make_command<Args>(
      .group = "Session",
      .summary = "Open a new session, with the same servers or others",
      .details =
-         "Closes the session in use: its ephemerals go, its watches and credentials are forgotten. "
-         "Does not wait for the connection; the next command does. The port is 2181 when left out.",
+         "Closes the session in use: its ephemerals go, its watches and credentials are forgotten, "
+         "programs under its locks are ended first. Does not wait for the connection; the next "
+         "command does. The port is 2181 when left out.",
      .examples = {{"connect", "A new session with the same servers."}},
      .zkcli_syntax = "host:port",
      .needs = Needs::Nothing,

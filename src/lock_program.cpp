@@ -226,9 +226,10 @@ class LockedProgram {
     process_->signal(step == Step::Kill ? SIGKILL : SIGTERM);
     // A stopped one cannot end.
     if (step == Step::Terminate && now.stop_signal != 0) process_->signal(SIGCONT);
-    std::string why = now.revoked    ? "somebody wants the lock"
-                      : now.unwanted ? "the lock is to be given back"
-                                     : "zksh is to end";
+    std::string why = now.revoked      ? "somebody wants the lock"
+                      : now.unwanted   ? "the lock is to be given back"
+                      : cx_.background ? "the job is to end"
+                                       : "zksh is to end";
     const auto silence = timeout_ - (now.safe_until - BootClock::now());
     if (is_doubtful(now.safe_until))
       why = fmt::format("no server has answered for {:.1f} s",

@@ -194,6 +194,16 @@ void LockTable::forget(const Lock& lock) {
   });
 }
 
+void LockTable::end_programs(const std::stop_token& stop) {
+  auto all = locks();
+  std::erase_if(all, [](const auto& lock) { return !lock->status().occupied; });
+  for (const auto& lock : all) lock->release();
+  const std::chrono::milliseconds grace(client_.negotiated_timeout() / 2);
+  const auto deadline = Clock::now() + grace + std::chrono::seconds(3);
+  for (const auto& lock : all)
+    if (!await_gone(*lock, deadline, stop) && stop.stop_requested()) throw Cancelled();
+}
+
 void LockTable::close(std::chrono::milliseconds patience) {
   const auto all = locks();
   std::vector<const Lock*> held;  // of one that is gone already somebody else has told

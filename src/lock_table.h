@@ -149,6 +149,10 @@ class LockTable {
   /// Takes a lock that was lost off the list of those that `unlock` must be told of.
   void forget(const Lock& lock);
 
+  /// For who is about to end the session by hand: ends the programs that run under locks and gives
+  /// these back. Blocks until that is done, half of the session timeout and 3 s at most. Throws
+  /// Cancelled on a stop.
+  void end_programs(const std::stop_token& stop);
   /// Releases everything, for at most `patience`; the end of the session does the rest. Says what
   /// was released. To be called before the client is closed.
   void close(std::chrono::milliseconds patience);

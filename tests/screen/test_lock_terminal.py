@@ -168,13 +168,14 @@ class LockTerminal(ShellTest):
         self.wait_exit(screen, 0)
         self.wait_nodes(0)
 
-    def test_unlock_ends_the_program_before_the_lock_is_given_back(self):
+    def test_who_gives_the_lock_back_ends_the_program_first(self):
         told = os.path.join(self.directory, "told")
         with open(self.program, "w", encoding="utf-8") as file:
             file.write(f"trap 'echo told > {told}; exit 3' TERM\necho $$ > {told}.pid\n"
                        "while :; do sleep 0.01; done\n")
         screen = self.start()
-        for number, quiet in enumerate(("-q", "")):
+        ways = [("-q", "unlock /l"), ("", "unlock --all"), ("", "connect"), ("", "close")]
+        for number, (quiet, line) in enumerate(ways, 1):
             for name in (told, told + ".pid"):
                 if os.path.exists(name):
                     os.unlink(name)
@@ -182,13 +183,15 @@ class LockTerminal(ShellTest):
             screen.wait_for(lambda _: os.path.exists(told + ".pid") and os.path.getsize(told + ".pid") > 1)
             with open(told + ".pid", encoding="ascii") as file:
                 pid = int(file.read())
-            screen.type("unlock /l\n")
-            screen.wait_for(lambda s, n=number: len(re.findall("(?m)^released /l ", s.text())) == n + 1)
-            self.assertFalse(is_running(pid))
-            self.assertTrue(os.path.exists(told))
-            screen.wait_for(lambda s, n=number: s.text().count("ended with status 3") == n + 1)
-        self.assertEqual(2, len(re.findall(r"(?m)^/l: the lock is to be given back: SIGTERM to pid \d+ \(sh\)",
-                                           screen.text())))
+            screen.type(line + "\n")
+            screen.wait_for(lambda s, n=number: len(re.findall("(?m)^released /l ", s.text(history=True))) == n)
+            self.assertFalse(is_running(pid), line)
+            self.assertTrue(os.path.exists(told), line)
+            screen.wait_for(lambda s, n=number: s.text(history=True).count("ended with status 3") == n)
+        said = screen.text(history=True)
+        self.assertEqual(len(ways), len(re.findall(r"(?m)^/l: the lock is to be given back: SIGTERM to pid \d+ \(sh\)",
+                                                   said)))
+        self.assertNotIn("lost", said)
         self.wait_nodes(0)
 
 
