@@ -52,8 +52,7 @@ class Contest:
         with open(contestant.stdin, "rb") as stdin, \
                 open(os.path.join(self.directory, "output"), "w+b") as output:
             process = subprocess.Popen(
-                ["/bin/sh", "-c", f'exec "$0" "$@" 3>&{writable}', self.program("stopwatch"),
-                 *contestant.words],
+                [self.program("stopwatch"), str(writable), *contestant.words],
                 stdin=stdin, stdout=output, stderr=subprocess.PIPE,
                 pass_fds=(writable,), env=self.environment)
             os.close(writable)
