@@ -93,7 +93,7 @@ class MultiLock(LockTest):
 
     def test_busy(self):
         self.hold("/b")
-        for way, options in itertools.product(((), ("--atomic",)), (("-n",), ("-w", "50ms"))):
+        for way, options in itertools.product(((), ("--atomic",)), (("-n",), ("-w", "1s"))):
             with self.subTest(way=way, options=options):
                 us = self.multilock(*way, *options, "/a", "/b", "--", "true")
                 self.assert_ends(us, 75, "(?m)^/b .* held by host=.*cmd=\"cat\"")

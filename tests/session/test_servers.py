@@ -90,7 +90,7 @@ class Healthy(EnsembleTest):
         self.assertIn(f"- {victim.address}: {FROZEN}\n", out)
         self.assertGreater(took, 1.9)
         self.assertLess(took, 10)  # the machine may be busy
-        status, out, err = self.zksh("4lw", "-t", "300ms", "ruok")
+        status, out, err = self.zksh("4lw", "-t", "2s", "ruok")
         self.assertEqual((status, out.count("imok")), (1, 2))
         self.assertEqual(err, f"{victim.address}: {FROZEN}\n")
 
@@ -146,7 +146,7 @@ class Sessions(EnsembleTest):
     def test_latency_without_the_frozen_one(self):
         frozen = self.followers()[0]
         frozen.freeze()
-        status, out, err = self.zksh("latency", "-n", "3", "-t", "500ms", "-o", "json")
+        status, out, err = self.zksh("latency", "-n", "3", "-t", "2s", "-o", "json")
         self.assertEqual((status, err), (1, ""))
         found = {member["server"]: member for member in map(json.loads, out.splitlines())}
         self.assertEqual(found[frozen.address]["error"], FROZEN)
@@ -156,7 +156,7 @@ class Sessions(EnsembleTest):
 
     def ask_with_a_frozen_server(self, frozen, watcher):
         frozen.freeze()
-        status, out, err = self.zksh("who", "-t", "500ms", watcher)
+        status, out, err = self.zksh("who", "-t", "2s", watcher)
         self.assertEqual((status, err), (1, f"{frozen.address}: {FROZEN}\n"))
         self.assertIn("client: not connected to a server that told\n", out)
         frozen.thaw()

@@ -61,8 +61,8 @@ class TreeTest(SessionTest):
         return self.stat_number(path, 56)
 
     def lasting(self, *arguments, **how):
-        """It takes two seconds for 20 000 nodes."""
-        return self.start("-t", "12000", *arguments, "--rate", "10000", **how)
+        """It takes two seconds for 20 000 nodes; so long a session outlasts a server that starts slowly."""
+        return self.start("-t", "60000", *arguments, "--rate", "10000", **how)
 
     def slow(self, *arguments, **how):
         """It takes six seconds for 12 000 nodes."""
@@ -70,5 +70,5 @@ class TreeTest(SessionTest):
 
     def ended(self, process, text=b""):
         """Status, the rest of stdout after `text`, and stderr."""
-        out, err = process.communicate(timeout=40)
+        out, err = process.communicate(timeout=90)
         return process.returncode, (text + (out or b"")).decode(), err.decode()
