@@ -94,7 +94,7 @@ class RemovalAccount {
   RemovalAccount(const RemovalAccount&) = delete;
   RemovalAccount& operator=(const RemovalAccount&) = delete;
   ~RemovalAccount() {
-    if (!complete_)
+    if (!complete_ && !cx_.rehearsal)
       cx_.out.err_regardless(fmt::format("not complete: {}, of {} more it is not known\n", told_(),
                                          writer_.in_flight()));
   }
@@ -145,6 +145,7 @@ std::size_t move_in_parts(Context& cx, const WorkLimits& limits, const std::stri
   Copied copied;
   Progress progress(cx.out, cx.background, "nodes copied");
   CopyPlan plan{.source = source, .target = target, .limits = limits};
+  plan.rehearse = cx.rehearsal != nullptr;
   plan.copied = [&](const FoundNode& node) {
     copied.paths.add(node.record.path);
     copied.versions.push_back(node.stat.version);
@@ -153,7 +154,10 @@ std::size_t move_in_parts(Context& cx, const WorkLimits& limits, const std::stri
   plan.left_out = [&](const FoundNode& node) {
     refuse_ephemeral(path_below(source, node.record.path));
   };
-  plan.told = [](const TreeApply::Change& /*change*/) {};
+  plan.told = [&](const TreeApply::Change& change) {
+    if (cx.rehearsal)
+      cx.rehearsal->note({.verb = change.verb, .path = change.path, .detail = change.detail});
+  };
   plan.incomplete = [&](std::size_t made, std::size_t unknown) {
     progress.end();
     cx.out.err_regardless(fmt::format(
@@ -177,7 +181,7 @@ int run(Context& cx, const Args& a) {
   std::size_t moved = nodes ? nodes->size() : 0;
   if (nodes)
     move_at_once(cx, std::move(*nodes), source, target);
-  else if (!a.in_parts || cx.rehearsal)
+  else if (!a.in_parts)
     throw Error(
         fmt::format("{} is too much for one transaction: --in-parts copies it and then "
                     "removes it, and others see it in between",
