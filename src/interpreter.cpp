@@ -58,6 +58,7 @@ Interpreter::Words Interpreter::words_of(std::vector<Word> split) {
 }
 
 int Interpreter::run_line(const std::string& line) {
+  out_.begin_command({});
   const int result = reporting(out_, [&] {
     constexpr std::string_view blanks = " \t\n\v\f\r";
     const auto start = line.find_first_not_of(blanks);
@@ -296,6 +297,7 @@ bool Interpreter::has_halves(const Command& command, const std::vector<std::stri
 
 std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line, bool again) {
   std::optional<Begun> begun;
+  out_.begin_command({});
   const int result = reporting(out_, [&] {
     const bool redirects = input_ == Input::Text;
     auto parsed = parse_command_line(line, redirects);

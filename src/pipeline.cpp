@@ -94,7 +94,8 @@ class Pipeline {
   std::size_t done_ = 0;
   std::size_t failed_ = 0;
   int first_failure_ = status::ok;
-  bool cut_off_ = false;  ///< there is no connection
+  bool cut_off_ = false;                  ///< there is no connection
+  std::optional<std::size_t> cut_short_;  ///< the line that a stop met while it was finished
   std::optional<Clock::time_point> due_;
 };
 
@@ -249,23 +250,31 @@ void Pipeline::count(std::size_t number, int result, bool told) {
     ++done_;
     return;
   }
+  // A stop met it while its answer was read: it is one of those that were interrupted.
+  if (stop_.stop_requested() && !told) {
+    cut_short_ = number;
+    return;
+  }
   ++failed_;
   if (first_failure_ == status::ok) first_failure_ = result;
   // Some commands tell their failures in words of their own.
-  if (!told && !out_.json() && !stop_.stop_requested())
-    out_.err_line("{}:{}: failed (status {})", name_, number, result);
+  if (!told && !out_.json()) out_.err_line("{}:{}: failed (status {})", name_, number, result);
 }
 
 void Pipeline::flush() { interpreter_.queue().add(std::exchange(said_, {}), stop_); }
 
 void Pipeline::tell_interrupted() {
-  if (flight_.empty()) return;
+  if (flight_.empty() && !cut_short_) return;
+  const auto number = cut_short_ ? *cut_short_ : flight_.front().number;
   const auto writes = std::ranges::count_if(flight_, &InFlight::writes);
-  out_.err_regardless(fmt::format(
-      "{}:{}: interrupted; {} of the lines from here on {} sent and not answered, and {} may "
-      "still be done\n",
-      name_, flight_.front().number, writes,
-      writes == 1 ? "is a write that was" : "are writes that were", writes == 1 ? "it" : "they"));
+  out_.err_regardless(
+      writes == 0
+          ? fmt::format("{}:{}: interrupted; no write is unanswered from here on\n", name_, number)
+          : fmt::format(
+                "{}:{}: interrupted; {} of the lines from here on {} sent and not answered, and "
+                "{} may still be done\n",
+                name_, number, writes, writes == 1 ? "is a write that was" : "are writes that were",
+                writes == 1 ? "it" : "they"));
 }
 
 void Pipeline::tell_end() {

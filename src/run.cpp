@@ -33,6 +33,10 @@ namespace {
 /// then.
 constexpr std::chrono::seconds leave_patience{3};
 
+/// A signal that comes again so soon is the same one: timeout(1) sends it to the process and then
+/// to its group.
+constexpr std::chrono::milliseconds one_signal{500};
+
 Input input_of(const Arguments& arguments) {
   if (!arguments.command.empty()) return Input::Arguments;
   if (!arguments.scripts.empty()) return Input::Text;
@@ -57,12 +61,15 @@ class Supervisor {
   /// signal that a program took did not end the job.
   int run(std::function<int(std::stop_token)> body) {
     int ended_by = 0;
+    Clock::time_point ended_at;
     Job job(monitor_, loop_.wake_fd(), std::move(body));
     const auto end = [&](int signal) {
       if (signals_.offer(signal)) return;
+      if (signal == ended_by && Clock::now() < ended_at + one_signal) return;
       // A name look-up cannot be interrupted. The second Ctrl-C does not wait for it.
       if (ended_by != 0) _exit(status::signal_base + signal);
       ended_by = signal;
+      ended_at = Clock::now();
       loop_.leave(status::signal_base + signal, signals_.registrations());
       job.stop();
     };

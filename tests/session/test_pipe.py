@@ -170,6 +170,19 @@ class Pipe(SessionTest):
         self.assertRegex(err, r"stdin:2: interrupted; \d+ of the lines from here on are writes that were sent and not "
                               r"answered, and they may still be done\n1 ok, 0 failed\n$")
 
+    def test_ctrl_c_among_reads(self):
+        with Proxy(self.server.port) as proxy:
+            zksh = self.start("--pipe", server=proxy.address + self.root)
+            self.send(zksh, b"create /a x\n")
+            self.assertEqual(zksh.stderr.readline(), b"Created /a\n")
+            proxy.swallow()
+            self.send(zksh, b"get /a\n" * 10)
+            self.wait_until(lambda: proxy.swallowed > 0)
+            zksh.send_signal(signal.SIGINT)
+            err = zksh.communicate(timeout=60)[1].decode()
+        self.assertEqual((zksh.returncode, err),
+                         (130, "stdin:2: interrupted; no write is unanswered from here on\n1 ok, 0 failed\n"))
+
     def test_memory_is_bounded(self):
         zksh = self.start("--pipe", stdout=self.enterContext(open(os.devnull, "wb")))
         for _ in range(100):
