@@ -31,6 +31,7 @@ int run(Context& cx, const Args& a) {
     throw ValueError(
         fmt::format("-Q {}: of {} leases it can take 1 to {}", quantity, count, count));
   LockTarget target{.paths = {cx.resolve(a.path)}, .kind = fmt::format("semaphore of {}", count)};
+  target.leases = static_cast<std::size_t>(quantity);
   target.recipe = [count, quantity](Client& client, Strand& strand, const LockReport& report,
                                     const LockRequest& request) -> std::unique_ptr<Recipe> {
     return std::make_unique<Semaphore>(client, strand, report, request, count, quantity);

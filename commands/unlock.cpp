@@ -22,17 +22,19 @@ struct Args {
 void declare(Options& o, Args& a) {
   o.held_locks("path|node", a.locks,
                "A lock of this shell; or a contender's node: its owner is asked.");
-  o.flag("--all", a.all, "Every lock that this shell holds or waits for.");
+  o.flag("--all", a.all,
+         "Every lock that this shell holds or waits for, however often --nest has counted it.");
 }
 
 /// A lock that is lost was not given back: status 76.
-int give_back(Context& cx, Lock& lock) {
+int give_back(Context& cx, Lock& lock, bool whole) {
   const auto before = lock.status();
   if (cx.rehearsal) {
     cx.rehearsal->note({.verb = "give back", .path = lock.name()});
     return status::ok;
   }
-  if (before.stage == LockStage::Held && before.nested > 1 && !lock.unnest()) {
+  const bool held = before.stage == LockStage::Held || before.stage == LockStage::Suspended;
+  if (!whole && held && before.nested > 1 && !lock.unnest()) {
     cx.out.err_line("still held {}  {} more to unlock", lock.name(), before.nested - 1);
     return status::ok;
   }
@@ -67,7 +69,7 @@ std::shared_ptr<Lock> the_only_one(Context& cx) {
 
 int unlock_one(Context& cx, const std::string& name) {
   const auto path = cx.resolve(name);
-  if (const auto lock = cx.locks.find(path)) return give_back(cx, *lock);
+  if (const auto lock = cx.locks.find(path)) return give_back(cx, *lock, false);
   return ask_holder(
       cx, path,
       {.word = "unlock", .patience = cx.rehearsal ? 0s : 10s, .force = false, .node_only = true});
@@ -81,9 +83,9 @@ int run(Context& cx, const Args& a) {
   if (a.all) {
     auto locks = cx.locks.locks();
     std::ranges::reverse(locks);
-    for (const auto& lock : locks) note(give_back(cx, *lock));
+    for (const auto& lock : locks) note(give_back(cx, *lock, true));
   } else if (a.locks.empty()) {
-    note(give_back(cx, *the_only_one(cx)));
+    note(give_back(cx, *the_only_one(cx), false));
   }
   for (const auto& name : a.locks) note(unlock_one(cx, name));
   return first_failure;

@@ -180,14 +180,34 @@ class LockRun {
 
   bool runs_program() const { return !o_.program.empty() || o_.shell; }
 
+  /// False: there is nothing to count, and the lock is asked for.
   bool nested() {
     const auto lock = cx_.locks.find(target_.paths.front());
     if (!lock || lock->status().stage != LockStage::Held) return false;
-    if (lock->plan().paths != target_.paths) return false;
-    lock->nest();
+    refuse_other(*lock, lock->status());
+    if (!lock->nest()) return false;
     if (!o_.quiet)
       cx_.locks.say(fmt::format("held {}  {} times", lock->name(), lock->status().nested));
     return true;
+  }
+
+  /// Whoever counts a lock once more relies on what the command says, and on its own `unlock`.
+  void refuse_other(const Lock& lock, const LockStatus& now) const {
+    const auto refuse = [&](const std::string& why) {
+      throw ValueError(fmt::format("{}: --nest cannot count it: {}", target_.paths.front(), why));
+    };
+    if (lock.plan().paths != target_.paths)
+      refuse(fmt::format("this shell holds {} {}", lock.name(),
+                         lock.plan().paths.size() == 1 ? "alone" : "as one lock"));
+    if (lock.plan().awaited) refuse("it is given back with the program, or the --hold, it is for");
+    const bool alone = now.kind == "write" || now.kind == "exclusive";
+    const bool needs_less =
+        target_.kind == "read" || target_.kind == "write" || target_.kind == "exclusive";
+    if (now.kind != target_.kind && !(alone && needs_less))
+      refuse(fmt::format("this shell holds it as: {}, which is not: {}", now.kind, target_.kind));
+    if (target_.leases > now.holding.nodes.size())
+      refuse(fmt::format("{} of the leases are held, not {}", now.holding.nodes.size(),
+                         target_.leases));
   }
 
   LockPlan plan() {

@@ -45,6 +45,7 @@ struct LockTarget {
   std::vector<std::string> paths;
   std::string kind;  ///< as LockPlan::kind
   LockRequest request{};
+  std::size_t leases = 0;  ///< of a semaphore: how many are to be taken
   /// Makes the recipe from the finished request; empty: the one that --recipe names.
   std::function<std::unique_ptr<Recipe>(Client&, Strand&, const LockReport&, const LockRequest&)>
       recipe{};

@@ -137,6 +137,7 @@ class LockKeeper {
         return std::exchange(lock_.wishes_(held).downgrade, nullptr);
       });
       if (wishes) co_await downgrade(*wishes);
+      if (!lost_.empty()) co_return;
       if (wants_release()) co_return;
       if (session_gone()) {
         lost_ = client_.current_state() == SessionState::Closed ? "the session was closed"
@@ -253,8 +254,10 @@ class LockKeeper {
     } catch (...) {  // handed to who asked
       error = std::current_exception();
     }
+    // Without a node there is nothing left to be asked for.
+    if (recipe_->holding().nodes.empty()) lost_ = "it was lost during a downgrade";
     change([&](LockStatus& status) {
-      status.holding.nodes = recipe_->holding().nodes;
+      if (lost_.empty()) status.holding.nodes = recipe_->holding().nodes;
       if (!error) status.kind = "read";
     });
     monitor_.change([&](const Monitor::Held& held) { done(held) = error; });
@@ -266,6 +269,9 @@ class LockKeeper {
     std::string problem;
     try {
       how = co_await recipe_->release() ? LockEnd::Released : LockEnd::Lost;
+      // Closed by us: whoever did that has told what becomes of the lock.
+      const bool closed = how == LockEnd::Lost && client_.current_state() == SessionState::Closed;
+      if (closed) co_return end(LockEnd::Stuck, "the session was closed");
       if (how == LockEnd::Lost) problem = "it was gone before it was released";
     } catch (const Error& error) {
       problem = error.what();

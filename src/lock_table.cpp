@@ -58,8 +58,14 @@ void Lock::downgrade(const std::stop_token& stop) {
   if (*error) std::rethrow_exception(*error);
 }
 
-void Lock::nest() {
-  monitor_.change([&](const Monitor::Held& held) { ++status_(held).nested; });
+bool Lock::nest() {
+  return monitor_.change([&](const Monitor::Held& held) {
+    auto& status = status_(held);
+    const bool lasts =
+        status.stage == LockStage::Held && !status.unwanted && !wishes_(held).release;
+    if (lasts) ++status.nested;
+    return lasts;
+  });
 }
 
 bool Lock::unnest() {
@@ -86,14 +92,19 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
     case LockStage::Asking:
     case LockStage::Waiting:
       return path + ": this shell is in the queue already";
+    case LockStage::Suspended:
+      return path + ": held by this shell, but just now no server answers";
+    case LockStage::Releasing:
+      return path + ": this shell is just giving it back";
     case LockStage::Gone:
       return path + ": this shell's lock was lost; `unlock " + lock.name() + "` takes note of it";
     default:
       break;
   }
   const std::chrono::duration<double> since = Clock::now() - status.held;
-  return fmt::format("{}: already held by this shell for {:.1f} s (--nest counts it once more)",
-                     path, since.count());
+  const bool counts = !lock.plan().awaited && lock.plan().paths.size() == 1;
+  return fmt::format("{}: already held by this shell for {:.1f} s{}", path, since.count(),
+                     counts ? " (--nest counts it once more)" : "");
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ class Lock {
   void vacate();
   /// Turns a write lock into a read lock; blocks until that is done. Throws what went wrong.
   void downgrade(const std::stop_token& stop);
-  void nest();
+  /// False, and nothing is counted: it is not held, or is being given back.
+  bool nest();
   /// False: it was nested, and is held on.
   bool unnest();
 

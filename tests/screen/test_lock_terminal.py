@@ -194,6 +194,16 @@ class LockTerminal(ShellTest):
         self.assertNotIn("lost", said)
         self.wait_nodes(0)
 
+    def test_nest_does_not_count_a_lock_that_ends_with_its_program(self):
+        screen = self.start()
+        screen.type("lock /l -- sleep 1000 &\n")
+        screen.wait_for("acquired")
+        screen.type("lock --nest /l\n")
+        screen.wait_for("/l: --nest cannot count it: it is given back with the program")
+        screen.type("unlock\n")
+        screen.wait_for("released /l")
+        self.wait_nodes(0)
+
 
 if __name__ == "__main__":
     unittest.main()
