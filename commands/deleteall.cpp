@@ -126,19 +126,28 @@ int rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimits
 int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
                      const WorkLimits& limits) {
   Progress progress(cx.out, cx.background, "nodes removed");
-  const auto removal = remove_subtree(
-      cx.client,
-      {.top = path,
-       .batch = batch,
-       .limits = limits,
-       .progress =
-           [&](const Removal& now) {
-             if (now.unknown == 0) return progress.reach(now.removed, now.found);
-             progress.end();
-             cx.out.err_line("{} of {} nodes were removed; of {} more it is not known", now.removed,
-                             now.found, now.unknown);
-           }},
-      cx.stop);
+  Removal removal;
+  try {
+    removal = remove_subtree(cx.client,
+                             {.top = path,
+                              .batch = batch,
+                              .limits = limits,
+                              .progress =
+                                  [&](const Removal& now) {
+                                    removal.removed = now.removed;
+                                    removal.found = now.found;
+                                    removal.unknown = now.unknown;
+                                    progress.reach(now.removed, now.found);
+                                  }},
+                             cx.stop);
+  } catch (const Error&) {
+    progress.end();
+    if (removal.removed + removal.unknown > 0)
+      cx.out.err_regardless(
+          fmt::format("not complete: {} of {} nodes were removed; of {} more it is not known\n",
+                      removal.removed, removal.found, removal.unknown));
+    throw;
+  }
   progress.end();
   if (cx.out.json()) print_json(cx, path_json(path).set("removed", removal.removed));
   if (!removal.failure) return status::ok;

@@ -26,7 +26,8 @@ extern const Command exec_command = make_command<Args>(
      .summary = "Send what multi collected: all of it or nothing",
      .details =
          "Prints a line for each operation. When one fails, none is applied: the status is that of "
-         "the one that failed. See multi.",
+         "the one that failed. --dry-run keeps the transaction open: exec or discard comes behind "
+         "it. See multi.",
      .examples = {{"multi", "What follows is kept."},
                   {"create /app/a", "The first."},
                   {"set /app b", "The second."},

@@ -135,7 +135,9 @@ int run(Context& cx, const Args& a) {
   };
   writer.sending(send_all, [&](std::size_t unknown) {
     progress.end();
-    cx.out.err_line("{} nodes were created; of {} more it is not known", made, unknown);
+    if (!cx.rehearsal)
+      cx.out.err_regardless(fmt::format(
+          "not complete: {} nodes were created; of {} more it is not known\n", made, unknown));
   });
   progress.end();
   if (cx.out.json())

@@ -7,6 +7,8 @@
 #include "walk.h"
 #include "work_options.h"
 
+#include <fmt/core.h>
+
 namespace zksh {
 namespace {
 
@@ -37,9 +39,11 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
                 const WorkLimits& limits) {
   cx.client.get(top, Watch::none(), cx.stop);
   int first_failure = status::ok;
+  std::size_t done = 0;
   Progress progress(cx.out, cx.background, "nodes");
   const auto tell = [&](const Write& write, const Written& result) {
     progress.advance();
+    done += result.code == code::ok ? 1 : 0;
     if (result.code == code::ok) return;
     progress.end();
     cx.out.line("{}", cx.out.shown(keeper_message(result.code, path_of(write))));
@@ -65,7 +69,9 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
   };
   writer.sending(set_all, [&](std::size_t unknown) {
     progress.end();
-    cx.out.err_line("of {} nodes it is not known whether they have the new ACL", unknown);
+    if (!cx.rehearsal)
+      cx.out.err_regardless(fmt::format(
+          "not complete: {} nodes have the new ACL; of {} more it is not known\n", done, unknown));
   });
   return first_failure;
 }

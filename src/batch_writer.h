@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client.h"
+#include "error.h"
 #include "work_limits.h"
 
 #include <cstddef>
@@ -64,15 +65,18 @@ class BatchWriter {
   void finish();
   /// The writes that were sent and have no answer.
   std::size_t in_flight() const { return in_flight_; }
-  /// Runs `work`, which adds and finishes. When it fails with writes in flight, because the
-  /// connection is gone for good, `tell` is called with their number: nobody knows whether they
-  /// were done.
+  /// Runs `work`, which adds and finishes. When it is cancelled, or fails with writes in flight
+  /// because the connection is gone for good, `tell` is called with the number of those in flight:
+  /// nobody knows whether they were done.
   template <class Work, class Tell>
   void sending(Work&& work, Tell&& tell) const {
     try {
       std::forward<Work>(work)();
     } catch (const ZkError&) {
       if (in_flight_ > 0) std::forward<Tell>(tell)(in_flight_);
+      throw;
+    } catch (const Cancelled&) {
+      std::forward<Tell>(tell)(in_flight_);
       throw;
     }
   }

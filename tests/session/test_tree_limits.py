@@ -40,8 +40,12 @@ class Limits(TreeTest):
         fill = ("fill", "-n", str(count), "/tree")
         process = self.start(*fill)
         self.wait_node("/tree/n0001000")
-        self.interrupt(process)
-        self.assertLess(self.number_of_children("/tree"), count)
+        made, unknown = self.told_at_interrupt(
+            process, r"not complete: (\d+) nodes were created; of (\d+) more it is not known\n")
+        there = self.number_of_children("/tree")
+        self.assertLess(there, count)
+        self.assertLessEqual(made, there)
+        self.assertLessEqual(there, made + unknown)
         status, out, err = self.run_zksh(*fill)
         self.assertEqual((status, err), (0, ""))
         made, there = map(int, re.fullmatch(r"(\d+) nodes created below /tree, (\d+) were there\n", out).groups())
@@ -60,8 +64,11 @@ class Limits(TreeTest):
         self.connect_again()
         process = self.start("rmr", "/tree")
         self.wait_until(lambda: self.number_of_children("/tree") < count)
-        self.interrupt(process)
-        self.assertTrue(self.znodes.exists(self.root + "/tree"))
+        removed, found, unknown = self.told_at_interrupt(
+            process, r"not complete: (\d+) of (\d+) nodes were removed; of (\d+) more it is not known\n")
+        left = self.number_of_children("/tree") + 1
+        self.assertLessEqual(found - removed - unknown, left)
+        self.assertLessEqual(left, found - removed)
         self.assert_small(self.start("rmr", "/tree"))
         self.assertEqual(self.listed(), ["/"])
 
@@ -72,6 +79,13 @@ class Limits(TreeTest):
         self.assertEqual(process.wait(10), 130)
         took = time.monotonic() - began
         self.assertLess(took, 1)
+
+    def told_at_interrupt(self, process, pattern):
+        """The numbers in what it says on stderr."""
+        self.interrupt(process)
+        err = process.stderr.read().decode()
+        self.assertRegex(err, f"^{pattern}$")
+        return map(int, re.match(pattern, err).groups())
 
     def assert_small(self, process):
         _, status, usage = os.wait4(process.pid, 0)
@@ -122,7 +136,9 @@ class Hostile(TreeTest):
         closed = "/tree/" + others[60]
         self.assertEqual(self.run_zksh("setAcl", closed, NOBODY)[0], 0)
         status, out, err = self.run_zksh("rmr", "/tree")
-        self.assertEqual((status, out, err), (7, "", f"Insufficient permission : {closed}\n"))
+        self.assertEqual((status, out), (7, ""))
+        self.assertRegex(err, r"^(not complete: \d+ of 12001 nodes were removed; of 0 more it is not known\n)?"
+                              f"Insufficient permission : {closed}\n$")
         self.assertTrue(self.znodes.exists(self.root + closed + "/a/b"))
 
     def test_nodes_that_may_not_be_removed(self):
