@@ -27,6 +27,7 @@ extern const Command close_command = make_command<Args>(
                 "shell stays; `connect` opens another session.",
      .examples = {{"close", "End the session."}},
      .zkcli_syntax = "",
+     .optionless = true,
      .beside_transaction = true},
     declare, run);
 }  // namespace zksh

@@ -1,5 +1,6 @@
 // getEphemerals: list the ephemeral nodes of this session.
 #include "command.h"
+#include "java_hash.h"
 #include "node_json.h"
 #include "unlisted.h"
 #include "walk.h"
@@ -42,8 +43,25 @@ std::vector<std::string> tops_of(Context& cx, const std::string& prefix,
   return tops;
 }
 
-void print_paths(Context& cx, std::vector<std::string> paths) {
-  std::ranges::sort(paths);
+struct Ephemeral {
+  std::int64_t czxid;
+  std::string path;
+};
+
+/// In the order in which zkCli prints them: the servers keep them in a hash table, of which one
+/// part is all that is known where a prefix is given.
+std::vector<std::string> as_in_zkcli(std::vector<Ephemeral> ephemerals) {
+  std::ranges::sort(ephemerals, {}, &Ephemeral::czxid);
+  std::vector<std::string> paths;
+  paths.reserve(ephemerals.size());
+  for (auto& ephemeral : ephemerals) paths.push_back(std::move(ephemeral.path));
+  sort_as_cloned_java_set(paths);
+  return paths;
+}
+
+void print_paths(Context& cx, std::vector<Ephemeral> ephemerals) {
+  auto paths = as_in_zkcli(std::move(ephemerals));
+  if (cx.out.json() || cx.out.plain()) std::ranges::sort(paths);
   if (cx.out.json()) {
     for (const auto& path : paths) print_json(cx, path_json(path));
     return;
@@ -59,11 +77,12 @@ int run(Context& cx, const Args& a) {
   const auto prefix = cx.resolve(a.prefix.value_or("/"));
   cx.client.await_connection(prefix, cx.stop);
   const auto owner = cx.client.session_id();
-  std::vector<std::string> ephemerals;
+  std::vector<Ephemeral> ephemerals;
   Unlisted unlisted;
   const StatVisitor visitor{.visit =
                                 [&](const std::string& path, const Stat& stat) {
-                                  if (stat.ephemeral_owner == owner) ephemerals.push_back(path);
+                                  if (stat.ephemeral_owner == owner)
+                                    ephemerals.push_back({stat.czxid, path});
                                 },
                             .unlisted = [&](const ZkError& error) { unlisted.add(error.path()); }};
   visit_stats(cx.client, tops_of(cx, prefix, visitor), visitor, cx.stop);
@@ -78,11 +97,11 @@ extern const Command getEphemerals_command = make_command<Args>(
      .group = "Session",
      .summary = "List the ephemeral nodes of this session",
      .details =
-         "The paths are sorted. How it is done: the ZooKeeper C client has no call for it, so zksh "
-         "walks the tree, below the prefix where one is given, with many requests in flight, and "
-         "compares each node's owner with this session. It needs the permission READ on every node "
-         "that has children; where that is missing, the rest is listed, the status is 7, and "
-         "stderr "
+         "The order is zkCli's, which is a hash table's; with -o plain and -o json the paths are "
+         "sorted. How it is done: the ZooKeeper C client has no call for it, so zksh walks the "
+         "tree, below the prefix where one is given, with many requests in flight, and compares "
+         "each node's owner with this session. It needs the permission READ on every node that "
+         "has children; where that is missing, the rest is listed, the status is 7, and stderr "
          "says so.",
      .examples = {{"create -e /app/me", "An ephemeral node;"},
                   {"getEphemerals", "all that this session has,"},

@@ -14,15 +14,17 @@ void declare(Options& o, Args& a) {
   o.text("count", a.count, "How many lines, the history line itself included; 11 by default.");
 }
 
-/// zkCli's history takes any word and looks at none; here a number says how many.
-std::size_t wanted(const std::optional<std::string>& count) {
+/// zkCli's history takes any word and looks at none; where zksh's own words are given, a number
+/// says how many.
+std::size_t wanted(const std::optional<std::string>& count, Input input) {
   constexpr std::size_t as_in_zkcli = 11;
-  if (!count || count->find_first_not_of("0123456789") != std::string::npos) return as_in_zkcli;
+  if (!count || input == Input::Pipe || count->find_first_not_of("0123456789") != std::string::npos)
+    return as_in_zkcli;
   return static_cast<std::size_t>(parse_number(*count, "count", 1, INT32_MAX));
 }
 
 int run(Context& cx, const Args& a) {
-  const auto count = wanted(a.count);
+  const auto count = wanted(a.count, cx.input);
   const auto& history = cx.history;
   auto number = history.next() - std::min(count, history.next() - history.first());
   for (; number < history.next(); ++number)
@@ -43,6 +45,7 @@ extern const Command history_command = make_command<Args>(
      .examples = {{"history", "The last lines."}},
      .zkcli_syntax = "",
      .needs = Needs::SessionAfter,
+     .optionless = true,
      .pages = true,
      .beside_transaction = true},
     declare, run);

@@ -15,6 +15,7 @@ struct Args {
   bool human = false;
   bool watch = false;
   bool recursive = false;
+  bool option_list = false;
   WorkOptions limits;
   std::vector<std::string> paths;
 };
@@ -24,9 +25,16 @@ void declare(Options& o, Args& a) {
   o.flag("-h,--human", a.human, "With -s: ages, sizes and owners beside the fields.");
   o.flag("-w", a.watch, "Report the next change of the list; with -R of every list.");
   o.flag("-R", a.recursive, "List the whole subtree, one path a line.");
+  o.legacy().flag("-?", a.option_list, "Before the result, the options that zkCli's ls has.");
   declare_work_limits(o, a.limits);
   o.nodes("path", a.paths,
           "The nodes whose children are listed; the current node if none is given.", false);
+}
+
+/// The help that zkCli's ls has for itself, and prints on the way to its answer.
+void print_option_list(Context& cx) {
+  if (cx.input != Input::Pipe) throw UsageError("unknown option -?; --help tells all about ls");
+  cx.out.line("usage: ls [options] path\n -?   help\n -R   recurse\n -s   stat\n -w   watch");
 }
 
 void print_subtree(Context& cx, const std::string& top, const Watch& watch, WorkLimits limits) {
@@ -38,6 +46,7 @@ void print_subtree(Context& cx, const std::string& top, const Watch& watch, Work
 }
 
 Sent run(Context& cx, const Args& a) {
+  if (a.option_list) print_option_list(cx);
   if (a.paths.empty() && !cx.knows_current_node())
     throw SyntaxError("too few arguments: path expected");
   const auto given = a.paths.empty() ? NodeWords{.paths = {cx.current.path()}}

@@ -31,6 +31,7 @@ extern const Command printwatches_command = make_command<Args>(
      .details = "An event that comes while it is off is not kept.",
      .examples = {{"printwatches", "Is it on?"}, {"printwatches off", "Print no events."}},
      .zkcli_syntax = "on|off",
-     .needs = Needs::SessionAfter},
+     .needs = Needs::SessionAfter,
+     .optionless = true},
     declare, run);
 }  // namespace zksh

@@ -26,6 +26,7 @@ extern const Command quit_command = make_command<Args>(
      .examples = {{"quit", "Leave."}},
      .zkcli_syntax = "",
      .needs = Needs::Nothing,
+     .optionless = true,
      .beside_transaction = true},
     declare, run);
 }  // namespace zksh

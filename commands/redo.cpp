@@ -43,6 +43,7 @@ extern const Command redo_command = make_command<Args>(
      .details = "The line's text takes the place of the redo line in the history.",
      .examples = {{"redo 0", "Run the first line of this run again."}},
      .zkcli_syntax = "cmdno",
-     .needs = Needs::SessionAfter},
+     .needs = Needs::SessionAfter,
+     .optionless = true},
     declare, run);
 }  // namespace zksh

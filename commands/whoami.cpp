@@ -59,6 +59,7 @@ extern const Command whoami_command = make_command<Args>(
          "translated on the way shows as it is here, and that a user is the superuser does not "
          "show.",
      .examples = {{"whoami", "Who am I?"}},
-     .zkcli_syntax = ""},
+     .zkcli_syntax = "",
+     .optionless = true},
     declare, run);
 }  // namespace zksh

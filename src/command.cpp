@@ -88,6 +88,11 @@ bool wants_dry_run(const std::vector<std::string>& words) {
   return std::find(words.begin(), end_of_options, "--dry-run") != end_of_options;
 }
 
+void parse_words(Input input, Options& options, std::vector<std::string> words, bool optionless) {
+  if (optionless && input == Input::Pipe) words.insert(words.begin(), "--");
+  options.parse(words);
+}
+
 void refuse_surplus(Input input, const Options& options, bool strict) {
   if (options.surplus().empty() || (input == Input::Pipe && !strict)) return;
   const bool runs_program = std::ranges::any_of(options.arguments(), [](const Argument& argument) {

@@ -146,6 +146,8 @@ struct CommandText {
   Needs needs = Needs::Session;
   /// Refuses words that are left over on piped input too, where most commands of zkCli ignore them.
   bool strict = false;
+  /// zkCli looks for no options among its words: on piped input all of them are plain words.
+  bool optionless = false;
   /// Its results may be long, and are all there at once: what a pager is for.
   bool pages = false;
   /// The options with which its results come one by one, until it is ended: no pager then.
@@ -176,6 +178,9 @@ struct Command : CommandText {
 /// zkCli; `strict`: there SyntaxError.
 void refuse_surplus(Input input, const Options& options, bool strict);
 
+/// Binds a command's words. `optionless`: on piped input a word that looks like an option is none.
+void parse_words(Input input, Options& options, std::vector<std::string> words, bool optionless);
+
 /// The option of every command that writes. wants_dry_run is asked before the words are parsed: the
 /// command gets another client for it.
 void declare_dry_run(Options& options, bool& wanted);
@@ -197,13 +202,13 @@ Command make_command(CommandText text, void (*declare)(Options&, Args&),
     declare(options, args);
     if (writes) declare_dry_run(options, dry_run);
   };
-  const auto parsed = [declare_all, strict = command.strict](
+  const auto parsed = [declare_all, strict = command.strict, optionless = command.optionless](
                           const Context& cx, const std::vector<std::string>& words, auto use) {
     Args args;
     Options options;
     bool dry_run = false;
     declare_all(options, args, dry_run);
-    options.parse(words);
+    parse_words(cx.input, options, words, optionless);
     require_rehearsal(cx, dry_run);
     refuse_surplus(cx.input, options, strict);
     return use(std::as_const(args));

@@ -47,7 +47,7 @@ std::string argument_lines(const Command& command, std::size_t width) {
     for (const auto& argument : options.arguments()) {
       auto names = fmt::format("{}", fmt::join(argument.names, ", "));
       if (!argument.value.empty()) names += ' ' + argument.value;
-      if (argument.legacy) names += " (as in zkCli 3.4)";
+      if (argument.legacy) names += " (as in zkCli)";
       text += fmt::format("  {}\n", names) + filled(argument.help, 6, width);
     }
   });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,5 +24,9 @@ void sort_as_java_map(std::vector<T>& entries, Hash hash) {
   std::ranges::stable_sort(
       entries, {}, [&](const T& entry) { return java_bucket(hash(entry), entries.size()); });
 }
+
+/// Puts texts that are in the order of their insertion into the order in which Java walks the clone
+/// of a HashSet of them, from which nothing was removed.
+void sort_as_cloned_java_set(std::vector<std::string>& texts);
 
 }  // namespace zksh

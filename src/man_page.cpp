@@ -81,7 +81,7 @@ std::string argument_item(const Argument& argument) {
   }
   if (!argument.value.empty() && !argument.value.starts_with('[')) names += ' ';
   names += styled_syntax(argument.value);
-  if (argument.legacy) names += " (as in zkCli 3.4)";
+  if (argument.legacy) names += " (as in zkCli)";
   return fmt::format(".TP\n{}\n{}", names, prose(argument.help, ".IP"));
 }
 

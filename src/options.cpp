@@ -226,11 +226,8 @@ void Options::Impl::spread_values(std::vector<std::string>& words) const {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i].size() < 3 || words[i][0] != '-' || words[i][2] != '=') continue;
     const auto name = words[i].substr(0, 2);
-    const bool takes_value = std::ranges::any_of(arguments, [&](const Argument& argument) {
-      return !argument.positional() && argument.kind != Argument::Kind::Flag &&
-             std::ranges::find(argument.names, name) != argument.names.end();
-    });
-    if (!takes_value) continue;
+    const auto* named = option(name);
+    if (!named || named->kind == Argument::Kind::Flag) continue;
     const auto value = words[i].substr(3);
     words[i] = name;
     words.insert(words.begin() + static_cast<std::ptrdiff_t>(++i), value);
@@ -263,12 +260,17 @@ void Options::Impl::refuse_flag_values(const std::vector<std::string>& words) co
     return named && named->kind == Argument::Kind::Flag;
   };
   for (const auto& word : words) {
-    const auto name = word.substr(0, word.find('='));
-    if (name.size() == word.size() || name.size() < 2 || name.front() != '-') continue;
-    const bool cluster = std::all_of(name.begin() + 1, name.end(), [&](char letter) {
+    if (word.size() < 2 || word.front() != '-') continue;
+    const auto end = std::find_if_not(word.begin() + 1, word.end(), [&](char letter) {
       return is_flag({'-', letter});
     });
-    if (cluster || is_flag(name)) throw UsageError(fmt::format("{} takes no value", name));
+    if (end == word.end()) continue;
+    const bool cluster = end != word.begin() + 1;
+    const auto name = word.substr(0, word.find('='));
+    if ((cluster && *end == '=') || (name != word && is_flag(name)))
+      throw UsageError(fmt::format("{} takes no value", name));
+    // CLI11 would leave "-1" of "-s1", which is data where it stands alone.
+    if (cluster && std::isdigit(static_cast<unsigned char>(*end))) reject(word, words);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -47,6 +48,20 @@ TEST(JavaHash, KeepsTheOrderWithinABucket) {
   // "Aa" and "BB" are the classic pair of one hash.
   EXPECT_EQ(in_order({"Aa", "BB"}), "Aa BB ");
   EXPECT_EQ(in_order({"BB", "Aa"}), "BB Aa ");
+}
+
+TEST(JavaHash, OrdersAsAClonedSetIsWalked) {
+  using Texts = std::vector<std::string>;
+  Texts six{"/ep1", "/ep1-0000000005", "/ep2", "/ep3", "/pp/e", "/pp/f"};
+  sort_as_cloned_java_set(six);
+  EXPECT_EQ(six, (Texts{"/ep1", "/ep1-0000000005", "/pp/f", "/ep2", "/ep3", "/pp/e"}));
+  // Five have a table of 16 buckets, and their clone one of 8.
+  Texts five{"/ep1", "/ep1-0000000005", "/ep3", "/pp/e", "/pp/f"};
+  sort_as_cloned_java_set(five);
+  EXPECT_EQ(five, (Texts{"/ep1", "/ep1-0000000005", "/pp/f", "/ep3", "/pp/e"}));
+  Texts none;
+  sort_as_cloned_java_set(none);
+  EXPECT_TRUE(none.empty());
 }
 
 }  // namespace

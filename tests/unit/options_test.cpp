@@ -50,6 +50,11 @@ TEST(Options, StandAnywhereAndInClusters) {
   }
 }
 
+TEST(Options, ADigitBehindFlagsIsNoWordOfItsOwn) {
+  EXPECT_EQ(refusal({"-s1", "/a"}), "unknown option -s1");
+  EXPECT_EQ(refusal({"-sw2", "/a"}), "unknown option -sw2");
+}
+
 TEST(Options, AFlagIsNotSwitchedOffByAValue) {
   for (const std::string name : {"-s", "--stat", "-w", "-sw"})
     for (const auto* value : {"=false", "=true", "=0", "="})
