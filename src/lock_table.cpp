@@ -48,7 +48,13 @@ void Lock::vacate() {
 
 void Lock::downgrade(const std::stop_token& stop) {
   auto done = std::make_shared<Guarded<std::optional<std::exception_ptr>>>();
-  monitor_.change([&](const Monitor::Held& held) { wishes_(held).downgrade = done; });
+  const bool begun = monitor_.change([&](const Monitor::Held& held) {
+    // One that only waits would answer when it holds the lock, whenever that is.
+    const bool had = status_(held).stage >= LockStage::Held;
+    if (had) wishes_(held).downgrade = done;
+    return had;
+  });
+  if (!begun) throw ValueError(name() + ": this shell is in the queue, and does not hold it yet");
   const bool ended = monitor_.wait(stop, [&](const Monitor::Held& held) {
     return (*done)(held).has_value() || status_(held).stage == LockStage::Gone;
   });

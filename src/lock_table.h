@@ -90,7 +90,8 @@ class Lock {
   /// is being given back. `vacate` must follow: it is released only after that.
   bool occupy();
   void vacate();
-  /// Turns a write lock into a read lock; blocks until that is done. Throws what went wrong.
+  /// Turns a write lock into a read lock; blocks until that is done. Throws what went wrong, and
+  /// ValueError when it is not held yet.
   void downgrade(const std::stop_token& stop);
   /// False, and nothing is counted: it is not held, or is being given back.
   bool nest();

@@ -194,6 +194,18 @@ class LockTerminal(ShellTest):
         self.assertNotIn("lost", said)
         self.wait_nodes(0)
 
+    def test_downgrade_of_a_lock_that_is_only_waited_for(self):
+        screen = self.start()
+        deaf = "/l/_c_01234567-89ab-cdef-0123-456789abcdef-__WRIT__"
+        screen.type(f"create /l\ncreate -e -s {deaf} deaf\n")
+        screen.wait_for("__WRIT__0000000000")
+        screen.type("wlock /l &\n")
+        screen.wait_for("waiting /l: 2nd of 2")
+        screen.type("rwlock /l downgrade\n")
+        screen.wait_for("/l: this shell is in the queue, and does not hold it yet")
+        screen.type("unlock\n")
+        screen.wait_for("left the queue of /l")
+
     def test_nest_does_not_count_a_lock_that_ends_with_its_program(self):
         screen = self.start()
         screen.type("lock /l -- sleep 1000 &\n")
