@@ -35,6 +35,15 @@ class NobodyAnswers(LossTest):
             self.assertNotIn("released", err)
         self.assert_no_overlap()
 
+    def test_unlock_of_a_nested_lock_counts_down_all_the_same(self):
+        with Proxy(self.server.port) as proxy:
+            holder = self.start(server=proxy.address + self.root, bufsize=0)
+            self.send(holder, b"lock /l\nlock --nest /l\n")
+            self.wait_said(holder, "held /l  2 times")
+        self.wait_said(holder, "suspended /l")
+        self.send(holder, b"unlock\n")
+        self.wait_said(holder, "still held /l  1 more to unlock")
+
     def test_kill_instead_of_term(self):
         holder, _ = self.start_holder("--on-lost", "kill", options=["-t", "2000"])
         self.server.freeze()
