@@ -26,6 +26,8 @@ class WireLink {
   /// What is wrong with `bytes`, which came, for the user; null: nothing. They stand at their place
   /// of the memory where a frame is gathered as a whole.
   const char* flaw_of_received(std::string_view bytes);
+  /// The session was asked for, and there is no answer to that yet.
+  bool awaits_greeting() const { return greeting_sent_ && !greeted_; }
 
  private:
   /// The bytes of one direction: lengths, and what follows them.

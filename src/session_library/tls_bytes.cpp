@@ -50,7 +50,9 @@ int zksh_tls_read(SSL* ssl, void* buffer, int size) {
   if (result <= 0) return told_as_errno(ssl, result);
   auto& connection = tls_connection(ssl);
   if (!std::exchange(connection.spoke, true)) tls()->note_success(connection.servers);
-  return refuse_flawed(connection.link, buffer, static_cast<std::size_t>(result)) ? -1 : result;
+  const bool flawed = refuse_flawed(connection.link, buffer, static_cast<std::size_t>(result));
+  if (!connection.link.awaits_greeting()) note_greeting(SSL_get_fd(ssl), false);
+  return flawed ? -1 : result;
 }
 
 int zksh_tls_write(SSL* ssl, const void* bytes, int size) {
@@ -61,6 +63,7 @@ int zksh_tls_write(SSL* ssl, const void* bytes, int size) {
   const int result = SSL_write(ssl, bytes, size);
   if (result <= 0) return told_as_errno(ssl, result);
   link.sent(given.substr(0, static_cast<std::size_t>(result)));
+  if (link.awaits_greeting()) note_greeting(SSL_get_fd(ssl), true);
   return result;
 }
 

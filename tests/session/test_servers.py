@@ -1,6 +1,7 @@
 """What is asked of the servers themselves, of an ensemble whose members are killed and frozen."""
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -163,6 +164,23 @@ class Sessions(EnsembleTest):
 
 
 class Moving(EnsembleTest):
+    def test_a_server_that_says_nothing_is_left_for_another(self):
+        """One that is frozen, or was reached while it started, accepts; a host that is off does not."""
+        accepts = socket.create_server(("127.0.0.1", 0))
+        full = socket.create_server(("127.0.0.1", 0), backlog=0)
+        self.addCleanup(accepts.close)
+        self.addCleanup(full.close)
+        for _ in range(3):  # then further ones are not answered at all
+            client = socket.socket()
+            self.addCleanup(client.close)
+            client.setblocking(False)
+            client.connect_ex(full.getsockname())
+        for silent in (accepts, full):
+            # In a random order: each is the first now and then.
+            for _ in range(4):
+                servers = f"127.0.0.1:{silent.getsockname()[1]},{self.servers[0].address}"
+                self.assertEqual((0, "[zookeeper]\n", ""), self.zksh("ls", "/", server=servers))
+
     def test_a_session_of_two_servers_goes_from_one_to_the_other_and_back(self):
         followers = self.followers()
         shell = subprocess.Popen([ZKSH, "-s", ",".join(server.address for server in followers), "--keep-going"],
