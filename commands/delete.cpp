@@ -44,9 +44,10 @@ Sent remove(Context& cx, const std::string& path, std::int32_t version) {
           }};
 }
 
+constexpr DeprecatedForm old_form{"delete path [version]", "delete [-v version] path"};
+
 Sent run(Context& cx, const Args& a) {
-  const auto given = node_words(cx, a.paths, is_number);
-  if (given.legacy) tell_deprecated(cx, "delete path [version]", "delete [-v version] path");
+  const auto given = node_words(cx, a.paths, is_number, &old_form);
   const auto version = wanted_version(a, given);
   const auto& paths = given.paths;
   for (std::size_t i = 0; i + 1 < paths.size(); ++i) remove(cx, paths[i], version).finish();
@@ -54,7 +55,7 @@ Sent run(Context& cx, const Args& a) {
 }
 
 Op operation(Context& cx, const Args& a) {
-  const auto given = node_words(cx, a.paths, is_number);
+  const auto given = node_words(cx, a.paths, is_number, nullptr);
   if (given.paths.size() > 1)
     throw ValueError("in a transaction each node to delete wants a line of its own");
   return RemoveOp{.path = given.paths.front(), .version = wanted_version(a, given)};

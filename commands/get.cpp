@@ -45,9 +45,10 @@ void print_value(Context& cx, const Args& a, const std::string& path, const Node
   if (a.stat) print_stat(cx, node.stat, a.human);
 }
 
+constexpr DeprecatedForm old_form{"get path [watch]", "get [-s] [-w] path"};
+
 Sent run(Context& cx, const Args& a) {
-  const auto given = node_words(cx, a.paths, means_watch);
-  if (given.legacy) tell_deprecated(cx, "get path [watch]", "get [-s] [-w] path");
+  const auto given = node_words(cx, a.paths, means_watch, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
   if (given.paths.size() != 1) {
     print_each(cx, given.paths, [&](const std::string& path) {

@@ -45,13 +45,14 @@ void print_subtree(Context& cx, const std::string& top, const Watch& watch, Work
   lines.during([&] { visit_subtree(cx.client, top, watch, limits, add, cx.stop); });
 }
 
+constexpr DeprecatedForm old_form{"ls path [watch]", "ls [-w] path"};
+
 Sent run(Context& cx, const Args& a) {
   if (a.option_list) print_option_list(cx);
   if (a.paths.empty() && !cx.knows_current_node())
     throw SyntaxError("too few arguments: path expected");
   const auto given = a.paths.empty() ? NodeWords{.paths = {cx.current.path()}}
-                                     : node_words(cx, a.paths, means_watch);
-  if (given.legacy) tell_deprecated(cx, "ls path [watch]", "ls [-w] path");
+                                     : node_words(cx, a.paths, means_watch, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
   const ListingForm form{
       .with_stat = a.stat, .with_paths = given.paths.size() > 1, .human = a.human};

@@ -25,9 +25,10 @@ void print(Context& cx, bool human, const std::string& path, const Stat& stat) {
     print_stat(cx, stat, human);
 }
 
+constexpr DeprecatedForm old_form{"stat path [watch]", "stat [-w] path"};
+
 Sent run(Context& cx, const Args& a) {
-  const auto given = node_words(cx, a.paths, means_watch);
-  if (given.legacy) tell_deprecated(cx, "stat path [watch]", "stat [-w] path");
+  const auto given = node_words(cx, a.paths, means_watch, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
   if (given.paths.size() != 1) {
     print_each(cx, given.paths, [&](const std::string& path) {

@@ -32,14 +32,14 @@ std::size_t java_bucket(std::uint32_t hash, std::size_t entries) {
 
 void sort_as_cloned_java_set(std::vector<std::string>& texts) {
   // HashMap.putVal: a table that has more entries than three quarters of its buckets is doubled.
-  std::uint32_t own_buckets = 16;
+  std::size_t own_buckets = 16;
   while (texts.size() > own_buckets / 4 * 3) own_buckets *= 2;
   // HashMap.putMapEntries: the clone has the least power of two that is not below size / 0.75 + 1.
-  std::uint32_t buckets = 1;
+  std::size_t buckets = 1;
   while (buckets < texts.size() * 4 / 3 + 1) buckets *= 2;
   struct Placed {
-    std::uint32_t bucket;
-    std::uint32_t own_bucket;
+    std::size_t bucket;
+    std::size_t own_bucket;
     std::string text;
   };
   std::vector<Placed> placed;

@@ -13,6 +13,11 @@ namespace zksh {
 
 /// zkCli's notice about a positional form of version 3.4, on stderr.
 void tell_deprecated(Context& cx, std::string_view old_form, std::string_view new_form);
+/// A positional form of version 3.4, and what to write instead.
+struct DeprecatedForm {
+  std::string_view old_form;
+  std::string_view new_form;
+};
 /// The nodes that a command was given, and the last word of a positional form of version 3.4.
 struct NodeWords {
   std::vector<std::string> paths;  ///< resolved
@@ -21,8 +26,10 @@ struct NodeWords {
 /// Of a command that takes several nodes where zkCli 3.4 took a node and a word. On piped input the
 /// second word is always that word, and what follows is ignored, as zkCli does it; elsewhere the
 /// second of two is, when `is_legacy` says so.
-NodeWords node_words(const Context& cx, const std::vector<std::string>& words,
-                     const std::function<bool(const std::string&)>& is_legacy);
+/// Tells of a positional form of version 3.4, before the node is looked at, unless `forms` is null.
+NodeWords node_words(Context& cx, const std::vector<std::string>& words,
+                     const std::function<bool(const std::string&)>& is_legacy,
+                     const DeprecatedForm* forms);
 /// Whether a word is what people wrote for "set a watch": watch, true or 1.
 bool means_watch(const std::string& word);
 /// Calls `print` for each node; of several, in zkCli's format, each has its path and a colon above
