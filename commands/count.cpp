@@ -65,7 +65,7 @@ void print(Context& cx, const Args& a, const std::string& path, const Census& ce
 int run(Context& cx, const Args& a) {
   const auto tops = cx.resolve_all_or_current(a.paths);
   const auto limits = a.limits.limits();
-  Unlisted unlisted;
+  Unlisted unlisted(cx);
   for (const auto& top : tops) {
     Census census;
     Progress progress(cx.out, cx.background, "nodes");
@@ -78,7 +78,7 @@ int run(Context& cx, const Args& a) {
     progress.end();
     print(cx, a, top, census, tops.size() > 1);
   }
-  return unlisted.report(cx);
+  return unlisted.report();
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ int run(Context& cx, const Args& a) {
   if (a.top && *a.top < 1) throw ValueError("--top: a number from 1 on");
   const auto tops = cx.resolve_all_or_current(a.paths);
   ResultLines lines(cx.out);
-  Unlisted unlisted;
+  Unlisted unlisted(cx);
   Measure measure;
   Largest largest(static_cast<std::size_t>(a.top.value_or(1)));
   Progress progress(cx.out, cx.background || (!a.top && cx.out.style().out_is_terminal), "nodes");
@@ -131,7 +131,7 @@ int run(Context& cx, const Args& a) {
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
   progress.end();
   for (const auto& extent : largest.take()) cx.out.line("{}", line_of(cx, a, extent));
-  return unlisted.report(cx);
+  return unlisted.report();
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ int run(Context& cx, const Args& a) {
   const auto tops = cx.resolve_all_or_current(a.paths);
   const auto session = wanted_session(cx, a);
   ResultLines lines(cx.out);
-  Unlisted unlisted;
+  Unlisted unlisted(cx);
   const auto enter = [&](const TreeNode& node) {
     if (!node.readable && node.stat.num_children > 0) unlisted.add(node.path);
     if (node.stat.ephemeral_owner == 0) return;
@@ -51,7 +51,7 @@ int run(Context& cx, const Args& a) {
   };
   const WalkPlan plan{.tops = tops, .limits = a.limits.limits(), .enter = enter};
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
-  return unlisted.report(cx);
+  return unlisted.report();
 }
 
 }  // namespace

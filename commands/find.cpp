@@ -26,7 +26,7 @@ int run(Context& cx, const Args& a) {
   const NodeFilter filter(a.filter);
   const auto tops = cx.resolve_all_or_current(a.paths);
   ResultLines lines(cx.out);
-  Unlisted unlisted;
+  Unlisted unlisted(cx);
   const auto enter = [&](const TreeNode& node) {
     if (!node.readable && node.stat.num_children > 0) unlisted.add(node.path);
     if (!filter.wants(node)) return;
@@ -36,7 +36,7 @@ int run(Context& cx, const Args& a) {
   const WalkPlan plan{
       .tops = tops, .depth = a.filter.depth(), .limits = a.limits.limits(), .enter = enter};
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
-  return unlisted.report(cx);
+  return unlisted.report();
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ int run(Context& cx, const Args& a) {
   cx.client.await_connection(prefix, cx.stop);
   const auto owner = cx.client.session_id();
   std::vector<Ephemeral> ephemerals;
-  Unlisted unlisted;
+  Unlisted unlisted(cx);
   const StatVisitor visitor{.visit =
                                 [&](const std::string& path, const Stat& stat) {
                                   if (stat.ephemeral_owner == owner)
@@ -87,7 +87,7 @@ int run(Context& cx, const Args& a) {
                             .unlisted = [&](const ZkError& error) { unlisted.add(error.path()); }};
   visit_stats(cx.client, tops_of(cx, prefix, visitor), visitor, cx.stop);
   print_paths(cx, std::move(ephemerals));
-  return unlisted.report(cx);
+  return unlisted.report();
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ int run(Context& cx, const Args& a) {
   if (a.depth && *a.depth < 0) throw ValueError("--depth: a number from 0 on");
   Grep grep(cx, a);
   const auto tops = cx.resolve_all_or_current(a.paths);
-  Unlisted unlisted;
+  Unlisted unlisted(cx, "read");
   const auto enter = [&](const TreeNode& node) {
     if (!node.readable) unlisted.add(node.path);
     if (node.data) grep.look(node.path, *node.data);
@@ -130,7 +130,7 @@ int run(Context& cx, const Args& a) {
                       .limits = a.limits.limits(),
                       .enter = enter};
   grep.during([&] { walk_tree(cx.client, plan, cx.stop); });
-  return unlisted.report(cx, grep.found() ? status::ok : status::failure, "read");
+  return unlisted.report(grep.found() ? status::ok : status::failure);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ int run(Context& cx, const Args& a) {
                        .depth = depth});
   const auto format = cx.out.style().format;
   ResultLines lines(cx.out);
-  Unlisted unlisted;
+  Unlisted unlisted(cx);
   const auto enter = [&](const TreeNode& node) {
     if (!node.readable) unlisted.add(node.path);
     if (format == Format::Json)
@@ -73,7 +73,7 @@ int run(Context& cx, const Args& a) {
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
   if (format == Format::Zkcli) lines.add(drawing.summary());
   lines.flush();
-  return unlisted.report(cx);
+  return unlisted.report();
 }
 
 }  // namespace

@@ -5,11 +5,17 @@
 
 namespace zksh {
 
-int Unlisted::report(Context& cx, int otherwise, std::string_view what) const {
-  if (empty()) return otherwise;
-  cx.out.err_line("incomplete: no permission to {} {}{}", what, cx.out.shown_in_error(first_),
-                  count_ > 1 ? fmt::format(" and {} more", count_ - 1) : "");
-  return status::not_authorised;
+int Unlisted::report(int otherwise) {
+  reported_ = true;
+  tell();
+  return empty() ? otherwise : status::not_authorised;
+}
+
+void Unlisted::tell() const {
+  if (empty()) return;
+  cx_.out.err_regardless(fmt::format("incomplete: no permission to {} {}{}\n", what_,
+                                     cx_.out.shown_in_error(first_),
+                                     count_ > 1 ? fmt::format(" and {} more", count_ - 1) : ""));
 }
 
 }  // namespace zksh

@@ -11,17 +11,32 @@ namespace zksh {
 
 class Unlisted {
  public:
+  /// `what`: what may not be done with the nodes. `cx` outlives it.
+  explicit Unlisted(Context& cx, std::string_view what = "list") : cx_(cx), what_(what) {}
+  Unlisted(const Unlisted&) = delete;
+  Unlisted& operator=(const Unlisted&) = delete;
+  /// Where the command ended before `report`, by another failure: the results that it printed
+  /// before that are incomplete.
+  ~Unlisted() {
+    if (!reported_ && !cx_.stop.stop_requested()) tell();
+  }
+
   void add(const std::string& path) {
     if (count_++ == 0) first_ = path;
   }
   bool empty() const { return count_ == 0; }
-  /// Says on stderr that the results are incomplete, if they are. `what`: what may not be done with
-  /// the nodes. Returns status::not_authorised then, else `otherwise`.
-  int report(Context& cx, int otherwise = status::ok, std::string_view what = "list") const;
+  /// Says on stderr that the results are incomplete, if they are. Returns status::not_authorised
+  /// then, else `otherwise`.
+  int report(int otherwise = status::ok);
 
  private:
+  void tell() const;
+
+  Context& cx_;
+  std::string_view what_;
   std::size_t count_ = 0;
   std::string first_;
+  bool reported_ = false;
 };
 
 }  // namespace zksh
