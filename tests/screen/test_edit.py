@@ -1,5 +1,6 @@
 """edit at the prompt: the editor has the terminal, Ctrl-Z and back included, and zksh gets it again as it was."""
 import os
+import re
 import signal
 import sys
 import unittest
@@ -13,7 +14,7 @@ import os, signal, sys, termios, tty
 before = termios.tcgetattr(0)
 tty.setcbreak(0)
 signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
-print("editing", open(sys.argv[1]).read(), os.getpgrp() == os.tcgetpgrp(0), os.getpid(), flush=True)
+print("editing", open(sys.argv[1]).read(), os.getpgrp() == os.tcgetpgrp(0), os.getpid(), "now", flush=True)
 text = b""
 while (key := os.read(0, 1)) != b"q":
     text += key
@@ -40,8 +41,7 @@ class EditAtThePrompt(ShellTest):
             return znodes.get(self.root + "/a")
 
     def wait_editing(self, screen):
-        screen.wait_for("editing old True")
-        return int(next(line for line in screen.lines() if line.startswith("editing")).split()[3])
+        return int(screen.wait_for(lambda s: re.search(r"(?m)^editing old True (\d+) now$", s.text())).group(1))
 
     def test_has_the_terminal_and_gives_it_back(self):
         self.edit_with_an_interrupt(self.how["EDITOR"])

@@ -16,7 +16,7 @@ import os, signal, sys, termios, tty
 before = termios.tcgetattr(0)
 tty.setcbreak(0)
 signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
-print("ready", os.getpgrp() == os.tcgetpgrp(0), os.getpid(), flush=True)
+print("ready", os.getpgrp() == os.tcgetpgrp(0), os.getpid(), "now", flush=True)
 while (key := os.read(0, 1)) != b"q":
     print("key", key.decode(), flush=True)
 termios.tcsetattr(0, termios.TCSADRAIN, before)
@@ -47,7 +47,8 @@ class LockTerminal(ShellTest):
         return screen
 
     def wait_ready(self, screen):
-        screen.wait_for(lambda s: any(re.fullmatch(r"ready True \d+", line) for line in s.lines()))
+        """Returns the program's process id."""
+        return int(screen.wait_for(lambda s: re.search(r"(?m)^ready True (\d+) now$", s.text())).group(1))
 
     def wait_prompted(self, screen):
         screen.wait_for(lambda s: s.lines()[-1] == "$")
@@ -72,10 +73,7 @@ class LockTerminal(ShellTest):
 
     def test_killed_program_leaves_no_odd_modes(self):
         screen = self.in_script(self.lock_line(self.draws) + "; echo status $?; stty -a")
-        self.wait_ready(screen)
-        ready = next(line for line in screen.lines() if line.startswith("ready True"))
-        pid = int(ready.split()[2])
-        os.kill(pid, signal.SIGKILL)
+        os.kill(self.wait_ready(screen), signal.SIGKILL)
         screen.wait_for("status 137")
         screen.wait_for(lambda s: " icanon" in s.text() and " echo " in s.text())
 
@@ -143,9 +141,7 @@ class LockTerminal(ShellTest):
     def test_killed_at_the_prompt(self):
         screen = self.start()
         screen.type(f"lock -q /l -- {self.draws}\n")
-        self.wait_ready(screen)
-        ready = next(line for line in screen.lines() if line.startswith("ready True"))
-        os.kill(int(ready.split()[2]), signal.SIGKILL)
+        os.kill(self.wait_ready(screen), signal.SIGKILL)
         self.wait_prompt(screen, 1)
         screen.keys("x", "C-h")  # the line is edited
         self.wait_prompt(screen, 1)

@@ -73,7 +73,7 @@ class Multi(ShellTest):
         self.collect(screen, "create /a")
         screen.keys("C-d")
         screen.wait_for("the transaction of 1 operation was dropped: nothing was sent")
-        screen.wait_for("Pane is dead (status 0")
+        self.wait_exit(screen, 0)
 
 
 if __name__ == "__main__":
