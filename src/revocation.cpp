@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -151,17 +152,19 @@ void take_away(Context& cx, const Asked& asked) {
 
 int ask_holder(Context& cx, const std::string& path, const RevocationWish& wish) {
   const bool is_node = parse_lock_name(base_name(path)).has_value();
-  auto nodes = holders(cx, path, wish.node_only);
-  std::erase_if(nodes, [&](const Asked& one) {
-    if (ask(cx, one.node, wish)) return false;
+  std::vector<Asked> asked;
+  for (auto& one : holders(cx, path, wish.node_only)) {
+    if (ask(cx, one.node, wish)) {
+      asked.push_back(std::move(one));
+      continue;
+    }
     if (is_node) throw ZkError(code::no_node, path);
     cx.out.err_line("released {}", as_word(one.node));
-    return true;
-  });
+  }
   if (wish.patience.count() == 0 && !wish.force) return status::ok;
   const auto deadline = Clock::now() + wish.patience;
   int result = status::ok;
-  for (const auto& one : nodes) {
+  for (const auto& one : asked) {
     const auto& node = one.node;
     if (await_end(cx, node, deadline)) {
       cx.out.err_line("released {}", as_word(node));
