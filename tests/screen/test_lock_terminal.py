@@ -167,7 +167,7 @@ class LockTerminal(ShellTest):
     def test_who_gives_the_lock_back_ends_the_program_first(self):
         told = os.path.join(self.directory, "told")
         with open(self.program, "w", encoding="utf-8") as file:
-            file.write(f"sleep 1000 &\ntrap 'kill $!; echo told > {told}; exit 3' TERM\necho $$ > {told}.pid\nwait\n")
+            file.write(f"sleep 1000 &\ntrap 'echo told > {told}; exit 3' TERM\necho $$ > {told}.pid\nwait\n")
         screen = self.start()
         ways = [("-q", "unlock /l"), ("", "unlock --all"), ("", "connect"), ("", "close")]
         for number, (quiet, line) in enumerate(ways, 1):
