@@ -10,6 +10,7 @@
 #include "lock_command.h"
 #include "recipes/lock_requests.h"
 #include "rehearsal.h"
+#include "time_text.h"
 
 #include <algorithm>
 #include <map>

@@ -3,13 +3,13 @@
 
 #include "column_table.h"
 #include "command.h"
-#include "contention_drawing.h"
 #include "contention_statistics.h"
 #include "health.h"
 #include "live_picture.h"
 #include "node_json.h"
 #include "server_command.h"
 #include "settings.h"
+#include "time_text.h"
 
 #include <fmt/format.h>
 

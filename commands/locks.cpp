@@ -8,6 +8,7 @@
 #include "lock_viewer.h"
 #include "own_locks.h"
 #include "quoting.h"
+#include "time_text.h"
 
 #include <fmt/format.h>
 

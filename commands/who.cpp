@@ -1,9 +1,9 @@
 // who: show the client behind a session or an ephemeral node, and what it owns and watches.
 #include "command.h"
 #include "live_picture.h"
-#include "lock_picture.h"
 #include "node_json.h"
 #include "server_command.h"
+#include "time_text.h"
 #include "who_account.h"
 
 #include <charconv>

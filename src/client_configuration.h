@@ -2,7 +2,7 @@
 #pragma once
 
 #include "configuration.h"
-#include "security.h"
+#include "security_settings.h"
 
 #include <map>
 #include <string>

@@ -1,6 +1,8 @@
 // ContentionDrawing: a time line of a contention for the terminal: who waited, who held, when.
 #include "contention_drawing.h"
 
+#include "time_text.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -86,17 +88,6 @@ std::string legend(const ContentionResult& result, bool ascii) {
 }
 
 }  // namespace
-
-std::string short_time(std::chrono::nanoseconds time) {
-  const auto nanoseconds = static_cast<double>(time.count());
-  const auto three_digits = [](double number, const char* unit) {
-    const int decimals = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
-    return fmt::format("{:.{}f} {}", number, decimals, unit);
-  };
-  if (nanoseconds < 999.5e3) return fmt::format("{:.0f} us", nanoseconds / 1e3);
-  if (nanoseconds < 999.5e6) return three_digits(nanoseconds / 1e6, "ms");
-  return three_digits(nanoseconds / 1e9, "s");
-}
 
 std::vector<std::string> draw_contention(const ContentionResult& result, std::size_t contenders,
                                          const DrawingStyle& style) {

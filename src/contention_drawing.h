@@ -19,7 +19,4 @@ struct DrawingStyle {
 std::vector<std::string> draw_contention(const ContentionResult& result, std::size_t contenders,
                                          const DrawingStyle& style);
 
-/// "850 us", "12.3 ms", "4.56 s": three digits.
-std::string short_time(std::chrono::nanoseconds time);
-
 }  // namespace zksh

@@ -1,7 +1,7 @@
 // ContentionTable: what a contention came to, for people to read, beside another one.
 #include "contention_table.h"
 
-#include "contention_drawing.h"
+#include "time_text.h"
 
 #include <fmt/format.h>
 

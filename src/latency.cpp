@@ -1,7 +1,7 @@
 // Latency: round trips of single requests to each server of an ensemble, one at a time.
 #include "latency.h"
 
-#include "contention_drawing.h"
+#include "time_text.h"
 #include "zk_error.h"
 
 #include <fmt/core.h>

@@ -1,11 +1,11 @@
 // Listing: what ls, ls2, stat and get print alike.
 #include "listing.h"
 
-#include "lock_picture.h"
 #include "node_json.h"
 #include "persistent_watches.h"
 #include "server_words.h"
 #include "stat_text.h"
+#include "time_text.h"
 
 #include <algorithm>
 #include <chrono>

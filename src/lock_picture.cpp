@@ -6,6 +6,7 @@
 #include "id_text.h"
 #include "recipes/lock_flaws.h"
 #include "text_width.h"
+#include "time_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -317,21 +318,6 @@ std::vector<std::string> lock_picture(const LockView& view, const PictureStyle& 
   if (style.columns > 0 && style.lines > 0)
     for (auto& line : lines) line = cut_to_width(line, style.columns, dots(style));
   return lines;
-}
-
-std::string short_age(std::int64_t milliseconds) {
-  const auto ms = std::max<std::int64_t>(milliseconds, 0);
-  const auto seconds = ms / 1000;
-  if (seconds < 10) return fmt::format("{}.{}s", seconds, ms % 1000 / 100);
-  if (seconds < 60) return fmt::format("{}s", seconds);
-  if (seconds < 3600) return fmt::format("{}m{:02}s", seconds / 60, seconds % 60);
-  if (seconds < 86400) return fmt::format("{}h{:02}m", seconds / 3600, seconds / 60 % 60);
-  return fmt::format("{}d{:02}h", seconds / 86400, seconds / 3600 % 24);
-}
-
-std::int64_t wall_clock_now() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace zksh

@@ -42,9 +42,4 @@ std::vector<std::string> plain_lock(const LockView& view);
 /// The schema is in the help of `locks`.
 Json lock_json(const LockView& view, const PictureStyle& style);
 
-/// "2.1s", "41s", "12m", "5h", "3d".
-std::string short_age(std::int64_t milliseconds);
-/// Milliseconds since 1970, by this machine's clock.
-std::int64_t wall_clock_now();
-
 }  // namespace zksh

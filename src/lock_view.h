@@ -2,6 +2,7 @@
 #pragma once
 
 #include "recipes/lock_queue.h"
+#include "servers_account.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -41,25 +42,6 @@ struct LockReading {
     std::optional<std::int64_t> limit;  ///< as PATH's data say
   };
   std::optional<Semaphore> semaphore{};
-};
-
-/// What the servers tell beyond the znodes; each only when they do.
-struct ServersAccount {
-  std::map<std::int64_t, std::string> addresses{};   ///< of sessions
-  bool all_addresses = false;                        ///< all servers told: no other is connected
-  std::optional<std::set<std::int64_t>> sessions{};  ///< all that are alive
-  std::optional<std::int64_t> watches{};             ///< on all servers that told
-  std::size_t servers = 0;                           ///< that told of their watches
-  /// Sessions by the whole path that they watch: when all servers told.
-  std::optional<std::map<std::string, std::set<std::int64_t>>> watchers{};
-  std::string no_watchers{};  ///< why watchers were asked for and are not there
-  /// Events that the servers have sent for deleted nodes, and for changed lists of children, since
-  /// they were asked first.
-  struct Events {
-    std::int64_t deleted = 0;
-    std::int64_t children = 0;
-  };
-  std::optional<Events> events{};
 };
 
 enum class SeatState {

@@ -1,6 +1,8 @@
 // LockViewer: one look after the other.
 #include "lock_viewer.h"
 
+#include "time_text.h"
+
 #include <algorithm>
 #include <chrono>
 #include <utility>

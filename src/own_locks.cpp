@@ -8,6 +8,7 @@
 #include "lock_text.h"
 #include "lock_view.h"
 #include "node_path.h"
+#include "time_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,7 @@
 #include "process_options.h"
 
 #include "nearest.h"
-#include "security.h"
+#include "security_settings.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>

@@ -1,9 +1,6 @@
-// Security: TLS and SASL as options, configuration files and zkCli's properties ask for them.
+// Security: how a session is secured: TLS and SASL.
 #pragma once
 
-#include "configuration.h"
-
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,18 +28,6 @@ struct Security {
   SaslSettings sasl{};
   std::string warning{};  ///< a sentence for the user, or empty
 };
-
-/// Those keys of the configuration that are options with a value under the same name, too.
-struct SecurityOption {
-  std::string_view name;
-  std::string_view value;  ///< what stands for it in the help
-  std::string_view help;
-};
-std::span<const SecurityOption> security_options();
-
-/// What is configured; files with secrets are read. Throws UsageError for what contradicts itself,
-/// a file that cannot be read, or what this build cannot do. Blocks while files are read.
-Security parse_security(const Configuration& configuration);
 
 /// The UsageError of a build that lacks TLS or SASL: how to get one that has it.
 [[noreturn]] void refuse_missing(std::string_view asked, std::string_view what);

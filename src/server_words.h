@@ -3,8 +3,8 @@
 #pragma once
 
 #include "connect_string.h"
-#include "lock_view.h"
 #include "monitor.h"
+#include "servers_account.h"
 
 #include <cstddef>
 #include <cstdint>

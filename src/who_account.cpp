@@ -2,7 +2,7 @@
 #include "who_account.h"
 
 #include "id_text.h"
-#include "lock_picture.h"
+#include "time_text.h"
 
 #include <fmt/core.h>
 

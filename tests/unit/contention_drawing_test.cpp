@@ -92,16 +92,5 @@ TEST(ContentionDrawing, NoLineIsWiderThanTheTerminal) {
   }
 }
 
-TEST(ContentionDrawing, TimesHaveThreeDigits) {
-  EXPECT_EQ(short_time(0ns), "0 us");
-  EXPECT_EQ(short_time(1400ns), "1 us");
-  EXPECT_EQ(short_time(999us), "999 us");
-  EXPECT_EQ(short_time(1234us), "1.23 ms");
-  EXPECT_EQ(short_time(12345us), "12.3 ms");
-  EXPECT_EQ(short_time(99960us), "100 ms");
-  EXPECT_EQ(short_time(12345ms), "12.3 s");
-  EXPECT_EQ(short_time(1234s), "1234 s");
-}
-
 }  // namespace
 }  // namespace zksh

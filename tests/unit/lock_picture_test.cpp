@@ -228,15 +228,6 @@ TEST(LockJson, HasTheFieldsThatTheHelpNames) {
   EXPECT_EQ(text.find('\n'), std::string::npos);
 }
 
-TEST(LockAge, IsShort) {
-  EXPECT_EQ(short_age(-5), "0.0s");
-  EXPECT_EQ(short_age(2149), "2.1s");
-  EXPECT_EQ(short_age(59'999), "59s");
-  EXPECT_EQ(short_age(61'000), "1m01s");
-  EXPECT_EQ(short_age(3'600'000), "1h00m");
-  EXPECT_EQ(short_age(90'000'000), "1d01h");
-}
-
 TEST(TextWidth, CountsColumns) {
   EXPECT_EQ(text_width("abc"), 3U);
   EXPECT_EQ(text_width("é◄"), 2U);
