@@ -50,9 +50,8 @@ int zksh_tls_read(SSL* ssl, void* buffer, int size) {
   if (result <= 0) return told_as_errno(ssl, result);
   auto& connection = tls_connection(ssl);
   if (!std::exchange(connection.spoke, true)) tls()->note_success(connection.servers);
-  const bool flawed = refuse_flawed(connection.link, buffer, static_cast<std::size_t>(result));
-  if (!connection.link.awaits_greeting()) note_greeting(SSL_get_fd(ssl), false);
-  return flawed ? -1 : result;
+  const std::string_view bytes(static_cast<const char*>(buffer), static_cast<std::size_t>(result));
+  return refuse_received(connection.link, SSL_get_fd(ssl), bytes) ? -1 : result;
 }
 
 int zksh_tls_write(SSL* ssl, const void* bytes, int size) {
@@ -62,8 +61,7 @@ int zksh_tls_write(SSL* ssl, const void* bytes, int size) {
   ERR_clear_error();
   const int result = SSL_write(ssl, bytes, size);
   if (result <= 0) return told_as_errno(ssl, result);
-  link.sent(given.substr(0, static_cast<std::size_t>(result)));
-  if (link.awaits_greeting()) note_greeting(SSL_get_fd(ssl), true);
+  note_sent(link, SSL_get_fd(ssl), given.substr(0, static_cast<std::size_t>(result)));
   return result;
 }
 
