@@ -8,16 +8,9 @@
 #include <fmt/core.h>
 
 #include <arpa/inet.h>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <memory>
-#include <netdb.h>
-#include <optional>
-#include <poll.h>
-#include <sys/socket.h>
+#include <netinet/in.h>
 #include <system_error>
-#include <unistd.h>
 
 namespace zksh {
 namespace {
@@ -68,52 +61,6 @@ ServerAddress parse_server(std::string_view text, std::string_view whole) {
   return server;
 }
 
-using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
-
-/// The addresses of a server, or what getaddrinfo says against it.
-AddressList resolve(const ServerAddress& server, std::string& problem) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int failure =
-      getaddrinfo(server.host.c_str(), std::to_string(server.port).c_str(), &hints, &found);
-  if (failure != 0) problem = fmt::format("the name does not resolve ({})", gai_strerror(failure));
-  return {failure == 0 ? found : nullptr, &freeaddrinfo};
-}
-
-/// One connection attempt that has been started.
-struct Attempt {
-  std::string server;
-  std::string problem;  // empty while it runs
-  int fd = -1;
-};
-
-Attempt start_attempt(const ServerAddress& server) {
-  Attempt attempt{.server = server.text(), .problem = {}};
-  const auto addresses = resolve(server, attempt.problem);
-  if (!addresses) return attempt;
-  attempt.fd = socket(addresses->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (attempt.fd < 0 || connect(attempt.fd, addresses->ai_addr, addresses->ai_addrlen) == 0 ||
-      errno == EINPROGRESS)
-    return attempt;
-  attempt.problem = std::strerror(errno);
-  return attempt;
-}
-
-void finish_attempt(Attempt& attempt, bool answered) {
-  if (attempt.fd < 0) return;
-  int error = 0;
-  socklen_t size = sizeof error;
-  getsockopt(attempt.fd, SOL_SOCKET, SO_ERROR, &error, &size);
-  if (error != 0)
-    attempt.problem = std::strerror(error);
-  else if (attempt.problem.empty())
-    attempt.problem = answered ? "it accepts connections, but does not serve (frozen, starting, "
-                                 "without a quorum, or no ZooKeeper)"
-                               : "no answer";
-  close(attempt.fd);
-}
-
 }  // namespace
 
 std::string ServerAddress::text() const {
@@ -142,39 +89,6 @@ ConnectString parse_connect_string(std::string_view text) {
     if (comma == std::string_view::npos) return result;
     hosts.remove_prefix(comma + 1);
   }
-}
-
-bool same_host(const std::string& one, const std::string& other) {
-  if (one == other) return true;
-  std::string problem;
-  const auto first = resolve({.host = one}, problem);
-  const auto second = resolve({.host = other}, problem);
-  for (const auto* a = first.get(); a != nullptr; a = a->ai_next)
-    for (const auto* b = second.get(); b != nullptr; b = b->ai_next)
-      if (a->ai_addrlen == b->ai_addrlen && std::memcmp(a->ai_addr, b->ai_addr, a->ai_addrlen) == 0)
-        return true;
-  return false;
-}
-
-std::string why_unreachable(const ConnectString& servers,
-                            const std::map<std::string, std::string>& known) {
-  std::vector<Attempt> attempts;
-  for (const auto& server : servers.servers) attempts.push_back(start_attempt(server));
-  std::vector<pollfd> waiting;
-  waiting.reserve(attempts.size());
-  for (const auto& attempt : attempts)
-    waiting.push_back(
-        {.fd = attempt.problem.empty() ? attempt.fd : -1, .events = POLLOUT, .revents = 0});
-  poll(waiting.data(), waiting.size(), 500);
-  std::string text;
-  for (std::size_t i = 0; i < attempts.size(); ++i) {
-    const bool answered = (waiting[i].revents & POLLOUT) != 0;
-    const auto said = known.find(attempts[i].server);
-    if (answered && said != known.end()) attempts[i].problem = said->second;
-    finish_attempt(attempts[i], answered);
-    text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", attempts[i].server, attempts[i].problem);
-  }
-  return text;
 }
 
 }  // namespace zksh

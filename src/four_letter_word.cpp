@@ -4,6 +4,7 @@
 
 #include "error.h"
 #include "fd.h"
+#include "host_addresses.h"
 #include "stop_fd.h"
 
 #include <fmt/core.h>
@@ -15,7 +16,6 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <utility>
@@ -25,37 +25,6 @@ namespace {
 
 constexpr std::string_view not_serving =
     "This ZooKeeper instance is not currently serving requests\n";
-
-struct SocketAddress {
-  sockaddr_storage bytes{};
-  socklen_t size = 0;
-};
-
-/// Nothing, and the problem, when the name does not resolve.
-std::vector<SocketAddress> look_up(const ServerAddress& server, std::string& problem) {
-  const auto port = std::to_string(server.port);
-  addrinfo* found = nullptr;
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;  // an address needs no resolver
-  int failure = getaddrinfo(server.host.c_str(), port.c_str(), &hints, &found);
-  if (failure != 0) {
-    hints.ai_flags = AI_NUMERICSERV;
-    failure = getaddrinfo(server.host.c_str(), port.c_str(), &hints, &found);
-  }
-  if (failure != 0) {
-    problem = fmt::format("the name does not resolve ({})", gai_strerror(failure));
-    return {};
-  }
-  std::vector<SocketAddress> addresses;
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    SocketAddress address{.size = each->ai_addrlen};
-    std::memcpy(&address.bytes, each->ai_addr, each->ai_addrlen);
-    addresses.push_back(address);
-  }
-  freeaddrinfo(found);
-  return addresses;
-}
 
 /// One question on its way.
 struct Asking {
@@ -84,10 +53,8 @@ void try_next_address(Asking& asking, Clock::time_point deadline) {
     const auto left = static_cast<std::int64_t>(asking.addresses.size() - asking.next_address);
     asking.patience = now + (deadline - now) / left;
     const auto& address = asking.addresses[asking.next_address++];
-    asking.socket =
-        Fd(socket(address.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    const int rc = connect(asking.socket.get(), reinterpret_cast<const sockaddr*>(&address.bytes),
-                           address.size);
+    asking.socket = Fd(socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const int rc = connect(asking.socket.get(), address.get(), address.size);
     if (rc != 0 && errno != EINPROGRESS) asking.fail(std::strerror(errno));
   }
 }
@@ -192,18 +159,14 @@ std::string lateness(const Asking& asking) {
 
 std::vector<ServerAnswer> inquire(const std::vector<ServerQuestion>& questions,
                                   const AskLimits& limits) {
-  struct Known {
-    std::vector<SocketAddress> addresses;
-    std::string problem;
-  };
-  std::map<std::string, Known> known;
+  std::map<std::string, HostAddresses> known;
   std::vector<Asking> all;
   all.reserve(questions.size());
   for (const auto& question : questions) {
     const auto [place, fresh] = known.try_emplace(question.server.text());
     auto& found = place->second;
-    if (fresh) found.addresses = look_up(question.server, found.problem);
-    all.push_back({.word = question.word, .addresses = found.addresses});
+    if (fresh) found = look_up(question.server);
+    all.push_back({.word = question.word, .addresses = found.all});
     all.back().answer.problem = found.problem;
     try_next_address(all.back(), limits.deadline);
   }

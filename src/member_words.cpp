@@ -2,6 +2,7 @@
 #include "member_words.h"
 
 #include "error.h"
+#include "host_addresses.h"
 
 #include <fmt/core.h>
 

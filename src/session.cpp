@@ -5,6 +5,7 @@
 #include "connect_string.h"
 #include "session_handle.h"
 #include "session_opening.h"
+#include "why_unreachable.h"
 #include "wire_guard.h"
 
 #include <fmt/core.h>

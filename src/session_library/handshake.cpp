@@ -24,8 +24,9 @@ constexpr std::chrono::seconds longest_handshake{5};
 std::atomic<unsigned> hang_ups{0};
 
 bool is_for(X509* certificate, const std::string& host) {
-  return is_address(host) ? X509_check_ip_asc(certificate, host.c_str(), 0) == 1
-                          : X509_check_host(certificate, host.c_str(), 0, 0, nullptr) == 1;
+  return is_certificate_address(host)
+             ? X509_check_ip_asc(certificate, host.c_str(), 0) == 1
+             : X509_check_host(certificate, host.c_str(), 0, 0, nullptr) == 1;
 }
 
 /// The first names in a certificate. They are an impostor's perhaps: no byte reaches a terminal.

@@ -2,6 +2,7 @@
 #include "tls.h"
 
 #include "error.h"
+#include "host_addresses.h"
 #include "session_library.h"
 
 #include <fmt/core.h>

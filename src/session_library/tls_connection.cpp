@@ -44,7 +44,7 @@ std::unique_ptr<TlsConnection> connection_over(int fd) {
 
 }  // namespace
 
-bool is_address(const std::string& host) {
+bool is_certificate_address(const std::string& host) {
   ASN1_OCTET_STRING* const bytes = a2i_IPADDRESS(host.c_str());
   ASN1_OCTET_STRING_free(bytes);
   return bytes != nullptr;
@@ -54,7 +54,7 @@ TlsConnection& tls_connection(SSL* ssl) {
   if (auto* const known = SSL_get_ex_data(ssl, connection_index()))
     return *static_cast<TlsConnection*>(known);
   auto fresh = connection_over(SSL_get_fd(ssl));
-  if (!fresh->servers.empty() && !is_address(fresh->servers.front().host))
+  if (!fresh->servers.empty() && !is_certificate_address(fresh->servers.front().host))
     SSL_set_tlsext_host_name(ssl, fresh->servers.front().host.c_str());
   SSL_set_ex_data(ssl, connection_index(), fresh.get());
   return *fresh.release();

@@ -26,8 +26,8 @@ struct TlsConnection {
 /// first call looks names up, which may block.
 TlsConnection& tls_connection(SSL* ssl);
 
-/// Whether a host is a numeric address.
-bool is_address(const std::string& host);
+/// Whether a host is an address in the form in which certificates are asked for one.
+bool is_certificate_address(const std::string& host);
 
 /// Whether the server just hung up, by OpenSSL's record.
 bool was_left();

@@ -45,13 +45,5 @@ TEST(ConnectString, AnAddressIsShownAsItIsTyped) {
   EXPECT_EQ(parse_connect_string("zk1").servers.front().text(), "zk1:2181");
 }
 
-TEST(WhyUnreachable, NamesTheServerAndTheReason) {
-  // Port 1 of the loopback: nothing listens there.
-  EXPECT_EQ(why_unreachable(parse_connect_string("127.0.0.1:1")),
-            "127.0.0.1:1: Connection refused");
-  const auto unknown = why_unreachable(parse_connect_string("no-such-host.invalid:1"));
-  EXPECT_TRUE(unknown.starts_with("no-such-host.invalid:1: the name does not resolve")) << unknown;
-}
-
 }  // namespace
 }  // namespace zksh
