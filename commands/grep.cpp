@@ -37,7 +37,7 @@ void declare(Options& o, Args& a) {
   o.flag("-n,--line-number", a.numbers, "Print the line's number before the line.");
   o.number("-d,--depth", a.depth, "depth", "Go so deep; 0: the path alone.");
   declare_work_limits(o, a.limits);
-  o.text("pattern", a.pattern, "A POSIX extended regular expression.");
+  o.text("pattern", a.pattern, "A POSIX extended regular expression, without back-references.");
   o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);
 }
 
@@ -141,7 +141,8 @@ extern const Command grep_command = make_command<Args>(
      .summary = "Find text in the values of a subtree",
      .details =
          "Looks at the value of each node, the path itself and all below, and prints "
-         "PATH:LINE for every line that matches anywhere; ^ and $ are the ends of lines. Of a "
+         "PATH:LINE for every line that matches anywhere; ^ and $ are the ends of lines. The time "
+         "that takes grows with the size of the values alone, whatever the expression. Of a "
          "value that is no text in UTF-8 it is said that it matches. The status is 0 when "
          "something matched, 1 when nothing did, and 7 when some nodes may not be read. -o "
          "json prints path, line and text; path and binary; or path and matches (with -c).",

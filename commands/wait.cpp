@@ -28,8 +28,8 @@ void declare(Options& o, Args& a) {
          "Until it has so many children: 3, 3+ (at least), or >=3, <=3, >3, <3 in quotes.",
          "number");
   o.text("-m,--value", a.value,
-         "Until its value matches a POSIX extended regular expression, anywhere; ^ and $ are the "
-         "ends of lines.",
+         "Until its value matches a POSIX extended regular expression (without back-references), "
+         "anywhere; ^ and $ are the ends of lines.",
          "regex");
   o.text("-t,--timeout", a.timeout, "Give up after this time (500ms, 5s, 2m), with status 124.",
          "time");

@@ -15,6 +15,7 @@ build      | libzookeeper-mt-dev  |                     | ZooKeeper's C client
 build      | libcli11-dev         |                     | parses the arguments of commands
 build      | libfmt-dev           |                     | formats text
 build      | libreadline-dev      |                     | edits the typed line
+build      | libre2-dev           |                     | matches regular expressions in linear time
 build      | nlohmann-json3-dev   |                     | writes JSON
 try test   | libzookeeper-java    | apache_zookeeper    | the ZooKeeper server for private servers
 try test   | default-jre-headless | java_runtime        | the Java that the server runs on

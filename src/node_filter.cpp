@@ -36,7 +36,9 @@ std::int64_t milliseconds_now() {
 
 void declare_node_filter(Options& o, NodeFilterOptions& f) {
   o.text("-name", f.name, "Whose name matches a pattern with *, ? and [ ].", "pattern");
-  o.text("-regex", f.regex, "Whose whole path a POSIX extended regular expression matches.",
+  o.text("-regex", f.regex,
+         "Whose whole path a POSIX extended regular expression (without back-references) "
+         "matches.",
          "regex");
   o.choice("-type", f.type, {"persistent", "ephemeral"}, "type", "Of this kind.");
   o.text("-owner", f.owner, "Ephemerals of this session.", "session");
@@ -93,9 +95,8 @@ void NodeFilter::add_name_tests(const NodeFilterOptions& options) {
       return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
     });
   if (!options.regex) return;
-  const ExtendedRegex alone(*options.regex, "-regex");  // its mistakes are told as it was given
-  const auto regex = std::make_shared<ExtendedRegex>("^(" + *options.regex + ")$", "-regex");
-  tests_.emplace_back([regex](const TreeNode& node) { return regex->matches(node.path); });
+  const auto regex = std::make_shared<ExtendedRegex>(*options.regex, "-regex");
+  tests_.emplace_back([regex](const TreeNode& node) { return regex->matches_whole(node.path); });
 }
 
 void NodeFilter::add_life_tests(const NodeFilterOptions& options) {

@@ -1,7 +1,6 @@
 // NodeWait: it ends when the wish holds, and looks again only when there is news.
 #include "node_wait.h"
 
-#include "extended_regex.h"
 #include "fake_client.h"
 
 #include <gtest/gtest.h>
@@ -28,20 +27,6 @@ TEST(ChildCount, ExactAndBounds) {
   EXPECT_EQ(allowed("<0"), "000000");
   for (const auto* text : {"", "x", "-1", ">", ">=", "+", ">=3+x", "3-", "99999999999"})
     EXPECT_THROW(ChildCount(text, "--children"), UsageError) << text;
-}
-
-TEST(ExtendedRegex, MatchesLinesAnywhereInAnyBytes) {
-  EXPECT_TRUE(ExtendedRegex("^ready$", "x").matches("state\nready\n"));
-  EXPECT_FALSE(ExtendedRegex("^ready$", "x").matches("not ready"));
-  EXPECT_TRUE(ExtendedRegex("b+c?$", "x").matches(std::string("a\0bb", 4)));
-  EXPECT_TRUE(ExtendedRegex("^$", "x").matches(""));
-  EXPECT_FALSE(ExtendedRegex("b", "x").matches(std::string_view("ab", 1)));
-  EXPECT_TRUE(ExtendedRegex("z", "x").matches("\xff\xfez"));
-  EXPECT_THROW(ExtendedRegex("(", "x"), UsageError);
-}
-
-TEST(ExtendedRegex, ALongValueIsNoTrouble) {
-  EXPECT_FALSE(ExtendedRegex("(a|b)*c", "x").matches(std::string(1U << 20U, 'a')));
 }
 
 class NodeWaitTest : public testing::Test {
