@@ -35,30 +35,40 @@ std::string reason() {
   throw UsageError(fmt::format("{} {} cannot be used: {}", what, file, reason()));
 }
 
+struct KeyPassword {
+  const std::string& text;
+  bool wanted = false;
+};
+
 /// The password of a key is never asked for at the terminal.
 int give_password(char* buffer, int size, int /*writing*/, void* user) {
-  const auto& password = *static_cast<const std::string*>(user);
-  if (password.size() >= static_cast<std::size_t>(size)) return -1;
-  std::ranges::copy(password, buffer);
-  return static_cast<int>(password.size());
+  auto& password = *static_cast<KeyPassword*>(user);
+  password.wanted = true;
+  if (password.text.size() >= static_cast<std::size_t>(size)) return -1;
+  std::ranges::copy(password.text, buffer);
+  return static_cast<int>(password.text.size());
 }
 
 void load_certificate(SSL_CTX* context, TlsSettings& settings) {
   if (SSL_CTX_use_certificate_chain_file(context, settings.certificate.c_str()) != 1)
     refuse("the client certificate", settings.certificate);
+  KeyPassword password{.text = settings.key_password};
   SSL_CTX_set_default_passwd_cb(context, give_password);
-  SSL_CTX_set_default_passwd_cb_userdata(context, &settings.key_password);
+  SSL_CTX_set_default_passwd_cb_userdata(context, &password);
   ERR_clear_error();
-  if (SSL_CTX_use_PrivateKey_file(context, settings.key.c_str(), SSL_FILETYPE_PEM) == 1) return;
-  const auto first = ERR_peek_error();
-  const bool pem = ERR_GET_LIB(first) == ERR_LIB_PEM || ERR_GET_LIB(first) == ERR_LIB_PROV ||
-                   ERR_GET_LIB(first) == ERR_LIB_EVP;
-  if (pem && ERR_GET_REASON(first) != PEM_R_NO_START_LINE)
+  const bool loaded =
+      SSL_CTX_use_PrivateKey_file(context, settings.key.c_str(), SSL_FILETYPE_PEM) == 1;
+  SSL_CTX_set_default_passwd_cb(context, nullptr);
+  SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
+  if (loaded) return;
+  // Of 256 wrong passwords one makes sense of the last bytes, and what follows is some other error.
+  // A key that was read, and is not that of the certificate, had the right one.
+  if (password.wanted && ERR_GET_LIB(ERR_peek_last_error()) != ERR_LIB_X509)
     throw UsageError(fmt::format(
         "the client certificate's key {} cannot be used: {}", settings.key,
         settings.key_password.empty()
             ? "it has a password; --tls-key-password-file names a file whose first line it is"
-            : "its password is another one"));
+            : "its password is another one, or it is damaged"));
   refuse("the client certificate's key", settings.key);
 }
 

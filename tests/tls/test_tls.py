@@ -1,4 +1,5 @@
 """TLS against real servers: right and wrong certificates on either side, in all ways to ask for it."""
+import hashlib
 import os
 import signal
 import socket
@@ -119,11 +120,25 @@ class Tls(TlsCase):
         wrong = self.file("wrong", PASSWORD + "x\n")
         err = self.fails(2, "its password is another one", *options, "--tls-key-password-file", wrong, "ls", "/")
         self.assertNotIn(PASSWORD, err)
+        options[-1] = self.key_of_nothing(PASSWORD + "x")
+        self.fails(2, "its password is another one", *options, "--tls-key-password-file", wrong, "ls", "/")
+        options[-1] = locked
         self.assertNotIn(PASSWORD, self.works(*options, "--tls-key-password-file", right, "--show-config"))
         os.chmod(right, 0o644)
         status, _, err, _ = self.zksh(*options, "--tls-key-password-file", right, "ls", "/")
         self.assertIn("others can read or write the credentials", err)
         self.assertEqual(0, status)
+
+    def key_of_nothing(self, password):
+        """A file as a key's of which a wrong password makes sense, as one of 256 does at random."""
+        salt = bytes(range(16))
+        key = b""
+        while len(key) < 32:  # EVP_BytesToKey(3)
+            key += hashlib.md5(key[-16:] + password.encode() + salt[:8]).digest()
+        body = subprocess.run(["openssl", "enc", "-aes-256-cbc", "-a", "-K", key.hex(), "-iv", salt.hex()],
+                              input=b"no key", check=True, capture_output=True).stdout.decode()
+        return self.file("nothing.key", "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"
+                         f"DEK-Info: AES-256-CBC,{salt.hex().upper()}\n\n{body}-----END EC PRIVATE KEY-----\n")
 
     def test_a_port_without_tls(self):
         self.fails(3, "hangs up during the handshake; is this its TLS port?", "-s", self.right.address, "--tls-ca", self.ca, "ls", "/")
