@@ -165,7 +165,7 @@ class Terminals(EditorTest):
                 screen.type("get /größe 日本語 abcdefghijklmnopqrstuvwxyz end")
                 screen.wait_for("xyz end")
                 self.order("print an event")
-                screen.wait_for(lambda s: s.lines()[0] == "an event")
+                screen.wait_for(lambda s: s.lines()[0] == "an event" and s.lines()[-1].endswith("xyz end"))
                 self.assertEqual(len(screen.lines()), 2)
                 screen.keys("C-a")
                 screen.type("X")

@@ -1,5 +1,6 @@
 """locks -w: drawn again in its place on every change, as wide as the screen; Ctrl-C gives the prompt back."""
 import os
+import re
 import sys
 import unittest
 import uuid
@@ -47,10 +48,13 @@ class LiveLocks(ShellTest):
     def assert_one_picture(self, screen):
         self.assertEqual(sum(line.startswith("/l  ") for line in screen.lines(history=True)), 1)
 
-    def assert_not_wrapped(self, screen):
-        rows, lines = screen.lines(), screen.lines(joined=True)
-        begins = [next(i for i, line in enumerate(of) if line.startswith("/l  ")) for of in (rows, lines)]
-        self.assertEqual(rows[begins[0]:], lines[begins[1]:])
+    def wait_not_wrapped(self, screen):
+        """The two looks may have the drawing of a picture between them."""
+        def is_not_wrapped(s):
+            rows, lines = s.lines(), s.lines(joined=True)
+            begins = [next(i for i, line in enumerate(of) if line.startswith("/l  ")) for of in (rows, lines)]
+            return rows[begins[0]:] == lines[begins[1]:]
+        screen.wait_for(is_not_wrapped)
 
     def test_follows_the_queue_in_its_place(self):
         screen = self.watch()
@@ -78,7 +82,7 @@ class LiveLocks(ShellTest):
         screen.wait_for("30 contenders")
         self.assert_one_picture(screen)
         screen.wait_for(" more")
-        self.assert_not_wrapped(screen)
+        self.wait_not_wrapped(screen)
 
     def test_a_narrow_screen(self):
         self.join("alice")
@@ -86,8 +90,8 @@ class LiveLocks(ShellTest):
         screen = self.start(width=50)
         screen.type("locks /l -w\n")
         screen.wait_for("#1 ◄ #2")
-        self.assert_not_wrapped(screen)
-        self.assertTrue(any(line.startswith("2  waits") and line.endswith("#1") for line in screen.lines()))
+        self.wait_not_wrapped(screen)
+        screen.wait_for(lambda s: any(line.startswith("2  waits") and line.endswith("#1") for line in s.lines()))
 
     def test_a_window_that_is_made_larger(self):
         self.join("alice")
@@ -99,8 +103,13 @@ class LiveLocks(ShellTest):
     def test_ages_go_on(self):
         self.join("alice")
         screen = self.watch()
-        screen.wait_for(" 1.")
-        screen.wait_for(" 3.")
+
+        def age(s):
+            row = next((line for line in s.lines() if line.split()[1:2] == ["HOLDS"]), "")
+            found = re.search(r" (\d+(?:\.\d)?)s ", row + " ")
+            return float(found[1]) if found else 0
+        first = screen.wait_for(age)
+        screen.wait_for(lambda s: age(s) >= first + 2)
         self.assert_one_picture(screen)
 
     def test_an_owner_cannot_draw(self):

@@ -73,20 +73,22 @@ class Interrupted(ShellTest):
 
 
 class Disconnected(ShellTest):
+    def wait_news(self, screen, news, number, state):
+        """The news stand above the line that is typed, and its prompt tells of them, whichever comes first."""
+        screen.wait_for(lambda s: s.lines()[-2:] == [news, self.prompt(number, state) + " get /mi"])
+
     def test_connection_lost_and_back(self):
         screen = self.start()
         self.run_line(screen, "create -e /mine x", 0)
         screen.type("get /mi")
         self.server.kill()
-        self.wait_prompt(screen, 1, "CONNECTING", typed="get /mi")
-        self.assertEqual(screen.lines()[-2], "connection lost; trying the servers in turn")
+        self.wait_news(screen, "connection lost; trying the servers in turn", 1, "CONNECTING")
         screen.keys("C-u")
         self.assertEqual(self.run_line(screen, "get /mine", 1, "CONNECTING"),
                          [f"no connection to {self.server.address}: Connection refused"])
         screen.type("get /mi")
         self.server.start()
-        self.wait_prompt(screen, 2, typed="get /mi")
-        self.assertEqual(screen.lines()[-2], "connected again; the session is the same")
+        self.wait_news(screen, "connected again; the session is the same", 2, "CONNECTED")
         self.assertEqual(self.run_line(screen, "ne", 2), ["x"])
 
     def test_expired_session(self):

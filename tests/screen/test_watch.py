@@ -55,9 +55,8 @@ class WatchAtThePrompt(ShellTest):
     def test_a_program_for_each_event_ends_with_the_watch(self):
         screen = self.start()
         self.run_line(screen, "create /a 1", 0)
-        screen.type("watch -i -x 'echo pid $$; exec tail -f /dev/null' /a\n")
-        screen.wait_for(lambda s: any(line.startswith("pid ") for line in s.lines()))
-        pid = next(line for line in screen.lines() if line.startswith("pid "))[4:]
+        screen.type("watch -i -x 'echo pid $$ now; exec tail -f /dev/null' /a\n")
+        pid = screen.wait_for(lambda s: re.search(r"(?m)^pid (\d+) now$", s.text())).group(1)
         screen.keys("C-c")
         self.wait_prompt(screen, 2)
         self.assertFalse(os.path.exists(f"/proc/{pid}"))
