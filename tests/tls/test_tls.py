@@ -3,6 +3,7 @@ import hashlib
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import threading
 import time
@@ -10,6 +11,7 @@ import time
 from certificates import Authority
 from packing_proxy import PackingProxy
 from tls_case import TlsCase, TlsServer, main
+from broken_server import BrokenServer
 
 PASSWORD = "hunter2-Kw7"
 
@@ -128,6 +130,25 @@ class Tls(TlsCase):
         status, _, err, _ = self.zksh(*options, "--tls-key-password-file", right, "ls", "/")
         self.assertIn("others can read or write the credentials", err)
         self.assertEqual(0, status)
+
+    def test_a_server_that_says_nothing_is_left_for_another(self):
+        """It is met first in one of two runs, as one that was reached while it started, or is frozen."""
+        met = []
+
+        def behave(connection):
+            met.append(connection.hello())
+            connection.stay()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.authority.issue("silent"))
+        with BrokenServer(behave, context) as silent:
+            servers = f"{silent.address},{self.right.secure}"
+            for _ in range(30):
+                status, out, err, seconds = self.zksh("-s", servers, "--tls-ca", self.ca, "ls", "/")
+                self.assertEqual((0, "[zookeeper]\n", ""), (status, out, err))
+                self.assertLess(seconds, 9)
+                if met:
+                    return
+        self.fail("it was never asked")
 
     def key_of_nothing(self, password):
         """A file as a key's of which a wrong password makes sense, as one of 256 does at random."""
