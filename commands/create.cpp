@@ -71,9 +71,9 @@ void tell_more(Context& cx, const ZkError& error) {
 /// A person who reads that the node to be created does not exist wonders.
 void tell_missing_parent(const Context& cx, const ZkError& error) {
   if (error.code() != code::no_node || cx.input != Input::Terminal || cx.out.json()) return;
-  throw Error(
-      fmt::format("Node does not exist: {} (create -p makes it, too)", parent_path(error.path())),
-      error.exit_status());
+  const ZkError missing(error.code(), std::string(parent_path(error.path())));
+  if (missing.path() == "/") throw ZkError(missing);  // of a chroot: -p would not help
+  throw ZkError(missing, " (create -p makes it, too)");
 }
 
 CreateOp checked(Context& cx, const Args& a) {

@@ -1,6 +1,7 @@
 // edit: change a node's value in an editor.
 #include "command.h"
 #include "piped_program.h"
+#include "quoting.h"
 #include "read_file.h"
 #include "terminal_program.h"
 #include "throw_away.h"
@@ -122,7 +123,7 @@ int save(Context& cx, const std::string& path, const std::optional<Node>& before
   if (conflict) return tell_conflict(cx, path, before, value);
   if (result != code::ok) {
     cx.out.err_line("yours is in {}", keep_value(path, value));
-    throw ZkError(result, path, true);
+    throw ZkError(result, path, true, value.size());
   }
   cx.out.err_line("{} {}", before ? "Changed" : "Created", cx.out.shown_in_error(path));
   return status::ok;
@@ -133,7 +134,9 @@ int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
   cx.client.await_connection(path, cx.stop);
   const auto before = look(cx, path);
-  if (!before && !a.create) throw ZkError(code::no_node, path);
+  if (!before && !a.create)
+    throw ZkError(ZkError(code::no_node, path),
+                  fmt::format(" (`edit -c {}` creates it)", as_word(path)));
   // Nobody is to edit what would be thrown away.
   if (cx.rehearsal) return save(cx, path, before, before ? before->data.value_or("") : "");
   const auto old_value = before ? before->data.value_or("") : "";

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "node_json.h"
 #include "progress.h"
+#include "quoting.h"
 #include "size_text.h"
 #include "work_options.h"
 
@@ -100,14 +101,25 @@ class Filling {
   std::mt19937_64 random_;
 };
 
+void make_top(Context& cx, const std::string& path) {
+  if (cx.client.exists(path, Watch::none(), cx.stop)) return;
+  try {
+    cx.client.create({.path = path, .data = {}}, cx.stop);
+  } catch (const ZkError& error) {
+    const std::string parent(parent_path(path));
+    if (error.code() != code::no_node || parent == "/") throw;
+    throw ZkError(ZkError(error.code(), parent),
+                  fmt::format(" (`create -p {}` makes it)", as_word(parent)));
+  }
+}
+
 int run(Context& cx, const Args& a) {
   const auto count = in_range(a.count.value_or(1000), "--count", 1, most_nodes);
   const auto depth = in_range(a.depth.value_or(1), "--depth", 1, deepest);
   const auto size =
       in_range(a.size ? parse_size(*a.size, "--size") : 16, "--size", 0, largest_value);
   const auto path = cx.resolve(a.path);
-  if (!cx.client.exists(path, Watch::none(), cx.stop))
-    cx.client.create({.path = path, .data = {}}, cx.stop);
+  make_top(cx, path);
   const std::string above = path == "/" ? "" : path;
   std::size_t made = 0;
   std::size_t there = 0;
@@ -122,7 +134,7 @@ int run(Context& cx, const Args& a) {
           ++there;
         else if (!failure)
           failure.emplace(result.code, result.culprit.empty() ? path_of(write) : result.culprit,
-                          true);
+                          true, data_size(write));
         progress.reach(made, static_cast<std::size_t>(count));
       },
       cx.stop);

@@ -1,6 +1,7 @@
 // incr: add to the number that a node holds.
 #include "command.h"
 #include "node_json.h"
+#include "quoting.h"
 #include "value_change.h"
 
 #include <limits>
@@ -55,14 +56,16 @@ int run(Context& cx, const Args& a) {
   std::int64_t result = amount;
   const bool created =
       a.create && !cx.client.exists(path, Watch::none(), cx.stop) && create_with(cx, path, amount);
-  if (!created)
-    change_value(
-        cx.client, path,
-        [&](const Node& node) {
-          result = sum(path, number_in(path, node.data), amount);
-          return std::optional<Data>(std::to_string(result));
-        },
-        cx.stop);
+  const auto add = [&](const Node& node) {
+    result = sum(path, number_in(path, node.data), amount);
+    return std::optional<Data>(std::to_string(result));
+  };
+  try {
+    if (!created) change_value(cx.client, path, add, cx.stop);
+  } catch (const ZkError& error) {
+    if (error.code() != code::no_node || a.create) throw;
+    throw ZkError(error, fmt::format(" (`incr -c {}` creates it)", as_word(path)));
+  }
   if (cx.out.json())
     print_json(cx, path_json(path).set("value", result));
   else

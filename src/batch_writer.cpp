@@ -61,6 +61,12 @@ const std::string& path_of(const Write& write) {
   return std::visit([](const auto& op) -> const std::string& { return op.path; }, write);
 }
 
+std::size_t data_size(const Write& write) {
+  if (const auto* create = std::get_if<CreateOp>(&write)) return SizeOf::of(create->data);
+  const auto* set = std::get_if<SetOp>(&write);
+  return set ? SizeOf::of(set->data) : 0;
+}
+
 BatchWriter::BatchWriter(Client& client, Batching batching, Done done, std::stop_token stop)
     : client_(client),
       batching_(batching),

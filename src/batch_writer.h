@@ -25,6 +25,8 @@ struct SetAclOp {
 /// A write of a stream.
 using Write = std::variant<CreateOp, RemoveOp, SetOp, SetAclOp>;
 const std::string& path_of(const Write& write);
+/// The bytes of the value that it writes.
+std::size_t data_size(const Write& write);
 
 /// What became of a write.
 struct Written {

@@ -1,13 +1,8 @@
 // Client: the blocking calls, each a wait for an asynchronous one.
 #include "client.h"
 
-#include <fmt/core.h>
-
 namespace zksh {
 namespace {
-
-/// The size at which servers with the default jute.maxbuffer close the connection.
-constexpr std::size_t usual_request_limit = 0xfffff;
 
 std::size_t size_of(const Data& data) { return data ? data->size() : 0; }
 
@@ -52,18 +47,9 @@ Pending<Listing> Client::start_names(const std::string& path, const Watch& watch
       });
 }
 
-void Client::check(int code, const std::string& culprit, const std::string& path, bool is_write) {
-  if (code != code::ok) throw ZkError(code, culprit.empty() ? path : culprit, is_write);
-}
-
-void Client::check_size(int code, const std::string& path, std::size_t bytes) {
-  if (code != code::connection_loss || bytes + path.size() <= usual_request_limit) return;
-  throw Error(
-      fmt::format("the connection was lost while {} bytes were sent for {}: a server closes it "
-                  "when a request is larger than its jute.maxbuffer, 1 MiB by default; look at the "
-                  "node with `stat {}` before trying again",
-                  bytes, path, path),
-      status::server_refused);
+void Client::check(int code, const std::string& culprit, const std::string& path, bool is_write,
+                   std::size_t bytes) {
+  if (code != code::ok) throw ZkError(code, culprit.empty() ? path : culprit, is_write, bytes);
 }
 
 Created Client::create(const CreateOp& op, const std::stop_token& stop) {

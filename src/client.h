@@ -377,14 +377,13 @@ class Client {
   T written(const Pending<T>& pending, const std::string& path, std::size_t bytes,
             const std::stop_token& stop) {
     auto outcome = await_write(pending, path, stop);
-    check_size(outcome.code, path, bytes);
-    check(outcome.code, outcome.culprit, path, true);
+    check(outcome.code, outcome.culprit, path, true, bytes);
     return std::move(outcome.value);
   }
 
  private:
-  static void check(int code, const std::string& culprit, const std::string& path, bool is_write);
-  static void check_size(int code, const std::string& path, std::size_t bytes);
+  static void check(int code, const std::string& culprit, const std::string& path, bool is_write,
+                    std::size_t bytes = 0);
   /// As await; a stop says that the write may still be done.
   template <class T>
   Outcome<T> await_write(const Pending<T>& pending, const std::string& path,

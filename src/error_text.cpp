@@ -90,7 +90,16 @@ bool answer_was_lost(int code) {
          code == code::request_timeout || code == code::closing;
 }
 
-std::string full_text(int code, const std::string& path, bool unknown) {
+/// A server has closed the connection because of the size of what was sent, as it seems.
+bool was_too_large(int code, const std::string& path, std::size_t bytes) {
+  constexpr std::size_t rest = 128;  // of the request: numbers, and mostly a short ACL
+  return code == code::connection_loss && bytes + path.size() + rest > usual_request_limit;
+}
+
+std::string full_text(int code, const std::string& path, bool unknown, std::size_t bytes) {
+  if (unknown && was_too_large(code, path, bytes))
+    return fmt::format("{}; look at the node with `stat {}` before trying again",
+                       too_large_text(fmt::format("{} bytes were sent for {}", bytes, path)), path);
   auto text = error_text(code, path);
   if (!unknown) return text;
   text += "\noutcome unknown: the connection was lost after the request was sent";
@@ -103,14 +112,32 @@ std::string full_text(int code, const std::string& path, bool unknown) {
   return text;
 }
 
+int full_status(int code, const std::string& path, bool unknown, std::size_t bytes) {
+  if (!unknown) return exit_status_of(code);
+  return was_too_large(code, path, bytes) ? status::server_refused : status::outcome_unknown;
+}
+
 }  // namespace
 
-ZkError::ZkError(int code, std::string path, bool sent_write)
-    : Error(full_text(code, path, sent_write && answer_was_lost(code)),
-            sent_write && answer_was_lost(code) ? status::outcome_unknown : exit_status_of(code)),
+ZkError::ZkError(int code, std::string path, bool sent_write, std::size_t bytes)
+    : Error(full_text(code, path, sent_write && answer_was_lost(code), bytes),
+            full_status(code, path, sent_write && answer_was_lost(code), bytes)),
       code_(code),
       path_(std::move(path)),
       outcome_unknown_(sent_write && answer_was_lost(code)) {}
+
+ZkError::ZkError(const ZkError& error, const std::string& remedy)
+    : Error(error.what() + remedy, error.exit_status()),
+      code_(error.code_),
+      path_(error.path_),
+      outcome_unknown_(error.outcome_unknown_) {}
+
+std::string too_large_text(std::string_view what) {
+  return fmt::format(
+      "the connection was lost while {}: a server closes it when a request is "
+      "larger than its jute.maxbuffer, 1 MiB by default",
+      what);
+}
 
 std::string error_text(int code, const std::string& path) {
   if (const char* text = wrapper_text(code)) return fmt::format("{}{}", text, path);

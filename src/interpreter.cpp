@@ -228,7 +228,8 @@ int Interpreter::explaining(const Command& command, const std::string& name,
                                error.exit_status()));
       return error.exit_status();
     }
-    throw;
+    if (speaks_as_zkcli()) throw;
+    throw ZkError(missing_chroot_.explained(around_.client, error, stop_));
   }
 }
 

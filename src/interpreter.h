@@ -4,6 +4,7 @@
 #include "command.h"
 #include "command_line.h"
 #include "line_history.h"
+#include "missing_chroot.h"
 #include "output_program.h"
 #include "questions.h"
 #include "settings.h"
@@ -103,6 +104,7 @@ class Interpreter {
   Input input_;
   std::stop_token stop_;
   Output out_;
+  MissingChroot missing_chroot_;
   std::optional<Context> halved_;  ///< of all lines that are run in halves
   bool quit_ = false;
   std::optional<int> ended_by_;

@@ -19,9 +19,6 @@ namespace {
 /// Of a longer one only the operation that failed is told.
 constexpr std::size_t most_listed = 20;
 
-/// The size at which servers with the default jute.maxbuffer close the connection.
-constexpr std::size_t usual_request_limit = 0xfffff;
-
 std::string_view verb_of(const Op& op) {
   if (std::holds_alternative<CreateOp>(op)) return "create";
   if (std::holds_alternative<RemoveOp>(op)) return "delete";
@@ -152,10 +149,9 @@ void list_failure(Context& cx, const std::vector<PlannedOp>& plan, std::size_t f
   for (const auto& op : ops) bytes += request_size(op);
   if (bytes > usual_request_limit)
     throw Error(
-        fmt::format("the connection was lost while a transaction of {} bytes was sent: a server "
-                    "closes it when a request is larger than its jute.maxbuffer, 1 MiB by default; "
-                    "look at {} before trying again, with smaller parts",
-                    bytes, path_of(ops.front())),
+        fmt::format("{}; look at {} before trying again, with smaller parts",
+                    too_large_text(fmt::format("a transaction of {} bytes was sent", bytes)),
+                    path_of(ops.front())),
         status::server_refused);
   throw Error(fmt::format("the connection was lost before the answer came: either all {} "
                           "operations were applied, or none",

@@ -3,7 +3,9 @@
 
 #include "error.h"
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace zksh {
 
@@ -51,8 +53,12 @@ class ZkError : public Error {
  public:
   /// `path`: of the node, or of the lock that was lost.
   /// `sent_write`: the request was a write that may have reached the server, so that a lost
-  /// connection leaves its outcome unknown.
-  ZkError(int code, std::string path, bool sent_write = false);
+  /// connection leaves its outcome unknown. `bytes`: of the value in it; when servers close the
+  /// connection for a request of that size, that is said, with status::server_refused.
+  ZkError(int code, std::string path, bool sent_write = false, std::size_t bytes = 0);
+
+  /// The same error, and behind its text what the user can do.
+  ZkError(const ZkError& error, const std::string& remedy);
 
   int code() const { return code_; }
   const std::string& path() const { return path_; }
@@ -63,6 +69,12 @@ class ZkError : public Error {
   std::string path_;
   bool outcome_unknown_;
 };
+
+/// The size of a request from which on servers with the default jute.maxbuffer close the
+/// connection.
+inline constexpr std::size_t usual_request_limit = 0xfffff;
+/// Why the connection was lost then. `what`: "5 bytes were sent for /p".
+std::string too_large_text(std::string_view what);
 
 /// The text that zkCli.sh 3.8.0 prints for an error (parity: CliWrapperException.java).
 std::string error_text(int code, const std::string& path);

@@ -92,6 +92,23 @@ TEST(ZkError, ARefusedWriteHasAKnownOutcome) {
   EXPECT_STREQ(error.what(), "version No is not valid : /p");
 }
 
+TEST(ZkError, AWriteThatIsTooLargeForAServerIsRefusedAndSaysSo) {
+  const ZkError error(code::connection_loss, "/p", true, usual_request_limit);
+  EXPECT_EQ(error.exit_status(), status::server_refused);
+  EXPECT_TRUE(error.outcome_unknown());
+  EXPECT_NE(std::string(error.what()).find("jute.maxbuffer"), std::string::npos);
+  const ZkError small(code::connection_loss, "/p", true, usual_request_limit - 1000);
+  EXPECT_EQ(small.exit_status(), status::outcome_unknown);
+  EXPECT_EQ(ZkError(code::no_node, "/p", true, usual_request_limit).exit_status(), status::no_node);
+}
+
+TEST(ZkError, ARemedyComesBehindTheText) {
+  const ZkError error(ZkError(code::no_node, "/p"), " (make it)");
+  EXPECT_STREQ(error.what(), "Node does not exist: /p (make it)");
+  EXPECT_EQ(error.path(), "/p");
+  EXPECT_EQ(error.exit_status(), status::no_node);
+}
+
 TEST(ZkError, AnUnknownOutcomeWithoutAPathNamesNoEmptyOne) {
   const std::string message = ZkError(code::connection_loss, "", true).what();
   EXPECT_EQ(message.find("`stat"), std::string::npos);
