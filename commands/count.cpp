@@ -74,9 +74,11 @@ int run(Context& cx, const Args& a) {
       census.add(node);
       progress.advance();
     };
-    walk_tree(cx.client, {.tops = {top}, .limits = limits, .enter = enter}, cx.stop);
+    const auto missing = [&](const std::string& path) { unlisted.missing(path); };
+    walk_tree(cx.client, {.tops = {top}, .missing = missing, .limits = limits, .enter = enter},
+              cx.stop);
     progress.end();
-    print(cx, a, top, census, tops.size() > 1);
+    if (census.nodes > 0) print(cx, a, top, census, tops.size() > 1);
   }
   return unlisted.report();
 }

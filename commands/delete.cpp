@@ -26,8 +26,7 @@ std::int32_t wanted_version(const Args& a, const NodeWords& given) {
 /// At the prompt the next step is told, too.
 void tell_next_step(const Context& cx, const ZkError& error) {
   if (error.code() != code::not_empty || cx.input != Input::Terminal || cx.out.json()) return;
-  throw Error(std::string(error.what()) + " (deleteall removes it and all below)",
-              error.exit_status());
+  throw ZkError(error, " (deleteall removes it and all below)");
 }
 
 Sent remove(Context& cx, const std::string& path, std::int32_t version) {
@@ -49,9 +48,9 @@ constexpr DeprecatedForm old_form{"delete path [version]", "delete [-v version] 
 Sent run(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, is_number, &old_form);
   const auto version = wanted_version(a, given);
-  const auto& paths = given.paths;
-  for (std::size_t i = 0; i + 1 < paths.size(); ++i) remove(cx, paths[i], version).finish();
-  return remove(cx, paths.back(), version);
+  if (given.paths.size() == 1) return remove(cx, given.paths.front(), version);
+  return each_node(cx, given.paths,
+                   [&](const std::string& path) { return remove(cx, path, version).finish(); });
 }
 
 Op operation(Context& cx, const Args& a) {
@@ -68,8 +67,9 @@ extern const Command delete_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Remove a node that has no children",
      .details =
-         "Silent when it worked. Of several nodes those before the first that cannot be removed "
-         "are gone. A number behind a single node is zkCli 3.4's for -v. deleteall removes a "
+         "Silent when it worked. Of several nodes one that cannot be removed does not keep the "
+         "others: each failure is told, and the status is that of the first. A number behind a "
+         "single node is zkCli 3.4's for -v. deleteall removes a "
          "whole subtree.",
      .examples = {{"delete /app/config", "Remove a node."},
                   {"delete -v 0 /app/jobs", "Only if nobody wrote since it was made."}},

@@ -1,5 +1,5 @@
 // deleteall: remove a node and all below it.
-#include "command.h"
+#include "each_node.h"
 #include "node_json.h"
 #include "progress.h"
 #include "quoting.h"
@@ -51,11 +51,22 @@ struct Extent {
   std::size_t ephemerals = 0;
 };
 
-/// Throws for a top that is missing; what cannot be listed is not counted, and told when it is to
-/// be removed.
+/// Those of the tops that there are; the others are told.
+std::vector<std::string> present(Context& cx, const std::vector<std::string>& tops,
+                                 NodeFailures& failures) {
+  std::vector<std::string> there;
+  there.reserve(tops.size());
+  for (const auto& top : tops) {
+    if (cx.client.exists(top, Watch::none(), cx.stop))
+      there.push_back(top);
+    else
+      failures.tell(ZkError(code::no_node, top));
+  }
+  return there;
+}
+
+/// What cannot be listed is not counted, and told when it is to be removed.
 Extent measure(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
-  for (const auto& top : tops)
-    if (!cx.client.exists(top, Watch::none(), cx.stop)) throw ZkError(code::no_node, top);
   Extent extent;
   visit_stats(cx.client, tops,
               {.visit =
@@ -107,9 +118,7 @@ void refuse_roots(const std::vector<std::string>& paths) {
 }
 
 /// --dry-run: every node, the deepest last, since parents are found first.
-int rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
-  for (const auto& top : tops)
-    if (!cx.client.exists(top, Watch::none(), cx.stop)) throw ZkError(code::no_node, top);
+void rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
   visit_stats(cx.client, tops,
               {.visit =
                    [&](const std::string& path, const Stat& stat) {
@@ -120,7 +129,6 @@ int rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimits
                .unlisted = [](const ZkError& error) { throw error; },
                .limits = limits},
               cx.stop);
-  return status::ok;
 }
 
 int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
@@ -162,28 +170,34 @@ int run(Context& cx, const Args& a) {
   const auto batch = batch_size(a);
   const auto limits = a.limits.limits();
   // zkCli ignores what follows the first word.
-  const auto paths =
-      cx.resolve_all(cx.input == Input::Pipe ? std::vector{a.paths.front()} : a.paths);
+  auto paths = cx.resolve_all(cx.input == Input::Pipe ? std::vector{a.paths.front()} : a.paths);
   if (!a.force) refuse_roots(paths);
   if (cx.words.front() == "rm" && !a.recursive) {
-    for (const auto& path : paths) cx.client.remove({.path = path}, cx.stop);
-    return status::ok;
+    const auto remove = [&](const std::string& path) {
+      cx.client.remove({.path = path}, cx.stop);
+      return status::ok;
+    };
+    return each_node(cx, paths, remove);
   }
-  if (cx.rehearsal) return rehearse(cx, paths, limits);
-  if (cx.settings.confirm && !a.yes && cx.input != Input::Pipe) {
-    if (cx.background)
-      throw UsageError("nothing can be asked in the background: --yes removes without a question");
-    if (cx.can_ask && !confirmed(cx, paths, limits)) {
+  NodeFailures failures(cx);
+  if (cx.rehearsal) {
+    rehearse(cx, present(cx, paths, failures), limits);
+    return failures.first();
+  }
+  const bool asks = cx.settings.confirm && !a.yes && cx.input != Input::Pipe;
+  if (asks && cx.background)
+    throw UsageError("nothing can be asked in the background: --yes removes without a question");
+  if (asks && cx.can_ask) {
+    paths = present(cx, paths, failures);
+    if (!paths.empty() && !confirmed(cx, paths, limits)) {
       cx.out.err_line("nothing was removed");
-      return status::failure;
+      return failures.first(status::failure);
     }
   }
-  int first_failure = status::ok;
-  for (const auto& path : paths) {
-    const int result = remove_all_below(cx, path, batch, limits);
-    if (first_failure == status::ok) first_failure = result;
-  }
-  return first_failure;
+  failures.note(each_node(cx, paths, [&](const std::string& path) {
+    return remove_all_below(cx, path, batch, limits);
+  }));
+  return failures.first();
 }
 
 }  // namespace

@@ -127,7 +127,15 @@ int run(Context& cx, const Args& a) {
     else
       lines.add(line_of(cx, a, extent));
   };
-  const WalkPlan plan{.tops = tops, .limits = a.limits.limits(), .enter = enter, .leave = leave};
+  const auto missing = [&](const std::string& path) {
+    lines.flush();
+    unlisted.missing(path);
+  };
+  const WalkPlan plan{.tops = tops,
+                      .missing = missing,
+                      .limits = a.limits.limits(),
+                      .enter = enter,
+                      .leave = leave};
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
   progress.end();
   for (const auto& extent : largest.take()) cx.out.line("{}", line_of(cx, a, extent));

@@ -49,7 +49,12 @@ int run(Context& cx, const Args& a) {
       lines.add(session ? cx.out.shown(node.path)
                         : fmt::format("{}\t{}", owner, cx.out.shown(node.path)));
   };
-  const WalkPlan plan{.tops = tops, .limits = a.limits.limits(), .enter = enter};
+  const auto missing = [&](const std::string& path) {
+    lines.flush();
+    unlisted.missing(path);
+  };
+  const WalkPlan plan{
+      .tops = tops, .missing = missing, .limits = a.limits.limits(), .enter = enter};
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
   return unlisted.report();
 }

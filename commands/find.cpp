@@ -33,8 +33,15 @@ int run(Context& cx, const Args& a) {
     lines.add(cx.out.json() ? path_json(node.path).set("stat", stat_json(node.stat)).text()
                             : cx.out.shown(node.path));
   };
-  const WalkPlan plan{
-      .tops = tops, .depth = a.filter.depth(), .limits = a.limits.limits(), .enter = enter};
+  const auto missing = [&](const std::string& path) {
+    lines.flush();
+    unlisted.missing(path);
+  };
+  const WalkPlan plan{.tops = tops,
+                      .missing = missing,
+                      .depth = a.filter.depth(),
+                      .limits = a.limits.limits(),
+                      .enter = enter};
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
   return unlisted.report();
 }

@@ -50,12 +50,11 @@ constexpr DeprecatedForm old_form{"get path [watch]", "get [-s] [-w] path"};
 Sent run(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, means_watch, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
-  if (given.paths.size() != 1) {
-    print_each(cx, given.paths, [&](const std::string& path) {
-      print_value(cx, a, path, cx.client.get(path, watch, cx.stop));
-    });
-    return status::ok;
-  }
+  if (given.paths.size() != 1)
+    return print_each(
+        cx, given.paths,
+        [&](const std::string& path) { return cx.client.get(path, watch, cx.stop); },
+        [&](const std::string& path, const Node& node) { print_value(cx, a, path, node); });
   const auto& path = given.paths.front();
   cx.client.await_connection(path, cx.stop);
   const auto pending = cx.client.start_get(path, watch);

@@ -87,6 +87,7 @@ class Grep {
   void during(F&& work) {
     lines_.during(std::forward<F>(work));
   }
+  void flush() { lines_.flush(); }
   bool found() const { return matches_ > 0; }
 
  private:
@@ -124,7 +125,12 @@ int run(Context& cx, const Args& a) {
     if (!node.readable) unlisted.add(node.path);
     if (node.data) grep.look(node.path, *node.data);
   };
+  const auto missing = [&](const std::string& path) {
+    grep.flush();
+    unlisted.missing(path);
+  };
   const WalkPlan plan{.tops = tops,
+                      .missing = missing,
                       .depth = a.depth ? static_cast<std::size_t>(*a.depth) : any_depth,
                       .data = true,
                       .limits = a.limits.limits(),

@@ -60,11 +60,16 @@ Sent run(Context& cx, const Args& a) {
     return start_children(cx, given.paths.front(), watch, form);
   const auto limits = a.limits.limits();
   if (a.recursive)
-    for (const auto& path : given.paths) print_subtree(cx, path, watch, limits);
-  else
-    print_each(cx, given.paths,
-               [&](const std::string& path) { print_children(cx, path, watch, form); });
-  return status::ok;
+    return each_node(cx, given.paths, [&](const std::string& path) {
+      print_subtree(cx, path, watch, limits);
+      return status::ok;
+    });
+  return print_each(
+      cx, given.paths,
+      [&](const std::string& path) { return cx.client.children(path, watch, cx.stop); },
+      [&](const std::string& path, const Children& children) {
+        print_children(cx, path, children, form);
+      });
 }
 
 }  // namespace

@@ -31,12 +31,14 @@ Sent run(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, means_watch, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
   if (given.paths.size() != 1) {
-    print_each(cx, given.paths, [&](const std::string& path) {
+    const auto read = [&](const std::string& path) {
       const auto stat = cx.client.exists(path, watch, cx.stop);
       if (!stat) throw ZkError(code::no_node, path);
-      print(cx, a.human, path, *stat);
+      return *stat;
+    };
+    return print_each(cx, given.paths, read, [&](const std::string& path, const Stat& stat) {
+      print(cx, a.human, path, stat);
     });
-    return status::ok;
   }
   const auto& path = given.paths.front();
   cx.client.await_connection(path, cx.stop);

@@ -1,5 +1,5 @@
 // touch: create a node, or make it look as if it had been written.
-#include "command.h"
+#include "each_node.h"
 #include "node_json.h"
 #include "value_change.h"
 
@@ -54,8 +54,10 @@ void touch(Context& cx, const Args& a, const std::string& path) {
 }
 
 int run(Context& cx, const Args& a) {
-  for (const auto& path : cx.resolve_all(a.paths)) touch(cx, a, path);
-  return status::ok;
+  return each_node(cx, cx.resolve_all(a.paths), [&](const std::string& path) {
+    touch(cx, a, path);
+    return status::ok;
+  });
 }
 
 }  // namespace

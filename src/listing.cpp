@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace zksh {
 
@@ -30,14 +31,10 @@ bool means_watch(const std::string& word) {
   return word == "watch" || word == "true" || word == "1";
 }
 
-void print_each(Context& cx, const std::vector<std::string>& paths,
-                const std::function<void(const std::string& path)>& print) {
-  const bool headed = paths.size() > 1 && !cx.out.plain() && !cx.out.json();
-  for (const auto& path : paths) {
-    if (headed && &path != &paths.front()) cx.out.line("");
-    if (headed) cx.out.line("{}:", cx.out.shown(path));
-    print(path);
-  }
+void Headings::print(const std::string& path) {
+  if (!wanted_) return;
+  if (!std::exchange(first_, false)) cx_.out.line("");
+  cx_.out.line("{}:", cx_.out.shown(path));
 }
 
 namespace {
@@ -52,7 +49,9 @@ void print_children_json(Context& cx, const std::string& path, const Children& c
   print_json(cx, json);
 }
 
-void print_children_of(Context& cx, const std::string& path, Children children, ListingForm form) {
+}  // namespace
+
+void print_children(Context& cx, const std::string& path, Children children, ListingForm form) {
   auto& names = children.names;
   std::ranges::sort(names);
   if (cx.out.json()) return print_children_json(cx, path, children, form.with_stat);
@@ -66,17 +65,11 @@ void print_children_of(Context& cx, const std::string& path, Children children, 
   if (form.with_stat) print_stat(cx, children.stat, form.human);
 }
 
-}  // namespace
-
-void print_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form) {
-  print_children_of(cx, path, cx.client.children(path, watch, cx.stop), form);
-}
-
 Sent start_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form) {
   cx.client.await_connection(path, cx.stop);
   const auto pending = cx.client.start_children(path, watch);
   return {path, pending, [&cx, path, form, pending] {
-            print_children_of(cx, path, cx.client.answer_of(pending, path, cx.stop), form);
+            print_children(cx, path, cx.client.answer_of(pending, path, cx.stop), form);
             return status::ok;
           }};
 }

@@ -1,8 +1,9 @@
 // Listing: what ls, ls2, stat and get print alike.
 #pragma once
 
-#include "command.h"
+#include "each_node.h"
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -32,10 +33,31 @@ NodeWords node_words(Context& cx, const std::vector<std::string>& words,
                      const DeprecatedForm* forms);
 /// Whether a word is what people wrote for "set a watch": watch, true or 1.
 bool means_watch(const std::string& word);
-/// Calls `print` for each node; of several, in zkCli's format, each has its path and a colon above
-/// it, and a blank line is between them.
-void print_each(Context& cx, const std::vector<std::string>& paths,
-                const std::function<void(const std::string& path)>& print);
+/// The headings between what is printed of several nodes: in zkCli's format each has its path and a
+/// colon above it, and a blank line is between them.
+class Headings {
+ public:
+  Headings(Context& cx, std::size_t nodes)
+      : cx_(cx), wanted_(nodes > 1 && !cx.out.plain() && !cx.out.json()) {}
+  void print(const std::string& path);
+
+ private:
+  Context& cx_;
+  bool wanted_;
+  bool first_ = true;
+};
+/// For each node `print(path, read(path))`, under headings. One that cannot be read is told, and
+/// the others go on; returns as each_node.
+template <class Read, class Print>
+int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Print print) {
+  Headings headings(cx, paths.size());
+  return each_node(cx, paths, [&](const std::string& path) {
+    const auto value = read(path);
+    headings.print(path);
+    print(path, value);
+    return status::ok;
+  });
+}
 
 /// The children of a node, sorted: `[a, b]`, or one a line in plain output, with the node's path
 /// before each if wanted; the Stat below if wanted.
@@ -44,7 +66,7 @@ struct ListingForm {
   bool with_paths = false;
   bool human = false;  ///< of the Stat
 };
-void print_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form);
+void print_children(Context& cx, const std::string& path, Children children, ListingForm form);
 /// The same of one node, in halves.
 Sent start_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form);
 /// `human`: with ages and what else people would have to work out; may ask the servers who the

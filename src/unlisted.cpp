@@ -8,7 +8,7 @@ namespace zksh {
 int Unlisted::report(int otherwise) {
   reported_ = true;
   tell();
-  return empty() ? otherwise : status::not_authorised;
+  return failures_.first(empty() ? otherwise : status::not_authorised);
 }
 
 void Unlisted::tell() const {

@@ -108,7 +108,10 @@ class Walk {
     auto& node = first.node;
     const bool may_be_missing = node.depth > 0 || plan_.may_be_missing;
     if (first.code != code::ok) throw ZkError(first.code, node.path);
-    if (first.vanished && !may_be_missing) throw ZkError(code::no_node, node.path);
+    if (first.vanished && !may_be_missing) {
+      if (!plan_.missing) throw ZkError(code::no_node, node.path);
+      plan_.missing(node.path);
+    }
     if (!first.vanished && plan_.enter) plan_.enter(node);
   }
 

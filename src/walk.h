@@ -32,9 +32,11 @@ struct TreeNode {
 
 /// Where a walk goes, what it asks of each node, and who hears of it.
 struct WalkPlan {
-  /// One after the other. One that is missing, or vanishes, is an error, unless `may_be_missing`.
+  /// One after the other. One that is missing, or vanishes, is an error, unless `may_be_missing`,
+  /// or `missing` is there to hear of it; the others are visited then.
   std::vector<std::string> tops{};
   bool may_be_missing = false;
+  std::function<void(const std::string& path)> missing{};
   std::size_t depth = any_depth;  ///< of the last nodes that are visited
   bool data = false;              ///< read the values
   bool acls = false;              ///< read the ACLs
