@@ -226,24 +226,35 @@ int verdict(Context& cx, const ContentionTrial& trial) {
   return status::ok;
 }
 
+std::vector<std::string> json_lines(const std::vector<ContentionSummary>& summaries) {
+  std::vector<std::string> lines;
+  lines.reserve(summaries.size());
+  for (const auto& summary : summaries) lines.push_back(contention_json(summary));
+  return lines;
+}
+
 void print(Context& cx, const Args& a, const ContentionPlan& plan,
            const std::vector<ContentionTrial>& trials, std::size_t sessions) {
   const bool plain = cx.out.plain();
   std::vector<ContentionSummary> summaries;
   summaries.reserve(trials.size());
   for (const auto& trial : trials) summaries.push_back(trial.summary);
-  if (!plain) print_heading(cx, plan, sessions);
-  for (const auto& line : plain ? contention_figures(summaries) : contention_table(summaries))
+  const bool for_people = !plain && !cx.out.json();
+  if (for_people) print_heading(cx, plan, sessions);
+  for (const auto& line : cx.out.json() ? json_lines(summaries)
+                          : plain       ? contention_figures(summaries)
+                                        : contention_table(summaries))
     cx.out.line("{}", line);
   const auto not_counted =
       std::ranges::find_if(trials, [](const auto& trial) { return !trial.not_counted.empty(); });
   if (not_counted != trials.end())
     cx.out.err_line("the events are those that the contenders received: {}",
                     cx.out.shown_in_error(not_counted->not_counted));
-  if (!plain && summaries.size() > 1)
+  if (for_people && summaries.size() > 1)
     if (const auto text = compared(summaries[0], summaries[1]); !text.empty())
       cx.out.line("{}", text);
-  if (a.draw || (cx.out.style().out_is_terminal && !plain)) print_drawings(cx, trials, plan);
+  if (!cx.out.json() && (a.draw || (cx.out.style().out_is_terminal && !plain)))
+    print_drawings(cx, trials, plan);
 }
 
 int run(Context& cx, const Args& a) {

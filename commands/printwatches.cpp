@@ -1,5 +1,6 @@
 // printwatches: switch the printing of watch events.
 #include "command.h"
+#include "node_json.h"
 #include "settings.h"
 
 namespace zksh {
@@ -17,6 +18,8 @@ void declare(Options& o, Args& a) {
 int run(Context& cx, const Args& a) {
   if (a.state)
     cx.settings.set("printwatches", *a.state == "on" ? "on" : "off", "printwatches");
+  else if (cx.out.json())
+    print_json(cx, Json::object().set("printwatches", cx.settings.print_watches.load()));
   else
     cx.out.line("printwatches is {}", cx.settings.print_watches ? "on" : "off");
   return status::ok;

@@ -3,6 +3,7 @@
 #include "ensemble.h"
 #include "listing.h"
 #include "membership.h"
+#include "node_json.h"
 #include "rehearsal.h"
 
 #include <charconv>
@@ -114,6 +115,13 @@ int rehearse(Context& cx, const Reconfiguration& change) {
 int run(Context& cx, const Args& a) {
   if (cx.rehearsal) return rehearse(cx, requested(a));
   const auto config = cx.client.reconfigure(requested(a), cx.stop);
+  if (cx.out.json()) {
+    auto json = Json::object();
+    json.set("config", config.data.value_or(""));
+    if (a.stat) json.set("stat", stat_json(config.stat));
+    print_json(cx, json);
+    return status::ok;
+  }
   cx.out.line("Committed new configuration:\n{}", cx.out.shown_lines(config.data.value_or("")));
   if (a.stat) print_stat(cx, config.stat);
   return status::ok;

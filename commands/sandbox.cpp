@@ -2,6 +2,7 @@
 #include "sandbox.h"
 
 #include "command.h"
+#include "node_json.h"
 
 #include <fmt/format.h>
 
@@ -41,7 +42,17 @@ const char* state_text(Sandbox::State state) {
   return "stopped";
 }
 
+void show_json(Context& cx, const Sandbox& sandbox) {
+  for (const Sandbox::Server& server : sandbox.status())
+    print_json(cx, Json::object()
+                       .set("server", server.number)
+                       .set("address", server.address)
+                       .set("state", state_text(server.state))
+                       .set("role", server.role.empty() ? Json() : Json(server.role)));
+}
+
 void show(Context& cx, const Sandbox& sandbox) {
+  if (cx.out.json()) return show_json(cx, sandbox);
   std::vector<std::vector<std::string>> rows;
   if (!cx.out.plain()) rows.push_back({"server", "address", "state", "role"});
   for (const Sandbox::Server& server : sandbox.status()) {

@@ -1,5 +1,6 @@
 // timing: say how long each command takes.
 #include "command.h"
+#include "node_json.h"
 #include "settings.h"
 
 namespace zksh {
@@ -16,6 +17,8 @@ void declare(Options& o, Args& a) {
 int run(Context& cx, const Args& a) {
   if (a.state)
     cx.settings.set("timing", *a.state, "timing");
+  else if (cx.out.json())
+    print_json(cx, Json::object().set("timing", cx.settings.timing.load()));
   else
     cx.out.line("timing is {}", cx.settings.timing ? "on" : "off");
   return status::ok;

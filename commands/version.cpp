@@ -1,5 +1,6 @@
 // version: show the version of zksh.
 #include "command.h"
+#include "node_json.h"
 
 namespace zksh {
 namespace {
@@ -14,7 +15,10 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   if (a.surplus) throw SyntaxError("version takes no arguments");
-  cx.out.line("ZooKeeper CLI version: zksh {}", ZKSH_VERSION);
+  if (cx.out.json())
+    print_json(cx, Json::object().set("version", ZKSH_VERSION));
+  else
+    cx.out.line("ZooKeeper CLI version: zksh {}", ZKSH_VERSION);
   return status::ok;
 }
 

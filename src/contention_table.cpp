@@ -1,6 +1,7 @@
 // ContentionTable: what a contention came to, for people to read, beside another one.
 #include "contention_table.h"
 
+#include "json.h"
 #include "time_text.h"
 
 #include <fmt/format.h>
@@ -140,6 +141,18 @@ std::vector<std::string> contention_figures(const std::vector<ContentionSummary>
         return spread.count == 0 ? "-" : microseconds(spread.*part);
       });
   return lines;
+}
+
+std::string contention_json(const ContentionSummary& summary) {
+  std::string text;
+  for (const auto& line : contention_figures({summary})) {
+    const auto tab = line.find('\t');
+    const auto key = line.substr(0, tab);
+    const auto figure = line.substr(tab + 1);
+    const auto value = key == "recipe" ? Json(figure).text() : figure == "-" ? "null" : figure;
+    text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",", key, value);
+  }
+  return '{' + text + '}';
 }
 
 std::string compared(const ContentionSummary& first, const ContentionSummary& second) {

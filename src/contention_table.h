@@ -27,6 +27,9 @@ std::vector<std::string> contention_table(const std::vector<ContentionSummary>& 
 /// microseconds, "-" for what is not known.
 std::vector<std::string> contention_figures(const std::vector<ContentionSummary>& summaries);
 
+/// The same figures as an object of JSON, on one line; null for what is not known.
+std::string contention_json(const ContentionSummary& summary);
+
 /// How much more the second one costs, in a sentence; empty when there is nothing to compare.
 std::string compared(const ContentionSummary& first, const ContentionSummary& second);
 

@@ -1,5 +1,6 @@
 // LockHold: a zksh behind the shell that holds a lock.
 #include "fd.h"
+#include "json.h"
 #include "lock_hold.h"
 #include "process.h"
 
@@ -115,7 +116,10 @@ class Holder {
     pass_on_errors_left();
     if (stopping) throw Cancelled();
     if (node_.empty()) return ended_.value_or(status::failure);
-    cx_.out.line("{} {}", cx_.out.shown(node_), pid_);
+    if (cx_.out.json())
+      cx_.out.line("{}", Json::object().set("node", node_).set("pid", pid_).text());
+    else
+      cx_.out.line("{} {}", cx_.out.shown(node_), pid_);
     return status::ok;
   }
 
@@ -127,8 +131,10 @@ class Holder {
   Program starting(const std::vector<std::string>& command) {
     const std::string program = std::filesystem::read_symlink("/proc/self/exe");
     std::vector<std::string> words{"/bin/sh", "-c", starter, "sh", program};
-    for (const auto& word : {std::string("-s"), cx_.client.server(), std::string("-t"),
-                             std::to_string(cx_.client.negotiated_timeout())})
+    // Its node is read here, whatever the configuration says of formats.
+    for (const auto& word :
+         {std::string("-s"), cx_.client.server(), std::string("-t"),
+          std::to_string(cx_.client.negotiated_timeout()), std::string("--output=plain")})
       words.push_back(word);
     Program sh{.words = {},
                .redirections = {{STDIN_FILENO, null_.get()},

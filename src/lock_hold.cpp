@@ -3,6 +3,7 @@
 
 #include "fd.h"
 #include "held_lock.h"
+#include "json.h"
 #include "lock_text.h"
 #include "token_file.h"
 
@@ -87,7 +88,10 @@ int hold_lock(Context& cx, LockTable& table, Lock& lock, const LockHold& hold) {
   const auto until = end_of(hold);
   const auto holding = lock.status().holding;
   if (!hold.token_file.empty()) write_token_file(hold.token_file, tokens_text(holding));
-  cx.out.line("{}", cx.out.shown(holding.nodes.front()));
+  if (cx.out.json())
+    cx.out.line("{}", Json::object().set("node", holding.nodes.front()).text());
+  else
+    cx.out.line("{}", cx.out.shown(holding.nodes.front()));
   bool stopped = false;
   {
     const bool in_script = cx.input == Input::Arguments || cx.input == Input::Text;
