@@ -3,6 +3,8 @@
 #include "lock_table.h"
 #include "transaction.h"
 
+#include <chrono>
+
 namespace zksh {
 namespace {
 
@@ -14,6 +16,9 @@ int run(Context& cx, const Args& /*a*/) {
   if (const auto dropped = cx.transaction.drop()) cx.out.err_line("{}", dropped_text(*dropped));
   cx.locks.end_programs(cx.stop);
   cx.client.close();
+  // What becomes of each is told, and kept for `locks`, before the next command looks.
+  const auto deadline = Clock::now() + std::chrono::seconds(1);
+  for (const auto& lock : cx.locks.locks()) cx.locks.await_gone(*lock, deadline, cx.stop);
   return status::ok;
 }
 
@@ -23,8 +28,10 @@ extern const Command close_command = make_command<Args>(
     {.name = "close",
      .group = "Session",
      .summary = "End the session",
-     .details = "Its ephemerals go at once. Programs that run under its locks are ended first. The "
-                "shell stays; `connect` opens another session.",
+     .details =
+         "Its ephemerals go at once, and so do its locks: `locks` tells which, until `unlock` "
+         "takes note of it. Programs that run under them are ended first. The shell stays; "
+         "`connect` opens another session.",
      .examples = {{"close", "End the session."}},
      .zkcli_syntax = "",
      .optionless = true,

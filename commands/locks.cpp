@@ -254,6 +254,7 @@ extern const Command locks_command = make_command<Args>(
                   {"locks -r /app", "Every lock below a path, one a line."},
                   {"locks -o json /app", "For programs."},
                   {"locks", "The locks of this shell."}},
+     .needs = Needs::Nothing,
      .strict = true,
      .pages = true,
      .endless = {"--watch"}},

@@ -32,7 +32,8 @@ extern const Command revoke_command = make_command<Args>(
      .details =
          "Writes __REVOKE__ into the holder's node, as Curator's Revoker does. zksh releases then "
          "(see --on-revoke of `lock`), and so do Curator's locks that were made revocable; others "
-         "go on.\n\n"
+         "go on. By its node a contender that waits can be asked: when its turn comes, zksh "
+         "leaves.\n\n"
          "With --force the node is removed when it has not gone within the time of -w (at once "
          "without -w). Its owner may believe that it holds the lock until it looks: two can work "
          "at a time then, but for a resource that checks fencing tokens. Status 1: not released in "

@@ -88,7 +88,9 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
          "time");
   o.text("--on-revoke", a.on_revoke,
          "When somebody asks for the lock (`revoke`): release (the default; a program is told to "
-         "end first), ignore, or a command for $SHELL -c.",
+         "end first; who is asked while it waits does not take it, with status 75), ignore, or a "
+         "command "
+         "for $SHELL -c.",
          "what");
   o.suggest({"release", "ignore"});
   o.flag("--guard", a.guard,
@@ -105,7 +107,9 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
            "How the lock's node is made when it is missing; a container goes when it is empty.");
   o.flag("--no-requeue", a.no_requeue,
          "Fail with status 76 when the place in the queue is lost, instead of queueing again.");
-  o.flag("--nest", a.nest, "When this shell holds it already, count once more.");
+  o.flag("--nest", a.nest,
+         "When this shell holds it already, count once more. Refused when what it holds is not "
+         "what is asked for (read, not write; fewer leases), or ends with its program or --hold.");
   o.flag("-q,--quiet", a.quiet, "Say nothing of waiting, acquiring and releasing.");
   o.flag("-v,--verbose", a.verbose, "Explain each step as it happens: requests, watches, events.");
   o.program(a.program, "A program to run while the lock is held; its status is passed on.");

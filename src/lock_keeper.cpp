@@ -43,6 +43,11 @@ class LockKeeper {
       co_return;
     }
     const Strand::Shield shield(lock_.strand_);  // from here on it is the wishes that count
+    const bool asked = co_await asked_meanwhile();
+    if (asked) {
+      co_await decline();
+      co_return;
+    }
     begin_to_hold();
     co_await hold();
     if (lost_.empty())
@@ -93,6 +98,37 @@ class LockKeeper {
       status.reason = reason;
       status.error = error;
     });
+  }
+
+  /// Whether somebody has asked for the release while it waited: what would be begun now would be
+  /// ended at once. Its own watch would tell earlier, but a contender has one, on who is before it.
+  Flow<bool> asked_meanwhile() {
+    const auto stage = lock_.status().stage;
+    if (stage != LockStage::Waiting || lock_.plan_.on_revoke != OnRevoke::Release) co_return false;
+    std::vector<Pending<Node>> questions;
+    const auto nodes = recipe_->holding().nodes;
+    questions.reserve(nodes.size());
+    for (const auto& node : nodes) questions.push_back(client_.start_get(node, Watch::none()));
+    bool asked = false;
+    for (const auto& question : questions) {
+      const auto outcome = co_await lock_.strand_.answer(question);
+      asked = asked || (outcome.code == code::ok && asks_for_release(outcome.value.data));
+    }
+    co_return asked;
+  }
+
+  /// Gives back what it has come to hold, as if it had never been.
+  Flow<> decline() {
+    change([](LockStatus& status) { status.revoked = true; });
+    try {
+      co_await recipe_->release();
+    } catch (const Error&) {
+      // The end of the session does it.
+    }
+    const auto refusal = std::make_exception_ptr(
+        LockBusy(lock_.name() + ": asked to release while it waited; it is not taken"));
+    end(LockEnd::Refused, {}, refusal);
+    if (lock_.plan_.background) say_refusal(refusal);
   }
 
   /// Under somebody's reporting: a background lock has nobody else to tell.

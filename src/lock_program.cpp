@@ -255,6 +255,7 @@ class LockedProgram {
     }
     terminal_.take_back();
     terminal_.restore_modes();
+    warn_of_stop();
     const bool stopped = ProgramTerminal::stop_group();
     if (!stopped && wants) return false;  // nobody will ever give it one
     const auto now = view();
@@ -268,6 +269,18 @@ class LockedProgram {
     act(step, now);
     await_continued();
     return true;
+  }
+
+  /// Nothing keeps the session alive then.
+  void warn_of_stop() {
+    const auto warning = ProgramTerminal::is_job() ? table_.stop_warning() : "";
+    if (warning.empty()) return;
+    table_.say(warning);
+    try {
+      cx_.out.await_printed(Clock::now() + 1s);
+    } catch (const Cancelled&) {
+      // zksh is to end: supervise sees to it once it is continued.
+    }
   }
 
   /// Else the stop would be seen a second time.

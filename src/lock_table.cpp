@@ -203,6 +203,14 @@ std::string LockTable::summary() const {
   return text;
 }
 
+std::string LockTable::stop_warning() const {
+  const auto locked = summary();
+  if (locked.empty()) return "";
+  const std::chrono::milliseconds timeout(client_.negotiated_timeout());
+  return fmt::format("warning: {}; while zksh is stopped, that lasts for {:g} s at most", locked,
+                     std::chrono::duration<double>(timeout).count());
+}
+
 void LockTable::forget(const Lock& lock) {
   monitor_.change([&](const Monitor::Held& held) {
     std::erase_if(locks_(held), [&](const auto& other) {

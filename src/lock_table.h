@@ -165,6 +165,9 @@ class LockTable {
   /// it is held until it was given back. One that was lost guards until `unlock` takes note of it:
   /// writes must not go through again without a word.
   GuardedClient::Guards guards(const Monitor::Held& held) const;
+  /// For who is about to stop this process: that the locks last for the session timeout at most.
+  /// Empty when none is held.
+  std::string stop_warning() const;
   /// "locked /a, /b" or "": for the prompt.
   std::string summary() const;
 

@@ -8,18 +8,6 @@
 #include <unistd.h>
 
 namespace zksh {
-namespace {
-
-/// Whether there is a shell with job control above us: the first ancestor outside our process group
-/// is in our session. Otherwise the group is orphaned, and stopped for good once it is stopped.
-bool is_job() {
-  const pid_t group = getpgrp();
-  pid_t ancestor = getppid();
-  while (ancestor > 0 && getpgid(ancestor) == group) ancestor = parent_of(ancestor);
-  return ancestor > 0 && getsid(ancestor) == getsid(0);
-}
-
-}  // namespace
 
 ProgramTerminal::ProgramTerminal(bool wanted) {
   if (!wanted) return;
@@ -66,6 +54,15 @@ void ProgramTerminal::restore_modes() {
 bool ProgramTerminal::drawn_on() const {
   termios modes{};
   return lent() && tcgetattr(fd_.get(), &modes) == 0 && (modes.c_lflag & ICANON) == 0;
+}
+
+/// Whether there is a shell with job control above us: the first ancestor outside our process group
+/// is in our session. Otherwise the group is orphaned, and stopped for good once it is stopped.
+bool ProgramTerminal::is_job() {
+  const pid_t group = getpgrp();
+  pid_t ancestor = getppid();
+  while (ancestor > 0 && getpgid(ancestor) == group) ancestor = parent_of(ancestor);
+  return ancestor > 0 && getsid(ancestor) == getsid(0);
 }
 
 bool ProgramTerminal::stop_group() {

@@ -41,6 +41,8 @@ class ProgramTerminal {
   /// continued. False, and nothing happens, when nobody could continue them: when zksh is not the
   /// job of a shell.
   static bool stop_group();
+  /// Whether stop_group would stop anything.
+  static bool is_job();
 
  private:
   bool in_foreground() const;

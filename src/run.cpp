@@ -21,6 +21,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -57,6 +58,11 @@ class Supervisor {
         printer_(printer),
         questions_(questions) {}
 
+  /// `warning` is asked before the process is stopped by the terminal, for a line about that.
+  void warn_before_stop(std::function<std::string()> warning) {
+    stop_warning_ = std::move(warning);
+  }
+
   /// The job's status, or what ended it: 128 + signal, or 1 when stdout could not be written. A
   /// signal that a program took did not end the job.
   int run(std::function<int(std::stop_token)> body) {
@@ -78,6 +84,10 @@ class Supervisor {
     events.end = end;
     events.suspend = [&] {
       questions_.suspend();
+      if (const auto warning = stop_warning_ ? stop_warning_() : ""; !warning.empty()) {
+        queue_.add(Stream::Err, warning + '\n');
+        printer_.flush([&](int fd) { return loop_.await_writable(fd); });
+      }
       Loop::stop_process();
       questions_.resume();
     };
@@ -105,6 +115,7 @@ class Supervisor {
   OutputQueue& queue_;
   Printer& printer_;
   Questions& questions_;
+  std::function<std::string()> stop_warning_;
 };
 
 int run_sources(Interpreter& interpreter, Output& out, const Arguments& arguments,
@@ -230,7 +241,9 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
                                          .sandbox = sandbox,
                                          .current = current,
                                          .transaction = transaction};
+  base.supervisor.warn_before_stop([&locks] { return locks.stop_warning(); });
   const int result = run_commands(base, around, arguments);
+  base.supervisor.warn_before_stop({});
   locks.close(leave_patience);
   session.close();
   base.printer.flush([&](int fd) { return base.loop.await_writable(fd); });

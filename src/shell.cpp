@@ -295,13 +295,9 @@ void Shell::suspend() {
 
 /// While zksh is stopped, nothing keeps its session alive.
 void Shell::warn_of_locks() {
-  const auto locked = around_.locks.summary();
-  if (locked.empty()) return;
-  const std::chrono::milliseconds timeout(around_.client.negotiated_timeout());
-  around_.queue.add(
-      Stream::Err,
-      fmt::format("warning: {}; while zksh is stopped, that lasts for {:g} s at most\n", locked,
-                  std::chrono::duration<double>(timeout).count()));
+  const auto warning = around_.locks.stop_warning();
+  if (warning.empty()) return;
+  around_.queue.add(Stream::Err, warning + '\n');
   printer_.flush([this](int fd) { return loop_.await_writable(fd); });
 }
 

@@ -23,6 +23,11 @@ termios.tcsetattr(0, termios.TCSADRAIN, before)
 """
 
 
+# Nothing keeps a lock while zksh is stopped.
+STOP_WARNING = (r"warning: locked /l; while zksh is stopped, that lasts for \d+ s at most\s+"
+                r"\[1\]\+  Stopped")
+
+
 class LockTerminal(ShellTest):
     def setUp(self):
         super().setUp()
@@ -92,6 +97,7 @@ class LockTerminal(ShellTest):
         self.wait_ready(screen)
         screen.keys("C-z")
         screen.wait_for("Stopped")
+        self.assertRegex(screen.text(), STOP_WARNING)
         self.wait_prompted(screen)
         screen.type("fg\n")
         screen.wait_for(lambda s: s.lines()[-1].startswith(ZKSH))
@@ -99,6 +105,16 @@ class LockTerminal(ShellTest):
         screen.keys("b")
         screen.wait_for("key b")
         screen.keys("q")
+        self.wait_nodes(0)
+
+    def test_suspended_while_it_holds(self):
+        screen = self.in_shell(f"{shlex.quote(ZKSH)} -s {self.connect} lock -q /l --hold")
+        screen.wait_for("/l/_c_")
+        screen.keys("C-z")
+        screen.wait_for("Stopped")
+        self.assertRegex(screen.text(), STOP_WARNING)
+        screen.type("fg\n")
+        screen.keys("C-d")
         self.wait_nodes(0)
 
     def test_suspended_for_longer_than_the_session(self):
