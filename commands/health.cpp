@@ -72,15 +72,15 @@ void print_table(Context& cx, const Health& health) {
   add("role", false, [](Member m) { return cell(m.role); });
   const auto zxid = add("zxid", true, zxid_text);
   add("behind", true, [](Member m) { return cell(m.behind); });
-  add("conns", true, [](Member m) { return cell(m.connections); });
-  add("pending", true, [](Member m) { return cell(m.outstanding); });
-  add("avg/max ms", true, latency_text);
+  const auto connections = add("conns", true, [](Member m) { return cell(m.connections); });
+  const auto pending = add("pending", true, [](Member m) { return cell(m.outstanding); });
+  const auto latency = add("avg/max ms", true, latency_text);
   const auto version = add("version", false, [](Member m) { return cell(m.version); });
   table.set_elastic(add("state", false, state_text));
   std::size_t columns = 0;
   if (cx.out.style().out_is_terminal) {
     constexpr std::size_t least_state = 20;
-    for (const auto column : {version, id, zxid})
+    for (const auto column : {version, id, zxid, pending, connections, latency})
       if (table.width(least_state) > terminal_size().columns) table.drop(column);
     // Numbers are never cut; a line that is too long wraps.
     columns = std::max(terminal_size().columns, table.width(least_state));

@@ -7,8 +7,8 @@
 
 namespace zksh {
 
-/// Parses `scheme:id:perms[,…]`; what is wrong with a part is told on stderr and the part left out,
-/// as zkCli does. The result may be empty.
+/// Parses `scheme:id:perms[,…]`. Throws Error for what is wrong with a part; on piped input it is
+/// told on stderr and the part left out, as zkCli does, and the result may be empty.
 Acl acl_argument(Context& cx, const std::string& text);
 
 /// Throws ZkError{invalid_acl} for an empty ACL, in the words of zkCli: the Java client sends none.

@@ -19,9 +19,10 @@ struct Elsewhere {
   std::string_view word;
   std::string_view command;
 };
-constexpr std::array<Elsewhere, 10> elsewhere{{{"?", "help"},
+constexpr std::array<Elsewhere, 11> elsewhere{{{"?", "help"},
                                                {"cat", "get"},
                                                {"dir", "ls"},
+                                               {"exists", "check"},
                                                {"ll", "ls"},
                                                {"man", "help"},
                                                {"mkdir", "create"},

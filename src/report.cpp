@@ -65,8 +65,9 @@ void report_error(Output& out, const Error& error) {
 void report_usage(Output& out, const std::string& name, const Command& command,
                   const UsageError& error) {
   if (out.style().format == Format::Json) return report_error(out, error);
-  print(out, fmt::format("{}: {}\nusage: {} {}", name, without_secrets(error.what()), name,
-                         short_syntax(command)));
+  const auto syntax = short_syntax(command);
+  print(out, fmt::format("{}: {}\nusage: {}{}{}", name, without_secrets(error.what()), name,
+                         syntax.empty() ? "" : " ", syntax));
 }
 
 }  // namespace zksh

@@ -18,6 +18,7 @@ struct Lines {
   std::string name;  ///< the source's, for messages
   std::function<bool(std::string&)> next;
   std::function<bool()> last;  ///< whether there is surely none left
+  bool own = false;            ///< of a script for zksh, not of what zkCli could be fed, too
 };
 
 /// Runs the lines of a source and keeps count. One that a signal cut short is no success.
@@ -31,7 +32,11 @@ int run_lines(Interpreter& interpreter, Output& out, const Lines& lines, bool ke
     const int result = interpreter.run_line(line);
     if (result == status::ok) continue;
     if (first_failure == status::ok) first_failure = result;
-    if (keep_going) continue;
+    if (keep_going) {
+      if (lines.own && !out.json())
+        out.err_line("{}:{}: failed (status {})", lines.name, number, result);
+      continue;
+    }
     if (!lines.name.empty() && !stop.stop_requested() && !interpreter.ended_by())
       out.err_line("{}:{}: stopped at the first failure (status {}); --keep-going goes on",
                    lines.name, number, result);
@@ -54,7 +59,8 @@ int run_text(Interpreter& interpreter, Output& out, const std::string& text, boo
   return run_lines(interpreter, out,
                    {.name = commands.size() > 1 ? "-c" : "",
                     .next = next,
-                    .last = [&] { return at == commands.size(); }},
+                    .last = [&] { return at == commands.size(); },
+                    .own = commands.size() > 1},
                    keep_going, stop);
 }
 
@@ -75,7 +81,8 @@ int run_script(Interpreter& interpreter, Output& out, const ScriptSource& source
     return run_lines(interpreter, out,
                      {.name = name,
                       .next = [&](std::string& line) { return reader.next(line); },
-                      .last = [] { return false; }},
+                      .last = [] { return false; },
+                      .own = from_file},
                      keep_going, stop);
   });
 }

@@ -23,8 +23,9 @@ class Scripts(SessionTest):
         script = self.script("create /a x", "get /none", "create /b x", "gte", "get /b")
         status, out, err = self.run_zksh("--keep-going", "-f", script)
         self.assertEqual((status, out), (4, "x\n"))
-        self.assertEqual(err.splitlines()[:3],
-                         ["Created /a", "Node does not exist: /none", "Created /b"])
+        self.assertEqual(err.splitlines()[:4],
+                         ["Created /a", "Node does not exist: /none",
+                          f"{script}:2: failed (status 4)", "Created /b"])
 
     def test_commands_and_files_in_their_order(self):
         script = self.script("set /a two", "get /a")
