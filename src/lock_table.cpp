@@ -90,7 +90,7 @@ namespace {
 
 /// Gone, and nobody has to be told: the table's thread has only not come to forget it yet.
 bool is_over(const LockStatus& status) {
-  return status.stage == LockStage::Gone && status.end != LockEnd::Lost;
+  return status.stage == LockStage::Gone && (status.end != LockEnd::Lost || status.forgotten);
 }
 
 std::string already(const Lock& lock, const LockStatus& status, const std::string& path) {
@@ -179,8 +179,8 @@ GuardedClient::Guards LockTable::guards(const Monitor::Held& held) const {
   GuardedClient::Guards all;
   for (const auto& lock : locks_(held)) {
     const auto& status = lock->status(held);
-    const bool guards = status.stage == LockStage::Gone ? status.end == LockEnd::Lost
-                                                        : status.stage >= LockStage::Held;
+    const bool guards =
+        status.stage == LockStage::Gone ? !is_over(status) : status.stage >= LockStage::Held;
     if (!lock->plan().guard || !guards) continue;
     for (const auto& node : status.holding.nodes)
       all.push_back({.node = node, .lock = lock->name()});
@@ -213,9 +213,9 @@ std::string LockTable::stop_warning() const {
 
 void LockTable::forget(const Lock& lock) {
   monitor_.change([&](const Monitor::Held& held) {
-    std::erase_if(locks_(held), [&](const auto& other) {
-      return other.get() == &lock && other->stage(held) == LockStage::Gone;
-    });
+    for (const auto& other : locks_(held))
+      if (other.get() == &lock && lock.stage(held) == LockStage::Gone)
+        other->status_(held).forgotten = true;
   });
 }
 
@@ -279,9 +279,7 @@ void LockTable::serve(const std::stop_token& stop) {
       if (!lock->strand_.ended()) lock->strand_.go_on();
     monitor_.look([&](const Monitor::Held& held) {
       std::erase_if(locks_(held), [&](const auto& lock) {
-        const auto& status = lock->status(held);
-        return status.stage == LockStage::Gone && status.end != LockEnd::Lost &&
-               lock->strand_.ended();
+        return is_over(lock->status(held)) && lock->strand_.ended();
       });
     });
   }

@@ -44,8 +44,9 @@ struct LockStatus {
   BootClock::time_point safe_until{};  ///< no server gives the lock away before that
   bool revoked = false;                ///< somebody asked for it to be released
   bool occupied = false;               ///< a program runs under it
-  bool unwanted = false;  ///< that program is to end: this shell wants to give the lock back
-  int nested = 1;         ///< times that it was locked by this shell
+  bool unwanted = false;   ///< that program is to end: this shell wants to give the lock back
+  int nested = 1;          ///< times that it was locked by this shell
+  bool forgotten = false;  ///< of Lost: its owner knows; what is left of it is still removed
   std::optional<LockEnd> end{};
   std::string reason{};        ///< of Lost, for people: "the session expired"
   std::exception_ptr error{};  ///< of Refused
@@ -148,7 +149,9 @@ class LockTable {
   std::vector<std::shared_ptr<Lock>> locks() const;
   /// The lock with this path, or with a node of this path; null when there is none.
   std::shared_ptr<Lock> find(const std::string& path) const;
-  /// Takes a lock that was lost off the list of those that `unlock` must be told of.
+  /// Takes a lock that was lost off the list of those that `unlock` must be told of. Its nodes,
+  /// which keep others waiting for nobody while the session lasts, are removed all the same when a
+  /// server answers again.
   void forget(const Lock& lock);
 
   /// For who is about to end the session by hand: ends the programs that run under locks and gives

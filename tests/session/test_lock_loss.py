@@ -6,6 +6,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lock_case import LossTest  # noqa: E402
 from proxy import Proxy  # noqa: E402
+from znodes import Znodes  # noqa: E402
 
 
 class NobodyAnswers(LossTest):
@@ -43,6 +44,25 @@ class NobodyAnswers(LossTest):
         self.wait_said(holder, "suspended /l")
         self.send(holder, b"unlock\n")
         self.wait_said(holder, "still held /l  1 more to unlock")
+
+    def test_nothing_is_left_of_it_when_the_session_lives_on(self):
+        """Servers that were all away give the sessions time again. Nobody may wait behind a lost lock then."""
+        ways = [("/l", b"lock /l\n"), ("/m", b"lock /m -- sh -c 'exec sleep 1000'\n")]
+        for path, line in ways:
+            with self.subTest(line=line):
+                holder = self.start("--keep-going", "-t", "2000", bufsize=0)
+                self.send(holder, line)
+                self.wait_said(holder, f"acquired {path}")
+                self.server.kill()
+                self.wait_said(holder, f"lost {path}: ")
+                if path == "/l":
+                    self.send(holder, b"unlock /l\n")
+                    self.wait_said(holder, "/l was lost: ")
+                self.server.start()
+                self.znodes = Znodes(self.server.address)
+                self.addCleanup(self.znodes.connection.close)
+                self.wait_said(holder, "connected again; the session is the same")
+                self.wait_contenders(0, path)
 
     def test_kill_instead_of_term(self):
         holder, _ = self.start_holder("--on-lost", "kill", options=["-t", "2000"])
