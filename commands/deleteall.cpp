@@ -166,6 +166,16 @@ int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
   return removal.failure->exit_status();
 }
 
+int remove_one(Context& cx, const std::string& path) {
+  try {
+    cx.client.remove({.path = path}, cx.stop);
+  } catch (const ZkError& error) {
+    if (error.code() != code::not_empty || cx.input != Input::Terminal || cx.out.json()) throw;
+    throw ZkError(error, " (rm -r removes it and all below)");
+  }
+  return status::ok;
+}
+
 int run(Context& cx, const Args& a) {
   const auto batch = batch_size(a);
   const auto limits = a.limits.limits();
@@ -173,11 +183,7 @@ int run(Context& cx, const Args& a) {
   auto paths = cx.resolve_all(cx.input == Input::Pipe ? std::vector{a.paths.front()} : a.paths);
   if (!a.force) refuse_roots(paths);
   if (cx.words.front() == "rm" && !a.recursive) {
-    const auto remove = [&](const std::string& path) {
-      cx.client.remove({.path = path}, cx.stop);
-      return status::ok;
-    };
-    return each_node(cx, paths, remove);
+    return each_node(cx, paths, [&](const std::string& path) { return remove_one(cx, path); });
   }
   NodeFailures failures(cx);
   if (cx.rehearsal) {

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "listing.h"
 #include "node_json.h"
+#include "quoting.h"
 #include "value.h"
 #include "value_change.h"
 
@@ -68,6 +69,15 @@ int print(Context& cx, bool with_stat, const std::string& path, const Stat& stat
   return status::ok;
 }
 
+/// At the prompt the next step is told, too.
+void tell_next_step(const Context& cx, const ZkError& error) {
+  if (cx.input != Input::Terminal || cx.out.json()) return;
+  if (error.code() == code::no_node && error.path() != "/")
+    throw ZkError(error, " (create makes it)");
+  if (error.code() == code::bad_version)
+    throw ZkError(error, fmt::format(" (`stat {}` shows its version)", as_word(error.path())));
+}
+
 Sent run(Context& cx, const Args& a) {
   const auto op = set_op(cx, a);
   if (a.if_value) {
@@ -80,7 +90,12 @@ Sent run(Context& cx, const Args& a) {
   const auto pending = cx.client.start_set(op);
   return {op.path, pending,
           [&cx, pending, stat = a.stat, path = op.path, bytes = op.data.value_or("").size()] {
-            return print(cx, stat, path, cx.client.written(pending, path, bytes, cx.stop));
+            try {
+              return print(cx, stat, path, cx.client.written(pending, path, bytes, cx.stop));
+            } catch (const ZkError& error) {
+              tell_next_step(cx, error);
+              throw;
+            }
           }};
 }
 

@@ -275,8 +275,10 @@ class LockedProgram {
   void warn_of_stop() {
     const auto warning = ProgramTerminal::is_job() ? table_.stop_warning() : "";
     if (warning.empty()) return;
-    table_.say(warning);
+    // Behind the ^Z that the terminal has shown.
+    const auto* const gap = cx_.out.style().err_is_terminal ? "\n" : "";
     try {
+      cx_.out.err(fmt::format("{}{}\n", gap, cx_.out.shown_in_error(warning)));
       cx_.out.await_printed(Clock::now() + 1s);
     } catch (const Cancelled&) {
       // zksh is to end: supervise sees to it once it is continued.

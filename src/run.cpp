@@ -85,7 +85,8 @@ class Supervisor {
     events.suspend = [&] {
       questions_.suspend();
       if (const auto warning = stop_warning_ ? stop_warning_() : ""; !warning.empty()) {
-        queue_.add(Stream::Err, warning + '\n');
+        // Behind the ^Z that the terminal has shown.
+        queue_.add(Stream::Err, (isatty(STDERR_FILENO) ? "\n" : "") + warning + '\n');
         printer_.flush([&](int fd) { return loop_.await_writable(fd); });
       }
       Loop::stop_process();

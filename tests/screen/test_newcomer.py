@@ -30,6 +30,11 @@ class Newcomer(ShellTest):
         self.run_line(screen, "create /a/b", 2)
         self.assertEqual(self.run_line(screen, "delete /a", 3),
                          ["Node not empty: /a (deleteall removes it and all below)"])
+        self.assertEqual(self.run_line(screen, "rm /a", 4),
+                         ["Node not empty: /a (rm -r removes it and all below)"])
+        self.assertEqual(self.run_line(screen, "set /b x", 5), ["Node does not exist: /b (create makes it)"])
+        self.assertEqual(self.run_line(screen, "set -v 9 /a x", 6),
+                         ["version No is not valid : /a (`stat /a` shows its version)"])
 
     def test_a_tree_begins_at_the_current_node(self):
         screen = self.start()
