@@ -88,8 +88,10 @@ class Connecting(SessionTest):
         self.assertEqual(self.run_zksh("create", "/a", "x")[0], 0)
         self.assertEqual(self.znodes.get(self.root + "/a"), b"x")
         self.assertEqual(self.run_zksh("get", "/", server=self.connect + "/a"), (0, "x\n", ""))
-        self.assertEqual(self.run_zksh("get", "/", server=self.connect + "/b"),
-                         (4, "", "Node does not exist: /\n"))
+        status, out, err = self.run_zksh("get", "/", server=self.connect + "/b")
+        self.assertEqual((4, ""), (status, out))
+        self.assertEqual("Node does not exist: / (the chroot {0}/b of the connect string does not exist; "
+                         "`zksh -s {1} create -p {0}/b` makes it)\n".format(self.root, self.server.address), err)
 
 
 class Lost(SessionTest):
