@@ -13,6 +13,7 @@
 #include "time_text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <unistd.h>
@@ -233,6 +234,19 @@ std::vector<std::string> json_lines(const std::vector<ContentionSummary>& summar
   return lines;
 }
 
+/// Side by side, or below one another on a terminal that is too narrow for that.
+std::vector<std::string> table_lines(Context& cx, const std::vector<ContentionSummary>& summaries) {
+  auto lines = contention_table(summaries);
+  const auto widest = std::ranges::max(lines, {}, &std::string::size).size();
+  if (!cx.out.style().out_is_terminal || widest <= terminal_size().columns) return lines;
+  lines.clear();
+  for (const auto& summary : summaries) {
+    if (!lines.empty()) lines.emplace_back();
+    std::ranges::copy(contention_table({summary}), std::back_inserter(lines));
+  }
+  return lines;
+}
+
 void print(Context& cx, const Args& a, const ContentionPlan& plan,
            const std::vector<ContentionTrial>& trials, std::size_t sessions) {
   const bool plain = cx.out.plain();
@@ -243,7 +257,7 @@ void print(Context& cx, const Args& a, const ContentionPlan& plan,
   if (for_people) print_heading(cx, plan, sessions);
   for (const auto& line : cx.out.json() ? json_lines(summaries)
                           : plain       ? contention_figures(summaries)
-                                        : contention_table(summaries))
+                                        : table_lines(cx, summaries))
     cx.out.line("{}", line);
   const auto not_counted =
       std::ranges::find_if(trials, [](const auto& trial) { return !trial.not_counted.empty(); });

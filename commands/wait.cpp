@@ -67,7 +67,9 @@ std::string unmet(const Args& a, const NodeState& node) {
   if (!node.known) return "no server has told how it is";
   if (!node.stat) return "it does not exist";
   if (a.gone) return "it exists";
-  if (a.children) return fmt::format("it has {} children", node.stat->num_children);
+  if (a.children)
+    return fmt::format("it has {} {}", node.stat->num_children,
+                       node.stat->num_children == 1 ? "child" : "children");
   return node.value ? "its value does not match" : "its value is null";
 }
 

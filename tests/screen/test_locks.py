@@ -93,6 +93,16 @@ class LiveLocks(ShellTest):
         self.wait_not_wrapped(screen)
         screen.wait_for(lambda s: any(line.startswith("2  waits") and line.endswith("#1") for line in s.lines()))
 
+    def test_tables_on_a_narrow_screen(self):
+        screen = self.start(width=60, height=60, ZKSH_PAGER="cat")
+        screen.type("contend /l -n 2 --compare\n")
+        self.wait_prompt(screen, 1)
+        names = [line.split()[0] for line in screen.lines() if line.startswith(("acquire,", "handoff "))]
+        self.assertEqual(names, ["handoff", "acquire,"] * 2)
+        screen.type("health\n")
+        self.wait_prompt(screen, 2)
+        self.assertRegex(screen.text(), r"(?m)^server +role +behind .* state$")
+
     def test_a_window_that_is_made_larger(self):
         self.join("alice")
         screen = self.watch(width=60)
