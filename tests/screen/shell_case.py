@@ -4,6 +4,7 @@ import re
 import shutil
 import sys
 import tempfile
+import termios
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -109,6 +110,16 @@ class ShellTest(unittest.TestCase):
         typed = max(i for i, shown in enumerate(map(without_status, lines))
                     if shown.startswith("[zk: ") and f") {number}] " in shown)
         return lines[typed + 1:-1]
+
+    @staticmethod
+    def wait_running(screen):
+        """Nothing shows that a command runs but the cursor below its line, and the terminal's own echo: a key
+        that comes before belongs to the line editor still."""
+        terminal = os.open(screen._format("#{pane_tty}"), os.O_RDONLY | os.O_NOCTTY)
+        try:
+            screen.wait_for(lambda s: s.cursor()[0] == 0 and termios.tcgetattr(terminal)[3] & termios.ECHO)
+        finally:
+            os.close(terminal)
 
     def wait_gone(self, path, limit=5):
         """The node goes long before its session could time out."""

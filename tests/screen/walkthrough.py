@@ -180,7 +180,7 @@ class Player:
             if self.live.get(letter):
                 continue
             left = [row for row in self.rows(letter)[self.seen[letter]:]
-                    if row and not re.fullmatch(r"\[zk: [^\]]*\]|\$", row)]
+                    if row and not re.fullmatch(r"\[zk: [^\]]*\]|\$|%", row)]  # "%": a prompt is being drawn
             if left:
                 raise AssertionError(f"line {number}: terminal {letter} says more:\n" + "\n".join(left))
 
