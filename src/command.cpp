@@ -94,18 +94,38 @@ void parse_words(Input input, Options& options, std::vector<std::string> words, 
   options.parse(words);
 }
 
-void refuse_surplus(Input input, const Options& options, bool strict) {
-  if (options.surplus().empty() || (input == Input::Pipe && !strict)) return;
+namespace {
+
+constexpr const char* only_at_prompt = "only a line at the prompt runs in the background";
+
+/// zkCli's whole answer to wrong words on piped lines is the syntax.
+[[noreturn]] void refuse_words(Input input, const std::string& why) {
+  if (input == Input::Pipe) throw SyntaxError(why);
+  throw UsageError(why);
+}
+
+/// The last word of a script's line is a program's, whatever it looks like: where it would mean
+/// something else at the prompt, quotes have to say so.
+void refuse_background(const Context& cx, const std::vector<std::string>& program) {
+  const bool is_line = cx.input == Input::Text || cx.input == Input::Pipe;
+  const bool quoted = std::ranges::find(cx.quoted, "&") != cx.quoted.end();
+  if (!is_line || quoted || program.empty() || program.back() != "&") return;
+  refuse_words(cx.input, fmt::format("{} (for the program, put the & in quotes)", only_at_prompt));
+}
+
+}  // namespace
+
+void refuse_surplus(const Context& cx, const Options& options, bool strict) {
+  refuse_background(cx, options.program_words());
+  if (options.surplus().empty() || (cx.input == Input::Pipe && !strict)) return;
   const bool runs_program = std::ranges::any_of(options.arguments(), [](const Argument& argument) {
     return argument.kind == Argument::Kind::Program;
   });
   const auto& first = options.surplus().front();
-  const auto* const hint = first == "&"   ? "only a line at the prompt runs in the background"
+  const auto* const hint = first == "&"   ? only_at_prompt
                            : runs_program ? "a program goes behind --"
                                           : "a value with blanks wants quotes";
-  const auto text = fmt::format("too many words: \"{}\" is left over ({})", first, hint);
-  if (input == Input::Pipe) throw SyntaxError(text);
-  throw UsageError(text);
+  refuse_words(cx.input, fmt::format("too many words: \"{}\" is left over ({})", first, hint));
 }
 
 std::span<const Command* const> all_commands() {

@@ -175,8 +175,9 @@ struct Command : CommandText {
 };
 
 /// Throws UsageError when words are left over, but on piped input, where they are ignored as by
-/// zkCli; `strict`: there SyntaxError.
-void refuse_surplus(Input input, const Options& options, bool strict);
+/// zkCli; `strict`: there SyntaxError. So also when an unquoted & ends the program of a line: the
+/// prompt would take it for itself.
+void refuse_surplus(const Context& cx, const Options& options, bool strict);
 
 /// Binds a command's words. `optionless`: on piped input a word that looks like an option is none.
 void parse_words(Input input, Options& options, std::vector<std::string> words, bool optionless);
@@ -210,7 +211,7 @@ Command make_command(CommandText text, void (*declare)(Options&, Args&),
     declare_all(options, args, dry_run);
     parse_words(cx.input, options, words, optionless);
     require_rehearsal(cx, dry_run);
-    refuse_surplus(cx.input, options, strict);
+    refuse_surplus(cx, options, strict);
     return use(std::as_const(args));
   };
   const auto begin = [parsed, run](Context& cx, const std::vector<std::string>& words) {

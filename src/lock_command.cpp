@@ -144,7 +144,6 @@ class LockRun {
 
   int run() {
     check_options(o_);
-    refuse_background();
     if (cx_.rehearsal) return rehearse();
     if (o_.detach) return detach_lock(cx_, cx_.words);
     if (o_.nest && nested()) return status::ok;
@@ -163,18 +162,6 @@ class LockRun {
   }
 
  private:
-  /// The last word of a script's line is a program's, whatever it looks like: where it would mean
-  /// something else at the prompt, quotes have to say so.
-  void refuse_background() const {
-    const bool is_line = cx_.input == Input::Text || cx_.input == Input::Pipe;
-    const bool quoted = std::ranges::find(cx_.quoted, "&") != cx_.quoted.end();
-    if (!is_line || quoted || o_.program.empty() || o_.program.back() != "&") return;
-    const auto* const text =
-        "only a line at the prompt runs in the background (for the program, put the & in quotes)";
-    if (cx_.input == Input::Pipe) throw SyntaxError(text);
-    throw UsageError(text);
-  }
-
   /// --dry-run: who is there already.
   int rehearse() {
     for (const auto& path : target_.paths) {

@@ -386,6 +386,10 @@ void Options::parse(const std::vector<std::string>& words) {
 
 const std::vector<std::string>& Options::surplus() const { return impl_->surplus; }
 
+std::vector<std::string> Options::program_words() const {
+  return impl_->program ? *impl_->program : std::vector<std::string>{};
+}
+
 const std::vector<Argument>& Options::arguments() const { return impl_->arguments; }
 
 std::string Options::syntax() const {

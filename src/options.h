@@ -129,6 +129,8 @@ class Options {
   void parse(const std::vector<std::string>& words);
   /// The positional words that no declared argument took.
   const std::vector<std::string>& surplus() const;
+  /// The words of the program; none: no program was given, or none is declared.
+  std::vector<std::string> program_words() const;
 
   const std::vector<Argument>& arguments() const;
   /// "[-s] [-v version] path [data]": derived from the declarations.
