@@ -1,5 +1,5 @@
 // Argument: how one declared argument stands in a usage line.
-#include "options.h"
+#include "argument.h"
 
 namespace zksh {
 
