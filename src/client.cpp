@@ -8,32 +8,6 @@ std::size_t size_of(const Data& data) { return data ? data->size() : 0; }
 
 }  // namespace
 
-Acl open_acl() { return {{.perms = perm::all, .scheme = "world", .id = "anyone"}}; }
-
-std::string_view event_name(Event::Type type) {
-  switch (type) {
-    case Event::Type::Created:
-      return "NodeCreated";
-    case Event::Type::Deleted:
-      return "NodeDeleted";
-    case Event::Type::DataChanged:
-      return "NodeDataChanged";
-    case Event::Type::ChildrenChanged:
-      return "NodeChildrenChanged";
-    case Event::Type::DataWatchRemoved:
-      return "DataWatchRemoved";
-    case Event::Type::ChildWatchRemoved:
-      return "ChildWatchRemoved";
-    case Event::Type::PersistentWatchRemoved:
-      return "PersistentWatchRemoved";
-    case Event::Type::Session:
-      break;
-  }
-  return "None";
-}
-
-bool fits_multi(const CreateOp& op) { return op.mode != CreateMode::Container && op.ttl == 0; }
-
 Pending<Listing> Client::start_names(const std::string& path, const Watch& watch) {
   return std::make_shared<Answer<Listing>>(
       [children = start_children(path, watch)](

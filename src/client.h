@@ -1,214 +1,24 @@
 // Client: the ZooKeeper operations that zksh uses. The seam between zksh and the C client.
 #pragma once
 
+#include "acl.h"
 #include "monitor.h"
-#include "name_list.h"
+#include "operation.h"
+#include "watch.h"
 #include "zk_error.h"
+#include "znode.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace zksh {
-
-/// A znode's metadata, as the server keeps it. Times in milliseconds since 1970 UTC.
-struct Stat {
-  std::int64_t czxid = 0;
-  std::int64_t mzxid = 0;
-  std::int64_t ctime = 0;
-  std::int64_t mtime = 0;
-  std::int32_t version = 0;
-  std::int32_t cversion = 0;
-  std::int32_t aversion = 0;
-  std::int64_t ephemeral_owner = 0;
-  std::int32_t data_length = 0;
-  std::int32_t num_children = 0;
-  std::int64_t pzxid = 0;
-};
-
-/// A znode's value: bytes, or null, which is not the same as empty.
-using Data = std::optional<std::string>;
-
-struct Node {
-  Data data;
-  Stat stat;
-};
-
-struct Children {
-  std::vector<std::string> names;  ///< in the server's order
-  Stat stat;                       ///< the parent's
-};
-
-/// As Children, of any number.
-struct Listing {
-  NameList names;  ///< in the server's order
-  Stat stat;       ///< the parent's
-};
-
-namespace perm {
-inline constexpr int read = 1;
-inline constexpr int write = 2;
-inline constexpr int create = 4;
-inline constexpr int remove = 8;
-inline constexpr int admin = 16;
-inline constexpr int all = 31;
-}  // namespace perm
-
-struct AclEntry {
-  int perms = 0;
-  std::string scheme;
-  std::string id;
-
-  bool operator==(const AclEntry&) const = default;
-};
-using Acl = std::vector<AclEntry>;
-
-/// world:anyone with every permission.
-Acl open_acl();
-
-struct NodeAcl {
-  Acl acl;
-  Stat stat;
-};
-
-/// Who a session is to the servers: what they compare with the entries of an ACL.
-struct Identity {
-  std::string scheme;
-  std::string id;  ///< of digest: the user, a colon and a hash; never the password
-
-  bool operator==(const Identity&) const = default;
-};
-
-/// What makes a session to be somebody: of digest, a user, a colon and the password.
-struct Credential {
-  std::string scheme;
-  std::string secret;
-
-  bool operator==(const Credential&) const = default;
-};
-
-/// A change of the ensemble's members: some come and some go, or all are named anew.
-struct Reconfiguration {
-  std::optional<std::string> joining{};  ///< "server.4=HOST:PORT:PORT;PORT", separated by commas
-  std::optional<std::string> leaving{};  ///< numbers of servers, separated by commas
-  std::optional<std::string> members{};  ///< as joining; alone
-  std::int64_t version = -1;             ///< of the configuration that is to change; -1: any
-};
-
-enum class CreateMode { Persistent, Ephemeral, Container };
-
-struct CreateOp {
-  std::string path;
-  Data data;
-  Acl acl = open_acl();
-  CreateMode mode = CreateMode::Persistent;
-  bool sequential = false;
-  std::int64_t ttl = 0;  ///< milliseconds; 0: none. Persistent nodes only.
-};
-/// Whether a transaction can create it: no containers, and no nodes with a TTL (C client 3.8).
-bool fits_multi(const CreateOp& op);
-struct RemoveOp {
-  std::string path;
-  std::int32_t version = -1;  ///< -1: any
-};
-struct SetOp {
-  std::string path;
-  Data data;
-  std::int32_t version = -1;  ///< -1: any
-};
-struct CheckOp {
-  std::string path;
-  std::int32_t version = -1;  ///< -1: the node exists
-};
-using Op = std::variant<CreateOp, RemoveOp, SetOp, CheckOp>;
-
-struct Created {
-  std::string path;  ///< with the sequence number, if there is one
-  Stat stat;
-};
-struct OpResult {
-  int code = code::ok;
-  std::string path;  ///< of a create
-  Stat stat;         ///< of a set; of a create, a transaction's answer has none (C client 3.8)
-};
-struct Nothing {};
-
-/// The life of a session, as the client knows it.
-enum class SessionState {
-  Closed,  ///< never connected, or closed by the user
-  Connecting,
-  Connected,
-  ConnectedReadOnly,
-  Expired,
-  AuthFailed,
-};
-
-/// Whether requests reach a server, be it one that only reads.
-inline bool is_connected(SessionState state) {
-  return state == SessionState::Connected || state == SessionState::ConnectedReadOnly;
-}
-
-struct Event {
-  enum class Type {
-    Session,
-    Created,
-    Deleted,
-    DataChanged,
-    ChildrenChanged,
-    DataWatchRemoved,
-    ChildWatchRemoved,
-    PersistentWatchRemoved,
-  };
-  Type type = Type::Session;
-  std::string path;  ///< empty for Session
-  SessionState state = SessionState::Connected;
-  bool printed = false;  ///< of a watch that was Watch::printed()
-};
-
-/// As ZooKeeper's own clients call it: "NodeDeleted"; "None" of a session's.
-std::string_view event_name(Event::Type type);
-
-/// Where the events of private one-shot watches arrive. A change of a node gives one event in a
-/// mailbox, however many watches on that node report to it.
-using Mailbox = std::shared_ptr<Guarded<std::deque<Event>>>;
-
-/// Whether a read leaves a watch, and who hears of it.
-class Watch {
- public:
-  static Watch none() { return Watch{}; }
-  /// The shell prints the event as zkCli does.
-  static Watch printed() {
-    Watch w;
-    w.printed_ = true;
-    return w;
-  }
-  static Watch into(Mailbox mailbox) {
-    Watch w;
-    w.mailbox_ = std::move(mailbox);
-    return w;
-  }
-
-  bool is_set() const { return printed_ || mailbox_; }
-  bool is_printed() const { return printed_; }
-  const Mailbox& mailbox() const { return mailbox_; }
-
- private:
-  Watch() = default;
-  bool printed_ = false;
-  Mailbox mailbox_;
-};
-
-/// exists() leaves a watch of data, on a missing node too.
-enum class WatchKind { OfChildren, OfData };
 
 template <class T>
 struct Outcome {
