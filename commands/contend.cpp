@@ -7,7 +7,7 @@
 #include "duration.h"
 #include "line_reader.h"
 #include "live_picture.h"
-#include "lock_command.h"
+#include "lock_options.h"
 #include "recipes/lock_requests.h"
 #include "rehearsal.h"
 #include "time_text.h"
