@@ -84,9 +84,9 @@ void require_rehearsal(const Context& cx, bool dry_run) {
   if (dry_run && !cx.rehearsal) throw UsageError("--dry-run stands as a word of its own");
 }
 
-bool wants_dry_run(const std::vector<std::string>& words) {
+bool has_option(const std::vector<std::string>& words, std::string_view option) {
   const auto end_of_options = std::ranges::find(words, "--");
-  return std::find(words.begin(), end_of_options, "--dry-run") != end_of_options;
+  return std::find(words.begin(), end_of_options, option) != end_of_options;
 }
 
 void parse_words(Input input, Options& options, std::vector<std::string> words, bool optionless) {

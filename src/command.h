@@ -185,8 +185,15 @@ void parse_words(Input input, Options& options, std::vector<std::string> words, 
 /// The option of every command that writes. wants_dry_run is asked before the words are parsed: the
 /// command gets another client for it.
 void declare_dry_run(Options& options, bool& wanted);
-/// `words`: of a command, its name first.
-bool wants_dry_run(const std::vector<std::string>& words);
+/// Whether an option stands among a command's words, as a word of its own before any `--`.
+bool has_option(const std::vector<std::string>& words, std::string_view option);
+/// Before the words are parsed: --help is an option of every command.
+inline bool asks_for_help(const std::vector<std::string>& words) {
+  return has_option(words, "--help");
+}
+inline bool wants_dry_run(const std::vector<std::string>& words) {
+  return has_option(words, "--dry-run");
+}
 
 /// Throws UsageError when --dry-run was parsed, but the client is one that writes.
 void require_rehearsal(const Context& cx, bool dry_run);

@@ -2,11 +2,7 @@
 #include "interpreter.h"
 
 #include "dry_run.h"
-#include "given_words.h"
 #include "help.h"
-#include "live_picture.h"
-#include "output_file.h"
-#include "pager.h"
 #include "persistent_watches.h"
 #include "quoting.h"
 #include "report.h"
@@ -23,11 +19,6 @@
 
 namespace zksh {
 namespace {
-
-bool asks_for_help(const std::vector<std::string>& words) {
-  const auto end_of_options = std::ranges::find(words, "--");
-  return std::find(words.begin(), end_of_options, "--help") != end_of_options;
-}
 
 /// As it could be typed again.
 std::string line_of(const std::vector<std::string>& words) {
@@ -120,69 +111,6 @@ int Interpreter::execute_line(const std::string& line) {
   auto parsed = parse_command_line(line, redirects);
   const auto words = words_of(std::move(parsed.words));
   return parsed.to ? execute_into(parsed.to, words) : execute(words);
-}
-
-int Interpreter::execute_into(const RedirectTo& to, const Words& words) {
-  if (!command_named(words.texts.front())) return unknown_command(words.texts.front());
-  if (to.kind != RedirectTo::Kind::Program) {
-    OutputFile file(to.target, to.kind == RedirectTo::Kind::Append, stop_);
-    return file.finish(execute_inside(words, stop_,
-                                      {.write = [&](std::string_view bytes) { file.write(bytes); },
-                                       .fd = [&] { return file.fd(); }}));
-  }
-  OutputProgram program(program_plan(to.target));
-  program.start();
-  const auto ends =
-      program.finish(execute_inside(words, program.stop(),
-                                    {.write = [&](std::string_view bytes) { program.write(bytes); },
-                                     .fd = [&] { return program.fd(); }}));
-  return ends.command != status::ok ? ends.command : ends.program;
-}
-
-int Interpreter::execute_with_pager(const std::string& pager, const Words& words) {
-  Pager pages(program_plan(pager));
-  return pages.finish(execute_inside(
-      words, pages.stop(),
-      {.write = [&](std::string_view bytes) { pages.write(bytes); }, .terminal = true}));
-}
-
-/// Runs a command whose results go elsewhere; reports what fails.
-int Interpreter::execute_inside(const Words& words, const std::stop_token& stop, Redirection to) {
-  Interpreter inner(around_, input_, stop);
-  inner.out_.redirect(std::move(to));
-  const int result = reporting(inner.out_, [&] { return inner.execute(words); });
-  quit_ = quit_ || inner.quit_;
-  return result;
-}
-
-OutputProgram::Plan Interpreter::program_plan(const std::string& line) const {
-  return {.monitor = around_.client.monitor(),
-          .signals = around_.signals,
-          .queue = around_.queue,
-          .line = line,
-          .at_prompt = input_ == Input::Terminal,
-          .background = around_.background,
-          .stop = stop_};
-}
-
-/// What shows the results of a command that are longer than the screen; nothing: no pager.
-/// `words`: the command's arguments.
-std::optional<std::string> Interpreter::pager_for(const Command& command,
-                                                  const std::vector<std::string>& words) const {
-  const bool screen = input_ == Input::Terminal && !around_.background && !out_.redirected() &&
-                      out_.style().out_is_terminal && terminal_can_redraw();
-  const auto lists = [&] {
-    bool endless = false;
-    command.describe([&](const Options& options) {
-      for (const auto* option : given_words(options.arguments(), words).options)
-        for (const auto name : command.endless)
-          endless = endless || std::ranges::find(option->names, name) != option->names.end();
-    });
-    return (command.pages && !endless) || asks_for_help(words) ||
-           (command.writes && wants_dry_run(words));
-  };
-  if (!screen || !lists()) return std::nullopt;
-  return pager_line(around_.settings.value("pager"));
 }
 
 int Interpreter::execute(const Words& given) {
@@ -289,51 +217,6 @@ Context Interpreter::context_for(const Words& given, Client& client, Output& out
           },
       .words = given.texts,
       .quoted = given.quoted};
-}
-
-bool Interpreter::has_halves(const Command& command, const std::vector<std::string>& words) const {
-  return command.start && !asks_for_help(words) && !wants_dry_run(words) &&
-         !around_.settings.timing && !around_.transaction.get().is_open();
-}
-
-std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line, bool again) {
-  std::optional<Begun> begun;
-  out_.begin_command({});
-  const int result = reporting(out_, [&] {
-    const bool redirects = input_ == Input::Text;
-    auto parsed = parse_command_line(line, redirects);
-    const auto words = words_of(std::move(parsed.words));
-    const Command* command = words.texts.empty() ? nullptr : command_named(words.texts.front());
-    if (!command || parsed.to || !has_halves(*command, words.texts)) return status::ok;
-    begun = {.command = command, .name = words.texts.front()};
-    if (!again) remember(line);
-    return explaining(*command, begun->name, [&] {
-      out_.begin_command(command->name);
-      const auto state = around_.client.current_state();
-      if (state == SessionState::Closed || state == SessionState::AuthFailed)
-        return not_connected();
-      refuse_writes(*command);
-      if (!halved_) halved_.emplace(context_for(words, around_.client, out_, nullptr));
-      halved_->words = words.texts;
-      halved_->quoted = words.quoted;
-      begun->sent = command->start(*halved_, {words.texts.begin() + 1, words.texts.end()});
-      return status::ok;
-    });
-  });
-  if (result == status::ok) return begun;
-  if (!begun) begun.emplace();
-  begun->sent = finish(result);
-  return begun;
-}
-
-int Interpreter::finish_line(const Begun& begun) {
-  if (!begun.sent.is_pending()) return begun.sent.finish();
-  return finish(reporting(out_, [&] {
-    return explaining(*begun.command, begun.name, [&] {
-      out_.begin_command(begun.command->name);
-      return begun.sent.finish();
-    });
-  }));
 }
 
 /// While a transaction is open, its operations are kept in place of being done. Nothing: the
