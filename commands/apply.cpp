@@ -7,6 +7,7 @@
 #include "settings.h"
 #include "tree_apply.h"
 #include "tree_file.h"
+#include "work_account.h"
 #include "work_options.h"
 
 #include <fmt/core.h>
@@ -64,32 +65,15 @@ std::string counts_json(const ApplyCounts& counts, const std::string& top) {
   return json.text();
 }
 
-/// Says what was done when the work ends before its end.
-class Account {
- public:
-  Account(Context& cx, const TreeApply& apply, Progress& progress)
-      : cx_(cx), apply_(apply), progress_(progress) {}
-  Account(const Account&) = delete;
-  Account& operator=(const Account&) = delete;
-  ~Account() {
-    if (complete_ || cx_.rehearsal) return;
-    progress_.end();
-    const auto open = apply_.unanswered();
-    const auto& done = apply_.counts();
-    if (done.created + done.set + done.acls + done.quotas + done.removed + open == 0) return;
-    cx_.out.err_regardless(fmt::format(
-        "not complete: {}{}; apply again to go on\n", counts_text(done),
-        open == 0 ? "" : fmt::format("; {} more were sent and may be done or not", open)));
-  }
-
-  void complete() { complete_ = true; }
-
- private:
-  Context& cx_;
-  const TreeApply& apply_;
-  Progress& progress_;
-  bool complete_ = false;
-};
+/// Of work that was cut short; empty: nothing was done.
+std::string unfinished_text(const TreeApply& apply) {
+  const auto open = apply.unanswered();
+  const auto& done = apply.counts();
+  if (done.created + done.set + done.acls + done.quotas + done.removed + open == 0) return {};
+  return fmt::format(
+      "{}{}; apply again to go on", counts_text(done),
+      open == 0 ? "" : fmt::format("; {} more were sent and may be done or not", open));
+}
 
 void print_change(Context& cx, const TreeApply::Change& change) {
   if (cx.out.json()) {
@@ -167,10 +151,8 @@ int run(Context& cx, const Args& a) {
   Progress progress(cx.out, cx.background, "nodes");
   plan.reached = [&](std::size_t count) { progress.reach(count, size.value_or(0)); };
   TreeApply apply(cx.client, std::move(plan), cx.stop);
-  Account account(cx, apply, progress);
-  apply.run(file.reader());
-  account.complete();
-  progress.end();
+  accounting(
+      cx, progress, [&] { apply.run(file.reader()); }, [&] { return unfinished_text(apply); });
   cx.out.out((cx.out.json() ? counts_json(apply.counts(), top) : counts_text(apply.counts())) +
              '\n');
   return apply.counts().conflicts == 0 ? status::ok : status::failure;

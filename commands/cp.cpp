@@ -5,6 +5,7 @@
 #include "quoting.h"
 #include "rehearsal.h"
 #include "tree_copy.h"
+#include "work_account.h"
 #include "work_options.h"
 
 #include <fmt/core.h>
@@ -49,14 +50,15 @@ std::size_t copy_subtree(Context& cx, const Args& a, const std::string& source,
     copied += change.verb == "create" ? 1 : 0;
     progress.reach(copied);
   };
-  plan.incomplete = [&](std::size_t made, std::size_t unknown) {
-    progress.end();
-    cx.out.err_regardless(
-        fmt::format("not complete: {} node{} copied to {}; of {} more it is not known\n", made,
-                    made == 1 ? " was" : "s were", as_word(target), unknown));
-  };
-  copy_tree(cx.client, plan, cx.stop);
-  progress.end();
+  CopyCounts counts;
+  accounting(
+      cx, progress, [&] { copy_tree(cx.client, plan, counts, cx.stop); },
+      [&] {
+        if (counts.made + counts.unknown == 0) return std::string();
+        return fmt::format("{} node{} copied to {}; {}", counts.made,
+                           counts.made == 1 ? " was" : "s were", as_word(target),
+                           unknown_text(counts.unknown));
+      });
   if (left_out > 0)
     cx.out.err_line("{} ephemeral node{} left out", left_out, left_out == 1 ? " was" : "s were");
   return copied;

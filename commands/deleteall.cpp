@@ -7,6 +7,7 @@
 #include "settings.h"
 #include "subtree_removal.h"
 #include "walk.h"
+#include "work_account.h"
 #include "work_options.h"
 
 #include <fmt/core.h>
@@ -135,28 +136,15 @@ int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
                      const WorkLimits& limits) {
   Progress progress(cx.out, cx.background, "nodes removed");
   Removal removal;
-  try {
-    removal = remove_subtree(cx.client,
-                             {.top = path,
-                              .batch = batch,
-                              .limits = limits,
-                              .progress =
-                                  [&](const Removal& now) {
-                                    removal.removed = now.removed;
-                                    removal.found = now.found;
-                                    removal.unknown = now.unknown;
-                                    progress.reach(now.removed, now.found);
-                                  }},
-                             cx.stop);
-  } catch (const Error&) {
-    progress.end();
-    if (removal.removed + removal.unknown > 0)
-      cx.out.err_regardless(
-          fmt::format("not complete: {} of {} nodes were removed; of {} more it is not known\n",
-                      removal.removed, removal.found, removal.unknown));
-    throw;
-  }
-  progress.end();
+  const auto progressed = [&](const Removal& now) { progress.reach(now.removed, now.found); };
+  const RemovalPlan plan{.top = path, .batch = batch, .limits = limits, .progress = progressed};
+  accounting(
+      cx, progress, [&] { remove_subtree(cx.client, plan, removal, cx.stop); },
+      [&] {
+        if (removal.removed + removal.unknown == 0) return std::string();
+        return fmt::format("{} of {} nodes were removed; {}", removal.removed, removal.found,
+                           unknown_text(removal.unknown));
+      });
   if (cx.out.json()) print_json(cx, path_json(path).set("removed", removal.removed));
   if (!removal.failure) return status::ok;
   cx.out.err_line("Failed to delete some node(s) in the subtree!");

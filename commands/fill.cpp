@@ -5,6 +5,7 @@
 #include "progress.h"
 #include "quoting.h"
 #include "size_text.h"
+#include "work_account.h"
 #include "work_options.h"
 
 #include <fmt/format.h>
@@ -145,13 +146,11 @@ int run(Context& cx, const Args& a) {
       writer.add(CreateOp{.path = above + filling.path(i), .data = filling.value()});
     writer.finish();
   };
-  writer.sending(send_all, [&](std::size_t unknown) {
-    progress.end();
-    if (!cx.rehearsal)
-      cx.out.err_regardless(fmt::format(
-          "not complete: {} nodes were created; of {} more it is not known\n", made, unknown));
+  accounting(cx, progress, send_all, [&] {
+    const auto unknown = writer.in_flight();
+    if (unknown == 0 && !cx.stop.stop_requested()) return std::string();
+    return fmt::format("{} nodes were created; {}", made, unknown_text(unknown));
   });
-  progress.end();
   if (cx.out.json())
     print_json(cx, path_json(path).set("created", made).set("existing", there));
   else

@@ -6,6 +6,7 @@
 #include "quoting.h"
 #include "rehearsal.h"
 #include "tree_copy.h"
+#include "work_account.h"
 #include "work_options.h"
 
 #include <fmt/core.h>
@@ -85,29 +86,6 @@ struct Copied {
   std::vector<std::int32_t> versions{};
 };
 
-/// Says what was removed when that ends before its end: then only the copy is whole.
-class RemovalAccount {
- public:
-  /// All of them outlive it. `told`: how many of how many.
-  RemovalAccount(Context& cx, const BatchWriter& writer, std::function<std::string()> told)
-      : cx_(cx), writer_(writer), told_(std::move(told)) {}
-  RemovalAccount(const RemovalAccount&) = delete;
-  RemovalAccount& operator=(const RemovalAccount&) = delete;
-  ~RemovalAccount() {
-    if (!complete_ && !cx_.rehearsal)
-      cx_.out.err_regardless(fmt::format("not complete: {}, of {} more it is not known\n", told_(),
-                                         writer_.in_flight()));
-  }
-
-  void complete() { complete_ = true; }
-
- private:
-  Context& cx_;
-  const BatchWriter& writer_;
-  std::function<std::string()> told_;
-  bool complete_ = false;
-};
-
 void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
                    const std::string& source, const std::string& target) {
   std::optional<ZkError> failure;
@@ -122,16 +100,17 @@ void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
           failure.emplace(result.code, result.culprit.empty() ? path_of(write) : result.culprit);
       },
       cx.stop);
-  RemovalAccount account(cx, writer, [&] {
-    return fmt::format("{} was copied to {}; {} of its {} nodes were removed", as_word(source),
-                       as_word(target), removed, copied.versions.size());
+  const auto send_all = [&] {
+    for (auto i = copied.versions.size(); i > 0; --i)
+      writer.add(RemoveOp{.path = path_below(source, std::string(copied.paths[i - 1])),
+                          .version = copied.versions[i - 1]});
+    writer.finish();
+  };
+  accounting(cx, progress, send_all, [&] {
+    return fmt::format("{} was copied to {}; {} of its {} nodes were removed, {}", as_word(source),
+                       as_word(target), removed, copied.versions.size(),
+                       unknown_text(writer.in_flight()));
   });
-  for (auto i = copied.versions.size(); i > 0; --i)
-    writer.add(RemoveOp{.path = path_below(source, std::string(copied.paths[i - 1])),
-                        .version = copied.versions[i - 1]});
-  writer.finish();
-  account.complete();
-  progress.end();
   if (!failure) return;
   throw Error(fmt::format("{} was copied to {}, but {} of its {} nodes are still there, since "
                           "they changed meanwhile or may not be removed; the first failure: {}",
@@ -158,14 +137,15 @@ std::size_t move_in_parts(Context& cx, const WorkLimits& limits, const std::stri
     if (cx.rehearsal)
       cx.rehearsal->note({.verb = change.verb, .path = change.path, .detail = change.detail});
   };
-  plan.incomplete = [&](std::size_t made, std::size_t unknown) {
-    progress.end();
-    cx.out.err_regardless(fmt::format(
-        "not complete: {} node{} copied to {}, of {} more it is not known; none was removed\n",
-        made, made == 1 ? " was" : "s were", as_word(target), unknown));
-  };
-  copy_tree(cx.client, plan, cx.stop);
-  progress.end();
+  CopyCounts counts;
+  accounting(
+      cx, progress, [&] { copy_tree(cx.client, plan, counts, cx.stop); },
+      [&] {
+        if (counts.made + counts.unknown == 0) return std::string();
+        return fmt::format("{} node{} copied to {}, {}; none was removed", counts.made,
+                           counts.made == 1 ? " was" : "s were", as_word(target),
+                           unknown_text(counts.unknown));
+      });
   remove_source(cx, limits, copied, source, target);
   return copied.versions.size();
 }

@@ -5,6 +5,7 @@
 #include "listing.h"
 #include "progress.h"
 #include "walk.h"
+#include "work_account.h"
 #include "work_options.h"
 
 #include <fmt/core.h>
@@ -67,11 +68,10 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
     }
     writer.finish();
   };
-  writer.sending(set_all, [&](std::size_t unknown) {
-    progress.end();
-    if (!cx.rehearsal)
-      cx.out.err_regardless(fmt::format(
-          "not complete: {} nodes have the new ACL; of {} more it is not known\n", done, unknown));
+  accounting(cx, progress, set_all, [&] {
+    const auto unknown = writer.in_flight();
+    if (unknown == 0 && !cx.stop.stop_requested()) return std::string();
+    return fmt::format("{} nodes have the new ACL; {}", done, unknown_text(unknown));
   });
   return first_failure;
 }

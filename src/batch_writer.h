@@ -2,7 +2,6 @@
 #pragma once
 
 #include "client.h"
-#include "error.h"
 #include "work_limits.h"
 
 #include <cstddef>
@@ -10,7 +9,6 @@
 #include <functional>
 #include <stop_token>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -67,21 +65,6 @@ class BatchWriter {
   void finish();
   /// The writes that were sent and have no answer.
   std::size_t in_flight() const { return in_flight_; }
-  /// Runs `work`, which adds and finishes. When it is cancelled, or fails with writes in flight
-  /// because the connection is gone for good, `tell` is called with the number of those in flight:
-  /// nobody knows whether they were done.
-  template <class Work, class Tell>
-  void sending(Work&& work, Tell&& tell) const {
-    try {
-      std::forward<Work>(work)();
-    } catch (const ZkError&) {
-      if (in_flight_ > 0) std::forward<Tell>(tell)(in_flight_);
-      throw;
-    } catch (const Cancelled&) {
-      std::forward<Tell>(tell)(in_flight_);
-      throw;
-    }
-  }
 
  private:
   struct Sent {

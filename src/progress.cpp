@@ -41,12 +41,10 @@ Progress::Progress(Output& out, bool background, std::string what)
       wanted_(!background && out.style().err_is_terminal && terminal_can_redraw()),
       next_(began_ + before_the_first) {}
 
-Progress::~Progress() {
-  if (drawn_) out_.err_regardless(erase_line);
-}
+Progress::~Progress() { end(); }
 
 void Progress::end() {
-  if (std::exchange(drawn_, false)) out_.err(erase_line);
+  if (std::exchange(drawn_, false)) out_.err_regardless(erase_line);
 }
 
 void Progress::reach(std::size_t done, std::size_t total) {

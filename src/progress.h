@@ -25,7 +25,7 @@ class Progress {
   /// So many are done; of a total, if that is known and not 0. Cheap.
   void reach(std::size_t done, std::size_t total = 0);
   void advance(std::size_t count = 1) { reach(done_ + count); }
-  /// Takes the line away: before anything else is said.
+  /// Takes the line away, also after a stop: before anything else is said.
   void end();
 
  private:

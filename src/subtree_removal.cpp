@@ -128,17 +128,16 @@ class Explorer {
 
 class Remover {
  public:
-  Remover(Client& client, const RemovalPlan& plan, const std::stop_token& stop)
-      : client_(client), plan_(plan), stop_(stop) {}
+  Remover(Client& client, const RemovalPlan& plan, Removal& result, const std::stop_token& stop)
+      : client_(client), plan_(plan), result_(result), stop_(stop) {}
 
-  Removal run() {
-    remove({plan_.top}, false);
-    return std::move(result_);
-  }
+  void run() { remove({plan_.top}, false); }
 
  private:
-  void remove(const std::vector<std::string>& tops, bool may_be_missing) {
-    const auto tree = Explorer(client_, plan_.limits, stop_).explore(tops, may_be_missing);
+  /// `found_before`: they were found, and taken for leaves; they may be gone meanwhile.
+  void remove(const std::vector<std::string>& tops, bool found_before) {
+    const auto tree = Explorer(client_, plan_.limits, stop_).explore(tops, found_before);
+    if (found_before) result_.found -= tops.size();  // they are counted again
     if (tree)
       remove_found(*tree);
     else
@@ -163,10 +162,7 @@ class Remover {
     send_all(writer, tree.size(), [&](std::size_t i) {
       return tree.path(static_cast<std::uint32_t>(tree.size() - 1 - i));
     });
-    if (!not_leaves.empty()) {
-      result_.found -= not_leaves.size();  // they are found again
-      remove(not_leaves, true);
-    }
+    if (!not_leaves.empty()) remove(not_leaves, true);
     remove_each(above_those);
   }
 
@@ -205,15 +201,14 @@ class Remover {
 
   template <class PathOf>
   void send_all(BatchWriter& writer, std::size_t count, PathOf path_at) {
-    writer.sending(
-        [&] {
-          for (std::size_t i = 0; i < count; ++i) writer.add(RemoveOp{.path = path_at(i)});
-          writer.finish();
-        },
-        [&](std::size_t unknown) {
-          result_.unknown = unknown;
-          if (plan_.progress) plan_.progress(result_);
-        });
+    /// At the end, and when it is cut short.
+    struct Unanswered {
+      const BatchWriter& writer;
+      Removal& result;
+      ~Unanswered() { result.unknown = writer.in_flight(); }
+    } const unanswered{.writer = writer, .result = result_};
+    for (std::size_t i = 0; i < count; ++i) writer.add(RemoveOp{.path = path_at(i)});
+    writer.finish();
   }
 
   BatchWriter plain_writer() {
@@ -233,14 +228,15 @@ class Remover {
 
   Client& client_;
   const RemovalPlan& plan_;
+  Removal& result_;
   const std::stop_token& stop_;
-  Removal result_;
 };
 
 }  // namespace
 
-Removal remove_subtree(Client& client, const RemovalPlan& plan, const std::stop_token& stop) {
-  return Remover(client, plan, stop).run();
+void remove_subtree(Client& client, const RemovalPlan& plan, Removal& result,
+                    const std::stop_token& stop) {
+  Remover(client, plan, result, stop).run();
 }
 
 }  // namespace zksh

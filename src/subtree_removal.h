@@ -23,8 +23,7 @@ struct RemovalPlan {
   std::string top{};
   std::size_t batch = 1000;  ///< nodes in a transaction
   WorkLimits limits{};
-  /// Called now and then with what is done so far, on the caller's thread; and before it throws
-  /// with removals in flight.
+  /// Called now and then with what is done so far, on the caller's thread.
   std::function<void(const Removal& so_far)> progress{};
 };
 
@@ -41,7 +40,8 @@ struct RemovalPlan {
 ///
 /// A lost connection is waited for (await_reconnection); what it left open is asked and written
 /// again. Blocks. Throws ZkError for a node that cannot be listed and for a connection that does
-/// not come back, Cancelled on a stop.
-Removal remove_subtree(Client& client, const RemovalPlan& plan, const std::stop_token& stop);
+/// not come back, Cancelled on a stop. `result` is what was done, also when it throws.
+void remove_subtree(Client& client, const RemovalPlan& plan, Removal& result,
+                    const std::stop_token& stop);
 
 }  // namespace zksh

@@ -70,26 +70,6 @@ class LiveText {
   Place at_ = Place::Start;
 };
 
-/// Says what was copied when the work ends before its end.
-class Account {
- public:
-  Account(const CopyPlan& plan, const TreeApply& apply) : plan_(plan), apply_(apply) {}
-  Account(const Account&) = delete;
-  Account& operator=(const Account&) = delete;
-  ~Account() {
-    const auto made = apply_.counts().created;
-    const auto unknown = apply_.unanswered();
-    if (!complete_ && !plan_.rehearse && made + unknown > 0) plan_.incomplete(made, unknown);
-  }
-
-  void complete() { complete_ = true; }
-
- private:
-  const CopyPlan& plan_;
-  const TreeApply& apply_;
-  bool complete_ = false;
-};
-
 }  // namespace
 
 void require_whole(const FoundNode& node, const std::string& path) {
@@ -102,7 +82,8 @@ void require_whole(const FoundNode& node, const std::string& path) {
         status::not_authorised);
 }
 
-void copy_tree(Client& client, const CopyPlan& plan, const std::stop_token& stop) {
+void copy_tree(Client& client, const CopyPlan& plan, CopyCounts& counts,
+               const std::stop_token& stop) {
   LiveText text(client, plan, stop);
   TreeReader reader([&](std::string& line) { return text.next(line); }, plan.source);
   TreeApply apply(client,
@@ -113,9 +94,12 @@ void copy_tree(Client& client, const CopyPlan& plan, const std::stop_token& stop
                    .conflict = [](const std::string& sentence) { throw Error(sentence); },
                    .reached = [](std::size_t /*count*/) {}},
                   stop);
-  Account account(plan, apply);
+  struct Counted {
+    const TreeApply& apply;
+    CopyCounts& counts;
+    ~Counted() { counts = {.made = apply.counts().created, .unknown = apply.unanswered()}; }
+  } const counted{.apply = apply, .counts = counts};
   apply.run(reader);
-  account.complete();
 }
 
 }  // namespace zksh

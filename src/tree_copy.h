@@ -13,6 +13,11 @@
 
 namespace zksh {
 
+struct CopyCounts {
+  std::size_t made = 0;
+  std::size_t unknown = 0;  ///< nodes of which nobody knows whether they were made
+};
+
 struct CopyPlan {
   std::string source{};  ///< absolute paths; the target is not within the source
   std::string target{};
@@ -23,9 +28,6 @@ struct CopyPlan {
   std::function<void(const FoundNode& node)> left_out{};
   /// Hears of each write, as TreeApply::Plan::told.
   std::function<void(const TreeApply::Change& change)> told{};
-  /// Hears, while copy_tree throws, how many nodes were made and of how many more that is not
-  /// known; not when there are none.
-  std::function<void(std::size_t made, std::size_t unknown)> incomplete{};
   bool rehearse = false;  ///< send no write
 };
 
@@ -34,7 +36,9 @@ struct CopyPlan {
 void require_whole(const FoundNode& node, const std::string& path);
 
 /// Copies values, ACLs and kinds, as dump and apply do, without quotas. Blocks; throws what
-/// TreeApply::run throws. What was copied by then stays.
-void copy_tree(Client& client, const CopyPlan& plan, const std::stop_token& stop);
+/// TreeApply::run throws. What was copied by then stays; `counts` says how much, also when it
+/// throws.
+void copy_tree(Client& client, const CopyPlan& plan, CopyCounts& counts,
+               const std::stop_token& stop);
 
 }  // namespace zksh

@@ -191,7 +191,8 @@ TEST_F(GuardedClientTest, ASubtreeIsRemovedNoFurtherThanTheLockIsHeld) {
     other.create({.path = path, .data = "x"}, {});
   // Four listings, a first transaction; before the second the lock is gone.
   inner.before_request(6, [&] { other.remove({.path = "/lock/one"}, {}); });
-  const auto removal = remove_subtree(client, {.top = "/data", .batch = 1}, {});
+  Removal removal;
+  remove_subtree(client, {.top = "/data", .batch = 1}, removal, {});
   EXPECT_EQ(removal.removed, 1);
   ASSERT_TRUE(removal.failure);
   EXPECT_EQ(removal.failure->code(), code::lock_lost);
