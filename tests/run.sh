@@ -18,11 +18,9 @@ if [ "${1-}" = --quick ]; then
   shift
 fi
 
-if [ -f src/dependencies.sh ]; then
-  # shellcheck source=/dev/null
-  . src/dependencies.sh
-  install_missing build test
-fi
+# shellcheck source=src/dependencies.sh
+. src/dependencies.sh
+install_missing build test
 
 # Clones of the project share what ccache keeps.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
