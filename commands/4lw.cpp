@@ -1,10 +1,10 @@
 // 4lw: send a four-letter word to every server, and show the answers.
-#include "command.h"
-#include "member_words.h"
-#include "nearest.h"
-#include "node_json.h"
-#include "server_command.h"
-#include "settings.h"
+#include "base/nearest.h"
+#include "command/command.h"
+#include "config/settings.h"
+#include "ensemble/member_words.h"
+#include "ensemble/server_command.h"
+#include "node/node_json.h"
 
 #include <fmt/format.h>
 

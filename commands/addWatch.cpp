@@ -1,6 +1,6 @@
 // addWatch: report every change of a node, or of a subtree, until it is taken back.
-#include "command.h"
-#include "persistent_watches.h"
+#include "client/persistent_watches.h"
+#include "command/command.h"
 
 namespace zksh {
 namespace {

@@ -1,7 +1,7 @@
 // addauth: show the servers a credential.
-#include "auth_file.h"
-#include "command.h"
-#include "value.h"
+#include "command/command.h"
+#include "config/auth_file.h"
+#include "node/value.h"
 
 namespace zksh {
 namespace {

@@ -1,14 +1,14 @@
 // apply: make a subtree as the text of a dump says.
-#include "command.h"
-#include "json.h"
-#include "progress.h"
-#include "quoting.h"
-#include "rehearsal.h"
-#include "settings.h"
-#include "tree_apply.h"
-#include "tree_file.h"
-#include "work_account.h"
-#include "work_options.h"
+#include "base/json.h"
+#include "base/quoting.h"
+#include "client/rehearsal.h"
+#include "command/command.h"
+#include "command/progress.h"
+#include "command/work_account.h"
+#include "command/work_options.h"
+#include "config/settings.h"
+#include "tree/tree_apply.h"
+#include "tree/tree_file.h"
 
 #include <fmt/core.h>
 

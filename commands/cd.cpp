@@ -1,6 +1,6 @@
 // cd: change the node at which relative paths begin.
-#include "command.h"
-#include "current_node.h"
+#include "command/command.h"
+#include "command/current_node.h"
 
 namespace zksh {
 namespace {

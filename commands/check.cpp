@@ -1,6 +1,6 @@
 // check: fail unless a node exists, and has a version.
-#include "command.h"
-#include "node_json.h"
+#include "command/command.h"
+#include "node/node_json.h"
 
 namespace zksh {
 namespace {

@@ -1,7 +1,7 @@
 // close: end the session.
-#include "command.h"
-#include "lock_table.h"
-#include "transaction.h"
+#include "command/command.h"
+#include "command/transaction.h"
+#include "lock/lock_table.h"
 
 #include <chrono>
 

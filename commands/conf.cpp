@@ -1,7 +1,7 @@
 // conf: list the settings, or change one while zksh runs.
-#include "command.h"
-#include "node_json.h"
-#include "settings.h"
+#include "command/command.h"
+#include "config/settings.h"
+#include "node/node_json.h"
 
 namespace zksh {
 namespace {

@@ -1,8 +1,8 @@
 // config: show the members of the ensemble.
-#include "command.h"
-#include "ensemble.h"
-#include "listing.h"
-#include "node_json.h"
+#include "client/ensemble.h"
+#include "command/command.h"
+#include "node/listing.h"
+#include "node/node_json.h"
 
 namespace zksh {
 namespace {

@@ -1,9 +1,9 @@
 // connect: open a new session, with the same servers or others.
-#include "command.h"
-#include "connect_string.h"
-#include "current_node.h"
-#include "lock_table.h"
-#include "transaction.h"
+#include "client/connect_string.h"
+#include "command/command.h"
+#include "command/current_node.h"
+#include "command/transaction.h"
+#include "lock/lock_table.h"
 
 namespace zksh {
 namespace {

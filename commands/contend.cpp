@@ -1,16 +1,16 @@
 // contend: let many contenders ask for one lock, and show who waited, and what it cost.
-#include "command.h"
-#include "contention_drawing.h"
-#include "contention_sessions.h"
-#include "contention_table.h"
-#include "contention_trial.h"
-#include "duration.h"
-#include "line_reader.h"
-#include "live_picture.h"
-#include "lock_options.h"
+#include "base/duration.h"
+#include "base/line_reader.h"
+#include "base/time_text.h"
+#include "client/rehearsal.h"
+#include "command/command.h"
+#include "command/live_picture.h"
+#include "lock/contention_drawing.h"
+#include "lock/contention_sessions.h"
+#include "lock/contention_table.h"
+#include "lock/contention_trial.h"
+#include "lock/lock_options.h"
 #include "recipes/lock_requests.h"
-#include "rehearsal.h"
-#include "time_text.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,10 +1,10 @@
 // count: count the nodes of a subtree.
-#include "command.h"
-#include "node_json.h"
-#include "progress.h"
-#include "unlisted.h"
-#include "walk.h"
-#include "work_options.h"
+#include "command/command.h"
+#include "command/progress.h"
+#include "command/work_options.h"
+#include "node/node_json.h"
+#include "tree/unlisted.h"
+#include "tree/walk.h"
 
 #include <algorithm>
 #include <cstddef>

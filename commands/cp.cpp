@@ -1,12 +1,12 @@
 // cp: copy a node or a subtree.
-#include "command.h"
-#include "node_json.h"
-#include "progress.h"
-#include "quoting.h"
-#include "rehearsal.h"
-#include "tree_copy.h"
-#include "work_account.h"
-#include "work_options.h"
+#include "base/quoting.h"
+#include "client/rehearsal.h"
+#include "command/command.h"
+#include "command/progress.h"
+#include "command/work_account.h"
+#include "command/work_options.h"
+#include "node/node_json.h"
+#include "tree/tree_copy.h"
 
 #include <fmt/core.h>
 

@@ -1,8 +1,8 @@
 // create: create a node.
-#include "acl_argument.h"
-#include "command.h"
-#include "node_json.h"
-#include "value.h"
+#include "command/command.h"
+#include "node/acl_argument.h"
+#include "node/node_json.h"
+#include "node/value.h"
 
 #include <fmt/core.h>
 

@@ -1,6 +1,6 @@
 // delete: remove a node that has no children.
-#include "command.h"
-#include "listing.h"
+#include "command/command.h"
+#include "node/listing.h"
 
 namespace zksh {
 namespace {

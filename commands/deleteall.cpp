@@ -1,14 +1,14 @@
 // deleteall: remove a node and all below it.
-#include "each_node.h"
-#include "node_json.h"
-#include "progress.h"
-#include "quoting.h"
-#include "rehearsal.h"
-#include "settings.h"
-#include "subtree_removal.h"
-#include "walk.h"
-#include "work_account.h"
-#include "work_options.h"
+#include "base/quoting.h"
+#include "client/rehearsal.h"
+#include "command/progress.h"
+#include "command/work_account.h"
+#include "command/work_options.h"
+#include "config/settings.h"
+#include "node/each_node.h"
+#include "node/node_json.h"
+#include "tree/subtree_removal.h"
+#include "tree/walk.h"
 
 #include <fmt/core.h>
 

@@ -1,5 +1,5 @@
 // delquota: remove the quota of a node, or one of its limits.
-#include "quota.h"
+#include "node/quota.h"
 
 namespace zksh {
 namespace {

@@ -1,12 +1,12 @@
 // diff: compare two subtrees, each of a server or of a file.
-#include "command.h"
-#include "json.h"
-#include "live_tree.h"
-#include "progress.h"
-#include "quoting.h"
-#include "tree_diff.h"
-#include "tree_file.h"
-#include "work_options.h"
+#include "base/json.h"
+#include "base/quoting.h"
+#include "command/command.h"
+#include "command/progress.h"
+#include "command/work_options.h"
+#include "tree/live_tree.h"
+#include "tree/tree_diff.h"
+#include "tree/tree_file.h"
 
 #include <fmt/core.h>
 

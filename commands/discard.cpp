@@ -1,6 +1,6 @@
 // discard: drop the operations that were collected since multi.
-#include "command.h"
-#include "transaction.h"
+#include "command/command.h"
+#include "command/transaction.h"
 
 namespace zksh {
 namespace {

@@ -1,12 +1,12 @@
 // du: measure subtrees: their nodes and the bytes of their values.
-#include "command.h"
-#include "node_json.h"
-#include "progress.h"
-#include "result_lines.h"
-#include "size_text.h"
-#include "unlisted.h"
-#include "walk.h"
-#include "work_options.h"
+#include "base/size_text.h"
+#include "command/command.h"
+#include "command/progress.h"
+#include "command/result_lines.h"
+#include "command/work_options.h"
+#include "node/node_json.h"
+#include "tree/unlisted.h"
+#include "tree/walk.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // dump: write a subtree as lines of text that apply and diff read.
-#include "command.h"
-#include "progress.h"
-#include "tree_copy.h"
-#include "tree_quota.h"
-#include "tree_text.h"
-#include "walk.h"
-#include "work_options.h"
+#include "command/command.h"
+#include "command/progress.h"
+#include "command/work_options.h"
+#include "tree/tree_copy.h"
+#include "tree/tree_quota.h"
+#include "tree/tree_text.h"
+#include "tree/walk.h"
 
 namespace zksh {
 namespace {

@@ -1,11 +1,11 @@
 // edit: change a node's value in an editor.
-#include "command.h"
-#include "piped_program.h"
-#include "quoting.h"
-#include "read_file.h"
-#include "terminal_program.h"
-#include "throw_away.h"
-#include "value_file.h"
+#include "base/piped_program.h"
+#include "base/quoting.h"
+#include "base/read_file.h"
+#include "command/command.h"
+#include "command/terminal_program.h"
+#include "node/value_file.h"
+#include "sandbox/throw_away.h"
 
 #include <fmt/format.h>
 

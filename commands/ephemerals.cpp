@@ -1,12 +1,12 @@
 // ephemerals: list the ephemeral nodes of a subtree with the sessions that hold them.
-#include "command.h"
-#include "id_text.h"
-#include "node_filter.h"
-#include "node_json.h"
-#include "result_lines.h"
-#include "unlisted.h"
-#include "walk.h"
-#include "work_options.h"
+#include "base/id_text.h"
+#include "command/command.h"
+#include "command/result_lines.h"
+#include "command/work_options.h"
+#include "node/node_json.h"
+#include "tree/node_filter.h"
+#include "tree/unlisted.h"
+#include "tree/walk.h"
 
 #include <fmt/format.h>
 

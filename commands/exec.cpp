@@ -1,7 +1,7 @@
 // exec: send the operations that were collected since multi, all or none.
-#include "command.h"
-#include "transaction.h"
-#include "transaction_commit.h"
+#include "command/command.h"
+#include "command/transaction.h"
+#include "node/transaction_commit.h"
 
 namespace zksh {
 namespace {

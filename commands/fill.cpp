@@ -1,12 +1,12 @@
 // fill: make a tree of nodes to try things on.
-#include "batch_writer.h"
-#include "command.h"
-#include "node_json.h"
-#include "progress.h"
-#include "quoting.h"
-#include "size_text.h"
-#include "work_account.h"
-#include "work_options.h"
+#include "base/quoting.h"
+#include "base/size_text.h"
+#include "command/command.h"
+#include "command/progress.h"
+#include "command/work_account.h"
+#include "command/work_options.h"
+#include "node/node_json.h"
+#include "tree/batch_writer.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // find: list the nodes of a subtree that are as they should be.
-#include "command.h"
-#include "node_filter.h"
-#include "node_json.h"
-#include "result_lines.h"
-#include "unlisted.h"
-#include "walk.h"
-#include "work_options.h"
+#include "command/command.h"
+#include "command/result_lines.h"
+#include "command/work_options.h"
+#include "node/node_json.h"
+#include "tree/node_filter.h"
+#include "tree/unlisted.h"
+#include "tree/walk.h"
 
 namespace zksh {
 namespace {

@@ -1,8 +1,8 @@
 // get: print the value of a node.
-#include "byte_text.h"
-#include "command.h"
-#include "listing.h"
-#include "node_json.h"
+#include "base/byte_text.h"
+#include "command/command.h"
+#include "node/listing.h"
+#include "node/node_json.h"
 
 namespace zksh {
 namespace {

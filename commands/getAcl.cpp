@@ -1,8 +1,8 @@
 // getAcl: show who may do what with a node.
-#include "acl_text.h"
-#include "command.h"
-#include "listing.h"
-#include "node_json.h"
+#include "client/acl_text.h"
+#include "command/command.h"
+#include "node/listing.h"
+#include "node/node_json.h"
 
 namespace zksh {
 namespace {

@@ -1,7 +1,7 @@
 // getAllChildrenNumber: count the nodes below a node.
-#include "command.h"
-#include "node_json.h"
-#include "walk.h"
+#include "command/command.h"
+#include "node/node_json.h"
+#include "tree/walk.h"
 
 namespace zksh {
 namespace {

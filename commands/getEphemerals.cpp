@@ -1,9 +1,9 @@
 // getEphemerals: list the ephemeral nodes of this session.
-#include "command.h"
-#include "java_hash.h"
-#include "node_json.h"
-#include "unlisted.h"
-#include "walk.h"
+#include "base/java_hash.h"
+#include "command/command.h"
+#include "node/node_json.h"
+#include "tree/unlisted.h"
+#include "tree/walk.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

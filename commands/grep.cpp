@@ -1,12 +1,12 @@
 // grep: find text in the values of a subtree.
-#include "command.h"
-#include "extended_regex.h"
-#include "node_json.h"
-#include "result_lines.h"
-#include "unlisted.h"
-#include "utf8.h"
-#include "walk.h"
-#include "work_options.h"
+#include "base/extended_regex.h"
+#include "base/utf8.h"
+#include "command/command.h"
+#include "command/result_lines.h"
+#include "command/work_options.h"
+#include "node/node_json.h"
+#include "tree/unlisted.h"
+#include "tree/walk.h"
 
 #include <fmt/format.h>
 

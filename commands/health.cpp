@@ -1,11 +1,11 @@
 // health: show whether the ensemble has a quorum, and how each of its servers does.
-#include "health.h"
+#include "ensemble/health.h"
 
-#include "column_table.h"
-#include "command.h"
-#include "live_picture.h"
-#include "node_json.h"
-#include "server_command.h"
+#include "base/column_table.h"
+#include "command/command.h"
+#include "command/live_picture.h"
+#include "ensemble/server_command.h"
+#include "node/node_json.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // help: tell about the commands.
-#include "help.h"
+#include "command/help.h"
 
-#include "command.h"
-#include "nearest.h"
+#include "base/nearest.h"
+#include "command/command.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 // history: show the last lines with their numbers.
-#include "command.h"
-#include "line_history.h"
-#include "node_json.h"
+#include "command/command.h"
+#include "command/line_history.h"
+#include "node/node_json.h"
 
 namespace zksh {
 namespace {

@@ -1,8 +1,8 @@
 // incr: add to the number that a node holds.
-#include "command.h"
-#include "node_json.h"
-#include "quoting.h"
-#include "value_change.h"
+#include "base/quoting.h"
+#include "command/command.h"
+#include "node/node_json.h"
+#include "node/value_change.h"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // jobs: list what runs in the background.
-#include "command.h"
-#include "job_argument.h"
-#include "node_json.h"
+#include "command/command.h"
+#include "command/job_argument.h"
+#include "node/node_json.h"
 
 #include <chrono>
 

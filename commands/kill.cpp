@@ -1,6 +1,6 @@
 // kill: end a job in the background.
-#include "command.h"
-#include "job_argument.h"
+#include "command/command.h"
+#include "command/job_argument.h"
 
 namespace zksh {
 namespace {

@@ -1,15 +1,15 @@
 // latency: measure round trips of requests to each server.
-#include "latency.h"
+#include "ensemble/latency.h"
 
-#include "column_table.h"
-#include "command.h"
-#include "contention_statistics.h"
-#include "health.h"
-#include "live_picture.h"
-#include "node_json.h"
-#include "server_command.h"
-#include "settings.h"
-#include "time_text.h"
+#include "base/column_table.h"
+#include "base/time_text.h"
+#include "command/command.h"
+#include "command/live_picture.h"
+#include "config/settings.h"
+#include "ensemble/health.h"
+#include "ensemble/server_command.h"
+#include "lock/contention_statistics.h"
+#include "node/node_json.h"
 
 #include <fmt/format.h>
 

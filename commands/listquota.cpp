@@ -1,6 +1,6 @@
 // listquota: show the quota of a node, and how much of it is used.
-#include "node_json.h"
-#include "quota.h"
+#include "node/node_json.h"
+#include "node/quota.h"
 
 namespace zksh {
 namespace {

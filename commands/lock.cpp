@@ -1,5 +1,5 @@
 // lock: hold a lock, wait for it, run a program under it.
-#include "lock_command.h"
+#include "lock/lock_command.h"
 
 namespace zksh {
 namespace {

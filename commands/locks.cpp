@@ -1,14 +1,14 @@
 // locks: show who holds a lock and who waits for it.
-#include "column_table.h"
-#include "command.h"
-#include "json.h"
-#include "live_picture.h"
-#include "lock_picture.h"
-#include "lock_search.h"
-#include "lock_viewer.h"
-#include "own_locks.h"
-#include "quoting.h"
-#include "time_text.h"
+#include "base/column_table.h"
+#include "base/json.h"
+#include "base/quoting.h"
+#include "base/time_text.h"
+#include "command/command.h"
+#include "command/live_picture.h"
+#include "lock/lock_picture.h"
+#include "lock/lock_search.h"
+#include "lock/lock_viewer.h"
+#include "lock/own_locks.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // ls: list the children of a node.
-#include "command.h"
-#include "current_node.h"
-#include "listing.h"
-#include "node_json.h"
-#include "result_lines.h"
-#include "walk.h"
-#include "work_options.h"
+#include "command/command.h"
+#include "command/current_node.h"
+#include "command/result_lines.h"
+#include "command/work_options.h"
+#include "node/listing.h"
+#include "node/node_json.h"
+#include "tree/walk.h"
 
 namespace zksh {
 namespace {

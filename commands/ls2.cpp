@@ -1,6 +1,6 @@
 // ls2: list the children of a node, and its Stat.
-#include "command.h"
-#include "listing.h"
+#include "command/command.h"
+#include "node/listing.h"
 
 namespace zksh {
 namespace {

@@ -1,8 +1,8 @@
 // multi: several operations in one transaction, all or none.
-#include "command.h"
-#include "line_reader.h"
-#include "transaction.h"
-#include "transaction_commit.h"
+#include "base/line_reader.h"
+#include "command/command.h"
+#include "command/transaction.h"
+#include "node/transaction_commit.h"
 
 #include <fmt/core.h>
 

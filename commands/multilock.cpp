@@ -1,5 +1,5 @@
 // multilock: hold several locks, or none.
-#include "lock_command.h"
+#include "lock/lock_command.h"
 #include "recipes/multi_lock.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // pwd: print the node at which relative paths begin.
-#include "command.h"
-#include "current_node.h"
-#include "node_json.h"
+#include "command/command.h"
+#include "command/current_node.h"
+#include "node/node_json.h"
 
 namespace zksh {
 namespace {

@@ -1,5 +1,5 @@
 // quit: end the session and the shell.
-#include "command.h"
+#include "command/command.h"
 
 namespace zksh {
 namespace {

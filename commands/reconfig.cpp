@@ -1,10 +1,10 @@
 // reconfig: change the members of the ensemble.
-#include "command.h"
-#include "ensemble.h"
-#include "listing.h"
-#include "membership.h"
-#include "node_json.h"
-#include "rehearsal.h"
+#include "client/ensemble.h"
+#include "client/rehearsal.h"
+#include "command/command.h"
+#include "ensemble/membership.h"
+#include "node/listing.h"
+#include "node/node_json.h"
 
 #include <charconv>
 

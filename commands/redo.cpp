@@ -1,7 +1,7 @@
 // redo: run a line of the history again.
-#include "command.h"
-#include "line_history.h"
-#include "words.h"
+#include "base/words.h"
+#include "command/command.h"
+#include "command/line_history.h"
 
 namespace zksh {
 namespace {

@@ -1,6 +1,6 @@
 // removewatches: take back the watches that this session left on a node.
-#include "command.h"
-#include "persistent_watches.h"
+#include "client/persistent_watches.h"
+#include "command/command.h"
 
 #include <utility>
 

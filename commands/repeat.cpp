@@ -1,6 +1,6 @@
 // repeat: run a command again and again.
-#include "command.h"
-#include "duration.h"
+#include "base/duration.h"
+#include "command/command.h"
 
 #include <chrono>
 #include <utility>

@@ -1,6 +1,6 @@
 // revoke: ask the holder of a lock to give it back, or take it away.
-#include "duration.h"
-#include "revocation.h"
+#include "base/duration.h"
+#include "lock/revocation.h"
 
 namespace zksh {
 namespace {

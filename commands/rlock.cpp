@@ -1,5 +1,5 @@
 // rlock: the read side of a read/write lock.
-#include "lock_command.h"
+#include "lock/lock_command.h"
 
 namespace zksh {
 namespace {

@@ -1,6 +1,6 @@
 // rwlock: a read/write lock: readers together, writers alone, all in the order of their arrival.
-#include "lock_command.h"
-#include "quoting.h"
+#include "base/quoting.h"
+#include "lock/lock_command.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // sandbox: show the private servers of --sandbox, and make them fail.
-#include "sandbox.h"
+#include "sandbox/sandbox.h"
 
-#include "command.h"
-#include "node_json.h"
+#include "command/command.h"
+#include "node/node_json.h"
 
 #include <fmt/format.h>
 

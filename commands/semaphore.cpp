@@ -1,7 +1,7 @@
 // semaphore: hold one or more of N leases.
 #include "recipes/semaphore.h"
 
-#include "lock_command.h"
+#include "lock/lock_command.h"
 
 #include <fmt/format.h>
 

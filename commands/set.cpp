@@ -1,11 +1,11 @@
 // set: write the value of a node.
-#include "byte_text.h"
-#include "command.h"
-#include "listing.h"
-#include "node_json.h"
-#include "quoting.h"
-#include "value.h"
-#include "value_change.h"
+#include "base/byte_text.h"
+#include "base/quoting.h"
+#include "command/command.h"
+#include "node/listing.h"
+#include "node/node_json.h"
+#include "node/value.h"
+#include "node/value_change.h"
 
 namespace zksh {
 namespace {

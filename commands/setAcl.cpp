@@ -1,12 +1,12 @@
 // setAcl: say who may do what with a node.
-#include "acl_argument.h"
-#include "batch_writer.h"
-#include "command.h"
-#include "listing.h"
-#include "progress.h"
-#include "walk.h"
-#include "work_account.h"
-#include "work_options.h"
+#include "command/command.h"
+#include "command/progress.h"
+#include "command/work_account.h"
+#include "command/work_options.h"
+#include "node/acl_argument.h"
+#include "node/listing.h"
+#include "tree/batch_writer.h"
+#include "tree/walk.h"
 
 #include <fmt/core.h>
 

@@ -1,6 +1,6 @@
 // setquota: limit the nodes or the bytes of a subtree.
-#include "quota.h"
-#include "walk.h"
+#include "node/quota.h"
+#include "tree/walk.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // stat: show the metadata of a node.
-#include "command.h"
-#include "listing.h"
-#include "node_json.h"
+#include "command/command.h"
+#include "node/listing.h"
+#include "node/node_json.h"
 
 namespace zksh {
 namespace {

@@ -1,6 +1,6 @@
 // sync: wait until the server has seen every write made before.
-#include "command.h"
-#include "node_json.h"
+#include "command/command.h"
+#include "node/node_json.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // timing: say how long each command takes.
-#include "command.h"
-#include "node_json.h"
-#include "settings.h"
+#include "command/command.h"
+#include "config/settings.h"
+#include "node/node_json.h"
 
 namespace zksh {
 namespace {

@@ -1,14 +1,14 @@
 // tree: draw a subtree.
-#include "color.h"
-#include "command.h"
-#include "id_text.h"
-#include "json.h"
-#include "live_picture.h"
-#include "result_lines.h"
-#include "tree_drawing.h"
-#include "unlisted.h"
-#include "walk.h"
-#include "work_options.h"
+#include "base/id_text.h"
+#include "base/json.h"
+#include "command/color.h"
+#include "command/command.h"
+#include "command/live_picture.h"
+#include "command/result_lines.h"
+#include "command/work_options.h"
+#include "tree/tree_drawing.h"
+#include "tree/unlisted.h"
+#include "tree/walk.h"
 
 #include <fmt/format.h>
 

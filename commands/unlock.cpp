@@ -1,9 +1,9 @@
 // unlock: give locks back, one's own or, by asking its holder, another's.
-#include "command.h"
-#include "lock_table.h"
-#include "lock_text.h"
-#include "rehearsal.h"
-#include "revocation.h"
+#include "client/rehearsal.h"
+#include "command/command.h"
+#include "lock/lock_table.h"
+#include "lock/lock_text.h"
+#include "lock/revocation.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // version: show the version of zksh.
-#include "command.h"
-#include "node_json.h"
+#include "command/command.h"
+#include "node/node_json.h"
 
 namespace zksh {
 namespace {

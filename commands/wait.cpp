@@ -1,10 +1,10 @@
 // wait: end when a node is as it should be.
-#include "command.h"
-#include "duration.h"
-#include "extended_regex.h"
-#include "node_json.h"
-#include "node_wait.h"
-#include "time_limit.h"
+#include "base/duration.h"
+#include "base/extended_regex.h"
+#include "command/command.h"
+#include "command/time_limit.h"
+#include "node/node_json.h"
+#include "node/node_wait.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // watch: follow what happens to nodes, until Ctrl-C.
-#include "change_stream.h"
-#include "change_text.h"
-#include "command.h"
-#include "duration.h"
-#include "live_picture.h"
-#include "piped_program.h"
-#include "time_limit.h"
+#include "base/duration.h"
+#include "base/piped_program.h"
+#include "client/change_stream.h"
+#include "command/command.h"
+#include "command/live_picture.h"
+#include "command/time_limit.h"
+#include "node/change_text.h"
 
 #include <fmt/format.h>
 

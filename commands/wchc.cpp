@@ -1,11 +1,11 @@
 // wchc: show which session watches what, on every server.
-#include "column_table.h"
-#include "command.h"
-#include "id_text.h"
-#include "live_picture.h"
-#include "node_json.h"
-#include "server_command.h"
-#include "told_sessions.h"
+#include "base/column_table.h"
+#include "base/id_text.h"
+#include "command/command.h"
+#include "command/live_picture.h"
+#include "ensemble/server_command.h"
+#include "ensemble/told_sessions.h"
+#include "node/node_json.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // who: show the client behind a session or an ephemeral node, and what it owns and watches.
-#include "command.h"
-#include "live_picture.h"
-#include "node_json.h"
-#include "server_command.h"
-#include "time_text.h"
-#include "who_account.h"
+#include "base/time_text.h"
+#include "command/command.h"
+#include "command/live_picture.h"
+#include "ensemble/server_command.h"
+#include "ensemble/who_account.h"
+#include "node/node_json.h"
 
 #include <charconv>
 #include <system_error>

@@ -1,7 +1,7 @@
 // whoami: show who this session is to the servers.
-#include "command.h"
-#include "java_hash.h"
-#include "node_json.h"
+#include "base/java_hash.h"
+#include "command/command.h"
+#include "node/node_json.h"
 
 namespace zksh {
 namespace {

@@ -1,5 +1,5 @@
 // wlock: the write side of a read/write lock.
-#include "lock_command.h"
+#include "lock/lock_command.h"
 
 namespace zksh {
 namespace {

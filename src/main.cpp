@@ -1,7 +1,7 @@
 // zksh: process options, and the choice between an interactive shell, a script and one command.
-#include "arguments.h"
-#include "inquiry.h"
-#include "run.h"
+#include "shell/arguments.h"
+#include "shell/inquiry.h"
+#include "shell/run.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // ExclusiveLock: racing, losing, racing again.
 #include "recipes/exclusive_lock.h"
 
-#include "node_path.h"
+#include "client/node_path.h"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // FairLock: asking, waiting, holding, giving back.
 #include "recipes/fair_lock.h"
 
-#include "node_path.h"
+#include "client/node_path.h"
 
 #include <algorithm>
 

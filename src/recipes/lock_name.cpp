@@ -1,7 +1,7 @@
 // LockName: taking names apart, and making them.
 #include "recipes/lock_name.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // LockNodes: creations, losses and removals.
 #include "recipes/lock_nodes.h"
 
-#include "node_path.h"
+#include "client/node_path.h"
 #include "recipes/lock_name.h"
 
 #include <algorithm>

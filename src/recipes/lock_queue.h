@@ -1,7 +1,7 @@
 // LockQueue: the contenders for a lock, in the order in which they get it.
 #pragma once
 
-#include "client.h"
+#include "client/client.h"
 #include "recipes/lock_name.h"
 
 #include <cstddef>

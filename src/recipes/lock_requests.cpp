@@ -1,7 +1,7 @@
 // LockRequests: telling of requests, and waiting for the connection.
 #include "recipes/lock_requests.h"
 
-#include "node_path.h"
+#include "client/node_path.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,7 @@
 // LockRequests: requests of a recipe: sent, told of, awaited; and the connection that they need.
 #pragma once
 
-#include "flow.h"
+#include "client/flow.h"
 #include "recipes/recipe.h"
 
 #include <fmt/core.h>

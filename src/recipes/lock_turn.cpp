@@ -1,7 +1,7 @@
 // LockTurn: listing the queue, waiting for the one before.
 #include "recipes/lock_turn.h"
 
-#include "node_path.h"
+#include "client/node_path.h"
 #include "recipes/lock_flaws.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // MultiLock: joining queues, waiting in each, giving all back.
 #include "recipes/multi_lock.h"
 
-#include "escape.h"
-#include "node_path.h"
+#include "base/escape.h"
+#include "client/node_path.h"
 #include "recipes/fair_lock.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // Recipe: a way to hold a lock by znodes, as a flow; what it asks for, tells and promises.
 #pragma once
 
-#include "boot_clock.h"
-#include "client.h"
-#include "flow.h"
+#include "base/boot_clock.h"
+#include "client/client.h"
+#include "client/flow.h"
 #include "recipes/lock_name.h"
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Semaphore: agreeing on the number, waiting for room, taking leases.
 #include "recipes/semaphore.h"
 
-#include "escape.h"
-#include "node_path.h"
+#include "base/escape.h"
+#include "client/node_path.h"
 #include "recipes/fair_lock.h"
 #include "recipes/lock_queue.h"
 

@@ -1,8 +1,8 @@
 // Candidate list: several completions as a table, to be shown above the line that is typed.
 #include "term/candidate_list.h"
 
-#include "escape.h"
-#include "utf8.h"
+#include "base/escape.h"
+#include "base/utf8.h"
 
 #include <fmt/core.h>
 

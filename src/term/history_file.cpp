@@ -1,7 +1,7 @@
 // History file: the lines of earlier runs, saved one by one and shared by all shells of a user.
 #include "term/history_file.h"
 
-#include "fd.h"
+#include "base/fd.h"
 
 #include <fmt/core.h>
 

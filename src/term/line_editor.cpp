@@ -4,7 +4,7 @@
 // to a sink, so that nothing on the terminal is unknown to the Painter.
 #include "term/line_editor.h"
 
-#include "error.h"
+#include "base/error.h"
 #include "term/readline_bridge.h"
 #include "term/terminal.h"
 

@@ -8,33 +8,43 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(r'#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 
-SHELL = ["src/main.*", "src/shell.*", "src/interpreter*", "src/script.*", "src/job.*", "src/loop.*",
-         "src/printer.*", "src/term/*"]
-CLIENT = ["src/client.*", "src/znode.*", "src/acl.*", "src/operation.*", "src/watch.*"]
-COMMAND = ["src/command.*", "src/options.*", "src/help.*", "src/output.*"]
-
-# Who (but not the exceptions) must not reach what, directly or through other headers, and why.
-FORBIDDEN = [
-    (["commands/*"], [*SHELL, "src/session*"], "a command knows its Context, and nothing of the shell"),
-    (["src/recipes/*", "src/walk.*"], [*SHELL, *COMMAND, "src/session*"],
-     "recipes know the Client, and nothing of the shell or of output"),
-    (["src/term/*"], [*CLIENT, *COMMAND[:3], "src/session*"],
-     "the terminal knows nothing of ZooKeeper"),
-    ([*CLIENT, "src/session*"], [*SHELL, *COMMAND], "the seam to ZooKeeper knows nothing above it"),
-    (COMMAND, [*SHELL, "src/session*"], "commands and their parts are below the shell"),
-    (["src/output.*", "src/process.*", "src/words.*", "src/node_path.*"], CLIENT,
-     "it is usable from anywhere, since it knows nothing of ZooKeeper"),
-    (["src/job.*", "src/loop.*", "src/term/*"], ["src/shell.*", "src/interpreter*", "src/script.*"],
-     "jobs, the loop and the terminal are below the shell"),
-    (["src/*"], ["commands/*"], "only the generated table knows the commands"),
-    (["src/*", "commands/*"], ["tests/*"], "the program knows nothing of its tests"),
-]
+# The directories of src from the bottom up: what each may include besides itself, and commands.
+LAYERS = {
+    "src/base": "",
+    "src/client": "base",
+    "src/session": "base client",
+    "src/sandbox": "base client",
+    "src/recipes": "base client",
+    "src/term": "base",
+    "src/config": "base client",
+    "src/command": "base client config",
+    "src/ensemble": "base client config command",
+    "src/node": "base client config command ensemble",
+    "src/tree": "base client config command ensemble node",
+    "src/lock": "base client config command ensemble node tree recipes",
+    "commands": "base client config command ensemble node tree lock recipes sandbox",
+    "src/shell": "base client config command ensemble node tree lock recipes sandbox session term",
+    "src": "base client config command ensemble node tree lock recipes sandbox session term shell",
+}
+WHY = {
+    "src/base": "what is in base is usable from anywhere",
+    "src/client": "the operations on ZooKeeper know nothing of who asks for them",
+    "src/session": "the seam to ZooKeeper's library knows nothing above it",
+    "src/recipes": "recipes know the Client, and nothing of the shell or of output",
+    "src/term": "the terminal knows nothing of ZooKeeper",
+    "commands": "a command knows its Context, and nothing of the shell",
+}
+# Within the shell: jobs, and the loop of the main thread, are below what is typed and run.
+BELOW_THE_SHELL = ["src/shell/job.*", "src/shell/loop.*"]
+TYPED = ["src/shell/shell.*", "src/shell/interpreter*", "src/shell/script.*"]
 # Headers of libraries, and the only files that include them.
 LIBRARIES = [
-    ("zookeeper/*", ["src/session*"]),
-    ("CLI/*", ["src/word_binding.cpp", "src/process_options.cpp", "src/configuration_file.cpp"]),
+    ("zookeeper/*", ["src/session/*"]),
+    ("CLI/*", ["src/command/word_binding.cpp", "src/shell/process_options.cpp",
+               "src/config/configuration_file.cpp"]),
     ("readline/*", ["src/term/*"]),
-    ("nlohmann/*", ["src/json.cpp", "src/tree_json.cpp"]),
+    ("re2/*", ["src/base/extended_regex.cpp"]),
+    ("nlohmann/*", ["src/base/json.cpp", "src/tree/tree_json.cpp"]),
     ("gtest/*", ["tests/*"]),
     ("gmock/*", ["tests/*"]),
 ]
@@ -42,6 +52,11 @@ LIBRARIES = [
 
 def matches(path, patterns):
     return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
+
+
+def layer(file):
+    """The directory of src that a file belongs to: src/session for src/session/library/tls.h."""
+    return "/".join(pathlib.PurePath(file).parts[:2 if file.count("/") > 1 else 1])
 
 
 class Graph:
@@ -81,16 +96,24 @@ class Graph:
     def faults(self):
         for file in self.includes:
             yield from self._library_faults(file)
+            if not file.startswith("tests/"):
+                yield from self._layer_faults(file)
             for line, chain in self.chains(file):
                 if chain[-1] == file and file.endswith(".h"):
                     yield f"{file}:{line}: includes itself, through {' → '.join(chain)}"
-                if file.startswith("tests/"):
-                    continue
-                for who, what, why in FORBIDDEN:
-                    own = pathlib.PurePath(file).stem == pathlib.PurePath(chain[-1]).stem
-                    if matches(file, who) and matches(chain[-1], what) and not own:
-                        through = f" (through {' → '.join(chain)})" if len(chain) > 1 else ""
-                        yield f"{file}:{line}: must not include {chain[-1]}{through}: {why}"
+                if matches(file, BELOW_THE_SHELL) and matches(chain[-1], TYPED):
+                    yield f"{file}:{line}: must not include {chain[-1]}: it is below the shell"
+
+    def _layer_faults(self, file):
+        own = layer(file)
+        if own not in LAYERS:
+            yield f"{file}:1: {own} is no layer; {pathlib.Path(__file__).name} lists them"
+            return
+        seen = {own, *(f"src/{name}" for name in LAYERS[own].split())}
+        for line, name in self.includes[file]:
+            if name in self.includes and layer(name) not in seen:
+                why = WHY.get(own, f"{own} is below it, or beside it")
+                yield f"{file}:{line}: must not include {name}: {why}"
 
     def _library_faults(self, file):
         for line, name in self.includes[file]:
@@ -103,7 +126,7 @@ class Graph:
 class IncludeGraph(unittest.TestCase):
     def test_includes_point_downward_only(self):
         graph = Graph(ROOT)
-        self.assertIn("src/client.h", graph.includes)
+        self.assertIn("src/client/client.h", graph.includes)
         self.assertEqual([], list(graph.faults()))
 
 
@@ -126,36 +149,45 @@ class PlantedFaults(unittest.TestCase):
 
     def test_downward_includes_are_fine(self):
         self.assertEqual([], self.faults(
-            commands__get_DOT_cpp='#include "command.h"\n', src__command_DOT_h='#include "client.h"\n',
-            src__client_DOT_h="", src__session_DOT_cpp="#include <zookeeper/zookeeper.h>\n"))
+            commands__get_DOT_cpp='#include "command/command.h"\n',
+            src__command__command_DOT_h='#include "client/client.h"\n', src__client__client_DOT_h="",
+            src__session__library__tls_DOT_cpp="#include <zookeeper/zookeeper.h>\n"))
 
     def test_a_command_that_includes_the_shell(self):
-        self.assert_found("commands/get.cpp:2:", src__shell_DOT_h="",
-                          commands__get_DOT_cpp='\n#include "shell.h"\n')
+        self.assert_found("commands/get.cpp:2:", src__shell__shell_DOT_h="",
+                          commands__get_DOT_cpp='\n#include "shell/shell.h"\n')
 
-    def test_a_command_that_reaches_the_shell_through_a_header(self):
-        self.assert_found("commands/get.cpp:1:", src__shell_DOT_h="",
-                          src__handy_DOT_h='#include "shell.h"\n',
-                          commands__get_DOT_cpp='#include "handy.h"\n')
+    def test_a_layer_that_includes_upward(self):
+        self.assert_found("src/node/handy.h:1:", src__shell__shell_DOT_h="",
+                          src__node__handy_DOT_h='#include "shell/shell.h"\n',
+                          commands__get_DOT_cpp='#include "node/handy.h"\n')
 
     def test_a_recipe_that_includes_output(self):
-        self.assert_found("src/recipes/lock.cpp:1:", src__output_DOT_h="",
-                          src__recipes__lock_DOT_cpp='#include "output.h"\n')
+        self.assert_found("src/recipes/lock.cpp:1:", src__command__output_DOT_h="",
+                          src__recipes__lock_DOT_cpp='#include "command/output.h"\n')
 
     def test_a_terminal_that_knows_the_client(self):
-        self.assert_found("src/term/editor.cpp:1:", src__client_DOT_h="",
-                          src__term__editor_DOT_cpp='#include "client.h"\n')
+        self.assert_found("src/term/editor.cpp:1:", src__client__client_DOT_h="",
+                          src__term__editor_DOT_cpp='#include "client/client.h"\n')
 
     def test_a_job_that_includes_the_shell(self):
-        self.assert_found("src/job.h:1:", src__shell_DOT_h="", src__job_DOT_h='#include "shell.h"\n')
+        self.assert_found("src/shell/job.h:1:", src__shell__shell_DOT_h="",
+                          src__shell__job_DOT_h='#include "shell/shell.h"\n')
+
+    def test_a_directory_that_is_no_layer(self):
+        self.assert_found("src/misc/handy.h:1:", src__misc__handy_DOT_h="")
+
+    def test_the_program_includes_no_tests(self):
+        self.assert_found("src/shell/run.cpp:1:", tests__support__fake_DOT_h="",
+                          src__shell__run_DOT_cpp='#include "../../tests/support/fake.h"\n')
 
     def test_libraries_behind_their_seams(self):
-        for library in ("zookeeper/zookeeper.h", "readline/readline.h", "CLI/CLI.hpp", "gtest/gtest.h"):
-            self.assert_found("src/walk.cpp:1:", src__walk_DOT_cpp=f"#include <{library}>\n")
+        for library in ("zookeeper/zookeeper.h", "readline/readline.h", "CLI/CLI.hpp", "re2/re2.h", "gtest/gtest.h"):
+            self.assert_found("src/tree/walk.cpp:1:", src__tree__walk_DOT_cpp=f"#include <{library}>\n")
 
     def test_headers_that_include_each_other(self):
-        self.assertEqual(2, len(self.faults(src__a_DOT_h='#include "b.h"\n',
-                                            src__b_DOT_h='#include "a.h"\n')))
+        self.assertEqual(2, len(self.faults(src__base__a_DOT_h='#include "base/b.h"\n',
+                                            src__base__b_DOT_h='#include "base/a.h"\n')))
 
 
 if __name__ == "__main__":

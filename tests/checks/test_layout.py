@@ -7,11 +7,9 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOP = {".ci", ".clang-format", ".clang-tidy", ".gitignore", "CMakeLists.txt", "LICENSE", "README.md",
-       "commands", "completions", "debian", "docs", "man", "src", "tests"}
+       "commands", "completions", "man", "src", "tests"}
 CODE = {".cpp", ".h", ".c", ".py", ".sh"}
 LONGEST = 400
-# Tables of data, which nobody reads from top to bottom.
-DATA = {"src/time_zones.cpp"}
 # A file's first words: a sentence, which may go on in the next line of the comment.
 COMMENT = re.compile(r'(?:(?://|#) [^\n]*\n?)*?(?://|#) [^\n]*\S[.:)?](?=\s|$)|"""[^\n]*[.:)?](?:"""|\n|$)')
 # The four parts of a command, in their order.
@@ -37,7 +35,7 @@ def faults_of_file(root, name):
         return
     if not COMMENT.match("\n".join(lines[first:first + 3])):
         yield f"{name}:{first + 1}: does not begin with one sentence that says what the file is for"
-    if len(lines) > LONGEST and name not in DATA:
+    if len(lines) > LONGEST:
         yield f"{name}: has {len(lines)} lines; a file has one job, in at most {LONGEST}"
 
 

@@ -1,8 +1,8 @@
 // Fuzzes ACLs as users write them, as zkCli prints them, and as a field of a dump.
-#include "acl_text.h"
+#include "client/acl_text.h"
 #include "fuzz.h"
-#include "tree_fields.h"
-#include "tree_text.h"
+#include "tree/tree_fields.h"
+#include "tree/tree_text.h"
 
 namespace zksh::fuzz {
 

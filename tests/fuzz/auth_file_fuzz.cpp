@@ -1,5 +1,5 @@
 // Fuzzes files of credentials: no message may hold anything of them.
-#include "auth_file.h"
+#include "config/auth_file.h"
 #include "fuzz.h"
 
 #include <set>

@@ -1,7 +1,7 @@
 // Fuzzes connect strings.
-#include "connect_string.h"
+#include "client/connect_string.h"
+#include "client/node_path.h"
 #include "fuzz.h"
-#include "node_path.h"
 
 namespace zksh::fuzz {
 

@@ -1,8 +1,8 @@
 // Fuzz: the frame around the targets. Under libFuzzer $ZKSH_FUZZ_TARGET names the one to run.
 #include "fuzz.h"
 
-#include "escape.h"
-#include "utf8.h"
+#include "base/escape.h"
+#include "base/utf8.h"
 
 #include <cstdlib>
 #include <iostream>

@@ -1,8 +1,8 @@
 // Fuzz: what the fuzz targets share. NAME_fuzz.cpp defines NAME_fuzz, and the build finds it.
 #pragma once
 
-#include "error.h"
-#include "fd.h"
+#include "base/error.h"
+#include "base/fd.h"
 
 #include <algorithm>
 #include <cstddef>

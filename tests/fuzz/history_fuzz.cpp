@@ -1,7 +1,7 @@
 // Fuzzes what a line that begins with ! stands for: the first line is typed, the others are the
 // history.
 #include "fuzz.h"
-#include "history_expansion.h"
+#include "shell/history_expansion.h"
 
 namespace zksh::fuzz {
 

@@ -1,8 +1,8 @@
 // Fuzzes what other clients leave in a lock's queue: the names of nodes, and their data.
+#include "base/text_width.h"
 #include "fuzz.h"
-#include "lock_text.h"
+#include "lock/lock_text.h"
 #include "recipes/lock_name.h"
-#include "text_width.h"
 
 namespace zksh::fuzz {
 

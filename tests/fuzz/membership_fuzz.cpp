@@ -1,7 +1,7 @@
 // Fuzzes the configuration of an ensemble and changes of it: three lines for those who join, those
 // who leave and all anew, then the configuration.
+#include "ensemble/membership.h"
 #include "fuzz.h"
-#include "membership.h"
 
 namespace zksh::fuzz {
 namespace {

@@ -1,7 +1,7 @@
 // Fuzzes node paths: a line for the current node, and one for the path that is given.
-#include "escape.h"
+#include "base/escape.h"
+#include "client/node_path.h"
 #include "fuzz.h"
-#include "node_path.h"
 
 namespace zksh::fuzz {
 

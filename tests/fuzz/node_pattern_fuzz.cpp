@@ -1,9 +1,9 @@
 // Fuzzes patterns of node paths, against a small tree.
+#include "client/node_path.h"
+#include "client/node_pattern.h"
+#include "client/zk_error.h"
 #include "fake_client.h"
 #include "fuzz.h"
-#include "node_path.h"
-#include "node_pattern.h"
-#include "zk_error.h"
 
 #include <array>
 

@@ -1,10 +1,10 @@
 // Fuzzes numbers, times and sizes as users write them.
-#include "duration.h"
+#include "base/duration.h"
+#include "base/id_text.h"
+#include "base/number.h"
+#include "base/size_text.h"
 #include "fuzz.h"
-#include "id_text.h"
-#include "node_filter.h"
-#include "number.h"
-#include "size_text.h"
+#include "tree/node_filter.h"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // Fuzzes the parsing of commands' words: a byte chooses the command, each line is a word.
-#include "command.h"
+#include "command/command.h"
+#include "command/given_words.h"
 #include "fuzz.h"
-#include "given_words.h"
 
 namespace zksh::fuzz {
 

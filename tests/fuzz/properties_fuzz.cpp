@@ -1,5 +1,5 @@
 // Fuzzes Java's properties files, as zkCli's -client-configuration names them.
-#include "client_configuration.h"
+#include "config/client_configuration.h"
 #include "fuzz.h"
 
 namespace zksh::fuzz {

@@ -1,6 +1,6 @@
 // Fuzzes regular expressions: RE2 reads whatever is accepted, over any value.
-#include "error.h"
-#include "extended_regex.h"
+#include "base/error.h"
+#include "base/extended_regex.h"
 #include "fuzz.h"
 
 #include <string>

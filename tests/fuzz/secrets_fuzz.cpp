@@ -1,6 +1,6 @@
 // Fuzzes the masking of secrets: one is planted behind whatever else a line says.
+#include "base/secrets.h"
 #include "fuzz.h"
-#include "secrets.h"
 
 namespace zksh::fuzz {
 

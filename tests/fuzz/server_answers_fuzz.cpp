@@ -1,11 +1,11 @@
 // Fuzzes the answers to four-letter words: a byte chooses who reads the text.
-#include "answer_lines.h"
-#include "four_letter_word.h"
+#include "client/four_letter_word.h"
+#include "ensemble/answer_lines.h"
+#include "ensemble/health.h"
+#include "ensemble/server_words.h"
+#include "ensemble/told_sessions.h"
+#include "ensemble/watch_counts.h"
 #include "fuzz.h"
-#include "health.h"
-#include "server_words.h"
-#include "told_sessions.h"
-#include "watch_counts.h"
 
 #include <limits>
 

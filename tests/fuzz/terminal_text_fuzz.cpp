@@ -1,12 +1,12 @@
 // Fuzzes what stands between bytes of znodes and a terminal: UTF-8, escapes, widths and codecs.
-#include "byte_text.h"
-#include "change_text.h"
-#include "escape.h"
+#include "base/byte_text.h"
+#include "base/escape.h"
+#include "base/text_width.h"
+#include "base/utf8.h"
 #include "fuzz.h"
-#include "text_width.h"
-#include "tree_fields.h"
-#include "tree_text.h"
-#include "utf8.h"
+#include "node/change_text.h"
+#include "tree/tree_fields.h"
+#include "tree/tree_text.h"
 
 namespace zksh::fuzz {
 namespace {

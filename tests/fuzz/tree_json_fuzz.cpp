@@ -1,8 +1,8 @@
 // Fuzzes a line of a dump as JSON, and JSON as it is printed.
+#include "base/json.h"
+#include "base/utf8.h"
 #include "fuzz.h"
-#include "json.h"
-#include "tree_json.h"
-#include "utf8.h"
+#include "tree/tree_json.h"
 
 namespace zksh::fuzz {
 

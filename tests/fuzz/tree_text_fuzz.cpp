@@ -1,7 +1,7 @@
 // Fuzzes the reading of dumps, of both formats: what is read can be written in both, and read back.
+#include "client/node_path.h"
 #include "fuzz.h"
-#include "node_path.h"
-#include "tree_text.h"
+#include "tree/tree_text.h"
 
 namespace zksh::fuzz {
 namespace {

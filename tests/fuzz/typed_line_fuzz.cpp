@@ -1,8 +1,8 @@
 // Fuzzes what is worked out at each keystroke: colours, hint and completion of a line.
-#include "complete.h"
 #include "fuzz.h"
-#include "line_hint.h"
-#include "line_style.h"
+#include "shell/complete.h"
+#include "shell/line_hint.h"
+#include "shell/line_style.h"
 
 namespace zksh::fuzz {
 namespace {

@@ -1,8 +1,8 @@
 // Fuzzes the splitting of command lines into words, and the writing of words.
-#include "command_line.h"
+#include "base/quoting.h"
+#include "base/words.h"
 #include "fuzz.h"
-#include "quoting.h"
-#include "words.h"
+#include "shell/command_line.h"
 
 namespace zksh::fuzz {
 namespace {

@@ -1,7 +1,7 @@
 // FakeClient: a Client on an in-memory tree, whose calls can be made to fail, for unit tests.
 #pragma once
 
-#include "client.h"
+#include "client/client.h"
 #include "fake_tree.h"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // FakeTree: what a ZooKeeper server keeps, in memory, for the sessions of one test.
 #include "fake_tree.h"
 
-#include "node_path.h"
+#include "client/node_path.h"
 
 #include <fmt/core.h>
 

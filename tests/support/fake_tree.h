@@ -1,7 +1,7 @@
 // FakeTree: what a ZooKeeper server keeps, in memory, for the sessions of one test.
 #pragma once
 
-#include "client.h"
+#include "client/client.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 // RecipeTrial: a contender for a lock on a FakeTree, driven step by step on the test's thread.
 #include "recipe_trial.h"
 
-#include "node_path.h"
+#include "client/node_path.h"
 
 #include <gtest/gtest.h>
 

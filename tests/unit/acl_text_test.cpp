@@ -1,5 +1,5 @@
 // ACL text: the expectations are what AclParser and getAcl of ZooKeeper 3.8.0 answer.
-#include "acl_text.h"
+#include "client/acl_text.h"
 
 #include <gtest/gtest.h>
 

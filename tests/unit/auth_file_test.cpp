@@ -1,7 +1,7 @@
 // The file of credentials: its lines, and what is said of a file that others can read.
-#include "auth_file.h"
+#include "config/auth_file.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // BatchWriter: order, bounds, and what becomes of writes around one that fails or is lost.
-#include "batch_writer.h"
+#include "tree/batch_writer.h"
 
-#include "error.h"
+#include "base/error.h"
 #include "fake_client.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // Byte text: RFC 4648's examples, java.util.Base64's strictness and netty's hex dump.
-#include "byte_text.h"
+#include "base/byte_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // ChangeStream: what it tells of live changes, and of those that a gap hid.
-#include "change_stream.h"
+#include "client/change_stream.h"
 
 #include "fake_client.h"
 

@@ -1,5 +1,5 @@
 // ChangeText: what happened to a node, for people, for pipes and for programs.
-#include "change_text.h"
+#include "node/change_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // The properties file of -client-configuration: Java's format, and what this build refuses.
-#include "client_configuration.h"
+#include "config/client_configuration.h"
 
-#include "error.h"
-#include "session_library.h"
+#include "base/error.h"
+#include "session/session_library.h"
 
 #include <gtest/gtest.h>
 

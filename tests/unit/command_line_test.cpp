@@ -1,7 +1,7 @@
 // A command line: what is the command's, and where its results go.
-#include "command_line.h"
+#include "shell/command_line.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // complete: what could stand in a word's place.
-#include "complete.h"
+#include "shell/complete.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

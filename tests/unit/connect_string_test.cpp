@@ -1,7 +1,7 @@
 // Connect strings: what users write, and what the C client is given.
-#include "connect_string.h"
+#include "client/connect_string.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // ContentionStatistics: times, handoffs, overlaps, from turns that are made up.
-#include "contention_statistics.h"
+#include "lock/contention_statistics.h"
 
 #include <gtest/gtest.h>
 

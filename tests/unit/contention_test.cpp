@@ -1,8 +1,8 @@
 // Contention: contenders in one process against an in-memory tree: turns, failures, stops.
-#include "contention.h"
+#include "lock/contention.h"
 
-#include "contention_statistics.h"
 #include "fake_client.h"
+#include "lock/contention_statistics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

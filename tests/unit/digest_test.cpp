@@ -1,7 +1,7 @@
 // Digest: SHA-1 by the examples of FIPS 180, and ids as DigestAuthenticationProvider makes them.
-#include "digest.h"
+#include "base/digest.h"
 
-#include "byte_text.h"
+#include "base/byte_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Duration: times as users write them.
-#include "duration.h"
+#include "base/duration.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <gtest/gtest.h>
 

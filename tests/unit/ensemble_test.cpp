@@ -1,8 +1,8 @@
 // Ensemble: connect strings and member files, as ConfigUtils and ReconfigCommand of 3.8.0 have
 // them.
-#include "ensemble.h"
+#include "client/ensemble.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Error texts: the texts are those of CliWrapperException and KeeperException of ZooKeeper 3.8.0.
-#include "client.h"
+#include "client/client.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Escape: what may reach a terminal as it is, and what may not.
-#include "escape.h"
+#include "base/escape.h"
 
-#include "utf8.h"
-#include "words.h"
+#include "base/utf8.h"
+#include "base/words.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // ExtendedRegex: what POSIX says, what the GNU library adds to it, and what costs it too much.
-#include "extended_regex.h"
+#include "base/extended_regex.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

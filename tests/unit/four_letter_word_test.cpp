@@ -1,8 +1,8 @@
 // Four-letter words: servers that answer badly, slowly, endlessly or not at all.
-#include "four_letter_word.h"
+#include "client/four_letter_word.h"
 
-#include "error.h"
-#include "fd.h"
+#include "base/error.h"
+#include "base/fd.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // GuardedClient: every write is one request with the guards' checks, and a lost lock refuses it.
-#include "guarded_client.h"
+#include "client/guarded_client.h"
 
 #include "fake_client.h"
-#include "subtree_removal.h"
+#include "tree/subtree_removal.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

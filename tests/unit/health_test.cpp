@@ -1,5 +1,5 @@
 // Health: what answers come to, those of broken servers among them.
-#include "health.h"
+#include "ensemble/health.h"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // Help: the order in which commands are shown, and what other shells call them.
-#include "help.h"
+#include "command/help.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

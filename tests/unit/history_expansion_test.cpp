@@ -1,7 +1,7 @@
 // Lines that stand for earlier ones.
-#include "history_expansion.h"
+#include "shell/history_expansion.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <gtest/gtest.h>
 

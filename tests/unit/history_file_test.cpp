@@ -1,7 +1,7 @@
 // HistoryFile: what is saved, what is not, and what becomes of the file when things go wrong.
 #include "term/history_file.h"
 
-#include "secrets.h"
+#include "base/secrets.h"
 
 #include <gtest/gtest.h>
 

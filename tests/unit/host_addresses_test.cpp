@@ -1,5 +1,5 @@
 // HostAddresses: names that resolve without a network, and those that never do.
-#include "host_addresses.h"
+#include "client/host_addresses.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Id text: zxids and session ids.
-#include "id_text.h"
+#include "base/id_text.h"
 
 #include <gtest/gtest.h>
 

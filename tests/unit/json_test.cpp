@@ -1,5 +1,5 @@
 // Json: values as they are printed.
-#include "json.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

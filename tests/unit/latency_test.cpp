@@ -1,5 +1,5 @@
 // Latency: what is measured, and drawn.
-#include "latency.h"
+#include "ensemble/latency.h"
 
 #include "fake_client.h"
 

@@ -1,5 +1,5 @@
 // line_hint: what is shown behind the line that is being typed.
-#include "line_hint.h"
+#include "shell/line_hint.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The numbered lines of a run: numbers that stay, bounds, and no secrets.
-#include "line_history.h"
+#include "command/line_history.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // LineReader: lines from a pipe, of any bytes and length, and a wait that a stop ends.
-#include "line_reader.h"
+#include "base/line_reader.h"
 
-#include "error.h"
-#include "fd.h"
+#include "base/error.h"
+#include "base/fd.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // line_style: the colours of the line that is being typed.
-#include "line_style.h"
+#include "shell/line_style.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // When a program under a lock is told to end, and when it is killed: against a clock of the test's.
-#include "lock_deadlines.h"
+#include "lock/lock_deadlines.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // LockReader: what it reads, and what it reads again after a change.
-#include "lock_reader.h"
+#include "lock/lock_reader.h"
 
 #include "fake_client.h"
 

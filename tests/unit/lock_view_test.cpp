@@ -1,5 +1,5 @@
 // LockView: the queue with what nodes and servers tell of it.
-#include "lock_view.h"
+#include "lock/lock_view.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
 // The watchdog of a program under a lock: what it kills, and when.
-#include "lock_watchdog.h"
+#include "lock/lock_watchdog.h"
 
-#include "process.h"
-#include "process_table.h"
+#include "base/process.h"
+#include "base/process_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // man_page: text as roff shows it, to the letter.
-#include "man_page.h"
+#include "shell/man_page.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Membership: reading a configuration, and what a change makes of it.
-#include "membership.h"
+#include "ensemble/membership.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Tests of the Monitor: who is woken, by what, and who is not.
-#include "monitor.h"
+#include "base/monitor.h"
 
 #include <gtest/gtest.h>
 

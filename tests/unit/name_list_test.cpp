@@ -1,7 +1,7 @@
 // NameList: what was added, sorted by bytes.
-#include "name_list.h"
+#include "base/name_list.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Nearest: which known words a mistyped one brings up.
-#include "nearest.h"
+#include "base/nearest.h"
 
 #include <gtest/gtest.h>
 

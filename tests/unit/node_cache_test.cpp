@@ -1,8 +1,8 @@
 // node_cache: lists of children that are fetched, kept, and thrown away when they are old.
-#include "node_cache.h"
+#include "shell/node_cache.h"
 
+#include "base/fd.h"
 #include "fake_client.h"
-#include "fd.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Node paths: the expectations are what PathUtils.validatePath of ZooKeeper 3.8.0 answers.
-#include "node_path.h"
+#include "client/node_path.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // node_pattern: which nodes a pattern stands for, and what it costs to find them.
-#include "node_pattern.h"
+#include "client/node_pattern.h"
 
 #include "fake_client.h"
 

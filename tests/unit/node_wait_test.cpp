@@ -1,5 +1,5 @@
 // NodeWait: it ends when the wish holds, and looks again only when there is news.
-#include "node_wait.h"
+#include "node/node_wait.h"
 
 #include "fake_client.h"
 

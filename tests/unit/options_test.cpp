@@ -1,5 +1,5 @@
 // Options: what a command line binds, what is refused, and what the syntax line says.
-#include "options.h"
+#include "command/options.h"
 
 #include <gtest/gtest.h>
 

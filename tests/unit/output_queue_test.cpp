@@ -1,7 +1,7 @@
 // OutputQueue: order, waking, and a bound that an adder waits at.
-#include "error.h"
-#include "fd.h"
-#include "output.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "command/output.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The pager: which one, and what is longer than the screen.
-#include "pager.h"
+#include "shell/pager.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // PersistentWatches: events told in order from a thread of its own, and its end at any moment.
-#include "persistent_watches.h"
+#include "client/persistent_watches.h"
 
 #include "fake_client.h"
 

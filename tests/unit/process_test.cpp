@@ -1,7 +1,7 @@
 // Child programs: what they are given, how their end is reported, and that they end with us.
-#include "process.h"
+#include "base/process.h"
 
-#include "fd.h"
+#include "base/fd.h"
 
 #include <gtest/gtest.h>
 

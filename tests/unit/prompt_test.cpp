@@ -1,7 +1,7 @@
 // Prompt: each letter, and what is left out when there is nothing to say.
-#include "prompt.h"
+#include "shell/prompt.h"
 
-#include "settings.h"
+#include "config/settings.h"
 
 #include <gtest/gtest.h>
 

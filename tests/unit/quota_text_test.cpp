@@ -1,5 +1,5 @@
 // Quota text: the expectations are what StatsTrack of ZooKeeper 3.8.0 answers.
-#include "quota_text.h"
+#include "client/quota_text.h"
 
 #include <gtest/gtest.h>
 

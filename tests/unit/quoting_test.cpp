@@ -1,7 +1,7 @@
 // quoting: a word that is written is read back as the same.
-#include "quoting.h"
+#include "base/quoting.h"
 
-#include "words.h"
+#include "base/words.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Rehearsal: what a write would meet is told as the servers would tell it, and nothing is written.
-#include "rehearsal.h"
+#include "client/rehearsal.h"
 
+#include "client/read_only_client.h"
 #include "fake_client.h"
-#include "read_only_client.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

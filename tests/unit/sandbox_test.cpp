@@ -1,10 +1,10 @@
 // Private servers: they serve, fail as they are told to, and are gone however their owner ends.
-#include "sandbox.h"
+#include "sandbox/sandbox.h"
 
-#include "error.h"
-#include "fd.h"
-#include "four_letter_word.h"
-#include "zookeeper_server.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "client/four_letter_word.h"
+#include "sandbox/zookeeper_server.h"
 
 #include <gtest/gtest.h>
 

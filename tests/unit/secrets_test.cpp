@@ -1,5 +1,5 @@
 // mask_secrets: no form of a line lets a password or a hash through.
-#include "secrets.h"
+#include "base/secrets.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // ServerWords: reading the answers of servers, as ZooKeeper 3.8.0 words them.
-#include "server_words.h"
+#include "ensemble/server_words.h"
 
-#include "four_letter_word.h"
+#include "client/four_letter_word.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // Session's transactions on a real server: what they can create, and that guards work there.
-#include "four_letter_word.h"
-#include "guarded_client.h"
-#include "sandbox.h"
-#include "session.h"
+#include "client/four_letter_word.h"
+#include "client/guarded_client.h"
+#include "sandbox/sandbox.h"
+#include "session/session.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SignalRelay: who gets a signal, and what is known of it afterwards.
-#include "signal_relay.h"
+#include "base/signal_relay.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

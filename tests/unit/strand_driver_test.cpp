@@ -1,8 +1,8 @@
 // Tests of the StrandDriver: which changes let which strands go on, and what ends them.
-#include "strand_driver.h"
+#include "client/strand_driver.h"
 
-#include "afterwards.h"
-#include "error.h"
+#include "base/afterwards.h"
+#include "base/error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // ToldSessions: reading what servers tell of sessions, broken and hostile answers among them.
-#include "told_sessions.h"
+#include "ensemble/told_sessions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // TreeDrawing: branches, marks and the summary; and the walk that it draws.
-#include "tree_drawing.h"
+#include "tree/tree_drawing.h"
 
+#include "base/size_text.h"
 #include "fake_client.h"
-#include "size_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

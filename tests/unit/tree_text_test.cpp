@@ -1,7 +1,7 @@
 // TreeText: what a dump's lines say, and what is refused in texts that nobody trusts.
-#include "tree_text.h"
+#include "tree/tree_text.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <gtest/gtest.h>
 

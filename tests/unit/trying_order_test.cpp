@@ -1,5 +1,5 @@
 // Trying order: every server comes, also by twos, as the C client takes them.
-#include "trying_order.h"
+#include "session/trying_order.h"
 
 #include <gtest/gtest.h>
 

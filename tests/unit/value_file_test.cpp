@@ -1,5 +1,5 @@
 // ValueFile: names, newlines and what is text.
-#include "value_file.h"
+#include "node/value_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Walk: its order, its bounds, and what it does when connections and nodes are lost on the way.
-#include "walk.h"
+#include "tree/walk.h"
 
-#include "error.h"
+#include "base/error.h"
 #include "fake_client.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // WatchCounts: the counters of mntr, and what may be said of the time between two answers.
-#include "watch_counts.h"
+#include "ensemble/watch_counts.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // WatchedTree: what it tells of changes that events announce, and of those that fall between
 // events.
-#include "watched_tree.h"
+#include "client/watched_tree.h"
 
 #include "fake_client.h"
 

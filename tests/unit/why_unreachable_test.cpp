@@ -1,5 +1,5 @@
 // WhyUnreachable: what is said of servers that cannot be connected to.
-#include "why_unreachable.h"
+#include "client/why_unreachable.h"
 
 #include <gtest/gtest.h>
 

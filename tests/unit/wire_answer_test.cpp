@@ -1,5 +1,5 @@
 // WireAnswer: answers that fit what was asked, and those that the C client could not bear.
-#include "wire_answer.h"
+#include "session/wire_answer.h"
 
 #include <gtest/gtest.h>
 

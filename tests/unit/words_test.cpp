@@ -1,7 +1,7 @@
 // Words: what zkCli.sh 3.8.0 splits sanely means the same, and mistakes are pointed at.
-#include "words.h"
+#include "base/words.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,132 @@
+// Byte text: bytes as base64, hexadecimal digits and hex dumps.
+#include "base/byte_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+namespace zksh {
+namespace {
+
+constexpr std::string_view base64_digits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+std::optional<unsigned> hex_value(char c) {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
+  return std::nullopt;
+}
+
+std::optional<unsigned> base64_value(char c) {
+  if (c >= 'A' && c <= 'Z') return static_cast<unsigned>(c - 'A');
+  if (c >= 'a' && c <= 'z') return static_cast<unsigned>(c - 'a') + 26;
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0') + 52;
+  if (c == '+') return 62;
+  if (c == '/') return 63;
+  return std::nullopt;
+}
+
+std::string dump_row(std::size_t offset, std::string_view row) {
+  constexpr std::size_t columns = 16;
+  std::string line = fmt::format("|{:08x}|", offset);
+  std::string characters;
+  for (const char c : row) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += fmt::format(" {:02x}", byte);
+    characters += byte > 0x1F && byte < 0x7F ? c : '.';
+  }
+  line.append(3 * (columns - row.size()), ' ');
+  characters.append(columns - row.size(), ' ');
+  return line + " |" + characters + "|\n";
+}
+
+}  // namespace
+
+std::string encode_base64(std::string_view bytes) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const auto group = bytes.substr(at, 3);
+    unsigned bits = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      bits = (bits << 8U) | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0U);
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+      text += i <= group.size() ? base64_digits[(bits >> (18 - 6 * i)) & 0x3FU] : '=';
+    }
+  }
+  return text;
+}
+
+std::optional<std::string> decode_base64(std::string_view text) {
+  const auto size = std::min(text.find('='), text.size());
+  const auto padding = text.substr(size);
+  const auto left_over = size % 4;  // digits in the last, incomplete group
+  if (left_over == 1) return std::nullopt;
+  if (!padding.empty() &&
+      (left_over == 0 || padding != std::string_view("==").substr(left_over - 2)))
+    return std::nullopt;
+
+  std::string bytes;
+  bytes.reserve(size / 4 * 3 + 2);
+  std::uint32_t bits = 0;
+  unsigned bit_count = 0;
+  for (const char c : text.substr(0, size)) {
+    const auto value = base64_value(c);
+    if (!value) return std::nullopt;
+    bits = (bits << 6U) | *value;
+    bit_count += 6;
+    if (bit_count >= 8) {
+      bit_count -= 8;
+      bytes += static_cast<char>((bits >> bit_count) & 0xFFU);
+    }
+  }
+  return bytes;
+}
+
+std::string encode_hex(std::string_view bytes) {
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (const char c : bytes) {
+    fmt::format_to(std::back_inserter(text), "{:02x}", static_cast<unsigned char>(c));
+  }
+  return text;
+}
+
+std::optional<std::string> decode_hex(std::string_view text) {
+  std::string bytes;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == ' ' || (text[at] >= '\t' && text[at] <= '\r')) {
+      ++at;
+      continue;
+    }
+    if (at + 1 == text.size()) return std::nullopt;
+    const auto high = hex_value(text[at]);
+    const auto low = hex_value(text[at + 1]);
+    if (!high || !low) return std::nullopt;
+    bytes += static_cast<char>(*high * 16 + *low);
+    at += 2;
+  }
+  return bytes;
+}
+
+std::string hex_dump(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  constexpr std::string_view border =
+      "+--------+-------------------------------------------------+----------------+";
+  std::string text =
+      "         +-------------------------------------------------+\n"
+      "         |  0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f |\n";
+  text += border;
+  text += '\n';
+  for (std::size_t at = 0; at < bytes.size(); at += 16) {
+    text += dump_row(at, bytes.substr(at, 16));
+  }
+  text += border;
+  return text;
+}
+
+}  // namespace zksh

@@ -1,0 +1,74 @@
+// ColumnTable: rows in columns that fit a width.
+#include "base/column_table.h"
+
+#include "base/text_width.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+constexpr std::size_t gap = 2;
+
+}  // namespace
+
+std::size_t ColumnTable::add(Column column) {
+  columns_.push_back(std::move(column));
+  dropped_.push_back(false);
+  widths_.push_back(0);
+  measure(columns_.size() - 1);
+  return columns_.size() - 1;
+}
+
+void ColumnTable::replace_cells(std::size_t number, std::vector<std::string> cells) {
+  columns_[number].cells = std::move(cells);
+  measure(number);
+}
+
+void ColumnTable::drop(std::size_t number) { dropped_[number] = true; }
+
+void ColumnTable::measure(std::size_t number) {
+  auto& width = widths_[number];
+  width = text_width(columns_[number].title);
+  for (const auto& cell : columns_[number].cells) width = std::max(width, text_width(cell));
+}
+
+std::size_t ColumnTable::width(std::size_t elastic) const {
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (dropped_[i]) continue;
+    total += (total > 0 ? gap : 0) + (i == elastic_ ? std::min(elastic, widths_[i]) : widths_[i]);
+  }
+  return total;
+}
+
+std::vector<std::string> ColumnTable::lines(std::size_t columns, const std::string& mark) const {
+  auto widths = widths_;
+  const auto rest = width(0);
+  const auto room = columns > rest ? columns - rest : 0;
+  if (columns > 0) widths[elastic_] = std::min(widths[elastic_], room);
+  const auto row = [&](auto&& text_of) {
+    std::string line;
+    bool first = true;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (dropped_[i]) continue;
+      const auto text = cut_to_width(text_of(columns_[i]), widths[i], mark);
+      const std::string fill(widths[i] - std::min(widths[i], text_width(text)), ' ');
+      if (!first) line.append(gap, ' ');
+      first = false;
+      line += columns_[i].right ? fill + text : text + fill;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line;
+  };
+  const auto rows = columns_.empty() ? 0 : columns_.front().cells.size();
+  std::vector<std::string> lines;
+  lines.reserve(rows + 1);
+  lines.push_back(row([](const Column& column) { return column.title; }));
+  for (std::size_t k = 0; k < rows; ++k)
+    lines.push_back(row([k](const Column& column) { return column.cells[k]; }));
+  return lines;
+}
+
+}  // namespace zksh

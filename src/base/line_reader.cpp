@@ -1,0 +1,76 @@
+// LineReader: lines from a descriptor, with a wait that can be interrupted.
+#include "base/line_reader.h"
+
+#include "base/error.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utility>
+
+namespace zksh {
+
+LineReader::LineReader(int fd, bool owned, std::string name, const std::stop_token& stop)
+    : fd_(fd),
+      owned_(owned),
+      name_(std::move(name)),
+      stop_fd_(eventfd(0, EFD_CLOEXEC)),
+      on_stop_(stop, [this] { eventfd_write(stop_fd_.get(), 1); }) {}
+
+LineReader::~LineReader() {
+  if (owned_) close(fd_);
+}
+
+/// Reads more; false at the end and after a stop.
+bool LineReader::fill() {
+  std::array<pollfd, 2> waiting{{{.fd = fd_, .events = POLLIN, .revents = 0},
+                                 {.fd = stop_fd_.get(), .events = POLLIN, .revents = 0}}};
+  poll(waiting.data(), waiting.size(), -1);
+  if (waiting[1].revents != 0) return false;
+  buffer_.erase(0, taken_);
+  searched_ -= taken_;
+  taken_ = 0;
+  std::array<char, 1U << 16U> block;
+  const auto count = read(fd_, block.data(), block.size());
+  if (count < 0 && errno != EINTR && errno != EAGAIN)
+    throw Error(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
+  if (count > 0) buffer_.append(block.data(), static_cast<std::size_t>(count));
+  if (buffer_.size() > longest_line)
+    throw UsageError(fmt::format("{}: a line is longer than {} MiB", name_, longest_line >> 20U));
+  return count != 0;
+}
+
+bool LineReader::ready() {
+  while (!ended_ && buffer_.find('\n', searched_) == std::string::npos) {
+    searched_ = buffer_.size();
+    pollfd waiting{.fd = fd_, .events = POLLIN, .revents = 0};
+    if (poll(&waiting, 1, 0) == 0) return false;
+    ended_ = !fill();
+  }
+  return true;
+}
+
+bool LineReader::next(std::string& line) {
+  while (true) {
+    const auto newline = buffer_.find('\n', searched_);
+    if (newline != std::string::npos) {
+      line.assign(buffer_, taken_, newline - taken_);
+      taken_ = searched_ = newline + 1;
+      return true;
+    }
+    searched_ = buffer_.size();
+    if (ended_) {
+      line.assign(buffer_, taken_);
+      taken_ = buffer_.size();
+      return !line.empty();
+    }
+    ended_ = !fill();
+  }
+}
+
+}  // namespace zksh

@@ -1,0 +1,80 @@
+// Monitor: the list of the waiting threads, and how one of them is woken.
+#include "base/monitor.h"
+
+#include <condition_variable>
+
+namespace zksh {
+
+/// A thread that waits. On its stack, and in the list while its predicate has not been true.
+struct Monitor::Waiter {
+  Question question{};
+  Waiter* previous = nullptr;
+  Waiter* next = nullptr;
+  bool was_ready = false;  ///< and is out of the list
+
+  // A lock of its own for the wake-up alone, so that a stop may be requested under the monitor.
+  std::mutex mutex;
+  std::condition_variable condition;
+  bool woken = false;
+
+  void wake() {
+    const std::lock_guard lock(mutex);
+    woken = true;
+    condition.notify_one();
+  }
+  void sleep(Clock::time_point deadline) {
+    std::unique_lock lock(mutex);
+    if (deadline == Clock::time_point::max())
+      condition.wait(lock, [this] { return woken; });
+    else
+      condition.wait_until(lock, deadline, [this] { return woken; });
+  }
+};
+
+bool Monitor::wait_for(const std::stop_token& stop, Clock::time_point deadline, Question question) {
+  Waiter waiter;
+  waiter.question = question;
+  {
+    const std::lock_guard lock(mutex_);
+    if (question.ask(question.function, held())) return true;
+    waiter.previous = last_;
+    (last_ ? last_->next : first_) = &waiter;
+    last_ = &waiter;
+  }
+  {
+    const std::stop_callback wakes(stop, [&waiter] { waiter.wake(); });
+    waiter.sleep(deadline);
+  }
+  const std::lock_guard lock(mutex_);
+  if (waiter.was_ready) return true;
+  forget(waiter);
+  return question.ask(question.function, held());
+}
+
+void Monitor::wake_ready(const void* subject) {
+  for (const auto& hear : listeners_) hear(held(), subject);
+  for (Waiter* waiter = first_; waiter;) {
+    Waiter& one = *std::exchange(waiter, waiter->next);
+    if (!one.question.ask(one.question.function, held())) continue;
+    forget(one);
+    one.was_ready = true;
+    one.wake();  // under the monitor, since it may be gone as soon as that is free
+  }
+}
+
+Monitor::Listener::Listener(Monitor& monitor, Hear hear) : monitor_(monitor) {
+  const std::lock_guard lock(monitor_.mutex_);
+  place_ = monitor_.listeners_.insert(monitor_.listeners_.end(), std::move(hear));
+}
+
+Monitor::Listener::~Listener() {
+  const std::lock_guard lock(monitor_.mutex_);
+  monitor_.listeners_.erase(place_);
+}
+
+void Monitor::forget(Waiter& waiter) {
+  (waiter.previous ? waiter.previous->next : first_) = waiter.next;
+  (waiter.next ? waiter.next->previous : last_) = waiter.previous;
+}
+
+}  // namespace zksh

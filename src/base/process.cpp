@@ -1,0 +1,293 @@
+// Starting a child program, and a thread beside each child that waits for it.
+#include "base/process.h"
+
+#include "base/fd.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <linux/close_range.h>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+[[noreturn]] void fail(int number, const char* what) {
+  throw std::system_error(number, std::generic_category(), what);
+}
+
+/// No signal reaches the calling thread while it lives; threads made meanwhile never see one.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+bool is_file(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/// Where a program of this name may be, in the order in which a shell looks.
+std::vector<std::string> candidates(const std::string& name) {
+  if (name.empty()) return {};
+  if (name.find('/') != std::string::npos) return {name};
+  const char* const path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  std::vector<std::string> all;
+  for (;;) {
+    const auto colon = rest.find(':');
+    const std::string directory(rest.substr(0, colon));
+    all.push_back(std::filesystem::path(directory.empty() ? "." : directory) / name);
+    if (colon == std::string_view::npos) return all;
+    rest.remove_prefix(colon + 1);
+  }
+}
+
+/// All that the child needs, made before the fork: after it, another thread's malloc lock may be
+/// held for ever, so that the child may call async-signal-safe functions only.
+struct Prepared {
+  std::string path;
+  std::vector<std::string> environment;
+  std::vector<char*> argv;
+  std::vector<char*> shell_argv;  // for a script without a first line that names its interpreter
+  std::vector<char*> envp;
+  std::vector<int> moved_sources;  // of the redirections, out of the way of every target
+  pid_t parent = getpid();
+};
+
+std::vector<std::string> merged_environment(
+    const std::vector<std::pair<std::string, std::string>>& added) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::string_view name = text.substr(0, text.find('='));
+    const bool replaced =
+        std::ranges::any_of(added, [&](const auto& pair) { return pair.first == name; });
+    if (!replaced) all.emplace_back(text);
+  }
+  for (const auto& [name, value] : added) all.push_back(fmt::format("{}={}", name, value));
+  return all;
+}
+
+Prepared prepare(const Program& program) {
+  static std::string shell = "sh";
+  Prepared p;
+  p.path = find_program(program.words.at(0));
+  if (!program.directory.empty()) p.path = std::filesystem::absolute(p.path);
+  p.environment = merged_environment(program.environment);
+  for (const std::string& word : program.words) p.argv.push_back(const_cast<char*>(word.c_str()));
+  p.argv.push_back(nullptr);
+  p.shell_argv = {shell.data(), p.path.data()};
+  p.shell_argv.insert(p.shell_argv.end(), p.argv.begin() + 1, p.argv.end());
+  for (std::string& entry : p.environment) p.envp.push_back(entry.data());
+  p.envp.push_back(nullptr);
+  p.moved_sources.resize(program.redirections.size());
+  return p;
+}
+
+/// What zksh ignores for itself is not to be ignored by a program that it starts; what zksh was
+/// started to ignore (nohup) is. Handlers go before signals are let in: they are zksh's code.
+void reset_signals() {
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action {};
+    if (sigaction(number, nullptr, &action) != 0) continue;
+    const bool ours = number == SIGPIPE || number == SIGTTOU || number == SIGTTIN ||
+                      number == SIGTSTP || number == SIGCHLD;
+    if (action.sa_handler == SIG_IGN && !ours) continue;
+    action = {};
+    action.sa_handler = SIG_DFL;
+    sigaction(number, &action, nullptr);
+  }
+}
+
+/// A key of the terminal that was pressed before the child left our process group was meant for us,
+/// who heard of it too: ignoring a signal discards what is pending.
+void forget_keys() {
+  for (const int number : {SIGINT, SIGQUIT, SIGTSTP}) {
+    struct sigaction ignore {};
+    struct sigaction before {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(number, &ignore, &before);
+    sigaction(number, &before, nullptr);
+  }
+}
+
+bool redirect(const Program& program, Prepared& p, int above) {
+  for (std::size_t i = 0; i < program.redirections.size(); ++i) {
+    p.moved_sources[i] = fcntl(program.redirections[i].source, F_DUPFD_CLOEXEC, above);
+    if (p.moved_sources[i] < 0) return false;
+  }
+  for (std::size_t i = 0; i < program.redirections.size(); ++i) {
+    if (dup2(p.moved_sources[i], program.redirections[i].target) < 0) return false;
+  }
+  return true;
+}
+
+/// In the child: becomes the program, or tells errno to the parent. Async-signal-safe.
+[[noreturn]] void become(const Program& program, Prepared& p, int above, int errors) {
+  const auto give_up = [errors] {
+    const int number = errno;
+    [[maybe_unused]] const auto written = write(errors, &number, sizeof number);
+    _exit(status::program_not_found);
+  };
+  if (program.death_signal != 0) {
+    if (prctl(PR_SET_PDEATHSIG, program.death_signal) != 0) give_up();
+    if (getppid() != p.parent) _exit(status::failure);  // it died before it could be asked for
+  }
+  if (program.group == Program::Group::Session && setsid() < 0) give_up();
+  if (program.group == Program::Group::Own && setpgid(0, 0) != 0) give_up();
+  if (program.group != Program::Group::Shared) forget_keys();
+  // SIGTTOU is blocked here, or this would stop the child.
+  const bool borrows = program.group == Program::Group::Own && program.terminal >= 0;
+  if (borrows && tcsetpgrp(program.terminal, getpid()) != 0) give_up();
+  if (!program.directory.empty() && chdir(program.directory.c_str()) != 0) give_up();
+  // Not every library opens its descriptors with O_CLOEXEC. Before the redirections: dup2 undoes
+  // it.
+  close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
+  if (!redirect(program, p, above)) give_up();
+  if (program.last_act) program.last_act();
+  reset_signals();
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+
+  execve(p.path.c_str(), p.argv.data(), p.envp.data());
+  if (errno == ENOEXEC) execve("/bin/sh", p.shell_argv.data(), p.envp.data());
+  give_up();
+  _exit(status::program_not_found);
+}
+
+Error cannot_run(const Program& program, int number) {
+  const std::string& name = program.words.front();
+  const std::string& directory = program.directory;
+  if (!directory.empty() && access(directory.c_str(), X_OK) != 0)
+    return Error(fmt::format("cannot run {} in {}: {}", name, directory, strerror(number)),
+                 status::cannot_run);
+  // find_program saw the file itself: what does not exist is what its first line asks for.
+  const char* const reason = number == ENOENT ? "its interpreter is missing" : strerror(number);
+  return Error(fmt::format("cannot run {}: {}", name, reason), status::cannot_run);
+}
+
+pid_t spawn(const Program& program) {
+  Prepared p = prepare(program);
+  int above = STDERR_FILENO + 1;
+  for (const auto& redirection : program.redirections) {
+    above = std::max(above, redirection.target + 1);
+  }
+  Pipe errors = make_pipe();
+  Fd write_end(fcntl(errors.write_end.get(), F_DUPFD_CLOEXEC, above));
+  if (!write_end) fail(errno, "dup");
+  errors.write_end.close();
+
+  const pid_t pid = fork();
+  if (pid < 0) fail(errno, "fork");
+  if (pid == 0) become(program, p, above, write_end.get());
+  write_end.close();
+
+  int number = 0;
+  ssize_t count = 0;
+  do {
+    count = read(errors.read_end.get(), &number, sizeof number);
+  } while (count < 0 && errno == EINTR);
+  if (count == sizeof number) {
+    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    throw cannot_run(program, number);
+  }
+  return pid;
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name) {
+  std::string refused;  // found, but not to be run
+  for (const std::string& candidate : candidates(name)) {
+    if (is_file(candidate) && access(candidate.c_str(), X_OK) == 0) return candidate;
+    // A directory in $PATH that happens to have the name is not what was meant.
+    const bool named = candidate == name || is_file(candidate);
+    if (refused.empty() && named && access(candidate.c_str(), F_OK) == 0) refused = candidate;
+  }
+  if (refused.empty())
+    throw Error(fmt::format("{}: program not found", name), status::program_not_found);
+  const char* const reason = is_file(refused) ? "permission denied" : "it is not a file";
+  throw Error(fmt::format("cannot run {}: {}", refused, reason), status::cannot_run);
+}
+
+Process::Process(Monitor& monitor, const Program& program)
+    : monitor_(monitor), own_group_(program.group != Program::Group::Shared) {
+  // The watcher must not take a signal meant for the thread that reads them all.
+  const SignalsBlocked blocked;
+  pid_ = spawn(program);
+  watcher_ = std::thread([this] { watch(); });
+}
+
+Process::~Process() {
+  if (!status()) signal(SIGKILL);
+  watcher_.join();
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::optional<int> Process::status() const {
+  return monitor_.look([this](const Monitor::Held& held) { return status(held); });
+}
+
+bool Process::stopped() const {
+  return monitor_.look([this](const Monitor::Held& held) { return stopped(held); });
+}
+
+int Process::wait(const std::stop_token& stop) const {
+  std::optional<int> result;
+  const bool ended = monitor_.wait(
+      stop, [&](const Monitor::Held& held) { return (result = status(held)).has_value(); });
+  if (!ended) throw Cancelled();
+  return *result;
+}
+
+void Process::signal(int number) const { kill(own_group_ ? -pid_ : pid_, number); }
+
+void Process::watch() {
+  const auto set = [this](std::optional<int> status, int stop_signal) {
+    monitor_.change([&](const Monitor::Held& held) { state_(held) = {status, stop_signal}; });
+  };
+  const auto id = static_cast<id_t>(pid_);
+  for (;;) {
+    siginfo_t info{};
+    if (waitid(P_PID, id, &info, WEXITED | WSTOPPED | WCONTINUED | WNOWAIT) != 0) {
+      if (errno == EINTR) continue;
+      return set(status::failure, 0);  // somebody else has reaped it
+    }
+    if (info.si_code == CLD_EXITED) return set(info.si_status, 0);
+    if (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)
+      return set(status::signal_base + info.si_status, 0);
+    // Consumes what WNOWAIT left, and goes by that: it may be a later change. Never an end, which
+    // stays for the destructor.
+    info = {};
+    waitid(P_PID, id, &info, WSTOPPED | WCONTINUED | WNOHANG);
+    if (info.si_pid != 0) set({}, info.si_code != CLD_CONTINUED ? info.si_status : 0);
+  }
+}
+
+}  // namespace zksh

@@ -1,0 +1,96 @@
+// Process: a child program, from its start to its exit status.
+#pragma once
+
+#include "base/error.h"
+#include "base/monitor.h"
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <sys/types.h>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace zksh {
+
+/// A program to run, and what it is given. Nothing else of zksh reaches it: every other descriptor
+/// is closed, no signal is blocked, and only what zksh itself was told to ignore (nohup) is
+/// ignored.
+struct Program {
+  enum class Group {
+    Shared,   ///< zksh's own: Ctrl-C at the terminal reaches both
+    Own,      ///< a group of its own
+    Session,  ///< a session of its own: no terminal, and no hang-up from one
+  };
+  struct Redirection {
+    int target;  ///< the child's descriptor
+    int source;  ///< zksh's; stays open here
+  };
+
+  std::vector<std::string> words;  ///< a first word without a slash is looked up in $PATH
+  std::vector<std::pair<std::string, std::string>> environment{};  ///< added to zksh's own
+  std::string directory{};                                         ///< empty: zksh's own
+  std::vector<Redirection> redirections{};  ///< done all at once: sources are never overwritten
+  Group group = Group::Shared;
+  /// With Group::Own: the child's group becomes the foreground of this terminal. Taking it back
+  /// (tcsetpgrp with SIGTTOU blocked) when the child has ended or stopped is up to the caller.
+  int terminal = -1;
+  int death_signal = 0;  ///< sent to the child when the *thread* that started it ends
+  /// Called in the child right before it becomes the program, with all signals blocked and all
+  /// descriptors still open; async-signal-safe functions only.
+  std::function<void()> last_act{};
+};
+
+/// The file that a program's name stands for, as a shell finds it. Throws Error: 127 when there is
+/// none, 126 when it cannot be run.
+std::string find_program(const std::string& name);
+
+/// A running or ended child. Members may be called from any thread.
+/// The child stays a zombie until the Process is destroyed, so that its pid and its group's id
+/// cannot become somebody else's while they can still be signalled.
+class Process {
+ public:
+  /// Returns when the program runs. Throws Error with status 126 or 127 when it cannot be run.
+  Process(Monitor& monitor, const Program& program);
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  /// Kills the child (with a group of its own: the group) unless it has ended, and waits for that.
+  /// Not under the Monitor.
+  ~Process();
+
+  pid_t pid() const { return pid_; }
+
+  /// The exit status as a shell gives it (128 + n: ended by signal n); nothing while it runs.
+  /// The Monitor's waiters are woken when it changes.
+  std::optional<int> status(const Monitor::Held& held) const { return state_(held).status; }
+  std::optional<int> status() const;
+  /// Stopped by SIGSTOP, SIGTSTP, …, and not continued.
+  bool stopped(const Monitor::Held& held) const { return state_(held).stop_signal != 0; }
+  bool stopped() const;
+  /// The signal that stopped it; 0 while it is not stopped.
+  int stop_signal(const Monitor::Held& held) const { return state_(held).stop_signal; }
+  /// Blocks until the child has ended. Throws Cancelled when `stop` is requested; the child runs
+  /// on.
+  int wait(const std::stop_token& stop = {}) const;
+
+  /// Sends a signal to the child, or to its whole group if it has one of its own. To a child that
+  /// has ended: nothing, but what is left of its group gets it.
+  void signal(int number) const;
+
+ private:
+  struct State {
+    std::optional<int> status;
+    int stop_signal = 0;
+  };
+  void watch();
+
+  Monitor& monitor_;
+  Guarded<State> state_;
+  bool own_group_;
+  pid_t pid_ = -1;
+  std::thread watcher_;
+};
+
+}  // namespace zksh

@@ -1,0 +1,78 @@
+// ProgramTerminal: lending zksh's terminal to a program, and getting it back.
+#include "base/program_terminal.h"
+
+#include "base/process_table.h"
+
+#include <csignal>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace zksh {
+
+ProgramTerminal::ProgramTerminal(bool wanted) {
+  if (!wanted) return;
+  fd_ = Fd(open("/dev/tty", O_RDWR | O_CLOEXEC));
+  termios modes{};
+  if (fd_ && tcgetattr(fd_.get(), &modes) == 0) modes_ = modes;
+}
+
+bool ProgramTerminal::in_foreground() const { return fd_ && tcgetpgrp(fd_.get()) == getpgrp(); }
+
+/// From the background too, where it stops the process with SIGTTOU unless that is blocked.
+void ProgramTerminal::set_foreground(pid_t group) const {
+  sigset_t ttou;
+  sigset_t before;
+  sigemptyset(&ttou);
+  sigaddset(&ttou, SIGTTOU);
+  pthread_sigmask(SIG_BLOCK, &ttou, &before);
+  tcsetpgrp(fd_.get(), group);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool ProgramTerminal::lend(pid_t group) {
+  if (!in_foreground()) return false;
+  // As the program left them: not every one sets them anew when it is continued.
+  if (borrowers_modes_) tcsetattr(fd_.get(), TCSADRAIN, &*borrowers_modes_);
+  set_foreground(group);
+  borrower_ = group;
+  return true;
+}
+
+void ProgramTerminal::take_back() {
+  termios modes{};
+  if (lent() && tcgetpgrp(fd_.get()) == borrower_) {
+    if (tcgetattr(fd_.get(), &modes) == 0) borrowers_modes_ = modes;
+    set_foreground(getpgrp());
+  }
+  borrower_ = 0;
+}
+
+void ProgramTerminal::restore_modes() {
+  if (modes_ && in_foreground()) tcsetattr(fd_.get(), TCSADRAIN, &*modes_);
+}
+
+bool ProgramTerminal::drawn_on() const {
+  termios modes{};
+  return lent() && tcgetattr(fd_.get(), &modes) == 0 && (modes.c_lflag & ICANON) == 0;
+}
+
+/// Whether there is a shell with job control above us: the first ancestor outside our process group
+/// is in our session. Otherwise the group is orphaned, and stopped for good once it is stopped.
+bool ProgramTerminal::is_job() {
+  const pid_t group = getpgrp();
+  pid_t ancestor = getppid();
+  while (ancestor > 0 && getpgid(ancestor) == group) ancestor = parent_of(ancestor);
+  return ancestor > 0 && getsid(ancestor) == getsid(0);
+}
+
+bool ProgramTerminal::stop_group() {
+  if (!is_job()) return false;
+  // The shell sees the job as stopped when all of a pipeline is. A signal to the whole group would
+  // stop us too, but on another thread, a moment later than here.
+  for (const pid_t member : group_members(getpgrp()))
+    if (member != getpid()) kill(member, SIGTSTP);
+  pthread_kill(pthread_self(), SIGSTOP);
+  return true;
+}
+
+}  // namespace zksh

@@ -1,0 +1,57 @@
+// ProgramTerminal: lending zksh's terminal to a program, and getting it back.
+#pragma once
+
+#include "base/fd.h"
+
+#include <optional>
+#include <sys/types.h>
+#include <termios.h>
+
+namespace zksh {
+
+/// zksh's controlling terminal, as far as it has one, while a program runs in a process group of
+/// its own. Used by one thread.
+class ProgramTerminal {
+ public:
+  /// `wanted`: false for a program in the background: then there is nothing to lend.
+  explicit ProgramTerminal(bool wanted);
+  ProgramTerminal(const ProgramTerminal&) = delete;
+  ProgramTerminal& operator=(const ProgramTerminal&) = delete;
+  ~ProgramTerminal() { take_back(); }
+
+  /// For Program::terminal: the terminal when zksh is in its foreground, else -1.
+  int to_lend() const { return in_foreground() ? fd_.get() : -1; }
+  /// Notes that the terminal was given to a program's group at its start.
+  void was_lent(pid_t group) { borrower_ = group; }
+  /// Makes a running program's group the foreground one, with the modes that it had when the
+  /// terminal was taken back from it; false when zksh is in the background.
+  bool lend(pid_t group);
+  /// Makes zksh's own group the foreground one again, if the borrower still has the terminal: a
+  /// shell may have taken it meanwhile.
+  void take_back();
+  /// The modes as they were before a program got the terminal: for one that could not put them
+  /// back.
+  void restore_modes();
+
+  bool lent() const { return borrower_ > 0; }
+  /// The program has the terminal, and draws on it: a line of ours would spoil its picture.
+  bool drawn_on() const;
+
+  /// Stops zksh and its process group as the terminal does at Ctrl-Z; returns when they are
+  /// continued. False, and nothing happens, when nobody could continue them: when zksh is not the
+  /// job of a shell.
+  static bool stop_group();
+  /// Whether stop_group would stop anything.
+  static bool is_job();
+
+ private:
+  bool in_foreground() const;
+  void set_foreground(pid_t group) const;
+
+  Fd fd_;
+  std::optional<termios> modes_;
+  std::optional<termios> borrowers_modes_;
+  pid_t borrower_ = 0;
+};
+
+}  // namespace zksh

@@ -1,0 +1,84 @@
+// Quoting: how a text is written as a word of a line, so that split_words reads it back.
+#include "base/quoting.h"
+
+#include "base/escape.h"
+#include "base/utf8.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace zksh {
+namespace {
+
+bool is_shown(std::string_view text) { return escape_for_terminal(text) == text; }
+
+bool is_operator(std::string_view text) {
+  constexpr std::array<std::string_view, 4> operators{"|", "&", ">", ">>"};
+  return std::ranges::find(operators, text) != operators.end();
+}
+
+bool may_be_bare(std::string_view text) {
+  return !text.empty() && text.find_first_of(" \t\n\v\f\r*?[") == std::string_view::npos &&
+         std::string_view("\"'#!").find(text.front()) == std::string_view::npos &&
+         !text.starts_with("$'") && !is_operator(text);
+}
+
+bool fits(std::string_view text, char quote) {
+  if (quote == '$') return true;
+  return is_shown(text) &&
+         (quote == '\0' ? may_be_bare(text) : text.find(quote) == std::string_view::npos);
+}
+
+char quote_for(std::string_view text, char wanted) {
+  for (const char quote : {wanted, '\0', '"', '\''})
+    if (fits(text, quote)) return quote;
+  return '$';
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto step = decode_utf8(text, at);
+    const auto character = text.substr(at, step.length);
+    const auto number = static_cast<unsigned>(step.code_point);
+    at += step.length;
+    if (character == "'" || character == "\\")
+      result += '\\' + std::string(character);
+    else if (character == "\n")
+      result += "\\n";
+    else if (character == "\t")
+      result += "\\t";
+    else if (!step.valid || number < 0x80)
+      result += is_shown(character)
+                    ? std::string(character)
+                    : fmt::format("\\x{:02x}", static_cast<unsigned char>(character.front()));
+    else if (is_shown(character))
+      result += character;
+    else
+      result +=
+          number > 0xFFFF ? fmt::format("\\U{:08x}", number) : fmt::format("\\u{:04x}", number);
+  }
+  return result;
+}
+
+}  // namespace
+
+WrittenWord write_word(std::string_view text, char quote) {
+  const char chosen = quote_for(text, quote);
+  if (chosen == '\0') return {.text = std::string(text)};
+  if (chosen == '$') return {.text = "$'" + escaped(text), .closing = "'"};
+  return {.text = chosen + std::string(text), .closing = std::string(1, chosen)};
+}
+
+std::string as_word(std::string_view text) {
+  auto word = write_word(text);
+  // Bare it would end a command of -c.
+  if (text.find(';') != std::string_view::npos)
+    for (const char quote : {'"', '\'', '$'})
+      if (word.closing.empty()) word = write_word(text, quote);
+  return word.text + word.closing;
+}
+
+}  // namespace zksh

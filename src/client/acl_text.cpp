@@ -1,0 +1,117 @@
+// ACL text: ACLs as zkCli.sh reads and writes them.
+#include "client/acl_text.h"
+
+#include "base/utf8.h"
+
+#include <array>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+constexpr std::array<std::pair<char, int>, 5> letters = {{{'c', perm::create},
+                                                          {'d', perm::remove},
+                                                          {'r', perm::read},
+                                                          {'w', perm::write},
+                                                          {'a', perm::admin}}};
+
+/// As Java's String.split(","): empty parts at the end are dropped, but "" is one empty part.
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+  if (text.empty()) return {text};
+  while (!text.empty() && text.back() == ',') text.remove_suffix(1);
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const auto part = text.substr(0, text.find(','));
+    parts.push_back(part);
+    text.remove_prefix(part.size() < text.size() ? part.size() + 1 : part.size());
+  }
+  return parts;
+}
+
+int perm_of(char letter) {
+  for (const auto& [name, bit] : letters) {
+    if (letter == name) return bit;
+  }
+  return 0;
+}
+
+int parse_perms(std::string_view text, std::vector<std::string>& complaints) {
+  int perms = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto step = decode_utf8(text, at);
+    if (const int bit = perm_of(text[at]); bit != 0) {
+      perms |= bit;
+    } else {
+      complaints.push_back("Unknown perm type: " + std::string(text.substr(at, step.length)));
+    }
+    at += step.length;
+  }
+  return perms;
+}
+
+std::string jute_text(std::string_view text) {
+  std::string escaped = "'";
+  for (const char c : text) {
+    switch (c) {
+      case '\0':
+        escaped += "%00";
+        break;
+      case '\n':
+        escaped += "%0A";
+        break;
+      case '\r':
+        escaped += "%0D";
+        break;
+      case ',':
+        escaped += "%2C";
+        break;
+      case '}':
+        escaped += "%7D";
+        break;
+      case '%':
+        escaped += "%25";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+}  // namespace
+
+ParsedAcl parse_acl(std::string_view text) {
+  ParsedAcl parsed;
+  for (const auto part : split_at_commas(text)) {
+    const auto first = part.find(':');
+    const auto last = part.rfind(':');
+    if (first == last) {  // none, or one alone
+      parsed.complaints.push_back(std::string(part) + " does not have the form scheme:id:perm");
+      continue;
+    }
+    const int perms = parse_perms(part.substr(last + 1), parsed.complaints);
+    parsed.acl.push_back({.perms = perms,
+                          .scheme = std::string(part.substr(0, first)),
+                          .id = std::string(part.substr(first + 1, last - first - 1))});
+  }
+  return parsed;
+}
+
+std::string perm_letters(int perms) {
+  std::string text;
+  for (const auto& [name, bit] : letters) {
+    if ((perms & bit) != 0) text += name;
+  }
+  return text;
+}
+
+std::string acl_lines(const Acl& acl) {
+  std::string lines;
+  for (const auto& entry : acl) {
+    lines += jute_text(entry.scheme) + "," + jute_text(entry.id);
+    lines += "\n: " + perm_letters(entry.perms) + "\n";
+  }
+  return lines;
+}
+
+}  // namespace zksh

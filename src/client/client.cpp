@@ -1,0 +1,145 @@
+// Client: the blocking calls, each a wait for an asynchronous one.
+#include "client/client.h"
+
+namespace zksh {
+namespace {
+
+std::size_t size_of(const Data& data) { return data ? data->size() : 0; }
+
+}  // namespace
+
+Pending<Listing> Client::start_names(const std::string& path, const Watch& watch) {
+  return std::make_shared<Answer<Listing>>(
+      [children = start_children(path, watch)](
+          const Monitor::Held& held) -> std::optional<Outcome<Listing>> {
+        const auto& answer = (*children)(held);
+        if (!answer) return std::nullopt;
+        Outcome<Listing> listing{.code = answer->code, .value = {}, .culprit = answer->culprit};
+        listing.value.stat = answer->value.stat;
+        for (const auto& name : answer->value.names) listing.value.names.add(name);
+        return listing;
+      });
+}
+
+void Client::check(int code, const std::string& culprit, const std::string& path, bool is_write,
+                   std::size_t bytes) {
+  if (code != code::ok) throw ZkError(code, culprit.empty() ? path : culprit, is_write, bytes);
+}
+
+Created Client::create(const CreateOp& op, const std::stop_token& stop) {
+  await_connection(op.path, stop);
+  return written(start_create(op), op.path, size_of(op.data), stop);
+}
+
+void Client::remove(const RemoveOp& op, const std::stop_token& stop) {
+  await_connection(op.path, stop);
+  written(start_remove(op), op.path, 0, stop);
+}
+
+Stat Client::set(const SetOp& op, const std::stop_token& stop) {
+  await_connection(op.path, stop);
+  return written(start_set(op), op.path, size_of(op.data), stop);
+}
+
+std::optional<Stat> Client::exists(const std::string& path, const Watch& watch,
+                                   const std::stop_token& stop) {
+  await_connection(path, stop);
+  const auto outcome = await(start_exists(path, watch), stop);
+  if (outcome.code == code::no_node) return std::nullopt;
+  check(outcome.code, outcome.culprit, path, false);
+  return outcome.value;
+}
+
+Node Client::get(const std::string& path, const Watch& watch, const std::stop_token& stop) {
+  await_connection(path, stop);
+  return answer_of(start_get(path, watch), path, stop);
+}
+
+Children Client::children(const std::string& path, const Watch& watch,
+                          const std::stop_token& stop) {
+  await_connection(path, stop);
+  return answer_of(start_children(path, watch), path, stop);
+}
+
+NodeAcl Client::get_acl(const std::string& path, const std::stop_token& stop) {
+  await_connection(path, stop);
+  return answer_of(start_get_acl(path), path, stop);
+}
+
+Stat Client::set_acl(const std::string& path, const Acl& acl, std::int32_t version,
+                     const std::stop_token& stop) {
+  await_connection(path, stop);
+  // The C client's setAcl gives no Stat: it is read behind the write, which a session keeps in
+  // order.
+  const auto set = start_set_acl(path, acl, version);
+  const auto stat = start_exists(path, Watch::none());
+  written(set, path, 0, stop);
+  return answer_of(stat, path, stop);
+}
+
+void Client::sync(const std::string& path, const std::stop_token& stop) {
+  await_connection(path, stop);
+  answer_of(start_sync(path), path, stop);
+}
+
+void Client::add_auth(const std::string& scheme, const std::string& auth,
+                      const std::stop_token& stop) {
+  await_connection("", stop);
+  const auto pending = start_add_auth(scheme, auth);
+  // Unlike a request, a credential outlives the connection: the C client sends it to the next one.
+  // The answer to a refused one comes before the session's end is known.
+  const bool settled = monitor().wait(stop, [&](const Monitor::Held& held) {
+    const auto& outcome = (*pending)(held);
+    return !is_connected(state(held)) || (outcome && outcome->code != code::auth_failed);
+  });
+  if (!settled) throw Cancelled();
+  const int code = monitor().look([&](const Monitor::Held& held) {
+    if (state(held) == SessionState::AuthFailed) return code::auth_failed;
+    if (state(held) == SessionState::Expired) return code::session_expired;
+    const auto& outcome = (*pending)(held);
+    return outcome ? outcome->code : code::connection_loss;
+  });
+  if (code != code::ok) throw ZkError(code, "");
+}
+
+Node Client::get_config(const Watch& watch, const std::stop_token& stop) {
+  const std::string path = "/zookeeper/config";
+  await_connection(path, stop);
+  return answer_of(start_get_config(watch), path, stop);
+}
+
+Node Client::reconfigure(const Reconfiguration& change, const std::stop_token& stop) {
+  await_connection("", stop);
+  try {
+    auto outcome = await(start_reconfigure(change), stop);
+    check(outcome.code, outcome.culprit, "", true);
+    return std::move(outcome.value);
+  } catch (const Cancelled&) {
+    throw Cancelled("interrupted; the reconfiguration was sent and may still be done");
+  }
+}
+
+namespace {
+
+const std::string& path_of(const Op& op) {
+  return std::visit([](const auto& one) -> const std::string& { return one.path; }, op);
+}
+
+}  // namespace
+
+Outcome<std::vector<OpResult>> Client::try_multi(const std::vector<Op>& ops,
+                                                 const std::stop_token& stop) {
+  if (ops.empty()) return {};
+  await_connection(path_of(ops.front()), stop);
+  return await_write(start_multi(ops), path_of(ops.front()), stop);
+}
+
+std::vector<OpResult> Client::multi(const std::vector<Op>& ops, const std::stop_token& stop) {
+  auto outcome = try_multi(ops, stop);
+  for (std::size_t i = 0; outcome.code != code::ok && i < outcome.value.size(); ++i)
+    if (outcome.value[i].code == outcome.code) throw ZkError(outcome.code, path_of(ops[i]), true);
+  check(outcome.code, outcome.culprit, ops.empty() ? "" : path_of(ops.front()), true);
+  return std::move(outcome.value);
+}
+
+}  // namespace zksh

@@ -1,0 +1,209 @@
+// Client: the ZooKeeper operations that zksh uses. The seam between zksh and the C client.
+#pragma once
+
+#include "base/monitor.h"
+#include "client/acl.h"
+#include "client/operation.h"
+#include "client/watch.h"
+#include "client/zk_error.h"
+#include "client/znode.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zksh {
+
+template <class T>
+struct Outcome {
+  int code = code::ok;
+  T value{};
+  /// What the code is about, when that is not what was asked for: the lock of code::lock_lost.
+  std::string culprit{};
+};
+
+/// The place for an answer, and how it is made when it depends on another one.
+template <class T>
+class Answer {
+ public:
+  using Value = std::optional<Outcome<T>>;
+
+  Answer() = default;
+  /// `derive` gives nothing as long as what it depends on is not there. It is called under the
+  /// monitor, by whoever looks for the answer.
+  explicit Answer(std::function<Value(const Monitor::Held&)> derive) : derive_(std::move(derive)) {}
+
+  /// Empty until the answer is there.
+  Value& operator()(const Monitor::Held& held) {
+    if (derive_ && !value_) value_ = derive_(held);
+    return value_;
+  }
+
+ private:
+  Value value_;
+  std::function<Value(const Monitor::Held&)> derive_;
+};
+
+/// An answer that has been asked for.
+template <class T>
+using Pending = std::shared_ptr<Answer<T>>;
+
+/// A ZooKeeper client with at most one session.
+///
+/// The `start_*` members send a request and return at once, from any thread; requests of one thread
+/// reach the server in their order. They wait for nothing, not even for a connection: call
+/// `await_connection` first. An answer's code is never thrown there.
+/// The blocking members (`get`, `set`, …) wait for the connection, send, wait for the answer, and
+/// throw ZkError for a code other than ok, Cancelled when `stop` is requested.
+class Client {
+ public:
+  Client() = default;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  virtual ~Client() = default;
+
+  virtual Monitor& monitor() = 0;
+  /// Another client of the same servers, with the same settings and a session of its own, which its
+  /// first request opens. Nobody hears of its events, and it has no credentials.
+  virtual std::unique_ptr<Client> another() = 0;
+
+  /// Closes what is open and starts a new session; returns before it is connected. Throws
+  /// UsageError when `server` (host:port,…/chroot) is malformed. May block while names resolve.
+  virtual void open(const std::string& server) = 0;
+  /// Ends the session: the server removes its ephemerals at once. Blocks until the request is
+  /// sent, at most 3 s. Nothing happens when no session is open.
+  virtual void close() = 0;
+  /// The connect string in use, as it was given.
+  virtual std::string server() = 0;
+
+  /// Blocks until a request can be sent. Throws ZkError{connection_loss} when every server has been
+  /// tried in vain, two seconds after a loss or later, or after the connect timeout;
+  /// ZkError{session_expired, auth_failed, invalid_state} when the session is dead; Cancelled.
+  virtual void await_connection(const std::string& path, const std::stop_token& stop) = 0;
+  virtual SessionState state(const Monitor::Held& held) = 0;
+  SessionState current_state() {
+    return monitor().look([&](const Monitor::Held& held) { return state(held); });
+  }
+  /// What keeps each server from being connected to, for the user ("HOST:PORT: Connection
+  /// refused"); asks each once, so it may block for a second. Empty when there is no server.
+  virtual std::string connection_problem() = 0;
+  /// 0 while there is none. An expired session keeps its id until the next one is opened.
+  virtual std::int64_t session_id(const Monitor::Held& held) = 0;
+  std::int64_t session_id() {
+    return monitor().look([&](const Monitor::Held& held) { return session_id(held); });
+  }
+  /// The session timeout that the server granted, in milliseconds; 0 while there is no session.
+  virtual int negotiated_timeout() = 0;
+  /// The address from which the server sees this session (scheme ip), then what start_add_auth
+  /// added and the server accepted. Empty while there is no connection.
+  virtual std::vector<Identity> identities() = 0;
+  /// What start_add_auth added and the server accepted, for another session of the same user.
+  virtual std::vector<Credential> credentials() { return {}; }
+  /// Ends the session as a refused credential does: state AuthFailed, and its event. For a
+  /// credential that the servers refuse and this client cannot send. Blocks as close.
+  virtual void fail_authentication() = 0;
+
+  virtual Pending<Created> start_create(const CreateOp& op) = 0;
+  virtual Pending<Nothing> start_remove(const RemoveOp& op) = 0;
+  virtual Pending<Stat> start_set(const SetOp& op) = 0;
+  virtual Pending<Stat> start_exists(const std::string& path, const Watch& watch) = 0;
+  virtual Pending<Node> start_get(const std::string& path, const Watch& watch) = 0;
+  virtual Pending<Children> start_children(const std::string& path, const Watch& watch) = 0;
+  /// As start_children, for lists of any length: the answer takes little more memory than its
+  /// bytes.
+  virtual Pending<Listing> start_names(const std::string& path, const Watch& watch);
+  virtual Pending<NodeAcl> start_get_acl(const std::string& path) = 0;
+  virtual Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
+                                         std::int32_t version) = 0;
+  virtual Pending<Nothing> start_sync(const std::string& path) = 0;
+  /// One transaction: all operations are applied, or none. The outcome's code is the first error;
+  /// unimplemented when the C client cannot send it (fits_multi).
+  virtual Pending<std::vector<OpResult>> start_multi(const std::vector<Op>& ops) = 0;
+  /// An accepted one stays with the session, also when it moves to another server; a refused one
+  /// ends it (SessionState::AuthFailed).
+  virtual Pending<Nothing> start_add_auth(const std::string& scheme, const std::string& auth) = 0;
+  /// The ensemble's configuration, with the Stat of /zookeeper/config, whatever the chroot.
+  virtual Pending<Node> start_get_config(const Watch& watch) = 0;
+  /// The outcome is the new configuration, as of start_get_config.
+  virtual Pending<Node> start_reconfigure(const Reconfiguration& change) = 0;
+  /// Takes away the printed watches of a node; outcome no_watcher when there were none. `local`:
+  /// no server is asked.
+  virtual Pending<Nothing> start_remove_watches(const std::string& path, WatchKind kind,
+                                                bool local) = 0;
+  /// Takes away the watches of a node that report to the mailbox. No server is asked: what it still
+  /// reports is dropped. Returns at once.
+  virtual void forget_watches(const std::string& path, const Mailbox& mailbox) = 0;
+  /// Takes away the watches of one kind that a mailbox has on a node, at the server too, unless
+  /// others of this session watch the same: then only what it would report is dropped. Returns at
+  /// once.
+  virtual void drop_watches(const std::string& path, const Mailbox& mailbox,
+                            WatchKind kind = WatchKind::OfData) = 0;
+
+  Created create(const CreateOp& op, const std::stop_token& stop);
+  void remove(const RemoveOp& op, const std::stop_token& stop);
+  Stat set(const SetOp& op, const std::stop_token& stop);
+  /// No value: there is no such node (the watch, if any, waits for its creation).
+  std::optional<Stat> exists(const std::string& path, const Watch& watch,
+                             const std::stop_token& stop);
+  Node get(const std::string& path, const Watch& watch, const std::stop_token& stop);
+  Children children(const std::string& path, const Watch& watch, const std::stop_token& stop);
+  NodeAcl get_acl(const std::string& path, const std::stop_token& stop);
+  Stat set_acl(const std::string& path, const Acl& acl, std::int32_t version,
+               const std::stop_token& stop);
+  void sync(const std::string& path, const std::stop_token& stop);
+  /// Throws ZkError{auth_failed} when the server refuses it, after the event of that.
+  void add_auth(const std::string& scheme, const std::string& auth, const std::stop_token& stop);
+  Node get_config(const Watch& watch, const std::stop_token& stop);
+  Node reconfigure(const Reconfiguration& change, const std::stop_token& stop);
+  /// Throws ZkError with the code and path of the operation that failed.
+  std::vector<OpResult> multi(const std::vector<Op>& ops, const std::stop_token& stop);
+  /// As multi, but what the servers answer is returned, whatever it is.
+  Outcome<std::vector<OpResult>> try_multi(const std::vector<Op>& ops, const std::stop_token& stop);
+
+  /// Blocks until the answer is there, and returns it; throws Cancelled on a stop.
+  template <class T>
+  Outcome<T> await(const Pending<T>& pending, const std::stop_token& stop) {
+    if (!monitor().wait(stop,
+                        [&](const Monitor::Held& held) { return (*pending)(held).has_value(); }))
+      throw Cancelled();
+    return monitor().look([&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
+  }
+
+  /// The second half of the blocking members that read `path`: waits, and throws, as they do.
+  template <class T>
+  T answer_of(const Pending<T>& pending, const std::string& path, const std::stop_token& stop) {
+    auto outcome = await(pending, stop);
+    check(outcome.code, outcome.culprit, path, false);
+    return std::move(outcome.value);
+  }
+  /// The same of those that write `bytes` of data.
+  template <class T>
+  T written(const Pending<T>& pending, const std::string& path, std::size_t bytes,
+            const std::stop_token& stop) {
+    auto outcome = await_write(pending, path, stop);
+    check(outcome.code, outcome.culprit, path, true, bytes);
+    return std::move(outcome.value);
+  }
+
+ private:
+  static void check(int code, const std::string& culprit, const std::string& path, bool is_write,
+                    std::size_t bytes = 0);
+  /// As await; a stop says that the write may still be done.
+  template <class T>
+  Outcome<T> await_write(const Pending<T>& pending, const std::string& path,
+                         const std::stop_token& stop) {
+    try {
+      return await(pending, stop);
+    } catch (const Cancelled&) {
+      throw Cancelled("interrupted; the request for " + path + " was sent and may still be done");
+    }
+  }
+};
+
+}  // namespace zksh

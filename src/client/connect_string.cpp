@@ -1,0 +1,94 @@
+// ConnectString: the servers and the chroot that a user names, checked and put in the C client's
+// form.
+#include "client/connect_string.h"
+
+#include "base/error.h"
+#include "client/node_path.h"
+
+#include <fmt/core.h>
+
+#include <arpa/inet.h>
+#include <charconv>
+#include <netinet/in.h>
+#include <system_error>
+
+namespace zksh {
+namespace {
+
+bool is_ipv6(const std::string& host) {
+  in6_addr address{};
+  return inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &address) == 1;
+}
+
+int parse_port(std::string_view text, std::string_view whole) {
+  int port = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (problem != std::errc{} || end != text.data() + text.size() || port < 1 || port > 65535)
+    throw ValueError(
+        fmt::format("\"{}\": the port \"{}\" is not a number from 1 to 65535", whole, text));
+  return port;
+}
+
+ServerAddress parse_server(std::string_view text, std::string_view whole) {
+  ServerAddress server;
+  if (!text.empty() && text.front() == '[') {
+    const auto close = text.find(']');
+    if (close == std::string_view::npos)
+      throw ValueError(
+          fmt::format("\"{}\": the address \"{}\" lacks its closing bracket", whole, text));
+    server.host = text.substr(1, close - 1);
+    const auto rest = text.substr(close + 1);
+    if (!rest.empty() && rest.front() != ':')
+      throw ValueError(fmt::format("\"{}\": \"{}\" stands where :port was expected", whole, rest));
+    if (!rest.empty()) server.port = parse_port(rest.substr(1), whole);
+    if (!is_ipv6(server.host))
+      throw ValueError(fmt::format("\"{}\": [{}] is not an IPv6 address", whole, server.host));
+    return server;
+  }
+  // A bare IPv6 address has colons of its own; everything else has at most the port's.
+  if (text.find(':') != text.rfind(':') && is_ipv6(std::string(text))) {
+    server.host = text;
+    return server;
+  }
+  const auto colon = text.rfind(':');
+  server.host = text.substr(0, colon);
+  if (colon != std::string_view::npos) server.port = parse_port(text.substr(colon + 1), whole);
+  if (server.host.empty()) throw ValueError(fmt::format("\"{}\": a server's name is empty", whole));
+  constexpr std::string_view never_in_names(":\0", 2);
+  if (server.host.find_first_of(never_in_names) != std::string::npos)
+    throw ValueError(fmt::format("\"{}\": \"{}\" is neither a server's name nor an address", whole,
+                                 server.host));
+  return server;
+}
+
+}  // namespace
+
+std::string ServerAddress::text() const {
+  return is_ipv6(host) ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
+}
+
+std::string ConnectString::for_c_client() const {
+  std::string text;
+  for (const auto& server : servers)
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", server.host, server.port);
+  return text + chroot;
+}
+
+ConnectString parse_connect_string(std::string_view text) {
+  ConnectString result;
+  const auto slash = text.find('/');
+  auto hosts = text.substr(0, slash);
+  if (slash != std::string_view::npos && slash + 1 < text.size()) {
+    result.chroot = text.substr(slash);
+    if (const auto flaw = path_flaw(result.chroot))
+      throw ValueError(fmt::format("\"{}\": the chroot is no path: {}", text, *flaw));
+  }
+  while (true) {
+    const auto comma = hosts.find(',');
+    result.servers.push_back(parse_server(hosts.substr(0, comma), text));
+    if (comma == std::string_view::npos) return result;
+    hosts.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace zksh

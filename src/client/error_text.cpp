@@ -1,0 +1,200 @@
+// Error texts: what the user is told about a ZooKeeper error code, and its exit status.
+#include "client/zk_error.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace zksh {
+namespace {
+
+// The texts of CliWrapperException (3.8.0) that are followed by the path.
+const char* wrapper_text(int code) {
+  switch (code) {
+    case code::no_node:
+      return "Node does not exist: ";
+    case code::no_children_for_ephemerals:
+      return "Ephemerals cannot have children: ";
+    case code::node_exists:
+      return "Node already exists: ";
+    case code::not_empty:
+      return "Node not empty: ";
+    case code::not_read_only:
+      return "Not a read-only call: ";
+    case code::invalid_acl:
+      return "Acl is not valid : ";
+    case code::no_auth:
+      return "Insufficient permission : ";
+    case code::bad_arguments:
+      return "Arguments are not valid : ";
+    case code::bad_version:
+      return "version No is not valid : ";
+    case code::quota_exceeded:
+      return "Quota has exceeded : ";
+    default:
+      return nullptr;
+  }
+}
+
+struct CodeMessage {
+  int code;
+  const char* text;
+};
+
+// KeeperException.getCodeMessage.
+constexpr auto code_messages = std::to_array<CodeMessage>({
+    {code::system_error, "SystemError"},
+    {code::runtime_inconsistency, "RuntimeInconsistency"},
+    {code::data_inconsistency, "DataInconsistency"},
+    {code::connection_loss, "ConnectionLoss"},
+    {code::marshalling_error, "MarshallingError"},
+    {code::unimplemented, "Unimplemented"},
+    {code::operation_timeout, "OperationTimeout"},
+    {code::bad_arguments, "BadArguments"},
+    {code::new_config_no_quorum, "NewConfigNoQuorum"},
+    {code::reconfig_in_progress, "ReconfigInProgress"},
+    {code::api_error, "APIError"},
+    {code::no_node, "NoNode"},
+    {code::no_auth, "NoAuth"},
+    {code::bad_version, "BadVersion"},
+    {code::no_children_for_ephemerals, "NoChildrenForEphemerals"},
+    {code::node_exists, "NodeExists"},
+    {code::not_empty, "Directory not empty"},
+    {code::invalid_acl, "InvalidACL"},
+    {code::not_read_only, "Not a read-only call"},
+    {code::quota_exceeded, "Quota has exceeded"},
+    {code::session_expired, "Session expired"},
+    {code::invalid_callback, "Invalid callback"},
+    {code::auth_failed, "AuthFailed"},
+    {code::session_moved, "Session moved"},
+    {code::ephemeral_on_local_session, "Ephemeral node on local session"},
+    {code::no_watcher, "No such watcher"},
+    {code::request_timeout, "Unknown error REQUESTTIMEOUT"},
+    {code::reconfig_disabled, "Reconfig is disabled"},
+    {code::session_closed_require_sasl, "Session closed because client failed to authenticate"},
+    {code::throttled, "Op throttled due to high load"},
+    // Codes of the C client alone. A request of a closed Java client fails as if expired.
+    {code::invalid_state, "Session expired"},
+    {code::closing, "Session expired"},
+});
+
+std::string code_message(int code) {
+  const auto* known = std::ranges::find(code_messages, code, &CodeMessage::code);
+  return known == code_messages.end() ? fmt::format("Unknown error {}", code) : known->text;
+}
+
+/// The request may have been carried out: nobody said that it was not.
+bool answer_was_lost(int code) {
+  return code == code::connection_loss || code == code::operation_timeout ||
+         code == code::request_timeout || code == code::closing;
+}
+
+/// A server has closed the connection because of the size of what was sent, as it seems.
+bool was_too_large(int code, const std::string& path, std::size_t bytes) {
+  constexpr std::size_t rest = 128;  // of the request: numbers, and mostly a short ACL
+  return code == code::connection_loss && bytes + path.size() + rest > usual_request_limit;
+}
+
+std::string full_text(int code, const std::string& path, bool unknown, std::size_t bytes) {
+  if (unknown && was_too_large(code, path, bytes))
+    return fmt::format("{}; look at the node with `stat {}` before trying again",
+                       too_large_text(fmt::format("{} bytes were sent for {}", bytes, path)), path);
+  auto text = error_text(code, path);
+  if (!unknown) return text;
+  text += "\noutcome unknown: the connection was lost after the request was sent";
+  if (path.empty())
+    text += "; look at the nodes that it names before trying again";
+  else
+    text += fmt::format(
+        ", so it may have been carried out; look at the node with `stat {}` before trying again",
+        path);
+  return text;
+}
+
+int full_status(int code, const std::string& path, bool unknown, std::size_t bytes) {
+  if (!unknown) return exit_status_of(code);
+  return was_too_large(code, path, bytes) ? status::server_refused : status::outcome_unknown;
+}
+
+}  // namespace
+
+ZkError::ZkError(int code, std::string path, bool sent_write, std::size_t bytes)
+    : Error(full_text(code, path, sent_write && answer_was_lost(code), bytes),
+            full_status(code, path, sent_write && answer_was_lost(code), bytes)),
+      code_(code),
+      path_(std::move(path)),
+      outcome_unknown_(sent_write && answer_was_lost(code)) {}
+
+ZkError::ZkError(const ZkError& error, const std::string& remedy)
+    : Error(error.what() + remedy, error.exit_status()),
+      code_(error.code_),
+      path_(error.path_),
+      outcome_unknown_(error.outcome_unknown_) {}
+
+std::string too_large_text(std::string_view what) {
+  return fmt::format(
+      "the connection was lost while {}: a server closes it when a request is "
+      "larger than its jute.maxbuffer, 1 MiB by default",
+      what);
+}
+
+std::string error_text(int code, const std::string& path) {
+  if (const char* text = wrapper_text(code)) return fmt::format("{}{}", text, path);
+  if (code == code::lock_lost)
+    return fmt::format("the lock {} is lost: this write was refused and changed nothing", path);
+  if (code == code::reconfig_in_progress) {
+    return "Another reconfiguration is in progress -- concurrent reconfigs not supported (yet)";
+  }
+  if (code == code::new_config_no_quorum) {
+    return "No quorum of new config is connected and up-to-date with the leader of last committed "
+           "config - try invoking reconfiguration after new servers are connected and synced";
+  }
+  return keeper_message(code, path);
+}
+
+std::string keeper_message(int code, const std::string& path) {
+  const auto text = "KeeperErrorCode = " + code_message(code);
+  return path.empty() ? text : text + " for " + path;
+}
+
+int exit_status_of(int code) {
+  switch (code) {
+    case code::ok:
+      return status::ok;
+    case code::connection_loss:
+    case code::operation_timeout:
+    case code::request_timeout:
+      return status::no_connection;
+    case code::no_node:
+      return status::no_node;
+    case code::node_exists:
+      return status::node_exists;
+    case code::bad_version:
+      return status::bad_version;
+    case code::no_auth:
+    case code::invalid_acl:
+    case code::auth_failed:
+    case code::session_closed_require_sasl:
+      return status::not_authorised;
+    case code::not_empty:
+    case code::no_children_for_ephemerals:
+      return status::has_children;
+    case code::session_expired:
+    case code::session_moved:
+    case code::invalid_state:
+    case code::closing:
+      return status::session_expired;
+    case code::not_read_only:
+      return status::read_only;
+    case code::lock_lost:
+      return status::lock_lost;
+    case code::no_watcher:
+    case code::invalid_callback:
+      return status::failure;
+    default:
+      return status::server_refused;
+  }
+}
+
+}  // namespace zksh

@@ -1,0 +1,214 @@
+// Flow: an algorithm with waits, written as a coroutine, that any number share one thread.
+#pragma once
+
+#include "client/client.h"
+
+#include <coroutine>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace zksh {
+
+template <class T>
+class Flow;
+
+namespace flow_detail {
+
+struct PromiseBase {
+  std::exception_ptr error;
+  std::coroutine_handle<> next;  ///< who awaits this flow
+
+  struct ReturnToNext {
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
+      const auto waiting = self.promise().next;
+      return waiting ? waiting : std::noop_coroutine();
+    }
+    void await_resume() const noexcept {}
+  };
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  ReturnToNext final_suspend() const noexcept { return {}; }
+  void unhandled_exception() { error = std::current_exception(); }
+};
+
+template <class T>
+struct Promise : PromiseBase {
+  std::optional<T> value;
+  Flow<T> get_return_object();
+  void return_value(T result) { value.emplace(std::move(result)); }
+  T take() { return std::move(*value); }
+};
+
+template <>
+struct Promise<void> : PromiseBase {
+  Flow<void> get_return_object();
+  void return_void() const {}
+  void take() const {}
+};
+
+}  // namespace flow_detail
+
+/// What a coroutine of an algorithm returns: `co_await` it from another one, or give it to a
+/// Strand. It starts when it is awaited. An exception reaches whoever awaits it.
+/// A coroutine's parameters are kept as they are declared: what is a reference must outlive it.
+template <class T = void>
+class [[nodiscard]] Flow {
+ public:
+  using promise_type = flow_detail::Promise<T>;  // NOLINT(readability-identifier-naming)
+  using Handle = std::coroutine_handle<promise_type>;
+
+  explicit Flow(Handle handle) : handle_(handle) {}
+  Flow(Flow&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  Flow& operator=(Flow&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  Flow(const Flow&) = delete;
+  Flow& operator=(const Flow&) = delete;
+  ~Flow() {
+    if (handle_) handle_.destroy();
+  }
+
+  bool await_ready() const noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) noexcept {
+    handle_.promise().next = awaiting;
+    return handle_;
+  }
+  T await_resume() { return result(); }
+
+  Handle handle() const { return handle_; }
+  /// Once it has ended: its result, or its exception.
+  T result() {
+    if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
+    return handle_.promise().take();
+  }
+
+ private:
+  Handle handle_;
+};
+
+template <class T>
+Flow<T> flow_detail::Promise<T>::get_return_object() {
+  return Flow<T>(Flow<T>::Handle::from_promise(*this));
+}
+inline Flow<void> flow_detail::Promise<void>::get_return_object() {
+  return Flow<void>(Flow<void>::Handle::from_promise(*this));
+}
+
+/// One flow on its way: where it stands, what it waits for, and whether it is to give up.
+/// One thread drives it: it calls `begin`, then `go_on` whenever `can_go_on`, and reads the
+/// results. `cancel`, `cancelled` and `can_go_on` may be called from any thread. The flow itself
+/// uses the awaitables. With a flow that has not ended it may be destroyed, unless it is running.
+class Strand {
+ public:
+  using Ready = std::function<bool(const Monitor::Held&)>;
+  static constexpr auto never = Clock::time_point::max();
+
+  explicit Strand(Monitor& monitor) : monitor_(monitor) {}
+  Strand(const Strand&) = delete;
+  Strand& operator=(const Strand&) = delete;
+  ~Strand() = default;
+
+  Monitor& monitor() { return monitor_; }
+
+  /// Gives it a flow, which begins with the next `go_on`. The one before must have ended.
+  void begin(Flow<> flow);
+  /// Whether go_on would do something now. Under the monitor.
+  bool can_go_on(const Monitor::Held& held) const;
+  /// When it can go on although nothing happens.
+  Clock::time_point deadline() const { return deadline_; }
+  /// Runs the flow to its next wait; nothing happens when it cannot go on. Never under the monitor.
+  void go_on();
+  bool ended() const { return !flow_ || flow_->handle().done(); }
+  /// Throws what the flow threw; it must have ended.
+  void result();
+
+  /// The flow's present wait, or its next one, throws Cancelled, once; not in a Shield.
+  void cancel();
+  bool cancelled() const {
+    return monitor_.look([&](const Monitor::Held& held) { return cancel_(held); });
+  }
+
+  /// While it lives, waits go on in spite of a cancel: for clearing up.
+  class Shield {
+   public:
+    explicit Shield(Strand& strand) : strand_(strand) { count(1); }
+    Shield(const Shield&) = delete;
+    Shield& operator=(const Shield&) = delete;
+    ~Shield() { count(-1); }
+
+   private:
+    void count(int more) {
+      strand_.monitor_.look([&](const Monitor::Held& held) { strand_.shields_(held) += more; });
+    }
+    Strand& strand_;
+  };
+
+  /// What the present wait is for: a Monitor::change_of something else does not end it. Null when
+  /// any change may.
+  const void* subject() const { return subject_; }
+
+  /// `co_await strand.until(ready[, deadline[, subject]])`: true when `ready` was, false at the
+  /// deadline. Throws Cancelled. What `ready` found may have changed again when the flow goes on.
+  auto until(Ready ready, Clock::time_point deadline = never, const void* subject = nullptr) {
+    return Wait{*this, std::move(ready), deadline, subject};
+  }
+  auto pause_until(Clock::time_point deadline) {
+    return Wait{*this, [](const Monitor::Held&) { return false; }, deadline, this};
+  }
+  /// `co_await strand.answer(pending)`: the Outcome of a request.
+  template <class T>
+  Flow<Outcome<T>> answer(Pending<T> pending) {
+    co_await until([&](const Monitor::Held& held) { return (*pending)(held).has_value(); }, never,
+                   pending.get());
+    co_return monitor_.look(
+        [&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
+  }
+
+ private:
+  enum class Wake { NotYet, Ready, Late, Cancelled };
+
+  class Wait {
+   public:
+    Wait(Strand& strand, Ready ready, Clock::time_point deadline, const void* subject)
+        : strand_(strand), ready_(std::move(ready)), deadline_(deadline), subject_(subject) {}
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+    ~Wait();
+
+    bool await_ready();
+    void await_suspend(std::coroutine_handle<> waiting);
+    bool await_resume() const;
+
+   private:
+    friend class Strand;
+    Strand& strand_;
+    Ready ready_;
+    Clock::time_point deadline_;
+    const void* subject_;
+    Wake wake_ = Wake::NotYet;  ///< why it goes on, decided once: what is ready may change again
+  };
+
+  bool is_cancelled(const Monitor::Held& held) const {
+    return cancel_(held) && shields_(held) == 0;
+  }
+  Wake wake(const Monitor::Held& held, const Wait& wait) const;
+
+  Monitor& monitor_;
+  Clock::time_point deadline_ = never;
+  const void* subject_ = nullptr;
+  Guarded<std::coroutine_handle<>> place_;  ///< where it stands; null while it runs
+  Guarded<Wait*> wait_;                     ///< at which it stands; null at its beginning
+  Guarded<int> shields_;
+  Guarded<bool> cancel_;
+  std::optional<Flow<>> flow_;  ///< last: while it is destroyed, it uses the others
+};
+
+/// Drives one flow to its end on this thread. A stop cancels it; what it then does to clear up is
+/// still waited for. Throws what the flow throws.
+void run_flow(Strand& strand, Flow<> flow, const std::stop_token& stop);
+
+}  // namespace zksh

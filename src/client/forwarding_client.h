@@ -1,0 +1,87 @@
+// ForwardingClient: passes everything on to another client; what differs, its children override.
+#pragma once
+
+#include "client/client.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace zksh {
+
+/// `inner` outlives it. Every member does what it does of `inner`.
+class ForwardingClient : public Client {
+ public:
+  explicit ForwardingClient(Client& inner) : inner_(inner) {}
+
+  Monitor& monitor() override { return inner_.monitor(); }
+  std::unique_ptr<Client> another() override { return inner_.another(); }
+  void open(const std::string& server) override { inner_.open(server); }
+  void close() override { inner_.close(); }
+  std::string server() override { return inner_.server(); }
+  void await_connection(const std::string& path, const std::stop_token& stop) override {
+    inner_.await_connection(path, stop);
+  }
+  SessionState state(const Monitor::Held& held) override { return inner_.state(held); }
+  std::string connection_problem() override { return inner_.connection_problem(); }
+  std::int64_t session_id(const Monitor::Held& held) override { return inner_.session_id(held); }
+  using Client::session_id;
+  int negotiated_timeout() override { return inner_.negotiated_timeout(); }
+  std::vector<Identity> identities() override { return inner_.identities(); }
+  std::vector<Credential> credentials() override { return inner_.credentials(); }
+  void fail_authentication() override { inner_.fail_authentication(); }
+
+  Pending<Created> start_create(const CreateOp& op) override { return inner_.start_create(op); }
+  Pending<Nothing> start_remove(const RemoveOp& op) override { return inner_.start_remove(op); }
+  Pending<Stat> start_set(const SetOp& op) override { return inner_.start_set(op); }
+  Pending<Stat> start_exists(const std::string& path, const Watch& watch) override {
+    return inner_.start_exists(path, watch);
+  }
+  Pending<Node> start_get(const std::string& path, const Watch& watch) override {
+    return inner_.start_get(path, watch);
+  }
+  Pending<Children> start_children(const std::string& path, const Watch& watch) override {
+    return inner_.start_children(path, watch);
+  }
+  Pending<Listing> start_names(const std::string& path, const Watch& watch) override {
+    return inner_.start_names(path, watch);
+  }
+  Pending<NodeAcl> start_get_acl(const std::string& path) override {
+    return inner_.start_get_acl(path);
+  }
+  Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
+                                 std::int32_t version) override {
+    return inner_.start_set_acl(path, acl, version);
+  }
+  Pending<Nothing> start_sync(const std::string& path) override { return inner_.start_sync(path); }
+  Pending<std::vector<OpResult>> start_multi(const std::vector<Op>& ops) override {
+    return inner_.start_multi(ops);
+  }
+  Pending<Nothing> start_add_auth(const std::string& scheme, const std::string& auth) override {
+    return inner_.start_add_auth(scheme, auth);
+  }
+  Pending<Node> start_get_config(const Watch& watch) override {
+    return inner_.start_get_config(watch);
+  }
+  Pending<Node> start_reconfigure(const Reconfiguration& change) override {
+    return inner_.start_reconfigure(change);
+  }
+  Pending<Nothing> start_remove_watches(const std::string& path, WatchKind kind,
+                                        bool local) override {
+    return inner_.start_remove_watches(path, kind, local);
+  }
+  void forget_watches(const std::string& path, const Mailbox& mailbox) override {
+    inner_.forget_watches(path, mailbox);
+  }
+  void drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) override {
+    inner_.drop_watches(path, mailbox, kind);
+  }
+
+ protected:
+  Client& inner() { return inner_; }
+
+ private:
+  Client& inner_;
+};
+
+}  // namespace zksh

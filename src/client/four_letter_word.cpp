@@ -1,0 +1,221 @@
+// Four-letter words over plain sockets, to several servers at once.
+// The protocol: four bytes there, text back, and the server closes (ServerCnxn.java, 4lw).
+#include "client/four_letter_word.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/stop_fd.h"
+#include "client/host_addresses.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <poll.h>
+#include <sys/socket.h>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+constexpr std::string_view not_serving =
+    "This ZooKeeper instance is not currently serving requests\n";
+
+/// One question on its way.
+struct Asking {
+  std::string word;
+  std::vector<SocketAddress> addresses;
+  std::size_t next_address = 0;
+  Fd socket{};
+  Clock::time_point patience{};  ///< with this address, as long as others are left
+  int turned_away = 0;           ///< so many times it was connected, and got no answer
+  bool sent = false;
+  bool answered = false;
+  ServerAnswer answer{};
+
+  bool has_another_address() const { return next_address < addresses.size(); }
+  void fail(std::string problem) {
+    answer = {.problem = std::move(problem)};
+    socket.close();
+  }
+};
+
+/// Connects to the next address; leaves no socket when there is none.
+void try_next_address(Asking& asking, Clock::time_point deadline) {
+  asking.socket.close();
+  while (!asking.socket && asking.has_another_address()) {
+    const auto now = Clock::now();
+    const auto left = static_cast<std::int64_t>(asking.addresses.size() - asking.next_address);
+    asking.patience = now + (deadline - now) / left;
+    const auto& address = asking.addresses[asking.next_address++];
+    asking.socket = Fd(socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const int rc = connect(asking.socket.get(), address.get(), address.size);
+    if (rc != 0 && errno != EINPROGRESS) asking.fail(std::strerror(errno));
+  }
+}
+
+/// The connection has ended, by the server's will or otherwise. A member that becomes leader or
+/// follower closes all its connections, and answers on the next one.
+void end(Asking& asking, int error, Clock::time_point deadline) {
+  constexpr int tries = 3;
+  if (error == 0 && !asking.answer.text.empty()) {
+    asking.answered = true;
+    asking.socket.close();
+  } else if (asking.answer.text.empty()) {
+    if ((error == 0 || error == ECONNRESET) && ++asking.turned_away < tries) {
+      asking.next_address = 0;
+      asking.sent = false;
+      return try_next_address(asking, deadline);
+    }
+    asking.fail(error == 0 || error == ECONNRESET
+                    ? "it closes the connection without an answer (too many connections from "
+                      "here, or no ZooKeeper)"
+                    : std::strerror(error));
+  } else {
+    asking.fail(fmt::format("the connection broke within its answer ({})", std::strerror(error)));
+  }
+}
+
+/// One step of a question whose socket poll found ready.
+void go_on(Asking& asking, const AskLimits& limits) {
+  const int fd = asking.socket.get();
+  if (!asking.sent) {
+    // Four bytes fit into an empty socket buffer, or the connection has failed.
+    asking.sent = send(fd, asking.word.data(), asking.word.size(), MSG_NOSIGNAL) ==
+                  static_cast<ssize_t>(asking.word.size());
+    if (asking.sent) return;
+    asking.fail(std::strerror(errno));
+    return try_next_address(asking, limits.deadline);
+  }
+  std::array<char, 65536> buffer;
+  const ssize_t count = recv(fd, buffer.data(), buffer.size(), 0);
+  auto& text = asking.answer.text;
+  if (count > 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (text.size() > limits.most_bytes)
+      return asking.fail(fmt::format("its answer does not end within {} bytes", limits.most_bytes));
+    // A server that is only just starting says this, and may leave the connection open.
+    if (text == not_serving) end(asking, 0, limits.deadline);
+  } else if (count == 0) {
+    end(asking, 0, limits.deadline);
+  } else if (errno != EAGAIN && errno != EINTR) {
+    end(asking, errno, limits.deadline);
+  }
+}
+
+/// What poll is to wait for, the stop last. poll ignores negative descriptors.
+void fill(std::vector<pollfd>& waiting, const std::vector<Asking>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    waiting[i] = {all[i].socket.get(), static_cast<short>(all[i].sent ? POLLIN : POLLOUT), 0};
+}
+
+/// When something is to be done though nothing has come.
+Clock::time_point wake_up_time(const std::vector<Asking>& all, Clock::time_point deadline) {
+  for (const auto& asking : all)
+    if (asking.socket && !asking.sent && asking.has_another_address())
+      deadline = std::min(deadline, asking.patience);
+  return deadline;
+}
+
+/// Until all have ended, or the deadline.
+void serve(std::vector<Asking>& all, const AskLimits& limits) {
+  const StopFd stop(limits.stop);
+  std::vector<pollfd> waiting(all.size() + 1);
+  waiting.back() = {stop.get(), POLLIN, 0};
+  for (;;) {
+    fill(waiting, all);
+    if (limits.stop.stop_requested()) throw Cancelled();
+    const auto now = Clock::now();
+    const bool all_closed = std::ranges::all_of(all, [](auto& asking) { return !asking.socket; });
+    if (all_closed || now >= limits.deadline) return;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        std::max(wake_up_time(all, limits.deadline), now) - now);
+    poll(waiting.data(), waiting.size(), static_cast<int>(left.count()));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      auto& asking = all[i];
+      if (!asking.socket) continue;
+      if (waiting[i].revents != 0)
+        go_on(asking, limits);
+      else if (!asking.sent && asking.has_another_address() && Clock::now() >= asking.patience)
+        try_next_address(asking, limits.deadline);
+    }
+  }
+}
+
+/// Of a question that the deadline has ended.
+std::string lateness(const Asking& asking) {
+  if (!asking.sent) return "it cannot be reached in time";
+  if (asking.answer.text.empty())
+    return "it accepts connections, but does not answer in time (frozen, or too busy)";
+  return fmt::format("its answer did not end in time; {} bytes came", asking.answer.text.size());
+}
+
+}  // namespace
+
+std::vector<ServerAnswer> inquire(const std::vector<ServerQuestion>& questions,
+                                  const AskLimits& limits) {
+  std::map<std::string, HostAddresses> known;
+  std::vector<Asking> all;
+  all.reserve(questions.size());
+  for (const auto& question : questions) {
+    const auto [place, fresh] = known.try_emplace(question.server.text());
+    auto& found = place->second;
+    if (fresh) found = look_up(question.server);
+    all.push_back({.word = question.word, .addresses = found.all});
+    all.back().answer.problem = found.problem;
+    try_next_address(all.back(), limits.deadline);
+  }
+  serve(all, limits);
+  std::vector<ServerAnswer> answers;
+  answers.reserve(all.size());
+  for (auto& asking : all) {
+    if (asking.socket) asking.fail(lateness(asking));
+    if (asking.answered) asking.answer.problem.clear();
+    answers.push_back(std::move(asking.answer));
+  }
+  return answers;
+}
+
+std::vector<std::string> ask_servers(const std::vector<ServerQuestion>& questions,
+                                     Clock::time_point deadline) {
+  std::vector<std::string> texts;
+  texts.reserve(questions.size());
+  for (auto& answer : inquire(questions, {.deadline = deadline}))
+    texts.push_back(std::move(answer.text));
+  return texts;
+}
+
+std::vector<std::string> ask_servers(const std::vector<int>& ports, std::string_view word,
+                                     Clock::time_point deadline) {
+  std::vector<ServerQuestion> questions;
+  questions.reserve(ports.size());
+  for (const int port : ports)
+    questions.push_back({{.host = "127.0.0.1", .port = port}, std::string(word)});
+  return ask_servers(questions, deadline);
+}
+
+bool is_not_serving(std::string_view answer) { return answer.starts_with(not_serving); }
+
+bool is_refusal(std::string_view answer) {
+  return answer.find(" is not executed because it is not in the whitelist.") !=
+         std::string_view::npos;
+}
+
+std::string answer_field(std::string_view answer, std::string_view key) {
+  while (!answer.empty()) {
+    const std::string_view line = answer.substr(0, answer.find('\n'));
+    answer.remove_prefix(std::min(answer.size(), line.size() + 1));
+    if (!line.starts_with(key)) continue;
+    const std::string_view rest = line.substr(key.size());
+    if (rest.starts_with(": ")) return std::string(rest.substr(2));
+    if (rest.starts_with('=') || rest.starts_with('\t')) return std::string(rest.substr(1));
+  }
+  return {};
+}
+
+}  // namespace zksh

@@ -1,0 +1,108 @@
+// GuardedClient: a Client whose writes the server refuses once a lock of this shell is lost.
+#include "client/guarded_client.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <variant>
+
+namespace zksh {
+
+GuardedClient::Guards GuardedClient::guards() { return monitor().look(source_); }
+
+void GuardedClient::refuse(const Guards& guards, const std::string& what) {
+  throw ValueError(fmt::format(
+      "{} cannot be guarded by the lock {}: no transaction can do it. Nothing was sent; "
+      "give the lock back first",
+      what, guards.front().lock));
+}
+
+/// Sends the operations behind the checks of the guards; `take` makes the answer of the operations'
+/// results.
+template <class T>
+Pending<T> GuardedClient::send(const Guards& guards, const std::vector<Op>& ops,
+                               std::function<T(std::vector<OpResult>)> take) {
+  std::vector<Op> all;
+  all.reserve(guards.size() + ops.size());
+  for (const auto& guard : guards) all.emplace_back(CheckOp{.path = guard.node});
+  for (const auto& op : ops) {
+    const auto* created = std::get_if<CreateOp>(&op);
+    if (created && !fits_multi(*created))
+      refuse(guards, created->ttl > 0 ? "the creation of a node with a TTL"
+                                      : "the creation of a container");
+    all.push_back(op);
+  }
+  const auto sent = inner().start_multi(all);
+  return std::make_shared<Answer<T>>([sent, guards,
+                                      take = std::move(take)](const Monitor::Held& held) {
+    typename Answer<T>::Value answer;
+    auto& outcome = (*sent)(held);
+    if (!outcome) return answer;
+    answer.emplace();
+    answer->code = outcome->code;
+    if (outcome->code == code::session_expired) {
+      // The guards were its ephemerals. A write that had been sent got connection_loss instead.
+      answer->code = code::lock_lost;
+      answer->culprit = guards.front().lock;
+      return answer;
+    }
+    auto& results = outcome->value;
+    for (std::size_t i = 0; i < std::min(guards.size(), results.size()); ++i) {
+      const int code = results[i].code;
+      if (code != code::no_node && code != code::no_auth) continue;
+      answer->code = code == code::no_node ? code::lock_lost : code;
+      answer->culprit = code == code::no_node ? guards[i].lock : guards[i].node;
+      return answer;
+    }
+    if (results.size() > guards.size()) {
+      results.erase(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(guards.size()));
+      answer->value = take(std::move(results));
+    }
+    return answer;
+  });
+}
+
+Pending<Created> GuardedClient::start_create(const CreateOp& op) {
+  const auto all = guards();
+  if (all.empty()) return inner().start_create(op);
+  return send<Created>(all, {op}, [](std::vector<OpResult> results) {
+    return Created{.path = std::move(results.front().path), .stat = {}};
+  });
+}
+
+Pending<Nothing> GuardedClient::start_remove(const RemoveOp& op) {
+  const auto all = guards();
+  if (all.empty()) return inner().start_remove(op);
+  return send<Nothing>(all, {op},
+                       [](const std::vector<OpResult>& /*results*/) { return Nothing{}; });
+}
+
+Pending<Stat> GuardedClient::start_set(const SetOp& op) {
+  const auto all = guards();
+  if (all.empty()) return inner().start_set(op);
+  return send<Stat>(all, {op},
+                    [](const std::vector<OpResult>& results) { return results.front().stat; });
+}
+
+Pending<std::vector<OpResult>> GuardedClient::start_multi(const std::vector<Op>& ops) {
+  const auto all = guards();
+  if (all.empty() || ops.empty()) return inner().start_multi(ops);
+  return send<std::vector<OpResult>>(all, ops,
+                                     [](std::vector<OpResult> results) { return results; });
+}
+
+Pending<Nothing> GuardedClient::start_set_acl(const std::string& path, const Acl& acl,
+                                              std::int32_t version) {
+  if (const auto all = guards(); !all.empty()) refuse(all, "setAcl");
+  return inner().start_set_acl(path, acl, version);
+}
+
+Pending<Node> GuardedClient::start_reconfigure(const Reconfiguration& change) {
+  if (const auto all = guards(); !all.empty()) refuse(all, "reconfig");
+  return inner().start_reconfigure(change);
+}
+
+}  // namespace zksh

@@ -1,0 +1,112 @@
+// Node paths: validating, joining and taking them apart. Pure text, no server.
+#include "client/node_path.h"
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+#include <fmt/core.h>
+
+namespace zksh {
+namespace {
+
+// Java's ranges are of UTF-16 units, so every code point above U+FFFF falls into D800–F8FF by the
+// first of its surrogates.
+bool is_forbidden(char32_t c) {
+  return (c > 0 && c <= 0x1F) || (c >= 0x7F && c <= 0x9F) || (c >= 0xD800 && c <= 0xF8FF) ||
+         c >= 0xFFF0;
+}
+
+/// Whether the segment between two slashes that ends before `end` is "." or "..".
+bool is_relative_segment(std::string_view path, std::size_t last_dot) {
+  const bool ends_here = last_dot + 1 == path.size() || path[last_dot + 1] == '/';
+  if (!ends_here) return false;
+  return path[last_dot - 1] == '/' || (path[last_dot - 1] == '.' && path[last_dot - 2] == '/');
+}
+
+/// The text of an exception ends at its first NUL byte, so none may stand in it.
+std::string with_visible_nulls(std::string_view path) {
+  std::string text;
+  for (const char c : path) {
+    if (c == '\0') {
+      text += "\\x00";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+std::optional<std::string> first_offence(std::string_view path) {
+  std::size_t index = 1;  // in UTF-16 units: all code points before an offence take one
+  for (std::size_t at = 1; at < path.size(); ++index) {
+    const auto step = decode_utf8(path, at);
+    const char32_t c = step.code_point;
+    if (c == 0) return fmt::format("null character not allowed @{}", index);
+    if (c == '/' && path[at - 1] == '/') {
+      return fmt::format("empty node name specified @{}", index);
+    }
+    if (c == '.' && is_relative_segment(path, at)) {
+      return fmt::format("relative paths not allowed @{}", index);
+    }
+    // Bytes that are no UTF-8 reach Java as U+FFFD, which is forbidden too.
+    if (is_forbidden(c)) return fmt::format("invalid character @{}", index);
+    at += step.length;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> path_flaw(std::string_view path) {
+  if (path.empty()) return "Path length must be > 0";
+  if (path.front() != '/') return "Path must start with / character";
+  if (path.size() == 1) return std::nullopt;
+  if (path.back() == '/') return "Path must not end with / character";
+  const auto offence = first_offence(path);
+  if (!offence) return std::nullopt;
+  return fmt::format("Invalid path string \"{}\" caused by {}", with_visible_nulls(path), *offence);
+}
+
+void check_path(std::string_view path, bool sequential) {
+  // As PathUtils does: what is checked, and quoted, is the path with a digit appended.
+  const auto flaw = sequential ? path_flaw(std::string(path) + '1') : path_flaw(path);
+  if (flaw) throw ValueError(*flaw);
+}
+
+std::string absolute_path(std::string_view base, std::string_view path) {
+  if (path.empty()) return {};
+  const bool relative = path.front() != '/';
+  std::string absolute(relative && base != "/" ? base : "");
+  auto rest = relative ? path : path.substr(1);
+  while (true) {
+    const auto end = rest.find('/');
+    const auto name = rest.substr(0, end);
+    if (name == "..")
+      absolute.resize(std::min(absolute.size(), absolute.rfind('/')));
+    else if (name != ".")
+      absolute.append("/").append(name);
+    if (end == std::string_view::npos) break;
+    rest.remove_prefix(end + 1);
+  }
+  return absolute.empty() ? "/" : absolute;
+}
+
+std::string join_path(std::string_view parent, std::string_view child) {
+  std::string path(parent);
+  if (path.empty() || path.back() != '/') path += '/';
+  path += child;
+  return path;
+}
+
+std::string_view parent_path(std::string_view path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string_view::npos) return {};
+  return path.substr(0, slash == 0 ? 1 : slash);
+}
+
+std::string_view base_name(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace zksh

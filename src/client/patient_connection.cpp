@@ -1,0 +1,73 @@
+// Patient connection: waiting for a session for as long as it takes.
+#include "client/patient_connection.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace zksh {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto between_attempts = 1s;
+
+/// False when no server answered in time.
+bool try_connection(Client& client, const std::string& path, const std::stop_token& stop) {
+  try {
+    client.await_connection(path, stop);
+    return true;
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const ZkError& error) {
+    if (error.code() != code::connection_loss) throw;
+  } catch (const Error& error) {  // no name resolves
+    if (error.exit_status() != status::no_connection) throw;
+  }
+  return false;
+}
+
+}  // namespace
+
+namespace {
+
+void await_until(Client& client, const std::string& path, Clock::time_point deadline,
+                 const std::stop_token& stop) {
+  while (!try_connection(client, path, stop)) {
+    if (Clock::now() >= deadline) throw ZkError(code::connection_loss, path);
+    client.monitor().wait_until(
+        stop, Clock::now() + between_attempts,
+        [&](const Monitor::Held& held) { return is_connected(client.state(held)); });
+    if (stop.stop_requested()) throw Cancelled();
+  }
+}
+
+}  // namespace
+
+void await_connection_patiently(Client& client, const std::string& path,
+                                const std::stop_token& stop) {
+  await_until(client, path, Clock::time_point::max(), stop);
+}
+
+void await_reconnection(Client& client, const std::string& path, Clock::time_point last_answer,
+                        const std::stop_token& stop) {
+  const auto patience = std::max<std::chrono::milliseconds>(
+      std::chrono::milliseconds(client.negotiated_timeout()), 10s);
+  if (Clock::now() >= last_answer + patience) throw ZkError(code::connection_loss, path);
+  await_until(client, path, last_answer + patience, stop);
+}
+
+bool is_connection_trouble(int code) {
+  switch (code) {
+    case code::connection_loss:
+    case code::operation_timeout:
+    case code::session_expired:
+    case code::session_moved:
+    case code::closing:
+    case code::invalid_state:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace zksh

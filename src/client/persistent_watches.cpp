@@ -1,0 +1,147 @@
+// PersistentWatches: zkCli's addWatch, on a thread of its own that lives as long as the session.
+#include "client/persistent_watches.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+namespace zksh {
+
+PersistentWatches::Attachment PersistentWatches::attach(Client& client) {
+  client_ = &client;
+  return Attachment(*this);
+}
+
+void PersistentWatches::detach() {
+  // Nobody adds watches any more: the commands have ended before.
+  thread_ = std::jthread();
+}
+
+bool PersistentWatches::hear(const Monitor::Held& held, const Event& event) {
+  if (!state_(held).active) return false;
+  (*mailbox_)(held).push_back(event);
+  return event.type != Event::Type::Session;
+}
+
+Pending<Nothing> PersistentWatches::request(const std::string& path, bool add,
+                                            std::optional<WatchMode> mode) {
+  Request wanted{.path = path, .add = add, .mode = mode};
+  auto done = wanted.done;
+  monitor_.change([&](const Monitor::Held& held) {
+    auto& state = state_(held);
+    if (state.ended) {
+      (*done)(held) = Outcome<Nothing>{code::closing, {}};
+      return;
+    }
+    state.active = true;
+    state.requests.push_back(std::move(wanted));
+    if (!thread_.joinable())
+      thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+  });
+  return done;
+}
+
+void PersistentWatches::add(const std::string& path, WatchMode mode, const std::stop_token& stop) {
+  client_->await_connection(path, stop);
+  const auto done = request(path, true, mode);
+  try {
+    const int result = client_->await(done, stop).code;
+    if (result != code::ok) throw ZkError(result, path);
+  } catch (const Cancelled&) {
+    request(path, false, mode);
+    throw;
+  }
+}
+
+bool PersistentWatches::remove(const std::string& path, std::optional<WatchMode> mode,
+                               const std::stop_token& stop) {
+  const bool active = monitor_.look([&](const Monitor::Held& held) { return state_(held).active; });
+  return active && client_->await(request(path, false, mode), stop).code == code::ok;
+}
+
+void PersistentWatches::tell(const Event& event) {
+  monitor_.look([&](const Monitor::Held& held) { report_.event(held, event); });
+}
+
+void PersistentWatches::settle(std::chrono::milliseconds longest, const std::stop_token& stop) {
+  const auto heard = monitor_.look([&](const Monitor::Held& held) {
+    return state_(held).active ? state_(held).taken + (*mailbox_)(held).size() : 0;
+  });
+  if (heard == 0) return;
+  monitor_.wait_until(stop, Clock::now() + longest, [&](const Monitor::Held& held) {
+    const auto& state = state_(held);
+    return (state.told >= heard && !state.in_doubt) || !state.active || state.ended;
+  });
+}
+
+void PersistentWatches::serve(const std::stop_token& stop) {
+  WatchedTree tree(*client_, mailbox_);
+  const auto has_work = [&](const Monitor::Held& held) {
+    return tree.in_doubt() || !(*mailbox_)(held).empty() || !state_(held).requests.empty();
+  };
+  try {
+    while (monitor_.wait(stop, has_work)) serve_once(tree, stop);
+  } catch (const Cancelled&) {
+    // The shell ends.
+  }
+  monitor_.change([&](const Monitor::Held& held) {
+    auto& state = state_(held);
+    state.ended = true;
+    for (const auto& request : state.requests)
+      (*request.done)(held) = Outcome<Nothing>{code::closing, {}};
+  });
+}
+
+void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& stop) {
+  std::deque<Event> events;
+  std::deque<Request> requests;
+  monitor_.look([&](const Monitor::Held& held) {
+    auto& state = state_(held);
+    events.swap((*mailbox_)(held));
+    requests.swap(state.requests);
+    state.taken += events.size();
+  });
+  for (const auto& event : events) tree.note(event);
+  tree.resolve_doubts();
+  tree.catch_up(stop);
+  tell_of(tree);
+  std::vector<int> results;
+  results.reserve(requests.size());
+  for (const auto& request : requests) results.push_back(carry_out(tree, request, stop));
+  monitor_.change([&](const Monitor::Held& held) {
+    auto& state = state_(held);
+    state.told += events.size();
+    state.in_doubt = tree.in_doubt();
+    for (std::size_t i = 0; i < requests.size(); ++i)
+      (*requests[i].done)(held) = Outcome<Nothing>{results[i], {}};
+    state.active = !tree.empty() || !state.requests.empty() || !(*mailbox_)(held).empty();
+  });
+}
+
+void PersistentWatches::tell_of(WatchedTree& tree) {
+  const auto events = tree.take_events();
+  const auto unlisted = tree.take_unlisted();
+  monitor_.look([&](const Monitor::Held& held) {
+    for (const auto& event : events) report_.event(held, event);
+    if (!unlisted.empty())
+      report_.warning(
+          held,
+          fmt::format("no permission to list {}{}: what is created below is not seen",
+                      unlisted.front(),
+                      unlisted.size() > 1 ? fmt::format(" and {} more", unlisted.size() - 1) : ""));
+  });
+}
+
+/// Returns the code of its outcome.
+int PersistentWatches::carry_out(WatchedTree& tree, const Request& request,
+                                 const std::stop_token& stop) {
+  if (!request.add) return tree.remove(request.path, request.mode) ? code::ok : code::no_watcher;
+  tree.add(request.path, *request.mode);
+  const int result = tree.catch_up(stop);
+  tree.take_events();  // what is there already is no news
+  if (result != code::ok) tree.remove(request.path, request.mode);
+  tell_of(tree);
+  return result;
+}
+
+}  // namespace zksh

@@ -1,0 +1,177 @@
+// Rehearsal: what a command would write, found out without writing.
+#include "client/rehearsal.h"
+
+#include "client/node_path.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+#include <utility>
+#include <variant>
+
+namespace zksh {
+namespace {
+
+std::string size_of(const Data& data) {
+  if (!data) return "null";
+  return fmt::format("{} byte{}", data->size(), data->size() == 1 ? "" : "s");
+}
+
+std::string details(const CreateOp& op) {
+  auto text = size_of(op.data);
+  if (op.sequential) text += ", sequential";
+  if (op.mode == CreateMode::Ephemeral) text += ", ephemeral";
+  if (op.mode == CreateMode::Container) text += ", container";
+  if (op.ttl > 0) text += fmt::format(", TTL {} ms", op.ttl);
+  return text;
+}
+
+template <class T>
+Pending<T> answer_later(std::function<typename Answer<T>::Value(const Monitor::Held&)> derive) {
+  return std::make_shared<Answer<T>>(std::move(derive));
+}
+
+bool matches(std::int32_t wanted, std::int32_t version) {
+  return wanted == -1 || wanted == version;
+}
+
+}  // namespace
+
+/// What the servers would say of a node after the writes that were not sent.
+Outcome<Stat> Rehearsal::as_it_would_be(const Monitor::Held& held, const std::string& path,
+                                        const Outcome<Stat>& now) {
+  auto& overlay = overlay_(held);
+  if (overlay.removed.contains(path)) return {.code = code::no_node};
+  if (now.code == code::no_node && overlay.made.contains(path)) return {};
+  auto then = now;
+  if (const auto gone = overlay.removed_children.find(path); gone != overlay.removed_children.end())
+    then.value.num_children -= gone->second;
+  return then;
+}
+
+void Rehearsal::apply(const Monitor::Held& held, const Op& op) {
+  auto& overlay = overlay_(held);
+  if (const auto* create = std::get_if<CreateOp>(&op)) {
+    note_(held, {.verb = "create", .path = create->path, .detail = details(*create)});
+    if (create->sequential) return;
+    overlay.made.insert(create->path);
+    overlay.removed.erase(create->path);
+  } else if (const auto* remove = std::get_if<RemoveOp>(&op)) {
+    note_(held, {.verb = "delete", .path = remove->path});
+    overlay.made.erase(remove->path);
+    if (overlay.removed.insert(remove->path).second)
+      ++overlay.removed_children[std::string(parent_path(remove->path))];
+  } else if (const auto* set = std::get_if<SetOp>(&op)) {
+    note_(held, {.verb = "set", .path = set->path, .detail = size_of(set->data)});
+  }
+}
+
+Pending<Created> Rehearsal::start_create(const CreateOp& op) {
+  const std::string parent(parent_path(op.path));
+  const auto node = inner().start_exists(op.path, Watch::none());
+  const auto above = inner().start_exists(parent, Watch::none());
+  return answer_later<Created>([this, op, parent, node, above](const Monitor::Held& held) {
+    Answer<Created>::Value answer;
+    if (!(*node)(held) || !(*above)(held)) return answer;
+    const auto at = as_it_would_be(held, op.path, *(*node)(held));
+    const auto under = as_it_would_be(held, parent, *(*above)(held));
+    answer.emplace();
+    answer->value.path = op.path;
+    if (under.code != code::ok)
+      answer->code = under.code;
+    else if (under.value.ephemeral_owner != 0)
+      answer->code = code::no_children_for_ephemerals;
+    else if (at.code == code::ok && !op.sequential)
+      answer->code = code::node_exists;
+    else if (at.code != code::no_node && at.code != code::ok)
+      answer->code = at.code;
+    else
+      apply(held, op);
+    return answer;
+  });
+}
+
+Pending<Nothing> Rehearsal::start_remove(const RemoveOp& op) {
+  const auto node = inner().start_exists(op.path, Watch::none());
+  return answer_later<Nothing>([this, op, node](const Monitor::Held& held) {
+    Answer<Nothing>::Value answer;
+    if (!(*node)(held)) return answer;
+    const auto at = as_it_would_be(held, op.path, *(*node)(held));
+    answer.emplace();
+    answer->code = at.code;
+    if (at.code != code::ok) return answer;
+    if (!matches(op.version, at.value.version))
+      answer->code = code::bad_version;
+    else if (at.value.num_children > 0)
+      answer->code = code::not_empty;
+    else
+      apply(held, op);
+    return answer;
+  });
+}
+
+Pending<Stat> Rehearsal::start_set(const SetOp& op) {
+  const auto node = inner().start_exists(op.path, Watch::none());
+  return answer_later<Stat>([this, op, node](const Monitor::Held& held) {
+    Answer<Stat>::Value answer;
+    if (!(*node)(held)) return answer;
+    answer = as_it_would_be(held, op.path, *(*node)(held));
+    if (answer->code != code::ok) return answer;
+    if (!matches(op.version, answer->value.version))
+      answer->code = code::bad_version;
+    else
+      apply(held, op);
+    return answer;
+  });
+}
+
+Pending<Nothing> Rehearsal::start_set_acl(const std::string& path, const Acl& acl,
+                                          std::int32_t version) {
+  const auto node = inner().start_exists(path, Watch::none());
+  const auto detail = fmt::format("{} entr{}", acl.size(), acl.size() == 1 ? "y" : "ies");
+  return answer_later<Nothing>([this, path, version, detail, node](const Monitor::Held& held) {
+    Answer<Nothing>::Value answer;
+    if (!(*node)(held)) return answer;
+    const auto at = as_it_would_be(held, path, *(*node)(held));
+    answer.emplace();
+    answer->code = at.code;
+    if (at.code != code::ok) return answer;
+    if (!matches(version, at.value.aversion))
+      answer->code = code::bad_version;
+    else
+      note_(held, {.verb = "set the ACL of", .path = path, .detail = detail});
+    return answer;
+  });
+}
+
+Pending<std::vector<OpResult>> Rehearsal::start_multi(const std::vector<Op>& ops) {
+  return answer_later<std::vector<OpResult>>([this, ops](const Monitor::Held& held) {
+    Answer<std::vector<OpResult>>::Value answer;
+    answer.emplace();
+    for (const auto& op : ops) {
+      apply(held, op);
+      const auto* create = std::get_if<CreateOp>(&op);
+      answer->value.push_back(
+          {.code = code::ok, .path = create ? create->path : std::string(), .stat = {}});
+    }
+    return answer;
+  });
+}
+
+Pending<Node> Rehearsal::start_reconfigure(const Reconfiguration& change) {
+  const auto config = inner().start_get_config(Watch::none());
+  return answer_later<Node>([this, change, config](const Monitor::Held& held) {
+    Answer<Node>::Value answer;
+    if (!(*config)(held)) return answer;
+    answer = *(*config)(held);
+    if (answer->code != code::ok) return answer;
+    std::string detail;
+    if (change.joining) detail += "joining " + *change.joining;
+    if (change.leaving) detail += (detail.empty() ? "" : ", ") + ("leaving " + *change.leaving);
+    if (change.members) detail += "members " + *change.members;
+    note_(held, {.verb = "reconfigure", .path = "the ensemble", .detail = detail});
+    return answer;
+  });
+}
+
+}  // namespace zksh

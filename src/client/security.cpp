@@ -1,0 +1,17 @@
+// Security: how a session is secured: TLS and SASL.
+#include "client/security.h"
+
+#include "base/error.h"
+
+#include <fmt/core.h>
+
+namespace zksh {
+
+void refuse_missing(std::string_view asked, std::string_view what) {
+  throw UsageError(fmt::format(
+      "{}, but this build has no {}: Debian's ZooKeeper C client is built without; cmake "
+      "-DZKSH_ZOOKEEPER_SOURCE=… builds one that has it (README.md, \"TLS and SASL\")",
+      asked, what));
+}
+
+}  // namespace zksh

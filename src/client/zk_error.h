@@ -1,0 +1,86 @@
+// ZkError: ZooKeeper's error codes, and what the user is told about them.
+#pragma once
+
+#include "base/error.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace zksh {
+
+/// ZooKeeper's error codes (KeeperException.Code), by number: the C client knows fewer names.
+namespace code {
+inline constexpr int ok = 0;
+inline constexpr int system_error = -1;
+inline constexpr int runtime_inconsistency = -2;
+inline constexpr int data_inconsistency = -3;
+inline constexpr int connection_loss = -4;
+inline constexpr int marshalling_error = -5;
+inline constexpr int unimplemented = -6;
+inline constexpr int operation_timeout = -7;
+inline constexpr int bad_arguments = -8;
+inline constexpr int invalid_state = -9;  ///< C client only: the handle is dead
+inline constexpr int new_config_no_quorum = -13;
+inline constexpr int reconfig_in_progress = -14;
+inline constexpr int api_error = -100;
+inline constexpr int no_node = -101;
+inline constexpr int no_auth = -102;
+inline constexpr int bad_version = -103;
+inline constexpr int no_children_for_ephemerals = -108;
+inline constexpr int node_exists = -110;
+inline constexpr int not_empty = -111;
+inline constexpr int session_expired = -112;
+inline constexpr int invalid_callback = -113;
+inline constexpr int invalid_acl = -114;
+inline constexpr int auth_failed = -115;
+inline constexpr int closing = -116;  ///< C client only: the session is being closed
+inline constexpr int session_moved = -118;
+inline constexpr int not_read_only = -119;
+inline constexpr int ephemeral_on_local_session = -120;
+inline constexpr int no_watcher = -121;
+inline constexpr int request_timeout = -122;
+inline constexpr int reconfig_disabled = -123;
+inline constexpr int session_closed_require_sasl = -124;
+inline constexpr int quota_exceeded = -125;
+inline constexpr int throttled = -127;
+/// No server's code: the write was refused because a lock that guards it is lost (GuardedClient).
+inline constexpr int lock_lost = 1;
+}  // namespace code
+
+/// A request that the server, or the connection to it, did not carry out.
+class ZkError : public Error {
+ public:
+  /// `path`: of the node, or of the lock that was lost.
+  /// `sent_write`: the request was a write that may have reached the server, so that a lost
+  /// connection leaves its outcome unknown. `bytes`: of the value in it; when servers close the
+  /// connection for a request of that size, that is said, with status::server_refused.
+  ZkError(int code, std::string path, bool sent_write = false, std::size_t bytes = 0);
+
+  /// The same error, and behind its text what the user can do.
+  ZkError(const ZkError& error, const std::string& remedy);
+
+  int code() const { return code_; }
+  const std::string& path() const { return path_; }
+  bool outcome_unknown() const { return outcome_unknown_; }
+
+ private:
+  int code_;
+  std::string path_;
+  bool outcome_unknown_;
+};
+
+/// The size of a request from which on servers with the default jute.maxbuffer close the
+/// connection.
+inline constexpr std::size_t usual_request_limit = 0xfffff;
+/// Why the connection was lost then. `what`: "5 bytes were sent for /p".
+std::string too_large_text(std::string_view what);
+
+/// The text that zkCli.sh 3.8.0 prints for an error (parity: CliWrapperException.java).
+std::string error_text(int code, const std::string& path);
+/// "KeeperErrorCode = NoNode for /p": an error as KeeperException.getMessage of 3.8.0 puts it.
+std::string keeper_message(int code, const std::string& path);
+/// The exit status that stands for a ZooKeeper error code.
+int exit_status_of(int code);
+
+}  // namespace zksh

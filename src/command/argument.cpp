@@ -1,0 +1,14 @@
+// Argument: how one declared argument stands in a usage line.
+#include "command/argument.h"
+
+namespace zksh {
+
+std::string Argument::syntax() const {
+  const auto& name = names.front();
+  if (kind == Kind::Program) return "[-- " + name + " [argument…]]";
+  const auto shown = name + (takes_rest() ? "…" : "");
+  if (positional()) return required ? shown : "[" + shown + "]";
+  return "[" + name + (value.empty() ? "" : " " + value) + "]";
+}
+
+}  // namespace zksh

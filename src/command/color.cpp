@@ -1,0 +1,22 @@
+// Color: whether a command's results are coloured, and how.
+#include "command/color.h"
+
+#include "command/command.h"
+#include "command/live_picture.h"
+#include "config/settings.h"
+
+#include <cstdlib>
+
+namespace zksh {
+
+bool wants_color(std::string_view choice, bool on_terminal) {
+  if (choice != "auto") return choice == "always";
+  const char* const refused = std::getenv("NO_COLOR");
+  return on_terminal && terminal_can_redraw() && (!refused || !*refused);
+}
+
+bool wants_color(const Context& cx) {
+  return wants_color(cx.settings.value("color"), cx.out.style().out_is_terminal);
+}
+
+}  // namespace zksh

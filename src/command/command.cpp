@@ -1,0 +1,165 @@
+// Command: looking one up, and what commands share.
+#include "command/command.h"
+
+#include "base/nearest.h"
+#include "client/node_pattern.h"
+#include "command/command_table.h"
+#include "command/current_node.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace zksh {
+namespace {
+
+/// What other shells and clients call a command.
+struct Elsewhere {
+  std::string_view word;
+  std::string_view command;
+};
+constexpr std::array<Elsewhere, 11> elsewhere{{{"?", "help"},
+                                               {"cat", "get"},
+                                               {"dir", "ls"},
+                                               {"exists", "check"},
+                                               {"ll", "ls"},
+                                               {"man", "help"},
+                                               {"mkdir", "create"},
+                                               {"put", "set"},
+                                               {"rmdir", "delete"},
+                                               {"vi", "edit"},
+                                               {"vim", "edit"}}};
+
+}  // namespace
+
+bool Context::knows_current_node() const { return input == Input::Terminal || current.previous(); }
+
+std::string Context::resolve(const std::string& path, bool sequential) const {
+  auto absolute = knows_current_node() ? absolute_path(current.path(), path) : path;
+  // Completion ends a node that has children with a slash; zkCli's piped lines know no such
+  // kindness.
+  if (input != Input::Pipe && !sequential && absolute.size() > 1 && absolute.ends_with('/'))
+    absolute.pop_back();
+  check_path(absolute, sequential);
+  return absolute;
+}
+
+std::vector<std::string> Context::resolve_all(const std::vector<std::string>& given) const {
+  std::vector<std::string> paths;
+  paths.reserve(given.size());
+  for (const auto& word : given) {
+    if (input == Input::Pipe || !is_pattern(word) ||
+        std::ranges::find(quoted, word) != quoted.end()) {
+      paths.push_back(resolve(word));
+      continue;
+    }
+    const auto pattern = resolve(word);
+    const auto matches = matching_nodes(client, pattern, stop);
+    if (matches.empty())
+      throw Error(fmt::format("no node matches {} (quotes keep a pattern as it is)", pattern),
+                  status::no_node);
+    paths.insert(paths.end(), matches.begin(), matches.end());
+  }
+  return paths;
+}
+
+std::vector<std::string> Context::resolve_all_or_current(
+    const std::vector<std::string>& given) const {
+  if (!given.empty()) return resolve_all(given);
+  return {knows_current_node() ? current.path() : "/"};
+}
+
+std::string Command::syntax() const {
+  std::string text;
+  describe([&](const Options& options) { text = options.syntax(); });
+  return text;
+}
+
+void declare_dry_run(Options& options, bool& wanted) {
+  options.common().flag("--dry-run", wanted, "Tell what would be written, and write nothing.");
+}
+
+void require_rehearsal(const Context& cx, bool dry_run) {
+  if (dry_run && !cx.rehearsal) throw UsageError("--dry-run stands as a word of its own");
+}
+
+bool has_option(const std::vector<std::string>& words, std::string_view option) {
+  const auto end_of_options = std::ranges::find(words, "--");
+  return std::find(words.begin(), end_of_options, option) != end_of_options;
+}
+
+void parse_words(Input input, Options& options, std::vector<std::string> words, bool optionless) {
+  if (optionless && input == Input::Pipe) words.insert(words.begin(), "--");
+  options.parse(words);
+}
+
+namespace {
+
+constexpr const char* only_at_prompt = "only a line at the prompt runs in the background";
+
+/// zkCli's whole answer to wrong words on piped lines is the syntax.
+[[noreturn]] void refuse_words(Input input, const std::string& why) {
+  if (input == Input::Pipe) throw SyntaxError(why);
+  throw UsageError(why);
+}
+
+/// The last word of a script's line is a program's, whatever it looks like: where it would mean
+/// something else at the prompt, quotes have to say so.
+void refuse_background(const Context& cx, const std::vector<std::string>& program) {
+  const bool is_line = cx.input == Input::Text || cx.input == Input::Pipe;
+  const bool quoted = std::ranges::find(cx.quoted, "&") != cx.quoted.end();
+  if (!is_line || quoted || program.empty() || program.back() != "&") return;
+  refuse_words(cx.input, fmt::format("{} (for the program, put the & in quotes)", only_at_prompt));
+}
+
+}  // namespace
+
+void refuse_surplus(const Context& cx, const Options& options, bool strict) {
+  refuse_background(cx, options.program_words());
+  if (options.surplus().empty() || (cx.input == Input::Pipe && !strict)) return;
+  const bool runs_program = std::ranges::any_of(options.arguments(), [](const Argument& argument) {
+    return argument.kind == Argument::Kind::Program;
+  });
+  const auto& first = options.surplus().front();
+  const auto* const hint = first == "&"   ? only_at_prompt
+                           : runs_program ? "a program goes behind --"
+                                          : "a value with blanks wants quotes";
+  refuse_words(cx.input, fmt::format("too many words: \"{}\" is left over ({})", first, hint));
+}
+
+std::span<const Command* const> all_commands() {
+  static const auto sorted = [] {
+    std::vector<const Command*> commands(command_table().begin(), command_table().end());
+    std::ranges::sort(commands, {}, [](const Command* command) { return command->name; });
+    return commands;
+  }();
+  return sorted;
+}
+
+const Command* command_named(std::string_view name) {
+  for (const Command* command : all_commands())
+    if (command->name == name ||
+        std::ranges::find(command->aliases, name) != command->aliases.end())
+      return command;
+  return nullptr;
+}
+
+std::vector<std::string> nearest_commands(std::string_view word) {
+  std::vector<std::string> names;
+  for (const Command* command : all_commands()) {
+    names.emplace_back(command->name);
+    names.insert(names.end(), command->aliases.begin(), command->aliases.end());
+  }
+  auto near = nearest(word, names);
+  // What other shells call it comes first: `rm` is nearer to rmr than to what is meant.
+  const auto meant = std::ranges::find(elsewhere, word, &Elsewhere::word);
+  if (meant != elsewhere.end()) {
+    std::erase(near, meant->command);
+    near.insert(near.begin(), std::string(meant->command));
+  }
+  near.resize(std::min<std::size_t>(near.size(), 3));
+  return near;
+}
+
+}  // namespace zksh

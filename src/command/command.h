@@ -1,0 +1,256 @@
+// Command: what a command is, what it is given when it runs, and looking one up.
+#pragma once
+
+#include "client/client.h"
+#include "client/node_path.h"
+#include "command/options.h"
+#include "command/output.h"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace zksh {
+
+class CurrentNode;
+class JobTable;
+class LineHistory;
+class LockTable;
+class PersistentWatches;
+class Sandbox;
+class SignalRelay;
+class Rehearsal;
+class Settings;
+class Transaction;
+struct Protection;
+
+/// Where a command line came from.
+enum class Input {
+  Terminal,   ///< typed at the prompt
+  Pipe,       ///< standard input that is no terminal: zksh answers as zkCli.sh does, word for word
+  Text,       ///< -c or -f
+  Arguments,  ///< zksh's own argument list
+};
+
+/// What a command is given to run with. It lives as long as the command runs, on one thread.
+struct Context {
+  Client& client;
+  Output& out;
+  std::stop_token stop;
+  SignalRelay& signals;  ///< who runs a program registers it there
+  Input input;
+  bool background;  ///< ended with &: the terminal belongs to the prompt
+  CurrentNode& current;
+  LineHistory& history;
+  Settings& settings;
+  const Protection& protection;
+  PersistentWatches& watches;
+  LockTable& locks;
+  Transaction& transaction;  ///< the operations that are collected, if any are
+  Sandbox* sandbox;          ///< the private servers of --sandbox, or null
+  Rehearsal* rehearsal;      ///< with --dry-run: what `client` is; else null
+  /// Asks the person at the terminal: shows the prompt ("Password: "), returns the line that is
+  /// typed, unseen when `hidden`. nullopt: nobody can be asked (can_ask is false), or Ctrl-D.
+  /// Blocks; throws Cancelled on a stop. See Questions.
+  std::function<std::optional<std::string>(const std::string& prompt, bool hidden)> ask;
+  bool can_ask;    ///< there is a terminal whose keys are for this command
+  JobTable* jobs;  ///< those in the background, or null where there are none: in scripts
+  /// Runs another command by its words, its name first; returns its exit status. Does not touch
+  /// history.
+  std::function<int(const std::vector<std::string>& words)> run_words;
+  /// Runs another line as if it had been typed; returns its exit status. Does not touch history.
+  std::function<int(const std::string& line)> run_line;
+  /// The command's words as they were given, its name first.
+  std::vector<std::string> words{};
+  bool quit = false;  ///< set by the command: the shell ends after it
+
+  /// The texts of those words that were quoted: no pattern is meant there.
+  std::vector<std::string> quoted{};
+
+  /// Whether a path may be relative, and have `.` and `..` in it: at the prompt, and everywhere
+  /// once `cd` was used. In a script that knows no current node it is a mistake, and in zkCli too.
+  bool knows_current_node() const;
+  /// The absolute, validated form of a path that the user gave; one slash at its end is dropped,
+  /// but on piped input. Throws ValueError.
+  std::string resolve(const std::string& path, bool sequential = false) const;
+  /// As resolve, of several; a word with *, ? or [ stands for the nodes that match it, in byte
+  /// order. Blocks. Throws ZkError, and Error{no_node} for a pattern that nothing matches.
+  std::vector<std::string> resolve_all(const std::vector<std::string>& given) const;
+  /// As resolve_all; of none, the current node, or / where none is known.
+  std::vector<std::string> resolve_all_or_current(const std::vector<std::string>& given) const;
+  Watch printed_watch(bool wanted) const { return wanted ? Watch::printed() : Watch::none(); }
+};
+
+/// A command whose last request is on its way, and what is left to do when the answer is there.
+class Sent {
+ public:
+  /// Nothing is left to do.
+  Sent(int status) : status_(status) {}
+  /// `finish` waits for the answer, prints what came of it and returns the exit status; it may use
+  /// the command's Context, but for its words, which may be those of another line by then. `path`:
+  /// the node that was asked about, or written.
+  template <class T>
+  Sent(std::string path, Pending<T> pending, std::function<int()> finish)
+      : path_(std::move(path)),
+        code_([pending = std::move(pending)](const Monitor::Held& held) -> std::optional<int> {
+          const auto& outcome = (*pending)(held);
+          return outcome ? std::optional(outcome->code) : std::nullopt;
+        }),
+        finish_(std::move(finish)) {}
+
+  const std::string& path() const { return path_; }
+  /// The code of the answer; nothing as long as it is not there. Under the monitor.
+  std::optional<int> code(const Monitor::Held& held) const {
+    return code_ ? code_(held) : std::optional(code::ok);
+  }
+  /// Whether an answer is to be waited for.
+  bool is_pending() const { return static_cast<bool>(finish_); }
+  /// To be called once. Blocks until the answer is there. Throws Error.
+  int finish() const { return finish_ ? finish_() : status_; }
+
+ private:
+  std::string path_;
+  std::function<std::optional<int>(const Monitor::Held&)> code_;
+  std::function<int()> finish_;
+  int status_ = status::ok;
+};
+
+/// When a command that finds no session says "Not connected".
+enum class Needs {
+  Session,       ///< before anything else, its arguments included
+  SessionAfter,  ///< after it has done its work (zkCli's history, redo, printwatches)
+  Nothing,
+};
+
+struct Example {
+  std::string_view line;
+  std::string_view meaning;
+};
+
+/// All that the user is told about a command. Help, man page and completion derive from it.
+struct CommandText {
+  std::string_view name;
+  std::vector<std::string_view> aliases{};
+  std::string_view group;
+  std::string_view summary;  ///< one line, imperative, no full stop
+  std::string_view details{};
+  std::vector<Example> examples{};
+  /// The arguments as zkCli.sh 3.8.0 prints them; no value: zkCli has no such command.
+  std::optional<std::string_view> zkcli_syntax{};
+  Needs needs = Needs::Session;
+  /// Refuses words that are left over on piped input too, where most commands of zkCli ignore them.
+  bool strict = false;
+  /// zkCli looks for no options among its words: on piped input all of them are plain words.
+  bool optionless = false;
+  /// Its results may be long, and are all there at once: what a pager is for.
+  bool pages = false;
+  /// The options with which its results come one by one, until it is ended: no pager then.
+  std::vector<std::string_view> endless{};
+  /// Changes what the servers keep: it has --dry-run, and a read-only zksh refuses it.
+  bool writes = false;
+  /// Runs also while a transaction is being collected.
+  bool beside_transaction = false;
+};
+
+struct Command : CommandText {
+  /// Parses the words (the name left out) and runs; returns the exit status. Throws Error.
+  std::function<int(Context&, const std::vector<std::string>& words)> run{};
+  /// The first half of run, for a command that sends one request: returns when that is sent. The
+  /// Context outlives what is returned. Throws Error. Empty: there are no such halves.
+  std::function<Sent(Context&, const std::vector<std::string>& words)> start{};
+  /// Parses the words as run does, and gives what it would do as a part of a transaction. Throws
+  /// Error. Empty: no transaction can do it.
+  std::function<Op(Context&, const std::vector<std::string>& words)> operation{};
+  /// Declares the arguments to someone who wants to know them, and hands the Options over.
+  std::function<void(const std::function<void(const Options&)>& reader)> describe{};
+
+  /// The options alone, as declared: for a usage line.
+  std::string syntax() const;
+};
+
+/// Throws UsageError when words are left over, but on piped input, where they are ignored as by
+/// zkCli; `strict`: there SyntaxError. So also when an unquoted & ends the program of a line: the
+/// prompt would take it for itself.
+void refuse_surplus(const Context& cx, const Options& options, bool strict);
+
+/// Binds a command's words. `optionless`: on piped input a word that looks like an option is none.
+void parse_words(Input input, Options& options, std::vector<std::string> words, bool optionless);
+
+/// The option of every command that writes. wants_dry_run is asked before the words are parsed: the
+/// command gets another client for it.
+void declare_dry_run(Options& options, bool& wanted);
+/// Whether an option stands among a command's words, as a word of its own before any `--`.
+bool has_option(const std::vector<std::string>& words, std::string_view option);
+/// Before the words are parsed: --help is an option of every command.
+inline bool asks_for_help(const std::vector<std::string>& words) {
+  return has_option(words, "--help");
+}
+inline bool wants_dry_run(const std::vector<std::string>& words) {
+  return has_option(words, "--dry-run");
+}
+
+/// Throws UsageError when --dry-run was parsed, but the client is one that writes.
+void require_rehearsal(const Context& cx, bool dry_run);
+
+/// Binds a command's four parts together. `Args` is made anew for each run. `operation`: for a
+/// command that can be a part of a transaction. `run` returns the exit status, or Sent.
+template <class Args, class Result>
+Command make_command(CommandText text, void (*declare)(Options&, Args&),
+                     Result (*run)(Context&, const Args&),
+                     Op (*operation)(Context&, const Args&) = nullptr) {
+  Command command{std::move(text)};
+  const auto declare_all = [declare, writes = command.writes](Options& options, Args& args,
+                                                              bool& dry_run) {
+    declare(options, args);
+    if (writes) declare_dry_run(options, dry_run);
+  };
+  const auto parsed = [declare_all, strict = command.strict, optionless = command.optionless](
+                          const Context& cx, const std::vector<std::string>& words, auto use) {
+    Args args;
+    Options options;
+    bool dry_run = false;
+    declare_all(options, args, dry_run);
+    parse_words(cx.input, options, words, optionless);
+    require_rehearsal(cx, dry_run);
+    refuse_surplus(cx, options, strict);
+    return use(std::as_const(args));
+  };
+  const auto begin = [parsed, run](Context& cx, const std::vector<std::string>& words) {
+    return parsed(cx, words, [&](const Args& args) { return run(cx, args); });
+  };
+  if constexpr (std::is_same_v<Result, Sent>) {
+    command.start = begin;
+    command.run = [begin](Context& cx, const std::vector<std::string>& words) {
+      return begin(cx, words).finish();
+    };
+  } else {
+    command.run = begin;
+  }
+  if (operation)
+    command.operation = [parsed, operation](Context& cx, const std::vector<std::string>& words) {
+      return parsed(cx, words, [&](const Args& args) { return operation(cx, args); });
+    };
+  command.describe = [declare_all](const std::function<void(const Options&)>& reader) {
+    Args args;
+    Options options;
+    bool dry_run = false;
+    declare_all(options, args, dry_run);
+    reader(options);
+  };
+  return command;
+}
+
+/// Every command, sorted by name in byte order. The table is made by the build from commands/*.cpp.
+std::span<const Command* const> all_commands();
+/// By name or alias; null when there is none.
+const Command* command_named(std::string_view name);
+/// The names and aliases nearest to a mistyped word, best first; at most three, perhaps none.
+std::vector<std::string> nearest_commands(std::string_view word);
+
+}  // namespace zksh

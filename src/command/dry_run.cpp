@@ -1,0 +1,37 @@
+// DryRun: one command run with --dry-run: its writes are listed instead of sent.
+#include "command/dry_run.h"
+
+#include "base/json.h"
+#include "base/quoting.h"
+
+#include <utility>
+
+namespace zksh {
+
+DryRun::DryRun(Client& client, Output& out, std::stop_token stop)
+    : out_(out),
+      silence_(out.silent(std::move(stop))),
+      rehearsal_(client, [this](const Monitor::Held& held, const Rehearsed& what) {
+        notes_(held).push_back(what);
+      }) {}
+
+void DryRun::report() {
+  const auto notes = rehearsal_.monitor().look(
+      [&](const Monitor::Held& held) { return std::exchange(notes_(held), {}); });
+  for (const auto& [verb, path, detail] : notes) {
+    if (out_.json()) {
+      auto json = Json::object();
+      json.set("would", verb).set("path", path);
+      json.set("detail", detail.empty() ? Json() : Json(detail));
+      out_.out(json.text() + '\n');
+    } else {
+      // A program that would run has a line in the path's place.
+      const bool is_path = path.starts_with('/');
+      out_.line("would {} {}{}", verb, is_path && !out_.plain() ? as_word(path) : out_.shown(path),
+                detail.empty() ? "" : " (" + out_.shown(detail) + ")");
+    }
+  }
+  if (notes.empty() && !out_.json()) out_.err_line("nothing would be written");
+}
+
+}  // namespace zksh

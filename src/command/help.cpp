@@ -1,0 +1,137 @@
+// Help: what the user reads about commands, all of it derived from their declarations.
+#include "command/help.h"
+
+#include "command/live_picture.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace zksh {
+namespace {
+
+/// Breaks a text into lines of a width; an empty line keeps paragraphs apart.
+std::string filled(std::string_view text, std::size_t indent, std::size_t width) {
+  const std::string margin(indent, ' ');
+  std::string result;
+  std::string line;
+  const auto flush = [&] {
+    if (!line.empty()) result += margin + line + '\n';
+    line.clear();
+  };
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of(" \n"), text.size());
+    const auto word = text.substr(0, end);
+    if (!word.empty()) {
+      if (!line.empty() && indent + line.size() + 1 + word.size() > width) flush();
+      if (!line.empty()) line += ' ';
+      line += word;
+    }
+    const bool paragraph = text.substr(end).starts_with("\n\n");
+    if (paragraph) {
+      flush();
+      result += '\n';
+    }
+    text.remove_prefix(std::min(text.size(), end + 1));
+  }
+  flush();
+  return result;
+}
+
+std::string argument_lines(const Command& command, std::size_t width) {
+  std::string text;
+  command.describe([&](const Options& options) {
+    for (const auto& argument : options.arguments()) {
+      auto names = fmt::format("{}", fmt::join(argument.names, ", "));
+      if (!argument.value.empty()) names += ' ' + argument.value;
+      if (argument.legacy) names += " (as in zkCli)";
+      text += fmt::format("  {}\n", names) + filled(argument.help, 6, width);
+    }
+  });
+  return text;
+}
+
+}  // namespace
+
+CommandGroups commands_in_groups() {
+  constexpr std::array<std::string_view, 11> order{"Nodes",   "Trees",    "Watches", "Locks",
+                                                   "Shell",   "Session",  "Access",  "Quotas",
+                                                   "Servers", "Ensemble", "Sandbox"};
+  CommandGroups groups;
+  for (const auto name : order) groups.push_back({.name = name, .commands = {}});
+  for (const Command* command : all_commands()) {
+    auto group = std::ranges::find(groups, command->group, &CommandGroup::name);
+    if (group == groups.end())
+      group = groups.insert(groups.end(), {.name = command->group, .commands = {}});
+    group->commands.push_back(command);
+  }
+  std::erase_if(groups, [](const CommandGroup& group) { return group.commands.empty(); });
+  return groups;
+}
+
+std::string help_overview() {
+  std::size_t widest = 0;
+  for (const Command* command : all_commands()) widest = std::max(widest, command->name.size());
+  std::string text =
+      "`help NAME` tells all about one command, with examples; Tab completes. For a\n"
+      "begin: create /demo hello, watch /demo &, set /demo world, tree /, lock /demo,\n"
+      "unlock, deleteall /demo.\n\n";
+  for (const auto& [group, commands] : commands_in_groups()) {
+    text += fmt::format("{}\n", group);
+    for (const Command* command : commands)
+      text += fmt::format("  {:{}}  {}\n", command->name, widest, command->summary);
+    text += '\n';
+  }
+  text.pop_back();
+  return text;
+}
+
+std::string short_syntax(const Command& command) {
+  constexpr std::size_t longest = 200;
+  auto text = command.syntax();
+  if (text.size() <= longest) return text;
+  // Options come first; a value may have brackets of its own.
+  while (text.starts_with("[-") && !text.starts_with("[-- ")) {
+    std::size_t end = 0;
+    int depth = 0;
+    do {
+      depth += text[end] == '[' ? 1 : text[end] == ']' ? -1 : 0;
+      ++end;
+    } while (depth > 0 && end < text.size());
+    text.erase(0, std::min(text.size(), end + 1));
+  }
+  return "[option…] " + text;
+}
+
+std::size_t help_width(const Output& out) {
+  if (!out.style().out_is_terminal) return page_width;
+  constexpr std::size_t narrowest = 20;
+  return std::clamp<std::size_t>(terminal_size().columns, narrowest + 1, page_width + 1) - 1;
+}
+
+std::string help_of(const Command& command, std::size_t width) {
+  auto text = fmt::format("{} {}\n\n", command.name, short_syntax(command));
+  text += filled(fmt::format("{}.", command.summary), 2, width);
+  if (!command.details.empty()) text += '\n' + filled(command.details, 2, width);
+  if (const auto arguments = argument_lines(command, width); !arguments.empty())
+    text += "\nArguments\n" + arguments;
+  if (!command.aliases.empty())
+    text += fmt::format("\nAlso called {}.\n", fmt::join(command.aliases, ", "));
+  if (!command.examples.empty()) text += "\nExamples\n";
+  for (const auto& example : command.examples)
+    text += fmt::format("  {}\n", example.line) + filled(example.meaning, 6, width);
+  return text;
+}
+
+std::string zkcli_usage() {
+  std::string text = "ZooKeeper -server host:port -client-configuration properties-file cmd args\n";
+  for (const Command* command : all_commands())
+    if (command->zkcli_syntax)
+      text += fmt::format("\t{} {}\n", command->name, *command->zkcli_syntax);
+  return text;
+}
+
+}  // namespace zksh

@@ -1,0 +1,27 @@
+// JobArgument: which job in the background a command is about.
+#include "command/job_argument.h"
+
+namespace zksh {
+
+JobTable& jobs_of(const Context& cx) {
+  if (!cx.jobs) throw ValueError("only lines at the prompt run in the background: no jobs here");
+  return *cx.jobs;
+}
+
+JobTable::Job job_of(const Context& cx, const std::optional<std::string>& word, bool only) {
+  auto& table = jobs_of(cx);
+  if (!word) {
+    const auto all = table.all();
+    if (all.empty()) throw ValueError("nothing runs in the background");
+    if (only && all.size() > 1)
+      throw ValueError(fmt::format("which one? `jobs` lists {}", all.size()));
+    return all.back();
+  }
+  const auto digits = word->starts_with('%') ? word->substr(1) : *word;
+  const auto number = parse_number(digits, "job", 1, INT32_MAX);
+  const auto job = table.find(static_cast<int>(number));
+  if (!job) throw ValueError(fmt::format("there is no job %{}; `jobs` lists them", number));
+  return *job;
+}
+
+}  // namespace zksh

@@ -1,0 +1,73 @@
+// OutputQueue: what waits to be printed.
+#include "command/output.h"
+
+#include "base/error.h"
+
+#include <sys/eventfd.h>
+
+namespace zksh {
+
+void OutputQueue::add(Stream stream, std::string_view bytes, const std::stop_token& stop) {
+  if (bytes.empty()) return;
+  const auto has_room = [&](const Monitor::Held& held) { return state_(held).bytes <= limit; };
+  const bool full = monitor_.look([&](const Monitor::Held& held) {
+    if (!has_room(held)) return true;
+    add(held, stream, bytes);
+    return false;
+  });
+  if (!full) return;
+  if (!monitor_.wait(stop, has_room)) throw Cancelled();
+  monitor_.look([&](const Monitor::Held& held) { add(held, stream, bytes); });
+}
+
+void OutputQueue::add(const std::vector<Chunk>& chunks, const std::stop_token& stop) {
+  if (chunks.empty()) return;
+  const auto has_room = [&](const Monitor::Held& held) { return state_(held).bytes <= limit; };
+  if (!monitor_.wait(stop, has_room)) throw Cancelled();
+  monitor_.look([&](const Monitor::Held& held) {
+    for (const auto& chunk : chunks) add(held, chunk.stream, chunk.bytes);
+  });
+}
+
+void OutputQueue::add(const Monitor::Held& held, Stream stream, std::string_view bytes) {
+  constexpr std::size_t chunk_size = 64U << 10U;
+  auto& state = state_(held);
+  if (state.chunks.empty()) eventfd_write(wake_fd_, 1);
+  if (state.chunks.empty() || state.chunks.back().stream != stream ||
+      state.chunks.back().bytes.size() >= chunk_size)
+    state.chunks.push_back({stream, {}});
+  state.chunks.back().bytes += bytes;
+  state.bytes += bytes.size();
+  state.added += bytes.size();
+}
+
+std::deque<OutputQueue::Chunk> OutputQueue::take() {
+  return monitor_.change([&](const Monitor::Held& held) {
+    auto& state = state_(held);
+    state.written = state.taken;
+    if (state.spoils && state.spoils()) return std::deque<Chunk>();
+    state.taken = state.added;
+    state.bytes = 0;
+    return std::exchange(state.chunks, {});
+  });
+}
+
+void OutputQueue::hold_back(std::function<bool()> spoils) {
+  monitor_.look([&](const Monitor::Held& held) { state_(held).spoils = std::move(spoils); });
+  eventfd_write(wake_fd_, 1);
+}
+
+void Output::gather(Stream stream, std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (gathered_->empty() || gathered_->back().stream != stream)
+    gathered_->push_back({.stream = stream, .bytes = {}});
+  gathered_->back().bytes += bytes;
+}
+
+void OutputQueue::await_written(Clock::time_point deadline, const std::stop_token& stop) {
+  const auto until = added();
+  const auto written = [&](const Monitor::Held& held) { return state_(held).written >= until; };
+  if (!monitor_.wait_until(stop, deadline, written) && stop.stop_requested()) throw Cancelled();
+}
+
+}  // namespace zksh

@@ -1,0 +1,119 @@
+// Questions: asking the person at the terminal, while a command runs.
+#include "command/questions.h"
+
+#include "base/error.h"
+#include "base/stop_fd.h"
+
+#include <array>
+#include <cerrno>
+#include <poll.h>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+/// Standard input where that is a terminal, else the controlling terminal; nothing without one, or
+/// in its background, where a read would stop zksh.
+Fd foreground_terminal() {
+  Fd fd = isatty(STDIN_FILENO) != 0 ? Fd(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0))
+                                    : Fd(open("/dev/tty", O_RDWR | O_CLOEXEC));
+  if (!fd || tcgetpgrp(fd.get()) != getpgrp()) return {};
+  return fd;
+}
+
+/// Never waits for a terminal that takes no output.
+void set_modes(int fd, termios modes, bool hidden) {
+  modes.c_lflag |= ICANON | ISIG | ECHO;
+  modes.c_iflag |= ICRNL;
+  if (hidden) modes.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+  tcsetattr(fd, TCSANOW, &modes);
+  tcflush(fd, TCIFLUSH);
+}
+
+/// A line without its newline; nullopt at its end without one. A terminal hands over whole lines.
+std::optional<std::string> read_line(int fd, const std::stop_token& stop) {
+  const StopFd stopped(stop);
+  std::string line;
+  while (true) {
+    std::array<pollfd, 2> waiting{{{.fd = fd, .events = POLLIN, .revents = 0},
+                                   {.fd = stopped.get(), .events = POLLIN, .revents = 0}}};
+    poll(waiting.data(), waiting.size(), -1);
+    if (waiting[1].revents != 0) throw Cancelled();
+    if (waiting[0].revents == 0) continue;
+    std::array<char, 4096> block{};
+    const auto count = read(fd, block.data(), block.size());
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count <= 0) return std::nullopt;
+    line.append(block.data(), static_cast<std::size_t>(count));
+    if (!line.ends_with('\n')) continue;  // Ctrl-D behind some text
+    line.pop_back();
+    return line;
+  }
+}
+
+}  // namespace
+
+/// While it lives, a question stands on the terminal.
+class Questions::Asking {
+ public:
+  Asking(Questions& questions, const Asked& asked) : questions_(questions) {
+    questions_.monitor_.look([&](const Monitor::Held& held) {
+      questions_.asked_(held) = asked;
+      set_modes(asked.fd, asked.before, asked.hidden);
+    });
+    questions_.say(asked.fd, asked.prompt);
+  }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+  ~Asking() {
+    questions_.monitor_.look([&](const Monitor::Held& held) {
+      auto& now = questions_.asked_(held);
+      tcsetattr(now->fd, TCSANOW, &now->before);
+      now.reset();
+    });
+  }
+
+ private:
+  Questions& questions_;
+};
+
+bool Questions::possible() { return static_cast<bool>(foreground_terminal()); }
+
+std::optional<std::string> Questions::ask(const std::string& prompt, bool hidden,
+                                          const std::stop_token& stop) {
+  const Fd terminal = foreground_terminal();
+  Asked asked{.fd = terminal.get(), .prompt = prompt, .hidden = hidden};
+  if (!terminal || tcgetattr(terminal.get(), &asked.before) != 0) return std::nullopt;
+  const Asking asking(*this, asked);
+  auto answer = read_line(terminal.get(), stop);
+  // The terminal has shown no newline.
+  if (hidden || !answer) say(terminal.get(), "\n");
+  return answer;
+}
+
+/// Standard error, when it is the terminal, keeps the order of all that is said.
+void Questions::say(int terminal, const std::string& text) {
+  if (isatty(STDERR_FILENO) != 0)
+    queue_.add(Stream::Err, text);
+  else [[maybe_unused]]
+    const auto written = write(terminal, text.data(), text.size());
+}
+
+void Questions::suspend() {
+  monitor_.look([&](const Monitor::Held& held) {
+    if (const auto& asked = asked_(held)) tcsetattr(asked->fd, TCSANOW, &asked->before);
+  });
+}
+
+void Questions::resume() {
+  const auto asked = monitor_.look([&](const Monitor::Held& held) {
+    auto now = asked_(held);
+    // Continued in the background it must not touch the terminal: the read will stop it again.
+    if (now && tcgetpgrp(now->fd) != getpgrp()) now.reset();
+    if (now) set_modes(now->fd, now->before, now->hidden);
+    return now;
+  });
+  if (asked) say(asked->fd, asked->prompt);
+}
+
+}  // namespace zksh

@@ -1,0 +1,73 @@
+// Report: how a failure is told to the user.
+#include "command/report.h"
+
+#include "base/json.h"
+#include "base/secrets.h"
+#include "command/help.h"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+
+namespace zksh {
+namespace {
+
+/// An error is printed after Ctrl-C too, when the job's own Output would throw.
+void print(Output& out, const std::string& message) {
+  const auto& [source, line] = out.place();
+  const auto text = line > 0 ? fmt::format("{}:{}: {}", source, line, message) : message;
+  out.tell_place();
+  out.err_regardless((out.style().err_is_terminal ? escape_for_terminal(text, true) : text) + '\n');
+}
+
+/// {"error": "…", "code": "NoNode", "path": "/a", "command": "get", "status": 4}
+Json error_json(const Output& out, const Error& error) {
+  auto json = Json::object();
+  json.set("error", without_secrets(error.what()));
+  const auto* const refused = dynamic_cast<const ZkError*>(&error);
+  constexpr std::string_view before_code = "KeeperErrorCode = ";
+  json.set("code",
+           refused ? Json(keeper_message(refused->code(), {}).substr(before_code.size())) : Json());
+  json.set("path", refused && !refused->path().empty() ? Json(refused->path()) : Json());
+  json.set("command", out.command()).set("status", error.exit_status());
+  if (out.place().line > 0) json.set("source", out.place().source).set("line", out.place().line);
+  return json;
+}
+
+}  // namespace
+
+Error system_refusal(const std::system_error& error) {
+  const auto* const remedy = [&] {
+    switch (error.code().value()) {
+      case EMFILE:
+        return "; `ulimit -n` in the shell that starts zksh says how many it may have open";
+      case ENFILE:
+        return "; `sysctl fs.file-max` says how many this machine may have open";
+      case EAGAIN:
+        return "; `ulimit -u` in the shell that starts zksh says how many processes its user may "
+               "have";
+      default:
+        return "";
+    }
+  }();
+  return Error(fmt::format("the system refused: {}{}", error.what(), remedy));
+}
+
+void report_error(Output& out, const Error& error) {
+  // What a command says of a word that it did not expect may be a secret in a wrong place.
+  const auto text = without_secrets(error.what());
+  if (text.empty()) return;
+  if (out.style().format != Format::Json) return print(out, text);
+  out.err_regardless(error_json(out, error).text() + '\n');
+  out.tell_place();
+}
+
+void report_usage(Output& out, const std::string& name, const Command& command,
+                  const UsageError& error) {
+  if (out.style().format == Format::Json) return report_error(out, error);
+  const auto syntax = short_syntax(command);
+  print(out, fmt::format("{}: {}\nusage: {}{}{}", name, without_secrets(error.what()), name,
+                         syntax.empty() ? "" : " ", syntax));
+}
+
+}  // namespace zksh

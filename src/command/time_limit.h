@@ -1,0 +1,46 @@
+// TimeLimit: ends what a command waits for when its time is over.
+#pragma once
+
+#include "base/monitor.h"
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+namespace zksh {
+
+/// A stop that is requested when another one is, or when a time has passed. For one thread.
+class TimeLimit {
+ public:
+  /// Starts to run; without a time there is no limit.
+  TimeLimit(Monitor& monitor, std::optional<std::chrono::milliseconds> time,
+            const std::stop_token& outer)
+      : outer_(outer), forward_(outer, Forward{source_}) {
+    if (!time) return;
+    timer_ =
+        std::jthread([this, &monitor, end = Clock::now() + *time](const std::stop_token& gone) {
+          monitor.wait_until(gone, end, [](const Monitor::Held& /*held*/) { return false; });
+          if (!gone.stop_requested()) source_.request_stop();
+        });
+  }
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+  ~TimeLimit() = default;
+
+  std::stop_token stop() const { return source_.get_token(); }
+  /// Whether the time is over, and nothing else has requested the stop.
+  bool reached() const { return source_.stop_requested() && !outer_.stop_requested(); }
+
+ private:
+  struct Forward {
+    std::stop_source source;
+    void operator()() const { source.request_stop(); }
+  };
+  std::stop_token outer_;
+  std::stop_source source_;
+  std::stop_callback<Forward> forward_;
+  std::jthread timer_;
+};
+
+}  // namespace zksh

@@ -1,0 +1,85 @@
+// Transaction: the operations that are collected between `multi` and `exec`.
+#include "command/transaction.h"
+
+#include "base/secrets.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+namespace zksh {
+
+void Transaction::begin() {
+  const bool opened = monitor_.look([&](const Monitor::Held& held) {
+    if (state_(held)) return false;
+    state_(held).emplace();
+    spoilt_(held) = false;
+    return true;
+  });
+  if (!opened) throw ValueError("a transaction is open already; exec sends it, discard drops it");
+}
+
+std::optional<std::size_t> Transaction::size() const {
+  return monitor_.look([&](const Monitor::Held& held) -> std::optional<std::size_t> {
+    if (!state_(held)) return std::nullopt;
+    return state_(held)->operations.size();
+  });
+}
+
+void Transaction::come_from(const std::string& place) {
+  monitor_.look([&](const Monitor::Held& held) {
+    if (state_(held)) state_(held)->place = place;
+  });
+}
+
+void Transaction::add(Op op, const std::string& line) {
+  constexpr std::size_t longest_shown = 200;
+  auto shown = mask_secrets(line).value_or(line);
+  if (shown.size() > longest_shown) {
+    const auto is_inside = [](char byte) {
+      return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80;
+    };
+    std::size_t end = longest_shown;
+    while (end > 0 && is_inside(shown[end])) --end;
+    shown.erase(end);
+    shown += "…";
+  }
+  monitor_.look([&](const Monitor::Held& held) {
+    auto& state = *state_(held);
+    state.operations.push_back(
+        {.op = std::move(op), .line = std::move(shown), .place = state.place});
+  });
+}
+
+void Transaction::spoil() {
+  monitor_.look([&](const Monitor::Held& held) { spoilt_(held) = true; });
+}
+
+std::vector<PlannedOp> Transaction::operations() {
+  bool spoilt = false;
+  const auto open = monitor_.look([&](const Monitor::Held& held) {
+    auto copy = state_(held);
+    spoilt = copy && spoilt_(held);
+    if (spoilt) state_(held).reset();
+    return copy;
+  });
+  if (!open) throw ValueError("no transaction is open; multi opens one");
+  if (spoilt)
+    throw ValueError("a line of the transaction was refused: nothing was sent, and it was dropped");
+  return open->operations;
+}
+
+std::optional<std::size_t> Transaction::drop() {
+  return monitor_.look([&](const Monitor::Held& held) -> std::optional<std::size_t> {
+    const auto dropped = std::exchange(state_(held), std::nullopt);
+    if (!dropped) return std::nullopt;
+    return dropped->operations.size();
+  });
+}
+
+std::string dropped_text(std::size_t operations) {
+  return fmt::format("the transaction of {} operation{} was dropped: nothing was sent", operations,
+                     operations == 1 ? "" : "s");
+}
+
+}  // namespace zksh

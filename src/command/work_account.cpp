@@ -1,0 +1,44 @@
+// WorkAccount: said when the work is left by whichever way is not its end.
+#include "command/work_account.h"
+
+#include <fmt/core.h>
+
+namespace zksh {
+namespace {
+
+class Account {
+ public:
+  Account(Context& cx, Progress& progress, const std::function<std::string()>& told)
+      : cx_(cx), progress_(progress), told_(told) {}
+  Account(const Account&) = delete;
+  Account& operator=(const Account&) = delete;
+  ~Account() {
+    progress_.end();
+    if (complete_ || cx_.rehearsal) return;
+    const auto text = told_();
+    if (!text.empty()) cx_.out.err_regardless(fmt::format("not complete: {}\n", text));
+  }
+
+  void complete() { complete_ = true; }
+
+ private:
+  Context& cx_;
+  Progress& progress_;
+  const std::function<std::string()>& told_;
+  bool complete_ = false;
+};
+
+}  // namespace
+
+void accounting(Context& cx, Progress& progress, const std::function<void()>& work,
+                const std::function<std::string()>& told) {
+  Account account(cx, progress, told);
+  work();
+  account.complete();
+}
+
+std::string unknown_text(std::size_t nodes) {
+  return fmt::format("of {} more it is not known", nodes);
+}
+
+}  // namespace zksh

@@ -1,0 +1,32 @@
+// Work options: their declaration, and their ranges.
+#include "command/work_options.h"
+
+#include "base/error.h"
+
+namespace zksh {
+
+void declare_work_limits(Options& options, WorkOptions& target) {
+  options.common().number("--window", target.window, "requests",
+                          "Requests in flight at a time, 256 by default.");
+  options.common().number(
+      "--rate", target.rate, "requests/s",
+      "Send no more requests a second than this; each operation of a transaction "
+      "counts.");
+}
+
+WorkLimits WorkOptions::limits() const {
+  constexpr std::int64_t widest = 65536;
+  constexpr std::int64_t fastest = 1'000'000'000;
+  WorkLimits limits;
+  if (window) {
+    if (*window < 1 || *window > widest) throw ValueError("--window: a number from 1 to 65536");
+    limits.window = static_cast<std::size_t>(*window);
+  }
+  if (rate) {
+    if (*rate < 1 || *rate > fastest) throw ValueError("--rate: a number from 1 on");
+    limits.rate = static_cast<std::size_t>(*rate);
+  }
+  return limits;
+}
+
+}  // namespace zksh

@@ -1,0 +1,61 @@
+// Auth file: the credentials that a file keeps, so that none stands on a command line.
+#include "config/auth_file.h"
+
+#include "base/error.h"
+#include "base/read_file.h"
+
+#include <fmt/core.h>
+
+#include <string_view>
+#include <sys/stat.h>
+
+namespace zksh {
+namespace {
+
+constexpr std::string_view blanks = " \t\v\f\r";
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+}  // namespace
+
+std::vector<Credential> parse_auth_file(const std::string& text, const std::string& name) {
+  std::vector<Credential> credentials;
+  std::string_view rest = text;
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    const auto end = rest.find('\n');
+    const auto line = trimmed(rest.substr(0, end));
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    if (line.empty() || line.front() == '#') continue;
+    const auto scheme_end = line.find_first_of(blanks);
+    if (scheme_end == std::string_view::npos)
+      throw UsageError(
+          fmt::format("{}:{}: a scheme and its credential are expected, for digest a user:password",
+                      name, number));
+    credentials.push_back(
+        {std::string(line.substr(0, scheme_end)), std::string(trimmed(line.substr(scheme_end)))});
+  }
+  if (credentials.empty()) throw UsageError(fmt::format("{} holds no credential", name));
+  return credentials;
+}
+
+std::string warning_of_readers(const std::string& name) {
+  struct stat info {};
+  constexpr mode_t of_others = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+  if (stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || (info.st_mode & of_others) == 0)
+    return {};
+  return fmt::format(
+      "warning: others can read or write the credentials in {} (mode {:03o}); chmod 600 keeps "
+      "them out",
+      name, info.st_mode & 0777U);
+}
+
+AuthFile read_auth_file(const std::string& name) {
+  return {.credentials = parse_auth_file(read_file(name), name),
+          .warning = warning_of_readers(name)};
+}
+
+}  // namespace zksh

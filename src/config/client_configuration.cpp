@@ -1,0 +1,179 @@
+// Client configuration: the properties file of zkCli's -client-configuration.
+#include "config/client_configuration.h"
+
+#include "base/error.h"
+#include "base/read_file.h"
+#include "base/utf8.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace zksh {
+namespace {
+
+constexpr std::string_view blanks = " \t\f";
+
+/// The next logical line, its continuations joined; false at the end.
+bool next_line(std::string_view& text, std::string& line) {
+  line.clear();
+  while (!text.empty()) {
+    auto end = text.find_first_of("\r\n");
+    if (end == std::string_view::npos) end = text.size();
+    auto part = text.substr(0, end);
+    text.remove_prefix(std::min(text.size(), end + 1));
+    part.remove_prefix(std::min(part.size(), part.find_first_not_of(blanks)));
+    if (line.empty() && (part.empty() || part.front() == '#' || part.front() == '!')) continue;
+    const auto last = part.find_last_not_of('\\');
+    const auto backslashes = part.size() - (last == std::string_view::npos ? 0 : last + 1);
+    const bool continues = backslashes % 2 == 1;
+    line += continues ? part.substr(0, part.size() - 1) : part;
+    if (!continues) return true;
+  }
+  return !line.empty();
+}
+
+std::string unescaped(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      result += text[i];
+      continue;
+    }
+    const char letter = text[++i];
+    unsigned code = 0;
+    const auto digits = text.substr(i + 1, 4);
+    if (letter == 'u' && digits.size() == 4 &&
+        std::from_chars(digits.data(), digits.data() + 4, code, 16).ptr == digits.data() + 4) {
+      const bool surrogate = code >= 0xD800 && code <= 0xDFFF;  // Java would pair it with another
+      append_utf8(result, surrogate ? 0xFFFD : code);
+      i += 4;
+    } else {
+      constexpr std::string_view letters = "tnrf";
+      constexpr std::string_view meanings = "\t\n\r\f";
+      const auto known = letters.find(letter);
+      result += known == std::string_view::npos ? letter : meanings[known];
+    }
+  }
+  return result;
+}
+
+/// Where the key ends: at the first blank, = or : that is not escaped.
+std::size_t key_end(std::string_view line) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\\')
+      ++i;
+    else if (line[i] == '=' || line[i] == ':' || blanks.find(line[i]) != std::string_view::npos)
+      return i;
+  }
+  return line.size();
+}
+
+constexpr std::string_view conversions =
+    "\n  keytool -importkeystore -srckeystore STORE -destkeystore store.p12 -deststoretype PKCS12"
+    "   (from JKS)"
+    "\n  openssl pkcs12 -in store.p12 -nodes -out client.pem   (a key and its certificate)"
+    "\n  keytool -exportcert -rfc -alias ALIAS -keystore STORE -file ca.pem   (an authority)"
+    "\nthen --tls-cert client.pem --tls-ca ca.pem, or type PEM in the properties";
+
+/// The file of a store, which must be PEM; the rules of the type are those of Java's client.
+std::string pem_store(const Properties& properties, const std::string& store,
+                      const std::string& file) {
+  const auto found = properties.find(store + ".location");
+  if (found == properties.end() || found->second.empty()) return {};
+  const auto type = properties.find(store + ".type");
+  const bool pem = type != properties.end() && !type->second.empty()
+                       ? type->second == "PEM" || type->second == "pem"
+                       : found->second.ends_with(".pem");
+  if (!pem)
+    throw UsageError(
+        fmt::format("-client-configuration: {} sets {}.location to {}, which is not "
+                    "PEM: OpenSSL reads no Java keystore; convert it once with{}",
+                    file, store, found->second, conversions));
+  return found->second;
+}
+
+/// Java's client finds its user in a JAAS file, which is full of Java.
+void refuse_jaas(const Properties& properties, const std::string& file,
+                 const Configuration& configuration) {
+  const auto asks = std::ranges::find_if(properties, [](const auto& entry) {
+    return entry.first.starts_with("zookeeper.sasl.") && entry.second != "false";
+  });
+  if (asks == properties.end()) return;
+  const auto what = fmt::format("-client-configuration: {} sets {}", file, asks->first);
+  if (!has_sasl()) refuse_missing(what, "SASL");
+  if (configuration.text("sasl-user").empty())
+    throw UsageError(what +
+                     ", but zksh reads no JAAS file: give --sasl-user and --sasl-password-file");
+}
+
+/// What a file asks for that no key of the configuration holds.
+struct ClientConfiguration {
+  std::string key_password{};
+  std::string warning{};
+};
+
+ClientConfiguration take_client_configuration(const std::string& file,
+                                              Configuration& configuration) {
+  const auto properties = parse_properties(read_file(file));
+  const auto value = [&](const std::string& key) {
+    const auto found = properties.find(key);
+    return found == properties.end() ? std::string() : found->second;
+  };
+  refuse_jaas(properties, file, configuration);
+  ClientConfiguration asked;
+  const auto stray = std::ranges::find_if(
+      properties, [](const auto& entry) { return entry.first.starts_with("zookeeper.ssl."); });
+  if (value("zookeeper.client.secure") != "true") {
+    if (stray != properties.end())
+      asked.warning = fmt::format(
+          "warning: {} sets {}, but not zookeeper.client.secure=true: no TLS is used, as in "
+          "zkCli.sh",
+          file, stray->first);
+    return asked;
+  }
+  if (!has_tls())
+    refuse_missing(fmt::format("-client-configuration: {} sets zookeeper.client.secure", file),
+                   "TLS");
+  const auto set = [&](std::string_view key, const std::string& text) {
+    if (!text.empty() && !configuration[key].origin.starts_with("--"))
+      configuration.set(key, text, "-client-configuration " + file);
+  };
+  set("tls", "on");
+  set("tls-ca", pem_store(properties, "zookeeper.ssl.trustStore", file));
+  set("tls-cert", pem_store(properties, "zookeeper.ssl.keyStore", file));
+  set("tls-key-password-file", value("zookeeper.ssl.keyStore.passwordPath"));
+  if (value("zookeeper.ssl.hostnameVerification") == "false") set("tls-verify-name", "off");
+  asked.key_password = value("zookeeper.ssl.keyStore.password");
+  return asked;
+}
+
+}  // namespace
+
+Properties parse_properties(std::string_view text) {
+  Properties properties;
+  for (std::string line; next_line(text, line);) {
+    const auto end = key_end(line);
+    std::string_view value(line);
+    value.remove_prefix(end);
+    value.remove_prefix(std::min(value.size(), value.find_first_not_of(blanks)));
+    if (!value.empty() && (value.front() == '=' || value.front() == ':')) value.remove_prefix(1);
+    value.remove_prefix(std::min(value.size(), value.find_first_not_of(blanks)));
+    properties[unescaped(std::string_view(line).substr(0, end))] = unescaped(value);
+  }
+  return properties;
+}
+
+Security take_security(Configuration& configuration, const std::string& client_file,
+                       std::string& warning) {
+  ClientConfiguration asked;
+  if (!client_file.empty()) asked = take_client_configuration(client_file, configuration);
+  auto security = parse_security(configuration);
+  if (security.tls.key_password.empty()) security.tls.key_password = asked.key_password;
+  for (const auto& said : {asked.warning, security.warning})
+    if (!said.empty()) warning += (warning.empty() ? "" : "\nzksh: ") + said;
+  return security;
+}
+
+}  // namespace zksh

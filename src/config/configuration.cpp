@@ -1,0 +1,137 @@
+// Configuration: what files, environment and options say, and which of them said it.
+#include "config/configuration.h"
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "config/configuration_file.h"
+#include "config/settings.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ranges>
+#include <set>
+
+namespace zksh {
+namespace {
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value ? value : "";
+}
+
+[[noreturn]] void reject(const std::string& key, const std::string& origin,
+                         const std::map<std::string, Configuration::Value, std::less<>>& known) {
+  std::vector<std::string> names;
+  names.reserve(known.size());
+  for (const auto& [name, value] : known) names.push_back(name);
+  const auto similar = nearest(key, names);
+  throw UsageError(fmt::format("{}: there is no key \"{}\"{}", origin, key,
+                               similar.empty()
+                                   ? "; zksh --show-config lists them"
+                                   : fmt::format("; did you mean {}?", similar.front())));
+}
+
+}  // namespace
+
+std::vector<std::string> configuration_files() {
+  std::vector<std::string> files;
+  auto system = environment("XDG_CONFIG_DIRS");
+  if (system.empty()) system = "/etc/xdg";
+  for (std::string_view left = system; !left.empty();) {
+    const auto end = std::min(left.find(':'), left.size());
+    if (end > 0) files.push_back(std::string(left.substr(0, end)) + "/zksh/config");
+    left.remove_prefix(std::min(left.size(), end + 1));
+  }
+  std::ranges::reverse(files);  // the first directory counts most
+  if (const auto own = environment("XDG_CONFIG_HOME"); !own.empty())
+    files.push_back(own + "/zksh/config");
+  else if (const auto home = environment("HOME"); !home.empty())
+    files.push_back(home + "/.config/zksh/config");
+  return files;
+}
+
+std::span<const Configuration::Key> Configuration::keys() {
+  static const std::vector<Key> all{
+      {"auth-file", "", "Credentials for every session: lines of scheme and credential."},
+      {"connect-timeout", "10s", "How long to wait for a server."},
+      {"output", "zkcli", "zkcli, plain or json."},
+      {"production", "off", "The prompt shows the profile in red, and removals ask for the name."},
+      {"profile", "", "The profile in use; only above the first section of a file."},
+      {"read-only", "off", "No write is sent; a read-only server will do."},
+      {"sasl-mechanism", "", "Authenticate with SASL; DIGEST-MD5 when there is a user."},
+      {"sasl-password-file", "", "The first line of this file is the user's password."},
+      {"sasl-user", "", "The user for SASL."},
+      {"server", "localhost:2181", "The servers, and perhaps a chroot."},
+      {"timeout", "30000", "Session timeout in milliseconds, or with a unit."},
+      {"tls", "", "on: TLS; off: none; empty: TLS when another of these keys asks for it."},
+      {"tls-ca", "", "The authorities (PEM) to trust; empty: the system's."},
+      {"tls-cert", "", "The client certificate (PEM) and its chain."},
+      {"tls-key", "", "The key (PEM) of the client certificate; empty: in the same file."},
+      {"tls-key-password-file", "", "The first line of this file opens the key."},
+      {"tls-verify", "on", "Whether the server's certificate, and the name in it, must be right."},
+      {"tls-verify-name", "on", "Whether the name in the server's certificate must be right."}};
+  return all;
+}
+
+Configuration::Configuration() {
+  for (const auto& key : keys()) set(key.name, std::string(key.initial), "default");
+  for (const auto& setting : Settings::descriptions())
+    set(setting.name, std::string(setting.initial), "default");
+}
+
+void Configuration::set(std::string_view key, std::string text, std::string origin) {
+  values_.insert_or_assign(std::string(key),
+                           Value{.text = std::move(text), .origin = std::move(origin)});
+}
+
+void Configuration::read_files(const std::optional<Value>& profile) {
+  std::vector<ConfigurationFile> files;
+  std::set<std::string> profiles;
+  for (const auto& name : configuration_files())
+    if (auto file = read_configuration_file(name)) {
+      for (const auto& [section, values] : file->sections)
+        for (const auto& [key, text] : values) {
+          if (!values_.contains(key)) reject(key, name, values_);
+          if (!section.empty()) profiles.insert(section);
+          if (section.empty() && key == "profile") set(key, text, name);
+        }
+      files.push_back(std::move(*file));
+    }
+  profiles_.assign(profiles.begin(), profiles.end());
+  if (profile) set("profile", profile->text, profile->origin);
+  const auto chosen = values_["profile"];
+  if (!chosen.text.empty() && !profiles.contains(chosen.text))
+    throw UsageError(fmt::format(
+        "{}: there is no profile \"{}\"{}", chosen.origin, chosen.text,
+        profiles.empty() ? fmt::format("; {} would have it", configuration_files().back())
+                         : fmt::format("; there are {}", fmt::join(profiles, ", "))));
+  for (const auto& file : files)
+    for (const auto& section : {std::string(), chosen.text}) {
+      const auto found = file.sections.find(section);
+      if (found == file.sections.end()) continue;
+      for (const auto& [key, text] : found->second)
+        set(key, text, section.empty() ? file.name : fmt::format("{} [{}]", file.name, section));
+    }
+  values_["profile"] = chosen;
+}
+
+bool Configuration::is_on(std::string_view key) const {
+  const auto& [text, origin] = (*this)[key];
+  return parse_switch(text, fmt::format("{} ({})", key, origin));
+}
+
+std::string Configuration::report() const {
+  std::size_t widest = 0;
+  for (const auto& [key, value] : values_) widest = std::max(widest, key.size());
+  std::string lines;
+  for (const auto& [key, value] : values_) {
+    const bool bare = !value.text.empty() && value.text.find(' ') == std::string::npos;
+    lines += fmt::format("{:{}} = {}  # {}\n", key, widest,
+                         bare ? value.text : '"' + value.text + '"', value.origin);
+  }
+  return lines;
+}
+
+}  // namespace zksh

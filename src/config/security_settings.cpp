@@ -1,0 +1,117 @@
+// Security settings: TLS and SASL as options and configuration files ask for them.
+#include "config/security_settings.h"
+
+#include "base/error.h"
+#include "base/home.h"
+#include "base/read_file.h"
+#include "config/auth_file.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace zksh {
+namespace {
+
+/// How messages name a value: by the option, or by the key and where it stands.
+std::string described(const Configuration& configuration, std::string_view key) {
+  const auto& origin = configuration[key].origin;
+  return origin.starts_with("--") ? origin : fmt::format("{} ({})", key, origin);
+}
+
+/// The first of the keys that has a value; empty: none.
+std::string_view first_set(const Configuration& configuration,
+                           std::initializer_list<std::string_view> keys) {
+  const auto* const found = std::ranges::find_if(
+      keys, [&](std::string_view key) { return !configuration.text(key).empty(); });
+  return found == keys.end() ? std::string_view() : *found;
+}
+
+/// The first line of a file that holds a password, which no message may show.
+std::string read_password(const std::string& name, std::string& warning) {
+  auto text = read_file(name);
+  text.resize(std::min(text.size(), text.find_first_of("\r\n")));
+  if (text.empty()) throw UsageError(fmt::format("{} has no password in its first line", name));
+  if (text.find('\0') != std::string::npos)
+    throw UsageError(fmt::format("{}: the password has a zero byte", name));
+  if (auto said = warning_of_readers(name); !said.empty()) warning = std::move(said);
+  return text;
+}
+
+TlsSettings parse_tls(const Configuration& configuration, std::string& warning) {
+  TlsSettings tls;
+  const auto implied = first_set(configuration, {"tls-ca", "tls-cert", "tls-key"});
+  const bool unverified = !configuration.is_on("tls-verify");
+  const bool said = !configuration.text("tls").empty();
+  tls.on = said ? configuration.is_on("tls") : !implied.empty() || unverified;
+  if (!tls.on) return {};
+  if (!has_tls())
+    refuse_missing(described(configuration, said             ? "tls"
+                                            : unverified     ? "tls-verify"
+                                            : implied.data() ? implied
+                                                             : "tls"),
+                   "TLS");
+  tls.ca = with_home(configuration.text("tls-ca"));
+  tls.certificate = with_home(configuration.text("tls-cert"));
+  tls.key = with_home(configuration.text("tls-key"));
+  tls.verify = !unverified;
+  tls.verify_name = tls.verify && configuration.is_on("tls-verify-name");
+  if (tls.certificate.empty() && !tls.key.empty())
+    throw UsageError(described(configuration, "tls-key") +
+                     ": the key's certificate is missing; --tls-cert names it");
+  if (tls.key.empty()) tls.key = tls.certificate;
+  if (const auto& file = configuration.text("tls-key-password-file"); !file.empty())
+    tls.key_password = read_password(with_home(file), warning);
+  return tls;
+}
+
+SaslSettings parse_sasl(const Configuration& configuration, std::string& warning) {
+  const auto asked =
+      first_set(configuration, {"sasl-mechanism", "sasl-user", "sasl-password-file"});
+  if (asked.empty()) return {};
+  if (!has_sasl()) refuse_missing(described(configuration, asked), "SASL");
+  SaslSettings sasl{.mechanism = configuration.text("sasl-mechanism"),
+                    .user = configuration.text("sasl-user"),
+                    .password = {}};
+  if (sasl.mechanism.empty()) sasl.mechanism = "DIGEST-MD5";
+  const auto& file = configuration.text("sasl-password-file");
+  // Kerberos has the user's name and key in a ticket.
+  const bool named = sasl.mechanism != "GSSAPI";
+  if (named && sasl.user.empty())
+    throw UsageError(fmt::format("SASL {} needs a user: --sasl-user", sasl.mechanism));
+  if (named && file.empty())
+    throw UsageError(fmt::format(
+        "SASL {} needs a password: --sasl-password-file names a file whose first line it is",
+        sasl.mechanism));
+  if (!file.empty()) sasl.password = read_password(with_home(file), warning);
+  return sasl;
+}
+
+}  // namespace
+
+std::span<const SecurityOption> security_options() {
+  static const std::vector<SecurityOption> all{
+      {"tls-ca", "FILE", "Trust these authorities (PEM) alone, not the system's; means --tls"},
+      {"tls-cert", "FILE", "Show this client certificate (PEM, with its chain); means --tls"},
+      {"tls-key", "FILE", "The client certificate's key (PEM), if not in the same file"},
+      {"tls-key-password-file", "FILE", "The first line of this file opens the key"},
+      {"sasl-mechanism", "NAME", "Authenticate with SASL: DIGEST-MD5 (the default with a user), …"},
+      {"sasl-user", "NAME", "The user for SASL"},
+      {"sasl-password-file", "FILE", "The first line of this file is the user's password"}};
+  return all;
+}
+
+Security parse_security(const Configuration& configuration) {
+  Security security;
+  security.tls = parse_tls(configuration, security.warning);
+  security.sasl = parse_sasl(configuration, security.warning);
+  if (security.tls.on && !security.sasl.mechanism.empty())
+    throw UsageError(
+        "TLS and SASL together: ZooKeeper's C client does one or the other; for TLS, a client "
+        "certificate (--tls-cert) says who you are");
+  return security;
+}
+
+}  // namespace zksh

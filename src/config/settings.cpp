@@ -1,0 +1,117 @@
+// Settings: what can be switched while zksh runs.
+#include "config/settings.h"
+
+#include "base/error.h"
+#include "base/nearest.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace zksh {
+namespace {
+
+constexpr std::array<std::string_view, 4> yes{"on", "true", "yes", "1"};
+constexpr std::array<std::string_view, 4> no{"off", "false", "no", "0"};
+
+const Settings::Description& known(std::string_view name) {
+  if (const auto* found = Settings::find(name)) return *found;
+  std::vector<std::string> names;
+  for (const auto& description : Settings::descriptions()) names.emplace_back(description.name);
+  const auto similar = nearest(std::string(name), names);
+  throw ValueError(fmt::format("no such setting: {}{}", name,
+                               similar.empty()
+                                   ? "; `conf` lists them"
+                                   : fmt::format("; did you mean {}?", similar.front())));
+}
+
+}  // namespace
+
+bool parse_switch(std::string_view value, std::string_view what) {
+  if (std::ranges::find(yes, value) != yes.end()) return true;
+  if (std::ranges::find(no, value) != no.end()) return false;
+  throw ValueError(fmt::format("{}: \"{}\" is neither on nor off", what, value));
+}
+
+std::span<const Settings::Description> Settings::descriptions() {
+  static const std::vector<Description> all{
+      {.name = "color",
+       .initial = "auto",
+       .help = "Whether there are colours; auto: on a terminal, unless NO_COLOR is set.",
+       .choices = {"auto", "always", "never"}},
+      {.name = "confirm",
+       .initial = "on",
+       .help = "Ask at a terminal before a subtree is removed.",
+       .choices = {"on", "off"},
+       .flag = &Settings::confirm},
+      {.name = "highlight",
+       .initial = "on",
+       .help = "Colour the line that is typed.",
+       .choices = {"on", "off"},
+       .flag = &Settings::highlight},
+      {.name = "hints",
+       .initial = "on",
+       .help = "Show behind the typed line what could follow.",
+       .choices = {"on", "off"},
+       .flag = &Settings::hints},
+      {.name = "pager",
+       .initial = "",
+       .help = "The program for output that is longer than the screen; empty: $ZKSH_PAGER, $PAGER "
+               "or less -FIRX; cat or off: none."},
+      {.name = "printwatches",
+       .initial = "on",
+       .help = "Print watch events.",
+       .choices = {"on", "off"},
+       .flag = &Settings::print_watches},
+      {.name = "prompt",
+       .initial = "[zk: %s(%S) %n%d%p%l%?] ",
+       .help = "The prompt. %s is the server, %S the session's state, %n the line's number, %% a "
+               "percent sign; with a blank before them and only when there is something to say: %d "
+               "the current node, %p the profile, %l the locks held, %? the last status."},
+      {.name = "timing",
+       .initial = "off",
+       .help = "Say on stderr how long each command took.",
+       .choices = {"on", "off"},
+       .flag = &Settings::timing}};
+  return all;
+}
+
+const Settings::Description* Settings::find(std::string_view name) {
+  const auto found = std::ranges::find(descriptions(), name, &Description::name);
+  return found == descriptions().end() ? nullptr : &*found;
+}
+
+Settings::Settings(Monitor& monitor) : monitor_(monitor) {
+  for (const auto& description : descriptions())
+    set(description.name, description.initial, "default");
+}
+
+std::string Settings::value(std::string_view name) const {
+  const auto& description = known(name);
+  if (description.flag) return this->*description.flag ? "on" : "off";
+  return monitor_.look(
+      [&](const Monitor::Held& held) { return kept_(held).find(name)->second.value; });
+}
+
+std::string Settings::origin(std::string_view name) const {
+  known(name);
+  return monitor_.look(
+      [&](const Monitor::Held& held) { return kept_(held).find(name)->second.origin; });
+}
+
+void Settings::set(std::string_view name, std::string_view value, std::string_view origin) {
+  const auto& description = known(name);
+  const auto& choices = description.choices;
+  const auto what = origin == "conf" ? std::string(name) : fmt::format("{} ({})", name, origin);
+  if (description.flag)
+    this->*description.flag = parse_switch(value, what);
+  else if (!choices.empty() && std::ranges::find(choices, value) == choices.end())
+    throw ValueError(
+        fmt::format("{}: \"{}\" is none of {}", what, value, fmt::join(choices, ", ")));
+  monitor_.look([&](const Monitor::Held& held) {
+    kept_(held)[std::string(name)] = {.value = std::string(value), .origin = std::string(origin)};
+  });
+}
+
+}  // namespace zksh

@@ -1,0 +1,296 @@
+// Health: what the answers of an ensemble's servers come to.
+#include "ensemble/health.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+std::optional<std::int64_t> number(std::string_view text, int base = 10) {
+  std::int64_t value = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, value, base);
+  if (problem != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+std::optional<std::int64_t> number_of(std::string_view answer, std::string_view key) {
+  return number(answer_field(answer, key));
+}
+
+/// Of milliseconds, perhaps with a fraction.
+std::optional<std::int64_t> microseconds(std::string_view text) {
+  double value = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, value);
+  if (problem != std::errc() || stop != end || !(value >= 0 && value < 1e12)) return std::nullopt;
+  return std::llround(value * 1000);
+}
+
+/// Only what a number or a version has: what is said elsewhere in a line is nobody's business.
+std::string word_of(std::string_view text) {
+  const auto end =
+      text.find_first_not_of("0123456789.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+  return std::string(text.substr(0, std::min({end, text.size(), std::size_t{32}})));
+}
+
+constexpr std::array<std::string_view, 5> roles{"leader", "follower", "observer", "standalone",
+                                                "read-only"};
+
+std::string known_role(std::string_view text) {
+  return std::ranges::find(roles, text) == roles.end() ? "" : std::string(text);
+}
+
+void read_srvr(std::string_view srvr, MemberHealth& member) {
+  member.role = known_role(answer_field(srvr, "Mode"));
+  member.version = word_of(answer_field(srvr, "Zookeeper version"));
+  if (const auto zxid = answer_field(srvr, "Zxid"); zxid.starts_with("0x"))
+    member.zxid = number(std::string_view(zxid).substr(2), 16);
+  // "min/avg/max"
+  const auto latency = answer_field(srvr, "Latency min/avg/max");
+  const auto first = latency.find('/');
+  const auto last = latency.rfind('/');
+  if (first != std::string::npos && last > first) {
+    member.mean_latency_us =
+        microseconds(std::string_view(latency).substr(first + 1, last - first - 1));
+    member.max_latency_us = microseconds(std::string_view(latency).substr(last + 1));
+  }
+  member.connections = number_of(srvr, "Connections");
+  member.outstanding = number_of(srvr, "Outstanding");
+  member.nodes = number_of(srvr, "Node count");
+}
+
+void read_mntr(std::string_view mntr, MemberHealth& member) {
+  if (member.role.empty()) {
+    member.role = known_role(answer_field(mntr, "zk_server_state"));
+    member.version = word_of(answer_field(mntr, "zk_version"));
+    member.mean_latency_us = microseconds(answer_field(mntr, "zk_avg_latency"));
+    member.max_latency_us = microseconds(answer_field(mntr, "zk_max_latency"));
+    member.connections = number_of(mntr, "zk_num_alive_connections");
+    member.outstanding = number_of(mntr, "zk_outstanding_requests");
+    member.nodes = number_of(mntr, "zk_znode_count");
+  }
+  member.watches = number_of(mntr, "zk_watch_count");
+  member.synced_followers = number_of(mntr, "zk_synced_followers");
+  member.pending_syncs = number_of(mntr, "zk_pending_syncs");
+  member.open_files = number_of(mntr, "zk_open_file_descriptor_count");
+  member.max_files = number_of(mntr, "zk_max_file_descriptor_count");
+}
+
+std::string count_of(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::int64_t epoch(std::int64_t zxid) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(zxid) >> 32U);
+}
+std::int64_t counter(std::int64_t zxid) { return zxid & 0xffffffff; }
+
+/// Against the leader; without one, against whoever has seen the most.
+void find_lags(std::vector<MemberHealth>& members) {
+  std::optional<std::int64_t> newest;
+  bool from_leader = false;
+  for (const auto& member : members) {
+    if (!member.serves() || !member.zxid || member.role == "standalone" || from_leader) continue;
+    from_leader = member.role == "leader";
+    newest = from_leader ? member.zxid : std::max(newest, member.zxid);
+  }
+  for (auto& member : members) {
+    if (!member.serves() || !member.zxid || !newest || member.role == "standalone") continue;
+    if (epoch(*member.zxid) == epoch(*newest))
+      // One that was asked a moment after the leader may have seen more.
+      member.behind = std::max<std::int64_t>(counter(*newest) - counter(*member.zxid), 0);
+    else if (counter(*newest) == 0)
+      member.behind = 0;  // nothing was written since this leader was elected
+  }
+}
+
+class Judge {
+ public:
+  Judge(std::vector<MemberHealth> members, const std::optional<Membership>& membership,
+        const HealthLimits& limits)
+      : membership_(membership), limits_(limits) {
+    health_.members = std::move(members);
+  }
+
+  Health verdict() {
+    find_lags(health_.members);
+    count();
+    for (const auto& member : health_.members) look_at(member);
+    compare_versions();
+    if (alone_)
+      judge_alone();
+    else
+      judge_ensemble();
+    return std::move(health_);
+  }
+
+ private:
+  void count() {
+    auto& all = health_.members;
+    const auto count_if = [&](auto&& is) {
+      return static_cast<std::size_t>(std::ranges::count_if(all, is));
+    };
+    health_.serving = count_if([](const MemberHealth& each) { return each.serves(); });
+    voting_ = count_if([](const MemberHealth& each) { return each.serves() && each.votes(); });
+    const auto standing =
+        count_if([](const MemberHealth& each) { return each.role == "standalone"; });
+    alone_ = standing > 0 && standing == health_.serving;
+    const auto observers =
+        count_if([](const MemberHealth& each) { return each.role == "observer"; });
+    health_.voters = membership_ ? membership_->voters() : all.size() - observers;
+    health_.quorum = alone_ ? 1 : health_.voters / 2 + 1;
+    all_asked_ = membership_ && all.size() >= membership_->members.size() &&
+                 std::ranges::all_of(all, &MemberHealth::asked);
+  }
+
+  void look_at(const MemberHealth& member) {
+    auto& problems = health_.problems;
+    if (!member.asked) {
+      health_.notes.push_back(
+          fmt::format("{}: its address for clients is not known, it was not asked", member.name));
+      return;
+    }
+    if (!member.problem.empty()) problems.push_back(member.name + ": " + member.problem);
+    if (member.role == "read-only")
+      problems.push_back(member.name + ": it has no quorum, and is read-only");
+    if (!member.note.empty()) health_.notes.push_back(member.name + ": " + member.note);
+    if (limits_.behind && member.behind.value_or(0) > *limits_.behind)
+      problems.push_back(fmt::format("{}: {} transactions behind", member.name, *member.behind));
+    if (limits_.outstanding && member.outstanding.value_or(0) > *limits_.outstanding)
+      problems.push_back(fmt::format("{}: {} requests wait", member.name, *member.outstanding));
+    if (limits_.latency_ms && member.mean_latency_us.value_or(0) / 1000 >= *limits_.latency_ms)
+      problems.push_back(fmt::format("{}: the mean latency is {:.1f} ms", member.name,
+                                     static_cast<double>(*member.mean_latency_us) / 1000));
+    if (member.open_files && member.max_files && *member.open_files > *member.max_files / 10 * 9)
+      problems.push_back(fmt::format("{}: {} of {} file descriptors are in use", member.name,
+                                     *member.open_files, *member.max_files));
+  }
+
+  void compare_versions() {
+    std::set<std::string> versions;
+    for (const auto& member : health_.members)
+      if (member.serves() && !member.version.empty()) versions.insert(member.version);
+    if (versions.size() > 1)
+      health_.notes.push_back(fmt::format("versions differ: {}", fmt::join(versions, ", ")));
+  }
+
+  void judge_alone() {
+    health_.summary = health_.members.size() == 1
+                          ? "the server serves, and stands alone"
+                          : fmt::format("{} of {} serve, each stands alone", health_.serving,
+                                        count_of(health_.members.size(), "server"));
+    if (!health_.problems.empty()) health_.verdict = Verdict::Degraded;
+  }
+
+  void judge_ensemble() {
+    find_leader();
+    std::string lacks;
+    const bool answers = std::ranges::any_of(health_.members, &MemberHealth::answers);
+    if (!answers)
+      lacks = health_.members.size() == 1 ? "the server does not answer" : "no server answers";
+    else if (voting_ < health_.quorum && (all_asked_ || voting_ == 0))
+      lacks = fmt::format("{} serve{}, {} must", count_of(voting_, "voting member"),
+                          voting_ == 1 ? "s" : "", health_.quorum);
+    else if (health_.leader.empty() && !health_.problems.empty())
+      lacks = "no leader answers";
+    if (!lacks.empty()) {
+      health_.verdict = Verdict::NoQuorum;
+      health_.summary = lacks;
+      return;
+    }
+    count_synced();
+    health_.summary = fmt::format(
+        "{} of {} serve{}, {}{}", health_.serving, count_of(health_.members.size(), "member"),
+        health_.serving == 1 ? "s" : "",
+        health_.leader.empty() ? "the leader was not asked" : health_.leader + " leads", synced_);
+    if (!health_.problems.empty()) health_.verdict = Verdict::Degraded;
+  }
+
+  void find_leader() {
+    std::vector<std::string> leaders;
+    for (const auto& member : health_.members) {
+      if (member.role != "leader" || !member.serves()) continue;
+      leaders.push_back(member.name);
+      health_.synced_followers = member.synced_followers;
+    }
+    if (leaders.empty()) return;
+    health_.leader = leaders.front();
+    if (leaders.size() > 1)
+      health_.problems.push_back(
+          fmt::format("{} say that they lead: one was cut off, or these are several ensembles",
+                      fmt::join(leaders, " and ")));
+  }
+
+  void count_synced() {
+    if (!health_.synced_followers || health_.voters == 0) return;
+    const auto followers = static_cast<std::int64_t>(health_.voters - 1);
+    const auto synced = *health_.synced_followers;
+    synced_ = fmt::format(", {} of {} followers in sync", synced, std::max(followers, synced));
+    if (synced < followers)
+      health_.problems.push_back(fmt::format("{} of {} followers {} in sync with the leader",
+                                             synced, followers, synced == 1 ? "is" : "are"));
+  }
+
+  const std::optional<Membership>& membership_;
+  const HealthLimits& limits_;
+  Health health_;
+  std::size_t voting_ = 0;  ///< members that serve
+  bool alone_ = false;
+  bool all_asked_ = false;
+  std::string synced_;
+};
+
+}  // namespace
+
+std::vector<std::string> health_words() { return {"srvr", "mntr"}; }
+
+MemberHealth read_health(const MemberAnswers& member) {
+  MemberHealth health{.name = member.name(), .id = member.id};
+  health.asked = !member.answers.empty();
+  if (!health.asked) return health;
+  const auto words = health_words();
+  const auto no_srvr = no_answer(words[0], member.answers[0]);
+  const auto no_mntr = no_answer(words[1], member.answers[1]);
+  health.answers = std::ranges::any_of(
+      member.answers, [](const ServerAnswer& answer) { return answer.problem.empty(); });
+  if (!no_srvr) read_srvr(member.answers[0].text, health);
+  if (!no_mntr) read_mntr(member.answers[1].text, health);
+  if (is_refusal(member.answers[1].text)) health.note = *no_mntr;
+  if (!health.role.empty()) return health;
+  if (no_srvr && no_mntr && is_refusal(member.answers[0].text) &&
+      is_refusal(member.answers[1].text))
+    health.problem = "it runs, and allows neither srvr nor mntr (4lw.commands.whitelist)";
+  else if (no_srvr)
+    health.problem = *no_srvr;
+  else
+    health.problem = "its answer to srvr is none of a ZooKeeper server";
+  return health;
+}
+
+std::string_view verdict_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Healthy:
+      return "healthy";
+    case Verdict::Degraded:
+      return "degraded";
+    case Verdict::NoQuorum:
+      break;
+  }
+  return "no quorum";
+}
+
+Health judge(std::vector<MemberHealth> members, const std::optional<Membership>& membership,
+             const HealthLimits& limits) {
+  return Judge(std::move(members), membership, limits).verdict();
+}
+
+}  // namespace zksh

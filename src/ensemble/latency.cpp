@@ -1,0 +1,195 @@
+// Latency: round trips of single requests to each server of an ensemble, one at a time.
+#include "ensemble/latency.h"
+
+#include "base/time_text.h"
+#include "client/zk_error.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+constexpr std::string_view value = "zksh latency";
+
+/// A session with one server, and what it writes.
+class Prober {
+ public:
+  Prober(Client& own, MemberLatency& result, const LatencyPlan& plan)
+      : plan_(plan), result_(result), client_(own.another()) {
+    client_->open(result.address.text() + plan.chroot);
+  }
+
+  bool connected(const Monitor::Held& held) { return is_connected(client_->state(held)); }
+  MemberLatency& result() { return result_; }
+  bool goes_on() const { return result_.problem.empty(); }
+
+  /// Makes ready what the probes need.
+  void prepare(const std::vector<Credential>& credentials, const std::stop_token& stop) {
+    for (const auto& [scheme, secret] : credentials)
+      await(client_->start_add_auth(scheme, secret), stop);
+    result_.probes = {{.probe = Probe::Read}, {.probe = Probe::Sync}};
+    if (!plan_.write) return;
+    auto& write = result_.probes.emplace_back(ProbeTimes{.probe = Probe::Write});
+    const auto slash = plan_.parent == "/" ? "" : "/";
+    const auto made = await(client_->start_create({.path = plan_.parent + slash + "zksh-latency-",
+                                                   .data = std::string(value),
+                                                   .mode = CreateMode::Ephemeral,
+                                                   .sequential = true}),
+                            stop);
+    if (!made) return;
+    if (made->code == code::ok)
+      node_ = made->value.path;
+    else
+      write.problem = keeper_message(made->code, plan_.parent);
+  }
+
+  void round(const std::stop_token& stop) {
+    for (auto& each : result_.probes) {
+      if (!goes_on() || stop.stop_requested()) return;
+      if (each.problem.empty()) try_once(each, stop);
+    }
+  }
+
+  void close() { client_->close(); }
+
+ private:
+  /// Nothing when there was no answer in time, or a stop.
+  template <class T>
+  std::optional<Outcome<T>> await(const Pending<T>& pending, const std::stop_token& stop) {
+    auto& monitor = client_->monitor();
+    const auto there = [&](const Monitor::Held& held) { return (*pending)(held).has_value(); };
+    if (monitor.wait_until(stop, Clock::now() + plan_.patience, there))
+      return monitor.look([&](const Monitor::Held& held) { return *(*pending)(held); });
+    if (!stop.stop_requested())
+      result_.problem = fmt::format("it did not answer within {}", short_time(plan_.patience));
+    return std::nullopt;
+  }
+
+  template <class T>
+  void take(ProbeTimes& each, Clock::time_point begin, const Pending<T>& pending,
+            const std::stop_token& stop) {
+    const auto answer = await(pending, stop);
+    const auto end = Clock::now();
+    if (!answer) return;
+    if (answer->code == code::ok || (each.probe == Probe::Read && answer->code == code::no_node))
+      each.times.push_back(end - begin);
+    else
+      each.problem = keeper_message(answer->code, each.probe == Probe::Write ? node_ : plan_.path);
+  }
+
+  void try_once(ProbeTimes& each, const std::stop_token& stop) {
+    const auto begin = Clock::now();
+    switch (each.probe) {
+      case Probe::Read:
+        return take(each, begin, client_->start_exists(plan_.path, Watch::none()), stop);
+      case Probe::Sync:
+        return take(each, begin, client_->start_sync(plan_.path), stop);
+      case Probe::Write:
+        return take(each, begin, client_->start_set({.path = node_, .data = std::string(value)}),
+                    stop);
+    }
+  }
+
+  const LatencyPlan& plan_;
+  MemberLatency& result_;
+  std::unique_ptr<Client> client_;
+  std::string node_;
+};
+
+using Probers = std::vector<std::unique_ptr<Prober>>;
+
+void await_sessions(Monitor& monitor, const Probers& probers, const LatencyPlan& plan,
+                    const std::stop_token& stop) {
+  monitor.wait_until(stop, Clock::now() + plan.patience, [&](const Monitor::Held& held) {
+    return std::ranges::all_of(probers, [&](const auto& each) { return each->connected(held); });
+  });
+  monitor.look([&](const Monitor::Held& held) {
+    for (const auto& each : probers)
+      if (!each->connected(held))
+        each->result().problem =
+            fmt::format("it gave no session within {}", short_time(plan.patience));
+  });
+}
+
+/// A server that does not answer takes seconds.
+void close_all(Probers& probers) {
+  std::vector<std::jthread> threads;
+  threads.reserve(probers.size());
+  for (auto& each : probers) threads.emplace_back([&each] { each->close(); });
+}
+
+}  // namespace
+
+std::string_view probe_name(Probe probe) {
+  switch (probe) {
+    case Probe::Read:
+      return "read";
+    case Probe::Sync:
+      return "sync";
+    case Probe::Write:
+      break;
+  }
+  return "write";
+}
+
+void measure_latency(Client& own, std::vector<MemberLatency>& members, const LatencyPlan& plan,
+                     const std::stop_token& stop) {
+  Probers probers;
+  probers.reserve(members.size());
+  for (auto& member : members)
+    if (member.problem.empty()) probers.push_back(std::make_unique<Prober>(own, member, plan));
+  await_sessions(own.monitor(), probers, plan, stop);
+  const auto credentials = own.credentials();
+  for (const auto& each : probers)
+    if (each->goes_on()) each->prepare(credentials, stop);
+  for (std::size_t i = 0; i < plan.rounds && !stop.stop_requested(); ++i)
+    for (const auto& each : probers)
+      if (each->goes_on()) each->round(stop);
+  close_all(probers);
+}
+
+Histogram::Histogram(std::chrono::nanoseconds shortest, std::chrono::nanoseconds longest,
+                     std::size_t buckets)
+    : shortest_(static_cast<double>(shortest.count())),
+      ratio_(std::log(static_cast<double>(longest.count()) / shortest_)),
+      buckets_(buckets) {}
+
+std::vector<std::size_t> Histogram::count(
+    const std::vector<std::chrono::nanoseconds>& times) const {
+  std::vector<std::size_t> counts(buckets_);
+  for (const auto time : times) {
+    const auto part =
+        ratio_ > 0 ? std::log(static_cast<double>(time.count()) / shortest_) / ratio_ : 0;
+    const auto place = part * static_cast<double>(buckets_);
+    const auto last = static_cast<double>(buckets_ - 1);
+    ++counts[static_cast<std::size_t>(std::clamp(place, 0.0, last))];
+  }
+  return counts;
+}
+
+std::chrono::nanoseconds Histogram::bound(std::size_t bucket) const {
+  const auto part = static_cast<double>(bucket) / static_cast<double>(buckets_);
+  return std::chrono::nanoseconds(std::llround(shortest_ * std::exp(ratio_ * part)));
+}
+
+std::string bars(const std::vector<std::size_t>& counts, bool ascii) {
+  constexpr std::array<std::string_view, 8> blocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::array<std::string_view, 8> signs{".", ":", "-", "=", "+", "*", "#", "@"};
+  const auto most = counts.empty() ? 0 : std::ranges::max(counts);
+  std::string text;
+  if (most == 0) text.assign(counts.size(), ' ');
+  if (most == 0) return text;
+  for (const auto count : counts) {
+    // The smallest count is seen, too.
+    const auto level = count == 0 ? 0 : (count * blocks.size() + most - 1) / most;
+    text += level == 0 ? " " : ascii ? signs.at(level - 1) : blocks.at(level - 1);
+  }
+  return text;
+}
+
+}  // namespace zksh

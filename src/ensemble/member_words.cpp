@@ -1,0 +1,177 @@
+// MemberWords: asks every member of an ensemble some four-letter words.
+#include "ensemble/member_words.h"
+
+#include "base/error.h"
+#include "client/host_addresses.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+std::vector<ServerAddress> without_repetitions(std::vector<ServerAddress> servers) {
+  std::set<std::string> seen;
+  std::erase_if(servers,
+                [&](const ServerAddress& server) { return !seen.insert(server.text()).second; });
+  return servers;
+}
+
+std::vector<MemberAnswers> ask_each(std::vector<MemberAnswers> members,
+                                    const std::vector<std::string>& words,
+                                    const AskLimits& limits) {
+  std::vector<ServerQuestion> questions;
+  questions.reserve(members.size() * words.size());
+  for (const auto& member : members) {
+    if (member.address.port == 0) continue;
+    for (const auto& word : words) questions.push_back({member.address, word});
+  }
+  auto answers = inquire(questions, limits);
+  std::size_t next = 0;
+  for (auto& member : members) {
+    const auto count = member.address.port == 0 ? 0 : words.size();
+    member.answers.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) member.answers.push_back(std::move(answers[next++]));
+  }
+  return members;
+}
+
+std::optional<std::int64_t> number_field(std::string_view conf, std::string_view key) {
+  const auto text = answer_field(conf, key);
+  std::int64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// Lines without an address for clients, as in most static configurations: there all servers have
+/// the same clientPort, but where several are on one machine.
+void add_client_ports(Membership& membership, std::string_view conf) {
+  const auto port = number_field(conf, "clientPort");
+  const auto own = membership.members.find(number_field(conf, "serverId").value_or(-1));
+  if (!port || *port < 1 || *port > 65535 || own == membership.members.end()) return;
+  for (auto& [id, member] : membership.members) {
+    if (member.client || (id != own->first && member.host == own->second.host)) continue;
+    member.client = {.host = member.host, .port = static_cast<int>(*port)};
+  }
+}
+
+/// Takes the answers to conf, which is the last word, away from the others, and what they tell.
+std::optional<Membership> take_membership(std::vector<MemberAnswers>& members, std::string& mute) {
+  std::optional<Membership> membership;
+  for (auto& member : members) {
+    const auto conf = std::move(member.answers.back());
+    member.answers.pop_back();
+    if (is_refusal(conf.text) && mute.empty()) mute = member.name();
+    auto told = parse_membership(conf.text);
+    if (told.members.empty()) continue;
+    member.id = number_field(conf.text, "serverId");
+    add_client_ports(told, conf.text);
+    if (!membership || told.version > membership->version) membership = std::move(told);
+  }
+  return membership;
+}
+
+/// The number of a server that has not told it. Where only the host is known, one of several
+/// members on that host counts as this one, and nobody knows which.
+void find_id(MemberAnswers& member, const Membership& membership, std::set<std::int64_t>& taken) {
+  std::vector<std::int64_t> candidates;
+  for (const auto& [id, candidate] : membership.members) {
+    if (taken.contains(id)) continue;
+    if (candidate.client && candidate.client->port != member.address.port) continue;
+    const auto& host = candidate.client ? candidate.client->host : candidate.host;
+    if (!same_host(host, member.address.host)) continue;
+    candidates.push_back(id);
+    if (!candidate.client) continue;
+    candidates = {id};
+    break;
+  }
+  if (candidates.empty()) return;
+  taken.insert(candidates.front());
+  if (candidates.size() == 1) member.id = candidates.front();
+}
+
+/// One server under two names is one member.
+void drop_repetitions(std::vector<MemberAnswers>& members) {
+  std::set<std::int64_t> seen;
+  std::erase_if(members, [&](const MemberAnswers& member) {
+    return member.id && !seen.insert(*member.id).second;
+  });
+}
+
+std::vector<MemberAnswers> others(std::vector<MemberAnswers>& named, const Membership& membership) {
+  std::set<std::int64_t> taken;
+  for (const auto& member : named)
+    if (member.id) taken.insert(*member.id);
+  for (auto& member : named)
+    if (!member.id) find_id(member, membership, taken);
+  std::vector<MemberAnswers> found;
+  for (const auto& [id, member] : membership.members) {
+    if (taken.contains(id)) continue;
+    const auto address = member.client.value_or(ServerAddress{.host = member.host, .port = 0});
+    found.push_back({.address = address, .id = id, .known_from_others = true});
+  }
+  return found;
+}
+
+}  // namespace
+
+AskedServers asked_servers(const std::vector<std::string>& hosts,
+                           const std::string& connect_string) {
+  if (hosts.empty())
+    return {.servers = without_repetitions(parse_connect_string(connect_string).servers)};
+  AskedServers asked{.servers = {}, .with_others = false};
+  for (const auto& host : hosts) {
+    auto parsed = parse_connect_string(host);
+    if (!parsed.chroot.empty())
+      throw ValueError(fmt::format("\"{}\": a server is HOST[:PORT], without a path", host));
+    asked.servers.insert(asked.servers.end(), parsed.servers.begin(), parsed.servers.end());
+  }
+  asked.servers = without_repetitions(std::move(asked.servers));
+  return asked;
+}
+
+std::string MemberAnswers::name() const {
+  return address.port == 0 && id ? fmt::format("server.{}", *id) : address.text();
+}
+
+EnsembleAnswers ask_members(const AskedServers& asked, std::vector<std::string> words,
+                            std::chrono::milliseconds time, const std::stop_token& stop) {
+  std::vector<MemberAnswers> named;
+  named.reserve(asked.servers.size());
+  for (const auto& server : asked.servers) named.push_back({.address = server});
+  words.emplace_back("conf");
+  named = ask_each(std::move(named), words, {.deadline = Clock::now() + time, .stop = stop});
+  words.pop_back();
+  EnsembleAnswers all;
+  all.membership = take_membership(named, all.mute);
+  if (all.membership) all.mute.clear();
+  std::vector<MemberAnswers> further;
+  if (all.membership) {
+    if (asked.with_others) drop_repetitions(named);
+    further = others(named, *all.membership);
+    if (!asked.with_others) further.clear();
+    further = ask_each(std::move(further), words, {.deadline = Clock::now() + time, .stop = stop});
+  }
+  all.members = std::move(named);
+  for (auto& member : further) all.members.push_back(std::move(member));
+  return all;
+}
+
+std::optional<std::string> no_answer(const std::string& word, const ServerAnswer& answer) {
+  if (!answer.problem.empty()) return answer.problem;
+  if (is_refusal(answer.text))
+    return fmt::format(
+        "{0} is not in its 4lw.commands.whitelist; to allow it, add {0} to that line of its "
+        "zoo.cfg and restart it",
+        word);
+  if (is_not_serving(answer.text)) return "it runs, but does not serve (starting, or no quorum)";
+  return std::nullopt;
+}
+
+}  // namespace zksh

@@ -1,0 +1,92 @@
+// ServerCommand: what the commands that ask servers by four-letter words have in common.
+#include "ensemble/server_command.h"
+
+#include "base/duration.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
+
+namespace zksh {
+namespace {
+
+constexpr std::array<FourLetterWord, 18> words{{
+    {.word = "conf", .meaning = "its configuration", .has_fields = true},
+    {.word = "cons", .meaning = "its connections, one a line"},
+    {.word = "crst", .meaning = "resets the counters of the connections", .writes = true},
+    {.word = "dirs", .meaning = "the bytes of its snapshots and logs", .has_fields = true},
+    {.word = "dump", .meaning = "the sessions and their ephemerals"},
+    {.word = "envi", .meaning = "its environment", .has_fields = true},
+    {.word = "gtmk", .meaning = "the trace mask"},
+    {.word = "hash", .meaning = "digests of the tree at some zxids"},
+    {.word = "icfg", .meaning = "the configuration that it was started with"},
+    {.word = "isro", .meaning = "ro: read-only, rw: not"},
+    {.word = "mntr", .meaning = "its metrics", .has_fields = true},
+    {.word = "ruok", .meaning = "imok when it runs"},
+    {.word = "srst", .meaning = "resets the counters of the server", .writes = true},
+    {.word = "srvr", .meaning = "what it is and does", .has_fields = true},
+    {.word = "stat", .meaning = "the same with its connections"},
+    {.word = "wchc", .meaning = "the watches by session"},
+    {.word = "wchp", .meaning = "the watches by path"},
+    {.word = "wchs", .meaning = "how many watches there are"},
+}};
+
+Json value_of(std::string_view text) {
+  std::int64_t number = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  if (problem == std::errc() && stop == end) return number;
+  return text;
+}
+
+}  // namespace
+
+std::span<const FourLetterWord> four_letter_words() { return words; }
+
+Json answer_fields(std::string_view answer) {
+  auto fields = Json::object();
+  while (!answer.empty()) {
+    auto line = answer.substr(0, answer.find('\n'));
+    answer.remove_prefix(std::min(answer.size(), line.size() + 1));
+    const auto end = line.find_first_of("=:\t");
+    if (end == std::string_view::npos || end == 0) continue;
+    auto value = line.substr(end + 1);
+    if (line[end] == ':') value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
+    if (line[end] == ':' && value.empty()) continue;  // a heading
+    fields.set(line.substr(0, end), value_of(value));
+  }
+  return fields;
+}
+
+void declare_format(Options& options, std::optional<std::string>& target, std::string_view first) {
+  options.choice("-o,--output", target, {std::string(first), "plain", "json"}, "format",
+                 fmt::format("How it is shown: as {}; plain, for programs; or as JSON.", first));
+}
+
+void use_format(Output& out, const std::optional<std::string>& given) {
+  if (!given) return;
+  out.set_format(*given == "json"    ? Format::Json
+                 : *given == "plain" ? Format::Plain
+                                     : Format::Zkcli);
+}
+
+void declare_patience(Options& options, std::optional<std::string>& target,
+                      std::string_view otherwise) {
+  options.text("-t,--timeout", target,
+               fmt::format("How long a server may take to answer: 500ms, 5s ({}).", otherwise),
+               "time");
+}
+
+std::chrono::milliseconds patience_of(const std::optional<std::string>& given,
+                                      std::chrono::milliseconds otherwise) {
+  if (!given) return otherwise;
+  const auto time = parse_duration(*given, "-t");
+  if (time.count() == 0) throw ValueError("-t: a server needs some time to answer");
+  return time;
+}
+
+}  // namespace zksh

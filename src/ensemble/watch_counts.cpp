@@ -1,0 +1,80 @@
+// WatchCounts: how many watch events the servers have fired, by their own count.
+#include "ensemble/watch_counts.h"
+
+#include "client/connect_string.h"
+#include "client/four_letter_word.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+namespace zksh {
+namespace {
+
+std::optional<std::int64_t> number_of(const std::string& mntr, const std::string& key) {
+  const auto text = answer_field(mntr, key);
+  std::int64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+WatchCountsBetween between(const WatchCounts& before, const WatchCounts& after) {
+  WatchCountsBetween counts{.fired = after.fired - before.fired,
+                            .left = std::max<std::int64_t>(after.set - before.set, 0)};
+  if (after.servers > 1) return counts;
+  const auto changes = after.changes - before.changes;
+  if (counts.fired == changes)
+    counts.most = std::min<std::int64_t>(changes, 1);
+  else if (after.most > before.most)
+    counts.most = after.most;
+  return counts;
+}
+
+std::optional<WatchCounts> parse_watch_counts(const std::string& mntr) {
+  WatchCounts counts;
+  for (const auto* what : {"created", "deleted", "changed", "children"}) {
+    const auto fired = number_of(mntr, fmt::format("zk_sum_node_{}_watch_count", what));
+    const auto changes = number_of(mntr, fmt::format("zk_cnt_node_{}_watch_count", what));
+    const auto most = number_of(mntr, fmt::format("zk_max_node_{}_watch_count", what));
+    if (!fired || !changes || !most) return std::nullopt;
+    counts.fired += *fired;
+    counts.changes += *changes;
+    counts.most = std::max(counts.most, *most);
+  }
+  const auto set = number_of(mntr, "zk_watch_count");
+  if (!set) return std::nullopt;
+  counts.set = *set;
+  return counts;
+}
+
+std::optional<WatchCounts> ask_watch_counts(const std::string& connect_string,
+                                            Clock::time_point deadline, std::string& why) {
+  const auto servers = parse_connect_string(connect_string).servers;
+  std::vector<ServerQuestion> questions;
+  questions.reserve(servers.size());
+  for (const auto& server : servers) questions.push_back({server, "mntr"});
+  const auto answers = ask_servers(questions, deadline);
+  WatchCounts all{.servers = servers.size()};
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    const auto counts = parse_watch_counts(answers[i]);
+    if (!counts) {
+      const auto* const reason = answers[i].empty()       ? "does not answer mntr"
+                                 : is_refusal(answers[i]) ? "does not allow mntr"
+                                                          : "does not count watch events";
+      why = fmt::format("{} {}", servers[i].text(), reason);
+      return std::nullopt;
+    }
+    all.fired += counts->fired;
+    all.changes += counts->changes;
+    all.most = std::max(all.most, counts->most);
+    all.set += counts->set;
+  }
+  return all;
+}
+
+}  // namespace zksh

@@ -1,0 +1,259 @@
+// LockCommand: asking for a lock, and what happens while it is held.
+#include "lock/lock_command.h"
+
+#include "base/duration.h"
+#include "client/rehearsal.h"
+#include "lock/lock_hold.h"
+#include "lock/lock_program.h"
+#include "lock/lock_text.h"
+#include "lock/token_file.h"
+#include "recipes/make_recipe.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace zksh {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long a command waits for the last node to go when no server answers.
+constexpr auto leave_patience = 3s;
+/// How long what is not to wait may take all the same: for a few answers.
+constexpr auto longest_look = 10s;
+
+Compat compat_of(const std::string& name) {
+  if (name == "kazoo") return Compat::Kazoo;
+  return name == "all" ? Compat::All : Compat::Curator;
+}
+
+RecipeKind recipe_of(const std::optional<std::string>& name) {
+  if (name == "herd") return RecipeKind::Herd;
+  return RecipeKind::Fair;
+}
+
+class LockRun {
+ public:
+  LockRun(Context& cx, const LockOptions& options, LockTarget target)
+      : cx_(cx), o_(options), target_(std::move(target)) {}
+
+  int run() {
+    check_lock_options(o_);
+    if (cx_.rehearsal) return rehearse();
+    if (o_.detach) return detach_lock(cx_, cx_.words);
+    if (o_.nest && nested()) return status::ok;
+    if (runs_program()) {
+      check_program(program());
+      // As long as it takes, while nobody is kept waiting by it.
+      if (!cx_.background) cx_.out.await_printed();
+    }
+    cx_.client.await_connection(target_.paths.front(), cx_.stop);
+    lock_ = cx_.locks.ask(plan());
+    await();
+    if (!o_.quiet) cx_.locks.say(acquired_line(*lock_, lock_->status()));
+    if (runs_program()) return run_under_lock(cx_, cx_.locks, *lock_, program());
+    if (o_.hold || o_.hold_for) return hold();
+    return keep();
+  }
+
+ private:
+  /// --dry-run: who is there already.
+  int rehearse() {
+    for (const auto& path : target_.paths) {
+      cx_.client.await_connection(path, cx_.stop);
+      const auto children =
+          cx_.client.await(cx_.client.start_children(path, Watch::none()), cx_.stop);
+      if (children.code != code::ok && children.code != code::no_node)
+        throw ZkError(children.code, path);
+      const auto count = children.value.names.size();
+      cx_.rehearsal->note({.verb = "queue up at",
+                           .path = path,
+                           .detail = fmt::format("{} node{} there", count, count == 1 ? "" : "s")});
+    }
+    if (runs_program())
+      cx_.rehearsal->note(
+          {.verb = "run",
+           .path = o_.shell.value_or(fmt::format("{}", fmt::join(o_.program, " ")))});
+    return status::ok;
+  }
+
+  bool runs_program() const { return !o_.program.empty() || o_.shell; }
+
+  /// False: there is nothing to count, and the lock is asked for.
+  bool nested() {
+    const auto lock = cx_.locks.find(target_.paths.front());
+    if (!lock || lock->status().stage != LockStage::Held) return false;
+    refuse_other(*lock, lock->status());
+    if (!lock->nest()) return false;
+    if (!o_.quiet)
+      cx_.locks.say(fmt::format("held {}  {} times", lock->name(), lock->status().nested));
+    return true;
+  }
+
+  /// Whoever counts a lock once more relies on what the command says, and on its own `unlock`.
+  void refuse_other(const Lock& lock, const LockStatus& now) const {
+    const auto refuse = [&](const std::string& why) {
+      throw ValueError(fmt::format("{}: --nest cannot count it: {}", target_.paths.front(), why));
+    };
+    if (lock.plan().paths != target_.paths)
+      refuse(fmt::format("this shell holds {} {}", lock.name(),
+                         lock.plan().paths.size() == 1 ? "alone" : "as one lock"));
+    if (lock.plan().awaited) refuse("it is given back with the program, or the --hold, it is for");
+    const bool alone = now.kind == "write" || now.kind == "exclusive";
+    const bool needs_less =
+        target_.kind == "read" || target_.kind == "write" || target_.kind == "exclusive";
+    if (now.kind != target_.kind && !(alone && needs_less))
+      refuse(fmt::format("this shell holds it as: {}, which is not: {}", now.kind, target_.kind));
+    if (target_.leases > now.holding.nodes.size())
+      refuse(fmt::format("{} of the leases are held, not {}", now.holding.nodes.size(),
+                         target_.leases));
+  }
+
+  LockPlan plan() {
+    auto request = target_.request;
+    request.path = target_.paths.front();
+    if (o_.compat) request.compat = compat_of(*o_.compat);
+    request.owner = lock_owner(o_);
+    if (o_.parent)
+      request.parent = *o_.parent == "container" ? CreateMode::Container : CreateMode::Persistent;
+    request.requeue = !o_.no_requeue;
+    request.try_only = tries_only();
+    LockPlan plan{.paths = target_.paths, .kind = target_.kind, .recipe = {}};
+    if (o_.wait && !request.try_only) plan.deadline = Clock::now() + parse_duration(*o_.wait, "-w");
+    plan.recipe = [request, make = target_.recipe, kind = recipe_of(o_.recipe)](
+                      Client& client, Strand& strand, const LockReport& report) {
+      return make ? make(client, strand, report, request)
+                  : make_recipe(kind, client, strand, report, request);
+    };
+    plan.report = report();
+    plan.program = runs_program();
+    plan.guard = o_.guard;
+    plan.awaited = runs_program() || o_.hold || o_.hold_for;
+    plan.quiet = o_.quiet;
+    if (o_.on_revoke == "ignore") {
+      plan.on_revoke = OnRevoke::Ignore;
+    } else if (o_.on_revoke && *o_.on_revoke != "release") {
+      plan.on_revoke = OnRevoke::Run;
+      plan.revoke_command = *o_.on_revoke;
+    }
+    return plan;
+  }
+
+  /// What it says outlives this command: the lock does, too.
+  LockReport report() {
+    auto& locks = cx_.locks;
+    LockReport report;
+    if (o_.verbose) report.step = [&locks](const std::string& text) { locks.say("  " + text); };
+    if (o_.quiet) return report;
+    report.warning = [&locks](const std::string& text) { locks.say("warning: " + text); };
+    report.waiting = [&locks, path = target_.paths.front()](const LockPlace& place) {
+      locks.say(waiting_line(place.path.empty() ? path : place.path, place));
+    };
+    return report;
+  }
+
+  /// Until it is held. An interrupted wait leaves the queue before it ends.
+  void await() {
+    try {
+      if (!cx_.locks.await_held(*lock_, limit(), cx_.stop)) no_answer();
+    } catch (const Cancelled&) {
+      lock_->release();
+      cx_.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
+      throw;
+    }
+    const auto now = lock_->status();
+    if (now.end == LockEnd::Refused) refuse(now.error);
+    if (now.end == LockEnd::Lost) {
+      cx_.locks.forget(*lock_);
+      throw LockLost(lock_->name() + ": lost as soon as it was held: " + now.reason);
+    }
+  }
+
+  /// When there must have been an answer: an attempt that is given up has to leave the queue first,
+  /// and no server may let it.
+  Clock::time_point limit() const {
+    const auto given = lock_->plan().deadline;
+    if (given != Strand::never) return given + leave_patience;
+    return tries_only() ? Clock::now() + longest_look : Strand::never;
+  }
+  bool tries_only() const {
+    return o_.try_only || (o_.wait && parse_duration(*o_.wait, "-w") == 0ms);
+  }
+
+  [[noreturn]] void no_answer() {
+    lock_->release();
+    throw ZkError(code::connection_loss, target_.paths.front());
+  }
+
+  void refuse(const std::exception_ptr& error) const {
+    try {
+      std::rethrow_exception(error);
+    } catch (const LockBusy& busy) {
+      throw Error(busy.what(), o_.busy_code.value_or(status::lock_busy));
+    }
+  }
+
+  void write_token() {
+    try {
+      write_token_file(*o_.token_file, tokens_text(lock_->status().holding));
+    } catch (const Error&) {
+      lock_->release();
+      cx_.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
+      throw;
+    }
+  }
+
+  LockProgram program() const {
+    LockProgram program{.words = o_.program, .shell_text = o_.shell.value_or("")};
+    if (o_.on_lost == "kill") program.on_lost = OnLost::Kill;
+    if (o_.on_lost == "warn") program.on_lost = OnLost::Warn;
+    if (o_.grace) program.grace = parse_duration(*o_.grace, "--grace");
+    program.token_file = o_.token_file.value_or("");
+    program.quiet = o_.quiet;
+    return program;
+  }
+
+  int hold() {
+    LockHold hold{.token_file = o_.token_file.value_or(""), .quiet = o_.quiet};
+    if (o_.hold_for) hold.duration = parse_duration(*o_.hold_for, "--hold-for");
+    return hold_lock(cx_, cx_.locks, *lock_, hold);
+  }
+
+  /// It stays with the shell.
+  int keep() {
+    if (o_.token_file) write_token();
+    if (cx_.input == Input::Arguments && !o_.quiet)
+      cx_.out.err_line("nothing is done under {}: add -- PROGRAM, or --hold to keep it",
+                       lock_->name());
+    return status::ok;
+  }
+
+  Context& cx_;
+  const LockOptions& o_;
+  LockTarget target_;
+  std::shared_ptr<Lock> lock_;
+};
+
+}  // namespace
+
+LockTarget read_write_target(const std::string& path, LockMode mode) {
+  const bool shared = mode == LockMode::Shared;
+  return {.paths = {path},
+          .kind = shared ? "read" : "write",
+          .request = {.path = path, .mode = mode, .read_write = true}};
+}
+
+int run_lock(Context& cx, const LockOptions& options, LockTarget target) {
+  return LockRun(cx, options, std::move(target)).run();
+}
+
+void declare_lock_side(Options& options, LockSide& into) {
+  options.node("path", into.path, "The lock.");
+  declare_lock_options(options, into.lock, true);
+}
+
+int run_lock_side(Context& cx, const LockSide& side, LockMode mode) {
+  return run_lock(cx, side.lock, read_write_target(cx.resolve(side.path), mode));
+}
+
+}  // namespace zksh

@@ -1,0 +1,69 @@
+// LockDeadlines: when a program under a lock is told to end, and when it is killed.
+#include "lock/lock_deadlines.h"
+
+#include <algorithm>
+
+namespace zksh {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto never = BootClock::time_point::max();
+
+}  // namespace
+
+LockDeadlines::LockDeadlines(OnLost on_lost, std::chrono::milliseconds session_timeout,
+                             std::optional<std::chrono::milliseconds> grace)
+    : on_lost_(on_lost),
+      grace_(std::min(grace.value_or(std::min<std::chrono::milliseconds>(5s, session_timeout / 6)),
+                      session_timeout / 2)),
+      margin_(session_timeout / 10) {}
+
+void LockDeadlines::lose(BootClock::time_point now) {
+  if (!lost_) lost_ = now;
+}
+
+void LockDeadlines::ask(BootClock::time_point now) {
+  if (!asked_) asked_ = now;
+}
+
+BootClock::time_point LockDeadlines::tell_time(BootClock::time_point safe_until) const {
+  auto time = asked_.value_or(never);
+  if (on_lost_ == OnLost::Terminate)
+    time = std::min({time, lost_.value_or(never), safe_until - margin_ - grace_});
+  return time;
+}
+
+BootClock::time_point LockDeadlines::kill_time(BootClock::time_point safe_until) const {
+  auto time = never;
+  if (on_lost_ != OnLost::Warn) time = safe_until - margin_;
+  if (on_lost_ == OnLost::Kill) time = std::min(time, lost_.value_or(never));
+  const bool for_good = asked_ || (lost_ && on_lost_ == OnLost::Terminate);
+  if (told_ && for_good) time = std::min(time, *told_ + grace_);
+  return time;
+}
+
+LockDeadlines::Step LockDeadlines::step(BootClock::time_point now,
+                                        BootClock::time_point safe_until) {
+  if (killed_) return Step::None;
+  if (now >= kill_time(safe_until)) {
+    killed_ = true;
+    killed_for_loss_ = on_lost_ != OnLost::Warn && (lost_ || now >= safe_until - margin_);
+    return Step::Kill;
+  }
+  const bool due = now >= tell_time(safe_until);
+  if (due == told_.has_value()) return Step::None;
+  if (!due) {
+    told_.reset();
+    return Step::Spare;
+  }
+  told_ = now;
+  return Step::Terminate;
+}
+
+BootClock::time_point LockDeadlines::next(BootClock::time_point safe_until) const {
+  if (killed_) return never;
+  return told_ ? kill_time(safe_until) : std::min(tell_time(safe_until), kill_time(safe_until));
+}
+
+}  // namespace zksh

@@ -1,0 +1,370 @@
+// LockKeeper: asking for a lock, proving that it is held, giving it back.
+#include "lock/lock_keeper.h"
+
+#include "base/process.h"
+#include "lock/lock_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace zksh {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A lock that is held for less than this costs no request but its own three.
+constexpr auto first_proof_after = 50ms;
+
+double seconds(auto duration) { return std::chrono::duration<double>(duration).count(); }
+
+}  // namespace
+
+/// One lock's life. Used by the flow that it runs in.
+class LockKeeper {
+ public:
+  LockKeeper(Client& client, Lock& lock, const LockTable::Teller& teller)
+      : client_(client), lock_(lock), monitor_(lock.monitor_), teller_(teller) {}
+
+  Flow<> live() {
+    report_ = lock_.plan_.report;
+    report_.waiting = [this](const LockPlace& place) { tell_place(place); };
+    std::exception_ptr refusal;
+    try {
+      recipe_ = lock_.plan_.recipe(client_, lock_.strand_, report_);
+      co_await recipe_->acquire(lock_.plan_.deadline);
+    } catch (...) {  // handed to the owner
+      refusal = std::current_exception();
+    }
+    if (refusal) {
+      end(LockEnd::Refused, {}, refusal);
+      if (lock_.plan_.background) say_refusal(refusal);
+      co_return;
+    }
+    const Strand::Shield shield(lock_.strand_);  // from here on it is the wishes that count
+    const bool asked = co_await asked_meanwhile();
+    if (asked) {
+      co_await decline();
+      co_return;
+    }
+    begin_to_hold();
+    co_await hold();
+    if (lost_.empty())
+      co_await give_back();
+    else
+      co_await bury();
+  }
+
+ private:
+  template <class F>
+  void change(F&& f) {
+    const bool another = monitor_.change([&](const Monitor::Held& held) {
+      auto& status = lock_.status_(held);
+      const auto stage = status.stage;
+      f(status);
+      return status.stage != stage;
+    });
+    if (another && teller_.changed) teller_.changed();
+  }
+  void say(const std::string& line) { teller_.say(line); }
+
+  void tell_place(const LockPlace& place) {
+    change([&](LockStatus& status) {
+      status.stage = LockStage::Waiting;
+      status.place = place;
+    });
+    if (lock_.plan_.report.waiting) lock_.plan_.report.waiting(place);
+  }
+
+  void begin_to_hold() {
+    timeout_ = std::chrono::milliseconds(client_.negotiated_timeout());
+    LockStatus now;
+    change([&](LockStatus& status) {
+      status.stage = LockStage::Held;
+      status.holding = recipe_->holding();
+      status.held = Clock::now();
+      status.safe_until = status.holding.proven + timeout_;
+      now = status;
+    });
+    session_ = now.holding.session;
+    if (lock_.plan_.background) say(acquired_line(lock_, now));
+  }
+
+  void end(LockEnd how, const std::string& reason, const std::exception_ptr& error = {}) {
+    change([&](LockStatus& status) {
+      status.stage = LockStage::Gone;
+      status.end = how;
+      status.reason = reason;
+      status.error = error;
+    });
+  }
+
+  /// Whether somebody has asked for the release while it waited: what would be begun now would be
+  /// ended at once. Its own watch would tell earlier, but a contender has one, on who is before it.
+  Flow<bool> asked_meanwhile() {
+    const auto stage = lock_.status().stage;
+    if (stage != LockStage::Waiting || lock_.plan_.on_revoke != OnRevoke::Release) co_return false;
+    std::vector<Pending<Node>> questions;
+    const auto nodes = recipe_->holding().nodes;
+    questions.reserve(nodes.size());
+    for (const auto& node : nodes) questions.push_back(client_.start_get(node, Watch::none()));
+    bool asked = false;
+    for (const auto& question : questions) {
+      const auto outcome = co_await lock_.strand_.answer(question);
+      asked = asked || (outcome.code == code::ok && asks_for_release(outcome.value.data));
+    }
+    co_return asked;
+  }
+
+  /// Gives back what it has come to hold, as if it had never been.
+  Flow<> decline() {
+    change([](LockStatus& status) { status.revoked = true; });
+    try {
+      co_await recipe_->release();
+    } catch (const Error&) {
+      // The end of the session does it.
+    }
+    const auto refusal = std::make_exception_ptr(
+        LockBusy(lock_.name() + ": asked to release while it waited; it is not taken"));
+    end(LockEnd::Refused, {}, refusal);
+    if (lock_.plan_.background) say_refusal(refusal);
+  }
+
+  /// Under somebody's reporting: a background lock has nobody else to tell.
+  void say_refusal(const std::exception_ptr& refusal) {
+    try {
+      std::rethrow_exception(refusal);
+    } catch (const Error& error) {
+      if (*error.what() != '\0') say(error.what());
+    }
+  }
+
+  bool session_gone() {
+    const auto state = client_.current_state();
+    if (state == SessionState::Expired || state == SessionState::Closed ||
+        state == SessionState::AuthFailed)
+      return true;
+    return state != SessionState::Connecting && client_.session_id() != session_;
+  }
+  BootClock::time_point safe_until() const { return lock_.status().safe_until; }
+  /// The same moment on the clock of waits; later by what the machine sleeps meanwhile.
+  Clock::time_point safe_deadline() const {
+    return Clock::now() +
+           std::chrono::duration_cast<Clock::duration>(safe_until() - BootClock::now());
+  }
+  bool too_late() const { return BootClock::now() >= safe_until(); }
+
+  /// Ends when the lock is to be given back, or is lost (lost_ says why).
+  Flow<> hold() {
+    auto next_proof = Clock::now() + first_proof_after;
+    for (;;) {
+      co_await lock_.strand_.until(
+          [&](const Monitor::Held& held) {
+            const auto& wishes = lock_.wishes_(held);
+            return wishes.release || wishes.downgrade || !(*mailbox_)(held).empty() ||
+                   client_.state(held) != SessionState::Connected;
+          },
+          std::min(next_proof, safe_deadline()));
+      // After a pause of the whole process this comes before anything is asked.
+      if (too_late() && lose_if_silent()) co_return;
+      const auto wishes = monitor_.look([&](const Monitor::Held& held) {
+        (*mailbox_)(held).clear();
+        return std::exchange(lock_.wishes_(held).downgrade, nullptr);
+      });
+      if (wishes) co_await downgrade(*wishes);
+      if (!lost_.empty()) co_return;
+      if (wants_release()) co_return;
+      if (session_gone()) {
+        lost_ = client_.current_state() == SessionState::Closed ? "the session was closed"
+                                                                : "the session expired";
+        co_return;
+      }
+      if (client_.current_state() != SessionState::Connected) {
+        co_await sit_out();
+        if (!lost_.empty()) co_return;
+      } else {
+        co_await prove();
+        if (!lost_.empty() || revoked_away()) co_return;
+        next_proof = Clock::now() + timeout_ / 6;
+      }
+    }
+  }
+
+  bool wants_release() {
+    return monitor_.look([&](const Monitor::Held& held) { return lock_.wishes_(held).release; });
+  }
+  bool lose_if_silent() {
+    lost_ = fmt::format("no server has answered for the session timeout of {:.1f} s",
+                        seconds(timeout_));
+    return true;
+  }
+
+  /// No connection: nothing can be asked, but the lock is safe for a while.
+  Flow<> sit_out() {
+    const auto left = seconds(safe_until() - BootClock::now());
+    change([](LockStatus& status) { status.stage = LockStage::Suspended; });
+    say(fmt::format("suspended {}: no server answers; it is safe for {:.1f} s more", lock_.name(),
+                    std::max(left, 0.0)));
+    co_await lock_.strand_.until(
+        [&](const Monitor::Held& held) {
+          return client_.state(held) != SessionState::Connecting || lock_.wishes_(held).release;
+        },
+        safe_deadline());
+    if (too_late()) lose_if_silent();
+  }
+
+  /// Asks for every node of the lock, with a watch, and takes the time.
+  Flow<> prove() {
+    const auto at = BootClock::now();
+    std::vector<Pending<Node>> questions;
+    const auto nodes = recipe_->holding().nodes;
+    questions.reserve(nodes.size());
+    for (const auto& node : nodes)
+      questions.push_back(client_.start_get(node, Watch::into(mailbox_)));
+    const bool answered = co_await lock_.strand_.until(
+        [&](const Monitor::Held& held) {
+          return lock_.wishes_(held).release ||
+                 std::ranges::all_of(questions, [&](const Pending<Node>& question) {
+                   return (*question)(held).has_value();
+                 });
+        },
+        safe_deadline());
+    if (!answered || too_late()) {
+      lose_if_silent();
+      co_return;
+    }
+    bool proven = true;
+    bool revoked = false;
+    for (const auto& question : questions) {
+      const auto outcome =
+          monitor_.look([&](const Monitor::Held& held) { return (*question)(held); });
+      if (!outcome) co_return;  // the release was wished first
+      if (outcome->code == code::no_node) lost_ = "its node was deleted";
+      // Nobody may read it, but its owner may delete it: the answer proves the session at least.
+      const bool there =
+          outcome->code == code::no_auth ||
+          (outcome->code == code::ok && outcome->value.stat.ephemeral_owner == session_);
+      if (outcome->code == code::ok && !there) lost_ = "its node belongs to somebody else";
+      proven = proven && there;
+      revoked = revoked || (outcome->code == code::ok && asks_for_release(outcome->value.data));
+    }
+    if (!lost_.empty() || !proven) co_return;
+    const bool resumed = lock_.status().stage == LockStage::Suspended;
+    change([&](LockStatus& status) {
+      status.stage = LockStage::Held;
+      status.safe_until = at + timeout_;
+    });
+    if (resumed) say("resumed " + lock_.name() + ": it is still held");
+    if (revoked && !lock_.status().revoked) be_revoked();
+  }
+
+  void be_revoked() {
+    const auto& plan = lock_.plan_;
+    const char* const answer =
+        plan.on_revoke == OnRevoke::Ignore ? "; holding on (--on-revoke)" : "";
+    // Said first: what others do about it comes behind it.
+    say(fmt::format("asked to release {}{}", lock_.name(), answer));
+    change([](LockStatus& status) { status.revoked = true; });
+    if (plan.on_revoke != OnRevoke::Run) return;
+    const char* const shell = std::getenv("SHELL");
+    try {
+      command_ = std::make_unique<Process>(
+          monitor_,
+          Program{.words = {shell && *shell ? shell : "/bin/sh", "-c", plan.revoke_command},
+                  .environment = {{"ZKSH_LOCK_PATH", plan.paths.front()},
+                                  {"ZKSH_LOCK_NODE", recipe_->holding().nodes.front()}}});
+    } catch (const Error& error) {
+      say(fmt::format("{}: {}", lock_.name(), error.what()));
+    }
+  }
+  bool revoked_away() {
+    const auto& plan = lock_.plan_;
+    return lock_.status().revoked && plan.on_revoke == OnRevoke::Release && !plan.program;
+  }
+
+  Flow<> downgrade(Guarded<std::optional<std::exception_ptr>>& done) {
+    std::exception_ptr error;
+    try {
+      co_await recipe_->downgrade();
+    } catch (...) {  // handed to who asked
+      error = std::current_exception();
+    }
+    // Without a node there is nothing left to be asked for.
+    if (recipe_->holding().nodes.empty()) lost_ = "it was lost during a downgrade";
+    change([&](LockStatus& status) {
+      if (lost_.empty()) status.holding.nodes = recipe_->holding().nodes;
+      if (!error) status.kind = "read";
+    });
+    monitor_.change([&](const Monitor::Held& held) { done(held) = error; });
+  }
+
+  Flow<> give_back() {
+    change([](LockStatus& status) { status.stage = LockStage::Releasing; });
+    auto how = LockEnd::Stuck;
+    std::string problem;
+    try {
+      how = co_await recipe_->release() ? LockEnd::Released : LockEnd::Lost;
+      // Closed by us: whoever did that has told what becomes of the lock.
+      const bool closed = how == LockEnd::Lost && client_.current_state() == SessionState::Closed;
+      if (closed) co_return end(LockEnd::Stuck, "the session was closed");
+      if (how == LockEnd::Lost) problem = "it was gone before it was released";
+    } catch (const Error& error) {
+      problem = error.what();
+    }
+    if (command_)
+      co_await lock_.strand_.until(
+          [&](const Monitor::Held& held) { return command_->status(held).has_value(); },
+          Clock::now() + 5s);
+    // Who wished for the release tells of it.
+    const bool announce = !wants_release() && !lock_.plan_.quiet;
+    std::string line;
+    if (announce && how == LockEnd::Released) line = released_line(lock_, lock_.status());
+    if (how == LockEnd::Lost) line = lost_line(problem);
+    if (how == LockEnd::Stuck)
+      line = fmt::format("{} cannot be given back before this session ends: {}", lock_.name(),
+                         problem);
+    tell_end(line, how, problem);
+  }
+
+  /// Whoever waits for the end says something itself then, or ends the process; while a prompt,
+  /// which shows what is held, is drawn anew when something is said.
+  void tell_end(const std::string& line, LockEnd how, const std::string& reason) {
+    const bool awaited = lock_.plan_.awaited || wants_release();
+    if (awaited && !line.empty()) say(line);
+    end(how, reason);
+    if (!awaited && !line.empty()) say(line);
+  }
+
+  /// The lock is lost; what is left of its nodes keeps others waiting for nobody.
+  Flow<> bury() {
+    tell_end(lost_line(lost_), LockEnd::Lost, lost_);
+    try {
+      co_await recipe_->release();
+    } catch (const Error&) {
+      // The end of the session does it.
+    }
+  }
+  std::string lost_line(const std::string& reason) const {
+    return fmt::format("lost {}: {}", lock_.name(), reason);
+  }
+
+  Client& client_;
+  Lock& lock_;
+  Monitor& monitor_;
+  const LockTable::Teller& teller_;
+  LockReport report_;
+  std::unique_ptr<Recipe> recipe_;
+  std::unique_ptr<Process> command_;  ///< of --on-revoke
+  std::int64_t session_ = 0;
+  std::chrono::milliseconds timeout_{};
+  std::string lost_;  ///< why; empty: it is not
+  Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
+};
+
+Flow<> keep_lock(Client& client, Lock& lock, LockTable::Teller teller) {
+  LockKeeper keeper(client, lock, teller);
+  co_await keeper.live();
+}
+
+}  // namespace zksh

@@ -1,0 +1,112 @@
+// LockOptions: their declaration, and what they say together.
+#include "lock/lock_options.h"
+
+#include "base/utf8.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <pwd.h>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+std::string user_name() {
+  const auto* const entry = getpwuid(geteuid());
+  return entry ? entry->pw_name : std::to_string(geteuid());
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
+}
+
+}  // namespace
+
+void declare_lock_options(Options& options, LockOptions& into, bool names) {
+  auto& o = options;
+  auto& a = into;
+  o.flag("-n,--try", a.try_only,
+         "Do not wait: when it is not free, end with status 75 and leave no trace.");
+  o.text("-w,--wait", a.wait, "Give up after this time (30, 1.5s, 2m), with status 75.", "time");
+  o.number("-E,--busy-code,--conflict-exit-code", a.busy_code, "status",
+           "The exit status for a lock that was not acquired, in place of 75.");
+  o.text("-c", a.shell, "Run this text by $SHELL -c while the lock is held.", "text");
+  o.flag("--hold", a.hold,
+         "Hold it until a signal or the end of the standard input, and print its node.");
+  o.text("--hold-for", a.hold_for, "As --hold, for this time at most.", "time");
+  o.flag("--detach", a.detach,
+         "Hold it in a process of its own behind the shell; print its node and the process id. "
+         "`unlock NODE` ends it.");
+  o.text("--id", a.id, "What other contenders are shown; default: host, pid, user and command.",
+         "text");
+  o.file("--token-file", a.token_file, "Write the fencing token to this file.");
+  o.choice("--on-lost", a.on_lost, {"term", "kill", "warn"}, "action",
+           "What happens to the program when the lock is about to be lost: TERM, and KILL after "
+           "--grace (the default); KILL at once; or only a warning.");
+  o.text("--grace", a.grace,
+         "The time between TERM and KILL; default: 5 s, at most a sixth of the session timeout.",
+         "time");
+  o.text("--on-revoke", a.on_revoke,
+         "When somebody asks for the lock (`revoke`): release (the default; a program is told to "
+         "end first; who is asked while it waits does not take it, with status 75), ignore, or a "
+         "command for $SHELL -c.",
+         "what");
+  o.suggest({"release", "ignore"});
+  o.flag("--guard", a.guard,
+         "While it is held, every write of this shell is refused by the server once it is lost.");
+  if (names) {
+    o.choice("--compat", a.compat, {"curator", "kazoo", "all"}, "names",
+             "Whose names the nodes get; all: every known library sees one it knows. Default: "
+             "Curator's, and all as soon as others are in the queue who would not see those.");
+    o.choice("--recipe", a.recipe, {"fair", "herd", "exclusive"}, "name",
+             "fair: a queue in which each watches the one before it (the default); herd: all "
+             "watch the queue; exclusive: all race for one node. The last two are for teaching.");
+  }
+  o.choice("--parent", a.parent, {"container", "persistent"}, "kind",
+           "How the lock's node is made when it is missing; a container goes when it is empty.");
+  o.flag("--no-requeue", a.no_requeue,
+         "Fail with status 76 when the place in the queue is lost, instead of queueing again.");
+  o.flag("--nest", a.nest,
+         "When this shell holds it already, count once more. Refused when what it holds is not "
+         "what is asked for (read, not write; fewer leases), or ends with its program or --hold.");
+  o.flag("-q,--quiet", a.quiet, "Say nothing of waiting, acquiring and releasing.");
+  o.flag("-v,--verbose", a.verbose, "Explain each step as it happens: requests, watches, events.");
+  o.program(a.program, "A program to run while the lock is held; its status is passed on.");
+}
+
+std::string lock_owner(const LockOptions& o) {
+  // By it others know that this contender sees whatever names they have.
+  const std::string via = "via=zksh/" ZKSH_VERSION;
+  if (o.id) return o.id->empty() ? via : *o.id + " " + via;
+  std::string command = "zksh";
+  if (!o.program.empty()) command = o.program.front();
+  if (o.shell) command = *o.shell;
+  // Others show it in a line, and kazoo accepts nothing but UTF-8.
+  constexpr std::size_t longest = 60;
+  std::string shown;
+  for (std::size_t i = 0; i < command.size() && shown.size() < longest;) {
+    const auto step = decode_utf8(command, i);
+    const bool plain = step.valid && step.code_point >= 0x20 && step.code_point != '"';
+    shown += plain ? command.substr(i, step.length) : " ";
+    i += step.length;
+  }
+  return fmt::format("host={} pid={} user={} cmd=\"{}\" {}", host_name(), getpid(), user_name(),
+                     shown, via);
+}
+
+void check_lock_options(const LockOptions& o) {
+  const std::array ways{!o.program.empty(), o.shell.has_value(), o.hold || o.hold_for, o.detach};
+  if (std::ranges::count(ways, true) > 1 && !(o.detach && o.program.empty() && !o.shell))
+    throw UsageError("a program, -c, --hold and --detach exclude each other");
+  if (o.nest && std::ranges::count(ways, true) > 0)
+    throw UsageError("--nest is for a lock that the shell holds: no program, --hold or --detach");
+  if (o.busy_code && (*o.busy_code < 0 || *o.busy_code > 255))
+    throw UsageError("-E: an exit status is 0 to 255");
+  if (o.guard && (!o.program.empty() || o.shell))
+    throw UsageError("--guard is about this shell's own writes; a program gets ZKSH_LOCK_TOKEN");
+}
+
+}  // namespace zksh

@@ -1,0 +1,323 @@
+// LockPicture: header, table, chains and notes.
+#include "lock/lock_picture.h"
+
+#include "base/column_table.h"
+#include "base/escape.h"
+#include "base/id_text.h"
+#include "base/text_width.h"
+#include "base/time_text.h"
+#include "recipes/lock_flaws.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+// An owner may say a lot; where nothing limits the width, this does.
+constexpr std::size_t widest_owner = 120;
+// The titles, the first contender, and how many more there are.
+constexpr std::size_t least_rows = 3;
+
+const char* dots(const PictureStyle& style) { return style.ascii ? "..." : "…"; }
+
+std::string_view state_word(SeatState state) {
+  switch (state) {
+    case SeatState::Holds:
+      return "HOLDS";
+    case SeatState::Waits:
+      return "waits";
+    case SeatState::Next:
+      return "next";
+    case SeatState::MayHold:
+      break;
+  }
+  return "HOLDS?";
+}
+
+std::string owner_text(const LockSeat& seat) {
+  if (seat.asked_to_release)
+    return "(asked to release) " + (seat.owner ? escape_for_terminal(short_owner(seat.owner)) : "");
+  if (!seat.readable) return "(not readable)";
+  if (seat.owner && seat.owner->empty()) return "-";
+  return escape_for_terminal(short_owner(seat.owner));
+}
+
+std::string address_text(const LockSeat& seat, bool with_port) {
+  if (seat.address.empty()) return seat.connected == false ? "(none)" : "-";
+  return escape_for_terminal(with_port ? seat.address
+                                       : seat.address.substr(0, seat.address.rfind(':')));
+}
+
+std::string behind_text(const LockSeat& seat) {
+  if (seat.waits_for) return fmt::format("#{}", *seat.waits_for);
+  switch (seat.state) {
+    case SeatState::Next:
+      return "a lease";
+    case SeatState::Waits:
+      return "nobody";
+    default:
+      return "-";
+  }
+}
+
+std::string watched_by_text(const LockSeat& seat) {
+  constexpr std::size_t shown = 3;
+  std::string text;
+  for (std::size_t i = 0; i < seat.watched_by.size() && i < shown; ++i)
+    text += fmt::format("{}#{}", i == 0 ? "" : " ", seat.watched_by[i]);
+  if (seat.watched_by.size() > shown) text += fmt::format(" +{}", seat.watched_by.size() - shown);
+  if (seat.other_watchers > 0)
+    text += fmt::format("{}{} other{}", text.empty() ? "" : ", ", seat.other_watchers,
+                        seat.other_watchers == 1 ? "" : "s");
+  return text.empty() ? "-" : text;
+}
+
+/// Puts items, separated by two spaces, or words, separated by one, on as many lines as they need.
+std::vector<std::string> flowed(const std::vector<std::string>& items, std::size_t columns,
+                                std::size_t gap) {
+  std::vector<std::string> lines;
+  for (const auto& item : items) {
+    const bool fits =
+        !lines.empty() &&
+        (columns == 0 || text_width(lines.back()) + gap + text_width(item) <= columns);
+    if (fits)
+      lines.back() += std::string(gap, ' ') + item;
+    else
+      lines.push_back((lines.empty() ? "" : "  ") + item);
+  }
+  return lines;
+}
+
+void add_note(const std::string& text, std::size_t columns, std::vector<std::string>& lines) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find(' ', at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  for (auto& line : flowed(words, columns, 1)) lines.push_back(std::move(line));
+}
+
+std::string count_text(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::vector<std::string> header(const LockView& view, const PictureStyle& style) {
+  std::vector<std::string> items{escape_for_terminal(view.path)};
+  const auto leases =
+      static_cast<std::size_t>(std::ranges::count(view.seats, true, &LockSeat::lease));
+  if (view.kind == "semaphore") {
+    items.push_back(view.limit ? fmt::format("semaphore of {}", *view.limit) : "semaphore");
+    items.push_back(count_text(leases, "lease") + " held");
+    items.push_back(fmt::format("{} in the queue", view.seats.size() - leases));
+  } else {
+    items.push_back(view.kind);
+    if (view.kind != "missing") items.push_back(count_text(view.seats.size(), "contender"));
+  }
+  if (view.kind != "missing") items.push_back(fmt::format("counter {}", view.counter));
+  if (view.account.watches)
+    items.push_back(fmt::format("server watches {} ({})", *view.account.watches,
+                                view.account.servers == 1
+                                    ? "wchs"
+                                    : fmt::format("wchs of {} servers", view.account.servers)));
+  if (view.measured) items.emplace_back("watchers by wchp");
+  return flowed(items, style.columns, 2);
+}
+
+/// The sessions' last digits, as many as tell them apart.
+std::vector<std::string> short_sessions(const LockView& view, const PictureStyle& style) {
+  std::set<std::int64_t> sessions;
+  for (const auto& seat : view.seats) sessions.insert(seat.session);
+  const auto tell_apart = [&](std::size_t digits) {
+    std::set<std::string> ends;
+    for (const auto session : sessions) {
+      const auto text = session_text(session);
+      ends.insert(text.substr(text.size() - std::min(text.size(), digits)));
+    }
+    return ends.size() == sessions.size();
+  };
+  std::size_t digits = 4;
+  while (digits < 16 && !tell_apart(digits)) ++digits;
+  std::vector<std::string> cells;
+  cells.reserve(view.seats.size());
+  for (const auto& seat : view.seats) {
+    const auto text = session_text(seat.session);
+    cells.push_back(text.size() <= digits + 2 ? text
+                                              : dots(style) + text.substr(text.size() - digits));
+  }
+  return cells;
+}
+
+std::vector<std::string> hosts_only(const LockView& view) {
+  std::vector<std::string> cells;
+  cells.reserve(view.seats.size());
+  for (const auto& seat : view.seats) cells.push_back(address_text(seat, false));
+  return cells;
+}
+
+class SeatTable {
+ public:
+  SeatTable(const LockView& view, const PictureStyle& style) : view_(view), style_(style) {
+    number_ = add("#", true, [](const LockSeat& seat) { return std::to_string(seat.number); });
+    state_ = add("state", false,
+                 [](const LockSeat& seat) { return std::string(state_word(seat.state)); });
+    mode_ = add("mode", false, [](const LockSeat& seat) { return std::string(seat_mode(seat)); });
+    owner_ = add("owner", false, owner_text);
+    address_ = add("address", false, [](const LockSeat& seat) { return address_text(seat, true); });
+    session_ =
+        add("session", false, [](const LockSeat& seat) { return session_text(seat.session); });
+    age_ = add("age", true, [&](const LockSeat& seat) {
+      return seat.created == 0 ? "-" : short_age(style.now - seat.created);
+    });
+    token_ = add("token", true, [](const LockSeat& seat) { return std::to_string(seat.token); });
+    behind_ = add("behind", false, behind_text);
+    watched_ = add("watched by", false, watched_by_text);
+    table_.set_elastic(owner_);
+    const bool no_addresses =
+        std::ranges::all_of(view.seats, [](const LockSeat& seat) { return !seat.connected; });
+    if (no_addresses) table_.drop(address_);
+  }
+
+  std::vector<std::string> lines() {
+    if (style_.columns == 0) return table_.lines(table_.width(widest_owner), dots(style_));
+    make_fit();
+    return table_.lines(style_.columns, dots(style_));
+  }
+
+ private:
+  template <class Text>
+  std::size_t add(const char* title, bool right, Text&& text) {
+    std::vector<std::string> cells;
+    cells.reserve(view_.seats.size());
+    for (const auto& seat : view_.seats) cells.push_back(text(seat));
+    return table_.add({.title = title, .right = right, .cells = std::move(cells)});
+  }
+
+  bool fits(std::size_t owner) const { return table_.width(owner) <= style_.columns; }
+
+  /// Gives up what tells least, until the owner has enough room.
+  void make_fit() {
+    if (fits(28)) return;
+    table_.replace_cells(session_, short_sessions(view_, style_));
+    // Inferred, it says the same as the column before it.
+    if (!fits(28) && !view_.measured) table_.drop(watched_);
+    if (fits(20)) return;
+    table_.replace_cells(address_, hosts_only(view_));
+    if (fits(14)) return;
+    for (const auto column : {address_, session_, token_, mode_}) {
+      table_.drop(column);
+      if (fits(14)) return;
+    }
+    for (const auto column : {watched_, age_}) {
+      if (fits(8)) return;
+      table_.drop(column);
+    }
+  }
+
+  const LockView& view_;
+  const PictureStyle& style_;
+  ColumnTable table_;
+  std::size_t number_, state_, mode_, owner_, address_, session_, age_, token_, behind_, watched_;
+};
+
+std::string time_of_day(std::int64_t milliseconds) {
+  const auto seconds = static_cast<std::time_t>(milliseconds / 1000);
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
+std::string changes_text(const LockChanges& changes, std::int64_t now) {
+  auto text = fmt::format("{} to {}: saw {} leave", time_of_day(changes.since), time_of_day(now),
+                          changes.left);
+  if (changes.events)
+    text += fmt::format("; watch events: {} by deletions, {} by lists",
+                        std::max<std::int64_t>(0, changes.events->deleted),
+                        std::max<std::int64_t>(0, changes.events->children));
+  return text;
+}
+
+/// "kazoo #3 #5, go-zookeeper #4"
+std::string foreign_text(const LockView& view) {
+  std::map<std::string_view, std::vector<std::string>> by_family;
+  for (const auto& seat : view.seats)
+    if (seat.family != LockFamily::Zksh)
+      by_family[family_name(seat.family)].push_back(fmt::format("#{}", seat.number));
+  std::vector<std::string> texts;
+  texts.reserve(by_family.size());
+  constexpr std::size_t shown = 8;
+  for (auto& [family, seats] : by_family) {
+    const auto more = seats.size() > shown ? fmt::format(" +{}", seats.size() - shown) : "";
+    if (seats.size() > shown) seats.resize(shown);
+    texts.push_back(fmt::format("{} {}{}", family, fmt::join(seats, " "), more));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string others_text(const std::vector<std::string>& others) {
+  constexpr std::size_t shown = 5;
+  std::string text;
+  for (std::size_t i = 0; i < others.size() && i < shown; ++i)
+    text += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", escape_for_terminal(others[i]));
+  if (others.size() > shown) text += fmt::format(" and {} more", others.size() - shown);
+  return text;
+}
+
+std::vector<std::string> notes(const LockView& view, const PictureStyle& style) {
+  std::vector<std::string> lines;
+  if (style.changes) add_note(changes_text(*style.changes, style.now), style.columns, lines);
+  if (const auto foreign = foreign_text(view); !foreign.empty())
+    add_note("foreign: " + foreign, style.columns, lines);
+  if (!view.others.empty())
+    add_note("no contenders: " + others_text(view.others), style.columns, lines);
+  for (auto flaw : view.flaws) {
+    constexpr std::string_view ellipsis = "…";
+    for (auto at = flaw.find(ellipsis); style.ascii && at != std::string::npos;
+         at = flaw.find(ellipsis))
+      flaw.replace(at, ellipsis.size(), "...");
+    add_note("warning: " + escape_for_terminal(flaw), style.columns, lines);
+  }
+  return lines;
+}
+
+/// Shortens a table to some lines; the last one counts what is missing.
+void leave_out(std::vector<std::string>& rows, std::size_t lines, const PictureStyle& style) {
+  if (rows.size() <= lines) return;
+  const auto more = rows.size() - (lines - 1);
+  rows.resize(lines - 1);
+  rows.push_back(fmt::format("{} {} more", dots(style), more));
+}
+
+}  // namespace
+
+std::vector<std::string> lock_picture(const LockView& view, const PictureStyle& style) {
+  auto lines = header(view, style);
+  auto below = lock_chains(view, style);
+  for (auto& note : notes(view, style)) below.push_back(std::move(note));
+  std::vector<std::string> rows;
+  if (!view.seats.empty()) rows = SeatTable(view, style).lines();
+  if (style.lines > 0 && lines.size() + rows.size() + below.size() > style.lines) {
+    // Half of the room is the contenders', at least.
+    const auto room = style.lines - std::min(style.lines, lines.size());
+    const auto rows_room = std::max(room - std::min(room, below.size()), room / 2);
+    leave_out(rows, std::max<std::size_t>(rows_room, least_rows), style);
+  }
+  lines.insert(lines.end(), std::make_move_iterator(rows.begin()),
+               std::make_move_iterator(rows.end()));
+  lines.insert(lines.end(), std::make_move_iterator(below.begin()),
+               std::make_move_iterator(below.end()));
+  if (style.lines > 0 && lines.size() > style.lines) lines.resize(style.lines);
+  if (style.columns > 0 && style.lines > 0)
+    for (auto& line : lines) line = cut_to_width(line, style.columns, dots(style));
+  return lines;
+}
+
+}  // namespace zksh

@@ -1,0 +1,253 @@
+// LockReader: pipelined reads, one-shot watches, and what their events make void.
+#include "lock/lock_reader.h"
+
+#include "client/node_path.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+// Enough to hide the round trip. A value can be a megabyte.
+constexpr std::size_t reads_in_flight = 128;
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+bool is_semaphore(const std::vector<std::string>& names) {
+  return contains(names, "locks") && contains(names, "leases");
+}
+
+bool connection_is_gone(int code) {
+  return code == code::connection_loss || code == code::session_expired ||
+         code == code::operation_timeout || code == code::session_moved ||
+         code == code::invalid_state || code == code::closing;
+}
+
+/// The nodes whose data and Stat are wanted: each contender's first; all, when their order is to be
+/// told by their Stats.
+std::vector<std::string> wanted_names(const std::vector<std::string>& names) {
+  const bool all = order_needs_stats(names);
+  std::vector<std::string> wanted;
+  for (const auto& contender : make_lock_queue(names).contenders) {
+    for (const auto& node : contender.nodes) {
+      wanted.push_back(node.text);
+      if (!all) break;
+    }
+  }
+  return wanted;
+}
+
+/// Where several nodes are of one contender, they come and go together.
+void remove_contenders(std::vector<std::string>& names, const std::set<std::string>& gone) {
+  if (gone.empty()) return;
+  ContenderKeys keys;
+  for (const auto& name : gone) keys.emplace(parse_lock_name(name)->key());
+  std::erase_if(names, [&](const std::string& name) {
+    const auto parsed = parse_lock_name(name);
+    return parsed && keys.contains(parsed->key());
+  });
+}
+
+}  // namespace
+
+LockReader::LockReader(Client& client, std::string path, bool watch)
+    : client_(client), watch_(watch) {
+  locks_.path = join_path(path, "locks");
+  leases_.path = join_path(path, "leases");
+  top_.path = std::move(path);
+}
+
+LockReader::~LockReader() {
+  if (!watch_) return;
+  for (auto* directory : {&top_, &locks_, &leases_}) forget(*directory);
+}
+
+void LockReader::forget(Directory& directory) {
+  for (const auto& name : directory.known)
+    client_.drop_watches(join_path(directory.path, name), mailbox_);
+  client_.forget_watches(directory.path, mailbox_);
+  directory = {.path = directory.path};
+}
+
+std::optional<LockReading> LockReader::read(const std::stop_token& stop) {
+  for (;;) {
+    connect(stop);
+    if (watch_) take_events();
+    std::optional<LockReading> reading;
+    const int code = try_read(reading, stop);
+    if (code == code::ok) return reading;
+    if (!watch_ || !connection_is_gone(code)) throw ZkError(code, top_.path);
+  }
+}
+
+/// Who is looking on waits for as long as it takes; the first connection must come in time.
+void LockReader::connect(const std::stop_token& stop) {
+  if (session_ != 0 && client_.current_state() == SessionState::Connecting) {
+    const auto over = [&](const Monitor::Held& held) {
+      return client_.state(held) != SessionState::Connecting;
+    };
+    if (!client_.monitor().wait(stop, over)) throw Cancelled();
+  }
+  // Opens a new session when the old one has expired.
+  client_.await_connection(top_.path, stop);
+  const auto session = client_.session_id();
+  if (session_ != session)
+    for (auto* directory : {&top_, &locks_, &leases_}) *directory = {.path = directory->path};
+  session_ = session;
+}
+
+int LockReader::try_read(std::optional<LockReading>& reading, const std::stop_token& stop) {
+  int code = list(top_, stop);
+  if (code == code::no_node && watch_) return await_creation(stop);
+  if (code != code::ok) return code;
+  if (!is_semaphore(top_.names)) {
+    if ((code = fetch(top_, stop)) != code::ok) return code;
+    reading = {.path = top_.path, .names = top_.names, .entries = top_.entries, .stat = top_.stat};
+    return code::ok;
+  }
+  LockReading::Semaphore semaphore;
+  if ((code = fetch_limit(semaphore, stop)) != code::ok) return code;
+  for (auto* directory : {&locks_, &leases_}) {
+    code = list(*directory, stop);
+    if (code == code::ok) code = fetch(*directory, stop);
+    // Gone since its parent was listed: an empty one, then.
+    if (code == code::no_node)
+      *directory = {.path = directory->path};
+    else if (code != code::ok)
+      return code;
+  }
+  semaphore.leases = leases_.names;
+  semaphore.entries = leases_.entries;
+  reading = {.path = top_.path,
+             .names = locks_.names,
+             .entries = locks_.entries,
+             .stat = locks_.stat,
+             .semaphore = std::move(semaphore)};
+  return code::ok;
+}
+
+int LockReader::list(Directory& directory, const std::stop_token& stop) {
+  if (directory.listed) return code::ok;
+  auto outcome = client_.await(client_.start_children(directory.path, watch()), stop);
+  if (outcome.code != code::ok) return outcome.code;
+  directory.names = std::move(outcome.value.names);
+  directory.stat = outcome.value.stat;
+  directory.listed = watch_;
+  return code::ok;
+}
+
+int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
+  struct Asked {
+    std::string name;
+    Pending<Node> node;
+  };
+  std::deque<Asked> asked;
+  std::set<std::string> gone;
+  LockEntries entries;
+  const auto take_first = [&] {
+    auto [name, pending] = std::move(asked.front());
+    asked.pop_front();
+    auto outcome = client_.await(pending, stop);
+    auto& [data, stat] = outcome.value;
+    LockEntry entry{.data = owner_beginning(std::move(data)), .stat = stat};
+    if (outcome.code == code::no_auth) {
+      const auto path = join_path(directory.path, name);
+      const auto exists = client_.await(client_.start_exists(path, watch()), stop);
+      outcome.code = exists.code;
+      entry = {.data = {}, .stat = exists.value, .readable = false};
+    }
+    if (outcome.code == code::no_node) gone.insert(name);
+    if (outcome.code == code::no_node) return code::ok;
+    if (outcome.code != code::ok) return outcome.code;
+    if (is_release_request(entry.data))
+      if (const auto old = directory.entries.find(name); old != directory.entries.end())
+        entry.before = old->second.before ? old->second.before : old->second.data;
+    if (watch_) directory.known.insert(name);
+    entries[name] = std::move(entry);
+    return code::ok;
+  };
+  for (const auto& name : wanted_names(directory.names)) {
+    if (directory.known.contains(name)) {
+      entries[name] = directory.entries[name];
+      continue;
+    }
+    if (asked.size() == reads_in_flight)
+      if (const int code = take_first(); code != code::ok) return code;
+    asked.push_back({name, client_.start_get(join_path(directory.path, name), watch())});
+  }
+  while (!asked.empty())
+    if (const int code = take_first(); code != code::ok) return code;
+  directory.entries = std::move(entries);
+  remove_contenders(directory.names, gone);
+  return code::ok;
+}
+
+int LockReader::fetch_limit(LockReading::Semaphore& semaphore, const std::stop_token& stop) {
+  const auto outcome = client_.await(client_.start_get(top_.path, watch()), stop);
+  if (outcome.code == code::no_auth) return code::ok;
+  if (outcome.code != code::ok) return outcome.code;
+  semaphore.limit = semaphore_limit(outcome.value.data);
+  return code::ok;
+}
+
+/// Leaves a watch on a node that is missing. Anything but ok when it is there by now.
+int LockReader::await_creation(const std::stop_token& stop) {
+  const auto outcome = client_.await(client_.start_exists(top_.path, watch()), stop);
+  if (outcome.code == code::no_node) return code::ok;
+  return outcome.code == code::ok ? code::connection_loss : outcome.code;
+}
+
+void LockReader::await_change(const std::stop_token& stop) {
+  await_change(stop, Clock::time_point::max());
+}
+
+bool LockReader::await_change(const std::stop_token& stop, Clock::time_point deadline) {
+  const auto changed = [&](const Monitor::Held& held) {
+    const auto state = client_.state(held);
+    return !(*mailbox_)(held).empty() || state == SessionState::Expired ||
+           state == SessionState::Closed || state == SessionState::AuthFailed;
+  };
+  const bool ended = deadline == Clock::time_point::max()
+                         ? client_.monitor().wait(stop, changed)
+                         : client_.monitor().wait_until(stop, deadline, changed);
+  if (!ended && stop.stop_requested()) throw Cancelled();
+  return ended;
+}
+
+std::size_t LockReader::watches() const {
+  return top_.known.size() + locks_.known.size() + leases_.known.size();
+}
+
+ServersAccount::Events LockReader::events() {
+  auto events = events_;
+  client_.monitor().look([&](const Monitor::Held& held) {
+    for (const auto& event : (*mailbox_)(held)) {
+      if (event.type == Event::Type::Deleted) ++events.deleted;
+      if (event.type == Event::Type::ChildrenChanged) ++events.children;
+    }
+  });
+  return events;
+}
+
+void LockReader::take_events() {
+  const auto events = client_.monitor().change(
+      [&](const Monitor::Held& held) { return std::exchange((*mailbox_)(held), {}); });
+  for (const auto& event : events) take_event(event);
+}
+
+void LockReader::take_event(const Event& event) {
+  if (event.type == Event::Type::Deleted) ++events_.deleted;
+  if (event.type == Event::Type::ChildrenChanged) ++events_.children;
+  for (auto* directory : {&top_, &locks_, &leases_}) {
+    if (event.path == directory->path) {
+      if (event.type != Event::Type::DataChanged) directory->listed = false;
+    } else if (parent_path(event.path) == directory->path) {
+      directory->known.erase(std::string(base_name(event.path)));
+    }
+  }
+}
+
+}  // namespace zksh

@@ -1,0 +1,74 @@
+// LockReader: reads a lock's queue, once or whenever it has changed.
+#pragma once
+
+#include "client/client.h"
+#include "lock/lock_view.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace zksh {
+
+/// Reads the list of children, and each contender's data with many requests in flight; one that
+/// vanishes meanwhile is left out. With watches, only what has changed is read again, and no change
+/// goes unnoticed: every list and every value that is known has a watch that was set by the very
+/// read that told it. Used on one thread.
+class LockReader {
+ public:
+  LockReader(Client& client, std::string path, bool watch);
+  LockReader(const LockReader&) = delete;
+  LockReader& operator=(const LockReader&) = delete;
+  /// Takes its watches away.
+  ~LockReader();
+
+  /// Nothing: there is no such node (its creation is watched). Blocks. Throws ZkError, Cancelled;
+  /// with watches a lost connection, or session, is waited for instead.
+  std::optional<LockReading> read(const std::stop_token& stop);
+  /// Blocks until `read` could tell something new; only with watches. Throws Cancelled.
+  void await_change(const std::stop_token& stop);
+  /// As await_change, but false when nothing came until the deadline.
+  bool await_change(const std::stop_token& stop, Clock::time_point deadline);
+
+  /// Watches on nodes' data that servers have because of this reader.
+  std::size_t watches() const;
+  /// Watch events that servers have sent because of this reader.
+  ServersAccount::Events events();
+
+ private:
+  /// One node whose children are contenders, or leases.
+  struct Directory {
+    std::string path;
+    bool listed = false;  ///< `names` and `stat` are those of now, or an event is on its way
+    std::vector<std::string> names{};
+    Stat stat{};
+    LockEntries entries{};
+    std::set<std::string> known{};  ///< entries that are those of now
+  };
+
+  int try_read(std::optional<LockReading>& reading, const std::stop_token& stop);
+  int list(Directory& directory, const std::stop_token& stop);
+  int fetch(Directory& directory, const std::stop_token& stop);
+  int fetch_limit(LockReading::Semaphore& semaphore, const std::stop_token& stop);
+  int await_creation(const std::stop_token& stop);
+  void take_events();
+  void take_event(const Event& event);
+  void connect(const std::stop_token& stop);
+  Watch watch() const { return watch_ ? Watch::into(mailbox_) : Watch::none(); }
+  void forget(Directory& directory);
+
+  Client& client_;
+  bool watch_;
+  Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
+  std::int64_t session_ = 0;  ///< whose watches are set
+  Directory top_;
+  Directory locks_;
+  Directory leases_;
+  ServersAccount::Events events_;
+};
+
+}  // namespace zksh

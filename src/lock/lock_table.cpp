@@ -1,0 +1,288 @@
+// LockTable: asking for locks, driving their flows, giving them back.
+#include "lock/lock_table.h"
+
+#include "lock/lock_keeper.h"
+#include "lock/lock_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace zksh {
+
+Lock::Lock(Monitor& monitor, LockPlan plan)
+    : monitor_(monitor), plan_(std::move(plan)), strand_(monitor) {
+  monitor_.look([&](const Monitor::Held& held) { status_(held).kind = plan_.kind; });
+}
+
+Lock::~Lock() = default;
+
+std::string Lock::name() const { return fmt::format("{}", fmt::join(plan_.paths, " ")); }
+
+LockStatus Lock::status() const {
+  return monitor_.look([&](const Monitor::Held& held) { return status_(held); });
+}
+
+void Lock::release() {
+  const auto stage = monitor_.change([&](const Monitor::Held& held) {
+    auto& status = status_(held);
+    const bool occupied = status.occupied && status.stage != LockStage::Gone;
+    (occupied ? status.unwanted : wishes_(held).release) = true;
+    return status.stage;
+  });
+  // The flow leaves the queue; once the lock is held it looks at the wish, and at no cancel.
+  if (stage < LockStage::Held) strand_.cancel();
+}
+
+bool Lock::occupy() {
+  return monitor_.look([&](const Monitor::Held& held) {
+    auto& status = status_(held);
+    const bool is_held = status.stage == LockStage::Held || status.stage == LockStage::Suspended;
+    return status.occupied = is_held && !wishes_(held).release;
+  });
+}
+
+void Lock::vacate() {
+  monitor_.look([&](const Monitor::Held& held) { status_(held).occupied = false; });
+}
+
+void Lock::downgrade(const std::stop_token& stop) {
+  auto done = std::make_shared<Guarded<std::optional<std::exception_ptr>>>();
+  const bool begun = monitor_.change([&](const Monitor::Held& held) {
+    // One that only waits would answer when it holds the lock, whenever that is.
+    const bool had = status_(held).stage >= LockStage::Held;
+    if (had) wishes_(held).downgrade = done;
+    return had;
+  });
+  if (!begun) throw ValueError(name() + ": this shell is in the queue, and does not hold it yet");
+  const bool ended = monitor_.wait(stop, [&](const Monitor::Held& held) {
+    return (*done)(held).has_value() || status_(held).stage == LockStage::Gone;
+  });
+  if (!ended) throw Cancelled(name() + ": the downgrade was asked for and may still be done");
+  const auto error = monitor_.look([&](const Monitor::Held& held) { return (*done)(held); });
+  if (!error) throw LockLost(name() + " was lost");
+  if (*error) std::rethrow_exception(*error);
+}
+
+bool Lock::nest() {
+  return monitor_.change([&](const Monitor::Held& held) {
+    auto& status = status_(held);
+    const bool lasts =
+        status.stage == LockStage::Held && !status.unwanted && !wishes_(held).release;
+    if (lasts) ++status.nested;
+    return lasts;
+  });
+}
+
+bool Lock::unnest() {
+  return monitor_.change([&](const Monitor::Held& held) { return --status_(held).nested <= 0; });
+}
+
+LockTable::LockTable(Monitor& monitor, Client& client, Teller teller)
+    : monitor_(monitor), client_(client), teller_(std::move(teller)) {}
+
+LockTable::~LockTable() {
+  close(std::chrono::milliseconds(0));
+  thread_ = std::jthread();  // the client is still there
+}
+
+namespace {
+
+/// Gone, and nobody has to be told: the table's thread has only not come to forget it yet.
+bool is_over(const LockStatus& status) {
+  return status.stage == LockStage::Gone && (status.end != LockEnd::Lost || status.forgotten);
+}
+
+std::string already(const Lock& lock, const LockStatus& status, const std::string& path) {
+  switch (status.stage) {
+    case LockStage::Asking:
+    case LockStage::Waiting:
+      return path + ": this shell is in the queue already";
+    case LockStage::Suspended:
+      return path + ": held by this shell, but just now no server answers";
+    case LockStage::Releasing:
+      return path + ": this shell is just giving it back";
+    case LockStage::Gone:
+      return path + ": this shell's lock was lost; `unlock " + lock.name() + "` takes note of it";
+    default:
+      break;
+  }
+  const std::chrono::duration<double> since = Clock::now() - status.held;
+  const bool counts = !lock.plan().awaited && lock.plan().paths.size() == 1;
+  return fmt::format("{}: already held by this shell for {:.1f} s{}", path, since.count(),
+                     counts ? " (--nest counts it once more)" : "");
+}
+
+}  // namespace
+
+std::shared_ptr<Lock> LockTable::ask(LockPlan plan) {
+  auto lock = std::make_shared<Lock>(monitor_, std::move(plan));
+  lock->strand_.begin(keep_lock(client_, *lock, teller_));
+  std::string problem;
+  monitor_.change([&](const Monitor::Held& held) {
+    for (const auto& other : locks_(held)) {
+      if (is_over(other->status(held))) continue;
+      for (const auto& path : lock->plan().paths)
+        if (std::ranges::find(other->plan().paths, path) != other->plan().paths.end())
+          problem = already(*other, other->status(held), path);
+    }
+    if (!problem.empty()) return;
+    lock->status_(held).asked = Clock::now();
+    locks_(held).push_back(lock);
+    if (!thread_.joinable())
+      thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+  });
+  if (!problem.empty()) throw ValueError(problem);
+  return lock;
+}
+
+bool LockTable::await_held(const Lock& lock, Clock::time_point deadline,
+                           const std::stop_token& stop) {
+  const bool decided = monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
+    const auto stage = lock.stage(held);
+    return stage != LockStage::Asking && stage != LockStage::Waiting;
+  });
+  if (stop.stop_requested() && !decided) throw Cancelled();
+  return decided;
+}
+
+bool LockTable::await_gone(const Lock& lock, Clock::time_point deadline,
+                           const std::stop_token& stop) {
+  return monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
+    return lock.stage(held) == LockStage::Gone;
+  });
+}
+
+std::vector<std::shared_ptr<Lock>> LockTable::locks() const {
+  return monitor_.look([&](const Monitor::Held& held) {
+    auto all = locks_(held);
+    std::erase_if(all, [&](const auto& lock) { return is_over(lock->status(held)); });
+    return all;
+  });
+}
+
+std::shared_ptr<Lock> LockTable::find(const std::string& path) const {
+  return monitor_.look([&](const Monitor::Held& held) -> std::shared_ptr<Lock> {
+    for (const auto& lock : locks_(held)) {
+      if (is_over(lock->status(held))) continue;
+      const auto& nodes = lock->status(held).holding.nodes;
+      const auto& paths = lock->plan().paths;
+      if (std::ranges::find(paths, path) != paths.end() ||
+          std::ranges::find(nodes, path) != nodes.end())
+        return lock;
+    }
+    return nullptr;
+  });
+}
+
+GuardedClient::Guards LockTable::guards(const Monitor::Held& held) const {
+  GuardedClient::Guards all;
+  for (const auto& lock : locks_(held)) {
+    const auto& status = lock->status(held);
+    const bool guards =
+        status.stage == LockStage::Gone ? !is_over(status) : status.stage >= LockStage::Held;
+    if (!lock->plan().guard || !guards) continue;
+    for (const auto& node : status.holding.nodes)
+      all.push_back({.node = node, .lock = lock->name()});
+  }
+  return all;
+}
+
+std::string LockTable::summary() const {
+  std::string text;
+  monitor_.look([&](const Monitor::Held& held) {
+    for (const auto& lock : locks_(held)) {
+      const auto& status = lock->status(held);
+      const char* mark = "";
+      if (status.stage == LockStage::Suspended) mark = "?";
+      if (status.end == LockEnd::Lost) mark = " LOST";
+      if (status.stage < LockStage::Held || is_over(status)) continue;
+      text += fmt::format("{}{}{}", text.empty() ? "locked " : ", ", lock->name(), mark);
+    }
+  });
+  return text;
+}
+
+std::string LockTable::stop_warning() const {
+  const auto locked = summary();
+  if (locked.empty()) return "";
+  const std::chrono::milliseconds timeout(client_.negotiated_timeout());
+  return fmt::format("warning: {}; while zksh is stopped, that lasts for {:g} s at most", locked,
+                     std::chrono::duration<double>(timeout).count());
+}
+
+void LockTable::forget(const Lock& lock) {
+  monitor_.change([&](const Monitor::Held& held) {
+    for (const auto& other : locks_(held))
+      if (other.get() == &lock && lock.stage(held) == LockStage::Gone)
+        other->status_(held).forgotten = true;
+  });
+}
+
+void LockTable::end_programs(const std::stop_token& stop) {
+  auto all = locks();
+  std::erase_if(all, [](const auto& lock) { return !lock->status().occupied; });
+  for (const auto& lock : all) lock->release();
+  const std::chrono::milliseconds grace(client_.negotiated_timeout() / 2);
+  const auto deadline = Clock::now() + grace + std::chrono::seconds(3);
+  for (const auto& lock : all)
+    if (!await_gone(*lock, deadline, stop) && stop.stop_requested()) throw Cancelled();
+}
+
+void LockTable::close(std::chrono::milliseconds patience) {
+  const auto all = locks();
+  std::vector<const Lock*> held;  // of one that is gone already somebody else has told
+  held.reserve(all.size());
+  for (const auto& lock : all) {
+    const auto stage = lock->status().stage;
+    if (stage >= LockStage::Held && stage != LockStage::Gone) held.push_back(lock.get());
+    lock->release();
+  }
+  const auto deadline = Clock::now() + patience;
+  for (const auto& lock : all) {
+    const bool was_held = std::ranges::find(held, lock.get()) != held.end();
+    if (!await_gone(*lock, deadline, {})) {
+      if (patience.count() > 0)
+        teller_.say(
+            fmt::format("{}: not released yet, since no server answers; the end of the session "
+                        "does it",
+                        lock->name()));
+      continue;
+    }
+    const auto status = lock->status();
+    const bool tell = patience.count() > 0 && !lock->plan().quiet;
+    if (was_held && tell && status.end == LockEnd::Released)
+      teller_.say(released_line(*lock, status));
+    forget(*lock);
+  }
+}
+
+/// Whoever waits for a lock hears of it under the monitor; this thread alone runs the flows.
+void LockTable::serve(const std::stop_token& stop) {
+  std::vector<std::shared_ptr<Lock>> ready;
+  while (!stop.stop_requested()) {
+    auto deadline = Strand::never;
+    ready.clear();
+    const auto collect = [&](const Monitor::Held& held) {
+      deadline = Strand::never;
+      for (const auto& lock : locks_(held)) {
+        if (lock->strand_.can_go_on(held)) ready.push_back(lock);
+        deadline = std::min(deadline, lock->strand_.deadline());
+      }
+      return !ready.empty();
+    };
+    if (!monitor_.look(collect)) {
+      ready.clear();
+      monitor_.wait_until(stop, deadline, collect);
+    }
+    for (const auto& lock : ready)
+      if (!lock->strand_.ended()) lock->strand_.go_on();
+    monitor_.look([&](const Monitor::Held& held) {
+      std::erase_if(locks_(held), [&](const auto& lock) {
+        return is_over(lock->status(held)) && lock->strand_.ended();
+      });
+    });
+  }
+}
+
+}  // namespace zksh

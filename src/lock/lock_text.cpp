@@ -1,0 +1,112 @@
+// LockText: what people are told of a lock, a line each.
+#include "lock/lock_text.h"
+
+#include "base/escape.h"
+#include "base/text_width.h"
+#include "client/node_path.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string_view>
+
+namespace zksh {
+namespace {
+
+double seconds(auto duration) { return std::chrono::duration<double>(duration).count(); }
+
+std::string ordinal(std::size_t number) {
+  const auto teen = number % 100 >= 11 && number % 100 <= 13;
+  const char* suffix = "th";
+  if (!teen && number % 10 == 1) suffix = "st";
+  if (!teen && number % 10 == 2) suffix = "nd";
+  if (!teen && number % 10 == 3) suffix = "rd";
+  return fmt::format("{}{}", number, suffix);
+}
+
+/// "_c_8fedd093…-lock-0000000004": enough to find the node in a listing.
+std::string short_node(const std::string& path) {
+  constexpr std::size_t guid_begin = 3;
+  constexpr std::size_t guid_length = 36;
+  constexpr std::size_t shown = 8;
+  std::string name(base_name(path));
+  if (name.starts_with("_c_") && name.size() > guid_begin + guid_length)
+    name.replace(guid_begin + shown, guid_length - shown, "…");
+  return name;
+}
+
+}  // namespace
+
+std::string owner_in_line(const std::string& data) {
+  if (asks_for_release(data)) return "one who was asked to release";
+  std::string text = data;
+  for (const std::string_view field : {" user=", " via="}) {
+    const auto begin = text.find(field);
+    if (begin == std::string::npos) continue;
+    const auto end = text.find(' ', begin + 1);
+    text.erase(begin, end == std::string::npos ? end : end - begin);
+  }
+  constexpr std::size_t longest = 101;
+  return cut_to_width(escape_for_terminal(text), longest);
+}
+
+bool asks_for_release(const Data& data) {
+  return data && (*data == "__REVOKE__" || *data == "unlock");
+}
+
+std::string tokens_text(const LockHolding& holding, std::string_view separator) {
+  if (holding.tokens.empty()) return std::to_string(holding.token);
+  return fmt::format("{}", fmt::join(holding.tokens, separator));
+}
+
+std::string acquired_line(const Lock& lock, const LockStatus& status) {
+  return fmt::format("acquired {}  token={}  node={}  waited={:.3f}s", lock.name(),
+                     tokens_text(status.holding, ","), short_node(status.holding.nodes.front()),
+                     seconds(status.held - status.asked));
+}
+
+std::string released_line(const Lock& lock, const LockStatus& status) {
+  return fmt::format("released {}  held={:.3f}s", lock.name(), seconds(Clock::now() - status.held));
+}
+
+namespace {
+
+/// Who waits for a semaphore: behind others, or for leases.
+std::string waiting_for_leases(const std::string& path, const LockPlace& place) {
+  const auto& leases = place.leases;
+  if (place.position > 0)
+    return fmt::format(
+        "waiting {}: {} of {} that wait for leases, behind {}", path, ordinal(place.position),
+        place.count,
+        place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
+  auto line =
+      leases.taken >= leases.all
+          ? fmt::format("waiting {}: no lease free, {} of {} taken", path, leases.taken, leases.all)
+          : fmt::format("waiting {}: {} leases wanted, {} of {} taken", path, leases.wanted,
+                        leases.taken, leases.all);
+  if (!place.holder.empty())
+    line +=
+        fmt::format(" (the oldest for {:.1f} s: {})",
+                    static_cast<double>(place.holder_age_ms) / 1000, owner_in_line(place.holder));
+  return line;
+}
+
+}  // namespace
+
+std::string waiting_line(const std::string& path, const LockPlace& place) {
+  if (place.leases.all > 0) return waiting_for_leases(path, place);
+  if (place.position == 0)  // there is no queue, or it is not stood in
+    return fmt::format(
+        "waiting {}: behind {}", path,
+        place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
+  const auto line = fmt::format(
+      "waiting {}: {} of {}, behind {}", path, ordinal(place.position), place.count,
+      place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
+  // Not "holding for": only it knows how long it had to wait.
+  const double age = static_cast<double>(place.holder_age_ms) / 1000;
+  if (place.position == 2) return line + fmt::format(" (in the queue for {:.1f} s)", age);
+  return line +
+         fmt::format(" (first: {}, in the queue for {:.1f} s)", owner_in_line(place.holder), age);
+}
+
+}  // namespace zksh

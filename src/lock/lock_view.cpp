@@ -1,0 +1,273 @@
+// LockView: putting the queue, the nodes' data and the servers' account together.
+#include "lock/lock_view.h"
+
+#include "base/id_text.h"
+#include "base/utf8.h"
+#include "client/node_path.h"
+#include "recipes/lock_flaws.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+constexpr std::string_view zksh_mark = "via=zksh/";
+
+bool has_tag(const Contender& contender, LockTag tag) {
+  return std::ranges::find(contender.nodes, tag, &LockName::tag) != contender.nodes.end();
+}
+
+/// By its data, or by names that nobody else gives.
+bool is_zksh(const Contender& contender, const LockEntry& entry) {
+  const bool all_names =
+      has_tag(contender, LockTag::Lock) &&
+      (has_tag(contender, LockTag::KazooLock) || has_tag(contender, LockTag::KazooRead));
+  return all_names || is_zksh_owner(entry.data) || is_zksh_owner(entry.before);
+}
+
+const LockEntry& entry_of(const Contender& contender, const LockEntries& entries) {
+  static const LockEntry none;
+  for (const auto& node : contender.nodes)
+    if (const auto found = entries.find(node.text); found != entries.end()) return found->second;
+  return none;
+}
+
+LockQueue queue_of(const std::vector<std::string>& names, const LockEntries& entries) {
+  if (!order_needs_stats(names)) return make_lock_queue(names);
+  std::map<std::string, std::int64_t> czxids;
+  for (const auto& [name, entry] : entries) czxids.emplace(name, entry.stat.czxid);
+  return make_lock_queue(names, czxids);
+}
+
+class ViewMaker {
+ public:
+  ViewMaker(const LockReading& reading, ServersAccount account, std::string_view chroot,
+            std::int64_t own_session)
+      : reading_(reading), chroot_(chroot), own_session_(own_session) {
+    view_.path = reading.path;
+    view_.account = std::move(account);
+  }
+
+  LockView make() {
+    if (reading_.semaphore) add_leases();
+    add_queue();
+    if (view_.account.watchers) measure();
+    for (auto& seat : view_.seats)
+      if (seat.waits_for) view_.seats[*seat.waits_for - 1].watched_by.push_back(seat.number);
+    view_.counter = sequence_counter(reading_.stat);
+    view_.kind = kind();
+    add_flaws();
+    return std::move(view_);
+  }
+
+ private:
+  LockSeat& add_seat(const Contender& contender, const LockEntry& entry) {
+    auto& seat = view_.seats.emplace_back();
+    seat.number = view_.seats.size();
+    seat.contender = contender;
+    seat.family = is_zksh(contender, entry) ? LockFamily::Zksh : contender.nodes.front().family();
+    seat.asked_to_release = is_release_request(entry.data);
+    seat.owner = seat.asked_to_release ? entry.before : entry.data;
+    seat.owner_length = entry.stat.data_length;
+    seat.readable = entry.readable;
+    seat.session = entry.stat.ephemeral_owner;
+    seat.created = entry.stat.ctime;
+    seat.token = entry.stat.czxid;
+    const auto& account = view_.account;
+    if (const auto found = account.addresses.find(seat.session); found != account.addresses.end())
+      seat.address = found->second;
+    if (!seat.address.empty() || account.all_addresses) seat.connected = !seat.address.empty();
+    if (account.sessions && seat.session != 0)
+      seat.alive = account.sessions->contains(seat.session);
+    return seat;
+  }
+
+  void add_leases() {
+    const auto& semaphore = *reading_.semaphore;
+    view_.limit = semaphore.limit;
+    const auto leases = queue_of(semaphore.leases, semaphore.entries);
+    view_.seats.reserve(leases.contenders.size());
+    for (const auto& lease : leases.contenders) {
+      auto& seat = add_seat(lease, entry_of(lease, semaphore.entries));
+      seat.lease = true;
+      seat.state = SeatState::Holds;
+    }
+    view_.others = leases.others;
+  }
+
+  void add_queue() {
+    queue_ = queue_of(reading_.names, reading_.entries);
+    view_.others.insert(view_.others.end(), queue_.others.begin(), queue_.others.end());
+    first_ = view_.seats.size() + 1;
+    for (const auto& contender : queue_.contenders) {
+      const auto& seat = add_seat(contender, entry_of(contender, reading_.entries));
+      if (seat.family == LockFamily::Zksh) zksh_.emplace(contender.key());
+    }
+    for (std::size_t i = 0; i < queue_.contenders.size(); ++i) {
+      auto& seat = view_.seats[first_ - 1 + i];
+      if (queue_.holds(i)) {
+        seat.state = reading_.semaphore ? SeatState::Next : SeatState::Holds;
+      } else if (const auto before = seen_predecessor(queue_, i, zksh_)) {
+        seat.waits_for = first_ + *before;
+      } else {
+        seat.state = SeatState::MayHold;
+      }
+    }
+  }
+
+  std::string path_of(const std::string& name) const {
+    const auto parent = reading_.semaphore ? join_path(reading_.path, "locks") : reading_.path;
+    return (chroot_ == "/" ? "" : std::string(chroot_)) + join_path(parent, name);
+  }
+
+  /// The servers know sessions, and several contenders can be of one: what the rule says decides
+  /// then.
+  const LockSeat* watcher(std::int64_t session, const LockSeat& watched) const {
+    const LockSeat* nearest = nullptr;
+    for (auto i = watched.number; i < view_.seats.size(); ++i) {
+      const auto& seat = view_.seats[i];
+      if (seat.session != session) continue;
+      if (seat.waits_for == watched.number) return &seat;
+      if (!nearest) nearest = &seat;
+    }
+    return session == watched.session ? nullptr : nearest;
+  }
+
+  void measure() {
+    view_.measured = true;
+    std::vector<std::optional<std::size_t>> measured(view_.seats.size());
+    for (auto& seat : view_.seats) {
+      if (seat.lease) continue;
+      std::set<std::int64_t> sessions;
+      for (const auto& node : seat.contender.nodes)
+        if (const auto found = view_.account.watchers->find(path_of(node.text));
+            found != view_.account.watchers->end())
+          sessions.insert(found->second.begin(), found->second.end());
+      sessions.erase(own_session_);
+      for (const auto session : sessions) {
+        if (const auto* by = watcher(session, seat))
+          measured[by->number - 1] = seat.number;
+        else if (session != seat.session)
+          ++seat.other_watchers;
+      }
+    }
+    for (auto& seat : view_.seats) {
+      seat.waits_for = measured[seat.number - 1];
+      if (seat.waits_for && seat.state == SeatState::MayHold) seat.state = SeatState::Waits;
+    }
+  }
+
+  std::string kind() const {
+    if (reading_.semaphore) return "semaphore";
+    if (queue_.contenders.empty()) return "free";
+    const bool read_write = std::ranges::any_of(queue_.contenders, [](const Contender& each) {
+      return each.mode == LockMode::Shared ||
+             (has_tag(each, LockTag::Write) && !has_tag(each, LockTag::Lock));
+    });
+    return read_write ? "read/write" : "exclusive";
+  }
+
+  void add_flaws() {
+    auto& flaws = view_.flaws;
+    flaws = lock_flaws(queue_, {}, zksh_);
+    if (auto flaw = counter_flaw(queue_, view_.counter)) flaws.push_back(std::move(*flaw));
+    const auto leases = first_ - 1;
+    if (view_.limit && static_cast<std::int64_t>(leases) > *view_.limit)
+      flaws.push_back(
+          fmt::format("{} hold a lease although there are {}: not all count to the "
+                      "same number",
+                      leases, *view_.limit));
+    for (const auto& seat : view_.seats)
+      if (seat.alive == false)
+        flaws.push_back(
+            fmt::format("#{} is of session {}, which is not alive: only deleting "
+                        "its node ends it",
+                        seat.number, session_text(seat.session)));
+  }
+
+  const LockReading& reading_;
+  std::string_view chroot_;
+  std::int64_t own_session_;
+  LockQueue queue_;
+  ContenderKeys zksh_;     ///< keys
+  std::size_t first_ = 1;  ///< number of the first in the queue
+  LockView view_;
+};
+
+/// The value behind `key` up to `end`; nothing when there is none.
+std::optional<std::string_view> field(std::string_view data, std::string_view key,
+                                      std::string_view end) {
+  const auto begin = data.find(key);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const auto value = data.substr(begin + key.size());
+  const auto length = value.find(end);
+  if (length == std::string_view::npos) return std::nullopt;
+  return value.substr(0, length);
+}
+
+}  // namespace
+
+LockView make_lock_view(const LockReading& reading, ServersAccount account, std::string_view chroot,
+                        std::int64_t own_session) {
+  return ViewMaker(reading, std::move(account), chroot, own_session).make();
+}
+
+Data owner_beginning(Data data) {
+  constexpr std::size_t longest = 4096;
+  if (!data || data->size() <= longest) return data;
+  data->resize(longest);
+  for (std::size_t back = 1; back <= 3; ++back) {
+    const auto at = longest - back;
+    if ((static_cast<unsigned char>((*data)[at]) & 0xC0U) != 0xC0U) continue;
+    if (!decode_utf8(*data, at).valid) data->resize(at);
+    break;
+  }
+  return data;
+}
+
+std::optional<std::int64_t> semaphore_limit(const Data& data) {
+  if (!data) return std::nullopt;
+  std::int64_t limit = 0;
+  const auto* const end = data->data() + data->size();
+  const auto parsed = std::from_chars(data->data(), end, limit);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return limit;
+}
+
+bool is_release_request(const Data& data) { return data == "__REVOKE__" || data == "unlock"; }
+
+bool is_zksh_owner(const Data& data) {
+  if (!data) return false;
+  const auto mark = data->rfind(zksh_mark);
+  return mark != std::string::npos && (mark == 0 || (*data)[mark - 1] == ' ') &&
+         data->find(' ', mark) == std::string::npos;
+}
+
+std::string short_owner(const Data& data) {
+  if (!data) return "-";
+  if (!is_zksh_owner(data)) return *data;
+  const auto host = field(*data, "host=", " ");
+  const auto pid = field(*data, " pid=", " ");
+  const auto user = field(*data, " user=", " ");
+  const auto command = field(*data, " cmd=\"", "\"");
+  if (data->starts_with("host=") && host && pid && user && command)
+    return fmt::format("{}@{} {} {}", *user, *host, *pid, *command);
+  auto text = data->substr(0, data->rfind(zksh_mark));
+  while (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+std::string_view seat_mode(const LockSeat& seat) {
+  if (seat.lease) return "lease";
+  if (seat.contender.mode == LockMode::Shared) return "read";
+  const bool write =
+      (has_tag(seat.contender, LockTag::Write) || has_tag(seat.contender, LockTag::DocWrite)) &&
+      !has_tag(seat.contender, LockTag::Lock);
+  return write ? "write" : "excl";
+}
+
+}  // namespace zksh

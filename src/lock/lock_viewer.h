@@ -1,0 +1,57 @@
+// LockViewer: looks at a lock with all that can be asked: its nodes, and its servers.
+#pragma once
+
+#include "ensemble/server_words.h"
+#include "lock/lock_picture.h"
+#include "lock/lock_reader.h"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+
+namespace zksh {
+
+/// Used on one thread.
+class LockViewer {
+ public:
+  /// `watch`: it is looked at more than once. `watchers`: servers are asked who watches what.
+  LockViewer(Client& client, const std::string& path, bool watch, bool watchers);
+
+  /// The lock as it is now; kind "missing" when there is no such node. Blocks. Throws ZkError (also
+  /// for a missing node, unless it is watched), Cancelled.
+  LockView look(const std::stop_token& stop);
+  /// Blocks until there is something new, and a picture's while has passed since the last look.
+  /// Throws Cancelled.
+  void await_change(const std::stop_token& stop);
+  /// As await_change, but false when nothing came until the deadline.
+  bool await_change(const std::stop_token& stop, Clock::time_point deadline);
+  /// Since the first look.
+  const LockChanges& changes() const { return changes_; }
+
+ private:
+  ServersAccount ask(const LockReading& reading);
+  bool watchers_may_come(const LockView& view) const;
+  void note_changes(const LockView& view);
+  void pause(std::chrono::milliseconds time, const std::stop_token& stop);
+
+  Client& client_;
+  std::string path_;
+  bool watch_;
+  bool watchers_;
+  LockReader reader_;
+  ServerWords words_;
+  Clock::time_point looked_{};
+  // Sessions seldom move: what servers told of them is kept for a while.
+  Clock::time_point sessions_asked_{};
+  std::set<std::int64_t> asked_sessions_;
+  std::map<std::int64_t, std::string> addresses_;
+  bool all_addresses_ = false;
+  std::optional<std::set<std::int64_t>> sessions_;
+  ContenderKeys there_;  ///< keys of the contenders of the last look
+  std::optional<ServersAccount::Events> own_at_first_;
+  LockChanges changes_;
+};
+
+}  // namespace zksh

@@ -1,0 +1,139 @@
+// OwnLocks: the lock table's entries, told.
+#include "lock/own_locks.h"
+
+#include "base/column_table.h"
+#include "base/escape.h"
+#include "base/id_text.h"
+#include "base/time_text.h"
+#include "client/node_path.h"
+#include "lock/lock_picture.h"
+#include "lock/lock_text.h"
+#include "lock/lock_view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+std::string_view state_name(const LockStatus& status) {
+  switch (status.stage) {
+    case LockStage::Asking:
+      return "asking";
+    case LockStage::Waiting:
+      return "waits";
+    case LockStage::Held:
+      return "holds";
+    case LockStage::Suspended:
+      return "suspended";
+    case LockStage::Releasing:
+      return "releasing";
+    case LockStage::Gone:
+      break;
+  }
+  return status.end == LockEnd::Lost ? "lost" : "gone";
+}
+
+bool has_token(const LockStatus& status) { return status.holding.token != 0; }
+
+std::int64_t milliseconds_since(Clock::time_point then) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - then).count();
+}
+
+/// Since it is held; before that, since it was asked for.
+Clock::time_point since(const LockStatus& status) {
+  return has_token(status) ? status.held : status.asked;
+}
+
+std::string detail(const LockStatus& status) {
+  if (status.end == LockEnd::Lost) return escape_for_terminal(status.reason);
+  if (status.revoked) return "asked to release";
+  if (status.stage == LockStage::Waiting && status.place.count > 0) {
+    const auto behind = status.place.behind.empty()
+                            ? std::string(base_name(status.place.behind_node))
+                            : short_owner(status.place.behind);
+    return fmt::format("{} of {}, behind {}", status.place.position, status.place.count,
+                       escape_for_terminal(behind));
+  }
+  std::vector<std::string> names;
+  names.reserve(status.holding.nodes.size());
+  for (const auto& node : status.holding.nodes)
+    names.push_back(escape_for_terminal(base_name(node)));
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+}  // namespace
+
+std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t columns, bool ascii) {
+  if (locks.empty()) return {};
+  ColumnTable::Column states{.title = "state"};
+  ColumnTable::Column kinds{.title = "kind"};
+  ColumnTable::Column ages{.title = "since", .right = true};
+  ColumnTable::Column tokens{.title = "token", .right = true};
+  ColumnTable::Column names{.title = "lock"};
+  ColumnTable::Column details{.title = ""};
+  for (const auto& lock : locks) {
+    const auto status = lock->status();
+    const auto state = state_name(status);
+    states.cells.emplace_back(state == "holds" ? "HOLDS" : state == "lost" ? "LOST" : state);
+    kinds.cells.push_back(status.kind.empty() ? lock->plan().kind : status.kind);
+    ages.cells.push_back(short_age(milliseconds_since(since(status))));
+    tokens.cells.push_back(has_token(status) ? tokens_text(status.holding, ",") : "-");
+    names.cells.push_back(escape_for_terminal(lock->name()));
+    details.cells.push_back(detail(status));
+  }
+  ColumnTable table;
+  for (auto* column : {&states, &kinds, &ages, &tokens, &names}) table.add(std::move(*column));
+  table.set_elastic(table.add(std::move(details)));
+  // Paths are never cut; a line that is too long wraps.
+  const auto room = columns == 0 ? 0 : std::max(columns, table.width(8));
+  return table.lines(room, ascii ? "..." : "…");
+}
+
+std::vector<std::string> plain_own_locks(const OwnLocks& locks) {
+  std::vector<std::string> lines;
+  lines.reserve(locks.size());
+  for (const auto& lock : locks) {
+    const auto status = lock->status();
+    lines.push_back(std::string(state_name(status)) + '\t' +
+                    (status.kind.empty() ? lock->plan().kind : status.kind) + '\t' +
+                    (has_token(status) ? tokens_text(status.holding, ",") : "-") + '\t' +
+                    session_text(status.holding.session) + '\t' +
+                    escape_for_terminal(lock->name()) + '\t' +
+                    escape_for_terminal(fmt::format("{}", fmt::join(status.holding.nodes, " "))));
+  }
+  return lines;
+}
+
+Json own_lock_json(const Lock& lock) {
+  const auto status = lock.status();
+  auto paths = Json::array();
+  for (const auto& path : lock.plan().paths) paths.add(path);
+  auto nodes = Json::array();
+  for (const auto& node : status.holding.nodes) nodes.add(node);
+  auto tokens = Json::array();  // of several locks, in the order of their paths
+  for (const auto token : status.holding.tokens) tokens.add(token);
+  const bool waits = status.stage == LockStage::Waiting && status.place.count > 0;
+  auto json = Json::object();
+  json.set("paths", std::move(paths))
+      .set("kind", status.kind.empty() ? lock.plan().kind : status.kind)
+      .set("state", state_name(status))
+      .set("since_ms", milliseconds_since(since(status)))
+      .set("token", has_token(status) ? Json(status.holding.token) : Json())
+      .set("tokens", std::move(tokens))
+      .set("session", has_token(status) ? Json(session_text(status.holding.session)) : Json())
+      .set("nodes", std::move(nodes))
+      .set("nested", status.nested)
+      .set("asked_to_release", status.revoked)
+      .set("position", waits ? Json(status.place.position) : Json())
+      .set("contenders", waits ? Json(status.place.count) : Json())
+      .set("behind", waits ? Json(status.place.behind) : Json())
+      .set("reason", status.reason.empty() ? Json() : Json(status.reason));
+  return json;
+}
+
+}  // namespace zksh

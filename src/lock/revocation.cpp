@@ -1,0 +1,182 @@
+// Revocation: finding the nodes, writing the word, waiting for the end.
+#include "lock/revocation.h"
+
+#include "base/quoting.h"
+#include "client/node_path.h"
+#include "lock/lock_text.h"
+#include "recipes/lock_queue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+LockQueue queue_of(Context& cx, const std::string& path, const std::vector<std::string>& names) {
+  std::map<std::string, std::int64_t> order;
+  if (order_needs_stats(names))
+    for (const auto& name : names)
+      if (const auto stat = cx.client.exists(join_path(path, name), Watch::none(), cx.stop))
+        order[name] = stat->czxid;
+  return make_lock_queue(names, order);
+}
+
+/// The nodes of one contender: of those that are made for all libraries there are several.
+struct Asked {
+  std::string node;
+  std::vector<std::string> others;
+};
+
+Asked asked_of(const std::string& place, const Contender& contender) {
+  Asked asked{.node = join_path(place, contender.nodes.front().text), .others = {}};
+  for (std::size_t i = 1; i < contender.nodes.size(); ++i)
+    asked.others.push_back(join_path(place, contender.nodes[i].text));
+  return asked;
+}
+
+/// The contender with this node; the others of its nodes are known where they may be listed.
+Asked contender_of(Context& cx, const std::string& path) {
+  Asked asked{.node = path, .others = {}};
+  const std::string place(parent_path(path));
+  cx.client.await_connection(path, cx.stop);
+  const auto listed = cx.client.await(cx.client.start_children(place, Watch::none()), cx.stop);
+  if (listed.code != code::ok) return asked;
+  const auto own = parse_lock_name(base_name(path));
+  for (const auto& name : listed.value.names) {
+    const auto other = parse_lock_name(name);
+    if (other && other->key() == own->key() && name != base_name(path))
+      asked.others.push_back(join_path(place, name));
+  }
+  return asked;
+}
+
+/// Those who hold: the path itself when it is a contender's; else all first ones below it, as
+/// readers hold together; of a semaphore every lease.
+std::vector<Asked> holders(Context& cx, const std::string& path, bool node_only) {
+  const bool is_node = parse_lock_name(base_name(path)).has_value();
+  if (is_node) return {contender_of(cx, path)};
+  if (node_only)
+    throw Error(fmt::format(
+        "{0} is not held by this shell (`locks {0}` shows who holds it, `revoke {0}` asks for it)",
+        as_word(path)));
+  auto place = path;
+  auto names = cx.client.children(path, Watch::none(), cx.stop).names;
+  const bool semaphore = std::ranges::find(names, "leases") != names.end();
+  if (semaphore) {
+    place = join_path(path, "leases");
+    names = cx.client.children(place, Watch::none(), cx.stop).names;
+  }
+  const auto queue = queue_of(cx, place, names);
+  std::vector<Asked> nodes;
+  for (std::size_t i = 0; i < queue.contenders.size(); ++i)
+    if (semaphore || queue.holds(i)) nodes.push_back(asked_of(place, queue.contenders[i]));
+  if (nodes.empty()) throw Error(path + ": nobody holds it");
+  return nodes;
+}
+
+/// Whether the node is gone by the deadline.
+bool await_end(Context& cx, const std::string& node, Clock::time_point deadline) {
+  const auto mailbox = std::make_shared<Guarded<std::deque<Event>>>();
+  while (cx.client.exists(node, Watch::into(mailbox), cx.stop)) {
+    const bool event = cx.client.monitor().wait_until(
+        cx.stop, deadline, [&](const Monitor::Held& held) { return !(*mailbox)(held).empty(); });
+    if (cx.stop.stop_requested()) {
+      cx.client.drop_watches(node, mailbox);
+      throw Cancelled();
+    }
+    if (!event) {
+      cx.client.drop_watches(node, mailbox);
+      return false;
+    }
+    cx.client.monitor().look([&](const Monitor::Held& held) { (*mailbox)(held).clear(); });
+  }
+  // The node was gone before it was asked for: the watch waits for its creation.
+  cx.client.drop_watches(node, mailbox);
+  return true;
+}
+
+/// False: the node has gone meanwhile.
+bool ask(Context& cx, const std::string& node, const RevocationWish& wish) {
+  for (;;) {
+    cx.client.await_connection(node, cx.stop);
+    const auto now = cx.client.await(cx.client.start_get(node, Watch::none()), cx.stop);
+    if (now.code == code::no_node) return false;
+    if (now.code == code::ok && now.value.stat.ephemeral_owner == 0)
+      throw Error(node + " is no contender's node: it is not ephemeral");
+    int result = now.code;
+    const bool writes = result == code::ok;
+    if (writes) {
+      const SetOp op{.path = node, .data = wish.word, .version = now.value.stat.version};
+      result = cx.client.await(cx.client.start_set(op), cx.stop).code;
+    }
+    if (result == code::no_node) return false;
+    if (result == code::bad_version) continue;  // another has asked at the same time
+    // Whether it may be removed is a matter of its parent.
+    if (result == code::no_auth && wish.force) {
+      cx.out.err_line("{} cannot be asked: its data may not be read or written", as_word(node));
+      return true;
+    }
+    if (result != code::ok) throw ZkError(result, node, writes);
+    if (asks_for_release(now.value.data)) {
+      cx.out.err_line("asked once more, as before, to release {}", as_word(node));
+      return true;
+    }
+    const auto owner = owner_in_line(now.value.data.value_or(""));
+    cx.out.err_line("asked {} to release {}", owner.empty() ? "its owner" : owner, as_word(node));
+    return true;
+  }
+}
+
+/// All of its nodes: one that is left would keep the others waiting.
+void take_away(Context& cx, const Asked& asked) {
+  auto nodes = asked.others;
+  nodes.push_back(asked.node);
+  bool removed = false;
+  for (const auto& node : nodes) {
+    cx.client.await_connection(node, cx.stop);
+    const RemoveOp op{.path = node};
+    const int result = cx.client.await(cx.client.start_remove(op), cx.stop).code;
+    if (result != code::ok && result != code::no_node) throw ZkError(result, node, true);
+    removed = removed || result == code::ok;
+  }
+  if (removed)
+    cx.out.err_line("removed {}: its owner may believe that it holds the lock until it looks",
+                    as_word(asked.node));
+  else
+    cx.out.err_line("released {}", as_word(asked.node));
+}
+
+}  // namespace
+
+int ask_holder(Context& cx, const std::string& path, const RevocationWish& wish) {
+  const bool is_node = parse_lock_name(base_name(path)).has_value();
+  std::vector<Asked> asked;
+  for (auto& one : holders(cx, path, wish.node_only)) {
+    if (ask(cx, one.node, wish)) {
+      asked.push_back(std::move(one));
+      continue;
+    }
+    if (is_node) throw ZkError(code::no_node, path);
+    cx.out.err_line("released {}", as_word(one.node));
+  }
+  if (wish.patience.count() == 0 && !wish.force) return status::ok;
+  const auto deadline = Clock::now() + wish.patience;
+  int result = status::ok;
+  for (const auto& one : asked) {
+    const auto& node = one.node;
+    if (await_end(cx, node, deadline)) {
+      cx.out.err_line("released {}", as_word(node));
+    } else if (wish.force) {
+      take_away(cx, one);
+    } else {
+      cx.out.err_line("{} is not released yet; `revoke --force {}` removes it", as_word(node),
+                      as_word(node));
+      result = status::failure;
+    }
+  }
+  return result;
+}
+
+}  // namespace zksh

@@ -1,0 +1,28 @@
+// AclArgument: an ACL as create and setAcl take it on their command lines.
+#include "node/acl_argument.h"
+
+#include "client/acl_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace zksh {
+
+Acl acl_argument(Context& cx, const std::string& text) {
+  auto parsed = parse_acl(text);
+  // What is left of it may shut everybody out of the node, its owner too.
+  if (cx.input != Input::Pipe && !parsed.complaints.empty())
+    throw Error(fmt::format("{}; nothing was written (an entry is scheme:id:perms, the perms are "
+                            "letters of cdrwa)",
+                            fmt::join(parsed.complaints, "; ")),
+                status::not_authorised);
+  for (const auto& complaint : parsed.complaints)
+    cx.out.err_line("{}", cx.out.shown_in_error(complaint));
+  return std::move(parsed.acl);
+}
+
+void refuse_empty(const Acl& acl) {
+  if (acl.empty()) throw ZkError(code::invalid_acl, "null");
+}
+
+}  // namespace zksh

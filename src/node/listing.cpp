@@ -1,0 +1,100 @@
+// Listing: what ls, ls2, stat and get print alike.
+#include "node/listing.h"
+
+#include "base/time_text.h"
+#include "client/persistent_watches.h"
+#include "client/stat_text.h"
+#include "ensemble/server_words.h"
+#include "node/node_json.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace zksh {
+
+void tell_deprecated(Context& cx, std::string_view old_form, std::string_view new_form) {
+  cx.out.err_line("'{}' has been deprecated. Please use '{}' instead.", old_form, new_form);
+}
+
+NodeWords node_words(Context& cx, const std::vector<std::string>& words,
+                     const std::function<bool(const std::string&)>& is_legacy,
+                     const DeprecatedForm* forms) {
+  const bool piped = cx.input == Input::Pipe;
+  if (words.size() < 2 || (!piped && (words.size() > 2 || !is_legacy(words[1]))))
+    return {.paths = cx.resolve_all(words)};
+  if (forms) tell_deprecated(cx, forms->old_form, forms->new_form);
+  return {.paths = cx.resolve_all({words.front()}), .legacy = words[1]};
+}
+
+bool means_watch(const std::string& word) {
+  return word == "watch" || word == "true" || word == "1";
+}
+
+void Headings::print(const std::string& path) {
+  if (!wanted_) return;
+  if (!std::exchange(first_, false)) cx_.out.line("");
+  cx_.out.line("{}:", cx_.out.shown(path));
+}
+
+namespace {
+
+void print_children_json(Context& cx, const std::string& path, const Children& children,
+                         bool with_stat) {
+  auto names = Json::array();
+  for (const auto& name : children.names) names.add(name);
+  auto json = path_json(path);
+  json.set("children", std::move(names));
+  if (with_stat) json.set("stat", stat_json(children.stat));
+  print_json(cx, json);
+}
+
+}  // namespace
+
+void print_children(Context& cx, const std::string& path, Children children, ListingForm form) {
+  auto& names = children.names;
+  std::ranges::sort(names);
+  if (cx.out.json()) return print_children_json(cx, path, children, form.with_stat);
+  std::string text;
+  for (const auto& name : names) {
+    if (!cx.out.plain() && !text.empty()) text += ", ";
+    text += cx.out.shown(form.with_paths && cx.out.plain() ? join_path(path, name) : name);
+    if (cx.out.plain()) text += '\n';
+  }
+  cx.out.out(cx.out.plain() ? text : '[' + text + "]\n");
+  if (form.with_stat) print_stat(cx, children.stat, form.human);
+}
+
+Sent start_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form) {
+  cx.client.await_connection(path, cx.stop);
+  const auto pending = cx.client.start_children(path, watch);
+  return {path, pending, [&cx, path, form, pending] {
+            print_children(cx, path, cx.client.answer_of(pending, path, cx.stop), form);
+            return status::ok;
+          }};
+}
+
+namespace {
+
+/// What can be known of the session of an ephemeral.
+std::string owner_of(Context& cx, const Stat& stat) {
+  if (stat.ephemeral_owner == 0) return "";
+  if (stat.ephemeral_owner == cx.client.session_id()) return "this session";
+  const auto account = ServerWords(cx.client.server()).ask({.sessions = true});
+  const auto address = account.addresses.find(stat.ephemeral_owner);
+  if (address != account.addresses.end()) return "client " + cx.out.shown(address->second);
+  if (!account.sessions) return "";
+  return account.sessions->contains(stat.ephemeral_owner) ? "of a client that is not connected now"
+                                                          : "a session that is over";
+}
+
+}  // namespace
+
+void print_stat(Context& cx, const Stat& stat, bool human) {
+  // The event of a write comes before its answer, as the server sends them.
+  cx.watches.settle(std::chrono::milliseconds(300), cx.stop);
+  cx.out.out(stat_lines(
+      stat, human ? human_notes(stat, wall_clock_now(), owner_of(cx, stat)) : StatNotes()));
+}
+
+}  // namespace zksh

@@ -1,0 +1,76 @@
+// Listing: what ls, ls2, stat and get print alike.
+#pragma once
+
+#include "node/each_node.h"
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zksh {
+
+/// zkCli's notice about a positional form of version 3.4, on stderr.
+void tell_deprecated(Context& cx, std::string_view old_form, std::string_view new_form);
+/// A positional form of version 3.4, and what to write instead.
+struct DeprecatedForm {
+  std::string_view old_form;
+  std::string_view new_form;
+};
+/// The nodes that a command was given, and the last word of a positional form of version 3.4.
+struct NodeWords {
+  std::vector<std::string> paths;  ///< resolved
+  std::optional<std::string> legacy{};
+};
+/// Of a command that takes several nodes where zkCli 3.4 took a node and a word. On piped input the
+/// second word is always that word, and what follows is ignored, as zkCli does it; elsewhere the
+/// second of two is, when `is_legacy` says so.
+/// Tells of a positional form of version 3.4, before the node is looked at, unless `forms` is null.
+NodeWords node_words(Context& cx, const std::vector<std::string>& words,
+                     const std::function<bool(const std::string&)>& is_legacy,
+                     const DeprecatedForm* forms);
+/// Whether a word is what people wrote for "set a watch": watch, true or 1.
+bool means_watch(const std::string& word);
+/// The headings between what is printed of several nodes: in zkCli's format each has its path and a
+/// colon above it, and a blank line is between them.
+class Headings {
+ public:
+  Headings(Context& cx, std::size_t nodes)
+      : cx_(cx), wanted_(nodes > 1 && !cx.out.plain() && !cx.out.json()) {}
+  void print(const std::string& path);
+
+ private:
+  Context& cx_;
+  bool wanted_;
+  bool first_ = true;
+};
+/// For each node `print(path, read(path))`, under headings. One that cannot be read is told, and
+/// the others go on; returns as each_node.
+template <class Read, class Print>
+int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Print print) {
+  Headings headings(cx, paths.size());
+  return each_node(cx, paths, [&](const std::string& path) {
+    const auto value = read(path);
+    headings.print(path);
+    print(path, value);
+    return status::ok;
+  });
+}
+
+/// The children of a node, sorted: `[a, b]`, or one a line in plain output, with the node's path
+/// before each if wanted; the Stat below if wanted.
+struct ListingForm {
+  bool with_stat = false;
+  bool with_paths = false;
+  bool human = false;  ///< of the Stat
+};
+void print_children(Context& cx, const std::string& path, Children children, ListingForm form);
+/// The same of one node, in halves.
+Sent start_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form);
+/// `human`: with ages and what else people would have to work out; may ask the servers who the
+/// owner of an ephemeral is, for a third of a second.
+void print_stat(Context& cx, const Stat& stat, bool human = false);
+
+}  // namespace zksh

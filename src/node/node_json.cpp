@@ -1,0 +1,58 @@
+// Node JSON: what commands say of a node with -o json.
+#include "node/node_json.h"
+
+#include "base/id_text.h"
+#include "client/acl_text.h"
+
+#include <utility>
+
+namespace zksh {
+namespace {
+
+std::string public_id(const AclEntry& entry) {
+  const bool hashed = entry.scheme == "digest" && entry.id.find(':') != std::string::npos;
+  return hashed ? entry.id.substr(0, entry.id.find(':')) + ":x" : entry.id;
+}
+
+}  // namespace
+
+Json path_json(const std::string& path) {
+  auto json = Json::object();
+  json.set("path", path);
+  return json;
+}
+
+Json stat_json(const Stat& stat) {
+  auto json = Json::object();
+  json.set("czxid", zxid_text(stat.czxid))
+      .set("mzxid", zxid_text(stat.mzxid))
+      .set("pzxid", zxid_text(stat.pzxid))
+      .set("ctime", stat.ctime)
+      .set("mtime", stat.mtime)
+      .set("version", stat.version)
+      .set("cversion", stat.cversion)
+      .set("aversion", stat.aversion)
+      .set("ephemeralOwner",
+           stat.ephemeral_owner == 0 ? Json() : Json(zxid_text(stat.ephemeral_owner)))
+      .set("dataLength", stat.data_length)
+      .set("numChildren", stat.num_children);
+  return json;
+}
+
+Json data_json(const Data& data) { return {data}; }
+
+Json acl_json(const Acl& acl) {
+  auto list = Json::array();
+  for (const auto& entry : acl) {
+    auto json = Json::object();
+    json.set("scheme", entry.scheme)
+        .set("id", public_id(entry))
+        .set("perms", perm_letters(entry.perms));
+    list.add(std::move(json));
+  }
+  return list;
+}
+
+void print_json(Context& cx, const Json& json) { cx.out.out(json.text() + '\n'); }
+
+}  // namespace zksh

@@ -1,0 +1,114 @@
+// NodeWait: until a node is as somebody wants it to be.
+#include "node/node_wait.h"
+
+#include "client/patient_connection.h"
+#include "command/options.h"
+
+#include <fmt/core.h>
+
+#include <limits>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+/// Asks for what is wanted of a node that exists; no_node leaves no watch.
+int look_at_node(Client& client, const std::string& path, NodeWish::LooksAt what,
+                 const Watch& watch, NodeState& state, const std::stop_token& stop) {
+  if (what == NodeWish::LooksAt::Value) {
+    auto node = client.await(client.start_get(path, watch), stop);
+    if (node.code == code::ok)
+      state = {.stat = node.value.stat, .value = std::move(node.value.data)};
+    return node.code;
+  }
+  const auto children = client.await(client.start_children(path, watch), stop);
+  if (children.code == code::ok) state = {.stat = children.value.stat};
+  return children.code;
+}
+
+/// Returns the outcome's code: ok also when there is no such node. A watch is left in any case.
+int look(Client& client, const std::string& path, NodeWish::LooksAt what, const Watch& watch,
+         NodeState& state, const std::stop_token& stop) {
+  for (;;) {
+    state = {};
+    if (what != NodeWish::LooksAt::Existence) {
+      const int result = look_at_node(client, path, what, watch, state, stop);
+      if (result != code::no_node) return result;
+    }
+    const auto stat = client.await(client.start_exists(path, watch), stop);
+    if (stat.code == code::no_node) return code::ok;
+    if (stat.code != code::ok) return stat.code;
+    if (what == NodeWish::LooksAt::Existence) {
+      state.stat = stat.value;
+      return code::ok;
+    }
+    // It was created a moment ago.
+  }
+}
+
+/// However the wait ends, nobody hears of its watches any more.
+class WatchesForgotten {
+ public:
+  WatchesForgotten(Client& client, const std::string& path, const Mailbox& mailbox)
+      : client_(client), path_(path), mailbox_(mailbox) {}
+  WatchesForgotten(const WatchesForgotten&) = delete;
+  WatchesForgotten& operator=(const WatchesForgotten&) = delete;
+  ~WatchesForgotten() { client_.forget_watches(path_, mailbox_); }
+
+ private:
+  Client& client_;
+  const std::string& path_;
+  const Mailbox& mailbox_;
+};
+
+}  // namespace
+
+ChildCount::ChildCount(std::string_view text, std::string_view what) {
+  constexpr auto any = std::numeric_limits<std::int64_t>::max();
+  auto digits = text;
+  const bool at_least = digits.starts_with(">=") || digits.ends_with('+');
+  const bool at_most = digits.starts_with("<=");
+  const bool more = !at_least && digits.starts_with('>');
+  const bool less = !at_most && digits.starts_with('<');
+  if (digits.ends_with('+'))
+    digits.remove_suffix(1);
+  else
+    digits.remove_prefix(at_least || at_most ? 2 : more || less ? 1 : 0);
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos)
+    throw ValueError(fmt::format(
+        "{}: \"{}\" is no number of children such as 3, 3+, >=3, <=3, >3 or <3", what, text));
+  const auto number = parse_number(digits, what, 0, std::numeric_limits<std::int32_t>::max());
+  least_ = at_most || less ? 0 : number + (more ? 1 : 0);
+  most_ = at_least || more ? any : number - (less ? 1 : 0);
+}
+
+void await_node(Client& client, const std::string& path, const NodeWish& wish, NodeState& seen,
+                const std::stop_token& stop) {
+  const Mailbox mailbox = std::make_shared<Guarded<std::deque<Event>>>();
+  client.await_connection(path, stop);
+  const WatchesForgotten forgotten(client, path, mailbox);
+  auto& monitor = client.monitor();
+  for (;;) {
+    const auto session = monitor.look([&](const Monitor::Held& held) {
+      (*mailbox)(held).clear();
+      return client.session_id(held);
+    });
+    NodeState now;
+    const int result = look(client, path, wish.looks_at, Watch::into(mailbox), now, stop);
+    if (result != code::ok && !is_connection_trouble(result)) throw ZkError(result, path);
+    if (result == code::ok) {
+      seen = std::move(now);
+      seen.known = true;
+      if (wish.holds(seen)) return;
+      const bool news = monitor.wait(stop, [&](const Monitor::Held& held) {
+        const auto state = client.state(held);
+        return !(*mailbox)(held).empty() || client.session_id(held) != session ||
+               !is_connected(state);
+      });
+      if (!news) throw Cancelled();
+    }
+    await_connection_patiently(client, path, stop);
+  }
+}
+
+}  // namespace zksh

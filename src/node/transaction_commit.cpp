@@ -1,0 +1,187 @@
+// TransactionCommit: a transaction sent, and what came of each of its operations told.
+#include "node/transaction_commit.h"
+
+#include "node/node_json.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace zksh {
+namespace {
+
+/// Of a longer one only the operation that failed is told.
+constexpr std::size_t most_listed = 20;
+
+std::string_view verb_of(const Op& op) {
+  if (std::holds_alternative<CreateOp>(op)) return "create";
+  if (std::holds_alternative<RemoveOp>(op)) return "delete";
+  return std::holds_alternative<SetOp>(op) ? "set" : "check";
+}
+
+const std::string& path_of(const Op& op) {
+  return std::visit([](const auto& one) -> const std::string& { return one.path; }, op);
+}
+
+std::size_t text_size(const std::string& text) { return sizeof(std::int32_t) + text.size(); }
+std::size_t data_size(const Data& data) { return text_size(data.value_or("")); }
+
+/// Its bytes in the request (jute's encoding of MultiHeader and the operation's own record).
+std::size_t request_size(const Op& op) {
+  constexpr std::size_t header = 9;
+  constexpr std::size_t number = 4;
+  const auto size = header + text_size(path_of(op)) + number;
+  if (const auto* set = std::get_if<SetOp>(&op)) return size + data_size(set->data);
+  const auto* create = std::get_if<CreateOp>(&op);
+  if (!create) return size;
+  std::size_t acl = number;
+  for (const auto& entry : create->acl)
+    acl += number + text_size(entry.scheme) + text_size(entry.id);
+  return size + data_size(create->data) + acl;
+}
+
+std::vector<Op> operations_of(const std::vector<PlannedOp>& plan) {
+  std::vector<Op> all;
+  all.reserve(plan.size());
+  for (const auto& planned : plan) all.push_back(planned.op);
+  return all;
+}
+
+template <class T>
+OpResult result_of(const Outcome<T>& outcome) {
+  return {.code = outcome.code, .path = {}, .stat = {}};
+}
+
+/// The code that an operation would have, found out without sending it.
+OpResult rehearsed(Context& cx, const Op& op) {
+  if (const auto* create = std::get_if<CreateOp>(&op))
+    return result_of(cx.client.await(cx.client.start_create(*create), cx.stop));
+  if (const auto* remove = std::get_if<RemoveOp>(&op))
+    return result_of(cx.client.await(cx.client.start_remove(*remove), cx.stop));
+  if (const auto* set = std::get_if<SetOp>(&op))
+    return result_of(cx.client.await(cx.client.start_set(*set), cx.stop));
+  const auto& check = std::get<CheckOp>(op);
+  const auto node = cx.client.await(cx.client.start_exists(check.path, Watch::none()), cx.stop);
+  auto result = result_of(node);
+  if (node.code == code::ok && check.version != -1 && check.version != node.value.version)
+    result.code = code::bad_version;
+  return result;
+}
+
+Outcome<std::vector<OpResult>> rehearse(Context& cx, const std::vector<Op>& ops) {
+  cx.client.await_connection(path_of(ops.front()), cx.stop);
+  Outcome<std::vector<OpResult>> all;
+  all.value.resize(ops.size());
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    all.value[i] = rehearsed(cx, ops[i]);
+    all.code = all.value[i].code;
+    if (all.code != code::ok) break;
+  }
+  return all;
+}
+
+void print_json_result(Context& cx, const Op& op, const OpResult& result) {
+  auto json = Json::object();
+  json.set("op", verb_of(op)).set("applied", true);
+  json.set("path", std::holds_alternative<CreateOp>(op) ? result.path : path_of(op));
+  if (std::holds_alternative<SetOp>(op)) json.set("stat", stat_json(result.stat));
+  print_json(cx, json);
+}
+
+void print_result(Context& cx, const Op& op, const OpResult& result) {
+  if (cx.out.json()) return print_json_result(cx, op, result);
+  const auto path = cx.out.shown(std::holds_alternative<CreateOp>(op) ? result.path : path_of(op));
+  if (cx.out.plain())
+    cx.out.line("{}", path);
+  else if (std::holds_alternative<CreateOp>(op))
+    cx.out.line("Created {}", path);
+  else if (std::holds_alternative<RemoveOp>(op))
+    cx.out.line("Deleted {}", path);
+  else if (std::holds_alternative<SetOp>(op))
+    cx.out.line("Set {} (version {})", path, result.stat.version);
+  else
+    cx.out.line("Checked {}", path);
+}
+
+/// What failed is the first error: of those behind it the servers say that they were not tried.
+std::optional<std::size_t> first_failure(const Outcome<std::vector<OpResult>>& outcome) {
+  // These are the whole request's, and the C client gives them to every operation.
+  constexpr std::array of_all{code::connection_loss, code::operation_timeout, code::request_timeout,
+                              code::session_expired, code::invalid_state,     code::closing};
+  const auto& results = outcome.value;
+  if (!outcome.culprit.empty() || std::ranges::find(of_all, outcome.code) != of_all.end())
+    return std::nullopt;
+  const auto failed = std::ranges::find_if(
+      results, [](int code) { return code != code::ok && code != code::runtime_inconsistency; },
+      &OpResult::code);
+  if (failed == results.end()) return std::nullopt;
+  return static_cast<std::size_t>(failed - results.begin());
+}
+
+void list_failure(Context& cx, const std::vector<PlannedOp>& plan, std::size_t failed, int code) {
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const auto& planned = plan[i];
+    if (cx.out.json()) {
+      auto json = Json::object();
+      json.set("op", verb_of(planned.op)).set("applied", false).set("path", path_of(planned.op));
+      json.set("error", i == failed ? Json(error_text(code, path_of(planned.op))) : Json());
+      print_json(cx, json);
+    } else if (plan.size() <= most_listed || i == failed) {
+      cx.out.err_line("  {}. {}{}: {}", i + 1, planned.place.empty() ? "" : planned.place + ": ",
+                      cx.out.shown_in_error(planned.line), i == failed ? "failed" : "not applied");
+    }
+  }
+}
+
+/// Why the whole request failed, where that is not the matter of one operation.
+[[noreturn]] void refuse(const Outcome<std::vector<OpResult>>& outcome,
+                         const std::vector<Op>& ops) {
+  if (!outcome.culprit.empty()) throw ZkError(outcome.code, outcome.culprit, true);
+  const ZkError error(outcome.code, path_of(ops.front()), true);
+  if (!error.outcome_unknown()) throw ZkError(error);
+  std::size_t bytes = 0;
+  for (const auto& op : ops) bytes += request_size(op);
+  if (bytes > usual_request_limit)
+    throw Error(
+        fmt::format("{}; look at {} before trying again, with smaller parts",
+                    too_large_text(fmt::format("a transaction of {} bytes was sent", bytes)),
+                    path_of(ops.front())),
+        status::server_refused);
+  throw Error(fmt::format("the connection was lost before the answer came: either all {} "
+                          "operations were applied, or none",
+                          ops.size()),
+              status::outcome_unknown);
+}
+
+}  // namespace
+
+int commit(Context& cx, const std::vector<PlannedOp>& plan) {
+  if (plan.empty()) {
+    cx.out.err_line("the transaction is empty: nothing was sent");
+    return status::ok;
+  }
+  const auto ops = operations_of(plan);
+  const auto outcome = cx.rehearsal ? rehearse(cx, ops) : cx.client.try_multi(ops, cx.stop);
+  if (outcome.code == code::ok) {
+    for (std::size_t i = 0; i < ops.size(); ++i) print_result(cx, ops[i], outcome.value[i]);
+    return status::ok;
+  }
+  const auto failed = first_failure(outcome);
+  if (!failed) refuse(outcome, ops);
+  const ZkError failure(outcome.value[*failed].code, path_of(ops[*failed]), true);
+  list_failure(cx, plan, *failed, failure.code());
+  if (cx.out.json()) throw ZkError(failure);
+  throw Error(fmt::format("operation {} of {} {}: {}", *failed + 1, ops.size(),
+                          cx.rehearsal ? "would fail, and none would be applied"
+                                       : "failed, and none was applied",
+                          failure.what()),
+              failure.exit_status());
+}
+
+}  // namespace zksh

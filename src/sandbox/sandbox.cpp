@@ -1,0 +1,276 @@
+// Private throw-away servers: starting them, seeing what they do, making them fail.
+#include "sandbox/sandbox.h"
+
+#include "base/error.h"
+#include "client/four_letter_word.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <deque>
+#include <fcntl.h>
+#include <fstream>
+#include <numeric>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto start_limit = 60s;
+constexpr auto answer_limit = 500ms;
+/// How often a starting server is asked whether it serves.
+constexpr auto question_interval = 10ms;
+
+std::size_t checked_count(int servers) {
+  if (servers == 1 || servers == 3 || servers == 5) return static_cast<std::size_t>(servers);
+  throw UsageError(fmt::format("a sandbox has 1, 3 or 5 servers, not {}", servers));
+}
+
+}  // namespace
+
+Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,
+                 const std::stop_token& stop)
+    : monitor_(monitor),
+      ports_(checked_count(servers)),
+      java_(find_server_program()),
+      config_(std::move(config)),
+      directory_(monitor, "zksh-sandbox") {
+  const auto begin = Clock::now();
+  std::vector<std::size_t> all(ports_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+
+  // A port may be taken between its choice and its use.
+  for (int tries = 3;; --tries) {
+    choose_ports();
+    Processes processes;
+    for (const std::size_t i : all) {
+      write_server_files(server_directory(i), i + 1, ports_, config_);
+      processes.push_back(launch(i));
+    }
+    monitor_.change([&](const Monitor::Held& held) { processes_(held).swap(processes); });
+    processes.clear();  // those of the try before, outside of the Monitor
+    const auto failure = await_serving(all, stop);
+    if (!failure) break;
+    if (tries == 1 || !port_was_taken()) throw Error(*failure);
+  }
+  start_time_ = std::chrono::round<std::chrono::milliseconds>(Clock::now() - begin);
+}
+
+Sandbox::~Sandbox() {
+  // All at once; each is waited for when its Process is destroyed.
+  monitor_.look([this](const Monitor::Held& held) {
+    for (const auto& process : processes_(held)) {
+      if (process != nullptr && !process->status(held)) process->signal(SIGKILL);
+    }
+  });
+}
+
+void Sandbox::choose_ports() {
+  constexpr std::size_t kinds = 3;
+  const std::vector<int> ports = free_ports(kinds * ports_.size());
+  connect_string_.clear();
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    ports_[i] = {ports[kinds * i], ports[kinds * i + 1], ports[kinds * i + 2]};
+    connect_string_ += fmt::format("{}127.0.0.1:{}", i == 0 ? "" : ",", ports_[i].client);
+  }
+}
+
+std::filesystem::path Sandbox::server_directory(std::size_t i) const {
+  return directory() / fmt::format("server-{}", i + 1);
+}
+
+std::shared_ptr<Process> Sandbox::launch(std::size_t i) const {
+  const auto log_path = server_directory(i) / "log";
+  const Fd log(open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!log) throw Error(fmt::format("cannot write {}: {}", log_path.string(), strerror(errno)));
+  Program program = server_program(java_, server_directory(i), log.get());
+  program.redirections.push_back({STDIN_FILENO, null.get()});
+  return std::make_shared<Process>(monitor_, directory_.guarded(std::move(program)));
+}
+
+/// Those of the servers that do not serve yet. One that serves nobody for want of a quorum counts
+/// as done when it answers.
+std::vector<std::size_t> Sandbox::not_serving(const std::vector<std::size_t>& which) const {
+  std::vector<int> ports;
+  ports.reserve(which.size());
+  for (const std::size_t i : which) ports.push_back(ports_[i].client);
+  const auto answers = ask_servers(ports, "conf", Clock::now() + answer_limit);
+  const bool quorum = quorum_runs();
+  std::vector<std::size_t> rest;
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    // Somebody else's server may have taken the port, hence not any answer will do.
+    const auto own = directory().filename() / server_directory(which[k]).filename() / "";
+    const bool serves = answer_field(answers[k], "dataDir").find(own) != std::string::npos;
+    if (!serves && (quorum || answers[k].empty())) rest.push_back(which[k]);
+  }
+  return rest;
+}
+
+/// Waits until the servers serve; else the reason why one does not.
+std::optional<std::string> Sandbox::await_serving(std::vector<std::size_t> which,
+                                                  const std::stop_token& stop) const {
+  const auto deadline = Clock::now() + start_limit;
+  for (;;) {
+    which = not_serving(which);
+    if (which.empty()) return {};
+    if (Clock::now() >= deadline) return why_not(which.front(), {});
+
+    std::size_t ended = 0;
+    std::optional<int> status;
+    const auto one_ended = [&](const Monitor::Held& held) {
+      return std::ranges::any_of(which, [&](std::size_t i) {
+        const auto& process = processes_(held)[i];
+        ended = i;
+        status = process != nullptr ? process->status(held) : status::signal_base + SIGKILL;
+        return status.has_value();
+      });
+    };
+    if (monitor_.wait_until(stop, Clock::now() + question_interval, one_ended))
+      return why_not(ended, status);
+    if (stop.stop_requested()) throw Cancelled();
+  }
+}
+
+std::string Sandbox::why_not(std::size_t i, std::optional<int> status) const {
+  const std::string what = status ? fmt::format("ended with status {} before it served", *status)
+                                  : fmt::format("does not serve after {} s", start_limit / 1s);
+  return fmt::format("server {} of the sandbox {}; the end of its log:\n{}", i + 1, what,
+                     log_tail(i));
+}
+
+std::string Sandbox::log_tail(std::size_t i) const {
+  constexpr std::size_t lines = 15;
+  std::deque<std::string> tail;
+  std::ifstream log(server_directory(i) / "log");
+  for (std::string line; std::getline(log, line);) {
+    if (line.starts_with("\tat ")) continue;  // of a stack trace, its first line says enough
+    tail.push_back("  " + line + '\n');
+    if (tail.size() > lines) tail.pop_front();
+  }
+  std::string text;
+  for (const std::string& line : tail) text += line;
+  if (text.empty()) return "  (empty)";
+  text.pop_back();
+  return text;
+}
+
+bool Sandbox::port_was_taken() const {
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    std::ifstream log(server_directory(i) / "log");
+    for (std::string line; std::getline(log, line);) {
+      if (line.find("Address already in use") != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
+bool Sandbox::quorum_runs() const {
+  return monitor_.look([this](const Monitor::Held& held) {
+    const auto runs = std::ranges::count_if(processes_(held), [&](const auto& process) {
+      return process != nullptr && !process->status(held) && !process->stopped(held);
+    });
+    return 2 * runs > std::ssize(ports_);
+  });
+}
+
+std::size_t Sandbox::index(int number) const {
+  if (number < 1 || number > size())
+    throw UsageError(size() == 1
+                         ? fmt::format("there is no server {}, only server 1", number)
+                         : fmt::format("there is no server {}, only 1 to {}", number, size()));
+  return static_cast<std::size_t>(number - 1);
+}
+
+std::shared_ptr<Process> Sandbox::running(int number) const {
+  const std::size_t i = index(number);
+  auto process = monitor_.look([&](const Monitor::Held& held) {
+    const auto& it = processes_(held)[i];
+    return it != nullptr && !it->status(held) ? it : nullptr;
+  });
+  if (process == nullptr) throw Error(fmt::format("server {} is stopped", number));
+  return process;
+}
+
+pid_t Sandbox::pid(int number) const { return running(number)->pid(); }
+
+std::vector<Sandbox::Server> Sandbox::status() const {
+  std::vector<Server> servers;
+  std::vector<int> ports;
+  std::vector<std::size_t> asked;
+  monitor_.look([&](const Monitor::Held& held) {
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      const auto& process = processes_(held)[i];
+      Server server{.number = static_cast<int>(i + 1),
+                    .address = fmt::format("127.0.0.1:{}", ports_[i].client),
+                    .state = State::Stopped,
+                    .role = {}};
+      if (process != nullptr && !process->status(held))
+        server.state = process->stopped(held) ? State::Frozen : State::Starting;
+      servers.push_back(server);
+      if (server.state != State::Starting) continue;
+      ports.push_back(ports_[i].client);
+      asked.push_back(i);
+    }
+  });
+  const auto answers = ask_servers(ports, "srvr", Clock::now() + answer_limit);
+  for (std::size_t k = 0; k < asked.size(); ++k) {
+    Server& server = servers[asked[k]];
+    server.role = answer_field(answers[k], "Mode");
+    if (!server.role.empty()) {
+      server.state = State::Serving;
+    } else if (!answers[k].empty()) {
+      server.state = State::NoQuorum;
+    }
+  }
+  return servers;
+}
+
+void Sandbox::stop(int number) {
+  auto process = running(number);
+  process->signal(SIGKILL);
+  process->wait();
+  monitor_.change([&](const Monitor::Held& held) {
+    auto& slot = processes_(held)[index(number)];
+    if (slot == process) slot.reset();
+  });
+}
+
+void Sandbox::start(int number, const std::stop_token& stop) {
+  const std::size_t i = index(number);
+  const auto check_stopped = [&](const Monitor::Held& held) {
+    const auto& process = processes_(held)[i];
+    if (process == nullptr || process->status(held)) return;
+    throw Error(process->stopped(held) ? fmt::format("server {} is frozen, not stopped", number)
+                                       : fmt::format("server {} runs already", number));
+  };
+  monitor_.look(check_stopped);
+  auto process = launch(i);
+  monitor_.change([&](const Monitor::Held& held) {
+    check_stopped(held);  // again: another thread may have been faster
+    process.swap(processes_(held)[i]);
+  });
+  process.reset();
+  if (const auto failure = await_serving({i}, stop)) throw Error(*failure);
+}
+
+void Sandbox::freeze(int number) {
+  const auto process = running(number);
+  process->signal(SIGSTOP);
+  monitor_.wait({}, [&](const Monitor::Held& held) {
+    return process->stopped(held) || process->status(held);
+  });
+}
+
+void Sandbox::thaw(int number) {
+  const auto process = running(number);
+  process->signal(SIGCONT);
+  monitor_.wait({}, [&](const Monitor::Held& held) {
+    return !process->stopped(held) || process->status(held);
+  });
+}
+
+}  // namespace zksh

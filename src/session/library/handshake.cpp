@@ -1,0 +1,100 @@
+// Handshake: the C client's TLS connections begin, with the server's name looked at and an end in
+// time.
+#include "session/library/tls.h"
+#include "session/library/tls_bytes.h"
+#include "session/library/tls_calls.h"
+#include "session/library/tls_connection.h"
+#include "session/session_library.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <string_view>
+
+namespace zksh {
+namespace {
+
+/// A server that takes longer than this for one handshake does not talk TLS.
+constexpr std::chrono::seconds longest_handshake{5};
+
+std::atomic<unsigned> hang_ups{0};
+
+bool is_for(X509* certificate, const std::string& host) {
+  return is_certificate_address(host)
+             ? X509_check_ip_asc(certificate, host.c_str(), 0) == 1
+             : X509_check_host(certificate, host.c_str(), 0, 0, nullptr) == 1;
+}
+
+/// The first names in a certificate. They are an impostor's perhaps: no byte reaches a terminal.
+std::string names_in(X509* certificate) {
+  constexpr int most = 5;
+  std::string text;
+  auto* const names = static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
+  for (int i = 0; i < std::min(sk_GENERAL_NAME_num(names), most); ++i) {
+    const auto* const name = sk_GENERAL_NAME_value(names, i);
+    if (name->type != GEN_DNS) continue;
+    const std::string_view bytes(
+        reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName)),
+        static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName)));
+    if (!text.empty()) text += ", ";
+    for (const char byte : bytes.substr(0, 255)) text += byte > ' ' && byte < 0x7f ? byte : '?';
+  }
+  GENERAL_NAMES_free(names);
+  return text;
+}
+
+/// Why the server is not the one that is meant; empty: it is.
+std::string wrong_name(SSL* ssl, const TlsConnection& connection) {
+  if (!tls()->settings().verify_name) return {};
+  X509* const certificate = SSL_get0_peer_certificate(ssl);
+  if (certificate == nullptr) return "TLS: the server shows no certificate";
+  std::string wanted;
+  for (const auto& server : connection.servers) {
+    if (is_for(certificate, server.host)) return {};
+    wanted += (wanted.empty() ? "" : " or ") + server.host;
+  }
+  const auto names = names_in(certificate);
+  return fmt::format("TLS: the server's certificate is not for {}{}",
+                     wanted.empty() ? connection.address : wanted,
+                     names.empty() ? "" : fmt::format(", but for {}", names));
+}
+
+}  // namespace
+
+void hang_up_handshakes() { ++hang_ups; }
+
+}  // namespace zksh
+
+using namespace zksh;
+
+SSL_CTX* zksh_tls_context() {
+  SSL_CTX* const context = tls()->context();
+  SSL_CTX_up_ref(context);
+  return context;
+}
+
+int zksh_tls_connect(SSL* ssl) {
+  auto& connection = tls_connection(ssl);
+  if (!connection.hang_ups_before) connection.hang_ups_before = hang_ups.load();
+  forget_unread_bytes();
+  ERR_clear_error();
+  const int result = SSL_connect(ssl);
+  if (result == 1) {
+    const auto wrong = wrong_name(ssl, connection);
+    return wrong.empty() ? result : tls_failed(connection, wrong);
+  }
+  const int kind = SSL_get_error(ssl, result);
+  if (kind != SSL_ERROR_WANT_READ && kind != SSL_ERROR_WANT_WRITE)
+    return tls_failed(connection, tls_failure_text(ssl), !was_left());
+  if (Clock::now() - connection.begun > longest_handshake)
+    return tls_failed(connection,
+                      "TLS: the server does not answer the handshake; is this its TLS "
+                      "port?");
+  if (connection.hang_ups_before != hang_ups) ERR_raise(ERR_LIB_USER, ERR_R_OPERATION_FAIL);
+  return result;
+}

@@ -1,0 +1,16 @@
+// SASL: sessions that authenticate themselves through Cyrus SASL.
+#pragma once
+
+#include "session/session_opening.h"
+
+namespace zksh {
+
+/// Keeps what the mechanism will ask for. Once, before any session. Throws UsageError when this
+/// machine's SASL has no such mechanism.
+void make_sasl(const SaslSettings& settings);
+
+/// As open_handle.
+zhandle_t* open_with_sasl(const SaslSettings& settings, const ConnectString& servers,
+                          watcher_fn watcher, int timeout_ms, void* context, int flags);
+
+}  // namespace zksh

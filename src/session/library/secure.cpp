@@ -1,0 +1,46 @@
+// Secure: the C client built from its source with TLS, and with SASL where Cyrus SASL is there.
+#include "base/error.h"
+#include "session/library/tls.h"
+#include "session/library/tls_calls.h"
+#include "session/session_opening.h"
+#include "session/trying_order.h"
+
+#include <fmt/core.h>
+
+#include <cstring>
+
+#ifdef HAVE_CYRUS_SASL_H
+#include "session/library/sasl.h"
+#endif
+
+namespace zksh {
+
+bool has_tls() { return true; }
+
+void prepare_security(const Security& security) {
+  if (security.tls.on) make_tls(security.tls);
+#ifdef HAVE_CYRUS_SASL_H
+  if (!security.sasl.mechanism.empty()) make_sasl(security.sasl);
+#endif
+}
+
+zhandle_t* open_handle(Monitor& monitor, const Security& security, const ConnectString& servers,
+                       watcher_fn watcher, int timeout_ms, void* context, int flags) {
+  const auto hosts = trying_order(servers);
+#ifdef HAVE_CYRUS_SASL_H
+  if (!security.sasl.mechanism.empty())
+    return open_with_sasl(security.sasl, servers, watcher, timeout_ms, context, flags);
+#endif
+  if (!security.tls.on)
+    return zookeeper_init(hosts.c_str(), watcher, timeout_ms, nullptr, context, flags);
+  tls()->add(monitor, servers);
+  // What these would be files of, the process's own context has already.
+  return zookeeper_init_ssl(hosts.c_str(), "ca,certificate,key,", watcher, timeout_ms, nullptr,
+                            context, flags);
+}
+
+#ifndef HAVE_CYRUS_SASL_H
+bool has_sasl() { return false; }
+#endif
+
+}  // namespace zksh

@@ -1,0 +1,153 @@
+// TLS: the process's context, and what its handshakes came to.
+#include "session/library/tls.h"
+
+#include "base/error.h"
+#include "client/host_addresses.h"
+#include "session/session_library.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <openssl/err.h>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+/// A server that is starting, or going, may end a handshake or two.
+constexpr int enough_tries = 3;
+
+std::unique_ptr<Tls>& the_tls() {
+  static std::unique_ptr<Tls> one;
+  return one;
+}
+
+/// What OpenSSL says of its last failure, or the system behind it.
+std::string reason() {
+  const auto first = ERR_peek_error();
+  if (ERR_GET_LIB(first) == ERR_LIB_SYS) return std::strerror(ERR_GET_REASON(first));
+  const char* const text = ERR_reason_error_string(ERR_peek_last_error());
+  return text ? text : "no reason is given";
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& file) {
+  throw UsageError(fmt::format("{} {} cannot be used: {}", what, file, reason()));
+}
+
+struct KeyPassword {
+  const std::string& text;
+  bool wanted = false;
+};
+
+/// The password of a key is never asked for at the terminal.
+int give_password(char* buffer, int size, int /*writing*/, void* user) {
+  auto& password = *static_cast<KeyPassword*>(user);
+  password.wanted = true;
+  if (password.text.size() >= static_cast<std::size_t>(size)) return -1;
+  std::ranges::copy(password.text, buffer);
+  return static_cast<int>(password.text.size());
+}
+
+void load_certificate(SSL_CTX* context, TlsSettings& settings) {
+  if (SSL_CTX_use_certificate_chain_file(context, settings.certificate.c_str()) != 1)
+    refuse("the client certificate", settings.certificate);
+  KeyPassword password{.text = settings.key_password};
+  SSL_CTX_set_default_passwd_cb(context, give_password);
+  SSL_CTX_set_default_passwd_cb_userdata(context, &password);
+  ERR_clear_error();
+  const bool loaded =
+      SSL_CTX_use_PrivateKey_file(context, settings.key.c_str(), SSL_FILETYPE_PEM) == 1;
+  SSL_CTX_set_default_passwd_cb(context, nullptr);
+  SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
+  if (loaded) return;
+  // Of 256 wrong passwords one makes sense of the last bytes, and what follows is some other error.
+  // A key that was read, and is not that of the certificate, had the right one.
+  if (password.wanted && ERR_GET_LIB(ERR_peek_last_error()) != ERR_LIB_X509)
+    throw UsageError(fmt::format(
+        "the client certificate's key {} cannot be used: {}", settings.key,
+        settings.key_password.empty()
+            ? "it has a password; --tls-key-password-file names a file whose first line it is"
+            : "its password is another one, or it is damaged"));
+  refuse("the client certificate's key", settings.key);
+}
+
+}  // namespace
+
+Tls::Tls(TlsSettings settings)
+    : settings_(std::move(settings)), context_(SSL_CTX_new(TLS_client_method())) {
+  if (!context_) throw Error("OpenSSL cannot be used: " + reason());
+  ERR_clear_error();
+  // The C client gives what it sends a second time from another place.
+  SSL_CTX_set_mode(context(), SSL_MODE_AUTO_RETRY | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_verify(context(), settings_.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+  if (settings_.ca.empty())
+    SSL_CTX_set_default_verify_paths(context());
+  else if (SSL_CTX_load_verify_locations(context(), settings_.ca.c_str(), nullptr) != 1)
+    refuse("the file of authorities", settings_.ca);
+  if (!settings_.certificate.empty()) load_certificate(context(), settings_);
+}
+
+void Tls::add(Monitor& monitor, const ConnectString& servers) {
+  monitor_ = &monitor;
+  monitor.look([&](const Monitor::Held& held) {
+    for (const auto& server : servers.servers) {
+      failures_(held).erase(server.text());
+      tries_(held).erase(server.text());
+      auto& known = servers_(held);
+      if (std::ranges::find(known, server.text(), &ServerAddress::text) == known.end())
+        known.push_back(server);
+    }
+  });
+}
+
+std::vector<ServerAddress> Tls::servers_at(const std::string& host, int port) {
+  auto servers = monitor_.load()->look([&](const Monitor::Held& held) { return servers_(held); });
+  std::erase_if(servers, [&](const ServerAddress& server) { return server.port != port; });
+  auto same = servers;
+  std::erase_if(same, [&](const ServerAddress& server) { return !same_host(server.host, host); });
+  // A name whose addresses changed since the C client looked them up is one of them all the same.
+  return same.empty() ? servers : same;
+}
+
+void Tls::note_failure(const std::vector<ServerAddress>& servers, const std::string& failure,
+                       bool lasting) {
+  monitor_.load()->change([&](const Monitor::Held& held) {
+    for (const auto& server : servers) {
+      failures_(held)[server.text()] = failure;
+      tries_(held)[server.text()] += lasting ? enough_tries : 1;
+    }
+  });
+}
+
+void Tls::note_success(const std::vector<ServerAddress>& servers) {
+  monitor_.load()->change([&](const Monitor::Held& held) {
+    for (const auto& server : servers) {
+      failures_(held).erase(server.text());
+      tries_(held).erase(server.text());
+    }
+  });
+}
+
+bool Tls::is_hopeless(const Monitor::Held& held, const ServerAddress& server) const {
+  const auto tried = tries_(held).find(server.text());
+  return tried != tries_(held).end() && tried->second >= enough_tries;
+}
+
+Tls* tls() { return the_tls().get(); }
+
+void make_tls(const TlsSettings& settings) { the_tls() = std::make_unique<Tls>(settings); }
+
+const std::map<std::string, std::string>& tls_failures(const Monitor::Held& held) {
+  static const std::map<std::string, std::string> none;
+  return tls() ? tls()->failures(held) : none;
+}
+
+bool tls_failed_everywhere(const Monitor::Held& held, const ConnectString& servers) {
+  return tls() && std::ranges::all_of(servers.servers, [&](const ServerAddress& server) {
+           return tls()->is_hopeless(held, server);
+         });
+}
+
+}  // namespace zksh

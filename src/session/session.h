@@ -1,0 +1,100 @@
+// Session: Client over the Apache C client's asynchronous calls.
+#pragma once
+
+#include "client/client.h"
+#include "client/security.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace zksh {
+
+struct SessionSettings {
+  int session_timeout_ms = 30000;  ///< asked for; the server has the last word
+  std::chrono::milliseconds connect_timeout{10000};
+  bool read_only = false;                 ///< a read-only server will do
+  int log_level = 0;                      ///< of the C client, to stderr: 0 nothing … 4 debug
+  std::vector<Credential> credentials{};  ///< added to every session when it is opened
+  std::string credentials_file{};         ///< where they are from, for messages
+  Security security{};                    ///< as prepare_security was given it
+};
+
+/// A session with ZooKeeper. An expired one is replaced by a new one at the next request.
+/// All members may be called from any thread but the C client's own.
+class Session final : public Client {
+ public:
+  /// Hears of every session event and every fired printed watch, in the order in which they, the
+  /// events of private watches and the answers to requests arrived. Called under the monitor, on
+  /// the C client's thread or on the one that closes the session: it must only take note.
+  using EventSink = std::function<void(const Monitor::Held&, const Event&)>;
+
+  /// `server` is opened by the first request that needs it.
+  Session(Monitor& monitor, SessionSettings settings, std::string server, EventSink sink);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  /// Closes the session.
+  ~Session() override;
+
+  Monitor& monitor() override { return monitor_; }
+  std::unique_ptr<Client> another() override;
+  void open(const std::string& server) override;
+  void close() override;
+  std::string server() override;
+  void await_connection(const std::string& path, const std::stop_token& stop) override;
+  SessionState state(const Monitor::Held& held) override;
+  std::string connection_problem() override;
+  std::int64_t session_id(const Monitor::Held& held) override;
+  using Client::session_id;
+  int negotiated_timeout() override;
+  std::vector<Identity> identities() override;
+  std::vector<Credential> credentials() override;
+  void fail_authentication() override;
+  /// The file of the settings' credentials, while the session has sent no others: when such a
+  /// session is dead for its credentials, any other fails as it did. Else empty.
+  std::string file_of_all_credentials(const Monitor::Held& held) const;
+  /// When the session is dead for what the settings have it say who it is: what that is, and what
+  /// to do, behind "authentication failed: "; else empty.
+  std::string why_refused(const Monitor::Held& held) const;
+
+  Pending<Created> start_create(const CreateOp& op) override;
+  Pending<Nothing> start_remove(const RemoveOp& op) override;
+  Pending<Stat> start_set(const SetOp& op) override;
+  Pending<Stat> start_exists(const std::string& path, const Watch& watch) override;
+  Pending<Node> start_get(const std::string& path, const Watch& watch) override;
+  Pending<Children> start_children(const std::string& path, const Watch& watch) override;
+  Pending<Listing> start_names(const std::string& path, const Watch& watch) override;
+  Pending<NodeAcl> start_get_acl(const std::string& path) override;
+  Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
+                                 std::int32_t version) override;
+  Pending<Nothing> start_sync(const std::string& path) override;
+  Pending<std::vector<OpResult>> start_multi(const std::vector<Op>& ops) override;
+  Pending<Nothing> start_add_auth(const std::string& scheme, const std::string& auth) override;
+  Pending<Node> start_get_config(const Watch& watch) override;
+  Pending<Node> start_reconfigure(const Reconfiguration& change) override;
+  Pending<Nothing> start_remove_watches(const std::string& path, WatchKind kind,
+                                        bool local) override;
+  void forget_watches(const std::string& path, const Mailbox& mailbox) override;
+  void drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) override;
+
+  struct Handle;  ///< one handle of the C client and what depends on it
+
+ private:
+  struct State;
+  std::shared_ptr<Handle> handle();
+  template <class T>
+  Pending<T> start_list(const std::string& path, const Watch& watch);
+  void replace(std::shared_ptr<Handle> fresh, const std::string& server);
+  void open_again();
+  void await_answers();
+
+  Monitor& monitor_;
+  SessionSettings settings_;
+  EventSink sink_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace zksh

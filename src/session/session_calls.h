@@ -1,0 +1,100 @@
+// Session's requests: what each of the C client's asynchronous calls needs.
+#pragma once
+
+#include "base/afterwards.h"
+#include "session/session_handle.h"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace zksh {
+
+/// Settles a call, which a completion was given as its data. Once for each call.
+template <class T>
+void conclude(const void* data, int rc, T value) {
+  // The C client hands back, as const, the pointer that was given to it.
+  const std::unique_ptr<CallOf<T>> call(static_cast<CallOf<T>*>(const_cast<void*>(data)));
+  auto& handle = *call->handle;
+  handle.session.monitor().change_of(call->pending.get(), [&](const Monitor::Held& held) {
+    handle.calls.erase(call->place);
+    call->settle(held, rc, std::move(value));
+  });
+}
+
+/// For the C client's completions: settles the call, and does what its answer made possible.
+template <class T>
+void answer(const void* data, int rc, T value) {
+  const Afterwards afterwards;
+  conclude<T>(data, rc, std::move(value));
+}
+
+/// Registers a call and sends its request with `send(zh, call)`. Without a handle, or when the C
+/// client refuses it, the answer is there at once.
+template <class T, class Send>
+Pending<T> start(Monitor& monitor, const std::shared_ptr<Session::Handle>& handle,
+                 std::unique_ptr<CallOf<T>> call, Send&& send) {
+  auto pending = call->pending;
+  zhandle_t* zh = monitor.look([&](const Monitor::Held&) -> zhandle_t* {
+    if (!handle || !handle->zh) return nullptr;
+    call->handle = handle.get();
+    call->place = handle->calls.insert(handle->calls.end(), call.get());
+    return handle->zh;
+  });
+  if (!zh) {
+    monitor.change(
+        [&](const Monitor::Held& held) { call->settle_error(held, code::invalid_state); });
+    return pending;
+  }
+  CallOf<T>* sent = call.release();  // the answer owns it now
+  const int rc = send(zh, sent);
+  if (rc != ZOK) conclude<T>(sent, rc, T{});
+  return pending;
+}
+
+inline Stat stat_of(const ::Stat* from) {
+  if (!from) return {};
+  return {.czxid = from->czxid,
+          .mzxid = from->mzxid,
+          .ctime = from->ctime,
+          .mtime = from->mtime,
+          .version = from->version,
+          .cversion = from->cversion,
+          .aversion = from->aversion,
+          .ephemeral_owner = from->ephemeralOwner,
+          .data_length = from->dataLength,
+          .num_children = from->numChildren,
+          .pzxid = from->pzxid};
+}
+
+inline const char* bytes_of(const Data& data) { return data ? data->data() : nullptr; }
+inline int size_of(const Data& data) { return data ? static_cast<int>(data->size()) : -1; }
+
+/// The C client's view of an ACL; it borrows the strings and only reads them.
+class AclView {
+ public:
+  explicit AclView(const Acl& acl) {
+    for (const auto& entry : acl)
+      entries_.push_back({.perms = entry.perms,
+                          .id = {.scheme = const_cast<char*>(entry.scheme.c_str()),
+                                 .id = const_cast<char*>(entry.id.c_str())}});
+    vector_ = {.count = static_cast<int>(entries_.size()), .data = entries_.data()};
+  }
+  const ACL_vector* get() const { return &vector_; }
+
+ private:
+  std::vector<::ACL> entries_;
+  ACL_vector vector_{};
+};
+
+inline int mode_of(const CreateOp& op) {
+  if (op.mode == CreateMode::Container) return ZOO_CONTAINER;
+  if (op.ttl > 0)
+    return op.sequential ? ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL : ZOO_PERSISTENT_WITH_TTL;
+  if (op.mode == CreateMode::Ephemeral)
+    return op.sequential ? ZOO_EPHEMERAL_SEQUENTIAL : ZOO_EPHEMERAL;
+  return op.sequential ? ZOO_PERSISTENT_SEQUENTIAL : ZOO_PERSISTENT;
+}
+
+}  // namespace zksh

@@ -1,0 +1,28 @@
+// Session library: what depends on how the C client was built, as Debian does or with TLS and SASL.
+//
+// library/plain.cpp is for Debian's library; the others for one that is built from source.
+#pragma once
+
+#include "base/monitor.h"
+#include "client/connect_string.h"
+#include "client/security.h"
+
+#include <map>
+#include <string>
+
+namespace zksh {
+
+/// Makes ready what sessions ask for: certificates are read, mechanisms looked for. For each
+/// process once, before any session. Throws UsageError for a file that cannot be used. Blocks.
+void prepare_security(const Security& security);
+
+/// Why the last TLS connection to each server failed, by ServerAddress::text(); empty without TLS.
+const std::map<std::string, std::string>& tls_failures(const Monitor::Held& held);
+/// Whether TLS failed with every one of these servers since a session was opened with them, for a
+/// reason that lasts or several times.
+bool tls_failed_everywhere(const Monitor::Held& held, const ConnectString& servers);
+
+/// Lets TLS handshakes end that are under way, since a handle is to be closed. Any thread.
+void hang_up_handshakes();
+
+}  // namespace zksh

@@ -1,0 +1,39 @@
+// TryingOrder: counting addresses as the C client does.
+#include "session/trying_order.h"
+
+#include "client/host_addresses.h"
+
+#include <algorithm>
+#include <iterator>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace zksh {
+namespace {
+
+/// Those that do not resolve have none.
+std::vector<ServerAddress> addresses_of(const ServerAddress& server) {
+  if (is_address(server.host)) return {server};
+  std::vector<ServerAddress> all;
+  for (const auto& address : look_up(server, Wanted::AsTheCClient).all) {
+    auto host = address.host();
+    if (!host.empty()) all.push_back({.host = std::move(host), .port = server.port});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string trying_order(const ConnectString& servers) {
+  auto list = servers;
+  if (list.servers.size() == 1 && is_address(list.servers.front().host)) return list.for_c_client();
+  std::ranges::shuffle(list.servers, std::random_device());
+  std::vector<ServerAddress> addresses;
+  for (const auto& server : list.servers)
+    std::ranges::copy(addresses_of(server), std::back_inserter(addresses));
+  if (!addresses.empty() && addresses.size() % 2 == 0) list.servers.push_back(addresses.front());
+  return list.for_c_client();
+}
+
+}  // namespace zksh

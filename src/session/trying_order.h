@@ -1,0 +1,19 @@
+// TryingOrder: the servers of a session as the C client is to try them.
+#pragma once
+
+#include "client/connect_string.h"
+
+#include <string>
+
+namespace zksh {
+
+/// What zookeeper_init is given: the servers in a random order, so that the clients of an ensemble
+/// spread over it. Blocks while names resolve.
+///
+/// The list has an odd number of addresses, the first a second time at the end if need be: after a
+/// lost connection the C client (3.8.0: handle_error, then zoo_cycle_next_server) goes on by two
+/// addresses at each attempt, and of an even number it would try every other one for ever. A name
+/// that has another number of addresses later on brings that back.
+std::string trying_order(const ConnectString& servers);
+
+}  // namespace zksh

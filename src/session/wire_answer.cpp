@@ -1,0 +1,235 @@
+// WireAnswer: the walk through a frame, by what was asked.
+#include "session/wire_answer.h"
+
+#include <algorithm>
+
+namespace zksh {
+namespace {
+
+constexpr const char* cut_off = "an answer ends too early";
+constexpr std::size_t size_of_stat = 68;
+constexpr std::size_t size_of_header = 16;
+
+namespace operation {
+constexpr std::int32_t create = 1;
+constexpr std::int32_t remove = 2;
+constexpr std::int32_t exists = 3;
+constexpr std::int32_t get = 4;
+constexpr std::int32_t set = 5;
+constexpr std::int32_t get_acl = 6;
+constexpr std::int32_t set_acl = 7;
+constexpr std::int32_t children = 8;
+constexpr std::int32_t sync = 9;
+constexpr std::int32_t children_and_stat = 12;
+constexpr std::int32_t check = 13;
+constexpr std::int32_t multi = 14;
+constexpr std::int32_t create_and_stat = 15;
+constexpr std::int32_t reconfigure = 16;
+constexpr std::int32_t create_container = 19;
+constexpr std::int32_t create_ttl = 21;
+constexpr std::int32_t failed = -1;
+}  // namespace operation
+
+/// Goes through a frame; what would go beyond its end makes it broken, and stays there.
+class Walk {
+ public:
+  explicit Walk(std::string_view frame) : rest_(frame) {}
+
+  bool broken() const { return broken_; }
+
+  void skip(std::size_t size) {
+    broken_ = broken_ || size > rest_.size();
+    rest_.remove_prefix(broken_ ? rest_.size() : size);
+  }
+  std::int64_t integer(std::size_t size) {
+    if (broken_ || size > rest_.size()) {
+      skip(size);
+      return 0;
+    }
+    std::uint64_t number = static_cast<signed char>(rest_.front()) < 0 ? ~std::uint64_t{0} : 0;
+    for (const char byte : rest_.substr(0, size))
+      number = number << 8U | static_cast<unsigned char>(byte);
+    skip(size);
+    return static_cast<std::int64_t>(number);
+  }
+  std::int32_t number() { return static_cast<std::int32_t>(integer(4)); }
+  bool flag() { return integer(1) != 0; }
+  void text() {
+    const auto length = number();
+    broken_ = broken_ || length < 0;
+    if (!broken_) skip(static_cast<std::size_t>(length));
+  }
+  /// As text, or null.
+  void data() {
+    const auto length = number();
+    broken_ = broken_ || length < -1;
+    if (!broken_ && length > 0) skip(static_cast<std::size_t>(length));
+  }
+  void stat() { skip(size_of_stat); }
+  template <class Each>
+  void list(Each&& each) {
+    const auto count = number();
+    broken_ = broken_ || count < 0 || static_cast<std::size_t>(count) > rest_.size();
+    for (std::int32_t i = 0; i < count && !broken_; ++i) each();
+  }
+  void texts() {
+    list([this] { text(); });
+  }
+  void acl() {
+    list([this] {
+      number();
+      text();
+      text();
+    });
+  }
+
+ private:
+  std::string_view rest_;
+  bool broken_ = false;
+};
+
+void walk_answer(Walk& walk, std::int32_t asked) {
+  switch (asked) {
+    case operation::create:
+    case operation::sync:
+      return walk.text();
+    case operation::create_and_stat:
+    case operation::create_container:
+    case operation::create_ttl:
+      walk.text();
+      return walk.stat();
+    case operation::exists:
+    case operation::set:
+    case operation::set_acl:
+      return walk.stat();
+    case operation::get:
+    case operation::reconfigure:
+      walk.data();
+      return walk.stat();
+    case operation::get_acl:
+      walk.acl();
+      return walk.stat();
+    case operation::children:
+      return walk.texts();
+    case operation::children_and_stat:
+      walk.texts();
+      return walk.stat();
+    default:
+      return;  // nothing is read of the others
+  }
+}
+
+/// A transaction's answer has as many parts as it had operations, in their order.
+bool answers_parts(Walk& walk, std::string_view parts) {
+  while (true) {
+    const auto kind = walk.number();
+    const bool done = walk.flag();
+    walk.number();
+    if (walk.broken()) return false;
+    if (done) return parts.empty();
+    if (parts.empty() || (kind != operation::failed && kind != parts.front())) return false;
+    parts.remove_prefix(1);
+    if (kind == operation::failed)
+      walk.number();
+    else
+      walk_answer(walk, kind);
+  }
+}
+
+/// The operations of a transaction that is sent, a byte each.
+std::string parts_of(Walk& walk) {
+  std::string parts;
+  while (!walk.broken()) {
+    const auto kind = walk.number();
+    const bool done = walk.flag();
+    walk.number();
+    if (done) break;
+    parts += static_cast<char>(kind);
+    walk.text();
+    if (kind == operation::remove || kind == operation::check) {
+      walk.number();
+    } else if (kind == operation::set) {
+      walk.data();
+      walk.number();
+    } else {
+      walk.data();
+      walk.acl();
+      walk.number();
+      if (kind == operation::create_ttl) walk.skip(8);
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+void WireConversation::note_request(std::string_view frame) {
+  Walk walk(frame);
+  Request request;
+  request.xid = walk.number();
+  request.operation = walk.number();
+  // Pings, credentials and watches that are set again: their answers may come out of turn.
+  if (request.xid < 0) return;
+  if (request.operation == operation::multi) request.parts = parts_of(walk);
+  outstanding_.push_back(std::move(request));
+}
+
+const char* WireConversation::flaw_of(std::string_view frame) {
+  Walk walk(frame);
+  const auto xid = walk.number();
+  walk.skip(8);  // the transaction
+  const auto code = walk.number();
+  if (walk.broken()) return cut_off;
+  constexpr std::int32_t of_event = -1;
+  if (xid == of_event) {
+    walk.number();
+    walk.number();
+    walk.text();
+    return walk.broken() ? cut_off : nullptr;
+  }
+  if (xid < 0) return nullptr;
+  if (outstanding_.empty()) return "an answer came that nobody had asked for";
+  const auto request = std::move(outstanding_.front());
+  outstanding_.pop_front();
+  if (request.xid != xid) return "an answer came out of turn";
+  if (code != 0) return nullptr;
+  if (request.operation == operation::multi)
+    return answers_parts(walk, request.parts) ? nullptr
+                                              : "the answer to a transaction does not fit it";
+  walk_answer(walk, request.operation);
+  return walk.broken() ? cut_off : nullptr;
+}
+
+const char* flaw_of_length(std::int32_t length) {
+  // Four printable letters, the beginning of some other protocol's text, are a larger number.
+  constexpr std::int32_t longest = 1 << 29;
+  if (length < static_cast<std::int32_t>(size_of_header) || length >= longest)
+    return "the length of an answer is none that a server would send";
+  return nullptr;
+}
+
+const char* flaw_of_greeting(std::string_view answer, bool fresh) {
+  constexpr const char* foreign = "it does not answer as ZooKeeper does";
+  constexpr std::size_t old_length = 36;  // without the word on read-only servers
+  if (answer.size() < 4) return nullptr;
+  Walk walk(answer);
+  const auto length = walk.integer(4);
+  if (length != old_length && length != old_length + 1) return foreign;
+  if (answer.size() < 4 + old_length) return nullptr;
+  const auto version = walk.number();
+  const auto timeout = walk.number();
+  const auto session = walk.integer(8);
+  const auto password_length = walk.number();
+  // A server that knows the session no more says 0 and 0.
+  const bool expired = !fresh && session == 0;
+  if (version != 0 || password_length != 16 || (timeout <= 0 && !expired)) return foreign;
+  return nullptr;
+}
+
+bool asks_for_new_session(std::string_view greeting) {
+  Walk walk(greeting);
+  walk.skip(4 + 8 + 4);  // version, last transaction, timeout
+  return walk.integer(8) == 0;
+}
+
+}  // namespace zksh

@@ -1,0 +1,176 @@
+// Arguments: what zksh was started with.
+#include "shell/arguments.h"
+
+#include "base/duration.h"
+#include "base/home.h"
+#include "client/connect_string.h"
+#include "config/auth_file.h"
+#include "config/client_configuration.h"
+#include "shell/process_options.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+/// -c and -f in the order in which they were given.
+std::vector<ScriptSource> scripts_of(const GivenOptions& given) {
+  std::vector<ScriptSource> scripts;
+  for (const auto& [option, text] : given.all()) {
+    if (option->name() == "-c")
+      scripts.push_back({ScriptSource::Kind::Text, text});
+    else if (option->name() == "--file")
+      scripts.push_back(
+          {text == "-" ? ScriptSource::Kind::StandardInput : ScriptSource::Kind::File, text});
+  }
+  return scripts;
+}
+
+/// How messages name a value.
+std::string described(const Configuration& config, std::string_view key) {
+  const auto& origin = config[key].origin;
+  return origin.starts_with('-') ? origin : fmt::format("{} ({})", key, origin);
+}
+
+Format parse_format(const Configuration& config) {
+  for (const auto& [name, format] : formats)
+    if (config.text("output") == name) return format;
+  throw UsageError(fmt::format("{} {}: the formats are zkcli, plain and json",
+                               config["output"].origin, config.text("output")));
+}
+
+/// The number of servers; 0: none.
+int parse_sandbox(const GivenOptions& given) {
+  const auto* const text = given.find("--sandbox");
+  if (text == nullptr) return 0;
+  const auto number = text->empty() ? 1 : parse_number(*text, "--sandbox", 1, 5);
+  if (number != 1 && number != 3 && number != 5)
+    throw UsageError(fmt::format("--sandbox={}: an ensemble has 1, 3 or 5 servers", number));
+  return static_cast<int>(number);
+}
+
+/// Throws UsageError for what --pipe cannot be given with.
+std::optional<PipeSettings> parse_pipe(const GivenOptions& given, const Arguments& arguments) {
+  constexpr std::int64_t most_in_flight = 10'000;
+  constexpr std::int64_t most_a_second = 1'000'000;
+  const auto* const window = given.find("--window");
+  const auto* const rate = given.find("--rate");
+  if (!given.has("--pipe")) {
+    if (window != nullptr || rate != nullptr)
+      throw UsageError("--window and --rate are options of --pipe");
+    return std::nullopt;
+  }
+  const bool text = std::ranges::any_of(arguments.scripts, [](const ScriptSource& script) {
+    return script.kind == ScriptSource::Kind::Text;
+  });
+  if (text || !arguments.command.empty())
+    throw UsageError("--pipe takes its commands from standard input, or a file (-f)");
+  PipeSettings settings;
+  if (window != nullptr)
+    settings.window =
+        static_cast<std::size_t>(parse_number(*window, "--window", 1, most_in_flight));
+  if (rate != nullptr) settings.rate = parse_number(*rate, "--rate", 1, most_a_second);
+  return settings;
+}
+
+/// `given`: by the option; null: not.
+std::optional<Configuration::Value> wanted_profile(const std::string* given) {
+  if (given != nullptr) return Configuration::Value{*given, "--profile"};
+  const char* const preset = std::getenv("ZKSH_PROFILE");
+  if (preset && *preset) return Configuration::Value{preset, "$ZKSH_PROFILE"};
+  return std::nullopt;
+}
+
+/// $ZKSH_SERVER goes before the files, but not before a profile that an option asked for: whoever
+/// names the profile means its servers.
+void overlay_server(Configuration& config) {
+  const char* const preset = std::getenv("ZKSH_SERVER");
+  const bool of_option = config["profile"].origin == "--profile" &&
+                         config["server"].origin.ends_with(" [" + config.profile() + "]");
+  if (preset && *preset && !of_option) config.set("server", preset, "$ZKSH_SERVER");
+}
+
+/// What the environment and the options say, over what the files say.
+void overlay(const GivenOptions& given, Configuration& config) {
+  overlay_server(config);
+  for (const auto& [option, text] : given.all())
+    if (!option->key.empty())
+      config.set(option->key, option->value.empty() ? std::string(option->sets) : text,
+                 std::string(option->name()));
+}
+
+/// What the configuration says of the session and the output. Throws UsageError.
+void take(const Configuration& config, Arguments& arguments) {
+  using namespace std::chrono_literals;
+  arguments.server = config.text("server");
+  if (arguments.server.empty())
+    throw UsageError(described(config, "server") + ": the name of the server is empty");
+  parse_connect_string(arguments.server);  // says what is wrong with it
+  auto& session = arguments.session;
+  session.session_timeout_ms = static_cast<int>(std::clamp<std::int64_t>(
+      parse_duration(config.text("timeout"), described(config, "timeout"), 1ms).count(), 1,
+      INT32_MAX));
+  session.connect_timeout =
+      parse_duration(config.text("connect-timeout"), described(config, "connect-timeout"));
+  arguments.read_only = config.is_on("read-only");
+  session.read_only = session.read_only || arguments.read_only;
+  arguments.production = config.is_on("production");
+  arguments.format = parse_format(config);
+  if (const auto& name = config.text("auth-file"); !name.empty()) {
+    auto file = read_auth_file(with_home(name));
+    session.credentials = std::move(file.credentials);
+    session.credentials_file = name;
+    arguments.warning = std::move(file.warning);
+  }
+}
+
+std::optional<Inquiry> parse_inquiry(const std::vector<std::string>& words) {
+  constexpr std::array<std::pair<std::string_view, Inquiry::Kind>, 3> kinds{
+      {{"--man", Inquiry::Kind::ManPage},
+       {"--examples", Inquiry::Kind::Examples},
+       {"--complete", Inquiry::Kind::Candidates}}};
+  for (const auto& [name, kind] : kinds)
+    if (!words.empty() && words.front() == name)
+      return Inquiry{kind, {words.begin() + 1, words.end()}};
+  return std::nullopt;
+}
+
+}  // namespace
+
+Arguments parse_arguments(std::vector<std::string> words) {
+  Arguments arguments;
+  arguments.inquiry = parse_inquiry(words);
+  if (arguments.inquiry) return arguments;
+  const GivenOptions given(words);
+  arguments.command = std::move(words);
+  if (given.has("--help")) arguments.answer = process_help();
+  if (given.has("--version")) arguments.answer = fmt::format("zksh {}\n", ZKSH_VERSION);
+  arguments.session.read_only = given.has("-r");
+  if (const auto* const level = given.find("--log-level"))
+    arguments.session.log_level = static_cast<int>(parse_number(*level, "--log-level", 0, 4));
+  auto& config = arguments.configuration;
+  config.read_files(wanted_profile(given.find("--profile")));
+  overlay(given, config);
+  take(config, arguments);
+  arguments.sandbox_servers = parse_sandbox(given);
+  if (arguments.sandbox_servers == 0) {
+    const auto* const client_file = given.find("--client-configuration");
+    arguments.session.security = take_security(
+        config, client_file == nullptr ? "" : with_home(*client_file), arguments.warning);
+  }
+  if (given.has("--show-config")) arguments.answer = config.report();
+  arguments.keep_going = given.has("--keep-going");
+  arguments.scripts = scripts_of(given);
+  arguments.pipe = parse_pipe(given, arguments);
+  if (!arguments.scripts.empty() && !arguments.command.empty())
+    throw UsageError(fmt::format("\"{}\" stands after -c or -f: give either commands or a script",
+                                 arguments.command.front()));
+  return arguments;
+}
+
+}  // namespace zksh

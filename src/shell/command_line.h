@@ -1,0 +1,34 @@
+// Command line: a line parted into the command's words and where its results go.
+#pragma once
+
+#include "base/words.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zksh {
+
+/// Where results go in place of standard output.
+struct RedirectTo {
+  enum class Kind { Nowhere, Program, File, Append };
+  Kind kind = Kind::Nowhere;
+  std::string target{};  ///< a program's line, as it was typed, for /bin/sh; or a file's name
+
+  explicit operator bool() const { return kind != Kind::Nowhere; }
+  bool operator==(const RedirectTo&) const = default;
+};
+
+struct CommandLine {
+  std::vector<Word> words;
+  RedirectTo to{};
+};
+
+/// Splits a line (split_words). With `redirects`, the first `|`, `>` or `>>` that is an unquoted
+/// word of its own ends the command. Behind `|` all the rest belongs to the program; behind `>` and
+/// `>>` stands one word, in which an unquoted `~/` at the begin is the home directory.
+/// Throws UsageError as split_words, and when no command stands before the sign, or behind it
+/// nothing, or more than one file.
+CommandLine parse_command_line(std::string_view line, bool redirects);
+
+}  // namespace zksh

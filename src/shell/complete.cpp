@@ -1,0 +1,163 @@
+// Complete: what could stand in a word's place, derived from the declarations of the commands.
+#include "shell/complete.h"
+
+#include "command/command.h"
+#include "command/given_words.h"
+#include "shell/complete_values.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+using Arguments = std::vector<Argument>;
+
+Candidates command_names(std::string_view prefix) {
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view name) {
+    if (name.starts_with(prefix)) names.emplace_back(name);
+  };
+  for (const Command* command : all_commands()) {
+    add(command->name);
+    std::ranges::for_each(command->aliases, add);
+  }
+  return Candidates(std::move(names));
+}
+
+Candidates option_names(std::string_view prefix, const Arguments& arguments) {
+  // It fits everywhere, so it is for who asks for options.
+  std::vector<std::string> names;
+  if (!prefix.empty()) names.emplace_back("--help");
+  for (const auto& argument : arguments)
+    if (!argument.positional() && !argument.legacy)
+      names.insert(names.end(), argument.names.begin(), argument.names.end());
+  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(prefix); });
+  return Candidates(std::move(names));
+}
+
+/// For a word such as "--output=pl"; no value when it is something else.
+std::optional<Candidates> attached_values(const Arguments& arguments, const std::string& word,
+                                          const CompletionSources& sources) {
+  const auto equals = word.find('=');
+  if (!looks_like_option(word) || equals == std::string::npos) return std::nullopt;
+  const auto* option = find_option(arguments, word.substr(0, equals));
+  if (!option) return Candidates();
+  auto candidates = complete_value(*option, word.substr(equals + 1), sources);
+  candidates.prepend(word.substr(0, equals + 1));
+  return candidates;
+}
+
+/// Where the command stands that is the argument of another one (repeat 3 stat /a); the number of
+/// words when it is none yet.
+std::size_t inner_command(const Arguments& arguments, const std::vector<std::string>& words) {
+  std::size_t at = 1;
+  for (; at < words.size(); ++at) {
+    const auto before = given_words(arguments, std::span(words).subspan(1, at - 1));
+    const bool number = words[at].find_first_not_of("0123456789") == std::string::npos;
+    const bool last = at + 1 == words.size();
+    const bool option = looks_like_option(words[at]) && !before.options_ended;
+    if (!before.awaiting && !option && (!number || (last && words[at].empty()))) break;
+  }
+  return at;
+}
+
+Candidates complete_arguments(const Arguments& arguments, const std::vector<std::string>& words,
+                              const CompletionSources& sources) {
+  if (std::ranges::find(arguments, Argument::Kind::Line, &Argument::kind) != arguments.end())
+    if (const auto at = inner_command(arguments, words); at < words.size())
+      return complete_command({words.begin() + static_cast<std::ptrdiff_t>(at), words.end()},
+                              sources);
+  const auto given = given_words(arguments, std::span(words).subspan(1, words.size() - 2));
+  const auto& word = words.back();
+  if (given.awaiting) return complete_value(*given.awaiting, word, sources);
+  if (given.options_ended && given.runs_program)
+    return complete_program(word, given.program_words == 0);
+  if (!given.options_ended) {
+    if (auto candidates = attached_values(arguments, word, sources)) return *candidates;
+    if (looks_like_option(word)) return option_names(word, arguments);
+  }
+  const auto* positional = positional_at(arguments, given.positionals);
+  if (positional && !positional->choices_after.empty()) {
+    auto dependent = *positional;
+    const auto found = positional->choices_after.find(words[words.size() - 2]);
+    if (found != positional->choices_after.end()) dependent.choices = found->second;
+    return complete_value(dependent, word, sources);
+  }
+  if (positional) return complete_value(*positional, word, sources);
+  // All that may stand here still are options.
+  return word.empty() && !given.options_ended ? option_names(word, arguments) : Candidates{};
+}
+
+}  // namespace
+
+std::string_view common_beginning(std::string_view one, std::string_view other) {
+  const auto differs = std::ranges::mismatch(one, other).in1;
+  auto size = static_cast<std::size_t>(differs - one.begin());
+  const auto goes_on = [](std::string_view text, std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+  };
+  while (size > 0 && (goes_on(one, size) || goes_on(other, size))) --size;
+  return one.substr(0, size);
+}
+
+Candidates::Candidates(std::vector<std::string> texts) {
+  std::ranges::sort(texts);
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  count = texts.size();
+  if (count > 0) common = common_beginning(texts.front(), texts.back());
+  first.reserve(count);
+  for (auto& text : texts) {
+    const bool open = text.ends_with('/') || text.ends_with('=') || text.ends_with(':');
+    first.push_back({.text = std::move(text), .mark = '\0', .open = open});
+  }
+}
+
+void Candidates::prepend(std::string_view text) {
+  for (auto& candidate : first) candidate.text.insert(0, text);
+  common.insert(0, text);
+  directory += text.size();
+}
+
+Candidates complete_command(const std::vector<std::string>& words,
+                            const CompletionSources& sources) {
+  if (words.empty()) return {};
+  if (words.size() == 1) return command_names(words.front());
+  const Command* command = command_named(words.front());
+  Candidates candidates;
+  if (command)
+    command->describe([&](const Options& options) {
+      candidates = complete_arguments(options.arguments(), words, sources);
+    });
+  return candidates;
+}
+
+Candidates complete_invocation(
+    const std::vector<std::string>& words, const std::vector<Argument>& options,
+    const std::function<NodeSource(std::vector<std::string> given)>& nodes_for) {
+  if (words.empty()) return {};
+  const Argument* awaiting = nullptr;
+  std::size_t next = 0;
+  bool options_ended = false;
+  for (; next + 1 < words.size() && !options_ended; ++next) {
+    const auto& word = words[next];
+    const auto given =
+        awaiting ? GivenOption{.option = awaiting, .value = word} : option_in(options, word);
+    if (!awaiting && word != "--" && !given.option && !looks_like_option(word)) break;
+    options_ended = !awaiting && word == "--";
+    awaiting = given.awaits_value() ? given.option : nullptr;
+  }
+  const auto& word = words.back();
+  if (next + 1 == words.size()) {
+    if (awaiting) return complete_value(*awaiting, word, {});
+    if (auto candidates = attached_values(options, word, {}); candidates && !options_ended)
+      return *candidates;
+    if (looks_like_option(word) && !options_ended) return option_names(word, options);
+  }
+  const auto command = words.begin() + static_cast<std::ptrdiff_t>(next);
+  return complete_command({command, words.end()}, {.nodes = nodes_for({words.begin(), command})});
+}
+
+}  // namespace zksh

@@ -1,0 +1,18 @@
+// Complete values: what could stand where an argument of some kind is expected.
+#pragma once
+
+#include "shell/complete.h"
+
+#include <string>
+
+namespace zksh {
+
+/// The candidates for the value of `argument`, of which `word` is typed.
+Candidates complete_value(const Argument& argument, const std::string& word,
+                          const CompletionSources& sources);
+
+/// The candidates for a word of a program's command line: the first by $PATH, unless it names a
+/// directory; then files.
+Candidates complete_program(const std::string& word, bool first);
+
+}  // namespace zksh

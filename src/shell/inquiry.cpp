@@ -1,0 +1,145 @@
+// Inquiry: answers what the build, the tests and the shells' completion ask of the program.
+#include "shell/inquiry.h"
+
+#include "base/escape.h"
+#include "command/command.h"
+#include "config/configuration.h"
+#include "session/session_library.h"
+#include "shell/complete.h"
+#include "shell/man_page.h"
+#include "shell/process_options.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sys/time.h>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+constexpr std::chrono::milliseconds connect_limit{300};
+constexpr suseconds_t whole_limit = 900'000;  // microseconds
+
+/// Ends the process quietly when the limit has passed: neither a name look-up nor a frozen server
+/// can be waited for any other way, and a person is waiting for the Tab.
+void end_in_time() {
+  std::signal(SIGALRM, [](int) { _exit(status::ok); });
+  itimerval limit{};
+  limit.it_value.tv_usec = whole_limit;
+  setitimer(ITIMER_REAL, &limit, nullptr);
+}
+
+/// Of more it is not asked whether they have children: no shell lists them all.
+constexpr std::size_t most_stats = 2000;
+
+ChildNodes matching_children(Client& client, const std::string& parent, const std::string& prefix) {
+  client.await_connection(parent, {});
+  auto names = client.children(parent, Watch::none(), {}).names;
+  // A name that cannot be printed as it is cannot stand in a list of lines either.
+  std::erase_if(names, [&](const std::string& name) {
+    return !name.starts_with(prefix) || escape_for_terminal(name) != name;
+  });
+  std::ranges::sort(names);
+  ChildNodes nodes;
+  nodes.count = names.size();
+  if (names.empty()) return nodes;
+  nodes.common = common_beginning(names.front(), names.back());
+  std::vector<Pending<Stat>> stats;
+  stats.reserve(names.size());
+  if (names.size() <= most_stats)
+    for (const auto& name : names)
+      stats.push_back(client.start_exists(join_path(parent, name), Watch::none()));
+  nodes.first.reserve(names.size());
+  for (auto& name : names) nodes.first.push_back({.name = std::move(name)});
+  for (std::size_t i = 0; i < stats.size(); ++i) {
+    const auto stat = client.await(stats[i], {});
+    nodes.first[i].has_children = stat.code == code::ok && stat.value.num_children > 0;
+  }
+  return nodes;
+}
+
+/// The nodes that a zksh with these options would see, asked once; none where there is a mistake:
+/// completion does not say what is wrong.
+NodeSource nodes_for(const std::vector<std::string>& given) {
+  return [given](const std::string& parent, const std::string& prefix) {
+    end_in_time();
+    try {
+      auto arguments = parse_arguments(given);
+      if (arguments.sandbox_servers != 0) return ChildNodes{};  // it is not there yet
+      arguments.session.connect_timeout = connect_limit;
+      prepare_security(arguments.session.security);
+      Monitor monitor;
+      Session session(monitor, std::move(arguments.session), arguments.server,
+                      [](const Monitor::Held&, const Event&) {});
+      return matching_children(session, parent, prefix);
+    } catch (const Error&) {
+      return ChildNodes{};
+    }
+  };
+}
+
+std::vector<std::string> configured_profiles() {
+  try {
+    Configuration config;
+    config.read_files(std::nullopt);
+    return config.profiles();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+std::string candidates(const std::vector<std::string>& words) {
+  auto options = process_options();
+  for (auto& option : options)
+    if (std::ranges::find(option.names, "--profile") != option.names.end())
+      option.choices = configured_profiles();
+  const auto found = complete_invocation(words, options, nodes_for);
+  std::string text;
+  for (const auto& candidate : found.first) text += candidate.text + '\n';
+  return text;
+}
+
+std::string examples() {
+  std::string text;
+  for (const Command* command : all_commands())
+    for (const auto& example : command->examples)
+      text += fmt::format("{}\t{}\n", command->name, example.line);
+  return text;
+}
+
+std::string man_page_from(const std::vector<std::string>& words) {
+  if (words.size() != 1) throw UsageError("--man wants the name of the page's frame");
+  std::ifstream file(words.front());
+  const std::string frame{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw Error(fmt::format("{}: {}", words.front(), std::strerror(errno)));
+  return man_page(frame, process_options());
+}
+
+std::string text_of(const Inquiry& inquiry) {
+  switch (inquiry.kind) {
+    case Inquiry::Kind::ManPage:
+      return man_page_from(inquiry.words);
+    case Inquiry::Kind::Examples:
+      return examples();
+    case Inquiry::Kind::Candidates:
+      return candidates(inquiry.words);
+  }
+  return {};
+}
+
+}  // namespace
+
+int answer(const Inquiry& inquiry) {
+  const auto text = text_of(inquiry);
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  return written && std::fflush(stdout) == 0 ? status::ok : status::failure;
+}
+
+}  // namespace zksh

@@ -1,0 +1,275 @@
+// Interpreter: a line in, an exit status out: words, command, run, and the report of what failed.
+#include "shell/interpreter.h"
+
+#include "base/quoting.h"
+#include "base/signal_relay.h"
+#include "base/words.h"
+#include "client/persistent_watches.h"
+#include "command/dry_run.h"
+#include "command/help.h"
+#include "command/report.h"
+#include "command/transaction.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+/// As it could be typed again.
+std::string line_of(const std::vector<std::string>& words) {
+  std::string line;
+  for (const auto& word : words) {
+    if (!line.empty()) line += ' ';
+    line += as_word(word);
+  }
+  return line;
+}
+
+}  // namespace
+
+Interpreter::Interpreter(Surroundings surroundings, Input input, std::stop_token stop)
+    : around_(surroundings),
+      input_(input),
+      stop_(std::move(stop)),
+      out_(around_.queue, around_.style, stop_) {}
+
+Interpreter::Words Interpreter::words_of(std::vector<Word> split) {
+  Words words;
+  words.texts.reserve(split.size());
+  for (auto& word : split) {
+    if (word.quoted) words.quoted.push_back(word.text);
+    words.texts.push_back(std::move(word.text));
+  }
+  return words;
+}
+
+int Interpreter::run_line(const std::string& line) {
+  out_.begin_command({});
+  const int result = reporting(out_, [&] {
+    constexpr std::string_view blanks = " \t\n\v\f\r";
+    const auto start = line.find_first_not_of(blanks);
+    if (start == std::string::npos || line[start] == '#') return status::ok;
+    remember(line);
+    return timed([&] { return execute_line(line); });
+  });
+  return finish(result);
+}
+
+int Interpreter::run_words(const std::vector<std::string>& words) {
+  return finish(reporting(out_, [&] { return timed([&] { return execute({.texts = words}); }); }));
+}
+
+/// At the prompt a leading blank keeps a line out of every history.
+void Interpreter::remember(const std::string& line) {
+  const bool kept_out = input_ == Input::Terminal && (line.front() == ' ' || line.front() == '\t');
+  if (kept_out)
+    around_.history.get().add_unkept();
+  else
+    around_.history.get().add(line);
+}
+
+/// Says how long a command took, where that is wanted. `body` reports its own errors, or throws.
+int Interpreter::timed(const std::function<int()>& body) {
+  const bool wanted = around_.settings.timing;
+  const auto begin = Clock::now();
+  const int result = reporting(out_, body);
+  const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
+  if (wanted && around_.settings.timing)
+    out_.err_regardless(took.count() < 1000 ? fmt::format("time: {:.1f} ms\n", took.count())
+                                            : fmt::format("time: {:.2f} s\n", took.count() / 1000));
+  return result;
+}
+
+int Interpreter::finish(int result) {
+  settle_watches();
+  // At the prompt a person has seen it; a script would send the rest.
+  if (result != status::ok && input_ != Input::Terminal) around_.transaction.get().spoil();
+  const auto signal = around_.signals.take_end();
+  // Of SIGINT the program decides, as with sh: an editor does not end the script that runs it.
+  const bool ends = signal && (*signal != SIGINT || result == status::signal_base + SIGINT);
+  if (ends && input_ != Input::Terminal) ended_by_ = signal;
+  // What a signal cut short has that signal's status, whichever it was.
+  if (signal && result == Cancelled().exit_status()) return status::signal_base + *signal;
+  return result;
+}
+
+/// The events of what a command did come before the next one's output. A person waits for less than
+/// a script does when others keep the watches busy.
+void Interpreter::settle_watches() {
+  using namespace std::chrono_literals;
+  around_.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
+}
+
+int Interpreter::execute_line(const std::string& line) {
+  // zkCli.sh knows no redirection, and zksh's own arguments have been through a shell.
+  const bool redirects = input_ == Input::Terminal || input_ == Input::Text;
+  auto parsed = parse_command_line(line, redirects);
+  const auto words = words_of(std::move(parsed.words));
+  return parsed.to ? execute_into(parsed.to, words) : execute(words);
+}
+
+int Interpreter::execute(const Words& given) {
+  const auto& words = given.texts;
+  if (words.empty()) return status::ok;
+  const Command* command = command_named(words.front());
+  if (!command) return unknown_command(words.front());
+  const std::vector<std::string> arguments(words.begin() + 1, words.end());
+  const bool help = asks_for_help(arguments);
+  if (const auto pager = pager_for(*command, arguments)) return execute_with_pager(*pager, given);
+  if (help) {
+    out_.out(help_of(*command, help_width(out_)));
+    return status::ok;
+  }
+  return explaining(*command, words.front(), [&] { return run_command(*command, given); });
+}
+
+/// Runs a command, or a half of one; what it throws is told in the words that fit, or thrown on.
+/// `name`: as it was typed.
+int Interpreter::explaining(const Command& command, const std::string& name,
+                            const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const SyntaxError& error) {
+    // zkCli's whole answer to too few words is the syntax.
+    if (speaks_as_zkcli() && command.zkcli_syntax)
+      out_.err_line("{} {}", command.name, *command.zkcli_syntax);
+    else
+      report_usage(out_, name, command, error);
+    return error.exit_status();
+  } catch (const ValueError&) {
+    throw;
+  } catch (const UsageError& error) {
+    report_usage(out_, name, command, error);
+    return error.exit_status();
+  } catch (const ZkError& error) {
+    if (error.code() == code::invalid_state || error.code() == code::closing)
+      return not_connected();
+    const bool lost =
+        error.code() == code::connection_loss || error.code() == code::operation_timeout;
+    if (lost && !error.outcome_unknown() && !speaks_as_zkcli()) {
+      report_error(out_, Error("no connection to " + around_.client.connection_problem(),
+                               error.exit_status()));
+      return error.exit_status();
+    }
+    if (speaks_as_zkcli()) throw;
+    throw ZkError(missing_chroot_.explained(around_.client, error, stop_));
+  }
+}
+
+/// `given`: the command's name first.
+int Interpreter::run_command(const Command& command, const Words& given) {
+  const auto is_dead = [&] {
+    const auto state = around_.client.current_state();
+    return state == SessionState::Closed || state == SessionState::AuthFailed;
+  };
+  out_.begin_command(command.name);
+  if (command.needs == Needs::Session && is_dead()) return not_connected();
+  refuse_writes(command);
+  std::optional<DryRun> dry_run;
+  if (command.writes && wants_dry_run(given.texts)) dry_run.emplace(around_.client, out_, stop_);
+  auto cx = dry_run ? context_for(given, dry_run->client(), dry_run->silence(), &dry_run->client())
+                    : context_for(given, around_.client, out_, nullptr);
+  if (const auto collected = collect(command, cx)) return *collected;
+  const int result = command.run(cx, {given.texts.begin() + 1, given.texts.end()});
+  if (dry_run) dry_run->report();
+  quit_ = quit_ || cx.quit;
+  if (command.needs == Needs::SessionAfter && is_dead()) return not_connected();
+  return result;
+}
+
+Context Interpreter::context_for(const Words& given, Client& client, Output& out,
+                                 Rehearsal* rehearsal) {
+  const bool can_ask = input_ != Input::Pipe && !around_.background && Questions::possible();
+  return {
+      .client = client,
+      .out = out,
+      .stop = stop_,
+      .signals = around_.signals,
+      .input = input_,
+      .background = around_.background,
+      .current = around_.current,
+      .history = around_.history,
+      .settings = around_.settings,
+      .protection = around_.protection,
+      .watches = around_.watches,
+      .locks = around_.locks,
+      .transaction = around_.transaction,
+      .sandbox = around_.sandbox,
+      .rehearsal = rehearsal,
+      .ask = [this, can_ask](const std::string& prompt, bool hidden) -> std::optional<std::string> {
+        if (!can_ask) return std::nullopt;
+        return around_.questions.ask(prompt, hidden, stop_);
+      },
+      .can_ask = can_ask,
+      .jobs = around_.jobs,
+      .run_words =
+          [this, quoted = given.quoted](const std::vector<std::string>& other) {
+            return reporting(out_, [&] { return execute({other, quoted}); });
+          },
+      .run_line =
+          [this](const std::string& line) {
+            return reporting(out_, [&] { return execute_line(line); });
+          },
+      .words = given.texts,
+      .quoted = given.quoted};
+}
+
+/// While a transaction is open, its operations are kept in place of being done. Nothing: the
+/// command is to run.
+std::optional<int> Interpreter::collect(const Command& command, Context& cx) {
+  if (!cx.transaction.is_open() || command.beside_transaction) return std::nullopt;
+  if (!command.operation)
+    throw ValueError(fmt::format(
+        "{} cannot be in a transaction: create, set, delete and check are collected; exec sends "
+        "them, discard drops them",
+        cx.words.front()));
+  if (cx.rehearsal) throw ValueError("in a transaction --dry-run is an option of exec");
+  if (out_.redirected()) throw ValueError("in a transaction only the results of exec go elsewhere");
+  cx.transaction.add(command.operation(cx, {cx.words.begin() + 1, cx.words.end()}),
+                     line_of(cx.words));
+  return status::ok;
+}
+
+void Interpreter::refuse_writes(const Command& command) const {
+  const auto& protection = around_.protection;
+  if (!command.writes || !protection.read_only) return;
+  throw Error(
+      fmt::format(
+          "{} is refused: this zksh is read-only{}", command.name,
+          protection.profile.empty() ? "" : fmt::format(" (profile {})", protection.profile)),
+      status::read_only);
+}
+
+int Interpreter::unknown_command(const std::string& typed) {
+  constexpr std::size_t longest_shown = 500;
+  const auto name = typed.size() > longest_shown ? typed.substr(0, longest_shown) + "…" : typed;
+  if (speaks_as_zkcli()) {
+    out_.err(zkcli_usage());
+    out_.err_line("Command not found: Command not found {}", name);
+    return status::usage;
+  }
+  const auto similar = nearest_commands(name);
+  report_error(out_,
+               UsageError(fmt::format(
+                   "unknown command: {}{}", name,
+                   similar.empty() ? "; `help` lists them all"
+                                   : fmt::format("; did you mean {}?", fmt::join(similar, ", ")))));
+  return status::usage;
+}
+
+int Interpreter::not_connected() {
+  const bool refused = around_.client.current_state() == SessionState::AuthFailed;
+  const int result = refused ? status::not_authorised : status::no_connection;
+  if (speaks_as_zkcli())
+    out_.line("Not connected");
+  else
+    report_error(out_, Error("not connected; `connect [HOST:PORT]` opens a session", result));
+  return result;
+}
+
+}  // namespace zksh

@@ -1,0 +1,113 @@
+// Interpreter: a line in, an exit status out: words, command, run, and the report of what failed.
+#pragma once
+
+#include "client/missing_chroot.h"
+#include "command/command.h"
+#include "command/line_history.h"
+#include "command/questions.h"
+#include "config/settings.h"
+#include "shell/command_line.h"
+#include "shell/output_program.h"
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace zksh {
+
+/// Runs the lines of one source, one after the other, on one thread.
+class Interpreter {
+ public:
+  /// What a line runs with; all of it outlives the Interpreter.
+  struct Surroundings {
+    Client& client;
+    OutputQueue& queue;
+    SignalRelay& signals;
+    OutputStyle style;
+    std::reference_wrapper<LineHistory> history;
+    Settings& settings;
+    const Protection& protection;
+    PersistentWatches& watches;
+    LockTable& locks;
+    Questions& questions;
+    Sandbox* sandbox = nullptr;
+    JobTable* jobs = nullptr;
+    std::reference_wrapper<CurrentNode> current;
+    std::reference_wrapper<Transaction> transaction;
+    bool background = false;  ///< ended with &
+  };
+
+  Interpreter(Surroundings surroundings, Input input, std::stop_token stop);
+
+  /// Runs a line and returns its exit status. Errors are printed, not thrown. A blank line and a
+  /// comment do nothing. Every other line gets a number in the history.
+  int run_line(const std::string& line);
+  /// A line whose request is on its way.
+  struct Begun {
+    const Command* command = nullptr;
+    std::string name;  ///< of the command, as it was typed
+    Sent sent{status::ok};
+  };
+  /// The first half of run_line, where the line's command has halves: sends its request and returns
+  /// at once. What fails is printed, and its status is in what is returned. Nothing: the line is
+  /// to be run by run_line, with what was begun before at its end.
+  /// `again`: the line was begun before, and its answer was lost.
+  std::optional<Begun> begin_line(const std::string& line, bool again = false);
+  /// The second half: blocks until the answer is there; returns the exit status.
+  int finish_line(const Begun& begun);
+  /// Through which all lines speak.
+  Output& output() { return out_; }
+  OutputQueue& queue() { return around_.queue; }
+  Client& client() { return around_.client; }
+  /// Runs a command whose words are known already.
+  int run_words(const std::vector<std::string>& words);
+  /// Whether a command asked the shell to end, or a signal did that a program got in its place.
+  bool quit() const { return quit_ || ended_by_; }
+  /// The signal that a program was given in the place of zksh, which is to end after it. Only
+  /// where lines are not typed at a terminal.
+  std::optional<int> ended_by() const { return ended_by_; }
+
+ private:
+  /// A line's words; `quoted`: the texts of those that were in quotes.
+  struct Words {
+    std::vector<std::string> texts;
+    std::vector<std::string> quoted{};
+  };
+  static Words words_of(std::vector<Word> split);
+
+  int execute_line(const std::string& line);
+  int explaining(const Command& command, const std::string& name, const std::function<int()>& body);
+  Context context_for(const Words& given, Client& client, Output& out, Rehearsal* rehearsal);
+  bool has_halves(const Command& command, const std::vector<std::string>& words) const;
+  int execute(const Words& given);
+  int execute_into(const RedirectTo& to, const Words& words);
+  int execute_inside(const Words& words, const std::stop_token& stop, Redirection to);
+  int execute_with_pager(const std::string& pager, const Words& words);
+  OutputProgram::Plan program_plan(const std::string& line) const;
+  std::optional<std::string> pager_for(const Command& command,
+                                       const std::vector<std::string>& words) const;
+  int run_command(const Command& command, const Words& given);
+  std::optional<int> collect(const Command& command, Context& cx);
+  void remember(const std::string& line);
+  int timed(const std::function<int()>& body);
+  void refuse_writes(const Command& command) const;
+  int finish(int result);
+  void settle_watches();
+  /// Errors that name their line are zksh's own.
+  bool speaks_as_zkcli() const { return input_ == Input::Pipe && out_.place().line == 0; }
+  int unknown_command(const std::string& typed);
+  int not_connected();
+
+  Surroundings around_;
+  Input input_;
+  std::stop_token stop_;
+  Output out_;
+  MissingChroot missing_chroot_;
+  std::optional<Context> halved_;  ///< of all lines that are run in halves
+  bool quit_ = false;
+  std::optional<int> ended_by_;
+};
+
+}  // namespace zksh

@@ -1,0 +1,21 @@
+// Job: something that runs on a thread of its own until it ends or is told to stop.
+#include "shell/job.h"
+
+#include <sys/eventfd.h>
+#include <utility>
+
+namespace zksh {
+
+Job::Job(Monitor& monitor, int wake_fd, std::function<int(std::stop_token)> body)
+    : monitor_(monitor),
+      thread_([this, wake_fd, run = std::move(body)](const std::stop_token& stop) {
+        const int result = run(stop);
+        monitor_.change([&](const Monitor::Held& held) { status_(held) = result; });
+        eventfd_write(wake_fd, 1);
+      }) {}
+
+std::optional<int> Job::status() {
+  return monitor_.look([&](const Monitor::Held& held) { return status_(held); });
+}
+
+}  // namespace zksh

@@ -1,0 +1,86 @@
+// Line hint: what is shown behind the line that is being typed.
+#include "shell/line_hint.h"
+
+#include "base/words.h"
+#include "command/command.h"
+#include "command/given_words.h"
+
+#include <algorithm>
+#include <span>
+
+namespace zksh {
+namespace {
+
+void append(std::string& text, const std::string& part) {
+  if (!text.empty() && !part.empty()) text += ' ';
+  text += part;
+}
+
+/// Options may stand anywhere, but who has gone on to the paths mostly wants no more of them. Many
+/// would hide what comes behind them.
+std::string options_ahead(const std::vector<Argument>& arguments, const GivenWords& given) {
+  if (given.positionals > 0 || given.options_ended) return {};
+  constexpr int most = 5;
+  int count = 0;
+  std::string text;
+  for (const auto& argument : arguments) {
+    if (argument.positional() || argument.legacy || argument.common) continue;
+    if (std::ranges::find(given.options, &argument) != given.options.end()) continue;
+    append(text, argument.syntax());
+    ++count;
+  }
+  return count > most ? "[option…]" : text;
+}
+
+std::string arguments_ahead(const std::vector<Argument>& arguments, const GivenWords& given) {
+  std::string text;
+  if (given.awaiting) append(text, given.awaiting->value.empty() ? "value" : given.awaiting->value);
+  append(text, options_ahead(arguments, given));
+  std::size_t index = 0;
+  for (const auto& argument : arguments) {
+    if (!argument.positional() || argument.legacy) continue;
+    const bool is_program = argument.kind == Argument::Kind::Program;
+    const bool is_given = is_program ? given.options_ended : index < given.positionals;
+    if (!is_given)
+      append(text, argument.syntax());
+    else if (argument.takes_rest())
+      append(text, '[' + argument.names.front() + "…]");
+    if (!is_program) ++index;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string syntax_ahead(std::string_view line) {
+  const auto typed = split_typed(line);
+  if (!typed) return {};
+  std::vector<std::string> words;
+  words.reserve(typed->words.size() + 1);
+  for (const auto& word : typed->words) words.push_back(word.text);
+  const bool in_word = typed->last.end > typed->last.begin;
+  if (in_word) words.push_back(typed->last.text);
+  const auto* command = words.empty() ? nullptr : command_named(words.front());
+  std::string ahead;
+  if (!command) return ahead;
+  command->describe([&](const Options& options) {
+    const auto& arguments = options.arguments();
+    const bool half_an_option = in_word && words.size() > 1 && words.back().size() < 3 &&
+                                looks_like_option(words.back()) &&
+                                !option_in(arguments, words.back()).option;
+    if (half_an_option) return;
+    ahead = arguments_ahead(arguments, given_words(arguments, std::span(words).subspan(1)));
+  });
+  if (in_word && !ahead.empty()) ahead.insert(0, 1, ' ');
+  return ahead;
+}
+
+LineHint line_hint(std::string_view line, std::string_view history_rest) {
+  auto syntax = syntax_ahead(line);
+  const auto places = word_places(line);
+  if (!history_rest.empty() && (syntax.empty() || places.size() > 1))
+    return {.text = std::string(history_rest), .takeable = true};
+  return {.text = std::move(syntax), .takeable = false};
+}
+
+}  // namespace zksh

@@ -1,0 +1,71 @@
+// Line style: the colours of the line that is being typed.
+#include "shell/line_style.h"
+
+#include "base/words.h"
+#include "command/command.h"
+#include "command/given_words.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace zksh {
+namespace {
+
+constexpr std::string_view known_command = "\033[1m";     // bold
+constexpr std::string_view unknown_command = "\033[31m";  // red
+constexpr std::string_view option = "\033[36m";           // cyan
+constexpr std::string_view quoted = "\033[33m";           // yellow
+constexpr std::string_view sign = "\033[35m";             // magenta
+constexpr std::string_view comment = "\033[2m";           // dim
+constexpr std::size_t longest_line = std::size_t{16} << 10U;
+
+std::string_view style_of_command(std::string_view name, bool complete) {
+  if (command_named(name)) return known_command;
+  if (name.starts_with('!')) return {};  // an order to the history
+  const auto may_become = [&](std::string_view known) { return known.starts_with(name); };
+  const bool possible = std::ranges::any_of(all_commands(), [&](const Command* command) {
+    return may_become(command->name) || std::ranges::any_of(command->aliases, may_become);
+  });
+  return possible && !complete ? std::string_view() : unknown_command;
+}
+
+bool is_sign(std::string_view word) {
+  constexpr std::array<std::string_view, 4> signs{"|", ">", ">>", "&"};
+  return std::ranges::find(signs, word) != signs.end();
+}
+
+}  // namespace
+
+std::vector<StyledBytes> line_styles(std::string_view line, std::size_t cursor) {
+  std::vector<StyledBytes> styles;
+  if (line.size() > longest_line) return styles;
+  const auto places = word_places(line);
+  if (places.empty()) {
+    const auto begin = line.find('#');
+    if (begin != std::string_view::npos)
+      styles.push_back({.begin = begin, .end = line.size(), .style = comment});
+    return styles;
+  }
+  styles.reserve(places.size());
+  bool options_may_come = true;
+  for (const auto& place : places) {
+    const auto word = line.substr(place.begin, place.end - place.begin);
+    std::string_view style;
+    if (&place == &places.front()) {
+      style = style_of_command(word, cursor != place.end);
+    } else if (place.quoted) {
+      style = quoted;
+    } else if (is_sign(word)) {
+      style = sign;
+      options_may_come = false;  // what follows is a program's, or a file
+    } else if (options_may_come && looks_like_option(word) && word.size() > 1) {
+      style = option;
+      options_may_come = word != "--";
+    }
+    if (!style.empty()) styles.push_back({.begin = place.begin, .end = place.end, .style = style});
+  }
+  return styles;
+}
+
+}  // namespace zksh

@@ -1,0 +1,169 @@
+// Loop: the main thread's wait for keys, signals, finished jobs and output to print.
+#include "shell/loop.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+/// Those that end zksh when nobody takes them, SIGINT apart, which a person may mean for less.
+bool ends_process(int signal) {
+  return signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT || signal == SIGUSR1 ||
+         signal == SIGUSR2;
+}
+
+bool is_ignored(int signal) {
+  struct sigaction now {};
+  return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+constexpr int give_up_after = 5;
+
+/// What the alarm's handler reads.
+struct LastResort {
+  int seconds = 0;  ///< left
+  int status = 0;
+  const std::atomic<int>* programs = nullptr;
+};
+static_assert(std::atomic<int>::is_always_lock_free);
+LastResort last_resort;
+
+void count_down(int /*signal*/) {
+  last_resort.seconds = *last_resort.programs > 0 ? give_up_after : last_resort.seconds - 1;
+  if (last_resort.seconds == 0) _exit(last_resort.status);
+  alarm(1);
+}
+
+}  // namespace
+
+Loop::Loop() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
+    // Blocked, an ignored one would come all the same.
+    if (!is_ignored(signal)) sigaddset(&signals, signal);
+  for (const int signal : {SIGWINCH, SIGTSTP, SIGCONT}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal_fd_ = Fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  // A reader that goes away is told by EPIPE, so that sessions and locks are given back first.
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, nullptr);
+}
+
+Loop::~Loop() { alarm(0); }
+
+void Loop::collect_signals() {
+  signalfd_siginfo info{};
+  while (read(signal_fd_.get(), &info, sizeof info) == sizeof info)
+    signals_.push_back(static_cast<int>(info.ssi_signo));
+}
+
+void Loop::serve_signals(const LoopEvents& events) {
+  const auto call = [](const auto& handler, auto... argument) {
+    if (handler) handler(argument...);
+  };
+  collect_signals();
+  while (!signals_.empty()) {
+    const int signal = signals_.front();
+    signals_.pop_front();
+    switch (signal) {
+      case SIGINT:
+        call(events.interrupt);
+        break;
+      case SIGTERM:
+      case SIGHUP:
+      case SIGQUIT:
+      case SIGUSR1:
+      case SIGUSR2:
+        call(events.end, signal);
+        break;
+      case SIGWINCH:
+        call(events.resize);
+        break;
+      case SIGTSTP:
+        if (events.suspend)
+          events.suspend();
+        else
+          stop_process();
+        break;
+      default:
+        call(events.resume);
+        break;
+    }
+  }
+}
+
+bool Loop::await_writable(int fd) {
+  while (true) {
+    std::array<pollfd, 2> waiting{{{.fd = fd, .events = POLLOUT, .revents = 0},
+                                   {.fd = signal_fd_.get(), .events = POLLIN, .revents = 0}}};
+    const bool ends = leaving_ || std::ranges::any_of(signals_, ends_process);
+    poll(waiting.data(), waiting.size(), ends ? 0 : -1);
+    if (waiting[0].revents != 0) return true;
+    if (ends) return false;
+    collect_signals();
+  }
+}
+
+void Loop::leave(int status, const std::atomic<int>& programs) {
+  if (std::exchange(leaving_, true)) return;
+  last_resort = {.seconds = give_up_after, .status = status, .programs = &programs};
+  struct sigaction action {};
+  action.sa_handler = count_down;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &action, nullptr);
+  alarm(1);
+}
+
+void Loop::stop_process() {
+  sigset_t stop;
+  sigset_t before;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  kill(getpid(), SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &stop, &before);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Loop::run(Printer& printer, const LoopEvents& events, const std::function<bool()>& done) {
+  bool failure_told = false;
+  while (true) {
+    printer.pump();
+    const bool finished = done();  // may print what was said last, and fail to
+    if (printer.out_failure() != 0 && !failure_told && events.out_failed) {
+      failure_told = true;
+      events.out_failed(printer.out_failure());
+      continue;
+    }
+    if (finished) {
+      serve_signals(events);  // one that came before the end counts
+      return;
+    }
+    std::array<pollfd, 4> waiting{
+        {{.fd = wake_fd_.get(), .events = POLLIN, .revents = 0},
+         {.fd = signal_fd_.get(), .events = POLLIN, .revents = 0},
+         {.fd = events.reads_input && events.reads_input() ? STDIN_FILENO : -1,
+          .events = POLLIN,
+          .revents = 0},
+         {.fd = printer.blocked_on(), .events = POLLOUT, .revents = 0}}};
+    const bool input_waits = events.input_waits && events.input_waits();
+    poll(waiting.data(), waiting.size(), input_waits || !signals_.empty() ? 0 : -1);
+    if (waiting[0].revents != 0) {
+      eventfd_t count = 0;
+      eventfd_read(wake_fd_.get(), &count);
+    }
+    serve_signals(events);
+    if (input_waits || waiting[2].revents != 0) events.input();
+  }
+}
+
+}  // namespace zksh

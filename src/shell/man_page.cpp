@@ -1,0 +1,207 @@
+// Man page: zksh(1), its frame written by hand, its lists derived from the declarations.
+#include "shell/man_page.h"
+
+#include "base/utf8.h"
+#include "command/help.h"
+#include "config/configuration.h"
+#include "config/settings.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+std::string bold(std::string_view text) { return "\\fB" + roff(text) + "\\fR"; }
+std::string italic(std::string_view text) { return "\\fI" + roff(text) + "\\fR"; }
+
+/// Breaks lines that are too long to read in the source: where the next word begins no request.
+std::string wrapped(std::string_view line) {
+  constexpr std::size_t width = 78;
+  std::string result;
+  while (line.size() > width) {
+    auto end = line.rfind(' ', width);
+    while (end != std::string_view::npos && end > 0 && line[end + 1] == '.')
+      end = line.rfind(' ', end - 1);
+    if (end == std::string_view::npos || end == 0) break;
+    result += fmt::format("{}\n", line.substr(0, end));
+    line.remove_prefix(end + 1);
+  }
+  return result.append(line);
+}
+
+/// Prose: `code` is set in bold, and paragraphs are kept apart by `separator`.
+std::string prose(std::string_view text, std::string_view separator) {
+  std::string result;
+  std::string paragraph;
+  std::string_view rest = text;
+  bool code = false;
+  while (!rest.empty()) {
+    const auto end = std::min({rest.find('`'), rest.find("\n\n"), rest.size()});
+    const auto part = rest.substr(0, end);
+    paragraph += code ? bold(part) : roff(part);
+    rest.remove_prefix(end);
+    if (rest.starts_with('`')) {
+      code = !code;
+      rest.remove_prefix(1);
+    } else if (!rest.empty()) {
+      result += fmt::format("{}\n{}\n", wrapped(std::exchange(paragraph, {})), separator);
+      rest.remove_prefix(2);
+    }
+  }
+  return result + wrapped(paragraph) + '\n';
+}
+
+/// "[-s] path": options in bold, what stands for something else in italics.
+std::string styled_syntax(std::string_view syntax) {
+  constexpr std::string_view marks = " []|";
+  std::string result;
+  while (!syntax.empty()) {
+    const auto end = std::min(syntax.find_first_of(marks), syntax.size());
+    const auto word = syntax.substr(0, end);
+    if (!word.empty()) result += word.starts_with('-') ? bold(word) : italic(word);
+    syntax.remove_prefix(end);
+    const auto next = std::min(syntax.find_first_not_of(marks), syntax.size());
+    result += roff(syntax.substr(0, next));
+    syntax.remove_prefix(next);
+  }
+  return result;
+}
+
+std::string argument_item(const Argument& argument) {
+  std::string names;
+  for (const auto& name : argument.names) {
+    if (!names.empty()) names += ", ";
+    names += argument.positional() ? italic(name) : bold(name);
+  }
+  if (!argument.value.empty() && !argument.value.starts_with('[')) names += ' ';
+  names += styled_syntax(argument.value);
+  if (argument.legacy) names += " (as in zkCli)";
+  return fmt::format(".TP\n{}\n{}", names, prose(argument.help, ".IP"));
+}
+
+std::string options_list(const std::vector<Argument>& options) {
+  std::string text;
+  for (const auto& option : options) text += argument_item(option);
+  return text;
+}
+
+std::string command_item(const Command& command) {
+  const auto syntax = command.syntax();
+  auto text = fmt::format(".TP\n{}{}{}\n{}", bold(command.name), syntax.empty() ? "" : " ",
+                          styled_syntax(syntax), prose(fmt::format("{}.", command.summary), ".IP"));
+  if (!command.details.empty()) text += ".IP\n" + prose(command.details, ".IP");
+  if (!command.aliases.empty()) {
+    std::string names;
+    for (const auto alias : command.aliases) names += (names.empty() ? "" : ", ") + bold(alias);
+    text += fmt::format(".IP\nAlso called {}.\n", names);
+  }
+  std::string arguments;
+  command.describe([&](const Options& options) { arguments = options_list(options.arguments()); });
+  if (!arguments.empty()) text += ".RS\n" + arguments + ".RE\n";
+  if (command.examples.empty()) return text;
+  text += ".IP\nExamples:\n.RS\n";
+  for (const auto& example : command.examples)
+    text += fmt::format(".TP\n{}\n{}", bold(example.line), prose(example.meaning, ".IP"));
+  return text + ".RE\n";
+}
+
+std::string groups_list() {
+  std::string text;
+  for (const auto& [group, commands] : commands_in_groups()) {
+    std::vector<std::string> names;
+    names.reserve(commands.size());
+    for (const Command* command : commands) names.push_back(bold(command->name));
+    text += fmt::format(".TP\n{}\n{}\n", roff(group), fmt::join(names, ", "));
+  }
+  return text;
+}
+
+std::string with_version(std::string_view line) {
+  constexpr std::string_view mark = "@VERSION@";
+  std::string text(line);
+  if (const auto at = text.find(mark); at != std::string::npos)
+    text.replace(at, mark.size(), ZKSH_VERSION);
+  return text;
+}
+
+std::string commands_list() {
+  std::string text;
+  for (const auto& [group, commands] : commands_in_groups()) {
+    text += fmt::format(".SS {}\n", roff(group));
+    for (const Command* command : commands) text += command_item(*command);
+  }
+  return text;
+}
+
+/// The keys of configuration files, the settings among them.
+std::string keys_list() {
+  std::map<std::string_view, std::string> items;
+  const auto item = [](std::string_view name, std::string_view initial, std::string_view help) {
+    return fmt::format(".TP\n{}{}\n{}", bold(name),
+                       initial.empty() ? "" : fmt::format(" ({})", roff(initial)),
+                       prose(help, ".IP"));
+  };
+  for (const auto& key : Configuration::keys())
+    items[key.name] = item(key.name, key.initial, key.help);
+  for (const auto& setting : Settings::descriptions())
+    items[setting.name] = item(setting.name, setting.initial, setting.help);
+  std::string text;
+  for (const auto& [name, lines] : items) text += lines;
+  return text;
+}
+
+}  // namespace
+
+std::string roff(std::string_view text) {
+  constexpr std::array<std::pair<char, std::string_view>, 6> special{{{'\\', "\\e"},
+                                                                      {'-', "\\-"},
+                                                                      {'\'', "\\(aq"},
+                                                                      {'`', "\\(ga"},
+                                                                      {'^', "\\(ha"},
+                                                                      {'~', "\\(ti"}}};
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto step = decode_utf8(text, at);
+    const char byte = text[at];
+    const auto* escape =
+        std::ranges::find(special, byte, [](const auto& pair) { return pair.first; });
+    if (step.code_point > 0x7F)
+      result += fmt::format("\\[u{:04X}]", static_cast<unsigned>(step.code_point));
+    else if (escape != special.end())
+      result += escape->second;
+    else if (byte == '.' && (result.empty() || result.back() == '\n'))
+      result += "\\&.";  // else it would begin a request
+    else
+      result += byte;
+    at += step.length;
+  }
+  return result;
+}
+
+std::string man_page(std::string_view frame, const std::vector<Argument>& process_options) {
+  std::string page;
+  while (!frame.empty()) {
+    const auto end = std::min(frame.find('\n'), frame.size());
+    const auto line = frame.substr(0, end);
+    if (line == "@OPTIONS@")
+      page += options_list(process_options);
+    else if (line == "@GROUPS@")
+      page += groups_list();
+    else if (line == "@COMMANDS@")
+      page += commands_list();
+    else if (line == "@KEYS@")
+      page += keys_list();
+    else
+      page += with_version(line) + '\n';
+    frame.remove_prefix(std::min(frame.size(), end + 1));
+  }
+  return page;
+}
+
+}  // namespace zksh

@@ -1,0 +1,20 @@
+// Man page: zksh(1), its frame written by hand, its lists derived from the declarations.
+#pragma once
+
+#include "command/options.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zksh {
+
+/// The page: `frame` (man macros) with its lines @OPTIONS@, @GROUPS@, @COMMANDS@ and @KEYS@
+/// replaced by zksh's own options, the commands in their groups, all that is told about each
+/// command, and the keys of the configuration.
+std::string man_page(std::string_view frame, const std::vector<Argument>& process_options);
+
+/// A text as roff shows it, to the letter: on a line of its own or within one.
+std::string roff(std::string_view text);
+
+}  // namespace zksh

@@ -1,0 +1,278 @@
+// Node cache: lists of children for completion, fetched behind the line that is typed.
+#include "shell/node_cache.h"
+
+#include "client/node_path.h"
+
+#include <algorithm>
+#include <sys/eventfd.h>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto longest_use = 60s;       // of a list whose watch was lost, by whatever way
+constexpr auto kinds_are_good = 5s;     // no watch tells of a child that gets its first child
+constexpr auto kinds_patience = 250ms;  // then the names alone must do
+constexpr auto noticeable = 400ms;
+
+std::size_t bytes_of(const std::vector<std::string>& names) {
+  std::size_t bytes = 0;
+  for (const auto& name : names)
+    bytes += sizeof(std::string) + (name.capacity() > 15 ? name.capacity() + 16 : 0);
+  return bytes;
+}
+
+}  // namespace
+
+/// A request, and what has come of it: written by its job, read after the job's end.
+struct NodeCache::Fetch {
+  std::string parent;
+  std::string prefix;
+  std::size_t room = 0;
+  bool lists = true;               ///< the children are asked for, not only what some of them are
+  std::vector<std::string> asked;  ///< of whom it is to be told what they are
+  int code = code::ok;
+  std::vector<std::string> names{};
+  std::map<std::string, Kind> kinds{};
+  std::atomic<bool> slow = false;
+  bool given_up = false;  ///< nobody waits for it any more
+  bool fired = false;     ///< what it lists has changed already
+  std::unique_ptr<Job> job{};
+
+  void list(Client& client, const Mailbox& mailbox, int wake_fd, const std::stop_token& stop);
+  void describe(Client& client, const std::stop_token& stop);
+};
+
+void NodeCache::Fetch::list(Client& client, const Mailbox& mailbox, int wake_fd,
+                            const std::stop_token& stop) {
+  const auto pending = client.start_children(parent, Watch::into(mailbox));
+  const auto answered = [&](const Monitor::Held& held) { return (*pending)(held).has_value(); };
+  auto& monitor = client.monitor();
+  if (!monitor.wait_until(stop, Clock::now() + noticeable, answered)) {
+    slow = true;
+    eventfd_write(wake_fd, 1);
+    if (!monitor.wait(stop, answered)) {
+      code = code::closing;
+      return;
+    }
+  }
+  auto outcome =
+      monitor.look([&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
+  code = outcome.code;
+  names = std::move(outcome.value.names);
+  std::ranges::sort(names);
+  asked = to_be_known(names, prefix, room);
+}
+
+void NodeCache::Fetch::describe(Client& client, const std::stop_token& stop) {
+  std::vector<Pending<Stat>> stats;
+  stats.reserve(asked.size());
+  for (const auto& name : asked)
+    stats.push_back(client.start_exists(join_path(parent, name), Watch::none()));
+  const auto have_answer = [&](const Monitor::Held& held) {
+    return std::ranges::all_of(
+        stats, [&](const Pending<Stat>& stat) { return (*stat)(held).has_value(); });
+  };
+  auto& monitor = client.monitor();
+  monitor.wait_until(stop, Clock::now() + kinds_patience, have_answer);
+  monitor.look([&](const Monitor::Held& held) {
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const auto& stat = (*stats[i])(held);
+      if (!stat || stat->code != code::ok) continue;
+      kinds[asked[i]] = {.has_children = stat->value.num_children > 0,
+                         .is_ephemeral = stat->value.ephemeral_owner != 0,
+                         .told = Clock::now()};
+    }
+  });
+}
+
+NodeCache::NodeCache(Client& client, int wake_fd, Limits limits)
+    : client_(client),
+      wake_fd_(wake_fd),
+      limits_(limits),
+      mailbox_(std::make_shared<Guarded<std::deque<Event>>>()) {}
+
+NodeCache::~NodeCache() = default;
+
+NodeCache::Range NodeCache::beginning_with(const std::vector<std::string>& names,
+                                           const std::string& prefix) {
+  const auto cut = [&](const std::string& name) {
+    return std::string_view(name).substr(0, prefix.size());
+  };
+  // No std::ranges::equal_range: clang 14 cannot take its answer apart.
+  return {std::ranges::lower_bound(names, std::string_view(prefix), {}, cut),
+          std::ranges::upper_bound(names, std::string_view(prefix), {}, cut)};
+}
+
+/// The children of whom a completion wants to know what they are: of the only one, which decides
+/// how the line goes on, or of those that are listed.
+std::vector<std::string> NodeCache::to_be_known(const std::vector<std::string>& names,
+                                                const std::string& prefix, std::size_t room) {
+  const auto range = beginning_with(names, prefix);
+  const auto count = range.end - range.begin;
+  if (count == 0) return {};
+  if (count > 1 && common_beginning(*range.begin, *(range.end - 1)).size() > prefix.size())
+    return {};
+  return {range.begin, range.begin + std::min(count, static_cast<std::ptrdiff_t>(room))};
+}
+
+ChildNodes NodeCache::describe(const List& list, const std::string& prefix, std::size_t room) {
+  const auto range = beginning_with(list.names, prefix);
+  ChildNodes nodes;
+  nodes.count = static_cast<std::size_t>(range.end - range.begin);
+  if (nodes.count == 0) return nodes;
+  nodes.common = common_beginning(*range.begin, *(range.end - 1));
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(nodes.count, room));
+  nodes.first.reserve(static_cast<std::size_t>(shown));
+  for (auto name = range.begin; name != range.begin + shown; ++name) {
+    const auto kind = list.kinds.find(*name);
+    const bool known = kind != list.kinds.end();
+    nodes.first.push_back({.name = *name,
+                           .has_children = known && kind->second.has_children,
+                           .is_ephemeral = known && kind->second.is_ephemeral,
+                           .known = known});
+  }
+  return nodes;
+}
+
+bool NodeCache::knows(const List& list, const std::vector<std::string>& names) const {
+  return std::ranges::all_of(names, [&](const std::string& name) {
+    const auto kind = list.kinds.find(name);
+    return kind != list.kinds.end() && Clock::now() - kind->second.told < kinds_are_good;
+  });
+}
+
+ChildNodes NodeCache::matches(const std::string& parent, const std::string& prefix,
+                              std::size_t room, bool may_ask) {
+  follow_session();
+  take_events();
+  const auto found = lists_.find(parent);
+  const auto is_old = [&](const List& list) {
+    return list.old || Clock::now() - list.fetched > longest_use;
+  };
+  if (found == lists_.end() || (may_ask && is_old(found->second))) {
+    ChildNodes nothing;
+    nothing.awaited = may_ask && ask(parent, prefix, room, {});
+    return nothing;
+  }
+  auto& list = found->second;
+  list.used = ++uses_;
+  auto nodes = describe(list, prefix, room);
+  auto unknown = to_be_known(list.names, prefix, room);
+  if (may_ask && !knows(list, unknown))
+    nodes.awaited = ask(parent, prefix, room, std::move(unknown));
+  return nodes;
+}
+
+/// Starts a request: for what `names` are, or when there are none for the children.
+bool NodeCache::ask(const std::string& parent, const std::string& prefix, std::size_t room,
+                    std::vector<std::string> names) {
+  if (!is_connected(client_.current_state())) return false;
+  const bool lists = names.empty();
+  for (const auto& fetch : fetches_)
+    if (fetch->parent == parent && fetch->prefix == prefix && fetch->lists == lists &&
+        !fetch->given_up)
+      return true;
+  // One that was given up ends as soon as its thread runs.
+  if (fetches_.size() >= 2 * limits_.requests) return false;
+  if (fetches_.size() >= limits_.requests) {
+    const auto oldest = std::ranges::find(fetches_, false, &Fetch::given_up);
+    if (oldest != fetches_.end()) {
+      (*oldest)->given_up = true;
+      (*oldest)->job->stop();
+    }
+  }
+  auto& fetch = *fetches_.emplace_back(std::make_unique<Fetch>());
+  fetch.parent = parent;
+  fetch.prefix = prefix;
+  fetch.room = room;
+  fetch.lists = lists;
+  fetch.asked = std::move(names);
+  fetch.job = std::make_unique<Job>(client_.monitor(), wake_fd_,
+                                    [&fetch, &client = client_, mailbox = mailbox_,
+                                     wake_fd = wake_fd_](const std::stop_token& stop) {
+                                      if (fetch.lists) fetch.list(client, mailbox, wake_fd, stop);
+                                      if (fetch.code == code::ok && !stop.stop_requested())
+                                        fetch.describe(client, stop);
+                                      return status::ok;
+                                    });
+  return true;
+}
+
+bool NodeCache::look_after() {
+  if (fetches_.empty()) return false;
+  const auto ended = std::stable_partition(
+      fetches_.begin(), fetches_.end(),
+      [](const std::unique_ptr<Fetch>& fetch) { return !fetch->job->status(); });
+  if (ended == fetches_.end()) return false;
+  follow_session();
+  take_events();
+  std::for_each(ended, fetches_.end(), [this](std::unique_ptr<Fetch>& fetch) { keep(*fetch); });
+  fetches_.erase(ended, fetches_.end());
+  make_room();
+  return true;
+}
+
+bool NodeCache::is_slow() const {
+  return std::ranges::any_of(fetches_, [](const std::unique_ptr<Fetch>& fetch) {
+    return fetch->slow && !fetch->given_up;
+  });
+}
+
+void NodeCache::keep(Fetch& fetch) {
+  if (fetch.given_up || fetch.code != code::ok) return;
+  const auto known = lists_.find(fetch.parent);
+  if (!fetch.lists && known == lists_.end()) return;
+  auto& list = fetch.lists ? lists_[fetch.parent] : known->second;
+  if (fetch.lists) {
+    list.bytes = bytes_of(fetch.names);
+    list.names = std::move(fetch.names);
+    list.kinds.clear();
+    list.fetched = Clock::now();
+    list.old = fetch.fired;  // serves who waits for it, and no more
+  }
+  list.used = ++uses_;
+  constexpr std::size_t most_kinds = 2000;
+  if (list.kinds.size() > most_kinds) list.kinds.clear();
+  for (auto& [name, kind] : fetch.kinds) list.kinds[name] = kind;
+}
+
+void NodeCache::take_events() {
+  const auto events = client_.monitor().look(
+      [&](const Monitor::Held& held) { return std::exchange((*mailbox_)(held), {}); });
+  for (const auto& event : events) {
+    lists_.erase(event.path);
+    for (const auto& fetch : fetches_)
+      if (fetch->parent == event.path) fetch->fired = true;
+  }
+}
+
+/// A new session knows nothing of the watches of the one before.
+void NodeCache::follow_session() {
+  const auto session = client_.session_id();
+  if (session == session_) return;
+  session_ = session;
+  mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
+  lists_.clear();
+  for (const auto& fetch : fetches_) {
+    fetch->given_up = true;
+    fetch->job->stop();
+  }
+}
+
+void NodeCache::make_room() {
+  std::size_t bytes = 0;
+  for (const auto& [path, list] : lists_) bytes += list.bytes;
+  // The last one stays whatever its size: somebody waits for it.
+  while (lists_.size() > 1 && (lists_.size() > limits_.lists || bytes > limits_.bytes)) {
+    const auto oldest =
+        std::ranges::min_element(lists_, {}, [](const auto& entry) { return entry.second.used; });
+    bytes -= oldest->second.bytes;
+    client_.drop_watches(oldest->first, mailbox_, WatchKind::OfChildren);
+    lists_.erase(oldest);
+  }
+}
+
+}  // namespace zksh

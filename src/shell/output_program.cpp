@@ -1,0 +1,190 @@
+// OutputProgram: a program that takes a command's results, from `| program` or as the pager.
+#include "shell/output_program.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <poll.h>
+#include <termios.h>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A program that was told to end is killed after this.
+constexpr auto grace = 1s;
+/// How long nobody may read before that is seen; nothing wakes for it.
+constexpr auto look_at_reader_every = 100ms;
+
+/// Whether a program draws its own picture rather than lines.
+bool is_raw(int terminal) {
+  termios modes{};
+  return tcgetattr(terminal, &modes) == 0 && (modes.c_lflag & ICANON) == 0;
+}
+
+}  // namespace
+
+OutputProgram::OutputProgram(Plan plan)
+    : plan_(std::move(plan)),
+      on_stop_(plan_.stop, [this] { command_stop_.request_stop(); }),
+      terminal_(plan_.at_prompt && !plan_.background) {}
+
+void OutputProgram::start() {
+  if (!plan_.background) plan_.queue.await_written(Clock::time_point::max(), plan_.stop);
+  Pipe pipe = make_pipe();
+  Program program{.words = {"/bin/sh", "-c", plan_.line},
+                  .redirections = {{.target = STDIN_FILENO, .source = pipe.read_end.get()}},
+                  .group = plan_.at_prompt ? Program::Group::Own : Program::Group::Shared,
+                  .terminal = terminal_.to_lend()};
+  Pipe printed;
+  if (plan_.background) {
+    printed = make_pipe();
+    for (const int target : {STDOUT_FILENO, STDERR_FILENO})
+      program.redirections.push_back({.target = target, .source = printed.write_end.get()});
+  }
+  process_.emplace(plan_.monitor, program);
+  if (program.terminal >= 0) {
+    terminal_fd_ = program.terminal;
+    terminal_.was_lent(process_->pid());
+    lent_ = true;
+    plan_.queue.hold_back([this] { return lent_ && (plan_.whole_screen || is_raw(terminal_fd_)); });
+  }
+  registration_.emplace(plan_.signals, [this](const Monitor::Held& held, int signal) {
+    return !plan_.background && pass_on(held, signal);
+  });
+  input_ = std::move(pipe.write_end);
+  captured_ = std::move(printed.read_end);
+  writer_.emplace(input_.get(), command_stop_.get_token());
+  if (captured_) reader_ = std::jthread([this] { capture(); });
+  minder_ = std::jthread([this] { mind(); });
+}
+
+OutputProgram::~OutputProgram() {
+  if (minder_.joinable()) finish(status::failure);
+}
+
+/// Until the last process that can write there has ended.
+void OutputProgram::capture() {
+  std::array<char, 4096> block{};
+  const StopFd stopped(plan_.stop);
+  while (true) {
+    std::array<pollfd, 2> waiting{{{.fd = captured_.get(), .events = POLLIN, .revents = 0},
+                                   {.fd = stopped.get(), .events = POLLIN, .revents = 0}}};
+    poll(waiting.data(), waiting.size(), -1);
+    if (waiting[1].revents != 0) return;
+    const auto count = read(captured_.get(), block.data(), block.size());
+    if (count == 0 || (count < 0 && errno != EINTR)) return;
+    if (count > 0) plan_.queue.add(Stream::Out, {block.data(), static_cast<std::size_t>(count)});
+  }
+}
+
+OutputProgram::View OutputProgram::view(const Monitor::Held& held) const {
+  return {.ended = process_->status(held), .stop_signal = process_->stop_signal(held)};
+}
+
+/// Under the monitor.
+bool OutputProgram::pass_on(const Monitor::Held& held, int signal) {
+  if (process_->status(held) || signal == SIGUSR1 || signal == SIGUSR2) return false;
+  command_stop_.request_stop();
+  // The terminal has sent Ctrl-C to all of zksh's own group.
+  if (signal == SIGINT && !plan_.at_prompt) return true;
+  const bool insists = signal == SIGTERM && std::exchange(terminated_, true);
+  process_->signal(insists ? SIGKILL : signal);
+  if (process_->stopped(held)) process_->signal(SIGCONT);
+  return true;
+}
+
+/// The minding thread: until the program has ended.
+void OutputProgram::mind() {
+  while (true) {
+    const auto now = plan_.monitor.look([&](const Monitor::Held& held) { return view(held); });
+    if (now.ended) return ended(*now.ended);
+    if (now.stop_signal != 0) mind_stop(now.stop_signal);
+    if (written_ && !reader_gone_) look_at_reader();
+    const auto deadline =
+        reader_gone_ ? Clock::time_point::max() : Clock::now() + look_at_reader_every;
+    plan_.monitor.wait_until({}, deadline,
+                             [&](const Monitor::Held& held) { return view(held) != now; });
+  }
+}
+
+void OutputProgram::look_at_reader() {
+  const bool gone = plan_.monitor.look([&](const Monitor::Held&) {
+    pollfd waiting{.fd = input_.get(), .events = 0, .revents = 0};
+    return input_ && poll(&waiting, 1, 0) > 0 && (waiting.revents & POLLERR) != 0;
+  });
+  if (!gone) return;
+  reader_gone_ = true;
+  command_stop_.request_stop();
+}
+
+/// A program that waits for the terminal, or was stopped at it: lends the terminal, or stops as it
+/// did.
+void OutputProgram::mind_stop(int signal) {
+  const bool wants = signal == SIGTTIN || signal == SIGTTOU;
+  const bool may_have = plan_.at_prompt && !plan_.background;
+  if ((!wants && signal != SIGTSTP) || !may_have) return;
+  if (!wants || !terminal_.lend(process_->pid())) {
+    terminal_.take_back();
+    terminal_.restore_modes();
+    const bool stopped = ProgramTerminal::stop_group();
+    if (!stopped && wants) return;  // nobody will ever give it one
+    terminal_.lend(process_->pid());
+  }
+  process_->signal(SIGCONT);
+  // Else the stop would be seen a second time.
+  plan_.monitor.wait_until({}, Clock::now() + grace, [&](const Monitor::Held& held) {
+    return !process_->stopped(held) || process_->status(held);
+  });
+}
+
+void OutputProgram::ended(int result) {
+  terminal_.take_back();
+  if (result > status::signal_base && plan_.at_prompt) {
+    // What is left of it would take keys that are zksh's now.
+    process_->signal(SIGHUP);
+    process_->signal(SIGCONT);
+    terminal_.restore_modes();
+  }
+  lent_ = false;
+  if (terminal_fd_ >= 0) plan_.queue.hold_back({});
+  if (written_) look_at_reader();
+  if (result > status::signal_base && result != status::signal_base + SIGPIPE) {
+    reader_gone_ = true;
+    command_stop_.request_stop();
+  }
+}
+
+void OutputProgram::write(std::string_view bytes) {
+  written_ = true;
+  const int error = writer_->write(bytes);
+  if (error == EPIPE) reader_gone_ = true;
+  if (error == ECANCELED || error == EPIPE) throw Cancelled();
+  if (error != 0)
+    throw Error(fmt::format("cannot write to {}: {}", plan_.line, std::strerror(error)));
+}
+
+OutputProgram::Ends OutputProgram::finish(int result) {
+  // Asked before the input is closed, which ends the program's reading, not the other way round.
+  const bool enough = reader_gone_ && !plan_.stop.stop_requested();
+  if (enough && result == Cancelled().exit_status()) result = status::ok;
+  writer_.reset();
+  plan_.monitor.look([&](const Monitor::Held&) { input_.close(); });
+  const auto has_ended = [&](const Monitor::Held& held) {
+    return process_->status(held).has_value();
+  };
+  if (!plan_.monitor.wait(plan_.stop, has_ended)) {
+    process_->signal(SIGTERM);
+    process_->signal(SIGCONT);
+    if (!plan_.monitor.wait_until({}, Clock::now() + grace, has_ended)) process_->signal(SIGKILL);
+  }
+  minder_.join();
+  if (reader_.joinable()) reader_.join();
+  registration_.reset();
+  return {.command = result, .program = *process_->status()};
+}
+
+}  // namespace zksh

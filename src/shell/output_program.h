@@ -1,0 +1,101 @@
+// OutputProgram: a program that takes a command's results, from `| program` or as the pager.
+#pragma once
+
+#include "base/error.h"
+#include "base/fd_writer.h"
+#include "base/monitor.h"
+#include "base/process.h"
+#include "base/program_terminal.h"
+#include "base/signal_relay.h"
+#include "command/output.h"
+
+#include <atomic>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace zksh {
+
+/// Made, written to and destroyed on the thread of one command.
+///
+/// At the prompt the program leads a process group of its own and gets the terminal, until it ends:
+/// Ctrl-C is its own, and Ctrl-Z stops zksh with it. In a script it stays in zksh's group, as with
+/// sh. In the background it gets no terminal, and what it prints goes through the queue. The
+/// signals that would end zksh end it, and the command, too.
+class OutputProgram {
+ public:
+  struct Plan {
+    Monitor& monitor;
+    SignalRelay& signals;
+    OutputQueue& queue;
+    std::string line;           ///< for /bin/sh -c
+    bool at_prompt = false;     ///< the line was typed
+    bool background = false;    ///< with & at its end
+    bool whole_screen = false;  ///< nothing else is printed until it has ended
+    std::stop_token stop;       ///< ends the command, and then the program
+  };
+
+  explicit OutputProgram(Plan plan);
+  OutputProgram(const OutputProgram&) = delete;
+  OutputProgram& operator=(const OutputProgram&) = delete;
+  ~OutputProgram();
+
+  /// Starts the program, before all else. Throws Error when there is no /bin/sh, Cancelled on a
+  /// stop.
+  void start();
+
+  /// The program's standard input: for a program that is to write there itself.
+  int fd() const { return input_.get(); }
+  /// The command's stop: the plan's, or that the program was ended by a signal, or that nobody
+  /// reads any more what the command has begun to write.
+  std::stop_token stop() const { return command_stop_.get_token(); }
+  /// Blocks while the program does not read. Throws Cancelled on a stop, and when nobody reads.
+  void write(std::string_view bytes);
+
+  /// The exit statuses of both.
+  struct Ends {
+    int command;  ///< 0 when it was stopped because its reader had enough
+    int program;
+  };
+  /// The command has ended with this status: closes the program's input and waits for its end;
+  /// after a stop not for long. The terminal is zksh's again when it returns.
+  Ends finish(int result);
+
+ private:
+  /// What decides what is to be done.
+  struct View {
+    std::optional<int> ended;
+    int stop_signal = 0;
+
+    bool operator==(const View&) const = default;
+  };
+
+  void capture();
+  View view(const Monitor::Held& held) const;
+  bool pass_on(const Monitor::Held& held, int signal);
+  void mind();
+  void mind_stop(int signal);
+  void look_at_reader();
+  void ended(int result);
+
+  Plan plan_;
+  Fd input_;     ///< the pipe's end that the command writes
+  Fd captured_;  ///< what a program in the background prints
+  std::stop_source command_stop_;
+  std::stop_callback<std::function<void()>> on_stop_;
+  ProgramTerminal terminal_;  ///< of the minding thread
+  int terminal_fd_ = -1;
+  std::atomic<bool> lent_ = false;
+  std::atomic<bool> written_ = false;
+  std::atomic<bool> reader_gone_ = false;
+  bool terminated_ = false;  ///< SIGTERM was passed on; under the monitor
+  std::optional<FdWriter> writer_;
+  std::optional<Process> process_;
+  std::optional<SignalRelay::Registration> registration_;
+  std::jthread reader_;  ///< of captured_
+  std::jthread minder_;
+};
+
+}  // namespace zksh

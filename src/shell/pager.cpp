@@ -1,0 +1,90 @@
+// Pager: results that are longer than the screen, shown by the user's pager.
+#include "shell/pager.h"
+
+#include "base/text_width.h"
+#include "command/live_picture.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+std::string wanted_pager(const std::string& setting) {
+  if (!setting.empty()) return setting;
+  for (const char* const name : {"ZKSH_PAGER", "PAGER"})
+    if (const char* const value = std::getenv(name)) return value;
+  return "less -FIRX";
+}
+
+/// Whether there is a program of this name, as far as a look at it tells.
+bool may_run(const std::string& name) {
+  // What a shell would expand is left to the shell.
+  if (name.find_first_of("$`\"'\\=(){}<>|&;*?~") != std::string::npos) return true;
+  const char* const path = std::getenv("PATH");
+  if (name.find('/') != std::string::npos || path == nullptr) return std::filesystem::exists(name);
+  std::string_view rest = path;
+  while (true) {
+    const auto colon = rest.find(':');
+    std::error_code ignored;
+    if (std::filesystem::exists(std::filesystem::path(rest.substr(0, colon)) / name, ignored))
+      return true;
+    if (colon == std::string_view::npos) return false;
+    rest.remove_prefix(colon + 1);
+  }
+}
+
+OutputProgram::Plan whole_screen(OutputProgram::Plan plan) {
+  plan.whole_screen = true;
+  // Without a shell in between a pager that is told to end can put the screen back first.
+  if (plan.line.find_first_of("$`\"'\\=(){}<>|&;*?[]~#!\n") == std::string::npos)
+    plan.line.insert(0, "exec ");
+  return plan;
+}
+
+}  // namespace
+
+std::optional<std::string> pager_line(const std::string& setting) {
+  const auto line = wanted_pager(setting);
+  const auto begin = std::min(line.find_first_not_of(" \t"), line.size());
+  const auto name = line.substr(begin, line.find_first_of(" \t", begin) - begin);
+  if (name.empty() || line.substr(begin) == "cat" || line == "off" || !may_run(name))
+    return std::nullopt;
+  return line;
+}
+
+std::size_t rows_of(std::string_view text, std::size_t columns) {
+  std::size_t rows = 0;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const auto width = text_width(text.substr(0, end));
+    rows += std::max<std::size_t>(1, (width + columns - 1) / columns);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return rows;
+}
+
+Pager::Pager(OutputProgram::Plan plan)
+    : queue_(plan.queue), program_(whole_screen(std::move(plan))) {}
+
+void Pager::write(std::string_view bytes) {
+  if (started_) return program_.write(bytes);
+  kept_ += bytes;
+  const auto size = terminal_size();
+  // The prompt takes a row too.
+  if (kept_.size() < size.lines || rows_of(kept_, size.columns) < size.lines) return;
+  program_.start();
+  started_ = true;
+  program_.write(kept_);
+  kept_.clear();
+}
+
+int Pager::finish(int result) {
+  if (started_) return program_.finish(result).command;
+  queue_.add(Stream::Out, kept_);
+  return result;
+}
+
+}  // namespace zksh

@@ -1,0 +1,298 @@
+// Pipeline: the lines of a script sent without waiting for each answer, results in their order.
+#include "shell/pipeline.h"
+
+#include "base/json.h"
+#include "client/node_path.h"
+#include "command/report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace zksh {
+namespace {
+
+using Chunks = std::vector<OutputQueue::Chunk>;
+
+/// The lines whose answers are outstanding may hold so much between them.
+constexpr std::size_t most_bytes = 8U << 20U;
+/// A result is printed so long after its answer came, at most.
+constexpr std::chrono::milliseconds longest_delay{20};
+
+/// A line whose request is on its way, and what it has said until now.
+struct InFlight {
+  std::size_t number = 0;
+  std::string line;
+  Interpreter::Begun begun;
+  Chunks said{};
+  bool told = false;  ///< that it failed, with its place
+
+  bool writes() const { return begun.command && begun.command->writes; }
+  std::optional<int> code(const Monitor::Held& held) const { return begun.sent.code(held); }
+};
+
+bool is_blank(const std::string& line) {
+  const auto start = line.find_first_not_of(" \t\n\v\f\r");
+  return start == std::string::npos || line[start] == '#';
+}
+
+class Pipeline {
+ public:
+  Pipeline(Interpreter& interpreter, LineReader& reader, std::string name,
+           const PipeSettings& settings, std::stop_token stop)
+      : interpreter_(interpreter),
+        out_(interpreter.output()),
+        monitor_(interpreter.client().monitor()),
+        reader_(reader),
+        name_(std::move(name)),
+        settings_(settings),
+        stop_(std::move(stop)) {}
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+  ~Pipeline() { out_.set_place({}); }
+
+  int run();
+
+ private:
+  bool goes_on() const { return !stop_.stop_requested() && !interpreter_.quit() && !cut_off_; }
+  bool is_full() const {
+    return flight_.size() >= settings_.window || (bytes_ > most_bytes && !flight_.empty());
+  }
+  void begin(std::string line);
+  void run_alone(const std::string& line);
+  void make_room();
+  void keep_pace();
+  bool await_answer(std::size_t index, Clock::time_point deadline);
+  void finish_answered();
+  void finish_all();
+  void finish_first();
+  bool was_lost(const InFlight& line);
+  std::optional<std::size_t> changed_behind(const std::string& path);
+  int ask_again(const InFlight& lost);
+  void count(std::size_t number, int result, bool told);
+  void flush();
+  void tell_interrupted();
+  void tell_end();
+
+  Interpreter& interpreter_;
+  Output& out_;
+  Monitor& monitor_;
+  LineReader& reader_;
+  std::string name_;
+  PipeSettings settings_;
+  std::stop_token stop_;
+  std::deque<InFlight> flight_;
+  std::size_t bytes_ = 0;  ///< of the lines in flight
+  Chunks said_;            ///< by lines that are finished, and not printed yet
+  std::size_t number_ = 0;
+  std::size_t done_ = 0;
+  std::size_t failed_ = 0;
+  int first_failure_ = status::ok;
+  bool cut_off_ = false;                  ///< there is no connection
+  std::optional<std::size_t> cut_short_;  ///< the line that a stop met while it was finished
+  std::optional<Clock::time_point> due_;
+};
+
+int Pipeline::run() {
+  std::string line;
+  while (goes_on()) {
+    if (!reader_.ready()) {
+      finish_all();
+      if (!goes_on()) break;
+    }
+    if (!reader_.next(line)) break;
+    ++number_;
+    if (is_blank(line)) continue;
+    keep_pace();
+    if (is_full()) make_room();
+    if (goes_on()) begin(std::move(line));
+  }
+  finish_all();
+  tell_interrupted();
+  tell_end();
+  return first_failure_;
+}
+
+/// Sends a line; one whose command has no halves is run when all before it have ended.
+void Pipeline::begin(std::string line) {
+  // While nothing can be sent, what is known is not held back.
+  const auto state = interpreter_.client().current_state();
+  if (state != SessionState::Connected && !flight_.empty()) finish_all();
+  InFlight next{.number = number_, .line = std::move(line), .begun = {}};
+  out_.set_place({name_, next.number});
+  out_.gather(&next.said);
+  auto begun = interpreter_.begin_line(next.line);
+  out_.gather(nullptr);
+  if (!begun) {
+    finish_all();
+    if (goes_on()) run_alone(next.line);
+    return;
+  }
+  next.begun = std::move(*begun);
+  next.told = out_.place_told();
+  cut_off_ = !next.begun.sent.is_pending() && next.begun.sent.finish() == status::no_connection;
+  bytes_ += next.line.size();
+  flight_.push_back(std::move(next));
+}
+
+void Pipeline::run_alone(const std::string& line) {
+  out_.set_place({name_, number_});
+  const int result = interpreter_.run_line(line);
+  count(number_, result, out_.place_told());
+  flush();
+}
+
+/// Waits until half of what is in flight is answered, so that one wake-up serves many lines.
+void Pipeline::make_room() {
+  while (is_full() && !stop_.stop_requested()) {
+    await_answer(flight_.size() / 2, Clock::now() + longest_delay);
+    finish_answered();
+    flush();
+  }
+}
+
+/// Waits until the next line may be sent.
+void Pipeline::keep_pace() {
+  if (settings_.rate == 0) return;
+  const auto interval = std::chrono::nanoseconds(std::chrono::seconds(1)) / settings_.rate;
+  // Time that the input or the server took is not made up for.
+  due_ = std::max(due_.value_or(Clock::now()), Clock::now() - std::chrono::milliseconds(10));
+  while (Clock::now() < *due_ && !stop_.stop_requested()) {
+    const auto next = std::min(*due_, Clock::now() + longest_delay);
+    monitor_.wait_until(stop_, next, [](const Monitor::Held&) { return false; });
+    finish_answered();
+    flush();
+  }
+  *due_ += interval;
+}
+
+/// False at the deadline and after a stop.
+bool Pipeline::await_answer(std::size_t index, Clock::time_point deadline) {
+  const auto& awaited = flight_[index];
+  return monitor_.wait_until(
+      stop_, deadline, [&](const Monitor::Held& held) { return awaited.code(held).has_value(); });
+}
+
+void Pipeline::finish_answered() {
+  while (!flight_.empty()) {
+    const auto& first = flight_.front();
+    if (!monitor_.look([&](const Monitor::Held& held) { return first.code(held).has_value(); }))
+      return;
+    finish_first();
+  }
+}
+
+/// Blocks until all is answered, or a stop, and prints it.
+void Pipeline::finish_all() {
+  while (!flight_.empty()) {
+    const bool answered = await_answer(flight_.size() - 1, Clock::now() + longest_delay);
+    finish_answered();
+    flush();
+    if (!answered && stop_.stop_requested()) return;
+  }
+  flush();
+}
+
+/// What it says comes behind what was said when it was sent.
+void Pipeline::finish_first() {
+  const auto first = std::move(flight_.front());
+  flight_.pop_front();
+  bytes_ -= first.line.size();
+  std::ranges::move(first.said, std::back_inserter(said_));
+  out_.set_place({name_, first.number});
+  out_.gather(&said_);
+  const int result = was_lost(first) ? ask_again(first) : interpreter_.finish_line(first.begun);
+  count(first.number, result, first.told || out_.place_told());
+  out_.gather(nullptr);
+}
+
+/// Whether a line reads, and the connection was lost before the answer.
+bool Pipeline::was_lost(const InFlight& line) {
+  if (line.writes() || stop_.stop_requested()) return false;
+  return monitor_.look(
+      [&](const Monitor::Held& held) { return line.code(held) == code::connection_loss; });
+}
+
+/// The first line in flight that may have changed what is read of a node.
+std::optional<std::size_t> Pipeline::changed_behind(const std::string& path) {
+  const auto changes = std::ranges::find_if(flight_, [&](const InFlight& line) {
+    const auto& written = line.begun.sent.path();
+    return line.writes() && (written == path || parent_path(written) == path);
+  });
+  if (changes == flight_.end()) return std::nullopt;
+  return changes->number;
+}
+
+/// Of a read; nothing else is sent meanwhile.
+int Pipeline::ask_again(const InFlight& lost) {
+  const auto& path = lost.begun.sent.path();
+  if (const auto line = changed_behind(path)) {
+    report_error(out_, Error(fmt::format("the connection was lost before the answer came; not "
+                                         "asked again, since line {}, which was sent behind it, "
+                                         "may have changed {}",
+                                         *line, path),
+                             status::no_connection));
+    return status::no_connection;
+  }
+  const auto begun = interpreter_.begin_line(lost.line, true);
+  return begun ? interpreter_.finish_line(*begun) : status::failure;
+}
+
+/// `told`: why it failed, with its place.
+void Pipeline::count(std::size_t number, int result, bool told) {
+  if (result == status::ok) {
+    ++done_;
+    return;
+  }
+  // A stop met it while its answer was read: it is one of those that were interrupted.
+  if (stop_.stop_requested() && !told) {
+    cut_short_ = number;
+    return;
+  }
+  ++failed_;
+  if (first_failure_ == status::ok) first_failure_ = result;
+  // Some commands tell their failures in words of their own.
+  if (!told && !out_.json()) out_.err_line("{}:{}: failed (status {})", name_, number, result);
+}
+
+void Pipeline::flush() { interpreter_.queue().add(std::exchange(said_, {}), stop_); }
+
+void Pipeline::tell_interrupted() {
+  if (flight_.empty() && !cut_short_) return;
+  const auto number = cut_short_ ? *cut_short_ : flight_.front().number;
+  const auto writes = std::ranges::count_if(flight_, &InFlight::writes);
+  out_.err_regardless(
+      writes == 0
+          ? fmt::format("{}:{}: interrupted; no write is unanswered from here on\n", name_, number)
+          : fmt::format(
+                "{}:{}: interrupted; {} of the lines from here on {} sent and not answered, and "
+                "{} may still be done\n",
+                name_, number, writes, writes == 1 ? "is a write that was" : "are writes that were",
+                writes == 1 ? "it" : "they"));
+}
+
+void Pipeline::tell_end() {
+  if (cut_off_)
+    out_.err_regardless(
+        fmt::format("{}:{}: stopped, since there is no connection; what follows was not sent\n",
+                    name_, number_));
+  if (out_.json())
+    out_.err_regardless(Json::object().set("ok", done_).set("failed", failed_).text() + '\n');
+  else
+    out_.err_regardless(fmt::format("{} ok, {} failed\n", done_, failed_));
+}
+
+}  // namespace
+
+int run_pipeline(Interpreter& interpreter, LineReader& reader, const std::string& name,
+                 const PipeSettings& settings, const std::stop_token& stop) {
+  return Pipeline(interpreter, reader, name, settings, stop).run();
+}
+
+}  // namespace zksh

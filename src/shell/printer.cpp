@@ -1,0 +1,76 @@
+// Printer: writes what waits in the OutputQueue to the standard streams, without ever blocking.
+#include "shell/printer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+int descriptor(Stream stream) { return stream == Stream::Out ? STDOUT_FILENO : STDERR_FILENO; }
+
+bool is_ready(int fd) {
+  pollfd waiting{.fd = fd, .events = POLLOUT, .revents = 0};
+  return poll(&waiting, 1, 0) != 0;
+}
+
+/// How much may be written at once to a descriptor that poll calls writable. The descriptor stays
+/// blocking, since other processes share it; a pipe takes PIPE_BUF bytes then, a terminal at least
+/// some.
+std::size_t safe_size(int fd) {
+  struct stat info {};
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) return 1U << 20U;
+  return isatty(fd) ? 512 : 4096;
+}
+
+}  // namespace
+
+/// Writes a part of the first chunk; false when its stream takes nothing now.
+bool Printer::write_front() {
+  auto& chunk = waiting_.front();
+  const int fd = descriptor(chunk.stream);
+  const auto rest = std::string_view(chunk.bytes).substr(written_);
+  const bool dropped = chunk.stream == Stream::Out && out_failure_ != 0;
+  if (dropped || (above_ && isatty(fd) && above_(rest))) {
+    written_ += rest.size();
+  } else if (!is_ready(fd)) {
+    blocked_on_ = fd;
+    return false;
+  } else {
+    const auto count = write(fd, rest.data(), std::min(rest.size(), safe_size(fd)));
+    if (count >= 0) {
+      written_ += static_cast<std::size_t>(count);
+    } else if (errno == EAGAIN) {
+      blocked_on_ = fd;  // somebody else made the shared descriptor non-blocking
+      return false;
+    } else if (errno != EINTR) {
+      if (chunk.stream == Stream::Out) out_failure_ = errno;
+      written_ += rest.size();
+    }
+  }
+  if (written_ == chunk.bytes.size()) {
+    waiting_.pop_front();
+    written_ = 0;
+  }
+  return true;
+}
+
+void Printer::pump() {
+  blocked_on_ = -1;
+  while (true) {
+    if (waiting_.empty()) waiting_ = queue_.take();
+    if (waiting_.empty() || !write_front()) return;
+  }
+}
+
+void Printer::flush(const std::function<bool(int fd)>& wait) {
+  do {
+    pump();
+  } while (blocked_on_ >= 0 && wait(blocked_on_));
+}
+
+}  // namespace zksh

@@ -1,0 +1,274 @@
+// Process options: declared once, and parsed by CLI11.
+#include "shell/process_options.h"
+
+#include "base/nearest.h"
+#include "config/security_settings.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+void add_options_of_the_session(std::vector<ProcessOption>& all) {
+  all.push_back({.names = "-s,--server",
+                 .value = "HOSTS",
+                 .help = "host[:port][,host[:port]…][/chroot]; localhost:2181, or $ZKSH_SERVER",
+                 .key = "server"});
+  all.push_back({.names = "-p,--profile",
+                 .value = "NAME",
+                 .help = "Take the values of this section of the configuration file; or "
+                         "$ZKSH_PROFILE"});
+  all.push_back({.names = "-t,--timeout",
+                 .value = "MS",
+                 .help = "Session timeout in milliseconds (30000), or with a unit",
+                 .key = "timeout"});
+  all.push_back({.names = "--connect-timeout",
+                 .value = "TIME",
+                 .help = "How long to wait for a server (10s)",
+                 .key = "connect-timeout"});
+  all.push_back({.names = "-r", .value = {}, .help = "A read-only server will do"});
+  all.push_back({.names = "--read-only",
+                 .value = {},
+                 .help = "Send no write at all; a read-only server will do",
+                 .key = "read-only",
+                 .sets = "on"});
+  all.push_back({.names = "--auth-file",
+                 .value = "FILE",
+                 .help = "Add the credentials of this file to every session: lines of scheme and "
+                         "credential",
+                 .key = "auth-file"});
+}
+
+void add_options_of_security(std::vector<ProcessOption>& all) {
+  all.push_back(
+      {.names = "--tls", .value = {}, .help = "Connect with TLS", .key = "tls", .sets = "on"});
+  for (const auto& [name, value, help] : security_options())
+    all.push_back({.names = fmt::format("--{}", name), .value = value, .help = help, .key = name});
+  all.push_back({.names = "--tls-no-verify",
+                 .value = {},
+                 .help = "Whatever certificate the server shows will do: no protection from an "
+                         "impostor",
+                 .key = "tls-verify",
+                 .sets = "off"});
+}
+
+/// What is run, and how.
+void add_options_of_scripts(std::vector<ProcessOption>& all) {
+  all.push_back({.names = "-c",
+                 .value = "COMMANDS",
+                 .help = "Run these commands, separated by ; or newlines; may be repeated",
+                 .repeatable = true});
+  all.push_back({.names = "-f,--file",
+                 .value = "FILE",
+                 .help = "Run the commands of a file; - is standard input; may be repeated",
+                 .repeatable = true});
+  all.push_back(
+      {.names = "-k,--keep-going", .value = {}, .help = "A script runs on after a failure"});
+  all.push_back({.names = "--pipe",
+                 .value = {},
+                 .help = "Send the commands of standard input, or of -f, without waiting for each "
+                         "answer"});
+  all.push_back({.names = "--window",
+                 .value = "N",
+                 .help = "With --pipe: how many answers may be outstanding (256)"});
+  all.push_back(
+      {.names = "--rate", .value = "N", .help = "With --pipe: at most so many commands a second"});
+}
+
+void add_other_options(std::vector<ProcessOption>& all) {
+  all.push_back({.names = "-o,--output",
+                 .value = "FORMAT",
+                 .help = "zkcli (as zkCli.sh prints), plain (one item a line) or json (one value a "
+                         "line)",
+                 .key = "output"});
+  for (const auto& [name, format] : formats) all.back().choices.emplace_back(name);
+  all.push_back({.names = "--color",
+                 .value = "WHEN",
+                 .help = "auto (on a terminal, unless NO_COLOR is set), always, never",
+                 .key = "color",
+                 .choices = {"auto", "always", "never"}});
+  all.push_back({.names = "--sandbox",
+                 .value = "[=N]",
+                 .help = "Start N (1, 3 or 5) private throw-away servers and connect to them",
+                 .choices = {"1", "3", "5"}});
+  all.push_back({.names = "--log-level",
+                 .value = "LEVEL",
+                 .help = "Log of the ZooKeeper C client on stderr: 0 none to 4 debug"});
+  all.push_back(
+      {.names = "--waitforconnection", .value = {}, .help = "As in zkCli; zksh always waits"});
+  all.push_back(
+      {.names = "--client-configuration", .value = "FILE", .help = "zkCli's properties file"});
+  all.push_back({.names = "--show-config",
+                 .value = {},
+                 .help = "Print what is configured, and where each value came from, and exit"});
+  all.push_back({.names = "--help", .value = {}, .help = "Print this and exit"});
+  all.push_back({.names = "--version", .value = {}, .help = "Print the version and exit"});
+}
+
+/// zkCli's long options have one dash, which CLI11 would read as a cluster of letters.
+std::string long_spelling(const std::string& word) {
+  constexpr std::array zkcli{"-server", "-timeout", "-waitforconnection", "-client-configuration"};
+  if (word == "--sandbox") return "--sandbox=1";  // a value stands behind the sign alone
+  return std::ranges::find(zkcli, word) != zkcli.end() ? '-' + word : word;
+}
+
+std::vector<std::string> names_of(const ProcessOption& option) {
+  const auto comma = option.names.find(',');
+  if (comma == std::string::npos) return {option.names};
+  return {option.names.substr(0, comma), option.names.substr(comma + 1)};
+}
+
+/// Whether a word could give the option, by one of its names; said too often does no harm.
+bool could_give(const std::string& word, const std::string& name) {
+  if (name.starts_with("--")) return word.starts_with(name);
+  return word.starts_with('-') && !word.starts_with("--") &&
+         word.find(name[1], 1) != std::string::npos;
+}
+
+using Declared = std::map<const CLI::Option*, const ProcessOption*>;
+
+/// Declares what the words could mean: for CLI11 every option costs as much as all those before it,
+/// and a process of a script asks for one or two.
+Declared declare(CLI::App& app, const std::vector<std::string>& words) {
+  Declared declared;
+  app.set_help_flag();
+  app.prefix_command();
+  for (const auto& option : process_option_table()) {
+    const auto names = names_of(option);
+    const bool possible = std::ranges::any_of(words, [&](const std::string& word) {
+      return std::ranges::any_of(names,
+                                 [&](const std::string& name) { return could_give(word, name); });
+    });
+    if (!possible) continue;
+    auto* const added =
+        option.value.empty() ? app.add_flag(option.names) : app.add_option(option.names);
+    if (option.repeatable)
+      added->take_all()->expected(1)->allow_extra_args(false);
+    else
+      added->take_last();
+    declared.emplace(added, &option);
+  }
+  return declared;
+}
+
+/// In the order of the words. Throws CLI::ParseError.
+std::vector<GivenOptions::Given> given_in(const CLI::App& app, const Declared& declared) {
+  std::vector<GivenOptions::Given> all;
+  std::map<const CLI::Option*, std::size_t> seen;
+  for (const CLI::Option* given : app.parse_order()) {
+    const auto& option = *declared.at(given);
+    const auto number = seen[given]++;
+    if (option.repeatable) {
+      all.push_back({&option, given->results().at(number)});
+    } else if (number == 0) {
+      const bool flag = option.value.empty();
+      if (flag && !given->as<bool>()) continue;  // --NAME=false
+      all.push_back({&option, flag ? "" : given->as<std::string>()});
+    }
+  }
+  return all;
+}
+
+[[noreturn]] void reject_unknown(const std::string& word) {
+  std::vector<std::string> known;
+  for (const auto& option : process_option_table())
+    for (auto& name : names_of(option)) known.push_back(std::move(name));
+  // Any letter is near any other: only a longer word says what was meant.
+  const auto similar = word.size() > 2 ? nearest(word, known) : std::vector<std::string>{};
+  throw UsageError(
+      fmt::format("unknown option {}{}; zksh --help lists them", word,
+                  similar.empty() ? "" : fmt::format("; did you mean {}?", similar.front())));
+}
+
+}  // namespace
+
+std::string_view ProcessOption::name() const {
+  return std::string_view(names).substr(names.rfind(',') + 1);
+}
+
+std::span<const ProcessOption> process_option_table() {
+  static const auto table = [] {
+    std::vector<ProcessOption> all;
+    all.reserve(40);
+    add_options_of_the_session(all);
+    add_options_of_security(all);
+    add_options_of_scripts(all);
+    add_other_options(all);
+    return all;
+  }();
+  return table;
+}
+
+std::vector<Argument> process_options() {
+  std::vector<Argument> arguments;
+  for (const auto& option : process_option_table()) {
+    Argument argument;
+    argument.kind = Argument::Kind::Flag;
+    if (!option.value.empty() && !option.value.starts_with('['))
+      argument.kind = option.value == "FILE" ? Argument::Kind::File : Argument::Kind::Text;
+    argument.names = names_of(option);
+    argument.value = option.value;
+    argument.help = option.help;
+    argument.choices.assign(option.choices.begin(), option.choices.end());
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
+std::string process_help() {
+  std::string text =
+      "zksh [OPTIONS] [COMMAND ARGUMENTS…]\n\n"
+      "A shell for Apache ZooKeeper: interactive on a terminal, else the commands on standard\n"
+      "input; with COMMAND, -c or -f those alone. `zksh help` lists the commands.\n\nOptions\n";
+  for (const auto& option : process_option_table()) {
+    const bool apart = !option.value.empty() && !option.value.starts_with('[');
+    const auto left = fmt::format("  {}{}{}", option.names, apart ? " " : "", option.value);
+    text += fmt::format("{:<34} {}\n", left, option.help);
+  }
+  return text +
+         "\nExit status: 0 done; 1 a false answer; 2 usage; 3 no connection; 4 no node; 5 node "
+         "exists;\n"
+         "6 version; 7 not authorised; 8 has children; 9 session expired; 10 outcome unknown;\n"
+         "11 read-only; 12 refused by the server; 124 timed out; 128+n signal n.\n";
+}
+
+GivenOptions::GivenOptions(std::vector<std::string>& words) {
+  bool in_options = true;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    // Only zksh's own options are respelled, not a command's words.
+    in_options =
+        in_options && (i == 0 || words[i].starts_with('-') || words[i - 1].starts_with('-'));
+    if (in_options) words[i] = long_spelling(words[i]);
+  }
+  CLI::App app;
+  const auto declared = declare(app, words);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // it takes from the back
+    given_ = given_in(app, declared);
+  } catch (const CLI::ArgumentMismatch&) {
+    throw UsageError(
+        fmt::format("the value of {} is missing", words.empty() ? "an option" : words.back()));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  words = app.remaining();
+  if (!words.empty() && words.front() == "--")
+    words.erase(words.begin());
+  else if (!words.empty() && words.front().starts_with('-') && words.front().size() > 1)
+    reject_unknown(words.front());
+}
+
+const std::string* GivenOptions::find(std::string_view name) const {
+  const auto found =
+      std::ranges::find(given_, name, [](const Given& one) { return one.option->name(); });
+  return found == given_.end() ? nullptr : &found->text;
+}
+
+}  // namespace zksh

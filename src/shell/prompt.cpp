@@ -1,0 +1,67 @@
+// Prompt: what stands before the line that is typed.
+#include "shell/prompt.h"
+
+#include "base/error.h"
+#include "base/escape.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace zksh {
+namespace {
+
+constexpr std::string_view red = "\033[1;31m";
+constexpr std::string_view plain = "\033[0m";
+
+std::string marked(const std::string& text, bool marks) {
+  return marks && !text.empty() ? fmt::format("{}{}{}", red, text, plain) : text;
+}
+
+/// With a blank before it, when there is something to say.
+std::string apart(const std::string& text) { return text.empty() ? "" : ' ' + text; }
+
+std::string status_word(int status) {
+  // Whoever has interrupted a command knows.
+  constexpr int interrupted = status::signal_base + 2;
+  return status == status::ok || status == interrupted ? "" : fmt::format("!{}", status);
+}
+
+/// What a letter stands for; an unknown one for itself.
+std::string filled(char letter, const PromptFacts& facts, bool colors) {
+  switch (letter) {
+    case 's':
+      return escape_for_terminal(facts.server);
+    case 'S':
+      return facts.state;
+    case 'n':
+      return std::to_string(facts.number);
+    case 'd':
+      return facts.node == "/" ? "" : apart(escape_for_terminal(facts.node));
+    case 'p':
+      return apart(marked(escape_for_terminal(facts.profile), colors && facts.dangerous));
+    case 'l':
+      return apart(escape_for_terminal(facts.locks));
+    case '?':
+      return apart(marked(status_word(facts.status), colors));
+    case '%':
+      return "%";
+    default:
+      return {'%', letter};
+  }
+}
+
+}  // namespace
+
+std::string prompt_text(std::string_view format, const PromptFacts& facts, bool colors) {
+  std::string text;
+  for (std::size_t at = 0; at < format.size(); ++at) {
+    const auto sign = std::min(format.find('%', at), format.size());
+    text += escape_for_terminal(format.substr(at, sign - at));
+    at = sign;
+    if (at + 1 < format.size()) text += filled(format[++at], facts, colors);
+  }
+  return text;
+}
+
+}  // namespace zksh

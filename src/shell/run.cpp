@@ -1,0 +1,275 @@
+// Run: the parts of zksh put together for one invocation.
+#include "shell/run.h"
+
+#include "base/signal_relay.h"
+#include "client/guarded_client.h"
+#include "client/persistent_watches.h"
+#include "client/read_only_client.h"
+#include "command/current_node.h"
+#include "command/questions.h"
+#include "command/report.h"
+#include "command/transaction.h"
+#include "lock/lock_table.h"
+#include "sandbox/sandbox.h"
+#include "session/session_library.h"
+#include "shell/interpreter.h"
+#include "shell/job.h"
+#include "shell/loop.h"
+#include "shell/news.h"
+#include "shell/printer.h"
+#include "shell/shell.h"
+
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+/// How long the locks are given back for when no server answers; the end of the session does it
+/// then.
+constexpr std::chrono::seconds leave_patience{3};
+
+/// A signal that comes again so soon is the same one: timeout(1) sends it to the process and then
+/// to its group.
+constexpr std::chrono::milliseconds one_signal{500};
+
+Input input_of(const Arguments& arguments) {
+  if (!arguments.command.empty()) return Input::Arguments;
+  if (!arguments.scripts.empty()) return Input::Text;
+  if (arguments.pipe) return Input::Pipe;
+  const bool terminal = isatty(STDIN_FILENO) && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO));
+  return terminal ? Input::Terminal : Input::Pipe;
+}
+
+/// Runs a job to its end while the main thread prints what it says and serves signals.
+class Supervisor {
+ public:
+  Supervisor(Loop& loop, Monitor& monitor, SignalRelay& signals, OutputQueue& queue,
+             Printer& printer, Questions& questions)
+      : loop_(loop),
+        monitor_(monitor),
+        signals_(signals),
+        queue_(queue),
+        printer_(printer),
+        questions_(questions) {}
+
+  /// `warning` is asked before the process is stopped by the terminal, for a line about that.
+  void warn_before_stop(std::function<std::string()> warning) {
+    stop_warning_ = std::move(warning);
+  }
+
+  /// The job's status, or what ended it: 128 + signal, or 1 when stdout could not be written. A
+  /// signal that a program took did not end the job.
+  int run(std::function<int(std::stop_token)> body) {
+    int ended_by = 0;
+    Clock::time_point ended_at;
+    Job job(monitor_, loop_.wake_fd(), std::move(body));
+    const auto end = [&](int signal) {
+      if (signals_.offer(signal)) return;
+      if (signal == ended_by && Clock::now() < ended_at + one_signal) return;
+      // A name look-up cannot be interrupted. The second Ctrl-C does not wait for it.
+      if (ended_by != 0) _exit(status::signal_base + signal);
+      ended_by = signal;
+      ended_at = Clock::now();
+      loop_.leave(status::signal_base + signal, signals_.registrations());
+      job.stop();
+    };
+    LoopEvents events;
+    events.interrupt = [&] { end(SIGINT); };
+    events.end = end;
+    events.suspend = [&] {
+      questions_.suspend();
+      if (const auto warning = stop_warning_ ? stop_warning_() : ""; !warning.empty()) {
+        // Behind the ^Z that the terminal has shown.
+        queue_.add(Stream::Err, (isatty(STDERR_FILENO) ? "\n" : "") + warning + '\n');
+        printer_.flush([&](int fd) { return loop_.await_writable(fd); });
+      }
+      Loop::stop_process();
+      questions_.resume();
+    };
+    events.out_failed = [&](int error) {
+      if (error != EPIPE)
+        queue_.add(Stream::Err, fmt::format("zksh: cannot write to standard output: {}\n",
+                                            std::strerror(error)));
+      job.stop();
+    };
+    loop_.run(printer_, events, [&] {
+      if (!job.status()) return false;
+      printer_.pump();  // what the job said last
+      return printer_.blocked_on() < 0 || ended_by != 0;
+    });
+    alarm(0);
+    if (ended_by != 0) return status::signal_base + ended_by;
+    if (printer_.out_failure() == EPIPE) return status::signal_base + SIGPIPE;
+    return printer_.out_failure() != 0 ? status::failure : job.status().value_or(status::failure);
+  }
+
+ private:
+  Loop& loop_;
+  Monitor& monitor_;
+  SignalRelay& signals_;
+  OutputQueue& queue_;
+  Printer& printer_;
+  Questions& questions_;
+  std::function<std::string()> stop_warning_;
+};
+
+int run_sources(Interpreter& interpreter, Output& out, const Arguments& arguments,
+                const std::stop_token& stop) {
+  if (!arguments.command.empty()) return interpreter.run_words(arguments.command);
+  auto scripts = arguments.scripts;
+  if (scripts.empty()) scripts.push_back({.kind = ScriptSource::Kind::StandardInput, .text = {}});
+  int first_failure = status::ok;
+  for (const auto& script : scripts) {
+    if (first_failure == status::ok && interpreter.ended_by())
+      first_failure = status::signal_base + *interpreter.ended_by();
+    if (interpreter.quit() || stop.stop_requested()) break;
+    const int result =
+        run_script(interpreter, out, script, arguments.keep_going, arguments.pipe, stop);
+    if (first_failure == status::ok) first_failure = result;
+    if (first_failure != status::ok && !arguments.keep_going) break;
+  }
+  return first_failure;
+}
+
+/// The sandbox that the arguments ask for, and a status: of what kept it from starting.
+std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& supervisor, Monitor& monitor,
+                                                       OutputQueue& queue, OutputStyle style,
+                                                       int servers) {
+  std::unique_ptr<Sandbox> sandbox;
+  if (servers == 0) return {nullptr, status::ok};
+  const int result = supervisor.run([&](const std::stop_token& stop) {
+    Output out(queue, style, stop);
+    return reporting(out, [&] {
+      sandbox = std::make_unique<Sandbox>(monitor, servers, std::vector<std::string>{}, stop);
+      out.err_line("sandbox: {} private server{} at {} (from another terminal: zksh -s {})",
+                   servers, servers == 1 ? "" : "s", sandbox->connect_string(),
+                   sandbox->connect_string());
+      return status::ok;
+    });
+  });
+  return {std::move(sandbox), result};
+}
+
+/// What every invocation has, whatever it does.
+struct Foundation {
+  Monitor monitor{};
+  SignalRelay signals{monitor};
+  Loop loop{};
+  OutputQueue queue{monitor, loop.wake_fd()};
+  Printer printer{queue};
+  Questions questions{monitor, queue};
+  Supervisor supervisor{loop, monitor, signals, queue, printer, questions};
+};
+
+void configure(Settings& settings, const Configuration& configuration) {
+  for (const auto& setting : Settings::descriptions()) {
+    const auto& [text, origin] = configuration[setting.name];
+    settings.set(setting.name, text, origin);
+  }
+}
+
+int run_commands(Foundation& base, const Interpreter::Surroundings& around,
+                 const Arguments& arguments) {
+  const auto input = input_of(arguments);
+  if (input == Input::Terminal) return Shell(base.loop, base.monitor, base.printer, around).run();
+  return base.supervisor.run([&](const std::stop_token& stop) {
+    Interpreter interpreter(around, input, stop);
+    Output out(around.queue, around.style, stop);
+    const int result = run_sources(interpreter, out, arguments, stop);
+    const auto dropped = around.transaction.get().drop();
+    if (!dropped) return result;
+    const bool forgotten = result == status::ok && !interpreter.quit();
+    out.err_regardless((forgotten ? "exec is missing: " : "") + dropped_text(*dropped) + '\n');
+    return forgotten ? status::usage : result;
+  });
+}
+
+/// Everything between the servers and the commands put together, and the commands run.
+int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandbox* sandbox) {
+  auto& monitor = base.monitor;
+  auto& queue = base.queue;
+  const auto input = input_of(arguments);
+  Settings settings(monitor);
+  configure(settings, arguments.configuration);
+  LineHistory history;
+  const Protection protection{.read_only = arguments.read_only,
+                              .production = arguments.production,
+                              .profile = arguments.configuration.profile()};
+  CurrentNode current(monitor);
+  Transaction transaction(monitor);
+  News news(queue, settings, style, input);
+  PersistentWatches watches(
+      monitor, {.event = [&](const Monitor::Held& held, const Event& event) { news(held, event); },
+                .warning = [&](const Monitor::Held& held,
+                               const std::string& text) { news.warn(held, text); }});
+  Session session(monitor, arguments.session,
+                  sandbox ? sandbox->connect_string() : arguments.server,
+                  [&](const Monitor::Held& held, const Event& event) {
+                    if (!watches.hear(held, event)) news(held, event, session.why_refused(held));
+                    // The prompt shows the state, also where there is no news to print.
+                    if (event.type == Event::Type::Session) eventfd_write(base.loop.wake_fd(), 1);
+                  });
+  const auto attachment = watches.attach(session);
+  ReadOnlyClient read_only(session);
+  Client& client = arguments.read_only ? static_cast<Client&>(read_only) : session;
+  LockTable::Teller teller{
+      .say =
+          [&](const std::string& line) {
+            queue.add(Stream::Err,
+                      (style.err_is_terminal ? escape_for_terminal(line) : line) + '\n');
+          },
+      .changed = {}};
+  // The prompt shows the locks, also those that are taken quietly.
+  if (input == Input::Terminal) teller.changed = [&] { eventfd_write(base.loop.wake_fd(), 1); };
+  LockTable locks(monitor, client, std::move(teller));
+  GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
+  const Interpreter::Surroundings around{.client = guarded,
+                                         .queue = queue,
+                                         .signals = base.signals,
+                                         .style = style,
+                                         .history = history,
+                                         .settings = settings,
+                                         .protection = protection,
+                                         .watches = watches,
+                                         .locks = locks,
+                                         .questions = base.questions,
+                                         .sandbox = sandbox,
+                                         .current = current,
+                                         .transaction = transaction};
+  base.supervisor.warn_before_stop([&locks] { return locks.stop_warning(); });
+  const int result = run_commands(base, around, arguments);
+  base.supervisor.warn_before_stop({});
+  locks.close(leave_patience);
+  session.close();
+  base.printer.flush([&](int fd) { return base.loop.await_writable(fd); });
+  return result;
+}
+
+}  // namespace
+
+int run(const Arguments& arguments) {
+  Foundation base;
+  auto& queue = base.queue;
+  const OutputStyle style{.format = arguments.format,
+                          .out_is_terminal = isatty(STDOUT_FILENO) != 0,
+                          .err_is_terminal = isatty(STDERR_FILENO) != 0};
+  if (arguments.answer)
+    return base.supervisor.run([&](const std::stop_token& stop) {
+      queue.add(Stream::Out, *arguments.answer, stop);
+      return status::ok;
+    });
+  prepare_security(arguments.session.security);
+  const auto [sandbox, started] =
+      start_sandbox(base.supervisor, base.monitor, queue, style, arguments.sandbox_servers);
+  if (started != status::ok) return started;
+  if (!arguments.warning.empty()) queue.add(Stream::Err, "zksh: " + arguments.warning + '\n');
+  return serve(base, arguments, style, sandbox.get());
+}
+
+}  // namespace zksh

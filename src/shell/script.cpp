@@ -1,0 +1,90 @@
+// Script: lines from -c, a file or standard input, run one after the other.
+#include "shell/script.h"
+
+#include "base/line_reader.h"
+#include "base/words.h"
+#include "command/report.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+struct Lines {
+  std::string name;  ///< the source's, for messages
+  std::function<bool(std::string&)> next;
+  std::function<bool()> last;  ///< whether there is surely none left
+  bool own = false;            ///< of a script for zksh, not of what zkCli could be fed, too
+};
+
+/// Runs the lines of a source and keeps count. One that a signal cut short is no success.
+int run_lines(Interpreter& interpreter, Output& out, const Lines& lines, bool keep_going,
+              const std::stop_token& stop) {
+  int first_failure = status::ok;
+  std::size_t number = 0;
+  std::string line;
+  while (!stop.stop_requested() && !interpreter.quit() && lines.next(line)) {
+    ++number;
+    const int result = interpreter.run_line(line);
+    if (result == status::ok) continue;
+    if (first_failure == status::ok) first_failure = result;
+    if (keep_going) {
+      if (lines.own && !out.json())
+        out.err_line("{}:{}: failed (status {})", lines.name, number, result);
+      continue;
+    }
+    if (!lines.name.empty() && !stop.stop_requested() && !interpreter.ended_by())
+      out.err_line("{}:{}: stopped at the first failure (status {}); --keep-going goes on",
+                   lines.name, number, result);
+    break;
+  }
+  if (first_failure == status::ok && interpreter.ended_by() && !lines.last())
+    return status::signal_base + *interpreter.ended_by();
+  return first_failure;
+}
+
+int run_text(Interpreter& interpreter, Output& out, const std::string& text, bool keep_going,
+             const std::stop_token& stop) {
+  const auto commands = split_commands(text);
+  std::size_t at = 0;
+  const auto next = [&](std::string& line) {
+    if (at == commands.size()) return false;
+    line = commands[at++];
+    return true;
+  };
+  return run_lines(interpreter, out,
+                   {.name = commands.size() > 1 ? "-c" : "",
+                    .next = next,
+                    .last = [&] { return at == commands.size(); },
+                    .own = commands.size() > 1},
+                   keep_going, stop);
+}
+
+}  // namespace
+
+int run_script(Interpreter& interpreter, Output& out, const ScriptSource& source, bool keep_going,
+               const std::optional<PipeSettings>& pipe, const std::stop_token& stop) {
+  return reporting(out, [&] {
+    if (source.kind == ScriptSource::Kind::Text)
+      return run_text(interpreter, out, source.text, keep_going, stop);
+    const bool from_file = source.kind == ScriptSource::Kind::File;
+    const int fd = from_file ? open(source.text.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    if (fd < 0)
+      throw UsageError(fmt::format("cannot read {}: {}", source.text, std::strerror(errno)));
+    LineReader reader(fd, from_file, from_file ? source.text : "standard input", stop);
+    const auto name = from_file ? source.text : "stdin";
+    if (pipe) return run_pipeline(interpreter, reader, name, *pipe, stop);
+    return run_lines(interpreter, out,
+                     {.name = name,
+                      .next = [&](std::string& line) { return reader.next(line); },
+                      .last = [] { return false; },
+                      .own = from_file},
+                     keep_going, stop);
+  });
+}
+
+}  // namespace zksh

@@ -1,0 +1,326 @@
+// Shell: the interactive zksh: prompt, typed lines, the command that runs.
+#include "shell/shell.h"
+
+#include "base/secrets.h"
+#include "base/signal_relay.h"
+#include "command/color.h"
+#include "command/current_node.h"
+#include "command/report.h"
+#include "command/transaction.h"
+#include "lock/lock_table.h"
+#include "shell/complete.h"
+#include "shell/history_expansion.h"
+#include "shell/line_hint.h"
+#include "shell/line_style.h"
+#include "shell/prompt.h"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+// zkCli's words (ZooKeeper.States), but for EXPIRED, which Java's client calls CLOSED.
+std::string_view state_name(SessionState state) {
+  switch (state) {
+    case SessionState::Closed:
+      return "CLOSED";
+    case SessionState::Connecting:
+      return "CONNECTING";
+    case SessionState::Connected:
+      return "CONNECTED";
+    case SessionState::ConnectedReadOnly:
+      return "CONNECTEDREADONLY";
+    case SessionState::Expired:
+      return "EXPIRED";
+    case SessionState::AuthFailed:
+      return "AUTH_FAILED";
+  }
+  return "";
+}
+
+int editor_output() { return isatty(STDOUT_FILENO) != 0 ? STDOUT_FILENO : STDERR_FILENO; }
+
+std::vector<std::string> lock_paths(const LockTable& locks) {
+  std::vector<std::string> paths;
+  for (const auto& lock : locks.locks())
+    paths.insert(paths.end(), lock->plan().paths.begin(), lock->plan().paths.end());
+  return paths;
+}
+
+}  // namespace
+
+Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surroundings around)
+    : loop_(loop),
+      monitor_(monitor),
+      printer_(printer),
+      around_(around),
+      terminal_(STDIN_FILENO),
+      history_file_(
+          {.path = default_history_path(),
+           .mask = [](std::string_view line) { return mask_secrets(line); },
+           .warn = [&queue = around_.queue](
+                       const std::string& text) { queue.add(Stream::Err, text + '\n'); }}),
+      editor_({.in = STDIN_FILENO,
+               .out = editor_output(),
+               .on_line = [this](const std::optional<std::string>& line) { accept(line); },
+               .await_writable = [&loop](int fd) { return loop.await_writable(fd); },
+               .complete = [this](const CompletionRequest& request) { return complete(request); },
+               .hint =
+                   [this](std::string_view line, std::string_view history_rest) {
+                     return around_.settings.hints && may_decorate() ? line_hint(line, history_rest)
+                                                                     : LineHint();
+                   },
+               .styles =
+                   [this](std::string_view line, std::size_t cursor) {
+                     return around_.settings.highlight && may_decorate()
+                                ? line_styles(line, cursor)
+                                : std::vector<StyledBytes>();
+                   }}),
+      nodes_(around.client, loop.wake_fd()),
+      jobs_(monitor),
+      background_(monitor, loop.wake_fd(), around_, jobs_) {
+  around_.jobs = &jobs_;
+  for (const auto& line : history_file_.load()) LineEditor::remember(line);
+  printer_.print_through([this](std::string_view bytes) {
+    if (!editor_.active()) return false;
+    editor_.print(bytes);
+    return true;
+  });
+}
+
+Shell::~Shell() { printer_.print_through({}); }
+
+int Shell::run() {
+  around_.queue.add(Stream::Err, fmt::format("zksh {}: `help` lists the commands, Ctrl-D leaves\n",
+                                             ZKSH_VERSION));
+  keep_connected();
+  LoopEvents events;
+  events.reads_input = [this] { return editor_.active(); };
+  events.input_waits = [this] { return editor_.active() && editor_.pending(); };
+  events.input = [this] { editor_.feed(); };
+  events.interrupt = [this] { interrupt(); };
+  events.end = [this](int signal) { end(signal); };
+  events.resize = [this] { editor_.resize(); };
+  events.suspend = [this] { suspend(); };
+  events.resume = [this] { editor_.resume(); };
+  events.out_failed = [this](int error) { lose_output(error); };
+  loop_.run(printer_, events, [this] {
+    look_after_jobs();
+    if (nodes_.look_after()) editor_.completion_came();
+    if (nodes_.is_slow()) editor_.completion_is_slow();
+    return leaving_ && !command_ && background_.empty();
+  });
+  editor_.end();
+  drop_transaction();
+  if (connector_) connector_->stop();
+  connector_.reset();
+  return status_;
+}
+
+void Shell::accept(const std::optional<std::string>& line) {
+  if (!line) {
+    leaving_ = true;
+    around_.queue.add(Stream::Err, "\n");
+    return;
+  }
+  auto run = *line;
+  Output out(around_.queue, around_.style, {});
+  const int expanding = reporting(out, [&] {
+    auto expanded = expand_history(run, around_.history.get());
+    if (!expanded) return status::ok;
+    run = std::move(*expanded);
+    out.err_line("{}", out.shown_in_error(run));
+    return status::ok;
+  });
+  if (expanding != status::ok) {
+    status_ = expanding;
+    return;
+  }
+  if (const auto kept = history_file_.add(run)) LineEditor::remember(*kept);
+  start(run);
+}
+
+/// Whether the typed line may be coloured.
+bool Shell::may_decorate() const {
+  return wants_color(around_.settings.value("color"), is_terminal(editor_output()));
+}
+
+Completion Shell::complete(const CompletionRequest& request) {
+  // Once: a node whose children change all the time must not be asked for ever.
+  const bool may_ask = !request.again;
+  auto found = complete_line(request.line, request.cursor,
+                             {.nodes =
+                                  [&](const std::string& parent, const std::string& prefix) {
+                                    return nodes_.matches(parent, prefix, request.room, may_ask);
+                                  },
+                              .current = around_.current.get().path(),
+                              .held_locks = [this] { return lock_paths(around_.locks); },
+                              .jobs = [this] { return background_.names(); }});
+  return {.begin = found.begin,
+          .text = std::move(found.text),
+          .list = std::move(found.list),
+          .count = found.count,
+          .awaited = found.awaited};
+}
+
+void Shell::start(const std::string& line) {
+  if (const auto background = background_line(line);
+      background && !around_.transaction.get().is_open()) {
+    around_.history.get().add(line);
+    background_.start(*background);
+    status_ = status::ok;
+    return;
+  }
+  interrupts_ = 0;
+  command_ =
+      std::make_unique<Job>(monitor_, loop_.wake_fd(), [this, line](const std::stop_token& stop) {
+        Interpreter interpreter(around_, Input::Terminal, stop);
+        const int result = interpreter.run_line(line);
+        quit_ = interpreter.quit();
+        return result;
+      });
+}
+
+/// Ends the command that has finished, and prompts when there is nothing else to do.
+void Shell::look_after_jobs() {
+  if (command_ && command_->status() && drained()) {
+    const int result = *command_->status();
+    command_.reset();
+    problem_told_ = problem_told_ || result == status::no_connection;
+    if (!leaving_) status_ = quit_ ? status_ : result;
+    leaving_ = leaving_ || quit_;
+  }
+  background_.look_after();
+  if (leaving_) background_.stop();
+  if (command_ || leaving_) return;
+  if (connector_ && connector_->status()) {
+    connector_.reset();
+    if (!problem_told_) around_.queue.add(Stream::Err, connector_problem_);
+  }
+  if (!connector_ && around_.client.current_state() == SessionState::Expired) keep_connected();
+  if (!editor_.active())
+    editor_.begin(prompt());
+  else
+    editor_.set_prompt(prompt());
+}
+
+/// Whether all that was said is on the screen: the prompt comes below it.
+bool Shell::drained() {
+  printer_.pump();
+  return printer_.blocked_on() < 0 || leaving_;
+}
+
+/// Opens the session behind the prompt, and says so when that fails. The C client goes on trying.
+void Shell::keep_connected() {
+  connector_problem_.clear();
+  problem_told_ = false;
+  connector_ =
+      std::make_unique<Job>(monitor_, loop_.wake_fd(), [this](const std::stop_token& stop) {
+        auto& client = around_.client;
+        try {
+          client.await_connection("/", stop);
+        } catch (const ZkError& error) {
+          // Of a session that was closed meanwhile there is nothing to say.
+          if (error.code() == code::connection_loss)
+            connector_problem_ = fmt::format("no connection to {}\n", client.connection_problem());
+        } catch (const Cancelled&) {
+          return status::ok;
+        } catch (const Error& error) {
+          connector_problem_ = fmt::format("{}\n", error.what());
+        }
+        return status::ok;
+      });
+}
+
+void Shell::interrupt() {
+  if (around_.signals.offer(SIGINT)) return;
+  if (!command_) {
+    // What is being typed goes first.
+    if (editor_.text().empty()) drop_transaction();
+    editor_.set_prompt(prompt());
+    editor_.interrupt();
+    return;
+  }
+  editor_.interrupt();  // the lines that were pasted behind the command
+  // The terminal has shown ^C.
+  around_.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
+  command_->stop();
+  // A name look-up cannot be interrupted: whoever insists gets out.
+  if (++interrupts_ == 3) {
+    terminal_.restore();
+    _exit(status::signal_base + SIGINT);
+  }
+}
+
+void Shell::end(int signal) {
+  const bool taken = around_.signals.offer(signal);
+  if (signal == SIGQUIT) return;
+  if (taken && (signal == SIGUSR1 || signal == SIGUSR2)) return;
+  leave(signal);
+  // The command ends with the program that took the signal.
+  if (command_ && !taken) command_->stop();
+}
+
+void Shell::leave(int signal) {
+  leaving_ = true;
+  status_ = status::signal_base + signal;
+  if (connector_) connector_->stop();
+  loop_.leave(status_, around_.signals.registrations());
+}
+
+/// Standard output is no terminal, and cannot be written any more.
+void Shell::lose_output(int error) {
+  leave(SIGPIPE);
+  if (command_) command_->stop();
+  if (error == EPIPE) return;
+  status_ = status::failure;
+  around_.queue.add(Stream::Err, fmt::format("zksh: cannot write to standard output: {}\n",
+                                             std::strerror(error)));
+}
+
+void Shell::suspend() {
+  editor_.suspend();
+  around_.questions.suspend();
+  warn_of_locks();
+  Loop::stop_process();
+  around_.questions.resume();
+  editor_.resume();
+}
+
+/// While zksh is stopped, nothing keeps its session alive.
+void Shell::warn_of_locks() {
+  const auto warning = around_.locks.stop_warning();
+  if (warning.empty()) return;
+  around_.queue.add(Stream::Err, warning + '\n');
+  printer_.flush([this](int fd) { return loop_.await_writable(fd); });
+}
+
+void Shell::drop_transaction() {
+  if (const auto dropped = around_.transaction.get().drop())
+    around_.queue.add(Stream::Err, dropped_text(*dropped) + '\n');
+}
+
+std::string Shell::prompt() const {
+  const auto collected = around_.transaction.get().size();
+  const auto& protection = around_.protection;
+  auto text = prompt_text(around_.settings.value("prompt"),
+                          {.server = around_.client.server(),
+                           .state = std::string(state_name(around_.client.current_state())),
+                           .number = around_.history.get().next(),
+                           .node = around_.current.get().path(),
+                           .profile = protection.name(),
+                           .dangerous = protection.read_only || protection.production,
+                           .locks = around_.locks.summary(),
+                           .status = status_},
+                          wants_color(around_.settings.value("color"), isatty(STDOUT_FILENO) != 0));
+  if (collected) text += fmt::format("multi {}> ", *collected + 1);
+  return text;
+}
+
+}  // namespace zksh

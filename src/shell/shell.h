@@ -1,0 +1,69 @@
+// Shell: the interactive zksh: prompt, typed lines, the command that runs.
+#pragma once
+
+#include "shell/background_jobs.h"
+#include "shell/interpreter.h"
+#include "shell/job.h"
+#include "shell/loop.h"
+#include "shell/node_cache.h"
+#include "shell/printer.h"
+#include "term/history_file.h"
+#include "term/line_editor.h"
+#include "term/terminal.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace zksh {
+
+/// Used on the main thread alone.
+class Shell {
+ public:
+  Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surroundings around);
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+  ~Shell();
+
+  /// Reads and runs lines until quit, Ctrl-D or a signal; returns the exit status: the last
+  /// command's, or 128 + signal.
+  int run();
+
+ private:
+  void accept(const std::optional<std::string>& line);
+  bool may_decorate() const;
+  Completion complete(const CompletionRequest& request);
+  void start(const std::string& line);
+  void look_after_jobs();
+  void interrupt();
+  void end(int signal);
+  void leave(int signal);
+  void lose_output(int error);
+  void suspend();
+  void warn_of_locks();
+  void drop_transaction();
+  void keep_connected();
+  std::string prompt() const;
+  bool drained();
+
+  Loop& loop_;
+  Monitor& monitor_;
+  Printer& printer_;
+  Interpreter::Surroundings around_;
+  Terminal terminal_;
+  HistoryFile history_file_;
+  LineEditor editor_;
+  NodeCache nodes_;
+  JobTable jobs_;
+  BackgroundJobs background_;
+  std::unique_ptr<Job> command_;    ///< the one in the foreground
+  std::unique_ptr<Job> connector_;  ///< waits for a new session behind the prompt
+  std::string connector_problem_;   ///< written by the connector, read after its end
+  bool problem_told_ = false;       ///< by a command that waited for the same connection
+  bool quit_ = false;               ///< written by the command's thread, read after its end
+  bool leaving_ = false;
+  int interrupts_ = 0;  ///< since the command was started
+  int status_ = 0;
+};
+
+}  // namespace zksh

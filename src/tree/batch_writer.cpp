@@ -1,0 +1,311 @@
+// BatchWriter: collecting, sending, and finding out what a failed transaction would have done.
+#include "tree/batch_writer.h"
+
+#include "client/patient_connection.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+// Half of the server's default limit for one request (jute.maxbuffer, 1 MiB).
+constexpr std::size_t batch_bytes = 512U << 10U;
+// The server applies one while the next ones are on their way. More only takes memory, and time at
+// a Ctrl-C: a session ends behind what it has sent.
+constexpr std::size_t transactions_in_flight = 4;
+// What a transaction says of each operation, beside path, value and ACL.
+constexpr std::size_t bytes_of_header = 32;
+
+struct SizeOf {
+  static std::size_t of(const Acl& acl) {
+    std::size_t bytes = 4;
+    for (const auto& entry : acl) bytes += 12 + entry.scheme.size() + entry.id.size();
+    return bytes;
+  }
+  static std::size_t of(const Data& data) { return data ? data->size() : 0; }
+
+  std::size_t operator()(const CreateOp& op) const {
+    return op.path.size() + of(op.data) + of(op.acl);
+  }
+  std::size_t operator()(const RemoveOp& op) const { return op.path.size(); }
+  std::size_t operator()(const SetOp& op) const { return op.path.size() + of(op.data); }
+  std::size_t operator()(const SetAclOp& op) const { return op.path.size() + of(op.acl); }
+};
+
+std::size_t size_of(const Write& write) { return bytes_of_header + std::visit(SizeOf{}, write); }
+
+/// As an operation of a transaction; nothing when it must go alone.
+std::optional<Op> as_op(const Write& write) {
+  if (const auto* op = std::get_if<CreateOp>(&write))
+    return fits_multi(*op) ? std::optional<Op>(*op) : std::nullopt;
+  if (const auto* op = std::get_if<RemoveOp>(&write)) return *op;
+  if (const auto* op = std::get_if<SetOp>(&write)) return *op;
+  return std::nullopt;
+}
+
+bool goes_alone(const Write& write) {
+  const auto* op = std::get_if<CreateOp>(&write);
+  return std::holds_alternative<SetAclOp>(write) || (op && !fits_multi(*op));
+}
+
+bool can_be_sent_again(const Write& write) {
+  const auto* op = std::get_if<CreateOp>(&write);
+  return !op || !op->sequential;
+}
+
+}  // namespace
+
+const std::string& path_of(const Write& write) {
+  return std::visit([](const auto& op) -> const std::string& { return op.path; }, write);
+}
+
+std::size_t data_size(const Write& write) {
+  if (const auto* create = std::get_if<CreateOp>(&write)) return SizeOf::of(create->data);
+  const auto* set = std::get_if<SetOp>(&write);
+  return set ? SizeOf::of(set->data) : 0;
+}
+
+BatchWriter::BatchWriter(Client& client, Batching batching, Done done, std::stop_token stop)
+    : client_(client),
+      batching_(batching),
+      done_(std::move(done)),
+      stop_(std::move(stop)),
+      pace_(client, batching.limits.rate) {
+  // A rate is not kept by a thousand at once and then nothing for long.
+  constexpr std::size_t tenth = 10;
+  if (batching_.limits.rate > 0)
+    batching_.count = std::min(batching_.count, batching_.limits.rate / tenth);
+  batching_.count = std::max<std::size_t>(batching_.count, 1);
+}
+
+void BatchWriter::add(Write write) {
+  const auto bytes = size_of(write);
+  if (goes_alone(write)) {
+    send_collected();
+    std::vector<Write> alone;
+    alone.push_back(std::move(write));
+    send(std::move(alone), bytes);
+    return;
+  }
+  if (!collected_.empty() && collected_bytes_ + bytes > batch_bytes) send_collected();
+  collected_.push_back(std::move(write));
+  collected_bytes_ += bytes;
+  if (collected_.size() >= batching_.count) send_collected();
+}
+
+void BatchWriter::finish() {
+  send_collected();
+  while (!sent_.empty()) take_answers();
+}
+
+void BatchWriter::send_collected() {
+  if (collected_.empty()) return;
+  send(std::exchange(collected_, {}), std::exchange(collected_bytes_, 0));
+}
+
+bool BatchWriter::has_room() const {
+  if (sent_.empty()) return true;
+  return sent_.size() < batching_.limits.window &&
+         in_flight_ < transactions_in_flight * batching_.count &&
+         bytes_in_flight_ < transactions_in_flight * batch_bytes;
+}
+
+/// Whether the last one that was sent is known to have gone with its connection: the servers would
+/// see the next one, on a new connection, before those that are to be sent again.
+bool BatchWriter::last_was_lost() const {
+  if (sent_.empty()) return false;
+  const auto& last = sent_.back();
+  return client_.monitor().look([&](const Monitor::Held& held) {
+    const auto lost = [&](const auto& pending) {
+      const auto& outcome = (*pending)(held);
+      return outcome && is_connection_trouble(outcome->code);
+    };
+    return last.created ? lost(last.created) : last.done ? lost(last.done) : lost(last.transaction);
+  });
+}
+
+void BatchWriter::send(std::vector<Write> writes, std::size_t bytes) {
+  if (stop_.stop_requested()) throw Cancelled();
+  while (!has_room() || last_was_lost()) take_answers();
+  pace_.take(writes.size(), stop_);
+  // What is in flight notices a lost connection by itself.
+  if (sent_.empty()) client_.await_connection(path_of(writes.front()), stop_);
+  in_flight_ += writes.size();
+  bytes_in_flight_ += bytes;
+  auto sent = start(std::move(writes));
+  sent.bytes = bytes;
+  sent_.push_back(std::move(sent));
+}
+
+BatchWriter::Sent BatchWriter::start(std::vector<Write> writes) {
+  Sent sent;
+  if (writes.size() == 1) {
+    if (const auto* op = std::get_if<CreateOp>(writes.data())) {
+      sent.created = client_.start_create(*op);
+    } else if (const auto* acl = std::get_if<SetAclOp>(writes.data())) {
+      sent.done = client_.start_set_acl(acl->path, acl->acl, acl->version);
+    } else {
+      sent.transaction = client_.start_multi({*as_op(writes.front())});
+    }
+  } else {
+    std::vector<Op> ops;
+    ops.reserve(writes.size());
+    for (const auto& write : writes) ops.push_back(*as_op(write));
+    sent.transaction = client_.start_multi(ops);
+  }
+  sent.writes = std::move(writes);
+  return sent;
+}
+
+BatchWriter::Reply BatchWriter::await(Sent& sent) {
+  if (sent.created) {
+    auto outcome = client_.await(sent.created, stop_);
+    return {.code = outcome.code, .culprit = std::move(outcome.culprit)};
+  }
+  if (sent.done) {
+    auto outcome = client_.await(sent.done, stop_);
+    return {.code = outcome.code, .culprit = std::move(outcome.culprit)};
+  }
+  auto outcome = client_.await(sent.transaction, stop_);
+  const auto failed = std::ranges::find_if(
+      outcome.value, [&](const OpResult& one) { return one.code == outcome.code; });
+  const bool known = outcome.culprit.empty() && failed != outcome.value.end();
+  return {.code = outcome.code,
+          .failed = known ? static_cast<std::size_t>(failed - outcome.value.begin()) : 0,
+          .all_failed = !known,
+          .culprit = std::move(outcome.culprit)};
+}
+
+void BatchWriter::take_answers() {
+  // Waking up for one in the middle is cheaper than for each; those before it are then there, too.
+  const auto count = (sent_.size() + 1) / 2;
+  const auto& middle = sent_[count - 1];
+  const auto answered = [&](const Monitor::Held& held) {
+    return middle.created ? (*middle.created)(held).has_value()
+           : middle.done  ? (*middle.done)(held).has_value()
+                          : (*middle.transaction)(held).has_value();
+  };
+  if (!client_.monitor().wait(stop_, answered)) throw Cancelled();
+  for (std::size_t i = 0; i < count; ++i) {
+    auto first = std::move(sent_.front());
+    sent_.pop_front();
+    bytes_in_flight_ -= first.bytes;
+    settle(std::move(first));
+  }
+}
+
+void BatchWriter::report(const Write& write, const Written& result) {
+  --in_flight_;
+  done_(write, result);
+}
+
+void BatchWriter::settle(Sent sent) {
+  const auto reply = await(sent);
+  const bool lost = is_connection_trouble(reply.code);
+  // What refused one that overtook may have been what the overtaken one has changed since.
+  const bool misjudged = sent.overtook && reply.code != code::ok;
+  if (!lost && !misjudged && conclude(sent.writes, reply, false)) return;
+  if (lost) await_reconnection(client_, path_of(sent.writes.front()), last_answer_, stop_);
+  for (auto& later : sent_) later.overtook = true;
+  send_again(std::move(sent.writes), lost);
+}
+
+/// False when nothing was applied, and nothing said of any of the writes.
+bool BatchWriter::conclude(const std::vector<Write>& writes, const Reply& reply, bool sent_before) {
+  last_answer_ = Clock::now();
+  if (reply.code != code::ok && !reply.all_failed && writes.size() > 1) return false;
+  for (const auto& write : writes)
+    report(write, {.code = reply.code, .culprit = reply.culprit, .sent_before = sent_before});
+  return true;
+}
+
+/// Writes of a transaction that was not applied, or of which that is not known: those before the
+/// one that makes it fail, that one, the rest; and when there are several such, each alone.
+void BatchWriter::send_again(std::vector<Write> writes, bool sent_before) {
+  constexpr int most_failures = 3;
+  if (sent_before) tell_lost(writes);
+  std::deque<std::size_t> parts{writes.size()};  // how many go together
+  for (int failures = 0; !writes.empty() && failures < most_failures;) {
+    if (parts.empty()) parts.push_back(writes.size());
+    const auto count = parts.front();
+    parts.pop_front();
+    if (count == 0) continue;
+    auto sent = start_first(writes, count);
+    const auto reply = await(sent);
+    if (is_connection_trouble(reply.code)) {
+      tell_lost(sent.writes);
+      put_back(writes, std::move(sent.writes));
+      return send_alone(std::move(writes), true);
+    }
+    if (conclude(sent.writes, reply, sent_before)) continue;
+    ++failures;
+    parts.assign({reply.failed, 1});
+    put_back(writes, std::move(sent.writes));
+  }
+  send_alone(std::move(writes), sent_before);
+}
+
+/// Each in a request of its own, without waiting for one another.
+void BatchWriter::send_alone(std::vector<Write> writes, bool sent_before) {
+  if (writes.empty()) return;
+  if (sent_before) await_reconnection(client_, path_of(writes.front()), last_answer_, stop_);
+  std::vector<Sent> sent;
+  sent.reserve(writes.size());
+  for (auto& write : writes) {
+    pace_.take(1, stop_);
+    std::vector<Write> alone;
+    alone.push_back(std::move(write));
+    sent.push_back(start(std::move(alone)));
+  }
+  for (auto& one : sent) {
+    auto reply = await(one);
+    if (is_connection_trouble(reply.code)) reply = insist(one);
+    conclude(one.writes, reply, sent_before || one.sent_before);
+  }
+}
+
+/// A single write that was lost, again. One that is lost each time is the reason itself, perhaps:
+/// servers close the connection when a request is too large.
+BatchWriter::Reply BatchWriter::insist(Sent& sent) {
+  constexpr int tries = 2;
+  Reply reply{.code = code::connection_loss};
+  sent.sent_before = true;
+  if (!can_be_sent_again(sent.writes.front())) return reply;
+  for (int i = 0; i < tries && is_connection_trouble(reply.code); ++i) {
+    await_reconnection(client_, path_of(sent.writes.front()), last_answer_, stop_);
+    sent = start(std::move(sent.writes));
+    sent.sent_before = true;
+    reply = await(sent);
+  }
+  return reply;
+}
+
+/// Takes out what must not be sent twice, and tells that nobody knows what became of it.
+void BatchWriter::tell_lost(std::vector<Write>& writes) {
+  std::vector<Write> again;
+  again.reserve(writes.size());
+  for (auto& write : writes) {
+    if (can_be_sent_again(write))
+      again.push_back(std::move(write));
+    else
+      report(write, {.code = code::connection_loss, .sent_before = true});
+  }
+  writes = std::move(again);
+}
+
+BatchWriter::Sent BatchWriter::start_first(std::vector<Write>& writes, std::size_t count) {
+  const auto end = writes.begin() + static_cast<std::ptrdiff_t>(count);
+  std::vector<Write> first(std::make_move_iterator(writes.begin()), std::make_move_iterator(end));
+  writes.erase(writes.begin(), end);
+  pace_.take(count, stop_);
+  return start(std::move(first));
+}
+
+void BatchWriter::put_back(std::vector<Write>& writes, std::vector<Write> first) {
+  writes.insert(writes.begin(), std::make_move_iterator(first.begin()),
+                std::make_move_iterator(first.end()));
+}
+
+}  // namespace zksh

@@ -1,0 +1,115 @@
+// LiveTree: the nodes of a subtree, read on a thread of its own.
+#include "tree/live_tree.h"
+
+#include "base/error.h"
+#include "tree/tree_quota.h"
+#include "tree/walk.h"
+
+#include <functional>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+constexpr std::size_t batch_nodes = 1000;
+constexpr std::size_t batch_bytes = 2U << 20U;
+constexpr std::size_t batches_ahead = 4;
+
+}  // namespace
+
+FoundNode found_node(TreeNode& node, const std::string& top,
+                     const std::map<std::string, QuotaLimits>& limits) {
+  FoundNode found{.record = {.path = path_from(top, node.path),
+                             .life = life_of(node.stat),
+                             .acl = std::move(node.acl),
+                             .data = std::move(node.data)},
+                  .stat = node.stat,
+                  .readable = node.readable && node.acl_readable};
+  const auto limit = limits.empty() ? limits.end() : limits.find(found.record.path);
+  if (limit != limits.end()) found.record.limits = limit->second;
+  return found;
+}
+
+bool is_servers_own(const std::string& path, const std::string& top) {
+  return top == "/" && is_within(path, "/zookeeper");
+}
+
+LiveTree::LiveTree(Client& client, Plan plan, std::stop_token stop)
+    : client_(client),
+      plan_(std::move(plan)),
+      stop_(std::move(stop)),
+      thread_([this](const std::stop_token& own) {
+        std::stop_source either;
+        const std::stop_callback by_owner(own, [&] { either.request_stop(); });
+        const std::stop_callback by_command(stop_, [&] { either.request_stop(); });
+        std::exception_ptr failure;
+        try {
+          read(either.get_token());
+        } catch (...) {
+          failure = std::current_exception();  // next() throws it
+        }
+        client_.monitor().change([&](const Monitor::Held& held) {
+          state_(held).failure = failure;
+          state_(held).ended = true;
+        });
+      }) {}
+
+LiveTree::~LiveTree() = default;
+
+void LiveTree::read(const std::stop_token& stop) {
+  const auto limits = limits_below(client_, plan_.top, stop);
+  Batch batch;
+  std::size_t bytes = 0;
+  WalkPlan walk{.tops = {plan_.top},
+                .may_be_missing = plan_.may_be_missing,
+                .data = true,
+                .acls = true,
+                .limits = plan_.limits};
+  walk.enter = [&](TreeNode& node) {
+    if (is_servers_own(node.path, plan_.top)) return;
+    bytes += node.path.size() + (node.data ? node.data->size() : 0);
+    batch.push_back(found_node(node, plan_.top, limits));
+    if (batch.size() < batch_nodes && bytes < batch_bytes) return;
+    hand_over(batch, stop);
+    bytes = 0;
+  };
+  walk_tree(client_, walk, stop);
+  hand_over(batch, stop);
+}
+
+void LiveTree::hand_over(Batch& batch, const std::stop_token& stop) {
+  auto& monitor = client_.monitor();
+  if (!monitor.wait(stop, [&](const Monitor::Held& held) {
+        return state_(held).batches.size() < batches_ahead;
+      }))
+    throw Cancelled();
+  monitor.change(
+      [&](const Monitor::Held& held) { state_(held).batches.push_back(std::exchange(batch, {})); });
+}
+
+std::optional<FoundNode> LiveTree::next() {
+  auto& monitor = client_.monitor();
+  while (at_ == batch_.size()) {
+    if (!monitor.wait(stop_, [&](const Monitor::Held& held) {
+          return !state_(held).batches.empty() || state_(held).ended;
+        }))
+      throw Cancelled();
+    bool ended = false;
+    std::exception_ptr failure;
+    at_ = 0;
+    batch_.clear();
+    monitor.change([&](const Monitor::Held& held) {
+      auto& state = state_(held);
+      ended = state.batches.empty();
+      failure = state.failure;
+      if (ended) return;
+      batch_ = std::move(state.batches.front());
+      state.batches.pop_front();
+    });
+    if (ended && failure) std::rethrow_exception(failure);
+    if (ended) return std::nullopt;
+  }
+  return std::move(batch_[at_++]);
+}
+
+}  // namespace zksh

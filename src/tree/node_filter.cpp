@@ -1,0 +1,136 @@
+// NodeFilter: its options, and the tests that they stand for.
+#include "tree/node_filter.h"
+
+#include "base/duration.h"
+#include "base/error.h"
+#include "base/extended_regex.h"
+#include "base/size_text.h"
+#include "client/node_path.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <fnmatch.h>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+std::optional<std::int64_t> size_or_none(const std::optional<std::string>& text,
+                                         std::string_view what) {
+  return text ? std::optional(parse_size(*text, what)) : std::nullopt;
+}
+
+std::int64_t milliseconds_now() {
+  using std::chrono::milliseconds;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<milliseconds>(now).count();
+}
+
+}  // namespace
+
+void declare_node_filter(Options& o, NodeFilterOptions& f) {
+  o.text("-name", f.name, "Whose name matches a pattern with *, ? and [ ].", "pattern");
+  o.text("-regex", f.regex,
+         "Whose whole path a POSIX extended regular expression (without back-references) "
+         "matches.",
+         "regex");
+  o.choice("-type", f.type, {"persistent", "ephemeral"}, "type", "Of this kind.");
+  o.text("-owner", f.owner, "Ephemerals of this session.", "session");
+  o.text("-newer", f.newer, "Whose value was written in this time: 90s, 5m, 2h, 7d.", "age");
+  o.text("-older", f.older, "Whose value was not.", "age");
+  o.text("-min-size", f.least_size, "Values of so many bytes or more: 100, 10k, 1M.", "size");
+  o.text("-max-size", f.most_size, "Or fewer.", "size");
+  o.number("-min-version", f.least_version, "version", "Written so many times or more.");
+  o.number("-max-version", f.most_version, "version", "Or fewer.");
+  o.number("-min-depth", f.least_depth, "depth", "So deep below the path or deeper.");
+  o.number("-max-depth", f.most_depth, "depth", "Not deeper; 0: the path alone.");
+  o.number("-min-children", f.least_children, "number", "With so many children or more.");
+  o.number("-max-children", f.most_children, "number", "Or fewer; 0: the leaves.");
+}
+
+std::size_t NodeFilterOptions::depth() const {
+  if (!most_depth) return any_depth;
+  if (*most_depth < 0) throw ValueError("-max-depth: a number from 0 on");
+  return static_cast<std::size_t>(*most_depth);
+}
+
+std::int64_t parse_session_id(const std::string& text, const std::string& what) {
+  constexpr int hexadecimal = 16;
+  std::string_view digits = text;
+  if (digits.starts_with("0x")) digits.remove_prefix(2);
+  std::uint64_t id = 0;
+  const auto [end, problem] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), id, hexadecimal);
+  if (problem != std::errc() || end != digits.data() + digits.size() || digits.empty())
+    throw ValueError(
+        fmt::format("{}: \"{}\" is no session's id, such as 0x100000abc0000", what, text));
+  return static_cast<std::int64_t>(id);
+}
+
+NodeFilter::NodeFilter(const NodeFilterOptions& options) {
+  add_name_tests(options);
+  add_life_tests(options);
+  add_age_tests(options);
+  add_range(size_or_none(options.least_size, "-min-size"),
+            size_or_none(options.most_size, "-max-size"),
+            [](const TreeNode& node) { return node.stat.data_length; });
+  add_range(options.least_version, options.most_version,
+            [](const TreeNode& node) { return node.stat.version; });
+  add_range(options.least_depth, std::nullopt,
+            [](const TreeNode& node) { return static_cast<std::int64_t>(node.depth); });
+  add_range(options.least_children, options.most_children,
+            [](const TreeNode& node) { return node.stat.num_children; });
+}
+
+void NodeFilter::add_name_tests(const NodeFilterOptions& options) {
+  if (options.name)
+    tests_.emplace_back([pattern = *options.name](const TreeNode& node) {
+      const std::string name(base_name(node.path));
+      return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+    });
+  if (!options.regex) return;
+  const auto regex = std::make_shared<ExtendedRegex>(*options.regex, "-regex");
+  tests_.emplace_back([regex](const TreeNode& node) { return regex->matches_whole(node.path); });
+}
+
+void NodeFilter::add_life_tests(const NodeFilterOptions& options) {
+  if (options.type)
+    tests_.emplace_back([ephemeral = *options.type == "ephemeral"](const TreeNode& node) {
+      return (node.stat.ephemeral_owner != 0) == ephemeral;
+    });
+  if (options.owner)
+    tests_.emplace_back([owner = parse_session_id(*options.owner, "-owner")](const TreeNode& node) {
+      return node.stat.ephemeral_owner == owner;
+    });
+}
+
+void NodeFilter::add_age_tests(const NodeFilterOptions& options) {
+  const auto now = milliseconds_now();
+  if (options.newer)
+    tests_.emplace_back([since = now - parse_duration(*options.newer, "-newer").count()](
+                            const TreeNode& node) { return node.stat.mtime >= since; });
+  if (options.older)
+    tests_.emplace_back([until = now - parse_duration(*options.older, "-older").count()](
+                            const TreeNode& node) { return node.stat.mtime < until; });
+}
+
+void NodeFilter::add_range(std::optional<std::int64_t> least, std::optional<std::int64_t> most,
+                           std::function<std::int64_t(const TreeNode&)> value) {
+  if (!least && !most) return;
+  tests_.emplace_back([least, most, value = std::move(value)](const TreeNode& node) {
+    const auto now = value(node);
+    return (!least || now >= *least) && (!most || now <= *most);
+  });
+}
+
+bool NodeFilter::wants(const TreeNode& node) const {
+  return std::ranges::all_of(tests_, [&](const Test& test) { return test(node); });
+}
+
+}  // namespace zksh

@@ -1,0 +1,60 @@
+// NodeFilter: which nodes of a walk are wanted.
+#pragma once
+
+#include "command/options.h"
+#include "tree/walk.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zksh {
+
+/// What the user said of the nodes he looks for.
+struct NodeFilterOptions {
+  std::optional<std::string> name{};
+  std::optional<std::string> regex{};
+  std::optional<std::string> type{};
+  std::optional<std::string> owner{};
+  std::optional<std::string> newer{};
+  std::optional<std::string> older{};
+  std::optional<std::string> least_size{};
+  std::optional<std::string> most_size{};
+  std::optional<std::int64_t> least_version{};
+  std::optional<std::int64_t> most_version{};
+  std::optional<std::int64_t> least_depth{};
+  std::optional<std::int64_t> most_depth{};
+  std::optional<std::int64_t> least_children{};
+  std::optional<std::int64_t> most_children{};
+
+  /// As far as a walk has to go. Throws ValueError.
+  std::size_t depth() const;
+};
+void declare_node_filter(Options& options, NodeFilterOptions& filter);
+
+/// A session's id as servers write it, "0x100000abc"; the 0x may be left out. Throws ValueError.
+std::int64_t parse_session_id(const std::string& text, const std::string& what);
+
+/// Used on one thread.
+class NodeFilter {
+ public:
+  /// Ages count from now on, by this machine's clock. Throws ValueError for what makes no sense.
+  explicit NodeFilter(const NodeFilterOptions& options);
+
+  /// Whether a node is all that was asked for.
+  bool wants(const TreeNode& node) const;
+
+ private:
+  using Test = std::function<bool(const TreeNode&)>;
+  void add_name_tests(const NodeFilterOptions& options);
+  void add_life_tests(const NodeFilterOptions& options);
+  void add_age_tests(const NodeFilterOptions& options);
+  void add_range(std::optional<std::int64_t> least, std::optional<std::int64_t> most,
+                 std::function<std::int64_t(const TreeNode&)> value);
+
+  std::vector<Test> tests_;
+};
+
+}  // namespace zksh

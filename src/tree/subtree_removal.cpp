@@ -1,0 +1,242 @@
+// SubtreeRemoval: finding a subtree's nodes, then removing them.
+#include "tree/subtree_removal.h"
+
+#include "client/patient_connection.h"
+#include "tree/batch_writer.h"
+#include "tree/found_tree.h"
+#include "tree/walk.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+#include <vector>
+
+namespace zksh {
+namespace {
+
+constexpr std::size_t listed_one_by_one = 10'000;
+// Of one part.
+constexpr std::size_t most_memory = 32U << 20U;
+
+/// Finds subtrees' nodes, breadth first, many requests in flight.
+class Explorer {
+ public:
+  Explorer(Client& client, const WorkLimits& limits, const std::stop_token& stop)
+      : client_(client), window_(limits.window), pace_(client, limits.rate), stop_(stop) {}
+
+  /// Nothing when they take too much memory. Missing tops are passed over if they may be missing.
+  std::optional<FoundTree> explore(const std::vector<std::string>& tops, bool may_be_missing) {
+    client_.await_connection(tops.front(), stop_);
+    for (const auto& top : tops) found_.add(FoundTree::no_parent, top);
+    ask_each(0, found_.size());
+    tops_may_be_missing_ = may_be_missing;
+    while (!to_ask_.empty() || !asked_.empty()) {
+      while (!to_ask_.empty() && asked_.size() < window_) ask_next();
+      await_some();
+      while (!asked_.empty() && take_answer())
+        if (found_.memory() > most_memory) return std::nullopt;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  /// Nodes to list, one after the other. Or one that stands for its later siblings.
+  struct Question {
+    std::uint32_t node;
+    std::uint32_t end;
+    bool stands_for_all = false;
+    Pending<Listing> answer{};
+  };
+
+  void ask_each(std::size_t begin, std::size_t end) {
+    if (begin < end)
+      to_ask_.push_back(
+          {.node = static_cast<std::uint32_t>(begin), .end = static_cast<std::uint32_t>(end)});
+  }
+
+  void ask_next() {
+    auto& next = to_ask_.front();
+    auto question = next;
+    if (next.stands_for_all || ++next.node == next.end) to_ask_.pop_front();
+    send(question);
+  }
+  void send(Question& question) {
+    pace_.take(1, stop_);
+    question.answer = client_.start_names(found_.path(question.node), Watch::none());
+    asked_.push_back(question);
+  }
+
+  void await_some() {
+    const auto middle = asked_[(asked_.size() - 1) / 2].answer;
+    if (!client_.monitor().wait(
+            stop_, [&](const Monitor::Held& held) { return (*middle)(held).has_value(); }))
+      throw Cancelled();
+  }
+
+  bool may_vanish(std::uint32_t node) const { return !found_.is_top(node) || tops_may_be_missing_; }
+
+  /// False when the next answer is not there.
+  bool take_answer() {
+    auto question = asked_.front();
+    const auto outcome =
+        client_.monitor().look([&](const Monitor::Held& held) -> std::optional<Outcome<Listing>> {
+          auto& answer = (*question.answer)(held);
+          return answer ? std::optional(std::move(*answer)) : std::nullopt;
+        });
+    if (!outcome) return false;
+    asked_.pop_front();
+    const auto path = [&] { return found_.path(question.node); };
+    if (is_connection_trouble(outcome->code)) {
+      await_reconnection(client_, path(), last_answer_, stop_);
+      send(question);
+      return true;
+    }
+    last_answer_ = Clock::now();
+    const bool vanished = outcome->code == code::no_node && may_vanish(question.node);
+    if (outcome->code != code::ok && !vanished) throw ZkError(outcome->code, path());
+    if (question.stands_for_all)
+      judge_siblings(question, outcome->value.names.empty() && !vanished);
+    const auto& names = outcome->value.names;
+    const auto begin = found_.size();
+    for (std::size_t i = 0; i < names.size(); ++i) found_.add(question.node, names[i]);
+    open_row(begin, found_.size());
+    return true;
+  }
+
+  void open_row(std::size_t begin, std::size_t end) {
+    if (end <= listed_one_by_one || begin == end) return ask_each(begin, end);
+    to_ask_.push_back({.node = static_cast<std::uint32_t>(begin),
+                       .end = static_cast<std::uint32_t>(end),
+                       .stands_for_all = true});
+  }
+
+  void judge_siblings(const Question& question, bool leaf) {
+    if (!leaf) return ask_each(question.node + 1, question.end);
+    for (auto i = question.node + 1; i < question.end; ++i) found_.guess_leaf(i);
+  }
+
+  Client& client_;
+  std::size_t window_;
+  Pace pace_;
+  const std::stop_token& stop_;
+  FoundTree found_;
+  bool tops_may_be_missing_ = false;
+  std::deque<Question> to_ask_;
+  std::deque<Question> asked_;
+  Clock::time_point last_answer_ = Clock::now();
+};
+
+class Remover {
+ public:
+  Remover(Client& client, const RemovalPlan& plan, Removal& result, const std::stop_token& stop)
+      : client_(client), plan_(plan), result_(result), stop_(stop) {}
+
+  void run() { remove({plan_.top}, false); }
+
+ private:
+  /// `found_before`: they were found, and taken for leaves; they may be gone meanwhile.
+  void remove(const std::vector<std::string>& tops, bool found_before) {
+    const auto tree = Explorer(client_, plan_.limits, stop_).explore(tops, found_before);
+    if (found_before) result_.found -= tops.size();  // they are counted again
+    if (tree)
+      remove_found(*tree);
+    else
+      for (const auto& top : tops) remove_in_parts(top);
+  }
+
+  void remove_found(const FoundTree& tree) {
+    result_.found += tree.size();
+    std::vector<std::string> not_leaves;  // that were taken for leaves
+    std::vector<std::string> above_those;
+    auto answered = static_cast<std::uint32_t>(tree.size());
+    BatchWriter writer(
+        client_, {.count = plan_.batch, .limits = plan_.limits},
+        [&](const Write& write, const Written& result) {
+          --answered;
+          if (result.code == code::not_empty)
+            (tree.is_guessed_leaf(answered) ? not_leaves : above_those).push_back(path_of(write));
+          else
+            note(path_of(write), result);
+        },
+        stop_);
+    send_all(writer, tree.size(), [&](std::size_t i) {
+      return tree.path(static_cast<std::uint32_t>(tree.size() - 1 - i));
+    });
+    if (!not_leaves.empty()) remove(not_leaves, true);
+    remove_each(above_those);
+  }
+
+  /// Those that had children when it was their turn, from the deepest up.
+  void remove_each(const std::vector<std::string>& paths) {
+    auto writer = plain_writer();
+    send_all(writer, paths.size(), [&](std::size_t i) { return paths[i]; });
+  }
+
+  /// Of a tree too large to be remembered: every node after all below it. Reading and writing take
+  /// turns: a session's reads wait for its own writes to be applied.
+  void remove_in_parts(const std::string& top) {
+    auto writer = plain_writer();
+    NameList part;
+    const auto remove_part = [&] {
+      send_all(writer, part.size(), [&](std::size_t i) { return std::string(part[i]); });
+      part.clear();
+    };
+    const auto enter = [](const TreeNode& node) {
+      if (!node.readable && node.stat.num_children > 0) throw ZkError(code::no_auth, node.path);
+    };
+    const auto leave = [&](const TreeNode& node) {
+      ++result_.found;
+      part.add(node.path);
+      if (part.memory() > most_memory) remove_part();
+    };
+    walk_tree(client_,
+              {.tops = {top},
+               .may_be_missing = true,
+               .limits = plan_.limits,
+               .enter = enter,
+               .leave = leave},
+              stop_);
+    remove_part();
+  }
+
+  template <class PathOf>
+  void send_all(BatchWriter& writer, std::size_t count, PathOf path_at) {
+    /// At the end, and when it is cut short.
+    struct Unanswered {
+      const BatchWriter& writer;
+      Removal& result;
+      ~Unanswered() { result.unknown = writer.in_flight(); }
+    } const unanswered{.writer = writer, .result = result_};
+    for (std::size_t i = 0; i < count; ++i) writer.add(RemoveOp{.path = path_at(i)});
+    writer.finish();
+  }
+
+  BatchWriter plain_writer() {
+    return {client_,
+            {.count = plan_.batch, .limits = plan_.limits},
+            [this](const Write& write, const Written& result) { note(path_of(write), result); },
+            stop_};
+  }
+
+  void note(const std::string& path, const Written& result) {
+    if (result.code == code::ok || (result.code == code::no_node && result.sent_before))
+      ++result_.removed;
+    else if (result.code != code::no_node && !result_.failure)
+      result_.failure.emplace(result.code, result.culprit.empty() ? path : result.culprit, true);
+    if (plan_.progress) plan_.progress(result_);
+  }
+
+  Client& client_;
+  const RemovalPlan& plan_;
+  Removal& result_;
+  const std::stop_token& stop_;
+};
+
+}  // namespace
+
+void remove_subtree(Client& client, const RemovalPlan& plan, Removal& result,
+                    const std::stop_token& stop) {
+  Remover(client, plan, result, stop).run();
+}
+
+}  // namespace zksh

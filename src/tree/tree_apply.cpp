@@ -1,0 +1,271 @@
+// TreeApply: making a subtree as a dump says.
+#include "tree/tree_apply.h"
+
+#include "base/error.h"
+#include "base/quoting.h"
+#include "client/node_path.h"
+#include "tree/tree_quota.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+std::string bytes_text(const Data& data) {
+  if (!data) return "null";
+  return fmt::format("{} byte{}", data->size(), data->size() == 1 ? "" : "s");
+}
+
+CreateMode mode_of(const NodeLife& life) {
+  return life.kind == NodeKind::Container ? CreateMode::Container : CreateMode::Persistent;
+}
+
+}  // namespace
+
+TreeApply::TreeApply(Client& client, Plan plan, std::stop_token stop)
+    : client_(client),
+      plan_(std::move(plan)),
+      stop_(std::move(stop)),
+      writer_(
+          client, {.limits = plan_.limits},
+          [this](const Write& write, const Written& result) { done(write, result); }, stop_) {}
+
+void TreeApply::run(TreeReader& text) {
+  client_.await_connection(plan_.top, stop_);
+  identities_ = client_.identities();
+  if (plan_.top != "/") {
+    const std::string parent(parent_path(plan_.top));
+    if (!client_.exists(parent, Watch::none(), stop_)) throw ZkError(code::no_node, parent);
+  }
+  LiveTree live(client_, {.top = plan_.top, .may_be_missing = true, .limits = plan_.limits}, stop_);
+  auto record = text.next();
+  auto node = live.next();
+  std::size_t reached = 0;
+  while ((record || node) && !failure_) {
+    const bool only_found = node && (!record || stands_before(node->record.path, record->path));
+    const auto& path = only_found ? node->record.path : record->path;
+    close_until(path);
+    plan_.reached(++reached);
+    if (only_found) {
+      found_only(*node);
+      node = live.next();
+      continue;
+    }
+    const bool inner = text.peek() && is_within(*text.peek(), path);
+    if (node && node->record.path == path) {
+      reconcile(*record, *node, inner);
+      node = live.next();
+    } else if (!skipped_ || !is_within(path, *skipped_)) {
+      create(*record, inner);
+    } else {
+      ++counts_.conflicts;
+    }
+    record = text.next();
+  }
+  // What was refused leaves the nodes above it with the ACL that the next application can work
+  // with.
+  while (!open_.empty() && !failure_) {
+    close(open_.back());
+    open_.pop_back();
+  }
+  writer_.finish();
+  if (failure_) std::rethrow_exception(failure_);
+  set_all_limits();
+}
+
+/// Ends the nodes that are not above `path`.
+void TreeApply::close_until(const std::string& path) {
+  while (!open_.empty() && !is_within(path, open_.back().path)) {
+    const auto node = std::move(open_.back());
+    open_.pop_back();
+    close(node);
+  }
+}
+
+void TreeApply::close(const Open& node) {
+  const auto path = absolute(node.path);
+  if (node.acl) return write(SetAclOp{.path = path, .acl = *node.acl, .version = node.version});
+  if (!node.shelters) return write(RemoveOp{.path = path, .version = node.version});
+  ++counts_.sheltering;
+}
+
+/// A node that is not in the text.
+void TreeApply::found_only(const FoundNode& node) {
+  if (node.record.life.kind == NodeKind::Ephemeral) {
+    ++counts_.ephemerals;
+    for (auto& above : open_) above.shelters = true;
+  } else if (plan_.prune) {
+    open_.push_back({.path = node.record.path, .version = node.stat.version});
+  } else {
+    ++counts_.others;
+  }
+}
+
+void TreeApply::create(const TreeRecord& record, bool inner) {
+  CreateOp op{.path = absolute(record.path),
+              .data = record.data,
+              .acl = record.acl,
+              .mode = mode_of(record.life),
+              .ttl = record.life.ttl};
+  if (inner && !may(record.acl, perm::create)) {
+    op.acl = with_self(record.acl);
+    open_.push_back({.path = record.path, .acl = record.acl, .version = 0});
+  }
+  write(std::move(op));
+  note_limits(record.path, record.limits, no_limits);
+}
+
+/// False when nothing of the node can be changed.
+bool TreeApply::fits(const TreeRecord& record, const FoundNode& node) {
+  const auto path = absolute(record.path);
+  const auto& now = node.record.life;
+  if (now.kind == NodeKind::Ephemeral || !node.readable) {
+    skipped_ = record.path;  // what is below it is not known
+    refuse(path, node.readable ? "is an ephemeral of a session"
+                               : "cannot be compared: this session may not read it or its ACL");
+    return false;
+  }
+  if (!agree(now, record.life))
+    refuse(path, fmt::format("is {} and not {}: only a new node could be that", life_text(now),
+                             life_text(record.life)));
+  return true;
+}
+
+void TreeApply::reconcile(const TreeRecord& record, const FoundNode& node, bool inner) {
+  if (!fits(record, node)) return;
+  const bool data_differ = node.record.data != record.data;
+  const bool acl_differs = node.record.acl != record.acl;
+  if (acl_differs) write_acl(record, node, inner, data_differ);
+  if (data_differ)
+    write(SetOp{.path = absolute(record.path), .data = record.data, .version = node.stat.version});
+  note_limits(record.path, record.limits, node.record.limits);
+  if (!data_differ && !acl_differs) ++counts_.unchanged;
+}
+
+/// New data come behind the new ACL, which may hide them from somebody.
+void TreeApply::write_acl(const TreeRecord& record, const FoundNode& node, bool inner,
+                          bool data_differ) {
+  const int needed = (inner ? perm::create : 0) | (inner && plan_.prune ? perm::remove : 0) |
+                     (data_differ ? perm::write : 0);
+  const auto path = absolute(record.path);
+  auto version = node.stat.aversion;
+  if (may(record.acl, needed))
+    return write(SetAclOp{.path = path, .acl = record.acl, .version = version});
+  const auto working = with_self(record.acl);
+  if (node.record.acl != working)
+    write(SetAclOp{.path = path, .acl = working, .version = version++});
+  open_.push_back({.path = record.path, .acl = record.acl, .version = version});
+}
+
+void TreeApply::note_limits(const std::string& path, const QuotaLimits& wanted,
+                            const QuotaLimits& now) {
+  if (wanted == now || (wanted == no_limits && !plan_.prune)) return;
+  limits_[absolute(path)] = wanted;
+}
+
+void TreeApply::set_all_limits() {
+  for (const auto& [path, limits] : limits_) {
+    if (!plan_.rehearse) set_limits(client_, path, limits, stop_);
+    ++counts_.quotas;
+    const auto text = limits_text(limits);
+    plan_.told({.verb = "set the quota of", .path = path, .detail = text.empty() ? "none" : text});
+  }
+}
+
+void TreeApply::write(Write write) {
+  if (!plan_.rehearse) return writer_.add(std::move(write));
+  count(write);
+  tell(write);
+}
+
+void TreeApply::done(const Write& write, const Written& result) {
+  if (result.code == code::ok || is_so(write, result)) {
+    count(write);
+    tell(write);
+    return;
+  }
+  if (failure_) return;  // mostly what the first one has caused
+  if (result.code == code::bad_version || result.code == code::node_exists)
+    failure_ = std::make_exception_ptr(
+        Error(fmt::format("{} was changed by somebody else meanwhile; apply again to compare anew",
+                          as_word(path_of(write))),
+              exit_status_of(result.code)));
+  else
+    failure_ = std::make_exception_ptr(
+        ZkError(result.code, result.culprit.empty() ? path_of(write) : result.culprit, true,
+                data_size(write)));
+}
+
+/// Whether the node is as the write was to make it, though it was refused: an answer that was lost
+/// on the way leaves that behind.
+bool TreeApply::is_so(const Write& write, const Written& result) {
+  const auto& path = path_of(write);
+  if (std::holds_alternative<RemoveOp>(write)) return result.code == code::no_node;
+  if (result.code != code::node_exists && result.code != code::bad_version) return false;
+  try {
+    if (const auto* set = std::get_if<SetOp>(&write))
+      return client_.get(path, Watch::none(), stop_).data == set->data;
+    const auto acl = client_.get_acl(path, stop_).acl;
+    if (const auto* set = std::get_if<SetAclOp>(&write)) return acl == set->acl;
+    const auto& op = std::get<CreateOp>(write);
+    const auto now = client_.get(path, Watch::none(), stop_);
+    const NodeLife life{.kind = op.ttl > 0                         ? NodeKind::Ttl
+                                : op.mode == CreateMode::Container ? NodeKind::Container
+                                                                   : NodeKind::Persistent,
+                        .ttl = op.ttl};
+    return acl == op.acl && now.data == op.data && agree(life_of(now.stat), life);
+  } catch (const ZkError& error) {
+    if (error.code() == code::no_node || error.code() == code::no_auth) return false;
+    throw;
+  }
+}
+
+void TreeApply::count(const Write& write) {
+  if (std::holds_alternative<CreateOp>(write)) ++counts_.created;
+  if (std::holds_alternative<SetOp>(write)) ++counts_.set;
+  if (std::holds_alternative<SetAclOp>(write)) ++counts_.acls;
+  if (std::holds_alternative<RemoveOp>(write)) ++counts_.removed;
+}
+
+void TreeApply::tell(const Write& write) const {
+  const auto& path = path_of(write);
+  if (const auto* create = std::get_if<CreateOp>(&write))
+    plan_.told({.verb = "create", .path = path, .detail = bytes_text(create->data)});
+  else if (const auto* set = std::get_if<SetOp>(&write))
+    plan_.told({.verb = "set", .path = path, .detail = bytes_text(set->data)});
+  else if (const auto* acl = std::get_if<SetAclOp>(&write))
+    plan_.told({.verb = "set the ACL of", .path = path, .detail = acl_field(acl->acl)});
+  else
+    plan_.told({.verb = "delete", .path = path});
+}
+
+void TreeApply::refuse(const std::string& path, const std::string& why) {
+  ++counts_.conflicts;
+  plan_.conflict(fmt::format("{} {}", as_word(path), why));
+}
+
+/// Whether the ACL surely gives this session all of these; of networks (ip) it does not know.
+bool TreeApply::may(const Acl& acl, int perms) const {
+  int given = 0;
+  for (const auto& [entry_perms, scheme, id] : acl) {
+    const bool anyone = scheme == "world" && id == "anyone";
+    if (anyone || std::ranges::count(identities_, Identity{.scheme = scheme, .id = id}) > 0)
+      given |= entry_perms;
+  }
+  return (perms & ~given) == 0;
+}
+
+/// The ACL, and all permissions for this session beside it.
+Acl TreeApply::with_self(const Acl& acl) const {
+  auto all = acl;
+  const auto known = std::ranges::find(identities_, std::string("digest"), &Identity::scheme);
+  const auto self = known != identities_.end() ? known : identities_.begin();
+  if (self != identities_.end())
+    all.push_back({.perms = perm::all, .scheme = self->scheme, .id = self->id});
+  return all;
+}
+
+}  // namespace zksh

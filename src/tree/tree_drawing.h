@@ -1,0 +1,46 @@
+// TreeDrawing: the lines of a drawn subtree.
+#pragma once
+
+#include "tree/walk.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zksh {
+
+struct TreeStyle {
+  bool ascii = false;  ///< no box drawing characters
+  bool color = false;
+  bool counts = false;    ///< how many children each node has
+  bool sizes = false;     ///< of values
+  std::size_t depth = 0;  ///< nodes there are not opened: how many children they have is told
+};
+
+/// Draws node after node, in the order of walk_tree.
+class TreeDrawing {
+ public:
+  explicit TreeDrawing(TreeStyle style) : style_(style) {}
+
+  /// The node's line, safe for a terminal, without a newline.
+  std::string line(const TreeNode& node);
+  /// "12 nodes, 3 ephemeral", the top node included; with `sizes` also the bytes of all.
+  std::string summary() const;
+
+ private:
+  std::string indent(const TreeNode& node);
+  std::string remarks(const TreeNode& node) const;
+
+  TreeStyle style_;
+  std::vector<bool> last_;  ///< by depth: the node above is the last of its siblings
+  std::size_t nodes_ = 0;
+  std::size_t ephemerals_ = 0;
+  std::int64_t bytes_ = 0;
+};
+
+/// "1 node", "2 nodes".
+std::string counted(std::size_t count, std::string_view what);
+
+}  // namespace zksh

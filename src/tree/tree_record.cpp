@@ -1,0 +1,79 @@
+// TreeRecord: one node of a subtree, and the order of subtrees.
+#include "tree/tree_record.h"
+
+#include "client/quota_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace zksh {
+
+const std::array<std::string_view, 4> limit_keys{
+    QuotaText::count, QuotaText::bytes, QuotaText::count_hard_limit, QuotaText::byte_hard_limit};
+
+NodeLife life_of(const Stat& stat) {
+  constexpr std::uint64_t extended = 0xff;
+  constexpr unsigned extended_shift = 56;
+  constexpr unsigned feature_shift = 40;
+  constexpr std::uint64_t feature_mask = 0xffff;
+  constexpr std::uint64_t value_mask = (std::uint64_t{1} << feature_shift) - 1;
+  const auto owner = static_cast<std::uint64_t>(stat.ephemeral_owner);
+  if (owner == 0) return {.certain = false};
+  if (stat.ephemeral_owner == std::numeric_limits<std::int64_t>::min())
+    return {.kind = NodeKind::Container};
+  if (owner >> extended_shift == extended && (owner >> feature_shift & feature_mask) == 0)
+    return {.kind = NodeKind::Ttl, .ttl = static_cast<std::int64_t>(owner & value_mask)};
+  return {.kind = NodeKind::Ephemeral};
+}
+
+bool agree(const NodeLife& life, const NodeLife& other) {
+  return (life.kind == other.kind && life.ttl == other.ttl) || !life.certain || !other.certain;
+}
+
+std::string life_text(const NodeLife& life) {
+  switch (life.kind) {
+    case NodeKind::Container:
+      return "container";
+    case NodeKind::Ttl:
+      return fmt::format("ttl={}", life.ttl);
+    case NodeKind::Ephemeral:
+      return "ephemeral";
+    case NodeKind::Persistent:
+      break;
+  }
+  return "persistent";
+}
+
+std::string limits_text(const QuotaLimits& limits) {
+  std::string text;
+  for (std::size_t i = 0; i < limits.size(); ++i)
+    if (limits[i] >= 0)
+      text += fmt::format("{}{}={}", text.empty() ? "" : ",", limit_keys[i], limits[i]);
+  return text;
+}
+
+bool stands_before(std::string_view path, std::string_view other) {
+  const auto [here, there] = std::ranges::mismatch(path, other);
+  if (here == path.end() || there == other.end()) return path.size() < other.size();
+  // The end of a name is less than any byte in one.
+  if (*here == '/' || *there == '/') return *here == '/';
+  return static_cast<unsigned char>(*here) < static_cast<unsigned char>(*there);
+}
+
+bool is_within(std::string_view path, std::string_view top) {
+  return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
+}
+
+std::string path_below(const std::string& top, std::string_view relative) {
+  if (relative.empty()) return top;
+  return (top == "/" ? "" : top) + std::string(relative);
+}
+
+std::string path_from(const std::string& top, const std::string& path) {
+  if (path == top) return "";
+  return top == "/" ? path : path.substr(top.size());
+}
+
+}  // namespace zksh
