@@ -3,10 +3,10 @@
 #include "base/quoting.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
+#include "command/confirmation.h"
 #include "command/progress.h"
 #include "command/work_account.h"
 #include "command/work_options.h"
-#include "config/settings.h"
 #include "tree/tree_apply.h"
 #include "tree/tree_file.h"
 
@@ -126,24 +126,16 @@ bool confirmed(Context& cx, const Args& a) {
   rehearsal.run(file.reader());
   const auto removed = rehearsal.counts().removed;
   if (removed == 0) return true;
-  const auto answer =
-      cx.ask(fmt::format("{}{}: {} node{} not in the file. Remove {}? [y/N] ",
-                         cx.protection.production ? "PRODUCTION: " : "", as_word(top), removed,
-                         removed == 1 ? " is" : "s are", removed == 1 ? "it" : "them"),
-             false);
-  return answer == "y" || answer == "Y" || answer == "yes";
+  return agreed(cx, fmt::format("{}: {} node{} not in the file. Remove {}?", as_word(top), removed,
+                                removed == 1 ? " is" : "s are", removed == 1 ? "it" : "them"));
 }
 
 int run(Context& cx, const Args& a) {
   if (!a.file) throw SyntaxError("too few arguments: file expected");
   const auto size = checked_size(cx, *a.file);
-  if (a.prune && cx.settings.confirm && !a.yes && !cx.rehearsal && size) {
-    if (cx.background)
-      throw UsageError("nothing can be asked in the background: --yes removes without a question");
-    if (cx.can_ask && !confirmed(cx, a)) {
-      cx.out.err_line("nothing was changed");
-      return status::failure;
-    }
+  if (a.prune && size && asks_before_removal(cx, a.yes) && !confirmed(cx, a)) {
+    cx.out.err_line("nothing was changed");
+    return status::failure;
   }
   TreeFile file(cx, *a.file);
   auto plan = plan_of(cx, a, top_of(cx, a, file));

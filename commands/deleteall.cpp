@@ -1,6 +1,7 @@
 // deleteall: remove a node and all below it.
 #include "base/quoting.h"
 #include "client/rehearsal.h"
+#include "command/confirmation.h"
 #include "command/progress.h"
 #include "command/work_account.h"
 #include "command/work_options.h"
@@ -92,21 +93,19 @@ bool confirmed(Context& cx, const std::vector<std::string>& tops, const WorkLimi
   const auto ephemerals =
       extent.ephemerals == 0 ? "" : fmt::format(", {} of them ephemeral", extent.ephemerals);
   const auto question =
-      fmt::format("{}{}: {} node{}{}.", cx.protection.production ? "PRODUCTION: " : "", what,
-                  extent.nodes, extent.nodes == 1 ? "" : "s", ephemerals);
-  std::optional<std::string> answer;
+      fmt::format("{}: {} node{}{}.", what, extent.nodes, extent.nodes == 1 ? "" : "s", ephemerals);
+  const auto* const them = extent.nodes == 1 ? "it" : "them";
   if (extent.nodes >= many || cx.protection.production) {
     const auto word =
         tops.size() == 1 ? std::string(base_name(tops.front())) : std::to_string(extent.nodes);
     const auto wanted = word.empty() ? "/" : word;
-    answer = cx.ask(fmt::format("{} Type {} to remove {}: ", question, as_word(wanted),
-                                extent.nodes == 1 ? "it" : "them"),
-                    false);
+    const auto answer =
+        cx.ask(removal_question(
+                   cx, fmt::format("{} Type {} to remove {}: ", question, as_word(wanted), them)),
+               false);
     return answer == wanted || answer == as_word(wanted);
   }
-  answer = cx.ask(fmt::format("{} Remove {}? [y/N] ", question, extent.nodes == 1 ? "it" : "them"),
-                  false);
-  return answer == "y" || answer == "Y" || answer == "yes";
+  return agreed(cx, fmt::format("{} Remove {}?", question, them));
 }
 
 void refuse_roots(const std::vector<std::string>& paths) {
@@ -178,10 +177,7 @@ int run(Context& cx, const Args& a) {
     rehearse(cx, present(cx, paths, failures), limits);
     return failures.first();
   }
-  const bool asks = cx.settings.confirm && !a.yes && cx.input != Input::Pipe;
-  if (asks && cx.background)
-    throw UsageError("nothing can be asked in the background: --yes removes without a question");
-  if (asks && cx.can_ask) {
+  if (asks_before_removal(cx, a.yes)) {
     paths = present(cx, paths, failures);
     if (!paths.empty() && !confirmed(cx, paths, limits)) {
       cx.out.err_line("nothing was removed");

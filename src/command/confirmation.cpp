@@ -1,0 +1,25 @@
+// Confirmation: whether the user agrees to a removal before it begins.
+#include "command/confirmation.h"
+
+#include "base/error.h"
+#include "config/settings.h"
+
+namespace zksh {
+
+bool asks_before_removal(const Context& cx, bool yes) {
+  if (!cx.settings.confirm || yes || cx.input == Input::Pipe || cx.rehearsal) return false;
+  if (cx.background)
+    throw UsageError("nothing can be asked in the background: --yes removes without a question");
+  return cx.can_ask;
+}
+
+std::string removal_question(const Context& cx, const std::string& question) {
+  return (cx.protection.production ? "PRODUCTION: " : "") + question;
+}
+
+bool agreed(const Context& cx, const std::string& question) {
+  const auto answer = cx.ask(removal_question(cx, question) + " [y/N] ", false);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+}  // namespace zksh
