@@ -70,6 +70,9 @@ class LockedProgram {
     watchdog_->dismiss();  // it ends while the lock is released
     terminal_.take_back();
     if (result > status::signal_base) terminal_.restore_modes();
+    // The terminal has shown ^C, and the cursor stands behind it.
+    if (had_terminal && result == status::signal_base + SIGINT && cx_.out.style().err_is_terminal)
+      cx_.out.err_line("");
     for (const auto& line : std::exchange(unsaid_, {})) table_.say(line);
     await_verdict();
     occupied.vacate();

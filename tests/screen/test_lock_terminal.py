@@ -166,6 +166,20 @@ class LockTerminal(ShellTest):
         self.wait_prompt(screen, 2)
         self.wait_nodes(0)
 
+    def test_interrupted_at_the_prompt(self):
+        screen = self.start()
+        with open(self.program, "w", encoding="utf-8") as file:
+            file.write("echo ready\nsleep 1000\n")
+        for number, quiet in enumerate(("", "-q"), 1):
+            screen.type(f"lock {quiet} /l -- sh {self.program}\n")
+            screen.wait_for(lambda s, n=number: s.lines().count("ready") == n)
+            screen.keys("C-c")
+            # What zksh says next has a line of its own.
+            self.wait_prompt(screen, number)
+            self.assertEqual(number, screen.lines().count("^C"), screen.text())
+        self.assertEqual(1, len([line for line in screen.lines() if line.startswith("released /l")]))
+        self.wait_nodes(0)
+
     def test_behind_the_prompt(self):
         screen = self.start()
         screen.type("lock -q /l -- sleep 1000 &\n")
