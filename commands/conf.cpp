@@ -1,5 +1,7 @@
 // conf: list the settings, or change one while zksh runs.
+#include "base/text_width.h"
 #include "command/command.h"
+#include "command/live_picture.h"
 #include "config/settings.h"
 #include "node/node_json.h"
 
@@ -32,9 +34,13 @@ void declare(Options& o, Args& a) {
   o.suggest_after(setting_choices());
 }
 
-/// So much of the help as fits beside the others in a list.
-std::string_view in_short(std::string_view help) {
-  return help.substr(0, help.find_first_of(".:;"));
+/// So much of the help as fits beside the others in a list, behind `columns` of others.
+std::string in_short(const Context& cx, std::string_view help, std::size_t columns) {
+  const auto sentence = help.substr(0, help.find_first_of(".:;"));
+  if (!cx.out.style().out_is_terminal) return std::string(sentence);
+  const auto room = terminal_size().columns;
+  return cut_to_width(sentence, room - std::min(room, columns),
+                      terminal_shows_utf8() ? "…" : "...");
 }
 
 void print_setting(Context& cx, const Settings::Description& setting, std::size_t widest,
@@ -48,11 +54,13 @@ void print_setting(Context& cx, const Settings::Description& setting, std::size_
                               .set("origin", origin)
                               .set("help", setting.help));
   if (cx.out.plain()) return cx.out.line("{}={}", setting.name, cx.out.shown(value));
-  cx.out.line("{:{}} = {:<10} {:<10} {}", setting.name, widest,
-              value.empty() || value.find(' ') != std::string::npos
-                  ? '"' + cx.out.shown(value) + '"'
-                  : cx.out.shown(value),
-              '(' + origin + ')', in_list ? in_short(setting.help) : setting.help);
+  const auto line = fmt::format("{:{}} = {:<10} {:<10} ", setting.name, widest,
+                                value.empty() || value.find(' ') != std::string::npos
+                                    ? '"' + cx.out.shown(value) + '"'
+                                    : cx.out.shown(value),
+                                '(' + origin + ')');
+  cx.out.line("{}{}", line,
+              in_list ? in_short(cx, setting.help, text_width(line)) : std::string(setting.help));
 }
 
 int run(Context& cx, const Args& a) {
