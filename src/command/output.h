@@ -85,6 +85,8 @@ struct Redirection {
   std::function<void(std::string_view bytes)> write{};  ///< may block; throws Error
   std::function<int()> fd{};  ///< for a program that is to write there itself; empty: stdout
   bool terminal = false;      ///< the bytes are shown on a terminal in the end
+  /// Keeps a line of errors for its place among the results; false: it is to be printed at once.
+  std::function<bool(std::string_view bytes)> error{};
 };
 
 /// A job's view of the streams. Used by the job's thread alone. Every member may block while the
@@ -166,6 +168,7 @@ class Output {
   }
   /// As err, but also after a stop, and without waiting for room.
   void err_regardless(std::string_view bytes) {
+    if (to_.error && to_.error(bytes)) return;
     if (gathered_)
       gather(Stream::Err, bytes);
     else
@@ -180,7 +183,9 @@ class Output {
   template <class... Args>
   void err_line(fmt::format_string<Args...> format, Args&&... args) {
     const auto text = fmt::format(format, std::forward<Args>(args)...);
-    err((style_.err_is_terminal ? escape_for_terminal(text, true) : text) + '\n');
+    const auto told = (style_.err_is_terminal ? escape_for_terminal(text, true) : text) + '\n';
+    if (silent_ || (to_.error && to_.error(told))) return;
+    err(told);
   }
   /// A name or a value on its way to stdout: escaped on a terminal, untouched elsewhere.
   std::string shown(std::string_view bytes) const {

@@ -29,9 +29,11 @@ int Interpreter::execute_into(const RedirectTo& to, const Words& words) {
 
 int Interpreter::execute_with_pager(const std::string& pager, const Words& words) {
   Pager pages(program_plan(pager));
-  return pages.finish(execute_inside(
-      words, pages.stop(),
-      {.write = [&](std::string_view bytes) { pages.write(bytes); }, .terminal = true}));
+  return pages.finish(
+      execute_inside(words, pages.stop(),
+                     {.write = [&](std::string_view bytes) { pages.write(bytes); },
+                      .terminal = true,
+                      .error = [&](std::string_view bytes) { return pages.keep_error(bytes); }}));
 }
 
 /// Runs a command whose results go elsewhere; reports what fails.

@@ -72,18 +72,28 @@ Pager::Pager(OutputProgram::Plan plan)
 void Pager::write(std::string_view bytes) {
   if (started_) return program_.write(bytes);
   kept_ += bytes;
+  in_order_.push_back({Stream::Out, std::string(bytes)});
   const auto size = terminal_size();
   // The prompt takes a row too.
   if (kept_.size() < size.lines || rows_of(kept_, size.columns) < size.lines) return;
+  for (const auto& [stream, error] : in_order_)
+    if (stream == Stream::Err) queue_.add(Stream::Err, error);
   program_.start();
   started_ = true;
   program_.write(kept_);
   kept_.clear();
+  in_order_.clear();
+}
+
+bool Pager::keep_error(std::string_view bytes) {
+  if (started_) return false;
+  in_order_.push_back({Stream::Err, std::string(bytes)});
+  return true;
 }
 
 int Pager::finish(int result) {
   if (started_) return program_.finish(result).command;
-  queue_.add(Stream::Out, kept_);
+  for (const auto& [stream, text] : in_order_) queue_.add(stream, text);
   return result;
 }
 

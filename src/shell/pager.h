@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zksh {
 
@@ -27,6 +28,9 @@ class Pager {
   std::stop_token stop() const { return program_.stop(); }
   /// Keeps what fits on the screen; starts the pager when it does not.
   void write(std::string_view bytes);
+  /// Keeps an error too, while results are kept, so that it is shown behind what came before it.
+  /// False: not kept, since the pager runs.
+  bool keep_error(std::string_view bytes);
   /// The command has ended with this status: prints what is kept, or waits until the pager is left.
   /// Returns the command's status, 0 when it was ended because the pager was left early.
   int finish(int result);
@@ -35,7 +39,8 @@ class Pager {
   OutputQueue& queue_;
   OutputProgram program_;
   bool started_ = false;
-  std::string kept_;
+  std::string kept_;                          ///< results
+  std::vector<OutputQueue::Chunk> in_order_;  ///< the same, and errors
 };
 
 }  // namespace zksh

@@ -1,5 +1,6 @@
 """Where a typed command's results go: a program, a file, the pager; and the terminal afterwards."""
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -47,6 +48,10 @@ class CommandOutput(OutputTest):
         self.run_line(screen, f"ls / >> {self.directory}/f", 5)
         with open(f"{self.directory}/f", encoding="utf-8") as file:
             self.assertEqual(file.read(), "[]\n[]\n")
+
+    def test_the_settings_fit_a_narrow_terminal(self):
+        lines = self.run_line(self.start(width=60), "conf", 0)
+        self.assertTrue([line for line in lines if re.match(r"hints +=.*\(default\).*(…|\.\.\.)$", line)], lines)
 
     def test_a_program_has_the_terminal(self):
         """It reads keys, Ctrl-C is its own, and its end gives the terminal back."""
@@ -125,6 +130,18 @@ class Pager(OutputTest):
         self.wait_prompt(screen, 2)
         screen.type("help ls\n")
         screen.wait_for(lambda s: s.lines()[-1] in (":", self.prompt(3)))
+
+    def test_an_error_stands_between_the_results_that_it_came_between(self):
+        screen = self.start()
+        self.run_line(screen, "create /a x", 0)
+        self.assertEqual(self.run_line(screen, "get /a /none /a", 1),
+                         ["/a:", "x", "Node does not exist: /none", "", "/a:", "x"])
+        self.grow(40)
+        screen.type("ls -R /none /\n")
+        screen.wait_for(lambda s: s.lines()[-1] == ":")
+        self.assertEqual(screen.text(history=True).count("Node does not exist: /none"), 2)
+        screen.keys("q")
+        self.wait_prompt(screen, 3)
 
     def test_events_wait_until_the_pager_is_left(self):
         screen = self.start()
