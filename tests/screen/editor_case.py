@@ -27,6 +27,11 @@ def wrapped(text, width):
 
 
 class EditorTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not os.access(DRIVER, os.X_OK):  # its order pipe would never be read
+            raise AssertionError(f"{DRIVER}: the program that the tests drive is not built")
+
     def setUp(self):
         self.directory = tempfile.mkdtemp(prefix="zksh-editor-")
         self.addCleanup(shutil.rmtree, self.directory)
