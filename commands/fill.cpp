@@ -134,8 +134,7 @@ int run(Context& cx, const Args& a) {
         else if (result.code == code::node_exists)
           ++there;
         else if (!failure)
-          failure.emplace(result.code, result.culprit.empty() ? path_of(write) : result.culprit,
-                          true, data_size(write));
+          failure = error_of(write, result);
         progress.reach(made, static_cast<std::size_t>(count));
       },
       cx.stop);

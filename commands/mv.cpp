@@ -97,7 +97,7 @@ void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
         if (result.code == code::ok || result.code == code::no_node)
           progress.reach(++removed, copied.versions.size());
         else if (!failure)
-          failure.emplace(result.code, result.culprit.empty() ? path_of(write) : result.culprit);
+          failure = error_of(write, result);
       },
       cx.stop);
   const auto send_all = [&] {

@@ -67,6 +67,11 @@ std::size_t data_size(const Write& write) {
   return set ? SizeOf::of(set->data) : 0;
 }
 
+ZkError error_of(const Write& write, const Written& result) {
+  return {result.code, result.culprit.empty() ? path_of(write) : result.culprit, true,
+          data_size(write)};
+}
+
 BatchWriter::BatchWriter(Client& client, Batching batching, Done done, std::stop_token stop)
     : client_(client),
       batching_(batching),

@@ -35,6 +35,10 @@ struct Written {
   bool sent_before = false;
 };
 
+/// What the user is told of a write that failed: it names the node that the servers name, and a
+/// write that was lost as one whose outcome is unknown.
+ZkError error_of(const Write& write, const Written& result);
+
 /// Sends writes in transactions bounded by count and by bytes, several in flight. They are applied
 /// in the order in which they were added, each as if it had been sent alone: a transaction that
 /// fails is sent again without what made it fail. What no transaction can carry (an ACL, a

@@ -156,7 +156,7 @@ class Remover {
           if (result.code == code::not_empty)
             (tree.is_guessed_leaf(answered) ? not_leaves : above_those).push_back(path_of(write));
           else
-            note(path_of(write), result);
+            note(write, result);
         },
         stop_);
     send_all(writer, tree.size(), [&](std::size_t i) {
@@ -214,15 +214,15 @@ class Remover {
   BatchWriter plain_writer() {
     return {client_,
             {.count = plan_.batch, .limits = plan_.limits},
-            [this](const Write& write, const Written& result) { note(path_of(write), result); },
+            [this](const Write& write, const Written& result) { note(write, result); },
             stop_};
   }
 
-  void note(const std::string& path, const Written& result) {
+  void note(const Write& write, const Written& result) {
     if (result.code == code::ok || (result.code == code::no_node && result.sent_before))
       ++result_.removed;
     else if (result.code != code::no_node && !result_.failure)
-      result_.failure.emplace(result.code, result.culprit.empty() ? path : result.culprit, true);
+      result_.failure = error_of(write, result);
     if (plan_.progress) plan_.progress(result_);
   }
 

@@ -194,9 +194,7 @@ void TreeApply::done(const Write& write, const Written& result) {
                           as_word(path_of(write))),
               exit_status_of(result.code)));
   else
-    failure_ = std::make_exception_ptr(
-        ZkError(result.code, result.culprit.empty() ? path_of(write) : result.culprit, true,
-                data_size(write)));
+    failure_ = std::make_exception_ptr(error_of(write, result));
 }
 
 /// Whether the node is as the write was to make it, though it was refused: an answer that was lost
