@@ -262,8 +262,11 @@ class Run:
         until = time.monotonic() + self.timeout
         started = time.monotonic()
         while time.monotonic() < until:
-            heard = max([started] + [s.heard for s in self.sessions.values() if s.open])
-            if time.monotonic() - heard > quiet or not any(s.open for s in self.sessions.values()):
+            running = [s for s in self.sessions.values() if s.open]
+            if any(s.has_unread_input() for s in running):
+                started = time.monotonic()  # a busy machine: it has not come to that yet
+            heard = max([started] + [s.heard for s in running])
+            if time.monotonic() - heard > quiet or not running:
                 break
             time.sleep(0.01)
         for name, session in self.sessions.items():

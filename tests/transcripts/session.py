@@ -1,7 +1,10 @@
 """A program under test with its three streams: fed line by line, and read as the output comes."""
+import fcntl
 import os
 import signal
 import subprocess
+import sys
+import termios
 import threading
 import time
 
@@ -48,6 +51,12 @@ class Session:
             self.process.stdin.flush()
         except BrokenPipeError:
             pass  # it ended early: what it printed and its status tell
+
+    def has_unread_input(self):
+        """Whether the program has left something of its input in the pipe."""
+        if self.process.stdin.closed or self.process.poll() is not None:
+            return False
+        return int.from_bytes(fcntl.ioctl(self.process.stdin, termios.FIONREAD, bytes(4)), sys.byteorder) > 0
 
     def close_input(self):
         try:
