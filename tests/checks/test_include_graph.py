@@ -1,4 +1,4 @@
-"""Includes point downward only: which file may reach which, also through others."""
+"""Includes point downward only: which directory may include which, and no header includes itself."""
 import fnmatch
 import pathlib
 import re
