@@ -1,4 +1,4 @@
-// posix_regex: a POSIX extended regular expression, written as RE2 wants it.
+// PosixRegex: a POSIX extended regular expression, written as RE2 wants it.
 #include "base/posix_regex.h"
 
 #include "base/utf8.h"

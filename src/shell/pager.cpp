@@ -88,12 +88,21 @@ void Pager::write(std::string_view bytes) {
 bool Pager::keep_error(std::string_view bytes) {
   if (started_) return false;
   in_order_.push_back({Stream::Err, std::string(bytes)});
+  // So many are no longer an aside to results: nobody is to wait for them, nor is memory.
+  const auto errors = std::ranges::count(in_order_, Stream::Err, &OutputQueue::Chunk::stream);
+  if (static_cast<std::size_t>(errors) >= terminal_size().lines) print_kept();
   return true;
+}
+
+void Pager::print_kept() {
+  for (const auto& [stream, text] : in_order_) queue_.add(stream, text);
+  in_order_.clear();
+  kept_.clear();
 }
 
 int Pager::finish(int result) {
   if (started_) return program_.finish(result).command;
-  for (const auto& [stream, text] : in_order_) queue_.add(stream, text);
+  print_kept();
   return result;
 }
 

@@ -28,7 +28,8 @@ class Pager {
   std::stop_token stop() const { return program_.stop(); }
   /// Keeps what fits on the screen; starts the pager when it does not.
   void write(std::string_view bytes);
-  /// Keeps an error too, while results are kept, so that it is shown behind what came before it.
+  /// Keeps an error too, while results are kept, so that it is shown behind what came before it;
+  /// when there are as many as the screen has lines, all that is kept is printed.
   /// False: not kept, since the pager runs.
   bool keep_error(std::string_view bytes);
   /// The command has ended with this status: prints what is kept, or waits until the pager is left.
@@ -36,6 +37,9 @@ class Pager {
   int finish(int result);
 
  private:
+  /// As it came, on the screen.
+  void print_kept();
+
   OutputQueue& queue_;
   OutputProgram program_;
   bool started_ = false;

@@ -136,12 +136,15 @@ class Pager(OutputTest):
         self.run_line(screen, "create /a x", 0)
         self.assertEqual(self.run_line(screen, "get /a /none /a", 1),
                          ["/a:", "x", "Node does not exist: /none", "", "/a:", "x"])
+        missing = [f"/none{number}" for number in range(30)]  # more than the screen has lines
+        self.assertEqual(self.run_line(screen, f"get /a {' '.join(missing)}", 2)[-32:],
+                         ["/a:", "x"] + [f"Node does not exist: {path}" for path in missing])
         self.grow(40)
         screen.type("ls -R /none /\n")
         screen.wait_for(lambda s: s.lines()[-1] == ":")
-        self.assertEqual(screen.text(history=True).count("Node does not exist: /none"), 2)
+        self.assertEqual(screen.text(history=True).count("Node does not exist: /none\n"), 2)
         screen.keys("q")
-        self.wait_prompt(screen, 3)
+        self.wait_prompt(screen, 4)
 
     def test_events_wait_until_the_pager_is_left(self):
         screen = self.start()

@@ -169,7 +169,7 @@ class LockTerminal(ShellTest):
     def test_interrupted_at_the_prompt(self):
         screen = self.start()
         with open(self.program, "w", encoding="utf-8") as file:
-            file.write("echo ready\nsleep 1000\n")
+            file.write("echo ready\nexec tail -f /dev/null\n")
         for number, quiet in enumerate(("", "-q"), 1):
             screen.type(f"lock {quiet} /l -- sh {self.program}\n")
             screen.wait_for(lambda s, n=number: s.lines().count("ready") == n)
@@ -197,7 +197,7 @@ class LockTerminal(ShellTest):
     def test_who_gives_the_lock_back_ends_the_program_first(self):
         told = os.path.join(self.directory, "told")
         with open(self.program, "w", encoding="utf-8") as file:
-            file.write(f"sleep 1000 &\ntrap 'echo told > {told}; exit 3' TERM\necho $$ > {told}.pid\nwait\n")
+            file.write(f"tail -f /dev/null &\ntrap 'echo told > {told}; exit 3' TERM\necho $$ > {told}.pid\nwait\n")
         screen = self.start()
         ways = [("-q", "unlock /l"), ("", "unlock --all"), ("", "connect"), ("", "close")]
         for number, (quiet, line) in enumerate(ways, 1):

@@ -47,7 +47,7 @@ class NobodyAnswers(LossTest):
 
     def test_nothing_is_left_of_it_when_the_session_lives_on(self):
         """Servers that were all away give the sessions time again. Nobody may wait behind a lost lock then."""
-        ways = [("/l", b"lock /l\n"), ("/m", b"lock /m -- sh -c 'exec sleep 1000'\n")]
+        ways = [("/l", b"lock /l\n"), ("/m", b"lock /m -- sh -c 'exec tail -f /dev/null'\n")]
         for path, line in ways:
             with self.subTest(line=line):
                 holder = self.start("--keep-going", "-t", "2000", bufsize=0)
