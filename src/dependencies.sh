@@ -11,6 +11,7 @@ zksh_dependencies() {
 build      | g++                  | command -v c++      | compiles zksh (C++20)
 build      | cmake                | command -v cmake    | configures the build
 build      | ninja-build          | command -v ninja    | runs the build
+build      | pkgconf              | command -v pkg-config | finds what static libraries need of others
 build      | libzookeeper-mt-dev  |                     | ZooKeeper's C client
 build      | libcli11-dev         |                     | parses the arguments of commands
 build      | libfmt-dev           |                     | formats text
@@ -94,7 +95,7 @@ install_missing() {
   } >&2
   if ! command -v apt-get >/dev/null; then
     echo "There is no apt-get here. Install what these Debian packages hold by other means, then:" >&2
-    echo "  cmake -S . -B build -G Ninja -DZKSH_TESTS=OFF && cmake --build build && build/zksh" >&2
+    echo "  cmake -S . -B build -G Ninja -DZKSH_TESTS=OFF && cmake --build build --parallel && build/zksh" >&2
     return 1
   fi
   if [ "$(id -u)" != 0 ]; then

@@ -9,6 +9,8 @@ build=$project/build
 # shellcheck source=src/dependencies.sh
 . "$project/src/dependencies.sh"
 install_missing build try
+# shellcheck source=src/build_directory.sh
+. "$project/src/build_directory.sh"
 
 log=$(mktemp)
 # What the build says is of interest when it fails, or is still at work after a second.
@@ -26,12 +28,7 @@ end_shower() {
 trap end_shower EXIT
 
 build_zksh() {
-  # Tests need more packages. A directory that was configured before stays as it is.
-  if [ ! -f "$build/build.ninja" ] && [ ! -f "$build/Makefile" ]; then
-    local generator=()
-    [ -f "$build/CMakeCache.txt" ] || generator=(-G Ninja)
-    cmake -S "$project" -B "$build" "${generator[@]}" -DZKSH_TESTS=OFF || return
-  fi
+  configure_to_try "$project" "$build" || return
   cmake --build "$build" --target zksh --parallel
 }
 if ! build_zksh >"$log" 2>&1; then

@@ -21,18 +21,13 @@ fi
 # shellcheck source=src/dependencies.sh
 . src/dependencies.sh
 install_missing build test
+# shellcheck source=src/build_directory.sh
+. src/build_directory.sh
 
-# Clones of the project share what ccache keeps.
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
-
-# configure DIRECTORY CMAKE-ARGUMENT…: a directory keeps the generator that it was made with.
+# configure DIRECTORY CMAKE-ARGUMENT…: what cmake says is of interest when it fails.
 configure() {
-  local directory=$1 arguments=("${@:2}")
-  [ -f "$directory/CMakeCache.txt" ] || arguments+=(-G Ninja)
-  if command -v ccache >/dev/null; then
-    arguments+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  fi
-  cmake -S . -B "$directory" -DZKSH_WERROR="${ZKSH_WERROR:-OFF}" "${arguments[@]}" >"$directory.log" 2>&1 ||
+  local directory=$1
+  configure_to_test "$PWD" "$directory" -DZKSH_WERROR="${ZKSH_WERROR:-OFF}" "${@:2}" >"$directory.log" 2>&1 ||
     { cat "$directory.log"; exit 1; }
   rm "$directory.log"
 }
@@ -50,7 +45,7 @@ for sanitizer in $sanitizers; do
     -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -g1"
   targets=(zksh unit_tests)
   [ "$name" != asan ] || targets+=(fuzz_replay)
-  cmake --build "build-$name" --target "${targets[@]}"
+  cmake --build "build-$name" --parallel --target "${targets[@]}"
   builds+="${builds:+;}$name=$PWD/build-$name"
 done
 
@@ -62,7 +57,7 @@ if ! source=$(bash src/zookeeper_source.sh build/zookeeper-source 2>build-source
 fi
 rm -f build-source.log
 configure build -DZKSH_TLS_TESTS="$source" -DZKSH_SANITIZED_BUILDS="$builds" -DZKSH_TIDY="${ZKSH_TIDY:-OFF}"
-cmake --build build
+cmake --build build --parallel
 
 # test_and_explain CTEST-ARGUMENT…: the status is ctest's; why tests failed, and how many, is in $why and $failed.
 test_and_explain() {

@@ -1,0 +1,82 @@
+# Libraries that are linked statically, so that a one-shot command does not spend its time loading them.
+#
+#   find_static_libraries(RESULT)     sets RESULT to ON when each of them was found, and they were tried
+#
+# Sets ZOOKEEPER_LIBRARY, READLINE_LIBRARY and RE2_LIBRARY to what is to be linked then; else it says why not.
+include(CheckCXXSourceCompiles)
+
+# What an archive needs of others: the libraries of pkg-config's package, as archives where there are any.
+function(find_archive_group package archive result)
+  set(group ${archive})
+  find_package(PkgConfig QUIET)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(${package}_PACKAGE QUIET ${package})
+    foreach(library IN LISTS ${package}_PACKAGE_STATIC_LIBRARIES)
+      if(NOT library STREQUAL package)
+        find_library(ARCHIVE_OF_${library} NAMES lib${library}.a ${library})
+        mark_as_advanced(ARCHIVE_OF_${library})
+        if(ARCHIVE_OF_${library})
+          list(APPEND group ${ARCHIVE_OF_${library}})
+        endif()
+      endif()
+    endforeach()
+  endif()
+  list(REMOVE_DUPLICATES group)
+  list(LENGTH group size)
+  if(size GREATER 1)
+    set(group -Wl,--start-group ${group} -Wl,--end-group)
+  endif()
+  set(${result} ${group} PARENT_SCOPE)
+endfunction()
+
+function(find_static_libraries result)
+  set(${result} OFF PARENT_SCOPE)
+  find_library(ZOOKEEPER_ARCHIVE libzookeeper_mt.a)
+  find_library(READLINE_ARCHIVE libreadline.a)
+  find_library(TINFO_ARCHIVE libtinfo.a)
+  find_library(RE2_ARCHIVE libre2.a)
+  set(wanted READLINE_ARCHIVE TINFO_ARCHIVE RE2_ARCHIVE)
+  if(ZKSH_ZOOKEEPER_SOURCE)
+    set(zookeeper zookeeper_client)  # a target of this build, which needs no test
+    set(code "")
+  else()
+    list(APPEND wanted ZOOKEEPER_ARCHIVE)
+    set(zookeeper ${ZOOKEEPER_ARCHIVE})
+    set(CMAKE_REQUIRED_LIBRARIES ${zookeeper})
+    set(code "#include <zookeeper/zookeeper.h>
+      auto* client() { return zookeeper_init(\"\", nullptr, 1000, nullptr, nullptr, 0); }
+      auto* also = client;")
+  endif()
+  foreach(archive IN LISTS wanted)
+    if(NOT ${archive})
+      message(STATUS "Linking with shared libraries: there is no ${archive}")
+      return()
+    endif()
+  endforeach()
+  find_archive_group(re2 ${RE2_ARCHIVE} re2)
+  list(APPEND CMAKE_REQUIRED_LIBRARIES ${READLINE_ARCHIVE} ${TINFO_ARCHIVE} ${re2} Threads::Threads)
+  set(CMAKE_REQUIRED_INCLUDES ${READLINE_INCLUDE_DIR} ${RE2_INCLUDE_DIR} ${ZOOKEEPER_INCLUDE_DIR})
+  set(CMAKE_REQUIRED_DEFINITIONS -DTHREADED)
+  set(CMAKE_REQUIRED_LINK_OPTIONS -static-libstdc++ -static-libgcc)
+  set(CMAKE_REQUIRED_QUIET ON)
+  # The answer is kept for these libraries alone.
+  string(MD5 tried "${CMAKE_REQUIRED_LIBRARIES}")
+  check_cxx_source_compiles("
+      #include <cstdio>
+      #include <readline/readline.h>
+      #include <re2/re2.h>
+      ${code}
+      int main(int count, char** words) {
+        rl_callback_handler_install(\"\", nullptr);
+        return RE2::PartialMatch(words[count - 1], RE2(\"a|b\")) ? 1 : 0;
+      }" ZKSH_LINKS_STATICALLY_${tried})
+  if(NOT ZKSH_LINKS_STATICALLY_${tried})
+    message(STATUS "Linking with shared libraries: a program does not link with the archives "
+      "${CMAKE_REQUIRED_LIBRARIES}")
+    return()
+  endif()
+  set(ZOOKEEPER_LIBRARY ${zookeeper} PARENT_SCOPE)
+  set(READLINE_LIBRARY ${READLINE_ARCHIVE} ${TINFO_ARCHIVE} PARENT_SCOPE)
+  set(RE2_LIBRARY ${re2} PARENT_SCOPE)
+  set(${result} ON PARENT_SCOPE)
+endfunction()
