@@ -13,10 +13,12 @@ QUICK_ELECTIONS = ("-Dzookeeper.fastleader.minNotificationInterval=100",
 class Cluster:
     """`near`: the members' own addresses; `far`: through links that can fail. Start it from the main thread."""
 
-    def __init__(self, network):
+    def __init__(self, network, tick=500, sync_limit=6):
         self.network = network
+        self.tick, self.sync_limit = tick / 1000, sync_limit
         # A member that is cut off is to notice it soon; one of a busy machine is to be waited for.
-        self.ensemble = Ensemble(3, {"initLimit": "10", "syncLimit": "6"}, QUICK_ELECTIONS)
+        config = {"tickTime": str(tick), "initLimit": "10", "syncLimit": str(sync_limit)}
+        self.ensemble = Ensemble(3, config, QUICK_ELECTIONS)
         self.servers = self.ensemble.servers
         self.links = {}  # (number, number) → links of the quorum and of elections
         for one in self.servers:
@@ -39,6 +41,19 @@ class Cluster:
     @property
     def far(self):
         return ",".join(f"127.0.0.1:{link.port}" for link in self.client_links)
+
+    @property
+    def patience(self):
+        """For so many seconds a leader and its followers take each other's silence."""
+        return self.tick * self.sync_limit
+
+    def quorum_link(self, follower, leader):
+        """The link by which a follower follows: its pings' answers, acknowledgements and its clients' writes are
+        the link's requests. Elections go another way, and can proceed while this one does not pass."""
+        return self.links[follower.number, leader.number][0]
+
+    def election_links(self, one, other):
+        return [self.links[one.number, other.number][1], self.links[other.number, one.number][1]]
 
     def links_of(self, server):
         """Those with the other members, in both directions."""

@@ -6,37 +6,22 @@ import os
 import signal
 import time
 
-from cluster import ServerError
+from dealer import Dealer, NotCaught, signal_all
 from network import BLOCKED, MUTED, OPEN, SEVERED
 from outcome import UNKNOWN
 from running_processes import children
 from world import SESSION
 
-PATIENCE = 60.0  # seconds, for members that start and elect
 CATCH = 30.0  # seconds, to find a victim
 MAY_BE_KILLED = ("mutex", "rwlock", "semaphore", "multilock", "guarded", "one-shot", "script", "pipe")
 
 
-class NotCaught(Exception):
-    """There was no victim."""
-
-
-def signal_all(pids, number):
-    for pid in pids:
-        try:
-            os.kill(pid, number)
-        except ProcessLookupError:
-            pass
-
-
-class Faults:
-    """Each kind is dealt once before any comes again. After each the cluster is whole again."""
+class Faults(Dealer):
+    """Those of members, of links, and of zksh under a lock."""
 
     def __init__(self, world, cluster, book):
         self.book = book
-        self.world, self.cluster, self.network = world, cluster, cluster.network
-        self.random = world.random("faults")
-        self.kinds = {
+        super().__init__(world, cluster, {
             "follower killed": lambda: self.kill(self.a_follower()),
             "leader killed": lambda: self.kill(self.the_leader()),
             "member restarted at once": self.restart,
@@ -51,57 +36,11 @@ class Faults:
             "zksh killed": self.kill_zksh,
             "zksh frozen": self.freeze_zksh,
             "zksh and its program asleep": self.sleep_zksh,
-        }
-        self.counts = dict.fromkeys(self.kinds, 0)
+        })
 
-    def deal(self, until):
-        """All kinds, in an order of the seed; then more of them until a time (monotonic), or a violation."""
-        deck = []
-        while not self.world.violations and (time.monotonic() < until or 0 in self.counts.values()):
-            deck = deck or self.random.sample(sorted(self.kinds), len(self.kinds))
-            self.strike(deck.pop())
-
-    def strike(self, kind):
-        self.world.note(kind)
-        try:
-            self.kinds[kind]()
-            self.counts[kind] += 1
-        except NotCaught:
-            self.world.note(f"{kind}: nobody to strike")
-            self.world.violate(f"no victim for: {kind}")
+    def restore(self):
         self.world.ledger.free()
-        self.whole()
-        self.pause(0.3, 1.0)
-
-    def pause(self, least, most):
-        """For how long a fault lasts, or until the next: a length of the seed's, not a wait for something."""
-        time.sleep(self.random.uniform(least, most))
-
-    def whole(self):
-        """Until all members serve."""
-        until = time.monotonic() + PATIENCE
-        while not self.cluster.all_serve():
-            if time.monotonic() > until:
-                modes = [server.mode() for server in self.cluster.servers]
-                logs = "\n".join(server._log() for server in self.cluster.servers)
-                raise ServerError(f"the members do not serve again: {modes}\n{logs}")
-            time.sleep(0.05)
-        self.world.note("all members serve")
-
-    def the_leader(self):
-        return self.cluster.leader() or self.cluster.servers[0]
-
-    def a_follower(self):
-        return self.random.choice(self.cluster.followers() or self.cluster.servers)
-
-    def kill(self, *victims):
-        self.world.note(f"SIGKILL to member {[victim.number for victim in victims]}")
-        for victim in victims:
-            victim.kill()
-        self.pause(0.3, 3)
-        for victim in victims:
-            victim._spawn()
-        self.world.note("started again")
+        super().restore()
 
     def restart(self):
         victim = self.random.choice(self.cluster.servers)
@@ -111,13 +50,6 @@ class Faults:
 
     def lose_quorum(self):
         self.kill(*self.random.sample(self.cluster.servers, 2))
-
-    def freeze(self, victim, least, most):
-        self.world.note(f"SIGSTOP to member {victim.number}")
-        victim.freeze()
-        self.pause(least, most)
-        victim.thaw()
-        self.world.note("SIGCONT")
 
     def sever(self, victim, least, most):
         self.world.note(f"member {victim.number} cut off from the others")

@@ -1,18 +1,21 @@
 """The network between members, and between clients and members: links that can be blocked, muted and cut.
 
 A blocked link passes nothing and loses nothing, as one whose packets are sent again; what was sent arrives
-when it is open again. A severed one is the same, and ends new connections at once. A muted one passes
-requests and drops the answers.
+when it is open again. One may be blocked for requests or for answers alone. A severed one is blocked, too, and
+ends new connections at once. A muted one passes requests and drops the answers.
 """
 import collections
 import errno
+import fcntl
 import os
 import selectors
 import socket
 import struct
+import termios
 import threading
 
 OPEN, BLOCKED, SEVERED, MUTED = "open", "blocked", "severed", "muted"
+REQUESTS_BLOCKED, ANSWERS_BLOCKED = "requests blocked", "answers blocked"
 MOST_KEPT = 1 << 20  # bytes of a direction; then its sender has to wait
 
 
@@ -27,10 +30,6 @@ class Link:
         self.told = told
         self.state = OPEN
 
-    @property
-    def passes(self):
-        return self.state in (OPEN, MUTED)
-
 
 class Direction:
     """Bytes from one socket to another."""
@@ -39,6 +38,20 @@ class Direction:
         self.link, self.source, self.sink, self.is_answer = link, source, sink, is_answer
         self.kept = bytearray()
         self.begun = is_answer
+
+    @property
+    def passes(self):
+        return self.link.state in (OPEN, MUTED, REQUESTS_BLOCKED if self.is_answer else ANSWERS_BLOCKED)
+
+    def held(self):
+        """How many bytes wait for the link to open."""
+        return len(self.kept) + struct.unpack("i", fcntl.ioctl(self.source, termios.FIONREAD, b"\0" * 4))[0]
+
+    def let(self, count):
+        """Passes the first bytes of those that are held."""
+        if len(self.kept) < count:
+            self.kept += self.source.recv(count - len(self.kept))
+        del self.kept[:self.sink.send(self.kept[:count])]
 
     def receive(self):
         """False at the end."""
@@ -64,6 +77,12 @@ class Direction:
             return True
         except OSError:
             return False
+
+
+def by_reset(one):
+    """Closes a socket so that its peer is told of a reset."""
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    one.close()
 
 
 class Network:
@@ -108,6 +127,27 @@ class Network:
                     self._drop(direction, reset=True)
         self._order(end)
 
+    def sever(self, links):
+        """Ends their connections, with a reset, and each new one until the links are open again."""
+        self.set(links, SEVERED)
+        self.cut(links)
+
+    def held(self, link, is_answer):
+        """How many bytes of a blocked link's requests or answers wait."""
+        found = []
+        self._order(lambda: found.extend(one.held() for one in self._directions_of(link, is_answer)))
+        return sum(found)
+
+    def let(self, link, is_answer, count):
+        """Passes so many bytes on a blocked link, and no more."""
+        def let():
+            for one in self._directions_of(link, is_answer):
+                one.let(count)
+        self._order(let)
+
+    def _directions_of(self, link, is_answer):
+        return [one for one in self._directions.values() if one.link is link and one.is_answer == is_answer]
+
     def _order(self, what):
         """Has the thread do it, and waits until it is done."""
         done = threading.Event()
@@ -141,7 +181,7 @@ class Network:
             one.setblocking(False)
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if link.state == SEVERED or far.connect_ex(link.target) == errno.ECONNREFUSED:
-            near.close()
+            by_reset(near)
             far.close()
             return
         for one, other, is_answer in ((near, far, False), (far, near, True)):
@@ -155,8 +195,9 @@ class Network:
         back = self._directions[one.sink]
         good = one.receive() if events & selectors.EVENT_READ else True
         # What is kept for a blocked link stays so.
-        if one.link.passes:
-            good = one.send() and back.send() and good
+        for each in (one, back):
+            if each.passes:
+                good = each.send() and good
         if not good:
             self._drop(one)
             return
@@ -168,10 +209,8 @@ class Network:
             return
         for one in (direction, self._directions[direction.sink]):
             back = self._directions[one.sink]
-            events = 0
-            if one.link.passes:
-                events = selectors.EVENT_READ if len(one.kept) < MOST_KEPT else 0
-                events |= selectors.EVENT_WRITE if back.kept else 0
+            events = selectors.EVENT_READ if one.passes and len(one.kept) < MOST_KEPT else 0
+            events |= selectors.EVENT_WRITE if back.passes and back.kept else 0
             self._watch(one.source, events)
 
     def _watch(self, source, events):
@@ -188,6 +227,5 @@ class Network:
         for one in (direction.source, direction.sink):
             if self._directions.pop(one, None):
                 self._watch(one, 0)
-                if reset:
-                    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                one.close()
+                close = by_reset if reset else socket.socket.close
+                close(one)

@@ -2,6 +2,9 @@
 """Real zksh against an ensemble whose members fail: what must never happen, and figures of what did.
 
     tests/faults/run.py [--minutes N | --seconds N] [--seed N]
+    tests/faults/run.py --locks [--holds N] [--seed N] [--only N] [--programs KIND,KIND…]
+
+The second is about locks alone, on several ensembles, with links between servers that fail: README.md.
 
 Every kind of fault happens once at least, however short the time. The seed is printed; with --seed the same
 faults and the same commands come again, as far as the machine's own time allows. Status 1: something was
@@ -20,6 +23,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cluster import Cluster  # noqa: E402
 from faults import Faults  # noqa: E402
 from ledger import Ledger  # noqa: E402
+from lock_ledger import PROGRAMS  # noqa: E402
+from lock_run import run_locks  # noqa: E402
 from lockers import LEASES, LOCKS, SEVERAL, Guarded, Locker  # noqa: E402
 from network import Network  # noqa: E402
 from outcome import FAILED, OK, UNKNOWN, Book  # noqa: E402
@@ -135,7 +140,8 @@ def run(seed, seconds, directory):
             one.start()
         faults = Faults(world, cluster, book)
         try:
-            faults.deal(time.monotonic() + seconds)
+            end = time.monotonic() + seconds
+            faults.deal(lambda: time.monotonic() >= end)
             stop(world, actors)
             judge(world, cluster, book, watchers)
         except ServerError as error:
@@ -178,8 +184,16 @@ def main():
     parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--seed", type=int, default=random.randrange(10 ** 9))
+    parser.add_argument("--locks", action="store_true", help="programs under locks, on several ensembles")
+    parser.add_argument("--holds", type=int, default=2000, help="of --locks: how many at least")
+    parser.add_argument("--programs", default=",".join(PROGRAMS), help="of --locks: which kinds, with commas between")
+    parser.add_argument("--only", type=int, help="of --locks: on this ensemble alone, as in a run of all of them")
     args = parser.parse_args()
     print(f"seed {args.seed}: {' '.join(sys.argv)} --seed {args.seed} deals the same faults", flush=True)
+    if args.locks:
+        good = run_locks(args.seed, args.holds, args.only, args.programs.split(","))
+        sys.stdout.flush()
+        os._exit(0 if good else 1)
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="zksh-faults-") as directory:
         world, faults = run(args.seed, args.minutes * 60 + args.seconds, directory)

@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from ledger import Ledger  # noqa: E402
 from lockers import HOLDER, PYTHON  # noqa: E402
-from network import BLOCKED, MUTED, OPEN, SEVERED, Network  # noqa: E402
+from network import ANSWERS_BLOCKED, BLOCKED, MUTED, OPEN, REQUESTS_BLOCKED, SEVERED, Network  # noqa: E402
 from outcome import FAILED, OK, UNKNOWN, Book, of_lines, of_status  # noqa: E402
 from resource import Resource  # noqa: E402
 from world import Ended  # noqa: E402
@@ -258,8 +258,55 @@ class Networks(unittest.TestCase):
 
     def test_severed(self):
         self.network.set([self.link], SEVERED)
-        one = self.enterContext(socket.create_connection(("127.0.0.1", self.link.port), 10))
-        self.assertEqual(one.recv(1), b"")
+        with self.assertRaises(ConnectionResetError):
+            socket.create_connection(("127.0.0.1", self.link.port), 10).recv(1)
+
+    def test_severed_with_its_connections(self):
+        one = self.connect()
+        self.network.sever([self.link])
+        with self.assertRaises(ConnectionResetError):
+            one.recv(1)
+        self.network.set([self.link], OPEN)
+        self.connect()
+
+    def test_blocked_for_requests(self):
+        one = self.connect()
+        self.network.set([self.link], REQUESTS_BLOCKED)
+        one.sendall(b"held")
+        self.assertEqual(self.network.held(self.link, is_answer=False), 4)
+        self.assertEqual(self.heard, [b"far!"])
+        self.network.set([self.link], OPEN)
+        self.assertEqual(one.recv(100), b"held")
+
+    def test_blocked_for_answers(self):
+        one = self.connect()
+        self.network.set([self.link], ANSWERS_BLOCKED)
+        one.sendall(b"held")
+        self.wait_until(lambda: self.network.held(self.link, is_answer=True) == 4)
+        self.assertEqual(self.heard, [b"far!", b"held"])
+        one.setblocking(False)
+        with self.assertRaises(BlockingIOError):
+            one.recv(1)
+        one.settimeout(10)
+        self.network.set([self.link], OPEN)
+        self.assertEqual(one.recv(100), b"held")
+
+    def test_what_is_held_passes_in_pieces(self):
+        one = self.connect()
+        self.network.set([self.link], BLOCKED)
+        one.sendall(b"old news and new")
+        self.network.let(self.link, False, 8)
+        self.wait_until(lambda: self.heard == [b"far!", b"old news"])
+        self.assertEqual(self.network.held(self.link, is_answer=False), 8)
+        self.network.set([self.link], OPEN)
+        self.assertEqual(one.recv(8, socket.MSG_WAITALL), b"old news")
+        self.assertEqual(one.recv(8, socket.MSG_WAITALL), b" and new")
+
+    def wait_until(self, state):
+        until = time.monotonic() + 10
+        while not state():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.002)
 
 
 if __name__ == "__main__":

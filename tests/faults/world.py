@@ -78,14 +78,15 @@ class World:
         with self._lock:
             return self._attempts.get(who)
 
-    def start(self, who, kind, *words, far=False, **how):
-        """zksh, which dies with the thread that starts it. Call `finish` with what it returns."""
+    def start(self, who, kind, *words, far=False, servers=None, session=SESSION, **how):
+        """zksh, which dies with the thread that starts it. Call `finish` with what it returns. `servers`: other
+        ones than the near or the far."""
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         environment = {**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8",
                        "XDG_CONFIG_HOME": "/nonexistent", "XDG_CONFIG_DIRS": "/nonexistent"}
         process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", ZKSH, "-s", self.far if far else self.near,
-             "-t", f"{int(SESSION * 1000)}", "--connect-timeout", "8s", *words],
+            ["setpriv", "--pdeathsig", "KILL", ZKSH, "-s", servers or (self.far if far else self.near),
+             "-t", f"{int(session * 1000)}", "--connect-timeout", "8s", *words],
             env=environment, **{**pipes, **how})
         attempt = Attempt(who, process, kind, far)
         with self._lock:
@@ -118,6 +119,7 @@ class Actor(threading.Thread, abc.ABC):
     """A part of the load: `act`, again and again, until the world stops."""
 
     kind = "actor"
+    pause = (0.2, 1.0)  # seconds, between two rounds
 
     def __init__(self, world, name, far):
         super().__init__(name=name, daemon=True)
@@ -131,7 +133,7 @@ class Actor(threading.Thread, abc.ABC):
                 self.number += 1
                 self.who = f"{self.name}#{self.number}"
                 self.act()
-                self.world.stopping.wait(self.random.uniform(0.2, 1.0))
+                self.world.stopping.wait(self.random.uniform(*self.pause))
         except Exception as error:  # noqa: BLE001 - a test that is broken must not look like a good one
             self.world.violate(f"{self.name} failed: {type(error).__name__}: {error}")
             raise
