@@ -18,7 +18,7 @@ struct Args {
   std::string word;
   std::vector<std::string> hosts;
   std::optional<std::string> timeout;
-  std::optional<std::string> output;
+  std::optional<Format> output;
   bool any = false;
 };
 
@@ -108,7 +108,7 @@ std::optional<std::string> problem_of(const std::string& word, const MemberAnswe
 }
 
 int run(Context& cx, const Args& a) {
-  use_format(cx.out, a.output);
+  if (a.output) cx.out.set_format(*a.output);
   check_word(cx, a);
   const auto asked = asked_servers(a.hosts, cx.client.server());
   const auto all =

@@ -5,25 +5,23 @@
 namespace zksh {
 namespace {
 
+constexpr NamedValues<WatchMode, 2> modes{
+    {{"PERSISTENT", WatchMode::Persistent}, {"PERSISTENT_RECURSIVE", WatchMode::Recursive}}};
+
 struct Args {
-  std::optional<std::string> mode;
+  std::optional<WatchMode> mode;
   std::string path;
 };
 
 void declare(Options& o, Args& a) {
-  o.choice("-m,--mode", a.mode, {"PERSISTENT", "PERSISTENT_RECURSIVE"}, "mode",
+  o.choice("-m,--mode", a.mode, modes, "mode",
            "PERSISTENT: the node and its list of children; PERSISTENT_RECURSIVE, the default: the "
            "node and all below it. In upper or lower case.");
   o.node("path", a.path, "The node; it need not exist.");
 }
 
-WatchMode mode_of(const std::optional<std::string>& name) {
-  return name == "PERSISTENT" ? WatchMode::Persistent : WatchMode::Recursive;
-}
-
 int run(Context& cx, const Args& a) {
-  const auto mode = mode_of(a.mode);
-  cx.watches.add(cx.resolve(a.path), mode, cx.stop);
+  cx.watches.add(cx.resolve(a.path), a.mode.value_or(WatchMode::Recursive), cx.stop);
   return status::ok;
 }
 

@@ -29,7 +29,7 @@ std::map<std::string, std::vector<std::string>, std::less<>> setting_choices() {
 }
 
 void declare(Options& o, Args& a) {
-  o.choice("name", a.name, setting_names(), "setting", "The setting; all of them when left out.");
+  o.word_of("name", a.name, setting_names(), "The setting; all of them when left out.");
   o.text("value", a.value, "What it is to be from now on; shown when left out.");
   o.suggest_after(setting_choices());
 }

@@ -21,16 +21,21 @@
 namespace zksh {
 namespace {
 
+/// What the contenders ask for.
+enum class Wanted { Exclusive, Write, Read };
+constexpr NamedValues<Wanted, 3> wanted_names{
+    {{"exclusive", Wanted::Exclusive}, {"write", Wanted::Write}, {"read", Wanted::Read}}};
+
 struct Args {
   std::string path;
   std::optional<std::int64_t> contenders;
   std::optional<std::int64_t> rounds;
   std::optional<std::string> hold;
-  std::optional<std::string> recipe;
+  std::optional<RecipeKind> recipe;
   bool compare = false;
-  std::optional<std::string> mode;
+  std::optional<Wanted> mode;
   std::optional<std::int64_t> readers;
-  std::optional<std::string> compat;
+  std::optional<Compat> compat;
   std::optional<std::int64_t> sessions;
   bool draw = false;
   bool report = false;
@@ -43,13 +48,12 @@ void declare(Options& o, Args& a) {
   o.number("--rounds", a.rounds, "count", "How often each of them acquires it (1).");
   o.text("--hold", a.hold, "How long each holds it: 250us, 20ms, 1.5s (2ms, with --report 0).",
          "time");
-  o.choice("--recipe", a.recipe, {"fair", "herd", "exclusive"}, "recipe",
-           "How they wait for each other (fair).");
+  o.choice("--recipe", a.recipe, recipe_names, "recipe", "How they wait for each other (fair).");
   o.flag("--compare", a.compare, "First fair, then herd or what --recipe says, side by side.");
-  o.choice("--mode", a.mode, {"exclusive", "write", "read"}, "mode",
+  o.choice("--mode", a.mode, wanted_names, "mode",
            "What they ask for: a lock, or one side of a read/write lock (exclusive).");
   o.number("--readers", a.readers, "count", "So many of them read, and the others write.");
-  o.choice("--compat", a.compat, {"curator", "kazoo", "all"}, "names",
+  o.choice("--compat", a.compat, compat_names, "names",
            "Whose names their nodes have, as for lock.");
   o.number("--sessions", a.sessions, "count",
            "Over how many sessions they are spread (1, the shell's own; with another recipe than "
@@ -76,11 +80,6 @@ std::size_t count_of(const std::optional<std::int64_t>& given, std::int64_t othe
   return static_cast<std::size_t>(count);
 }
 
-Compat compat_of(const std::string& name) {
-  if (name == "kazoo") return Compat::Kazoo;
-  return name == "all" ? Compat::All : Compat::Curator;
-}
-
 ContentionPlan plan_of(const Context& cx, const Args& a) {
   ContentionPlan plan;
   plan.request.path = cx.resolve(a.path);
@@ -91,24 +90,17 @@ ContentionPlan plan_of(const Context& cx, const Args& a) {
   LockOptions options;
   options.program = {"contend"};
   plan.request.owner = lock_owner(options);
-  if (a.compat) plan.request.compat = compat_of(*a.compat);
-  const auto mode = a.mode.value_or("exclusive");
-  if (a.readers && a.mode && mode != "write")
+  plan.request.compat = a.compat;
+  const auto mode = a.mode.value_or(Wanted::Exclusive);
+  if (a.readers && a.mode && mode != Wanted::Write)
     throw UsageError("--readers is for contenders of which the others write");
-  plan.request.read_write = a.readers || mode != "exclusive";
-  if (mode == "read") plan.readers = plan.contenders;
+  plan.request.read_write = a.readers || mode != Wanted::Exclusive;
+  if (mode == Wanted::Read) plan.readers = plan.contenders;
   return plan;
 }
 
-RecipeKind recipe_of(const Args& a) {
-  const auto name = a.recipe.value_or(a.compare ? "herd" : "fair");
-  for (const auto kind : {RecipeKind::Herd, RecipeKind::Exclusive})
-    if (name == recipe_name(kind)) return kind;
-  return RecipeKind::Fair;
-}
-
 std::vector<RecipeKind> recipes_of(const Args& a) {
-  const auto recipe = recipe_of(a);
+  const auto recipe = a.recipe.value_or(a.compare ? RecipeKind::Herd : RecipeKind::Fair);
   if (!a.compare) return {recipe};
   if (recipe == RecipeKind::Fair) throw UsageError("--compare sets another recipe beside fair");
   return {RecipeKind::Fair, recipe};
@@ -298,8 +290,8 @@ int run(Context& cx, const Args& a) {
   trials.reserve(recipes.size());
   for (const auto recipe : recipes) {
     plan.recipe = recipe;
-    const auto& trial = trials.emplace_back(try_contention(std::string(recipe_name(recipe)), plan,
-                                                           sessions, listener.report(), cx.stop));
+    const auto& trial = trials.emplace_back(try_contention(
+        std::string(name_of(recipe_names, recipe)), plan, sessions, listener.report(), cx.stop));
     if (!cx.stop.stop_requested()) continue;
     const auto& statistics = trial.summary.statistics;
     throw Cancelled(fmt::format("interrupted after {} of {} acquisitions; all have left the queue",

@@ -18,7 +18,7 @@ namespace {
 struct Args {
   std::vector<std::string> hosts;
   std::optional<std::string> timeout;
-  std::optional<std::string> output;
+  std::optional<Format> output;
   HealthLimits limits;
 };
 
@@ -140,7 +140,7 @@ void print_json_health(Context& cx, const Health& health) {
 }
 
 int run(Context& cx, const Args& a) {
-  use_format(cx.out, a.output);
+  if (a.output) cx.out.set_format(*a.output);
   const auto asked = asked_servers(a.hosts, cx.client.server());
   const auto all =
       ask_members(asked, health_words(), patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);

@@ -17,7 +17,7 @@ struct Args {
 void declare(Options& o, Args& a) {
   std::vector<std::string> names;
   for (const Command* command : all_commands()) names.emplace_back(command->name);
-  o.choice("name", a.name, std::move(names), "", "A command; without it all are listed.");
+  o.word_of("name", a.name, std::move(names), "A command; without it all are listed.");
 }
 
 int run(Context& cx, const Args& a) {

@@ -25,7 +25,7 @@ struct Args {
   bool write = false;
   std::optional<std::string> path;
   std::optional<std::string> timeout;
-  std::optional<std::string> output;
+  std::optional<Format> output;
 };
 
 void declare(Options& o, Args& a) {
@@ -220,7 +220,7 @@ std::size_t rounds_of(const std::vector<MemberLatency>& members) {
 }
 
 int run(Context& cx, const Args& a) {
-  use_format(cx.out, a.output);
+  if (a.output) cx.out.set_format(*a.output);
   const auto plan = plan_of(cx, a);
   auto members = members_of(cx, a, plan);
   measure_latency(cx.client, members, plan, cx.stop);

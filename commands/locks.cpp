@@ -22,7 +22,7 @@ struct Args {
   bool recursive = false;
   bool watch = false;
   bool watchers = false;
-  std::optional<std::string> output;
+  std::optional<Format> output;
   std::optional<std::string> path;
 };
 
@@ -31,7 +31,7 @@ void declare(Options& o, Args& a) {
   o.flag("-w,--watch", a.watch, "Show it again whenever it has changed, until Ctrl-C.");
   o.flag("--watchers", a.watchers,
          "Ask the servers who watches whom (wchp), instead of telling it from the rule.");
-  o.choice("-o,--output", a.output, {"table", "plain", "json"}, "format",
+  o.choice("-o,--output", a.output, named_formats("table"), "format",
            "How it is shown: a table; plain: fields separated by tabs; or JSON.");
   o.node("path", a.path, "The lock's node, or with -r where to look for locks.");
 }
@@ -200,10 +200,7 @@ int show_own(Context& cx) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.output)
-    cx.out.set_format(*a.output == "json"    ? Format::Json
-                      : *a.output == "plain" ? Format::Plain
-                                             : Format::Zkcli);
+  if (a.output) cx.out.set_format(*a.output);
   if (a.recursive && (a.watch || a.watchers))
     throw UsageError("-r looks once, and goes with neither -w nor --watchers");
   if (!a.path && (a.recursive || a.watch || a.watchers))

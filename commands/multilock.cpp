@@ -30,8 +30,9 @@ void refuse_twice(std::vector<std::string> paths) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.lock.recipe && *a.lock.recipe != "fair")
-    throw ValueError(fmt::format("--recipe {}: several locks at once are fair", *a.lock.recipe));
+  if (a.lock.recipe && *a.lock.recipe != RecipeKind::Fair)
+    throw ValueError(fmt::format("--recipe {}: several locks at once are fair",
+                                 name_of(recipe_names, *a.lock.recipe)));
   LockTarget target{.paths = {}, .kind = "exclusive"};
   target.paths.reserve(a.paths.size());
   for (const auto& path : a.paths) target.paths.push_back(cx.resolve(path));

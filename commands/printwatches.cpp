@@ -11,8 +11,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.choice("on|off", a.state, {"on", "off"}, "",
-           "on: print events; any other word: do not. Without it: say which.");
+  o.word_of("on|off", a.state, {"on", "off"},
+            "on: print events; any other word: do not. Without it: say which.");
 }
 
 int run(Context& cx, const Args& a) {

@@ -7,18 +7,21 @@
 namespace zksh {
 namespace {
 
+enum class Wanted { Read, Write, Downgrade };
+constexpr NamedValues<Wanted, 3> wanted_names{
+    {{"read", Wanted::Read}, {"write", Wanted::Write}, {"downgrade", Wanted::Downgrade}}};
+
 struct Args {
   std::string path;
-  std::string mode;
+  Wanted wanted = Wanted::Read;
   LockOptions lock;
 };
 
 void declare(Options& o, Args& a) {
   o.node("path", a.path, "The lock.");
-  o.text("read|write|downgrade", a.mode,
-         "read: together with other readers; write: alone; downgrade: turn the write lock that "
-         "this shell holds into a read lock, letting no writer in between.");
-  o.suggest({"read", "write", "downgrade"});
+  o.choice("read|write|downgrade", a.wanted, wanted_names, "side",
+           "read: together with other readers; write: alone; downgrade: turn the write lock that "
+           "this shell holds into a read lock, letting no writer in between.");
   declare_lock_options(o, a.lock, true);
 }
 
@@ -40,10 +43,8 @@ void refuse_upgrade(Context& cx, const std::string& path) {
 
 int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
-  if (a.mode == "downgrade") return downgrade(cx, path);
-  if (a.mode != "read" && a.mode != "write")
-    throw UsageError(fmt::format("\"{}\": read, write or downgrade is meant", a.mode));
-  const bool shared = a.mode == "read";
+  if (a.wanted == Wanted::Downgrade) return downgrade(cx, path);
+  const bool shared = a.wanted == Wanted::Read;
   if (!shared) refuse_upgrade(cx, path);
   return run_lock(cx, a.lock,
                   read_write_target(path, shared ? LockMode::Shared : LockMode::Exclusive));

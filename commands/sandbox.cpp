@@ -21,8 +21,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.choice("action", a.action, {"stop", "start", "freeze", "thaw"}, "action",
-           "What to do to a server; without it, the servers are shown.");
+  o.word_of("action", a.action, {"stop", "start", "freeze", "thaw"},
+            "What to do to a server; without it, the servers are shown.");
   o.number("number", a.server, "number", "The server's number, as shown.");
 }
 

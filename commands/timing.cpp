@@ -11,7 +11,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.choice("on|off", a.state, {"on", "off"}, "", "Without it: say which.");
+  o.word_of("on|off", a.state, {"on", "off"}, "Without it: say which.");
 }
 
 int run(Context& cx, const Args& a) {

@@ -19,7 +19,7 @@ struct Args {
   std::optional<std::int64_t> depth;
   bool counts = false;
   bool sizes = false;
-  std::optional<std::string> output;
+  std::optional<Format> output;
   WorkOptions limits;
   std::optional<std::string> path;
 };
@@ -28,7 +28,7 @@ void declare(Options& o, Args& a) {
   o.number("-L,--depth", a.depth, "depth", "Go so deep; 1: the node and its children.");
   o.flag("-c,--count", a.counts, "How many children each node has.");
   o.flag("-s,--size", a.sizes, "How long each value is, and all of them together.");
-  o.choice("-o,--output", a.output, {"text", "plain", "json"}, "format",
+  o.choice("-o,--output", a.output, named_formats("text"), "format",
            "A drawing; plain: one path a line; or JSON, an object a line.");
   declare_work_limits(o, a.limits);
   o.node("path", a.path, "The top node; the current one if it is left out.");
@@ -47,10 +47,7 @@ Json node_json(const TreeNode& node) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.output)
-    cx.out.set_format(*a.output == "json"    ? Format::Json
-                      : *a.output == "plain" ? Format::Plain
-                                             : Format::Zkcli);
+  if (a.output) cx.out.set_format(*a.output);
   if (a.depth && *a.depth < 0) throw ValueError("--depth: a number from 0 on");
   const auto top = a.path ? cx.resolve(*a.path) : cx.knows_current_node() ? cx.resolve(".") : "/";
   const auto depth = a.depth ? static_cast<std::size_t>(*a.depth) : any_depth;

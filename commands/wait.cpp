@@ -17,7 +17,7 @@ struct Args {
   std::optional<std::string> children;
   std::optional<std::string> value;
   std::optional<std::string> timeout;
-  std::optional<std::string> output;
+  std::optional<Format> output;
   std::string path;
 };
 
@@ -33,7 +33,7 @@ void declare(Options& o, Args& a) {
          "regex");
   o.text("-t,--timeout", a.timeout, "Give up after this time (500ms, 5s, 2m), with status 124.",
          "time");
-  o.choice("-o,--output", a.output, {"json"}, "format",
+  o.choice("-o,--output", a.output, NamedValues<Format, 1>{{{"json", Format::Json}}}, "format",
            "json: print the node as it is at the end, as an object on a line.");
   o.node("path", a.path, "The node; it need not exist.");
 }
@@ -74,7 +74,7 @@ std::string unmet(const Args& a, const NodeState& node) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.output) cx.out.set_format(Format::Json);
+  if (a.output) cx.out.set_format(*a.output);
   const auto wish = wish_of(a);
   const auto path = cx.resolve(a.path);
   const auto time =

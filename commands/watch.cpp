@@ -19,7 +19,7 @@ struct Args {
   std::optional<std::int64_t> count;
   std::optional<std::string> timeout;
   std::optional<std::string> program;
-  std::optional<std::string> output;
+  std::optional<Format> output;
   std::vector<std::string> paths;
 };
 
@@ -32,7 +32,7 @@ void declare(Options& o, Args& a) {
          "time");
   o.text("-x,--exec", a.program, "Run this by sh -c for each event, one after the other.",
          "command");
-  o.choice("-o,--output", a.output, {"text", "plain", "json"}, "format",
+  o.choice("-o,--output", a.output, named_formats("text"), "format",
            "A line for people; plain: fields separated by tabs; or JSON, an object a line.");
   o.nodes("path", a.paths, "The nodes; they need not exist.");
 }
@@ -109,10 +109,7 @@ int follow(Context& cx, const Args& a, ChangeStream& stream, const std::stop_tok
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.output)
-    cx.out.set_format(*a.output == "json"    ? Format::Json
-                      : *a.output == "plain" ? Format::Plain
-                                             : Format::Zkcli);
+  if (a.output) cx.out.set_format(*a.output);
   if (a.count && *a.count < 1) throw ValueError("--count: a number from 1 on");
   ChangeStream::Wish wish{.recursive = a.recursive, .values = a.data};
   wish.paths = cx.resolve_all(a.paths);

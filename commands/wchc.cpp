@@ -20,7 +20,7 @@ struct Args {
   bool by_path = false;
   std::optional<std::string> under;
   std::optional<std::string> timeout;
-  std::optional<std::string> output;
+  std::optional<Format> output;
 };
 
 void declare(Options& o, Args& a) {
@@ -136,7 +136,7 @@ void print_json_rows(Context& cx, const ToldSessions& words, const std::vector<R
 }
 
 int run(Context& cx, const Args& a) {
-  use_format(cx.out, a.output);
+  if (a.output) cx.out.set_format(*a.output);
   const auto connect_string = cx.client.server();
   const auto under =
       a.under ? whole_path(parse_connect_string(connect_string).chroot, cx.resolve(*a.under)) : "";

@@ -15,7 +15,7 @@ namespace {
 struct Args {
   std::optional<std::string> target;
   std::optional<std::string> timeout;
-  std::optional<std::string> output;
+  std::optional<Format> output;
 };
 
 void declare(Options& o, Args& a) {
@@ -103,7 +103,7 @@ int run_node(Context& cx, const Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  use_format(cx.out, a.output);
+  if (a.output) cx.out.set_format(*a.output);
   if (!a.target) {
     cx.client.await_connection("", cx.stop);
     return run_session(cx, a, cx.client.session_id());

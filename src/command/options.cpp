@@ -84,15 +84,15 @@ WordTaker text_taker(std::optional<std::string>& target) {
   };
 }
 
-/// In upper or lower case.
-std::string chosen(const std::string& word, const Argument& argument) {
+/// The place of a name among the choices, in upper or lower case.
+std::size_t chosen(const std::string& word, const Argument& argument) {
   const auto lower = [](char letter) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   };
   std::string known;
   const auto& choices = argument.choices;
   for (std::size_t i = 0; i < choices.size(); ++i) {
-    if (std::ranges::equal(word, choices[i], {}, lower, lower)) return choices[i];
+    if (std::ranges::equal(word, choices[i], {}, lower, lower)) return i;
     known += (i == 0 ? "" : i + 1 == choices.size() ? " and " : ", ") + choices[i];
   }
   throw SyntaxError(fmt::format("no such {}: \"{}\"; there are {}", argument.value, word, known));
@@ -140,17 +140,39 @@ void Options::text(std::string_view names, std::optional<std::string>& target,
   impl_->add(described(Argument::Kind::Text, names, help, value), text_taker(target));
 }
 
-void Options::choice(std::string_view names, std::optional<std::string>& target,
-                     std::vector<std::string> choices, std::string_view value,
-                     std::string_view help) {
+void Options::choice_of(std::string_view names, std::vector<std::string> choices, Choose choose,
+                        std::string_view value, std::string_view help) {
   auto argument = described(Argument::Kind::Choice, names, help, value);
   argument.choices = std::move(choices);
-  // What another word means as a positional is the command's own matter.
-  auto taker =
-      argument.positional() ? text_taker(target) : [&target, argument](const std::string& word) {
-        if (!target) target = chosen(word, argument);
-      };
+  auto taker = [argument, choose = std::move(choose)](const std::string& word) {
+    choose(chosen(word, argument));
+  };
   impl_->add(std::move(argument), std::move(taker));
+}
+
+void Options::choice_or_text_of(std::string_view names, std::vector<std::string> choices,
+                                Choose choose, std::optional<std::string>& text,
+                                std::string_view value, std::string_view help) {
+  auto argument = described(Argument::Kind::Text, names, help, value);
+  argument.choices = std::move(choices);
+  auto taker = [known = argument.choices, choose = std::move(choose),
+                otherwise = text_taker(text)](const std::string& word) {
+    const auto found = std::ranges::find(known, word);
+    if (found == known.end())
+      otherwise(word);
+    else
+      choose(static_cast<std::size_t>(found - known.begin()));
+  };
+  impl_->add(std::move(argument), std::move(taker));
+}
+
+void Options::require() { impl_->arguments.back().required = true; }
+
+void Options::word_of(std::string_view name, std::optional<std::string>& target,
+                      std::vector<std::string> known, std::string_view help) {
+  auto argument = described(Argument::Kind::Choice, name, help);
+  argument.choices = std::move(known);
+  impl_->add(std::move(argument), text_taker(target));
 }
 
 void Options::node(std::string_view name, std::string& target, std::string_view help) {

@@ -1,6 +1,7 @@
 // Options: declaring a command's arguments once, for parsing, help, man page and completion.
 #pragma once
 
+#include "base/named_values.h"
 #include "base/number.h"
 #include "command/argument.h"
 
@@ -36,8 +37,43 @@ class Options {
   void text(std::string_view names, std::string& target, std::string_view help);
   void text(std::string_view names, std::optional<std::string>& target, std::string_view help,
             std::string_view value = "text");
-  void choice(std::string_view names, std::optional<std::string>& target,
-              std::vector<std::string> choices, std::string_view value, std::string_view help);
+  /// An option whose value is one of these names, in upper or lower case.
+  template <class Value, std::size_t count>
+  void choice(std::string_view names, std::optional<Value>& target,
+              const NamedValues<Value, count>& values, std::string_view value,
+              std::string_view help) {
+    choice_of(
+        names, names_of(values),
+        [&target, values](std::size_t place) {
+          if (!target) target = values[place].second;
+        },
+        value, help);
+  }
+  /// The same, required.
+  template <class Value, std::size_t count>
+  void choice(std::string_view name, Value& target, const NamedValues<Value, count>& values,
+              std::string_view value, std::string_view help) {
+    choice_of(
+        name, names_of(values),
+        [&target, values](std::size_t place) { target = values[place].second; }, value, help);
+    require();
+  }
+  /// An option whose value is one of these names, in just this case, or else some other text.
+  template <class Value, std::size_t count>
+  void choice_or_text(std::string_view names, std::optional<Value>& target,
+                      std::optional<std::string>& text, const NamedValues<Value, count>& values,
+                      std::string_view value, std::string_view help) {
+    choice_or_text_of(
+        names, names_of(values),
+        [&target, values](std::size_t place) {
+          if (!target) target = values[place].second;
+        },
+        text, value, help);
+  }
+  /// A positional that mostly is one of these words; what another one means is the command's own
+  /// matter.
+  void word_of(std::string_view name, std::optional<std::string>& target,
+               std::vector<std::string> known, std::string_view help);
   void node(std::string_view name, std::string& target, std::string_view help);
   void node(std::string_view name, std::optional<std::string>& target, std::string_view help);
   /// All the positional words that are left: paths, or patterns of them (Context::resolve_all).
@@ -95,6 +131,14 @@ class Options {
 
  private:
   struct Impl;
+  using Choose = std::function<void(std::size_t place)>;
+  void choice_of(std::string_view names, std::vector<std::string> choices, Choose choose,
+                 std::string_view value, std::string_view help);
+  void choice_or_text_of(std::string_view names, std::vector<std::string> choices, Choose choose,
+                         std::optional<std::string>& text, std::string_view value,
+                         std::string_view help);
+  /// The argument declared last.
+  void require();
   /// Of the argument declared last.
   void complete_as(Argument::Kind kind);
 

@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/monitor.h"
+#include "base/named_values.h"
 
 #include <fmt/core.h>
 
@@ -72,6 +73,10 @@ class OutputQueue {
 
 /// How a command's result is written.
 enum class Format { Zkcli, Plain, Json };
+/// The values of -o; what people read is a "table", or a "text".
+constexpr NamedValues<Format, 3> named_formats(std::string_view for_people) {
+  return {{{for_people, Format::Zkcli}, {"plain", Format::Plain}, {"json", Format::Json}}};
+}
 
 /// What the two streams are connected to, and how results are to look.
 struct OutputStyle {

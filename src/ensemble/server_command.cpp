@@ -62,16 +62,10 @@ Json answer_fields(std::string_view answer) {
   return fields;
 }
 
-void declare_format(Options& options, std::optional<std::string>& target, std::string_view first) {
-  options.choice("-o,--output", target, {std::string(first), "plain", "json"}, "format",
-                 fmt::format("How it is shown: as {}; plain, for programs; or as JSON.", first));
-}
-
-void use_format(Output& out, const std::optional<std::string>& given) {
-  if (!given) return;
-  out.set_format(*given == "json"    ? Format::Json
-                 : *given == "plain" ? Format::Plain
-                                     : Format::Zkcli);
+void declare_format(Options& options, std::optional<Format>& target, std::string_view for_people) {
+  options.choice(
+      "-o,--output", target, named_formats(for_people), "format",
+      fmt::format("How it is shown: as {}; plain, for programs; or as JSON.", for_people));
 }
 
 void declare_patience(Options& options, std::optional<std::string>& target,

@@ -3,6 +3,7 @@
 
 #include "base/duration.h"
 #include "client/rehearsal.h"
+#include "command/time_limit.h"
 #include "lock/lock_hold.h"
 #include "lock/lock_program.h"
 #include "lock/lock_text.h"
@@ -19,40 +20,33 @@ using namespace std::chrono_literals;
 
 /// How long a command waits for the last node to go when no server answers.
 constexpr auto leave_patience = 3s;
-/// How long what is not to wait may take all the same: for a few answers.
+/// How long what is not to wait may take all the same: for a connection, and for a few answers.
+constexpr auto longest_connecting = 2s;
 constexpr auto longest_look = 10s;
-
-Compat compat_of(const std::string& name) {
-  if (name == "kazoo") return Compat::Kazoo;
-  return name == "all" ? Compat::All : Compat::Curator;
-}
-
-RecipeKind recipe_of(const std::optional<std::string>& name) {
-  if (name == "herd") return RecipeKind::Herd;
-  return RecipeKind::Fair;
-}
 
 class LockRun {
  public:
   LockRun(Context& cx, const LockOptions& options, LockTarget target)
-      : cx_(cx), o_(options), target_(std::move(target)) {}
+      : cx_(cx), o_(options), target_(std::move(target)) {
+    if (o_.wait) wait_ = parse_duration(*o_.wait, "-w");
+  }
 
   int run() {
-    check_lock_options(o_);
+    check_lock_options(o_, target_.request);
     if (cx_.rehearsal) return rehearse();
-    if (o_.detach) return detach_lock(cx_, cx_.words);
-    if (o_.nest && nested()) return status::ok;
-    if (runs_program()) {
+    if (!o_.detach && o_.nest && nested()) return status::ok;
+    if (!o_.detach && o_.runs_program()) {
       check_program(program());
       // As long as it takes, while nobody is kept waiting by it.
       if (!cx_.background) cx_.out.await_printed();
     }
-    cx_.client.await_connection(target_.paths.front(), cx_.stop);
+    connect();
+    if (o_.detach) return detach_lock(cx_, cx_.words);
     lock_ = cx_.locks.ask(plan());
     await();
     if (!o_.quiet) cx_.locks.say(acquired_line(*lock_, lock_->status()));
-    if (runs_program()) return run_under_lock(cx_, cx_.locks, *lock_, program());
-    if (o_.hold || o_.hold_for) return hold();
+    if (o_.runs_program()) return run_under_lock(cx_, cx_.locks, *lock_, program());
+    if (o_.holds()) return hold();
     return keep();
   }
 
@@ -70,14 +64,28 @@ class LockRun {
                            .path = path,
                            .detail = fmt::format("{} node{} there", count, count == 1 ? "" : "s")});
     }
-    if (runs_program())
+    if (o_.runs_program())
       cx_.rehearsal->note(
           {.verb = "run",
            .path = o_.shell.value_or(fmt::format("{}", fmt::join(o_.program, " ")))});
     return status::ok;
   }
 
-  bool runs_program() const { return !o_.program.empty() || o_.shell; }
+  /// No longer than the lock may be waited for.
+  void connect() {
+    const TimeLimit limit(cx_.client.monitor(), patience(), cx_.stop);
+    const auto& path = target_.paths.front();
+    try {
+      cx_.client.await_connection(path, limit.stop());
+    } catch (const Cancelled&) {
+      if (!limit.reached()) throw;
+      throw ZkError(code::connection_loss, path);
+    }
+  }
+  std::optional<std::chrono::milliseconds> patience() const {
+    if (tries_only()) return longest_connecting;
+    return wait_;
+  }
 
   /// False: there is nothing to count, and the lock is asked for.
   bool nested() {
@@ -112,30 +120,25 @@ class LockRun {
   LockPlan plan() {
     auto request = target_.request;
     request.path = target_.paths.front();
-    if (o_.compat) request.compat = compat_of(*o_.compat);
+    if (o_.compat) request.compat = o_.compat;
     request.owner = lock_owner(o_);
-    if (o_.parent)
-      request.parent = *o_.parent == "container" ? CreateMode::Container : CreateMode::Persistent;
+    if (o_.parent) request.parent = o_.parent;
     request.requeue = !o_.no_requeue;
     request.try_only = tries_only();
     LockPlan plan{.paths = target_.paths, .kind = target_.kind, .recipe = {}};
-    if (o_.wait && !request.try_only) plan.deadline = Clock::now() + parse_duration(*o_.wait, "-w");
-    plan.recipe = [request, make = target_.recipe, kind = recipe_of(o_.recipe)](
+    if (wait_ && !request.try_only) plan.deadline = begun_ + *wait_;
+    plan.recipe = [request, make = target_.recipe, kind = o_.recipe.value_or(RecipeKind::Fair)](
                       Client& client, Strand& strand, const LockReport& report) {
       return make ? make(client, strand, report, request)
                   : make_recipe(kind, client, strand, report, request);
     };
     plan.report = report();
-    plan.program = runs_program();
+    plan.program = o_.runs_program();
     plan.guard = o_.guard;
-    plan.awaited = runs_program() || o_.hold || o_.hold_for;
+    plan.awaited = o_.runs_program() || o_.holds();
     plan.quiet = o_.quiet;
-    if (o_.on_revoke == "ignore") {
-      plan.on_revoke = OnRevoke::Ignore;
-    } else if (o_.on_revoke && *o_.on_revoke != "release") {
-      plan.on_revoke = OnRevoke::Run;
-      plan.revoke_command = *o_.on_revoke;
-    }
+    plan.on_revoke = o_.revoke_command ? OnRevoke::Run : o_.on_revoke.value_or(OnRevoke::Release);
+    plan.revoke_command = o_.revoke_command.value_or("");
     return plan;
   }
 
@@ -176,9 +179,7 @@ class LockRun {
     if (given != Strand::never) return given + leave_patience;
     return tries_only() ? Clock::now() + longest_look : Strand::never;
   }
-  bool tries_only() const {
-    return o_.try_only || (o_.wait && parse_duration(*o_.wait, "-w") == 0ms);
-  }
+  bool tries_only() const { return o_.try_only || wait_ == 0ms; }
 
   [[noreturn]] void no_answer() {
     lock_->release();
@@ -205,8 +206,7 @@ class LockRun {
 
   LockProgram program() const {
     LockProgram program{.words = o_.program, .shell_text = o_.shell.value_or("")};
-    if (o_.on_lost == "kill") program.on_lost = OnLost::Kill;
-    if (o_.on_lost == "warn") program.on_lost = OnLost::Warn;
+    program.on_lost = o_.on_lost.value_or(OnLost::Terminate);
     if (o_.grace) program.grace = parse_duration(*o_.grace, "--grace");
     program.token_file = o_.token_file.value_or("");
     program.quiet = o_.quiet;
@@ -215,6 +215,9 @@ class LockRun {
 
   int hold() {
     LockHold hold{.token_file = o_.token_file.value_or(""), .quiet = o_.quiet};
+    const bool scripted = cx_.input == Input::Arguments || cx_.input == Input::Text;
+    if (scripted && !o_.until_signal)
+      hold.input = o_.hold ? HoldInput::Always : HoldInput::WhereItMeansSomething;
     if (o_.hold_for) hold.duration = parse_duration(*o_.hold_for, "--hold-for");
     return hold_lock(cx_, cx_.locks, *lock_, hold);
   }
@@ -231,6 +234,8 @@ class LockRun {
   Context& cx_;
   const LockOptions& o_;
   LockTarget target_;
+  Clock::time_point begun_ = Clock::now();
+  std::optional<std::chrono::milliseconds> wait_;  ///< -w
   std::shared_ptr<Lock> lock_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/boot_clock.h"
+#include "base/named_values.h"
 
 #include <chrono>
 #include <optional>
@@ -14,6 +15,9 @@ enum class OnLost {
   Terminate,  ///< SIGTERM, and SIGKILL after the grace
   Warn,       ///< it runs on; zksh only says so
 };
+
+inline constexpr NamedValues<OnLost, 3> on_lost_names{
+    {{"term", OnLost::Terminate}, {"kill", OnLost::Kill}, {"warn", OnLost::Warn}}};
 
 /// Decides; it is told the time, and does nothing by itself. Used by one thread.
 ///

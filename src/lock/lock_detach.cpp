@@ -58,10 +58,8 @@ std::string line_of(const std::vector<std::string>& words) {
 
 std::vector<std::string> holding_command(std::vector<std::string> words) {
   std::erase(words, "--detach");
-  const bool holds = std::ranges::any_of(words, [](const std::string& word) {
-    return word == "--hold" || word.starts_with("--hold-for");
-  });
-  if (!holds) words.insert(words.begin() + 1, "--hold");
+  // Its input is empty.
+  words.insert(words.begin() + 1, "--until-signal");
   return words;
 }
 
@@ -215,9 +213,6 @@ class Holder {
 }  // namespace
 
 int detach_lock(Context& cx, const std::vector<std::string>& command) {
-  // What cannot be reached is reported here, and the holder asks for the session timeout that was
-  // granted to us.
-  cx.client.await_connection("/", cx.stop);
   return Holder(cx, command).await();
 }
 

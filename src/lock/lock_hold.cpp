@@ -19,16 +19,20 @@
 namespace zksh {
 namespace {
 
-/// Sees the end of standard input, where that has one that means something. Its thread reads what
-/// comes before it.
+/// Sees the end of standard input. Its thread reads what comes before it.
 class InputEnd {
  public:
-  InputEnd(Monitor& monitor, bool wanted) : monitor_(monitor) {
+  InputEnd(Monitor& monitor, HoldInput input) : monitor_(monitor) {
+    if (input == HoldInput::Never) return;
     struct stat info {};
     terminal_ = isatty(STDIN_FILENO) == 1;
-    const bool known = fstat(STDIN_FILENO, &info) == 0;
-    if (!wanted || !known || !(terminal_ || S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)))
+    const bool lasts = fstat(STDIN_FILENO, &info) == 0 &&
+                       (terminal_ || S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+    if (!lasts) {
+      monitor_.look(
+          [&](const Monitor::Held& held) { reached_(held) = input == HoldInput::Always; });
       return;
+    }
     stop_fd_ = Fd(eventfd(0, EFD_CLOEXEC));
     thread_ = std::thread([this] { watch(); });
   }
@@ -94,8 +98,7 @@ int hold_lock(Context& cx, LockTable& table, Lock& lock, const LockHold& hold) {
     cx.out.line("{}", cx.out.shown(holding.nodes.front()));
   bool stopped = false;
   {
-    const bool in_script = cx.input == Input::Arguments || cx.input == Input::Text;
-    const InputEnd input(monitor, in_script);
+    const InputEnd input(monitor, hold.input);
     monitor.wait_until(cx.stop, until, [&](const Monitor::Held& held) {
       return lock.stage(held) == LockStage::Gone || input.reached(held);
     });

@@ -11,26 +11,33 @@
 
 namespace zksh {
 
+/// Whether the end of the standard input ends it.
+enum class HoldInput {
+  Never,
+  WhereItMeansSomething,  ///< a pipe, a socket or a terminal
+  Always,                 ///< a file, a device and a closed input are at their end at once
+};
+
 struct LockHold {
   std::optional<std::chrono::milliseconds> duration{};  ///< nothing: without end
   std::string token_file{};  ///< gets the fencing token before the node is printed; empty: none
   bool quiet = false;        ///< says nothing of a release as it should be
+  HoldInput input = HoldInput::Never;
 };
 
 /// Prints the node of a lock that is held, and holds it until a stop, until the end of the
-/// duration, until somebody asks for its release, or, for a command of zksh's own command line (or
-/// -c), until standard input ends, when that is a pipe, a socket or a terminal: a file, and
-/// /dev/null, is at its end from the start and means nothing. What is read there is thrown away.
+/// duration, until somebody asks for its release, or until standard input ends. What is read there
+/// is thrown away.
 /// Then releases the lock. Returns 0, or 76, with a line on stderr, when the lock was lost. Throws
 /// Error when the token file cannot be written, Cancelled after a stop; the lock is released then.
 int hold_lock(Context& cx, LockTable& table, Lock& lock, const LockHold& hold);
 
-/// Starts a zksh without a terminal that runs the same command with --hold, waits until it holds
-/// the lock, prints "NODE PID" and returns 0; that zksh outlives this one, and is ended by SIGTERM
-/// or by `unlock NODE`. When it does not come to hold the lock, its exit status is returned; what
-/// it says until then goes to stderr. A stop ends it. Throws Error. `command`: the words as they
-/// were given, the command's name first; --detach is taken out. That zksh gets this session's
-/// credentials through a pipe: nobody sees them in its arguments.
+/// Starts a zksh without a terminal that runs the same command with --until-signal, waits until it
+/// holds the lock, prints "NODE PID" and returns 0; that zksh outlives this one, and is ended by
+/// SIGTERM or by `unlock NODE`. When it does not come to hold the lock, its exit status is
+/// returned; what it says until then goes to stderr. A stop ends it. Throws Error. `command`: the
+/// words as they were given, the command's name first; --detach is taken out. That zksh gets this
+/// session's credentials through a pipe: nobody sees them in its arguments. There is a connection.
 int detach_lock(Context& cx, const std::vector<std::string>& command);
 
 }  // namespace zksh

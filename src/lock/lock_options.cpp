@@ -13,6 +13,11 @@
 namespace zksh {
 namespace {
 
+constexpr NamedValues<OnRevoke, 2> on_revoke_names{
+    {{"release", OnRevoke::Release}, {"ignore", OnRevoke::Ignore}}};
+constexpr NamedValues<CreateMode, 2> parent_names{
+    {{"container", CreateMode::Container}, {"persistent", CreateMode::Persistent}}};
+
 std::string user_name() {
   const auto* const entry = getpwuid(geteuid());
   return entry ? entry->pw_name : std::to_string(geteuid());
@@ -35,37 +40,44 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
            "The exit status for a lock that was not acquired, in place of 75.");
   o.text("-c", a.shell, "Run this text by $SHELL -c while the lock is held.", "text");
   o.flag("--hold", a.hold,
-         "Hold it until a signal or the end of the standard input, and print its node.");
-  o.text("--hold-for", a.hold_for, "As --hold, for this time at most.", "time");
+         "Hold it until a signal or the end of the standard input, and print its node. A file, "
+         "/dev/null and a closed input are at their end at once.");
+  o.text("--hold-for", a.hold_for,
+         "As --hold, for this time at most; an input that is no terminal, pipe or socket is not "
+         "looked at.",
+         "time");
+  o.flag("--until-signal", a.until_signal,
+         "As --hold, whatever the standard input is: for `lock --until-signal path &` in scripts.");
   o.flag("--detach", a.detach,
          "Hold it in a process of its own behind the shell; print its node and the process id. "
          "`unlock NODE` ends it.");
   o.text("--id", a.id, "What other contenders are shown; default: host, pid, user and command.",
          "text");
   o.file("--token-file", a.token_file, "Write the fencing token to this file.");
-  o.choice("--on-lost", a.on_lost, {"term", "kill", "warn"}, "action",
+  o.choice("--on-lost", a.on_lost, on_lost_names, "action",
            "What happens to the program when the lock is about to be lost: TERM, and KILL after "
            "--grace (the default); KILL at once; or only a warning.");
   o.text("--grace", a.grace,
          "The time between TERM and KILL; default: 5 s, at most a sixth of the session timeout.",
          "time");
-  o.text("--on-revoke", a.on_revoke,
-         "When somebody asks for the lock (`revoke`): release (the default; a program is told to "
-         "end first; who is asked while it waits does not take it, with status 75), ignore, or a "
-         "command for $SHELL -c.",
-         "what");
-  o.suggest({"release", "ignore"});
+  o.choice_or_text(
+      "--on-revoke", a.on_revoke, a.revoke_command, on_revoke_names, "what",
+      "When somebody asks for the lock (`revoke`): release (the default; a program is told to "
+      "end first; who is asked while it waits does not take it, with status 75), ignore, or a "
+      "command for $SHELL -c.");
   o.flag("--guard", a.guard,
          "While it is held, every write of this shell is refused by the server once it is lost.");
   if (names) {
-    o.choice("--compat", a.compat, {"curator", "kazoo", "all"}, "names",
+    o.choice("--compat", a.compat, compat_names, "names",
              "Whose names the nodes get; all: every known library sees one it knows. Default: "
              "Curator's, and all as soon as others are in the queue who would not see those.");
-    o.choice("--recipe", a.recipe, {"fair", "herd", "exclusive"}, "name",
+    o.choice("--recipe", a.recipe, recipe_names, "name",
              "fair: a queue in which each watches the one before it (the default); herd: all "
-             "watch the queue; exclusive: all race for one node. The last two are for teaching.");
+             "watch the queue; exclusive: all race for one node, PATH/lock, which only those see "
+             "who use "
+             "this recipe. The last two are for teaching.");
   }
-  o.choice("--parent", a.parent, {"container", "persistent"}, "kind",
+  o.choice("--parent", a.parent, parent_names, "kind",
            "How the lock's node is made when it is missing; a container goes when it is empty.");
   o.flag("--no-requeue", a.no_requeue,
          "Fail with status 76 when the place in the queue is lost, instead of queueing again.");
@@ -97,16 +109,21 @@ std::string lock_owner(const LockOptions& o) {
                      shown, via);
 }
 
-void check_lock_options(const LockOptions& o) {
-  const std::array ways{!o.program.empty(), o.shell.has_value(), o.hold || o.hold_for, o.detach};
+void check_lock_options(const LockOptions& o, const LockRequest& request) {
+  const std::array ways{!o.program.empty(), o.shell.has_value(), o.holds(), o.detach};
   if (std::ranges::count(ways, true) > 1 && !(o.detach && o.program.empty() && !o.shell))
     throw UsageError("a program, -c, --hold and --detach exclude each other");
   if (o.nest && std::ranges::count(ways, true) > 0)
     throw UsageError("--nest is for a lock that the shell holds: no program, --hold or --detach");
   if (o.busy_code && (*o.busy_code < 0 || *o.busy_code > 255))
     throw UsageError("-E: an exit status is 0 to 255");
-  if (o.guard && (!o.program.empty() || o.shell))
+  if (o.guard && o.runs_program())
     throw UsageError("--guard is about this shell's own writes; a program gets ZKSH_LOCK_TOKEN");
+  if (o.recipe != RecipeKind::Exclusive) return;
+  if (request.read_write)
+    throw UsageError("--recipe exclusive: its one node knows no readers and writers");
+  if (o.compat)
+    throw UsageError("--recipe exclusive: its one node is called \"lock\" for everybody");
 }
 
 }  // namespace zksh

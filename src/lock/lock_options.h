@@ -2,6 +2,9 @@
 #pragma once
 
 #include "command/options.h"
+#include "lock/lock_deadlines.h"
+#include "lock/lock_table.h"
+#include "recipes/make_recipe.h"
 
 #include <cstdint>
 #include <optional>
@@ -21,25 +24,32 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
   std::optional<std::string> token_file;
   bool hold = false;
   std::optional<std::string> hold_for;
+  bool until_signal = false;
   bool detach = false;
-  std::optional<std::string> on_lost;
+  std::optional<OnLost> on_lost;
   std::optional<std::string> grace;
-  std::optional<std::string> on_revoke;
+  std::optional<OnRevoke> on_revoke;
+  std::optional<std::string> revoke_command;
   bool guard = false;
-  std::optional<std::string> compat;
-  std::optional<std::string> parent;
-  std::optional<std::string> recipe;
+  std::optional<Compat> compat;
+  std::optional<CreateMode> parent;
+  std::optional<RecipeKind> recipe;
   bool no_requeue = false;
   bool nest = false;
   bool quiet = false;
   bool verbose = false;
+
+  bool runs_program() const { return !program.empty() || shell; }
+  /// Without a program, for as long as the command runs.
+  bool holds() const { return hold || hold_for || until_signal; }
 };
 
 /// `names`: the lock goes by contender names (not a semaphore): --compat, --recipe make sense.
 void declare_lock_options(Options& options, LockOptions& into, bool names);
 
-/// Throws UsageError for options that contradict each other, and for an impossible status.
-void check_lock_options(const LockOptions& options);
+/// Throws UsageError for options that contradict each other or what is asked for, and for an
+/// impossible status.
+void check_lock_options(const LockOptions& options, const LockRequest& request);
 
 /// "host=db1 pid=4711 user=ops cmd="nightly.sh" via=zksh/1.0": what contenders are shown by; with
 /// --id "TEXT via=zksh/1.0".

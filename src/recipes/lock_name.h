@@ -1,6 +1,8 @@
 // LockName: the names of the znodes by which contenders for a lock queue up, zksh's and others'.
 #pragma once
 
+#include "base/named_values.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -70,6 +72,9 @@ enum class Compat {
   Kazoo,    ///< HEX__lock__, HEX__rlock__
   All,      ///< three nodes of one guid, so that every library sees the one it knows
 };
+
+inline constexpr NamedValues<Compat, 3> compat_names{
+    {{"curator", Compat::Curator}, {"kazoo", Compat::Kazoo}, {"all", Compat::All}}};
 
 /// A random UUID (version 4), 36 characters in lower case. With `joins_many` it is of version 8,
 /// which is free for such uses (RFC 9562): others recognise by its name alone a contender that has

@@ -8,11 +8,6 @@
 
 namespace zksh {
 
-std::string_view recipe_name(RecipeKind kind) {
-  if (kind == RecipeKind::Herd) return "herd";
-  return kind == RecipeKind::Exclusive ? "exclusive" : "fair";
-}
-
 std::unique_ptr<Recipe> make_recipe(RecipeKind kind, Client& client, Strand& strand,
                                     const LockReport& report, LockRequest request) {
   if (kind == RecipeKind::Exclusive)

@@ -1,10 +1,10 @@
 // make_recipe: a contender for a lock, by the recipe that the user chose.
 #pragma once
 
+#include "base/named_values.h"
 #include "recipes/recipe.h"
 
 #include <memory>
-#include <string_view>
 
 namespace zksh {
 
@@ -15,8 +15,8 @@ enum class RecipeKind {
   Exclusive,  ///< one node that all race for: whoever is fastest, not who came first
 };
 
-/// The name that users know it by: "fair", "herd", "exclusive".
-std::string_view recipe_name(RecipeKind kind);
+inline constexpr NamedValues<RecipeKind, 3> recipe_names{
+    {{"fair", RecipeKind::Fair}, {"herd", RecipeKind::Herd}, {"exclusive", RecipeKind::Exclusive}}};
 
 /// A contender, which has asked for nothing yet. `client`, `strand` and `report` outlive it; it
 /// runs on `strand`. Throws UsageError when the recipe cannot do what is requested.

@@ -21,6 +21,9 @@
 namespace zksh {
 namespace {
 
+constexpr NamedValues<NodeKind, 2> node_types{
+    {{"persistent", NodeKind::Persistent}, {"ephemeral", NodeKind::Ephemeral}}};
+
 std::optional<std::int64_t> size_or_none(const std::optional<std::string>& text,
                                          std::string_view what) {
   return text ? std::optional(parse_size(*text, what)) : std::nullopt;
@@ -40,7 +43,7 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
          "Whose whole path a POSIX extended regular expression (without back-references) "
          "matches.",
          "regex");
-  o.choice("-type", f.type, {"persistent", "ephemeral"}, "type", "Of this kind.");
+  o.choice("-type", f.type, node_types, "type", "Of this kind.");
   o.text("-owner", f.owner, "Ephemerals of this session.", "session");
   o.text("-newer", f.newer, "Whose value was written in this time: 90s, 5m, 2h, 7d.", "age");
   o.text("-older", f.older, "Whose value was not.", "age");
@@ -101,7 +104,7 @@ void NodeFilter::add_name_tests(const NodeFilterOptions& options) {
 
 void NodeFilter::add_life_tests(const NodeFilterOptions& options) {
   if (options.type)
-    tests_.emplace_back([ephemeral = *options.type == "ephemeral"](const TreeNode& node) {
+    tests_.emplace_back([ephemeral = *options.type == NodeKind::Ephemeral](const TreeNode& node) {
       return (node.stat.ephemeral_owner != 0) == ephemeral;
     });
   if (options.owner)

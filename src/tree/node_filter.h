@@ -2,6 +2,7 @@
 #pragma once
 
 #include "command/options.h"
+#include "tree/tree_record.h"
 #include "tree/walk.h"
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace zksh {
 struct NodeFilterOptions {
   std::optional<std::string> name{};
   std::optional<std::string> regex{};
-  std::optional<std::string> type{};
+  std::optional<NodeKind> type{};
   std::optional<std::string> owner{};
   std::optional<std::string> newer{};
   std::optional<std::string> older{};

@@ -2,6 +2,7 @@
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -36,6 +37,31 @@ class Hold(LockTest):
                     self.assertGreaterEqual(time.monotonic() - begun, 0.4)
                     self.assertGreaterEqual(float(re.search(r"held=([\d.]+)s", err)[1]), 0.4)
                     self.assert_free()
+
+    def test_input_that_is_at_its_end(self):
+        with open(self.script("one"), "rb") as file, open(os.devnull, "rb") as null:
+            for stdin in (file, null):
+                with self.subTest(stdin.name):
+                    status, out, err = self.run_zksh("lock", "/l", "--hold", stdin=stdin)
+                    self.assertEqual((status, bool(out)), (0, True), err)
+                    self.assert_free()
+
+    def test_closed_input_is_at_its_end(self):
+        holder = self.lock("--hold", stdin=None, preexec_fn=lambda: os.close(0))
+        self.assert_ends(holder, 0, "(?m)^released /l ")
+        self.assert_free()
+
+    def test_until_a_signal_whatever_the_input_is(self):
+        for closed in (False, True):
+            with self.subTest(closed=closed):
+                holder = self.lock("--until-signal", stdin=subprocess.DEVNULL,
+                                   preexec_fn=(lambda: os.close(0)) if closed else None)
+                node = self.line(holder)
+                self.assertEqual(["/l/" + name for name in self.nodes()], [node])
+                self.assertEqual(self.run_lock("-w", "300ms", "--", "true")[0], 75)
+                holder.send_signal(signal.SIGTERM)
+                self.assert_ends(holder, 128 + signal.SIGTERM, "(?m)^released /l ")
+                self.assert_free()
 
     def test_signals(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -150,6 +176,17 @@ class Detach(LockTest):
                                          server="127.0.0.1:1")
         self.assertEqual((status, out), (3, ""))
         self.assertIn("no connection to 127.0.0.1:1", err)
+
+    def test_no_server_within_the_time_to_wait(self):
+        for limit, word in ((2, "-w"), (4, "-n")):
+            with self.subTest(word):
+                wait = ["-w", "500ms"] if word == "-w" else ["-n"]
+                begun = time.monotonic()
+                for rest in (["--detach"], ["--", "true"]):
+                    status, _, err = self.run_zksh("lock", "/l", *wait, *rest, server="127.0.0.1:1")
+                    self.assertEqual(status, 3, err)
+                    self.assertIn("no connection to 127.0.0.1:1", err)
+                self.assertLess(time.monotonic() - begun, 2 * limit)
 
     def test_interrupted_wait(self):
         self.detach()

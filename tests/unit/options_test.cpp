@@ -146,16 +146,19 @@ TEST(Options, AProgramThatIsNotThereIsNotAProgramThatWentWell) {
 }
 
 TEST(Options, AChoiceIsOneOfThoseThereAre) {
-  const auto chosen = [](const std::string& word) -> std::string {
-    std::optional<std::string> choice;
+  enum class Number { One, Two, Three };
+  constexpr NamedValues<Number, 3> numbers{
+      {{"ONE", Number::One}, {"TWO", Number::Two}, {"three", Number::Three}}};
+  const auto chosen = [&](const std::string& word) -> std::string {
+    std::optional<Number> choice;
     Options o;
-    o.choice("-m,--mode", choice, {"ONE", "TWO", "three"}, "mode", "");
+    o.choice("-m,--mode", choice, numbers, "mode", "");
     try {
       o.parse({"-m", word});
     } catch (const UsageError& error) {
       return error.what();
     }
-    return choice.value_or("none");
+    return choice ? std::string(name_of(numbers, *choice)) : "none";
   };
   EXPECT_EQ(chosen("ONE"), "ONE");
   EXPECT_EQ(chosen("two"), "TWO");

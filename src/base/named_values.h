@@ -1,0 +1,33 @@
+// NamedValues: the values of a choice, with the names by which users know them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace zksh {
+
+/// Each value once, in the order in which users are told of them.
+template <class Value, std::size_t count>
+using NamedValues = std::array<std::pair<std::string_view, Value>, count>;
+
+/// The value is one of them.
+template <class Value, std::size_t count>
+constexpr std::string_view name_of(const NamedValues<Value, count>& values, Value value) {
+  std::size_t place = 0;
+  while (place + 1 < count && values[place].second != value) ++place;
+  return values[place].first;
+}
+
+template <class Value, std::size_t count>
+std::vector<std::string> names_of(const NamedValues<Value, count>& values) {
+  std::vector<std::string> names;
+  names.reserve(count);
+  for (const auto& [name, value] : values) names.emplace_back(name);
+  return names;
+}
+
+}  // namespace zksh
