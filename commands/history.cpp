@@ -14,12 +14,10 @@ void declare(Options& o, Args& a) {
   o.text("count", a.count, "How many lines, the history line itself included; 11 by default.");
 }
 
-/// zkCli's history takes any word and looks at none; where zksh's own words are given, a number
-/// says how many.
+/// zkCli's history takes any word and looks at none; elsewhere the word is how many are wanted.
 std::size_t wanted(const std::optional<std::string>& count, Input input) {
   constexpr std::size_t as_in_zkcli = 11;
-  if (!count || input == Input::Pipe || count->find_first_not_of("0123456789") != std::string::npos)
-    return as_in_zkcli;
+  if (!count || input == Input::Pipe) return as_in_zkcli;
   return static_cast<std::size_t>(parse_number(*count, "count", 1, INT32_MAX));
 }
 

@@ -15,10 +15,15 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (!a.number) return status::ok;  // as zkCli: nothing to do, nothing to say
+  if (!a.number) {
+    if (cx.input == Input::Pipe) return status::ok;  // as zkCli: nothing to do, nothing to say
+    throw SyntaxError("too few arguments: cmdno expected");
+  }
   auto& history = cx.history;
-  const auto own = history.next() - 1;
-  if (*a.number < 0 || static_cast<std::size_t>(*a.number) >= own)
+  // A line that is run again may hold another redo, behind `repeat`: it could be its own.
+  if (history.redoing()) throw ValueError("No redoing redos");
+  // The last line is the one that stands there; of the process's arguments there is none.
+  if (*a.number < 0 || static_cast<std::size_t>(*a.number) + 1 >= history.next())
     throw ValueError("Command index out of range");
   const auto number = static_cast<std::size_t>(*a.number);
   if (number < history.first())
@@ -31,6 +36,7 @@ int run(Context& cx, const Args& a) {
   const auto words = split_words(line.text);
   if (!words.empty() && words.front().text == "redo") throw ValueError("No redoing redos");
   history.replace_last(line);  // so that a line that was redone can be redone
+  const auto redo = history.begin_redo();
   return cx.run_line(line.text);
 }
 

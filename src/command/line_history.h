@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <string>
 
 namespace zksh {
@@ -19,8 +20,14 @@ class LineHistory {
   void add(const std::string& line);
   /// Takes a line that is to be kept out, and counts it.
   void add_unkept() { lines_.push_back({.text = "", .masked = true}); }
-  /// `redo` puts the line that it ran again in its own place.
+  /// `redo` puts the line that it ran again in its own place. Not of an empty history.
   void replace_last(const Line& line);
+  /// While what is returned lives, a line is being run again.
+  std::shared_ptr<void> begin_redo() {
+    redoing_ = true;
+    return {nullptr, [this](void*) { redoing_ = false; }};
+  }
+  bool redoing() const { return redoing_; }
 
   /// The first number still kept, and the one that the next line will get.
   std::size_t first() const { return first_; }
@@ -34,6 +41,7 @@ class LineHistory {
   std::deque<Line> lines_;
   std::size_t first_ = 0;
   std::size_t bytes_ = 0;
+  bool redoing_ = false;
 };
 
 }  // namespace zksh
