@@ -45,12 +45,22 @@ std::string Context::resolve(const std::string& path, bool sequential) const {
   return absolute;
 }
 
+bool Context::means_pattern(const std::string& word) const {
+  if (input == Input::Pipe || !is_pattern(word) || std::ranges::find(quoted, word) != quoted.end())
+    return false;
+  // A node of that name is what is meant, whatever else its name would match.
+  if (client.exists(resolve(word), Watch::none(), stop)) return false;
+  // The process's arguments have lost their quotes: a write takes a pattern only when told to.
+  if (input != Input::Arguments || !writes || has_option(words, glob_option)) return true;
+  out.err_line("{} is taken for the name of one node ({} makes it a pattern)", word, glob_option);
+  return false;
+}
+
 std::vector<std::string> Context::resolve_all(const std::vector<std::string>& given) const {
   std::vector<std::string> paths;
   paths.reserve(given.size());
   for (const auto& word : given) {
-    if (input == Input::Pipe || !is_pattern(word) ||
-        std::ranges::find(quoted, word) != quoted.end()) {
+    if (!means_pattern(word)) {
       paths.push_back(resolve(word));
       continue;
     }
@@ -76,8 +86,14 @@ std::string Command::syntax() const {
   return text;
 }
 
-void declare_dry_run(Options& options, bool& wanted) {
-  options.common().flag("--dry-run", wanted, "Tell what would be written, and write nothing.");
+void declare_of_writes(Options& options, OptionsOfWrites& wanted) {
+  options.common().flag("--dry-run", wanted.dry_run,
+                        "Tell what would be written, and write nothing.");
+  const bool takes_patterns = std::ranges::find(options.arguments(), Argument::Kind::NodePaths,
+                                                &Argument::kind) != options.arguments().end();
+  if (takes_patterns)
+    options.common().flag(std::string(glob_option), wanted.glob,
+                          "Patterns are patterns also where a shell has taken the quotes away.");
 }
 
 void require_rehearsal(const Context& cx, bool dry_run) {

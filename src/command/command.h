@@ -72,6 +72,7 @@ struct Context {
 
   /// The texts of those words that were quoted: no pattern is meant there.
   std::vector<std::string> quoted{};
+  bool writes = false;  ///< Command::writes
 
   /// Whether a path may be relative, and have `.` and `..` in it: at the prompt, and everywhere
   /// once `cd` was used. In a script that knows no current node it is a mistake, and in zkCli too.
@@ -80,11 +81,16 @@ struct Context {
   /// but on piped input. Throws ValueError.
   std::string resolve(const std::string& path, bool sequential = false) const;
   /// As resolve, of several; a word with *, ? or [ stands for the nodes that match it, in byte
-  /// order. Blocks. Throws ZkError, and Error{no_node} for a pattern that nothing matches.
+  /// order, unless it names a node, or was quoted; so also among the process's own arguments for a
+  /// command that writes, without --glob. Blocks. Throws ZkError, and Error{no_node} for a pattern
+  /// that nothing matches.
   std::vector<std::string> resolve_all(const std::vector<std::string>& given) const;
   /// As resolve_all; of none, the current node, or / where none is known.
   std::vector<std::string> resolve_all_or_current(const std::vector<std::string>& given) const;
   Watch printed_watch(bool wanted) const { return wanted ? Watch::printed() : Watch::none(); }
+
+ private:
+  bool means_pattern(const std::string& word) const;
 };
 
 /// A command whose last request is on its way, and what is left to do when the answer is there.
@@ -182,9 +188,15 @@ void refuse_surplus(const Context& cx, const Options& options, bool strict);
 /// Binds a command's words. `optionless`: on piped input a word that looks like an option is none.
 void parse_words(Input input, Options& options, std::vector<std::string> words, bool optionless);
 
-/// The option of every command that writes. wants_dry_run is asked before the words are parsed: the
+/// With which the words of a write may be patterns where no quotes can say that they are none.
+inline constexpr std::string_view glob_option = "--glob";
+/// What commands that write have in common. wants_dry_run is asked before the words are parsed: the
 /// command gets another client for it.
-void declare_dry_run(Options& options, bool& wanted);
+struct OptionsOfWrites {
+  bool dry_run = false;
+  bool glob = false;  ///< Context::resolve_all looks at the words
+};
+void declare_of_writes(Options& options, OptionsOfWrites& wanted);
 /// Whether an option stands among a command's words, as a word of its own before any `--`.
 bool has_option(const std::vector<std::string>& words, std::string_view option);
 /// Before the words are parsed: --help is an option of every command.
@@ -206,18 +218,18 @@ Command make_command(CommandText text, void (*declare)(Options&, Args&),
                      Op (*operation)(Context&, const Args&) = nullptr) {
   Command command{std::move(text)};
   const auto declare_all = [declare, writes = command.writes](Options& options, Args& args,
-                                                              bool& dry_run) {
+                                                              OptionsOfWrites& of_writes) {
     declare(options, args);
-    if (writes) declare_dry_run(options, dry_run);
+    if (writes) declare_of_writes(options, of_writes);
   };
   const auto parsed = [declare_all, strict = command.strict, optionless = command.optionless](
                           const Context& cx, const std::vector<std::string>& words, auto use) {
     Args args;
     Options options;
-    bool dry_run = false;
-    declare_all(options, args, dry_run);
+    OptionsOfWrites of_writes;
+    declare_all(options, args, of_writes);
     parse_words(cx.input, options, words, optionless);
-    require_rehearsal(cx, dry_run);
+    require_rehearsal(cx, of_writes.dry_run);
     refuse_surplus(cx, options, strict);
     return use(std::as_const(args));
   };
@@ -239,8 +251,8 @@ Command make_command(CommandText text, void (*declare)(Options&, Args&),
   command.describe = [declare_all](const std::function<void(const Options&)>& reader) {
     Args args;
     Options options;
-    bool dry_run = false;
-    declare_all(options, args, dry_run);
+    OptionsOfWrites of_writes;
+    declare_all(options, args, of_writes);
     reader(options);
   };
   return command;

@@ -174,6 +174,7 @@ int Interpreter::run_command(const Command& command, const Words& given) {
   if (command.writes && wants_dry_run(given.texts)) dry_run.emplace(around_.client, out_, stop_);
   auto cx = dry_run ? context_for(given, dry_run->client(), dry_run->silence(), &dry_run->client())
                     : context_for(given, around_.client, out_, nullptr);
+  cx.writes = command.writes;
   if (const auto collected = collect(command, cx)) return *collected;
   const int result = command.run(cx, {given.texts.begin() + 1, given.texts.end()});
   if (dry_run) dry_run->report();

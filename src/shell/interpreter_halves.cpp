@@ -31,6 +31,7 @@ std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& lin
       if (!halved_) halved_.emplace(context_for(words, around_.client, out_, nullptr));
       halved_->words = words.texts;
       halved_->quoted = words.quoted;
+      halved_->writes = command->writes;
       begun->sent = command->start(*halved_, {words.texts.begin() + 1, words.texts.end()});
       return status::ok;
     });
