@@ -119,6 +119,19 @@ Json member_json(const MemberHealth& m) {
   return json;
 }
 
+/// As of every command: a false answer, and nobody there who could serve.
+int status_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Healthy:
+      return status::ok;
+    case Verdict::Degraded:
+      return status::failure;
+    case Verdict::NoQuorum:
+      return status::no_connection;
+  }
+  return status::failure;
+}
+
 Json texts_json(const std::vector<std::string>& texts) {
   auto json = Json::array();
   for (const auto& text : texts) json.add(text);
@@ -127,7 +140,7 @@ Json texts_json(const std::vector<std::string>& texts) {
 
 void print_json_health(Context& cx, const Health& health) {
   auto json = Json::object();
-  json.set("verdict", verdict_name(health.verdict)).set("status", static_cast<int>(health.verdict));
+  json.set("verdict", verdict_name(health.verdict)).set("status", status_of(health.verdict));
   json.set("summary", health.summary).set("leader", text_or_null(health.leader));
   json.set("members_total", health.members.size()).set("serving", health.serving);
   json.set("voters", health.voters).set("quorum", health.quorum);
@@ -161,7 +174,7 @@ int run(Context& cx, const Args& a) {
     print_table(cx, health);
     print_verdict(cx, health);
   }
-  return static_cast<int>(health.verdict);
+  return status_of(health.verdict);
 }
 
 }  // namespace
@@ -177,7 +190,7 @@ extern const Command health_command = make_command<Args>(
          "and their latency since it was started; below it the verdict, and what is wrong.\n\n"
          "Status 0, healthy: every member serves, and all followers are in sync with the leader. "
          "1, degraded: there is a quorum, but a member does not serve, a follower is not in sync, "
-         "two servers say that they lead, or a limit is passed. 2: there is no quorum, no leader "
+         "two servers say that they lead, or a limit is passed. 3: there is no quorum, no leader "
          "answers, or no server. That versions differ is only told.\n\n"
          "A server has the time of -t to answer: one that is frozen costs no more. Members that "
          "only the others name are asked after that, and have the same time. Hosts that are given "

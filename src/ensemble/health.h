@@ -52,7 +52,7 @@ struct HealthLimits {
   std::optional<std::int64_t> latency_ms{};  ///< the mean
 };
 
-enum class Verdict { Healthy = 0, Degraded = 1, NoQuorum = 2 };
+enum class Verdict { Healthy, Degraded, NoQuorum };
 
 struct Health {
   Verdict verdict = Verdict::Healthy;

@@ -132,7 +132,7 @@ TABLE = """
 2   who 0x
 4   who /none
 2   4lw
-2   health 127.0.0.1:1
+3   health 127.0.0.1:1
 2   4lw srvx
 3   4lw abcd --any
 2   4lw ruok host:port
