@@ -13,6 +13,7 @@ struct Args {
   bool watch = false;
   bool base64 = false;
   bool hexdump = false;
+  bool raw = false;
   std::vector<std::string> paths;
 };
 
@@ -22,6 +23,7 @@ void declare(Options& o, Args& a) {
   o.flag("-w", a.watch, "Report the next change of the node.");
   o.flag("-b", a.base64, "Print the value in base64, on one line.");
   o.flag("-x", a.hexdump, "Print the value as a hex dump; goes before -b.");
+  o.flag("--raw", a.raw, "The bytes of the value and nothing else, on a terminal, too.");
   o.nodes("path", a.paths, "The nodes whose values are printed.");
 }
 
@@ -29,7 +31,8 @@ void declare(Options& o, Args& a) {
 std::string value_text(const Context& cx, const Args& a, const Data& data) {
   if (a.hexdump) return hex_dump(data.value_or("null")) + '\n';
   if (a.base64) return encode_base64(data.value_or("null")) + '\n';
-  if (cx.out.plain()) return data.value_or("");
+  if (a.raw) return data.value_or("");
+  if (cx.out.plain()) return cx.out.shown_lines(data.value_or(""));
   const auto text = data.value_or("null");
   return cx.out.shown_lines(text) + '\n';
 }
@@ -75,7 +78,8 @@ extern const Command get_command = make_command<Args>(
          "prints it. With -o plain exactly the bytes are written and nothing else; with -o json "
          "null "
          "is null, and what is not UTF-8 is {\"base64\": …}. On a terminal, control characters are "
-         "shown escaped. A last word watch, true or 1 is zkCli 3.4's for -w.",
+         "shown escaped in every format; --raw writes the bytes there, too. A last word watch, "
+         "true or 1 is zkCli 3.4's for -w.",
      .examples = {{"get /zookeeper", "The value."},
                   {"get -s /zookeeper", "The value and the Stat."},
                   {"get -x /zookeeper", "The value as a hex dump."}},

@@ -49,6 +49,12 @@ class CommandOutput(OutputTest):
         with open(f"{self.directory}/f", encoding="utf-8") as file:
             self.assertEqual(file.read(), "[]\n[]\n")
 
+    def test_bytes_reach_a_terminal_only_when_asked_for(self):
+        screen = self.start("-o", "plain")
+        self.run_line(screen, r"set / $'a\x1b[31mb\n'", 0)
+        self.assertEqual(self.run_line(screen, "get /", 1), [r"a\x1b[31mb"])
+        self.assertEqual(self.run_line(screen, "get --raw /", 2), ["ab"])
+
     def test_the_settings_fit_a_narrow_terminal(self):
         lines = self.run_line(self.start(width=60), "conf", 0)
         self.assertTrue([line for line in lines if re.match(r"hints +=.*\(default\).*(…|\.\.\.)$", line)], lines)
