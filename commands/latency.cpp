@@ -4,6 +4,7 @@
 #include "base/column_table.h"
 #include "base/time_text.h"
 #include "command/command.h"
+#include "command/dry_run.h"
 #include "command/live_picture.h"
 #include "config/settings.h"
 #include "ensemble/health.h"
@@ -24,6 +25,7 @@ struct Args {
   std::optional<std::int64_t> count;
   bool write = false;
   std::optional<std::string> path;
+  bool dry_run = false;
   std::optional<std::string> timeout;
   std::optional<Format> output;
 };
@@ -33,6 +35,7 @@ void declare(Options& o, Args& a) {
   o.number("-n,--count", a.count, "count", "How many requests of each kind (100).");
   o.flag("-w,--write", a.write, "Write, too: an ephemeral node, which goes at the end.");
   o.text("--path", a.path, "With --write, the node below which that one is made (/).", "path");
+  o.common().flag("--dry-run", a.dry_run, "Tell what would be written, and measure nothing.");
   declare_patience(o, a.timeout, "2s");
   declare_format(o, a.output, "table");
 }
@@ -51,7 +54,7 @@ LatencyPlan plan_of(const Context& cx, const Args& a) {
   if (a.path && !a.write) throw UsageError("--path says where --write writes");
   if (a.path) plan.parent = cx.resolve(*a.path);
   plan.patience = patience_of(a.timeout, std::chrono::seconds(2));
-  if (a.write && cx.protection.read_only)
+  if (a.write && !a.dry_run && cx.protection.read_only)
     throw Error("latency --write is refused: this zksh is read-only", status::read_only);
   return plan;
 }
@@ -219,10 +222,29 @@ std::size_t rounds_of(const std::vector<MemberLatency>& members) {
   return rounds;
 }
 
+/// --dry-run.
+int tell_writes(Context& cx, const std::vector<MemberLatency>& members, const LatencyPlan& plan) {
+  const auto node = plan.node();
+  for (const auto& member : members) {
+    if (!plan.write || !member.problem.empty()) continue;
+    print_rehearsed(cx.out, {.verb = "create",
+                             .path = node.path,
+                             .detail = fmt::format("{} bytes, sequential, ephemeral, at {}",
+                                                   node.data->size(), member.name)});
+    print_rehearsed(cx.out, {.verb = "set",
+                             .path = node.path,
+                             .detail = fmt::format("{} bytes, {} times, at {}", node.data->size(),
+                                                   plan.rounds, member.name)});
+  }
+  if (!plan.write && !cx.out.json()) cx.out.err_line("nothing would be written");
+  return status::ok;
+}
+
 int run(Context& cx, const Args& a) {
   if (a.output) cx.out.set_format(*a.output);
   const auto plan = plan_of(cx, a);
   auto members = members_of(cx, a, plan);
+  if (a.dry_run) return tell_writes(cx, members, plan);
   measure_latency(cx.client, members, plan, cx.stop);
   if (cx.out.json())
     print_json_members(cx, members);

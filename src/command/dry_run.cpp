@@ -8,6 +8,21 @@
 
 namespace zksh {
 
+void print_rehearsed(Output& out, const Rehearsed& what) {
+  const auto& [verb, path, detail] = what;
+  if (out.json()) {
+    auto json = Json::object();
+    json.set("would", verb).set("path", path);
+    json.set("detail", detail.empty() ? Json() : Json(detail));
+    out.out(json.text() + '\n');
+    return;
+  }
+  // A program that would run has a line in the path's place.
+  const bool is_path = path.starts_with('/');
+  out.line("would {} {}{}", verb, is_path && !out.plain() ? as_word(path) : out.shown(path),
+           detail.empty() ? "" : " (" + out.shown(detail) + ")");
+}
+
 DryRun::DryRun(Client& client, Output& out, std::stop_token stop)
     : out_(out),
       silence_(out.silent(std::move(stop))),
@@ -18,19 +33,7 @@ DryRun::DryRun(Client& client, Output& out, std::stop_token stop)
 void DryRun::report() {
   const auto notes = rehearsal_.monitor().look(
       [&](const Monitor::Held& held) { return std::exchange(notes_(held), {}); });
-  for (const auto& [verb, path, detail] : notes) {
-    if (out_.json()) {
-      auto json = Json::object();
-      json.set("would", verb).set("path", path);
-      json.set("detail", detail.empty() ? Json() : Json(detail));
-      out_.out(json.text() + '\n');
-    } else {
-      // A program that would run has a line in the path's place.
-      const bool is_path = path.starts_with('/');
-      out_.line("would {} {}{}", verb, is_path && !out_.plain() ? as_word(path) : out_.shown(path),
-                detail.empty() ? "" : " (" + out_.shown(detail) + ")");
-    }
-  }
+  for (const auto& what : notes) print_rehearsed(out_, what);
   if (notes.empty() && !out_.json()) out_.err_line("nothing would be written");
 }
 

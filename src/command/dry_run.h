@@ -9,6 +9,9 @@
 
 namespace zksh {
 
+/// A line about a write that was not sent.
+void print_rehearsed(Output& out, const Rehearsed& what);
+
 /// Used on the command's thread.
 class DryRun {
  public:

@@ -45,6 +45,7 @@ std::string argument_lines(const Command& command, std::size_t width) {
   std::string text;
   command.describe([&](const Options& options) {
     for (const auto& argument : options.arguments()) {
+      if (argument.legacy && !argument.positional()) continue;
       auto names = fmt::format("{}", fmt::join(argument.names, ", "));
       if (!argument.value.empty()) names += ' ' + argument.value;
       if (argument.legacy) names += " (as in zkCli)";

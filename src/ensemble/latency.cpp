@@ -14,8 +14,6 @@
 namespace zksh {
 namespace {
 
-constexpr std::string_view value = "zksh latency";
-
 /// A session with one server, and what it writes.
 class Prober {
  public:
@@ -35,12 +33,7 @@ class Prober {
     result_.probes = {{.probe = Probe::Read}, {.probe = Probe::Sync}};
     if (!plan_.write) return;
     auto& write = result_.probes.emplace_back(ProbeTimes{.probe = Probe::Write});
-    const auto slash = plan_.parent == "/" ? "" : "/";
-    const auto made = await(client_->start_create({.path = plan_.parent + slash + "zksh-latency-",
-                                                   .data = std::string(value),
-                                                   .mode = CreateMode::Ephemeral,
-                                                   .sequential = true}),
-                            stop);
+    const auto made = await(client_->start_create(plan_.node()), stop);
     if (!made) return;
     if (made->code == code::ok)
       node_ = made->value.path;
@@ -90,7 +83,7 @@ class Prober {
       case Probe::Sync:
         return take(each, begin, client_->start_sync(plan_.path), stop);
       case Probe::Write:
-        return take(each, begin, client_->start_set({.path = node_, .data = std::string(value)}),
+        return take(each, begin, client_->start_set({.path = node_, .data = plan_.node().data}),
                     stop);
     }
   }

@@ -44,6 +44,14 @@ struct LatencyPlan {
   bool write = false;
   std::string parent = "/";  ///< of the ephemeral node that is written; it must exist
   std::chrono::milliseconds patience{2000};  ///< for a session, and for an answer
+
+  /// What is created, and then written again and again.
+  CreateOp node() const {
+    return {.path = parent + (parent == "/" ? "" : "/") + "zksh-latency-",
+            .data = "zksh latency",
+            .mode = CreateMode::Ephemeral,
+            .sequential = true};
+  }
 };
 
 /// Opens a session to each server that has no problem yet, with the credentials of `own`, and sends

@@ -99,9 +99,7 @@ void overlay_server(Configuration& config) {
 void overlay(const GivenOptions& given, Configuration& config) {
   overlay_server(config);
   for (const auto& [option, text] : given.all())
-    if (!option->key.empty())
-      config.set(option->key, option->value.empty() ? std::string(option->sets) : text,
-                 std::string(option->name()));
+    if (!option->key.empty()) config.set(option->key, text, std::string(option->name()));
 }
 
 /// What the configuration says of the session and the output. Throws UsageError.

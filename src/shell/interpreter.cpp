@@ -169,9 +169,10 @@ int Interpreter::run_command(const Command& command, const Words& given) {
   };
   out_.begin_command(command.name);
   if (command.needs == Needs::Session && is_dead()) return not_connected();
-  refuse_writes(command);
+  const bool rehearsed = command.writes && wants_dry_run(given.texts);
+  if (!rehearsed) refuse_writes(command);
   std::optional<DryRun> dry_run;
-  if (command.writes && wants_dry_run(given.texts)) dry_run.emplace(around_.client, out_, stop_);
+  if (rehearsed) dry_run.emplace(around_.client, out_, stop_);
   auto cx = dry_run ? context_for(given, dry_run->client(), dry_run->silence(), &dry_run->client())
                     : context_for(given, around_.client, out_, nullptr);
   cx.writes = command.writes;

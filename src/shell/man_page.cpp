@@ -87,7 +87,8 @@ std::string argument_item(const Argument& argument) {
 
 std::string options_list(const std::vector<Argument>& options) {
   std::string text;
-  for (const auto& option : options) text += argument_item(option);
+  for (const auto& option : options)
+    if (!option.legacy || option.positional()) text += argument_item(option);
   return text;
 }
 

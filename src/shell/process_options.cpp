@@ -158,6 +158,14 @@ Declared declare(CLI::App& app, const std::vector<std::string>& words) {
   return declared;
 }
 
+/// What an option without a value sets its key to; empty when it has none. `on`: false of
+/// --NAME=off, which is nothing unless a file could say otherwise.
+std::optional<std::string> flag_text(const ProcessOption& option, bool on) {
+  if (option.key.empty()) return on ? std::optional<std::string>("") : std::nullopt;
+  if (on) return std::string(option.sets);
+  return option.sets == "on" ? "off" : "on";
+}
+
 /// In the order of the words. Throws CLI::ParseError.
 std::vector<GivenOptions::Given> given_in(const CLI::App& app, const Declared& declared) {
   std::vector<GivenOptions::Given> all;
@@ -168,9 +176,9 @@ std::vector<GivenOptions::Given> given_in(const CLI::App& app, const Declared& d
     if (option.repeatable) {
       all.push_back({&option, given->results().at(number)});
     } else if (number == 0) {
-      const bool flag = option.value.empty();
-      if (flag && !given->as<bool>()) continue;  // --NAME=false
-      all.push_back({&option, flag ? "" : given->as<std::string>()});
+      auto text = option.value.empty() ? flag_text(option, given->as<bool>())
+                                       : std::optional(given->as<std::string>());
+      if (text) all.push_back({&option, std::move(*text)});
     }
   }
   return all;

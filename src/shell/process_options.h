@@ -41,7 +41,7 @@ class GivenOptions {
  public:
   struct Given {
     const ProcessOption* option;
-    std::string text;  ///< empty for one without a value
+    std::string text;  ///< of one without a value: what it sets its key to, if it has one
   };
 
   /// Takes options from the front of `words`, up to a command, which stays with its words. Throws

@@ -125,14 +125,18 @@ int run_sources(Interpreter& interpreter, Output& out, const Arguments& argument
   auto scripts = arguments.scripts;
   if (scripts.empty()) scripts.push_back({.kind = ScriptSource::Kind::StandardInput, .text = {}});
   int first_failure = status::ok;
-  for (const auto& script : scripts) {
+  for (auto script = scripts.begin(); script != scripts.end(); ++script) {
     if (first_failure == status::ok && interpreter.ended_by())
       first_failure = status::signal_base + *interpreter.ended_by();
     if (interpreter.quit() || stop.stop_requested()) break;
     const int result =
-        run_script(interpreter, out, script, arguments.keep_going, arguments.pipe, stop);
+        run_script(interpreter, out, *script, arguments.keep_going, arguments.pipe, stop);
     if (first_failure == status::ok) first_failure = result;
-    if (first_failure != status::ok && !arguments.keep_going) break;
+    if (first_failure == status::ok || arguments.keep_going) continue;
+    if (const auto left = scripts.end() - script - 1; left > 0 && !interpreter.ended_by())
+      out.err_line("{} more -c or -f {} not run after that (status {}); --keep-going goes on", left,
+                   left == 1 ? "was" : "were", first_failure);
+    break;
   }
   return first_failure;
 }
