@@ -122,6 +122,7 @@ void rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimit
   visit_stats(cx.client, tops,
               {.visit =
                    [&](const std::string& path, const Stat& stat) {
+                     if (path == "/") return;  // which nobody can remove
                      cx.rehearsal->note({.verb = "delete",
                                          .path = path,
                                          .detail = stat.ephemeral_owner != 0 ? "ephemeral" : ""});

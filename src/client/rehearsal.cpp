@@ -2,6 +2,7 @@
 #include "client/rehearsal.h"
 
 #include "client/node_path.h"
+#include "client/root_keeper.h"
 
 #include <fmt/core.h>
 
@@ -92,6 +93,7 @@ Pending<Created> Rehearsal::start_create(const CreateOp& op) {
 }
 
 Pending<Nothing> Rehearsal::start_remove(const RemoveOp& op) {
+  if (RootKeeper::removes_root(op)) return RootKeeper(inner()).start_remove(op);
   const auto node = inner().start_exists(op.path, Watch::none());
   return answer_later<Nothing>([this, op, node](const Monitor::Held& held) {
     Answer<Nothing>::Value answer;

@@ -5,6 +5,7 @@
 #include "client/guarded_client.h"
 #include "client/persistent_watches.h"
 #include "client/read_only_client.h"
+#include "client/root_keeper.h"
 #include "command/current_node.h"
 #include "command/questions.h"
 #include "command/report.h"
@@ -123,16 +124,19 @@ int run_sources(Interpreter& interpreter, Output& out, const Arguments& argument
                 const std::stop_token& stop) {
   if (!arguments.command.empty()) return interpreter.run_words(arguments.command);
   auto scripts = arguments.scripts;
+  // What is fed to zkCli runs on after a failure.
+  const auto after_failure = arguments.keep_going ? AfterFailure::NameLine
+                             : scripts.empty()    ? AfterFailure::GoOn
+                                                  : AfterFailure::Stop;
   if (scripts.empty()) scripts.push_back({.kind = ScriptSource::Kind::StandardInput, .text = {}});
   int first_failure = status::ok;
   for (auto script = scripts.begin(); script != scripts.end(); ++script) {
     if (first_failure == status::ok && interpreter.ended_by())
       first_failure = status::signal_base + *interpreter.ended_by();
     if (interpreter.quit() || stop.stop_requested()) break;
-    const int result =
-        run_script(interpreter, out, *script, arguments.keep_going, arguments.pipe, stop);
+    const int result = run_script(interpreter, out, *script, after_failure, arguments.pipe, stop);
     if (first_failure == status::ok) first_failure = result;
-    if (first_failure == status::ok || arguments.keep_going) continue;
+    if (first_failure == status::ok || after_failure != AfterFailure::Stop) continue;
     if (const auto left = scripts.end() - script - 1; left > 0 && !interpreter.ended_by())
       out.err_line("{} more -c or -f {} not run after that (status {}); --keep-going goes on", left,
                    left == 1 ? "was" : "were", first_failure);
@@ -220,8 +224,9 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
                     if (event.type == Event::Type::Session) eventfd_write(base.loop.wake_fd(), 1);
                   });
   const auto attachment = watches.attach(session);
+  RootKeeper root_keeper(session);
   ReadOnlyClient read_only(session);
-  Client& client = arguments.read_only ? static_cast<Client&>(read_only) : session;
+  Client& client = arguments.read_only ? static_cast<Client&>(read_only) : root_keeper;
   LockTable::Teller teller{
       .say =
           [&](const std::string& line) {

@@ -18,11 +18,16 @@ struct Lines {
   std::string name;  ///< the source's, for messages
   std::function<bool(std::string&)> next;
   std::function<bool()> last;  ///< whether there is surely none left
-  bool own = false;            ///< of a script for zksh, not of what zkCli could be fed, too
 };
 
+/// zkCli knows no locks, and what stands behind such a line may be meant for who holds one.
+bool was_about_locks(Interpreter& interpreter) {
+  const auto* const command = command_named(interpreter.output().command());
+  return command && command->group == "Locks";
+}
+
 /// Runs the lines of a source and keeps count. One that a signal cut short is no success.
-int run_lines(Interpreter& interpreter, Output& out, const Lines& lines, bool keep_going,
+int run_lines(Interpreter& interpreter, Output& out, const Lines& lines, AfterFailure after_failure,
               const std::stop_token& stop) {
   int first_failure = status::ok;
   std::size_t number = 0;
@@ -32,8 +37,9 @@ int run_lines(Interpreter& interpreter, Output& out, const Lines& lines, bool ke
     const int result = interpreter.run_line(line);
     if (result == status::ok) continue;
     if (first_failure == status::ok) first_failure = result;
-    if (keep_going) {
-      if (lines.own && !out.json())
+    if (after_failure == AfterFailure::GoOn && !was_about_locks(interpreter)) continue;
+    if (after_failure == AfterFailure::NameLine) {
+      if (!lines.name.empty() && !out.json())
         out.err_line("{}:{}: failed (status {})", lines.name, number, result);
       continue;
     }
@@ -47,8 +53,8 @@ int run_lines(Interpreter& interpreter, Output& out, const Lines& lines, bool ke
   return first_failure;
 }
 
-int run_text(Interpreter& interpreter, Output& out, const std::string& text, bool keep_going,
-             const std::stop_token& stop) {
+int run_text(Interpreter& interpreter, Output& out, const std::string& text,
+             AfterFailure after_failure, const std::stop_token& stop) {
   const auto commands = split_commands(text);
   std::size_t at = 0;
   const auto next = [&](std::string& line) {
@@ -59,18 +65,18 @@ int run_text(Interpreter& interpreter, Output& out, const std::string& text, boo
   return run_lines(interpreter, out,
                    {.name = commands.size() > 1 ? "-c" : "",
                     .next = next,
-                    .last = [&] { return at == commands.size(); },
-                    .own = commands.size() > 1},
-                   keep_going, stop);
+                    .last = [&] { return at == commands.size(); }},
+                   after_failure, stop);
 }
 
 }  // namespace
 
-int run_script(Interpreter& interpreter, Output& out, const ScriptSource& source, bool keep_going,
-               const std::optional<PipeSettings>& pipe, const std::stop_token& stop) {
+int run_script(Interpreter& interpreter, Output& out, const ScriptSource& source,
+               AfterFailure after_failure, const std::optional<PipeSettings>& pipe,
+               const std::stop_token& stop) {
   return reporting(out, [&] {
     if (source.kind == ScriptSource::Kind::Text)
-      return run_text(interpreter, out, source.text, keep_going, stop);
+      return run_text(interpreter, out, source.text, after_failure, stop);
     const bool from_file = source.kind == ScriptSource::Kind::File;
     const int fd = from_file ? open(source.text.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
     if (fd < 0)
@@ -81,9 +87,8 @@ int run_script(Interpreter& interpreter, Output& out, const ScriptSource& source
     return run_lines(interpreter, out,
                      {.name = name,
                       .next = [&](std::string& line) { return reader.next(line); },
-                      .last = [] { return false; },
-                      .own = from_file},
-                     keep_going, stop);
+                      .last = [] { return false; }},
+                     after_failure, stop);
   });
 }
 

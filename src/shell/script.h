@@ -17,12 +17,18 @@ struct ScriptSource {
   std::string text;  ///< the commands, or the file's name
 };
 
-/// Runs the lines until the first that fails, the end, `quit` or a stop; with `keep_going` failures
-/// do not end it. Returns the status of the first failure, else 0. Blocks; on a job's thread. A
-/// failure is followed by a line on stderr that says where the script stopped, unless it is a
-/// single command.
+/// What follows a line that fails.
+enum class AfterFailure {
+  Stop,      ///< and a line on stderr says where, unless the script is a single command
+  NameLine,  ///< on stderr, but for a single command, and go on
+  GoOn,      ///< without a word, as zkCli does; but stop after a command about locks
+};
+
+/// Runs the lines until the end, `quit` or a stop, or the first that fails. Returns the status of
+/// the first failure, else 0. Blocks; on a job's thread.
 /// With `pipe`, see run_pipeline.
-int run_script(Interpreter& interpreter, Output& out, const ScriptSource& source, bool keep_going,
-               const std::optional<PipeSettings>& pipe, const std::stop_token& stop);
+int run_script(Interpreter& interpreter, Output& out, const ScriptSource& source,
+               AfterFailure after_failure, const std::optional<PipeSettings>& pipe,
+               const std::stop_token& stop);
 
 }  // namespace zksh

@@ -2,6 +2,7 @@
 #include "tree/subtree_removal.h"
 
 #include "client/patient_connection.h"
+#include "client/root_keeper.h"
 #include "tree/batch_writer.h"
 #include "tree/found_tree.h"
 #include "tree/walk.h"
@@ -207,8 +208,16 @@ class Remover {
       Removal& result;
       ~Unanswered() { result.unknown = writer.in_flight(); }
     } const unanswered{.writer = writer, .result = result_};
-    for (std::size_t i = 0; i < count; ++i) writer.add(RemoveOp{.path = path_at(i)});
+    for (std::size_t i = 0; i < count; ++i) add(writer, {.path = path_at(i)});
     writer.finish();
+  }
+
+  /// Nobody removes /, and a transaction must not fail for it that removes others.
+  void add(BatchWriter& writer, const RemoveOp& op) {
+    if (!RootKeeper::removes_root(op))
+      writer.add(op);
+    else if (!result_.failure)
+      result_.failure = ZkError(code::bad_arguments, op.path);
   }
 
   BatchWriter plain_writer() {

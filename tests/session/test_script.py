@@ -15,9 +15,11 @@ class Scripts(SessionTest):
         self.assertEqual(self.run_zksh("-f", script), (4, "", stopped + (
             f"{script}:4: stopped at the first failure (status 4); --keep-going goes on\n")))
         self.assertEqual(self.znodes.children(self.root), ["a"])
-        self.assertEqual(self.run_zksh(text=b"ls /\nget /none\nls /\n"), (4, "[a]\n", (
+        self.assertEqual(self.run_zksh("-f", "-", text=b"ls /\nget /none\nls /\n"), (4, "[a]\n", (
             "Node does not exist: /none\n"
             "stdin:2: stopped at the first failure (status 4); --keep-going goes on\n")))
+        self.assertEqual(self.run_zksh(text=b"ls /\nget /none\nls /\n"),
+                         (4, "[a]\n[a]\n", "Node does not exist: /none\n"))
 
     def test_keep_going(self):
         script = self.script("create /a x", "get /none", "create /b x", "gte", "get /b")
@@ -38,7 +40,7 @@ class Scripts(SessionTest):
         script = self.script("quit", "create /never x")
         self.assertEqual(self.run_zksh("-f", script, "-c", "create /never x"), (0, "", ""))
         self.assertEqual(self.run_zksh("--keep-going", text=b"get /none\nquit\nls /\n"),
-                         (4, "", "Node does not exist: /none\n"))
+                         (4, "", "Node does not exist: /none\nstdin:1: failed (status 4)\n"))
 
     def test_value_that_is_too_large(self):
         path = os.path.join(self.directory, "big")

@@ -150,7 +150,7 @@ class Lost(SessionTest):
             self.assertNotIn(b"unknown", err)
 
     def test_session_expires_in_a_script(self):
-        process = self.start_with("create -e /mine x", "--keep-going", "-t", "1000")
+        process = self.start_with("create -e /mine x", "-t", "1000")
         process.send_signal(signal.SIGSTOP)
         self.wait_node("/mine", there=False)
         process.send_signal(signal.SIGCONT)
