@@ -1,4 +1,5 @@
 // zksh: process options, and the choice between an interactive shell, a script and one command.
+#include "base/inherited_descriptors.h"
 #include "shell/arguments.h"
 #include "shell/inquiry.h"
 #include "shell/run.h"
@@ -6,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <fcntl.h>
 #include <malloc.h>
@@ -26,6 +28,10 @@ void open_standard_streams() {
 /// it starts are not concerned.
 void keep_memory_to_itself() { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
+/// Whoever started zksh may have ignored the end of its own children. Inherited, that would leave
+/// no program's exit status to be waited for.
+void want_exit_statuses() { std::signal(SIGCHLD, SIG_DFL); }
+
 /// One heap for all threads: another one for each costs every short run more (a tenth of a
 /// millisecond and more) than threads that wait for one another ever cost long ones.
 void use_one_heap() { mallopt(M_ARENA_MAX, 1); }
@@ -35,7 +41,9 @@ void use_one_heap() { mallopt(M_ARENA_MAX, 1); }
 int main(int argc, char** argv) {
   keep_memory_to_itself();
   use_one_heap();
+  want_exit_statuses();
   open_standard_streams();
+  zksh::inherited_descriptors();
   try {
     const auto arguments = zksh::parse_arguments({argv + std::min(argc, 1), argv + argc});
     return arguments.inquiry ? zksh::answer(*arguments.inquiry) : zksh::run(arguments);

@@ -2,6 +2,8 @@
 #include "base/process.h"
 
 #include "base/fd.h"
+#include "base/process_tree.h"
+#include "base/signals_blocked.h"
 
 #include <fmt/format.h>
 
@@ -14,6 +16,8 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <linux/close_range.h>
+#include <mutex>
+#include <set>
 #include <string_view>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -28,21 +32,16 @@ namespace {
   throw std::system_error(number, std::generic_category(), what);
 }
 
-/// No signal reaches the calling thread while it lives; threads made meanwhile never see one.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
+/// The children that zksh has started and not yet taken note of the end of.
+struct StartedChildren {
+  std::mutex mutex;
+  std::set<pid_t> pids;
 };
+
+StartedChildren& started_children() {
+  static StartedChildren all;
+  return all;
+}
 
 bool is_file(const std::string& path) {
   struct stat info {};
@@ -65,14 +64,12 @@ std::vector<std::string> candidates(const std::string& name) {
   }
 }
 
-/// All that the child needs, made before the fork: after it, another thread's malloc lock may be
-/// held for ever, so that the child may call async-signal-safe functions only.
+/// All that the child needs.
 struct Prepared {
-  std::string path;
-  std::vector<std::string> environment;
-  std::vector<char*> argv;
-  std::vector<char*> shell_argv;  // for a script without a first line that names its interpreter
-  std::vector<char*> envp;
+  explicit Prepared(const Program& program)
+      : image(program), moved_sources(program.redirections.size()) {}
+
+  ProgramImage image;
   std::vector<int> moved_sources;  // of the redirections, out of the way of every target
   pid_t parent = getpid();
 };
@@ -89,22 +86,6 @@ std::vector<std::string> merged_environment(
   }
   for (const auto& [name, value] : added) all.push_back(fmt::format("{}={}", name, value));
   return all;
-}
-
-Prepared prepare(const Program& program) {
-  static std::string shell = "sh";
-  Prepared p;
-  p.path = find_program(program.words.at(0));
-  if (!program.directory.empty()) p.path = std::filesystem::absolute(p.path);
-  p.environment = merged_environment(program.environment);
-  for (const std::string& word : program.words) p.argv.push_back(const_cast<char*>(word.c_str()));
-  p.argv.push_back(nullptr);
-  p.shell_argv = {shell.data(), p.path.data()};
-  p.shell_argv.insert(p.shell_argv.end(), p.argv.begin() + 1, p.argv.end());
-  for (std::string& entry : p.environment) p.envp.push_back(entry.data());
-  p.envp.push_back(nullptr);
-  p.moved_sources.resize(program.redirections.size());
-  return p;
 }
 
 /// What zksh ignores for itself is not to be ignored by a program that it starts; what zksh was
@@ -167,31 +148,15 @@ bool redirect(const Program& program, Prepared& p, int above) {
   // it.
   close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
   if (!redirect(program, p, above)) give_up();
-  if (program.last_act) program.last_act();
-  reset_signals();
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-
-  execve(p.path.c_str(), p.argv.data(), p.envp.data());
-  if (errno == ENOEXEC) execve("/bin/sh", p.shell_argv.data(), p.envp.data());
+  const auto& image = p.image;
+  errno = become_program(image.path.c_str(), image.argv.data(), image.shell_argv.data(),
+                         image.envp.data());
   give_up();
   _exit(status::program_not_found);
 }
 
-Error cannot_run(const Program& program, int number) {
-  const std::string& name = program.words.front();
-  const std::string& directory = program.directory;
-  if (!directory.empty() && access(directory.c_str(), X_OK) != 0)
-    return Error(fmt::format("cannot run {} in {}: {}", name, directory, strerror(number)),
-                 status::cannot_run);
-  // find_program saw the file itself: what does not exist is what its first line asks for.
-  const char* const reason = number == ENOENT ? "its interpreter is missing" : strerror(number);
-  return Error(fmt::format("cannot run {}: {}", name, reason), status::cannot_run);
-}
-
 pid_t spawn(const Program& program) {
-  Prepared p = prepare(program);
+  Prepared p(program);
   int above = STDERR_FILENO + 1;
   for (const auto& redirection : program.redirections) {
     above = std::max(above, redirection.target + 1);
@@ -201,7 +166,7 @@ pid_t spawn(const Program& program) {
   if (!write_end) fail(errno, "dup");
   errors.write_end.close();
 
-  const pid_t pid = fork();
+  const pid_t pid = start_child([] { return fork(); });
   if (pid < 0) fail(errno, "fork");
   if (pid == 0) become(program, p, above, write_end.get());
   write_end.close();
@@ -212,8 +177,7 @@ pid_t spawn(const Program& program) {
     count = read(errors.read_end.get(), &number, sizeof number);
   } while (count < 0 && errno == EINTR);
   if (count == sizeof number) {
-    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    reap_child(pid);
     throw cannot_run(program, number);
   }
   return pid;
@@ -235,6 +199,75 @@ std::string find_program(const std::string& name) {
   throw Error(fmt::format("cannot run {}: {}", refused, reason), status::cannot_run);
 }
 
+ProgramImage::ProgramImage(const Program& program)
+    : path(find_program(program.words.at(0))),
+      environment(merged_environment(program.environment)) {
+  static std::string shell = "sh";
+  if (!program.directory.empty()) path = std::filesystem::absolute(path);
+  for (const std::string& word : program.words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  shell_argv = {shell.data(), path.data()};
+  shell_argv.insert(shell_argv.end(), argv.begin() + 1, argv.end());
+  for (std::string& entry : environment) envp.push_back(entry.data());
+  envp.push_back(nullptr);
+}
+
+int become_program(const char* path, char* const* argv, char* const* shell_argv,
+                   char* const* envp) {
+  reset_signals();
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execve(path, argv, envp);
+  if (errno == ENOEXEC) execve("/bin/sh", shell_argv, envp);
+  return errno;
+}
+
+Error cannot_run(const Program& program, int number) {
+  const std::string& name = program.words.front();
+  const std::string& directory = program.directory;
+  if (!directory.empty() && access(directory.c_str(), X_OK) != 0)
+    return Error(fmt::format("cannot run {} in {}: {}", name, directory, strerror(number)),
+                 status::cannot_run);
+  // find_program saw the file itself: what does not exist is what its first line asks for.
+  const char* const reason = number == ENOENT ? "its interpreter is missing" : strerror(number);
+  return Error(fmt::format("cannot run {}: {}", name, reason), status::cannot_run);
+}
+
+pid_t start_child(const std::function<pid_t()>& fork) {
+  auto& started = started_children();
+  // The child does not unlock it, and never asks for it.
+  started.mutex.lock();
+  const pid_t child = fork();
+  const int problem = errno;
+  if (child == 0) return 0;
+  if (child > 0) started.pids.insert(child);
+  started.mutex.unlock();
+  errno = problem;
+  return child;
+}
+
+void reap_child(pid_t child) {
+  siginfo_t info{};
+  while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
+  // At once: its number may be another's after the first.
+  auto& started = started_children();
+  const std::lock_guard lock(started.mutex);
+  waitpid(child, nullptr, 0);
+  started.pids.erase(child);
+}
+
+std::vector<pid_t> adopted_children() {
+  ProcessTree tree;
+  auto& started = started_children();
+  const std::lock_guard lock(started.mutex);
+  std::vector<pid_t> adopted;
+  for (const pid_t child : tree.children(getpid()))
+    if (!started.pids.contains(child)) adopted.push_back(child);
+  return adopted;
+}
+
 Process::Process(Monitor& monitor, const Program& program)
     : monitor_(monitor), own_group_(program.group != Program::Group::Shared) {
   // The watcher must not take a signal meant for the thread that reads them all.
@@ -246,8 +279,7 @@ Process::Process(Monitor& monitor, const Program& program)
 Process::~Process() {
   if (!status()) signal(SIGKILL);
   watcher_.join();
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  reap_child(pid_);
 }
 
 std::optional<int> Process::status() const {

@@ -38,14 +38,44 @@ struct Program {
   /// (tcsetpgrp with SIGTTOU blocked) when the child has ended or stopped is up to the caller.
   int terminal = -1;
   int death_signal = 0;  ///< sent to the child when the *thread* that started it ends
-  /// Called in the child right before it becomes the program, with all signals blocked and all
-  /// descriptors still open; async-signal-safe functions only.
-  std::function<void()> last_act{};
 };
 
 /// The file that a program's name stands for, as a shell finds it. Throws Error: 127 when there is
 /// none, 126 when it cannot be run.
 std::string find_program(const std::string& name);
+
+/// What a program's start needs, made before the fork: after it, another thread's malloc lock may
+/// be held for ever, so that the child may call async-signal-safe functions only.
+struct ProgramImage {
+  /// Throws Error as find_program. Refers to the words of `program`.
+  explicit ProgramImage(const Program& program);
+  ProgramImage(const ProgramImage&) = delete;
+  ProgramImage& operator=(const ProgramImage&) = delete;
+  ~ProgramImage() = default;
+
+  std::string path;
+  std::vector<std::string> environment;
+  // Each ends with a null pointer:
+  std::vector<char*> argv;
+  std::vector<char*> shell_argv;  ///< for a script without a first line that names its interpreter
+  std::vector<char*> envp;
+};
+
+/// In a child: becomes the program, with no signal blocked, and only that ignored which zksh was
+/// started to ignore; returns errno when that fails. Async-signal-safe.
+int become_program(const char* path, char* const* argv, char* const* shell_argv, char* const* envp);
+/// That a program which was found cannot be run, with status 126; `number`: what become_program
+/// returned.
+Error cannot_run(const Program& program, int number);
+
+/// Forks, and notes the child as one that zksh has started; `fork` returns as fork(2) does. From
+/// any thread.
+pid_t start_child(const std::function<pid_t()>& fork);
+/// Takes note of the end of such a child; blocks until it has ended.
+void reap_child(pid_t child);
+/// The children that zksh has not started: what others left behind, while it is their subreaper, or
+/// its own from before its exec. From any thread.
+std::vector<pid_t> adopted_children();
 
 /// A running or ended child. Members may be called from any thread.
 /// The child stays a zombie until the Process is destroyed, so that its pid and its group's id

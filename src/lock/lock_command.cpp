@@ -36,7 +36,7 @@ class LockRun {
     if (cx_.rehearsal) return rehearse();
     if (!o_.detach && o_.nest && nested()) return status::ok;
     if (!o_.detach && o_.runs_program()) {
-      check_program(program());
+      watchdog_ = watch_program(cx_, program());
       // As long as it takes, while nobody is kept waiting by it.
       if (!cx_.background) cx_.out.await_printed();
     }
@@ -45,7 +45,7 @@ class LockRun {
     lock_ = cx_.locks.ask(plan());
     await();
     if (!o_.quiet) cx_.locks.say(acquired_line(*lock_, lock_->status()));
-    if (o_.runs_program()) return run_under_lock(cx_, cx_.locks, *lock_, program());
+    if (o_.runs_program()) return run_under_lock(cx_, cx_.locks, *lock_, program(), *watchdog_);
     if (o_.holds()) return hold();
     return keep();
   }
@@ -196,7 +196,7 @@ class LockRun {
 
   void write_token() {
     try {
-      write_token_file(*o_.token_file, tokens_text(lock_->status().holding));
+      write_token_file(*o_.token_file, *lock_, cx_.client.monitor(), cx_.stop);
     } catch (const Error&) {
       lock_->release();
       cx_.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
@@ -209,6 +209,7 @@ class LockRun {
     program.on_lost = o_.on_lost.value_or(OnLost::Terminate);
     if (o_.grace) program.grace = parse_duration(*o_.grace, "--grace");
     program.token_file = o_.token_file.value_or("");
+    program.release_early = o_.release_early;
     program.quiet = o_.quiet;
     return program;
   }
@@ -237,6 +238,7 @@ class LockRun {
   Clock::time_point begun_ = Clock::now();
   std::optional<std::chrono::milliseconds> wait_;  ///< -w
   std::shared_ptr<Lock> lock_;
+  std::unique_ptr<LockWatchdog> watchdog_;  ///< of the program
 };
 
 }  // namespace

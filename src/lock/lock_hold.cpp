@@ -91,7 +91,8 @@ int hold_lock(Context& cx, LockTable& table, Lock& lock, const LockHold& hold) {
   auto& monitor = cx.client.monitor();
   const auto until = end_of(hold);
   const auto holding = lock.status().holding;
-  if (!hold.token_file.empty()) write_token_file(hold.token_file, tokens_text(holding));
+  // One that is lost or asked back meanwhile is seen below.
+  if (!hold.token_file.empty()) write_token_file(hold.token_file, lock, monitor, cx.stop);
   if (cx.out.json())
     cx.out.line("{}", Json::object().set("node", holding.nodes.front()).text());
   else

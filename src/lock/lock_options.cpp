@@ -60,6 +60,9 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
   o.text("--grace", a.grace,
          "The time between TERM and KILL; default: 5 s, at most a sixth of the session timeout.",
          "time");
+  o.flag("--release-early", a.release_early,
+         "Give the lock back when the program itself ends, and not when the last process that "
+         "descends from it has ended; as -o (--close) of flock(1).");
   o.choice_or_text(
       "--on-revoke", a.on_revoke, a.revoke_command, on_revoke_names, "what",
       "When somebody asks for the lock (`revoke`): release (the default; a program is told to "

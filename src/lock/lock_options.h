@@ -28,6 +28,7 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
   bool detach = false;
   std::optional<OnLost> on_lost;
   std::optional<std::string> grace;
+  bool release_early = false;
   std::optional<OnRevoke> on_revoke;
   std::optional<std::string> revoke_command;
   bool guard = false;

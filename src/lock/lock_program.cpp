@@ -2,15 +2,14 @@
 #include "lock/lock_program.h"
 
 #include "base/escape.h"
+#include "base/fd.h"
 #include "base/id_text.h"
 #include "base/process.h"
-#include "base/process_table.h"
 #include "base/program_terminal.h"
 #include "base/signal_relay.h"
 #include "client/node_path.h"
 #include "lock/held_lock.h"
 #include "lock/lock_text.h"
-#include "lock/lock_watchdog.h"
 #include "lock/token_file.h"
 
 #include <fmt/format.h>
@@ -28,6 +27,9 @@ namespace {
 using namespace std::chrono_literals;
 using Step = LockDeadlines::Step;
 
+/// How long what a program left behind is waited for without a word.
+constexpr auto patience_with_rest = 1s;
+
 std::vector<std::string> words_of(const LockProgram& program) {
   if (!program.words.empty()) return program.words;
   const char* const shell = std::getenv("SHELL");
@@ -44,11 +46,13 @@ Clock::time_point wait_until(BootClock::time_point time) {
 /// kernel's death signal goes by the thread.
 class LockedProgram {
  public:
-  LockedProgram(Context& cx, LockTable& table, Lock& lock, const LockProgram& program)
+  LockedProgram(Context& cx, LockTable& table, Lock& lock, const LockProgram& program,
+                LockWatchdog& watchdog)
       : cx_(cx),
         table_(table),
         lock_(lock),
         program_(program),
+        watchdog_(watchdog),
         timeout_(cx.client.negotiated_timeout()),
         deadlines_(program.on_lost, timeout_, program.grace),
         terminal_(!cx.background) {}
@@ -57,22 +61,15 @@ class LockedProgram {
     HeldLock held(table_, lock_);
     await_printed();
     OccupiedLock occupied(lock_);
-    if (!occupied) {
+    if (!occupied || !has_token() || !start()) {
+      occupied.vacate();
       held.give_back();
       return given_back(status::signal_base + SIGTERM);
     }
-    if (!program_.token_file.empty())
-      write_token_file(program_.token_file, tokens_text(lock_.status().holding));
-    start();
-    const bool had_terminal = terminal_.lent();
+    had_terminal_ = terminal_.lent();
     const int result = supervise();
-    end_group();
-    watchdog_->dismiss();  // it ends while the lock is released
-    terminal_.take_back();
-    if (result > status::signal_base) terminal_.restore_modes();
-    // The terminal has shown ^C, and the cursor stands behind it.
-    if (had_terminal && result == status::signal_base + SIGINT && cx_.out.style().err_is_terminal)
-      cx_.out.err_line("");
+    watchdog_.dismiss();  // it ends while the lock is released
+    take_terminal_back(result);
     for (const auto& line : std::exchange(unsaid_, {})) table_.say(line);
     await_verdict();
     occupied.vacate();
@@ -80,7 +77,7 @@ class LockedProgram {
     // Ctrl-C reached the program alone: whoever runs zksh is to hear of it, as if it had not been
     // lent the terminal, or a loop in a script would go on.
     const bool in_script = cx_.input == Input::Arguments || cx_.input == Input::Text;
-    if (had_terminal && in_script && result == status::signal_base + SIGINT) kill(0, SIGINT);
+    if (had_terminal_ && in_script && result == status::signal_base + SIGINT) kill(0, SIGINT);
     return given_back(result);
   }
 
@@ -93,24 +90,24 @@ class LockedProgram {
 
   /// All that decides what is to be done; a change of it wakes this thread.
   struct View {
-    std::optional<int> ended;
-    int stop_signal = 0;
+    LockWatchdog::View program;
     BootClock::time_point safe_until;
     bool lost = false;
     bool revoked = false;
     bool unwanted = false;
+    bool told_to_end = false;
 
     bool operator==(const View&) const = default;
   };
 
   View view(const Monitor::Held& held) const {
     const auto& status = lock_.status(held);
-    return {.ended = process_->status(held),
-            .stop_signal = process_->stop_signal(held),
+    return {.program = watchdog_.view(held),
             .safe_until = status.safe_until,
             .lost = status.end == LockEnd::Lost,
             .revoked = status.revoked && lock_.plan().on_revoke == OnRevoke::Release,
-            .unwanted = status.unwanted};
+            .unwanted = status.unwanted,
+            .told_to_end = told_to_end_(held)};
   }
   View view() const {
     return cx_.client.monitor().look([&](const Monitor::Held& held) { return view(held); });
@@ -132,40 +129,61 @@ class LockedProgram {
             {"ZKSH_LOCK_DEADLINE_MS", std::to_string((timeout_ - deadlines_.margin()).count())}};
   }
 
-  void start() {
+  bool has_token() const {
+    return program_.token_file.empty() ||
+           write_token_file(program_.token_file, lock_, cx_.client.monitor(), cx_.stop);
+  }
+
+  /// False: the lock is lost, or wanted back, and nothing was started.
+  bool start() {
     if (program_.grace && *program_.grace > deadlines_.grace())
       say(fmt::format("warning: --grace is cut down to {} ms, half of the session timeout",
                       deadlines_.grace().count()));
-    watchdog_.emplace(deadlines_.grace());
-    wind_up(lock_.status().safe_until);
-    Program program{.words = words_of(program_),
-                    .environment = environment(),
-                    .group = Program::Group::Own,
-                    .terminal = terminal_.to_lend(),
-                    .death_signal = SIGTERM,
-                    .last_act = [this] { watchdog_->adopt(getpid()); }};
-    Fd empty;
-    if (cx_.background || cx_.input == Input::Pipe) {
-      empty = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
-      program.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
-    }
-    if (const int fd = cx_.out.descriptor(); fd >= 0)
-      program.redirections.push_back({.target = STDOUT_FILENO, .source = fd});
+    if (!await_safety()) return false;
+    const auto safe_until = lock_.status().safe_until;
+    wind_up(safe_until);
     // From here on a signal is the program's: one that comes before it can be passed on is kept.
     registration_.emplace(cx_.signals, [this](const Monitor::Held& held, int signal) {
       return !cx_.background && pass_on(held, signal);
     });
-    process_.emplace(cx_.client.monitor(), program);
-    if (program.terminal >= 0) terminal_.was_lent(process_->pid());
+    const bool lends = terminal_.to_lend() >= 0;
+    const bool started =
+        watchdog_.start({.environment = environment(),
+                         .has_terminal = lends,
+                         .grace = deadlines_.grace(),
+                         .until = start_until(safe_until)},
+                        [this](const Monitor::Held& held) { return !is_wanted(lock_, held); });
+    if (!started) return false;
+    if (lends) terminal_.was_lent(watchdog_.pid());
     cx_.client.monitor().look([&](const Monitor::Held& held) {
       started_(held) = true;
       for (const int signal : early_(held)) pass_on(held, signal);
     });
+    return true;
+  }
+
+  /// A program that would be told to end at once is not started.
+  BootClock::time_point start_until(BootClock::time_point safe_until) const {
+    if (program_.on_lost == OnLost::Warn) return safe_until;
+    return safe_until - deadlines_.margin() - deadlines_.grace();
+  }
+  /// While no server answers: until one does. False: it is lost, or wanted back.
+  bool await_safety() const {
+    auto& monitor = cx_.client.monitor();
+    const auto is_safe = [&](const Monitor::Held& held) {
+      return BootClock::now() < start_until(lock_.status(held).safe_until);
+    };
+    monitor.wait_until(cx_.stop, Clock::time_point::max(), [&](const Monitor::Held& held) {
+      return is_safe(held) || !is_wanted(lock_, held);
+    });
+    if (cx_.stop.stop_requested()) throw Cancelled();
+    return monitor.look(
+        [&](const Monitor::Held& held) { return is_safe(held) && is_wanted(lock_, held); });
   }
 
   /// Between our own last moment and the end of what is safe.
   void wind_up(BootClock::time_point safe_until) const {
-    if (program_.on_lost != OnLost::Warn) watchdog_->kill_at(safe_until - deadlines_.margin() / 2);
+    if (program_.on_lost != OnLost::Warn) watchdog_.kill_at(safe_until - deadlines_.margin() / 2);
   }
 
   /// Under the monitor.
@@ -174,38 +192,99 @@ class LockedProgram {
       early_(held).push_back(signal);
       return true;
     }
-    if (process_->status(held)) return false;
+    const auto& program = watchdog_.view(held);
+    if (program.gone || program.killed) return false;
     const bool ends = signal != SIGUSR1 && signal != SIGUSR2;
+    if (program.status && !ends) return false;
     const bool insists = signal == SIGTERM && std::exchange(terminated_, true);
-    process_->signal(insists ? SIGKILL : signal);
-    if (ends && process_->stopped(held)) process_->signal(SIGCONT);
-    if (ends) end_passed_on_(held) = true;
+    if (insists) watchdog_.end(LockWatchdog::Ending::Kill);
+    if (!program.status) watchdog_.signal(signal);
+    if (ends && program.stop_signal != 0) watchdog_.signal(SIGCONT);
+    if (ends) told_to_end_(held) = true;
     return true;
   }
 
-  /// Until the program has ended; its exit status.
+  void take_terminal_back(int result) {
+    if (std::exchange(terminal_is_back_, true)) return;
+    terminal_.take_back();
+    if (result > status::signal_base) terminal_.restore_modes();
+    // The terminal has shown ^C, and the cursor stands behind it.
+    if (had_terminal_ && result == status::signal_base + SIGINT && cx_.out.style().err_is_terminal)
+      cx_.out.err_line("");
+  }
+
+  /// Until the program has ended, and what descends from it; the program's exit status.
   int supervise() {
     auto stop = cx_.stop;
     auto wound_up = lock_.status().safe_until;
     for (;;) {
+      watchdog_.look_after();
       const auto now = view();
+      if (now.program.killed) return watchdog_killed();
       // First of all: after a pause of the whole process it may be too late.
       const auto time = BootClock::now();
       if (now.lost) lose(time);
-      if (now.revoked || now.unwanted) deadlines_.ask(time);
+      // What a program leaves behind that was made to end ends too.
+      if (now.revoked || now.unwanted || (now.told_to_end && now.program.status)) ask(time);
       if (stop.stop_requested()) {
-        deadlines_.ask(time);
+        ask(time);
         stop = {};
       }
-      if (now.ended) return ended(now, *now.ended, time);
+      if (now.program.status && may_leave(now)) return ended(now, *now.program.status, time);
       act(deadlines_.step(time, now.safe_until), now);
+      if (killed_at_ && Clock::now() >= *killed_at_ + patience_with_watchdog()) give_up();
       if (now.safe_until != std::exchange(wound_up, now.safe_until)) wind_up(now.safe_until);
       // One that was killed is still seen as stopped for a moment.
-      const bool stopped = now.stop_signal != 0 && !deadlines_.killed();
-      if (stopped && mind_stop(now.stop_signal)) continue;
-      cx_.client.monitor().wait_until(stop, wait_until(deadlines_.next(now.safe_until)),
+      const bool stopped = now.program.stop_signal != 0 && !deadlines_.killed();
+      if (stopped && mind_stop(now.program.stop_signal)) continue;
+      cx_.client.monitor().wait_until(stop, next_look(now),
                                       [&](const Monitor::Held& held) { return view(held) != now; });
     }
+  }
+
+  /// Whether nothing is left that keeps the lock.
+  bool may_leave(const View& now) {
+    if (now.program.gone) return true;
+    if (!ended_at_) {
+      ended_at_ = Clock::now();
+      take_terminal_back(*now.program.status);
+    }
+    const bool is_to_end =
+        asked_ || deadlines_.ended() || (now.lost && program_.on_lost != OnLost::Warn);
+    if (program_.release_early && !is_to_end) return true;
+    if (now.program.left > 0 && Clock::now() >= *ended_at_ + patience_with_rest &&
+        !std::exchange(told_of_rest_, true))
+      say(fmt::format("{}: waiting for {} process{} that {} left behind (see --release-early)",
+                      lock_.name(), now.program.left, now.program.left == 1 ? "" : "es", name()));
+    return false;
+  }
+
+  Clock::time_point next_look(const View& now) const {
+    auto next = wait_until(deadlines_.next(now.safe_until));
+    if (ended_at_ && !told_of_rest_) next = std::min(next, *ended_at_ + patience_with_rest);
+    if (killed_at_ && !gave_up_) next = std::min(next, *killed_at_ + patience_with_watchdog());
+    return next;
+  }
+  /// Half of the time between our own last moment and the end of what is safe.
+  Clock::duration patience_with_watchdog() const { return deadlines_.margin() / 2; }
+
+  /// The watchdog hangs: the program dies with it.
+  void give_up() {
+    if (!std::exchange(gave_up_, true)) watchdog_.give_up();
+  }
+
+  int watchdog_killed() {
+    if (!killed_at_)
+      say(fmt::format("{}: the watchdog of {} was killed; SIGKILL to all of it", lock_.name(),
+                      who()));
+    watchdog_.end_orphans();
+    const auto now = view();
+    return ended(now, now.program.status.value_or(status::failure), BootClock::now());
+  }
+
+  void ask(BootClock::time_point time) {
+    deadlines_.ask(time);
+    asked_ = true;
   }
 
   void lose(BootClock::time_point time) {
@@ -223,12 +302,13 @@ class LockedProgram {
   void act(Step step, const View& now) {
     if (step == Step::None) return;
     if (step == Step::Spare) {
+      watchdog_.end(LockWatchdog::Ending::None);
       say(fmt::format("{}: a server answers again, but {} was told to end", lock_.name(), who()));
       return;
     }
-    process_->signal(step == Step::Kill ? SIGKILL : SIGTERM);
-    // A stopped one cannot end.
-    if (step == Step::Terminate && now.stop_signal != 0) process_->signal(SIGCONT);
+    watchdog_.end(step == Step::Kill ? LockWatchdog::Ending::Kill
+                                     : LockWatchdog::Ending::Terminate);
+    if (step == Step::Kill) killed_at_ = Clock::now();
     std::string why = now.revoked      ? "somebody wants the lock"
                       : now.unwanted   ? "the lock is to be given back"
                       : cx_.background ? "the job is to end"
@@ -252,8 +332,8 @@ class LockedProgram {
   bool mind_stop(int signal) {
     const bool wants = signal == SIGTTIN || signal == SIGTTOU;
     if (!wants && signal != SIGTSTP) return false;  // somebody has paused it: that is no end
-    if (wants && terminal_.lend(process_->pid())) {
-      process_->signal(SIGCONT);
+    if (wants && terminal_.lend(watchdog_.pid())) {
+      watchdog_.signal(SIGCONT);
       return false;
     }
     terminal_.take_back();
@@ -267,8 +347,8 @@ class LockedProgram {
       act(step, now);
       return true;
     }
-    terminal_.lend(process_->pid());
-    process_->signal(SIGCONT);
+    terminal_.lend(watchdog_.pid());
+    watchdog_.signal(SIGCONT);
     act(step, now);
     await_continued();
     return true;
@@ -291,22 +371,9 @@ class LockedProgram {
   /// Else the stop would be seen a second time.
   void await_continued() const {
     cx_.client.monitor().wait_until({}, Clock::now() + 1s, [&](const Monitor::Held& held) {
-      return !process_->stopped(held) || process_->status(held);
+      const auto& program = watchdog_.view(held);
+      return program.stop_signal == 0 || program.status || program.killed;
     });
-  }
-
-  /// What a program leaves behind that was made to end ends too.
-  void end_group() {
-    auto& monitor = cx_.client.monitor();
-    if (!deadlines_.ended() &&
-        !monitor.look([&](const Monitor::Held& held) { return end_passed_on_(held); }))
-      return;
-    const auto patience = BootClock::now() + deadlines_.grace();
-    while (!group_members(process_->pid()).empty()) {
-      const auto killed = std::min(patience, deadlines_.next(lock_.status().safe_until));
-      if (BootClock::now() >= killed) process_->signal(SIGKILL);
-      monitor.wait_until({}, Clock::now() + 10ms, [](const Monitor::Held&) { return false; });
-    }
   }
 
   /// For a program that was ended because no server answered: until one does, or the lock is lost.
@@ -333,10 +400,13 @@ class LockedProgram {
     return status::lock_lost;
   }
 
-  std::string who() const {
+  std::string name() const {
     const auto name = program_.words.empty() ? program_.shell_text : program_.words.front();
-    return fmt::format("pid {} ({})", process_->pid(),
-                       escape_for_terminal(name.substr(0, name.find('\n')), true));
+    return escape_for_terminal(name.substr(0, name.find('\n')), true);
+  }
+  std::string who() const {
+    return fmt::format("{}pid {} ({}){}", ended_at_ ? "what " : "", watchdog_.pid(), name(),
+                       ended_at_ ? " left behind" : "");
   }
 
   /// At once, but not into the picture that the program draws.
@@ -351,27 +421,45 @@ class LockedProgram {
   LockTable& table_;
   Lock& lock_;
   const LockProgram& program_;
+  LockWatchdog& watchdog_;
   std::chrono::milliseconds timeout_;
   LockDeadlines deadlines_;
   ProgramTerminal terminal_;
   std::vector<std::string> unsaid_;
-  std::optional<Process> process_;
-  std::optional<LockWatchdog> watchdog_;  ///< goes before the process, and its number, are given up
   std::optional<SignalRelay::Registration> registration_;
   bool warned_ = false;
+  bool asked_ = false;  ///< to end, whatever becomes of the lock
+  bool had_terminal_ = false;
+  bool terminal_is_back_ = false;
+  std::optional<Clock::time_point> ended_at_{};   ///< the program itself
+  std::optional<Clock::time_point> killed_at_{};  ///< it was to be killed
+  bool told_of_rest_ = false;
+  bool gave_up_ = false;
   // Of passing signals on:
   Guarded<bool> started_;
   Guarded<std::vector<int>> early_;  ///< that came before the program had started
   bool terminated_ = false;          ///< SIGTERM was passed on; under the monitor
-  Guarded<bool> end_passed_on_;
+  Guarded<bool> told_to_end_;
 };
 
 }  // namespace
 
-void check_program(const LockProgram& program) { find_program(words_of(program).front()); }
+std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockProgram& program) {
+  Program launched{.words = words_of(program), .group = Program::Group::Own};
+  find_program(launched.words.front());
+  Fd empty;
+  if (cx.background || cx.input == Input::Pipe) {
+    empty = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    launched.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
+  }
+  if (const int fd = cx.out.descriptor(); fd >= 0)
+    launched.redirections.push_back({.target = STDOUT_FILENO, .source = fd});
+  return std::make_unique<LockWatchdog>(cx.client.monitor(), std::move(launched));
+}
 
-int run_under_lock(Context& cx, LockTable& table, Lock& lock, const LockProgram& program) {
-  return LockedProgram(cx, table, lock, program).run();
+int run_under_lock(Context& cx, LockTable& table, Lock& lock, const LockProgram& program,
+                   LockWatchdog& watchdog) {
+  return LockedProgram(cx, table, lock, program, watchdog).run();
 }
 
 }  // namespace zksh

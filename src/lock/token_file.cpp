@@ -3,10 +3,12 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "lock/lock_text.h"
 
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,6 +16,8 @@
 
 namespace zksh {
 namespace {
+
+using namespace std::chrono_literals;
 
 [[noreturn]] void fail(const std::string& file, int number) {
   throw Error(fmt::format("cannot write the token to {}: {}", file, strerror(number)));
@@ -34,20 +38,42 @@ int write_text(const std::string& name, int flags, const std::string& text) {
   return static_cast<std::size_t>(count) == text.size() ? 0 : ENOSPC;
 }
 
+/// Nobody reads it yet, or its reader is behind.
+bool is_blocked(const std::string& file, int problem) {
+  struct stat info {};
+  if (problem != ENXIO) return problem == EAGAIN;
+  return stat(file.c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
+}
+
 }  // namespace
 
-void write_token_file(const std::string& file, const std::string& token) {
-  const auto text = token + "\n";
+bool is_wanted(const Lock& lock, const Monitor::Held& held) {
+  const auto& status = lock.status(held);
+  const bool is_held = status.stage == LockStage::Held || status.stage == LockStage::Suspended;
+  const bool revoked = status.revoked && lock.plan().on_revoke == OnRevoke::Release;
+  return is_held && !revoked && !status.unwanted;
+}
+
+bool write_token_file(const std::string& file, const Lock& lock, Monitor& monitor,
+                      const std::stop_token& stop) {
+  const auto text = tokens_text(lock.status().holding) + "\n";
   if (is_special(file)) {
-    const int problem = write_text(file, 0, text);
-    if (problem != 0) fail(file, problem);
-    return;
+    // Opened anew each time: what somebody else has open too keeps its flags.
+    for (int problem = 0; (problem = write_text(file, O_NONBLOCK, text)) != 0;) {
+      if (!is_blocked(file, problem)) fail(file, problem);
+      const bool unwanted =
+          monitor.wait_until(stop, Clock::now() + 10ms,
+                             [&](const Monitor::Held& held) { return !is_wanted(lock, held); });
+      if (stop.stop_requested()) throw Cancelled();
+      if (unwanted) return false;
+    }
+    return true;
   }
   // In the same directory: only there can it take the file's place at once.
   const auto fresh = fmt::format("{}.{}.new", file, getpid());
   int problem = write_text(fresh, O_CREAT | O_TRUNC | O_NOFOLLOW, text);
   if (problem == 0 && rename(fresh.c_str(), file.c_str()) != 0) problem = errno;
-  if (problem == 0) return;
+  if (problem == 0) return true;
   unlink(fresh.c_str());
   fail(file, problem);
 }

@@ -1,0 +1,141 @@
+// ProcessTree: the processes that descend from a process, without the heap.
+#include "base/process_tree.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fcntl.h>
+#include <initializer_list>
+#include <string_view>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+constexpr std::size_t most = 65536;
+constexpr std::size_t bytes = most * sizeof(pid_t);
+
+/// The path of a file of a process, or of one of its threads.
+class ProcPath {
+ public:
+  ProcPath(std::initializer_list<std::string_view> parts) {
+    for (const auto part : parts) add(part);
+  }
+  const char* text() const { return text_.data(); }
+  ProcPath& add(std::string_view part) {
+    for (const char c : part)
+      if (size_ + 1 < text_.size()) text_[size_++] = c;
+    return *this;
+  }
+  ProcPath& add(pid_t number) {
+    std::array<char, 12> digits{};
+    std::size_t first = digits.size();
+    for (auto rest = static_cast<unsigned>(number); first == digits.size() || rest > 0; rest /= 10)
+      digits[--first] = static_cast<char>('0' + rest % 10);
+    return add({digits.data() + first, digits.size() - first});
+  }
+
+ private:
+  std::array<char, 96> text_{};
+  std::size_t size_ = 0;
+};
+
+ssize_t read_some(int fd, char* buffer, std::size_t size) {
+  ssize_t count = 0;
+  do {
+    count = read(fd, buffer, size);
+  } while (count < 0 && errno == EINTR);
+  return count;
+}
+
+/// 0: it is none.
+pid_t number_of(const char* text) {
+  pid_t number = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) number = number * 10 + (*text - '0');
+  return *text == '\0' ? number : 0;
+}
+
+}  // namespace
+
+ProcessTree::ProcessTree() {
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+  found_ = static_cast<pid_t*>(memory);
+}
+
+ProcessTree::~ProcessTree() { munmap(found_, bytes); }
+
+std::span<const pid_t> ProcessTree::children(pid_t process) {
+  count_ = 0;
+  add_children(process);
+  return {found_, count_};
+}
+
+std::span<const pid_t> ProcessTree::descendants(pid_t process) {
+  count_ = 0;
+  add_children(process);
+  for (std::size_t i = 0; i < count_; ++i) add_children(found_[i]);
+  return {found_, count_};
+}
+
+void ProcessTree::add_children(pid_t process) {
+  const int threads = open(ProcPath({"/proc/"}).add(process).add("/task").text(),
+                           O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (threads < 0) return;
+  alignas(std::uint64_t) std::array<char, 2048> entries{};
+  // struct linux_dirent64 (getdents(2)): two numbers of 8 bytes, the entry's length, its type, its
+  // name.
+  constexpr std::size_t length_at = 16;
+  constexpr std::size_t name_at = 19;
+  for (;;) {
+    const auto size = syscall(SYS_getdents64, threads, entries.data(), entries.size());
+    if (size <= 0) break;
+    for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
+      std::uint16_t length = 0;
+      std::memcpy(&length, entries.data() + at + length_at, sizeof length);
+      const pid_t thread = number_of(entries.data() + at + name_at);
+      if (thread > 0) add_children(process, thread);
+      at += length;
+    }
+  }
+  close(threads);
+}
+
+void ProcessTree::add_children(pid_t process, pid_t thread) {
+  const int file =
+      open(ProcPath({"/proc/"}).add(process).add("/task/").add(thread).add("/children").text(),
+           O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  std::array<char, 1024> text{};
+  pid_t number = 0;
+  for (ssize_t size = 0; (size = read_some(file, text.data(), text.size())) > 0;) {
+    for (const char c : std::string_view(text.data(), static_cast<std::size_t>(size))) {
+      if (c >= '0' && c <= '9') {
+        number = number * 10 + (c - '0');
+      } else if (number > 0) {
+        if (count_ < most) found_[count_++] = number;
+        number = 0;
+      }
+    }
+  }
+  close(file);
+}
+
+char ProcessTree::state(pid_t process) {
+  const int file =
+      open(ProcPath({"/proc/"}).add(process).add("/stat").text(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  std::array<char, 512> text{};
+  const auto size = read_some(file, text.data(), text.size());
+  close(file);
+  const std::string_view stat(text.data(), static_cast<std::size_t>(size > 0 ? size : 0));
+  const auto name_end = stat.rfind(')');  // the name may hold anything
+  return name_end != std::string_view::npos && name_end + 2 < stat.size() ? stat[name_end + 2] : 0;
+}
+
+}  // namespace zksh

@@ -1,0 +1,21 @@
+// ProgramLaunch: what a program under a lock is started with.
+#pragma once
+
+#include "lock/lock_program.h"
+#include "lock/lock_table.h"
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zksh {
+
+/// For people: its first word, or the first line of its text.
+std::string program_name(const LockProgram& program);
+/// What a program finds in its environment, see run_under_lock; `deadline`: from the last answer of
+/// a server to the program's end.
+std::vector<std::pair<std::string, std::string>> lock_environment(
+    const Lock& lock, std::chrono::milliseconds deadline);
+
+}  // namespace zksh
