@@ -1,22 +1,17 @@
 // LockProgram: starting a program under a lock, watching over both, and the end of both.
 #include "lock/lock_program.h"
 
-#include "base/escape.h"
-#include "base/fd.h"
-#include "base/id_text.h"
-#include "base/process.h"
 #include "base/program_terminal.h"
 #include "base/signal_relay.h"
-#include "client/node_path.h"
 #include "lock/held_lock.h"
 #include "lock/lock_text.h"
+#include "lock/program_launch.h"
 #include "lock/token_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <optional>
 #include <unistd.h>
 #include <utility>
@@ -29,12 +24,6 @@ using Step = LockDeadlines::Step;
 
 /// How long what a program left behind is waited for without a word.
 constexpr auto patience_with_rest = 1s;
-
-std::vector<std::string> words_of(const LockProgram& program) {
-  if (!program.words.empty()) return program.words;
-  const char* const shell = std::getenv("SHELL");
-  return {shell && *shell ? shell : "/bin/sh", "-c", program.shell_text};
-}
 
 /// The same moment on the clock of waits; later by what the machine sleeps meanwhile.
 Clock::time_point wait_until(BootClock::time_point time) {
@@ -59,9 +48,11 @@ class LockedProgram {
 
   int run() {
     HeldLock held(table_, lock_);
-    await_printed();
+    // What zksh has said comes before what the program says. Where nobody reads, others that want
+    // the lock are not made to wait for that.
+    if (!cx_.background) cx_.out.await_printed(Clock::now() + 1s);
     OccupiedLock occupied(lock_);
-    if (!occupied || !has_token() || !start()) {
+    if (!occupied || !start()) {
       occupied.vacate();
       held.give_back();
       return given_back(status::signal_base + SIGTERM);
@@ -82,12 +73,6 @@ class LockedProgram {
   }
 
  private:
-  /// What zksh has said comes before what the program says. Where nobody reads, others that want
-  /// the lock are not made to wait for that.
-  void await_printed() const {
-    if (!cx_.background) cx_.out.await_printed(Clock::now() + 1s);
-  }
-
   /// All that decides what is to be done; a change of it wakes this thread.
   struct View {
     LockWatchdog::View program;
@@ -112,34 +97,15 @@ class LockedProgram {
   View view() const {
     return cx_.client.monitor().look([&](const Monitor::Held& held) { return view(held); });
   }
-
-  std::vector<std::pair<std::string, std::string>> environment() const {
-    const auto holding = lock_.status().holding;
-    const auto& plan = lock_.plan();
-    auto nodes = holding.nodes.front();
-    // One for each path, which may have more (--compat all).
-    for (std::size_t i = 1; i < holding.nodes.size() && plan.paths.size() > 1; ++i)
-      if (parent_path(holding.nodes[i]) != parent_path(holding.nodes[i - 1]))
-        nodes += " " + holding.nodes[i];
-    return {{"ZKSH_LOCK_PATH", lock_.name()},
-            {"ZKSH_LOCK_NODE", nodes},
-            {"ZKSH_LOCK_TOKEN", tokens_text(holding)},
-            {"ZKSH_LOCK_MODE", plan.kind.substr(0, plan.kind.find(' '))},
-            {"ZKSH_LOCK_SESSION", session_text(holding.session)},
-            {"ZKSH_LOCK_DEADLINE_MS", std::to_string((timeout_ - deadlines_.margin()).count())}};
-  }
-
-  bool has_token() const {
-    return program_.token_file.empty() ||
-           write_token_file(program_.token_file, lock_, cx_.client.monitor(), cx_.stop);
-  }
-
   /// False: the lock is lost, or wanted back, and nothing was started.
   bool start() {
+    const auto& file = program_.token_file;
+    if (!file.empty() && !write_token_file(file, lock_, cx_.client.monitor(), cx_.stop))
+      return false;
     if (program_.grace && *program_.grace > deadlines_.grace())
       say(fmt::format("warning: --grace is cut down to {} ms, half of the session timeout",
                       deadlines_.grace().count()));
-    if (!await_safety()) return false;
+    if (!await_safety(cx_, lock_, least_safe_time())) return false;
     const auto safe_until = lock_.status().safe_until;
     wind_up(safe_until);
     // From here on a signal is the program's: one that comes before it can be passed on is kept.
@@ -148,10 +114,10 @@ class LockedProgram {
     });
     const bool lends = terminal_.to_lend() >= 0;
     const bool started =
-        watchdog_.start({.environment = environment(),
+        watchdog_.start({.environment = lock_environment(lock_, timeout_ - deadlines_.margin()),
                          .has_terminal = lends,
                          .grace = deadlines_.grace(),
-                         .until = start_until(safe_until)},
+                         .until = safe_until - least_safe_time()},
                         [this](const Monitor::Held& held) { return !is_wanted(lock_, held); });
     if (!started) return false;
     if (lends) terminal_.was_lent(watchdog_.pid());
@@ -162,23 +128,11 @@ class LockedProgram {
     return true;
   }
 
-  /// A program that would be told to end at once is not started.
-  BootClock::time_point start_until(BootClock::time_point safe_until) const {
-    if (program_.on_lost == OnLost::Warn) return safe_until;
-    return safe_until - deadlines_.margin() - deadlines_.grace();
-  }
-  /// While no server answers: until one does. False: it is lost, or wanted back.
-  bool await_safety() const {
-    auto& monitor = cx_.client.monitor();
-    const auto is_safe = [&](const Monitor::Held& held) {
-      return BootClock::now() < start_until(lock_.status(held).safe_until);
-    };
-    monitor.wait_until(cx_.stop, Clock::time_point::max(), [&](const Monitor::Held& held) {
-      return is_safe(held) || !is_wanted(lock_, held);
-    });
-    if (cx_.stop.stop_requested()) throw Cancelled();
-    return monitor.look(
-        [&](const Monitor::Held& held) { return is_safe(held) && is_wanted(lock_, held); });
+  /// How long before the end of what is safe it is started at the latest: one that would be told to
+  /// end at once is not.
+  BootClock::duration least_safe_time() const {
+    if (program_.on_lost == OnLost::Warn) return BootClock::duration(0);
+    return deadlines_.margin() + deadlines_.grace();
   }
 
   /// Between our own last moment and the end of what is safe.
@@ -230,9 +184,12 @@ class LockedProgram {
         ask(time);
         stop = {};
       }
-      if (now.program.status && may_leave(now)) return ended(now, *now.program.status, time);
+      if (now.program.status && may_leave(now)) return ended(now, time);
       act(deadlines_.step(time, now.safe_until), now);
-      if (killed_at_ && Clock::now() >= *killed_at_ + patience_with_watchdog()) give_up();
+      // One that hangs is killed, and the program dies with it.
+      if (killed_at_ && Clock::now() >= *killed_at_ + patience_with_watchdog() &&
+          !std::exchange(gave_up_, true))
+        watchdog_.give_up();
       if (now.safe_until != std::exchange(wound_up, now.safe_until)) wind_up(now.safe_until);
       // One that was killed is still seen as stopped for a moment.
       const bool stopped = now.program.stop_signal != 0 && !deadlines_.killed();
@@ -255,7 +212,8 @@ class LockedProgram {
     if (now.program.left > 0 && Clock::now() >= *ended_at_ + patience_with_rest &&
         !std::exchange(told_of_rest_, true))
       say(fmt::format("{}: waiting for {} process{} that {} left behind (see --release-early)",
-                      lock_.name(), now.program.left, now.program.left == 1 ? "" : "es", name()));
+                      lock_.name(), now.program.left, now.program.left == 1 ? "" : "es",
+                      program_name(program_)));
     return false;
   }
 
@@ -265,21 +223,21 @@ class LockedProgram {
     if (killed_at_ && !gave_up_) next = std::min(next, *killed_at_ + patience_with_watchdog());
     return next;
   }
-  /// Half of the time between our own last moment and the end of what is safe.
   Clock::duration patience_with_watchdog() const { return deadlines_.margin() / 2; }
-
-  /// The watchdog hangs: the program dies with it.
-  void give_up() {
-    if (!std::exchange(gave_up_, true)) watchdog_.give_up();
-  }
 
   int watchdog_killed() {
     if (!killed_at_)
       say(fmt::format("{}: the watchdog of {} was killed; SIGKILL to all of it", lock_.name(),
                       who()));
     watchdog_.end_orphans();
-    const auto now = view();
-    return ended(now, now.program.status.value_or(status::failure), BootClock::now());
+    return ended(view(), BootClock::now());
+  }
+
+  int ended(const View& now, BootClock::time_point time) {
+    const int result = now.program.status.value_or(status::failure);
+    // The watchdog was there first.
+    if (result == status::signal_base + SIGKILL) deadlines_.step(time, now.safe_until);
+    return result;
   }
 
   void ask(BootClock::time_point time) {
@@ -291,12 +249,6 @@ class LockedProgram {
     deadlines_.lose(time);
     if (program_.on_lost == OnLost::Warn && !std::exchange(warned_, true))
       say(fmt::format("{}: the lock is lost; {} runs on (--on-lost warn)", lock_.name(), who()));
-  }
-
-  int ended(const View& now, int result, BootClock::time_point time) {
-    // The watchdog was there first.
-    if (result == status::signal_base + SIGKILL) deadlines_.step(time, now.safe_until);
-    return result;
   }
 
   void act(Step step, const View& now) {
@@ -400,13 +352,9 @@ class LockedProgram {
     return status::lock_lost;
   }
 
-  std::string name() const {
-    const auto name = program_.words.empty() ? program_.shell_text : program_.words.front();
-    return escape_for_terminal(name.substr(0, name.find('\n')), true);
-  }
   std::string who() const {
-    return fmt::format("{}pid {} ({}){}", ended_at_ ? "what " : "", watchdog_.pid(), name(),
-                       ended_at_ ? " left behind" : "");
+    return fmt::format("{}pid {} ({}){}", ended_at_ ? "what " : "", watchdog_.pid(),
+                       program_name(program_), ended_at_ ? " left behind" : "");
   }
 
   /// At once, but not into the picture that the program draws.
@@ -443,19 +391,6 @@ class LockedProgram {
 };
 
 }  // namespace
-
-std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockProgram& program) {
-  Program launched{.words = words_of(program), .group = Program::Group::Own};
-  find_program(launched.words.front());
-  Fd empty;
-  if (cx.background || cx.input == Input::Pipe) {
-    empty = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    launched.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
-  }
-  if (const int fd = cx.out.descriptor(); fd >= 0)
-    launched.redirections.push_back({.target = STDOUT_FILENO, .source = fd});
-  return std::make_unique<LockWatchdog>(cx.client.monitor(), std::move(launched));
-}
 
 int run_under_lock(Context& cx, LockTable& table, Lock& lock, const LockProgram& program,
                    LockWatchdog& watchdog) {

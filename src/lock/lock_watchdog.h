@@ -19,6 +19,8 @@
 
 namespace zksh {
 
+struct WatchdogMemory;
+
 /// The program is everything that descends from it, in whatever process group or session: what
 /// `timeout`, `setsid`, a shell's job control or a second fork took out of its group, too.
 ///
@@ -113,16 +115,13 @@ class LockWatchdog {
   void dismiss();
 
  private:
-  struct Shared;
-  class Watch;
-
   void listen();
   void wake() const;
   bool is_alive() const;
 
   Monitor& monitor_;
   Program program_words_;
-  std::unique_ptr<Shared, void (*)(Shared*)> shared_;
+  std::unique_ptr<WatchdogMemory, void (*)(WatchdogMemory*)> shared_;
   Fd socket_;
   pid_t pid_ = -1;
   pid_t program_ = -1;

@@ -7,6 +7,7 @@
 #include "base/process.h"
 #include "client/node_path.h"
 #include "lock/lock_text.h"
+#include "lock/token_file.h"
 
 #include <cstdlib>
 #include <fcntl.h>
@@ -42,6 +43,19 @@ std::vector<std::pair<std::string, std::string>> lock_environment(
           {"ZKSH_LOCK_MODE", plan.kind.substr(0, plan.kind.find(' '))},
           {"ZKSH_LOCK_SESSION", session_text(holding.session)},
           {"ZKSH_LOCK_DEADLINE_MS", std::to_string(deadline.count())}};
+}
+
+bool await_safety(Context& cx, const Lock& lock, BootClock::duration least) {
+  auto& monitor = cx.client.monitor();
+  const auto is_safe = [&](const Monitor::Held& held) {
+    return BootClock::now() < lock.status(held).safe_until - least;
+  };
+  monitor.wait_until(cx.stop, Clock::time_point::max(), [&](const Monitor::Held& held) {
+    return is_safe(held) || !is_wanted(lock, held);
+  });
+  if (cx.stop.stop_requested()) throw Cancelled();
+  return monitor.look(
+      [&](const Monitor::Held& held) { return is_safe(held) && is_wanted(lock, held); });
 }
 
 std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockProgram& program) {

@@ -18,4 +18,8 @@ std::string program_name(const LockProgram& program);
 std::vector<std::pair<std::string, std::string>> lock_environment(
     const Lock& lock, std::chrono::milliseconds deadline);
 
+/// Blocks until a lock is safe for more than `least`: while no server answers, until one does.
+/// False: it is lost, or wanted back. Throws Cancelled on a stop.
+bool await_safety(Context& cx, const Lock& lock, BootClock::duration least);
+
 }  // namespace zksh

@@ -24,10 +24,10 @@ class Paused(LossTest):
     def test_paused_together_with_its_watchdog(self):
         # As when the whole machine was suspended, but for the program: nothing can stop that.
         holder, program = self.start_holder()
-        (watchdog,) = children(holder.pid) - {program}
+        (watchdog,) = children(holder.pid)
         contender = self.start_contender()
+        self.stop(holder)  # first: it would go on with a stopped watchdog
         os.kill(watchdog, signal.SIGSTOP)
-        self.stop(holder)
         self.assert_ends(contender, 0)
         before = len(self.stamps("holder"))
         self.wait_until(lambda: len(self.stamps("holder")) > before)

@@ -3,6 +3,7 @@ import contextlib
 import fcntl
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -142,9 +143,45 @@ class Given(LockTest):
             data += more
         return data
 
-    def test_nothing_but_the_streams_is_inherited(self):
+    def test_descriptors_that_zksh_was_started_with_are_inherited(self):
+        """As flock(1) does it. What zksh itself has opened, and what is closed on exec, is not."""
+        ours, theirs = os.pipe()
+        self.addCleanup(os.close, ours)
+        os.set_inheritable(theirs, True)
+        out = self.run_lock("-q", "--", "sh", "-c", f"ls /proc/self/fd; echo hello >&{theirs}",
+                            pass_fds=[theirs])[1]
+        os.close(theirs)
+        self.assertEqual(out.split(), ["0", "1", "2", *sorted(["3", str(theirs)])] if theirs != 3
+                         else ["0", "1", "2", "3", "4"])  # one is ls's own
+        self.assertEqual(os.read(ours, 100), b"hello\n")
+        self.assertEqual(os.read(ours, 100), b"")  # nobody has kept it
         out = self.run_lock("-q", "--", "ls", "/proc/self/fd")[1]
         self.assertEqual(out.split(), ["0", "1", "2", "3"])  # the last one is ls's own
+
+    def test_ignored_end_of_children(self):
+        """Whoever starts zksh ignores SIGCHLD: statuses are told all the same."""
+        process = self.lock("-q", "--", "sh", "-c", "exit 7",
+                            preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assert_ends(process, 7)
+
+    def test_no_process_left(self):
+        """A program that cannot be started ends the lock, and says so."""
+        if os.geteuid() != 0:
+            self.skipTest("root alone is not counted by ulimit -u, and can count somebody else")
+        os.chmod(self.directory, 0o755)
+        zksh = self.lock("--", "true", user=65534, extra_groups=[], group=65534,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)))
+        self.assert_ends(zksh, 1, "the system refused")
+        self.assert_free()
+
+    def test_no_descriptor_left(self):
+        for limit in range(4, 24):
+            zksh = self.lock("-q", "--", "sh", "-c", "exit 7", preexec_fn=lambda most=limit:
+                             resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+            _, err = zksh.communicate(timeout=30)
+            self.assertTrue(zksh.returncode == 7 or err, limit)
+            if self.znodes.exists(self.root + "/l"):
+                self.assert_free()
 
     def test_script_on_standard_input_stays_the_script(self):
         lines = b"lock /l -- cat\nget /a\n"
@@ -188,6 +225,34 @@ class Given(LockTest):
                                             "No such file or directory\n"))
         self.assertFalse(os.path.exists(mark))
         self.assert_free()
+
+    def test_token_file_that_nobody_reads(self):
+        """Nothing is started behind it once the lock is lost, wanted back, or given up."""
+        fifo, mark = self.file("fifo"), self.file("mark")
+        os.mkfifo(fifo)
+        ends = [("delete", 76), ("revoke", 143), ("signal", 143)]
+        for way, status in ends:
+            holder = self.lock("--token-file", fifo, "--", "touch", mark)
+            self.wait_said(holder, "acquired")
+            node = f"{self.root}/l/{self.nodes()[0]}"
+            if way == "delete":
+                self.znodes.delete(node)
+            elif way == "revoke":
+                self.znodes.set(node, b"__REVOKE__")
+            else:
+                holder.send_signal(signal.SIGTERM)
+            self.assert_ends(holder, status)
+            self.assertFalse(os.path.exists(mark), way)
+            self.assert_free()
+
+    def test_token_file_that_is_read_late(self):
+        fifo = self.file("fifo")
+        os.mkfifo(fifo)
+        holder = self.lock("--token-file", fifo, "-c", "echo $ZKSH_LOCK_TOKEN")
+        self.wait_said(holder, "acquired")
+        with open(fifo, encoding="ascii") as file:
+            token = file.read()
+        self.assertEqual(self.assert_ends(holder, 0)[0], token)
 
     def test_token_file_that_is_a_pipe_is_not_replaced(self):
         status, out, _ = self.run_lock("-q", "--token-file", "/dev/stdout", "-c",
@@ -263,11 +328,32 @@ class Signals(LockTest):
         self.assertEqual(self.line(holder), "usr2")
         self.assert_ends(holder, 4)
 
-    def test_what_a_program_leaves_behind_that_ends_by_itself_runs_on(self):
-        holder, _, grandchild = self.start_family("exit 6", "exec sleep 1000 >/dev/null 2>&1")
+    def test_what_a_program_leaves_behind_keeps_the_lock(self):
+        holder, program, grandchild = self.start_family("exit 6", "exec tail -f /dev/null >/dev/null 2>&1")
+        self.wait_ended(program)
+        self.wait_said(holder, "/l: waiting for 1 process that sh left behind (see --release-early)")
+        self.assertTrue(is_running(grandchild))
+        self.assertEqual(len(self.nodes()), 1)
+        os.kill(grandchild, signal.SIGKILL)
+        self.assert_ends(holder, 6, "^released /l ")
+        self.assert_free()
+
+    def test_what_a_program_leaves_behind_ends_when_zksh_is_to_end(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            holder, _, grandchild = self.start_family("exit 6", "exec tail -f /dev/null >/dev/null 2>&1")
+            self.wait_said(holder, "left behind")
+            holder.send_signal(number)
+            self.assert_ends(holder, 6, "SIGTERM to what pid [0-9]+ \\(sh\\) left behind", "released /l")
+            self.assertFalse(is_running(grandchild))
+
+    def test_what_a_program_leaves_behind_runs_on_where_that_is_wanted(self):
+        script = "tail -f /dev/null >/dev/null 2>&1 & echo $!; exit 6"
+        holder = self.lock("--release-early", "--", "sh", "-c", script)
+        grandchild = int(self.line(holder))
         try:
             self.assert_ends(holder, 6)
             self.assertTrue(is_running(grandchild))
+            self.assert_free()
         finally:
             os.kill(grandchild, signal.SIGKILL)
 
@@ -298,8 +384,9 @@ class Signals(LockTest):
     def test_no_watchdog_is_left(self):
         holder = self.lock("--", "sh", "-c", "echo $$; exec cat")
         program = int(self.line(holder))
-        helpers = children(holder.pid) - {program}
+        helpers = children(holder.pid)
         self.assertEqual(len(helpers), 1)
+        self.assertEqual(children(*helpers), {program})
         self.close_input(holder)
         self.assertEqual(holder.wait(20), 0)
         self.assertFalse(is_running(*helpers))

@@ -1,85 +1,224 @@
-// The watchdog of a program under a lock: what it kills, and when.
+// The watchdog of a program under a lock: what it runs, what it ends, and when.
 #include "lock/lock_watchdog.h"
 
-#include "base/process.h"
-#include "base/process_table.h"
+#include "base/process_tree.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <csignal>
+#include <string>
+#include <thread>
 #include <unistd.h>
-#include <vector>
 
 namespace zksh {
 namespace {
 
 using namespace std::chrono_literals;
 
-Program in_own_group(const std::string& script) {
-  return {.words = {"sh", "-c", script}, .group = Program::Group::Own};
+bool nobody(const Monitor::Held&) { return false; }
+
+/// A program in a watchdog's care that writes the process ids of its family, a line for each.
+class Family {
+ public:
+  Family(Monitor& monitor, const std::string& script)
+      : monitor_(monitor),
+        watchdog(monitor, {.words = {"sh", "-c", script},
+                           .redirections = {{STDOUT_FILENO, pipe_.write_end.get()}}}) {
+    pipe_.write_end.close();
+  }
+
+  pid_t line() {
+    std::string text;
+    for (char c = 0; read(pipe_.read_end.get(), &c, 1) == 1 && c != '\n';) text += c;
+    return text.empty() ? 0 : std::stoi(text);
+  }
+  bool comes(auto&& is_true) {
+    return monitor_.wait_until({}, Clock::now() + 10s, [&](const Monitor::Held& held) {
+      return is_true(watchdog.view(held));
+    });
+  }
+  bool gone() {
+    return comes([](const LockWatchdog::View& view) { return view.gone; });
+  }
+  bool killed() {
+    return comes([](const LockWatchdog::View& view) { return view.killed; });
+  }
+  pid_t watchdog_pid() const {
+    ProcessTree tree;
+    for (const pid_t child : tree.children(getpid()))
+      if (tree_has(child, watchdog.pid())) return child;
+    return -1;
+  }
+
+ private:
+  static bool tree_has(pid_t root, pid_t process) {
+    ProcessTree tree;
+    for (const pid_t one : tree.descendants(root))
+      if (one == process) return true;
+    return false;
+  }
+
+  Monitor& monitor_;
+  Pipe pipe_ = make_pipe();
+
+ public:
+  LockWatchdog watchdog;
+};
+
+bool runs(pid_t process) {
+  const char state = ProcessTree::state(process);
+  return state != 0 && state != 'Z' && state != 'X';
 }
 
-TEST(LockWatchdog, kills_the_group_at_the_time_that_was_said_last) {
+/// Out of the program's group, its session, and its ancestors.
+constexpr auto far_away =
+    "setsid sh -c '(trap \"\" TERM; sh -c \"echo \\$\\$; exec tail -f /dev/null\") & exit 0'; ";
+
+TEST(LockWatchdog, tells_the_status_when_nothing_is_left) {
   Monitor monitor;
-  const LockWatchdog watchdog(1s);
+  Family family(monitor, "exit 7");
+  ASSERT_TRUE(family.watchdog.start({}, nobody));
+  EXPECT_TRUE(family.gone());
+  EXPECT_EQ(family.watchdog.view().status, 7);
+}
+
+TEST(LockWatchdog, a_program_that_cannot_be_run) {
+  Monitor monitor;
+  LockWatchdog watchdog(monitor, {.words = {"/etc/passwd"}});
+  EXPECT_THROW(watchdog.start({}, nobody), Error);
+  LockWatchdog large(monitor, {.words = {"true", std::string(std::size_t{9} << 20, 'x')}});
+  EXPECT_THROW(large.start({}, nobody), Error);
+}
+
+TEST(LockWatchdog, waits_for_what_the_program_leaves_behind) {
+  Monitor monitor;
+  Family family(monitor, std::string(far_away) + "exit 3");
+  ASSERT_TRUE(family.watchdog.start({}, nobody));
+  const pid_t left = family.line();
+  EXPECT_TRUE(family.comes([](const auto& view) { return view.status == 3 && view.left == 1; }));
+  EXPECT_FALSE(family.watchdog.view().gone);
+  kill(left, SIGKILL);
+  EXPECT_TRUE(family.gone());
+  EXPECT_EQ(family.watchdog.view().left, 0);
+}
+
+TEST(LockWatchdog, kills_everything_at_the_time_that_was_said_last) {
+  Monitor monitor;
+  Family family(monitor, std::string(far_away) + "trap '' TERM; tail -f /dev/null & wait");
   const auto started = BootClock::now();
-  watchdog.kill_at(started + 10ms);
-  watchdog.kill_at(started + 300ms);
-  const Process program(monitor, in_own_group("trap '' TERM; sleep 1000 & wait"));
-  watchdog.adopt(program.pid());
-  EXPECT_EQ(program.wait(), status::signal_base + SIGKILL);
+  family.watchdog.kill_at(started + 10ms);
+  family.watchdog.kill_at(started + 300ms);
+  ASSERT_TRUE(family.watchdog.start({}, nobody));
+  const pid_t far = family.line();
+  EXPECT_TRUE(family.gone());
   EXPECT_GE(BootClock::now(), started + 300ms);
+  EXPECT_EQ(family.watchdog.view().status, status::signal_base + SIGKILL);
+  EXPECT_FALSE(runs(far));
 }
 
 TEST(LockWatchdog, kills_at_once_when_the_time_is_past) {
   Monitor monitor;
-  const LockWatchdog watchdog(1s);
-  const Process program(monitor, in_own_group("exec sleep 1000"));
-  watchdog.adopt(program.pid());
-  watchdog.kill_at(BootClock::now() - 1s);
-  EXPECT_EQ(program.wait(), status::signal_base + SIGKILL);
+  Family family(monitor, "exec tail -f /dev/null");
+  ASSERT_TRUE(family.watchdog.start({}, nobody));
+  family.watchdog.kill_at(BootClock::now() - 1s);
+  EXPECT_TRUE(family.gone());
 }
 
 TEST(LockWatchdog, a_time_that_was_taken_back_kills_nobody) {
   Monitor monitor;
-  const LockWatchdog watchdog(1s);
-  const Process program(monitor, in_own_group("exec sleep 1000"));
-  watchdog.adopt(program.pid());
-  watchdog.kill_at(BootClock::now() + 100ms);
-  watchdog.kill_at(BootClock::time_point::max());
+  Family family(monitor, "exec tail -f /dev/null");
+  ASSERT_TRUE(family.watchdog.start({}, nobody));
+  family.watchdog.kill_at(BootClock::now() + 100ms);
+  family.watchdog.kill_at(BootClock::time_point::max());
   EXPECT_FALSE(monitor.wait_until({}, Clock::now() + 300ms, [&](const Monitor::Held& held) {
-    return program.status(held).has_value();
+    return family.watchdog.view(held).status.has_value();
   }));
 }
 
-TEST(LockWatchdog, leaves_the_group_alone_when_it_is_sent_away) {
+TEST(LockWatchdog, starts_nothing_when_it_is_too_late) {
   Monitor monitor;
-  const Process program(monitor, in_own_group("exec sleep 1000"));
-  {
-    const LockWatchdog watchdog(1s);
-    watchdog.adopt(program.pid());
-    watchdog.kill_at(BootClock::now() + 1h);
-  }
-  EXPECT_FALSE(program.status());
-  EXPECT_EQ(group_members(program.pid()), std::vector<pid_t>{program.pid()});
+  LockWatchdog late(monitor, {.words = {"true"}});
+  EXPECT_FALSE(late.start({.until = BootClock::now()}, nobody));
+  EXPECT_EQ(late.pid(), 0);
 }
 
-TEST(LockWatchdog, adopts_a_program_before_it_runs) {
+TEST(LockWatchdog, who_is_told_to_end_is_told_once_wherever_it_is) {
   Monitor monitor;
-  const LockWatchdog watchdog(1s);
-  watchdog.kill_at(BootClock::now() - 1s);
-  auto program = in_own_group("exec sleep 1000");
-  program.last_act = [&] { watchdog.adopt(getpid()); };
-  const Process process(monitor, program);
-  // The time came before the group was known: the next order finds it past.
-  watchdog.kill_at(BootClock::now());
-  EXPECT_EQ(process.wait(), status::signal_base + SIGKILL);
+  // Each counts what it is told, and goes on.
+  const std::string counts = "trap 'echo 1' TERM; echo $$; while :; do sleep 0.01; done";
+  Family family(monitor, "exec 2>&-; setsid sh -c \"(" + counts + ") &\"; exec tail -f /dev/null");
+  ASSERT_TRUE(family.watchdog.start({.grace = 100ms}, nobody));
+  const pid_t far = family.line();
+  EXPECT_GT(far, 1);
+  family.watchdog.end(LockWatchdog::Ending::Terminate);
+  EXPECT_EQ(family.line(), 1);
+  EXPECT_TRUE(family.comes([](const auto& view) {
+    return view.status == status::signal_base + SIGTERM && view.left > 0;
+  }));
+  std::this_thread::sleep_for(200ms);  // the second half of the grace goes by
+  family.watchdog.end(LockWatchdog::Ending::Kill);
+  EXPECT_TRUE(family.gone());
+  EXPECT_EQ(family.line(), 0);
+}
+
+TEST(LockWatchdog, its_death_ends_the_program_and_what_descends_from_it) {
+  Monitor monitor;
+  Family family(monitor, std::string(far_away) + "exec tail -f /dev/null");
+  ASSERT_TRUE(family.watchdog.start({}, nobody));
+  const pid_t far = family.line();
+  const Process other(monitor, {.words = {"tail", "-f", "/dev/null"}});
+  kill(family.watchdog_pid(), SIGKILL);
+  ASSERT_TRUE(family.killed());
+  family.watchdog.end_orphans();
+  EXPECT_FALSE(runs(far));
+  EXPECT_FALSE(runs(family.watchdog.pid()));
+  EXPECT_EQ(family.watchdog.view().status, status::signal_base + SIGKILL);
+  EXPECT_TRUE(runs(other.pid()));
+}
+
+TEST(LockWatchdog, a_stopped_one_is_continued) {
+  Monitor monitor;
+  Family family(monitor, "read line; exit 5");
+  ASSERT_TRUE(family.watchdog.start({}, nobody));
+  const pid_t watchdog = family.watchdog_pid();
+  kill(watchdog, SIGSTOP);
+  while (ProcessTree::state(watchdog) != 'T') std::this_thread::yield();
+  family.watchdog.look_after();
+  while (ProcessTree::state(watchdog) == 'T') std::this_thread::yield();
+  family.watchdog.signal(SIGTERM);
+  EXPECT_TRUE(family.gone());
+}
+
+TEST(LockWatchdog, leaves_what_is_left_behind_alone_when_it_is_dismissed) {
+  Monitor monitor;
+  pid_t left = 0;
+  {
+    Family family(monitor, std::string(far_away) + "exit 0");
+    ASSERT_TRUE(family.watchdog.start({}, nobody));
+    left = family.line();
+    EXPECT_TRUE(family.comes([](const auto& view) { return view.status.has_value(); }));
+    family.watchdog.dismiss();
+  }
+  EXPECT_TRUE(runs(left));
+  kill(left, SIGKILL);
+}
+
+TEST(LockWatchdog, kills_everything_when_its_owner_forgets_it) {
+  Monitor monitor;
+  pid_t far = 0;
+  {
+    Family family(monitor, std::string(far_away) + "exec tail -f /dev/null");
+    ASSERT_TRUE(family.watchdog.start({}, nobody));
+    far = family.line();
+  }
+  EXPECT_FALSE(runs(far));
 }
 
 TEST(Process, tells_which_signal_stopped_it) {
   Monitor monitor;
-  const Process process(monitor, in_own_group("exec sleep 1000"));
+  const Process process(monitor,
+                        {.words = {"tail", "-f", "/dev/null"}, .group = Program::Group::Own});
   for (const int signal : {SIGSTOP, SIGTSTP}) {
     process.signal(signal);
     EXPECT_TRUE(monitor.wait_until({}, Clock::now() + 10s, [&](const Monitor::Held& held) {

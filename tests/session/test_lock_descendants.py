@@ -1,0 +1,143 @@
+"""The program under a lock is everything that descends from it: all of it is dead before another holds the lock."""
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lock_case import PYTHON, STAMPS, LossTest  # noqa: E402
+from running_processes import children, is_running  # noqa: E402
+from session_case import ZKSH  # noqa: E402
+
+# How a program takes a job (which ignores TERM) out of its group, its session or its ancestors. JOB writes
+# its process id, and the time each millisecond.
+FAMILIES = {
+    "timeout": "timeout 1000 JOB; true",
+    "setsid": "setsid -w JOB; true",
+    "double fork": "(JOB & exec sleep 0) & exec tail -f /dev/null",
+    "a daemon": "setsid sh -c 'JOB & exit 0' & exec tail -f /dev/null",
+    "left behind": "JOB & exit 0",
+    "left behind in a session": "setsid sh -c 'JOB & exit 0'; exit 0",
+    "job control": "set -m; JOB & wait",
+}
+
+
+class Family(LossTest):
+    def start_family(self, script, *options):
+        """zksh; its watchdog; and the process id of the job."""
+        job = shlex.join([*PYTHON, "-c", STAMPS.replace("'", '"'), self.file("holder")])
+        for name in ("holder", "contender"):
+            if os.path.exists(self.file(name)):
+                os.unlink(self.file(name))
+        with open(self.file("job"), "w", encoding="utf-8") as file:
+            file.write("exec " + job)
+        holder = self.lock("--grace", "200ms", *options, "--", "sh", "-c",
+                           script.replace("JOB", "sh " + self.file("job")), options=["-t", "2000"])
+        pid = int(self.line(holder))
+        self.addCleanup(self.kill, pid)
+        self.wait_stamps("holder")
+        (watchdog,) = children(holder.pid)
+        return holder, watchdog, pid
+
+    @staticmethod
+    def kill(pid):
+        if is_running(pid):
+            os.kill(pid, signal.SIGKILL)
+
+    def each(self, act, names=FAMILIES, status=None):
+        """Whatever is done to zksh and its watchdog, the next holder begins after the job's last stamp."""
+        for name in names:
+            with self.subTest(name):
+                holder, watchdog, job = self.start_family(FAMILIES[name])
+                contender = self.start_contender()
+                act(holder, watchdog)
+                self.assert_ends(contender, 0)
+                self.assertFalse(is_running(job))
+                self.assert_no_overlap()
+                holder.send_signal(signal.SIGCONT)
+                holder.communicate(timeout=30)
+                if status is not None:
+                    self.assertEqual(holder.returncode, status)
+                self.assertFalse(is_running(watchdog))
+                self.wait_contenders(0)
+
+    def test_term(self):
+        self.each(lambda zksh, _: zksh.send_signal(signal.SIGTERM))
+
+    def test_kill_of_zksh(self):
+        self.each(lambda zksh, _: zksh.kill())
+
+    def test_stop_of_zksh(self):
+        self.each(lambda zksh, _: zksh.send_signal(signal.SIGSTOP), status=76)
+
+    def test_kill_of_the_watchdog(self):
+        self.each(lambda _, watchdog: os.kill(watchdog, signal.SIGKILL))
+
+    def test_stop_of_the_watchdog(self):
+        """It is continued; what zksh is told then goes on as ever."""
+        def act(zksh, watchdog):
+            os.kill(watchdog, signal.SIGSTOP)
+            zksh.send_signal(signal.SIGTERM)
+        self.each(act, ("timeout", "a daemon"))
+
+    def test_stop_of_the_watchdog_and_kill_of_zksh(self):
+        def act(zksh, watchdog):
+            os.kill(watchdog, signal.SIGSTOP)
+            zksh.kill()
+        self.each(act, ("timeout", "a daemon"))
+
+    def test_loss(self):
+        def act(_, __):
+            first = min(self.nodes(), key=lambda node: node[-10:])
+            self.znodes.delete(f"{self.root}/l/{first}")
+        # Others hold the lock as soon as the node has gone: what counts is that nothing is left.
+        for name, script in FAMILIES.items():
+            with self.subTest(name):
+                holder, watchdog, job = self.start_family(script)
+                act(holder, watchdog)
+                self.assert_ends(holder, 76)
+                self.assertFalse(is_running(job))
+
+    def test_both_killed(self):
+        """The program itself dies by its death signal; what it has left to others is not covered."""
+        holder, watchdog, job = self.start_family("exec sh " + self.file("job"))
+        contender = self.start_contender()
+        self.stop(holder)
+        os.kill(watchdog, signal.SIGKILL)
+        holder.kill()
+        self.assert_ends(contender, 0)
+        self.assertFalse(is_running(job))
+        self.assert_no_overlap()
+
+    def test_the_last_descendant_gives_the_lock_back(self):
+        holder, _, job = self.start_family(FAMILIES["left behind in a session"])
+        contender = self.start_contender()
+        self.wait_said(holder, "waiting for 1 process that sh left behind")
+        os.kill(job, signal.SIGKILL)
+        self.assert_ends(holder, 0, "(?m)^released /l")
+        self.assert_ends(contender, 0)
+        self.assert_no_overlap()
+
+    def test_children_of_whoever_became_zksh_are_no_descendants(self):
+        """A shell that has started something and then becomes zksh."""
+        wrapper = self.script("sleep 1000 >/dev/null 2>&1 & echo $!", 'exec "$@"', name="wrap")
+        zksh = self.start_wrapped(wrapper, "-c", "echo ready; exec tail -f /dev/null")
+        before = int(self.line(zksh))
+        self.addCleanup(self.kill, before)
+        self.assertEqual(self.line(zksh), "ready")
+        (watchdog,) = children(zksh.pid) - {before}
+        os.kill(watchdog, signal.SIGKILL)
+        self.assert_ends(zksh, 137, "the watchdog of pid")
+        self.assertTrue(is_running(before))
+
+    def start_wrapped(self, wrapper, *arguments):
+        process = subprocess.Popen(["sh", wrapper, ZKSH, "-s", self.connect, "lock", "/m", *arguments],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        self.addCleanup(self.end, process)
+        return process
+
+
+if __name__ == "__main__":
+    unittest.main()
