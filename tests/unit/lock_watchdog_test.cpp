@@ -8,6 +8,9 @@
 #include <chrono>
 #include <csignal>
 #include <string>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -89,6 +92,21 @@ TEST(LockWatchdog, a_program_that_cannot_be_run) {
   EXPECT_THROW(watchdog.start({}, nobody), Error);
   LockWatchdog large(monitor, {.words = {"true", std::string(std::size_t{9} << 20, 'x')}});
   EXPECT_THROW(large.start({}, nobody), Error);
+}
+
+TEST(LockWatchdog, leaves_no_process_when_there_is_no_descriptor_left) {
+  Monitor monitor;
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  for (rlim_t more = 0; more < 2; ++more) {
+    const Fd lowest(dup(STDERR_FILENO));
+    const rlimit none{.rlim_cur = static_cast<rlim_t>(lowest.get()) + more,
+                      .rlim_max = before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    EXPECT_THROW(LockWatchdog(monitor, {.words = {"true"}}), std::system_error);
+    setrlimit(RLIMIT_NOFILE, &before);
+  }
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
 }
 
 TEST(LockWatchdog, waits_for_what_the_program_leaves_behind) {
