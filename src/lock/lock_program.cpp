@@ -172,7 +172,6 @@ class LockedProgram {
     auto stop = cx_.stop;
     auto wound_up = lock_.status().safe_until;
     for (;;) {
-      watchdog_.look_after();
       const auto now = view();
       if (now.program.killed) return watchdog_killed();
       // First of all: after a pause of the whole process it may be too late.
@@ -194,6 +193,7 @@ class LockedProgram {
       // One that was killed is still seen as stopped for a moment.
       const bool stopped = now.program.stop_signal != 0 && !deadlines_.killed();
       if (stopped && mind_stop(now.program.stop_signal)) continue;
+      watchdog_.look_after();
       cx_.client.monitor().wait_until(stop, next_look(now),
                                       [&](const Monitor::Held& held) { return view(held) != now; });
     }
