@@ -15,8 +15,8 @@ from network import Network  # noqa: E402
 from world import ZKSH  # noqa: E402
 
 LONG = 120  # seconds: a program does not end by itself
-PATIENCE = 30
-TO_DIE = 10
+PATIENCE = 60  # seconds, for what comes without fail
+TO_DIE = 10  # seconds, for old programs to be found alive or dead
 
 
 class LockCase(unittest.TestCase):
@@ -51,7 +51,8 @@ class LockCase(unittest.TestCase):
     def eventually(self, state, what, seconds=PATIENCE):
         until = time.monotonic() + seconds
         while not state():
-            self.assertLess(time.monotonic(), until, f"not in time: {what}")
+            if time.monotonic() > until:
+                self.fail(f"not in time: {what}; {self.said(what.partition(' ')[0])}")
             time.sleep(0.01)
 
     def start(self, who, server, session, words, program="stubborn", claims=(), seconds=LONG):
@@ -65,6 +66,9 @@ class LockCase(unittest.TestCase):
         return process
 
     def said(self, who):
+        """On its standard error; nothing of one that was not started."""
+        if not os.path.exists(os.path.join(self.directory, f"{who}.err")):
+            return ""
         with open(os.path.join(self.directory, f"{who}.err"), encoding="utf-8", errors="replace") as file:
             return file.read()
 
@@ -121,6 +125,11 @@ class EnsembleCase(LockCase):
 
     def setUp(self):
         super().setUp()
-        self.eventually(self.cluster.all_serve, "all members serve")
-        self.leader = self.cluster.leader()
-        self.follower, self.other = self.cluster.followers()
+        self.eventually(self.finds_members, "the members' roles")
+
+    def finds_members(self):
+        self.leader, followers = self.cluster.leader(), self.cluster.followers()
+        if not self.leader or len(followers) != 2:
+            return False
+        self.follower, self.other = followers
+        return True

@@ -105,8 +105,8 @@ def stop(world, actors, patience):
             world.violate(f"{actor.name} has not come to an end")
 
 
-def on_ensemble(seed, number, holds, programs, directory, stamper, result, is_last):
-    """Until there were so many holds; adds to the result."""
+def on_ensemble(seed, number, holds, until, programs, directory, stamper, result, is_last):
+    """Until there were so many holds, or a time (monotonic); adds to the result."""
     tick, sync_limit = ENSEMBLES[number]
     with LockLedger(directory, stamper) as ledger, Network() as network, \
             Cluster(network, tick, sync_limit) as cluster:
@@ -118,7 +118,7 @@ def on_ensemble(seed, number, holds, programs, directory, stamper, result, is_la
         for actor in actors:
             actor.start()
         try:
-            while not world.violations and len(ledger.read().holds) < holds:
+            while not world.violations and len(ledger.read().holds) < holds and time.monotonic() < until:
                 faults.strike_next()
             missing = [kind for kind in faults.kinds if not result.faults[kind] + faults.counts[kind]]
             for kind in missing if is_last else ():
@@ -172,8 +172,9 @@ def show_schedule(world, number, ledger, result):
           flush=True)
 
 
-def run_locks(seed, holds, only, programs):
-    """Whether nothing was violated. Ends after the first ensemble on which something was."""
+def run_locks(seed, holds, minutes, only, programs):
+    """Whether nothing was violated. Ends after the first ensemble on which something was. `minutes`: no more
+    faults after them, however many holds there were; 0: no limit."""
     numbers = [only] if only is not None else range(len(ENSEMBLES))
     share = -(-holds // len(ENSEMBLES))
     result, begin = Result(), time.monotonic()
@@ -183,7 +184,9 @@ def run_locks(seed, holds, only, programs):
             directory = os.path.join(top, str(number))
             os.mkdir(directory)
             is_last = only is None and number == len(ENSEMBLES) - 1
-            on_ensemble(seed, number, share, programs, directory, stamper, result, is_last)
+            part = (number + 1) / len(ENSEMBLES) if only is None else 1
+            until = begin + minutes * 60 * part if minutes else float("inf")
+            on_ensemble(seed, number, share, until, programs, directory, stamper, result, is_last)
             tick, limit = ENSEMBLES[number]
             print(f"ensemble {number} (tick {tick} ms, syncLimit {limit}): {result.holds} holds by now, "
                   f"{len(result.overlaps)} overlaps, {time.monotonic() - begin:.0f} s", flush=True)

@@ -2,7 +2,7 @@
 """Real zksh against an ensemble whose members fail: what must never happen, and figures of what did.
 
     tests/faults/run.py [--minutes N | --seconds N] [--seed N]
-    tests/faults/run.py --locks [--holds N] [--seed N] [--only N] [--programs KIND,KIND…]
+    tests/faults/run.py --locks [--holds N] [--minutes N] [--seed N] [--only N] [--programs KIND,KIND…]
 
 The second is about locks alone, on several ensembles, with links between servers that fail: README.md.
 
@@ -191,7 +191,7 @@ def main():
     args = parser.parse_args()
     print(f"seed {args.seed}: {' '.join(sys.argv)} --seed {args.seed} deals the same faults", flush=True)
     if args.locks:
-        good = run_locks(args.seed, args.holds, args.only, args.programs.split(","))
+        good = run_locks(args.seed, args.holds, args.minutes, args.only, args.programs.split(","))
         sys.stdout.flush()
         os._exit(0 if good else 1)
     begin = time.monotonic()
