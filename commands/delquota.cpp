@@ -53,6 +53,8 @@ int run(Context& cx, const Args& a) {
   const auto path = quota_argument(cx, a.path);
   check_path(limits_node(path));
   if (!cx.client.exists(limits_node(path), Watch::none(), cx.stop)) {
+    if (cx.out.json())
+      throw Error(fmt::format("Quota does not exist for {}", path), status::no_node);
     cx.out.line("Quota does not exist for {}", cx.out.shown(path));
     return status::no_node;
   }

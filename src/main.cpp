@@ -1,18 +1,28 @@
 // zksh: process options, and the choice between an interactive shell, a script and one command.
 #include "base/inherited_descriptors.h"
+#include "base/resource_limits.h"
+#include "base/secrets.h"
+#include "base/words.h"
 #include "shell/arguments.h"
 #include "shell/inquiry.h"
 #include "shell/run.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <fcntl.h>
 #include <malloc.h>
+#include <new>
+#include <string>
+#include <string_view>
 #include <sys/prctl.h>
+#include <system_error>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -36,6 +46,35 @@ void want_exit_statuses() { std::signal(SIGCHLD, SIG_DFL); }
 /// millisecond and more) than threads that wait for one another ever cost long ones.
 void use_one_heap() { mallopt(M_ARENA_MAX, 1); }
 
+/// Whether a command gives a password in its words, and not the name of a file that holds it.
+bool names_password(const std::string& command) {
+  if (!zksh::mask_secrets(command)) return false;
+  const auto places = zksh::word_places(command);
+  if (places.size() < 3 || command.substr(places[0].begin, 7) != "addauth") return false;
+  const auto credential = std::string_view(command).substr(places[2].begin);
+  return !credential.starts_with('@') && credential.find(':') != std::string_view::npos;
+}
+
+/// Overwrites the words of the command line that hold secrets, which everybody can read there (ps).
+/// Returns whether there was a password among them.
+bool hide_secrets(const std::vector<char*>& words, const std::vector<std::string>& command) {
+  bool found = names_password(fmt::format("{}", fmt::join(command, " ")));
+  std::string line;
+  for (char* const word : words) {
+    line += line.empty() ? "" : " ";
+    line += word;
+    // A script's text by itself, or a command's words behind its name.
+    auto commands = zksh::split_commands(word);
+    commands.push_back(line);
+    if (std::ranges::none_of(
+            commands, [](const std::string& one) { return zksh::mask_secrets(one).has_value(); }))
+      continue;
+    found = found || std::ranges::any_of(commands, names_password);
+    std::fill_n(word, std::strlen(word), '*');
+  }
+  return found;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -45,10 +84,24 @@ int main(int argc, char** argv) {
   open_standard_streams();
   zksh::inherited_descriptors();
   try {
-    const auto arguments = zksh::parse_arguments({argv + std::min(argc, 1), argv + argc});
+    auto arguments = zksh::parse_arguments({argv + std::min(argc, 1), argv + argc});
+    if (!arguments.inquiry) {
+      zksh::require_resources();
+      if (hide_secrets({argv + std::min(argc, 1), argv + argc}, arguments.command))
+        arguments.warning =
+            "a password among the words of a command line can be read by others (ps): `addauth "
+            "digest USER` asks for it, and --auth-file reads it";
+    }
     return arguments.inquiry ? zksh::answer(*arguments.inquiry) : zksh::run(arguments);
   } catch (const zksh::Error& error) {
     fmt::print(stderr, "zksh: {}\n", error.what());
     return error.exit_status();
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "zksh: there is not enough memory\n");
+    return zksh::status::failure;
+  } catch (const std::system_error& error) {
+    // No thread, no descriptor.
+    fmt::print(stderr, "zksh: this machine refuses what zksh needs: {}\n", error.what());
+    return zksh::status::failure;
   }
 }

@@ -27,10 +27,14 @@ std::string environment(const char* name) {
   names.reserve(known.size());
   for (const auto& [name, value] : known) names.push_back(name);
   const auto similar = nearest(key, names);
-  throw UsageError(fmt::format("{}: there is no key \"{}\"{}", origin, key,
-                               similar.empty()
-                                   ? "; zksh --show-config lists them"
-                                   : fmt::format("; did you mean {}?", similar.front())));
+  // Whatever is near no key may be anything: also a credential that belongs into another file.
+  if (similar.empty())
+    throw UsageError(fmt::format(
+        "{}: a line begins with no key (it is not shown, for it may hold a secret); zksh "
+        "--show-config lists them",
+        origin));
+  throw UsageError(
+      fmt::format("{}: there is no key \"{}\"; did you mean {}?", origin, key, similar.front()));
 }
 
 }  // namespace

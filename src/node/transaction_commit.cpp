@@ -139,9 +139,26 @@ void list_failure(Context& cx, const std::vector<PlannedOp>& plan, std::size_t f
   }
 }
 
+void list_unknown(Context& cx, const std::vector<PlannedOp>& plan) {
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const auto& planned = plan[i];
+    if (cx.out.json()) {
+      auto json = Json::object();
+      json.set("op", verb_of(planned.op)).set("applied", Json()).set("path", path_of(planned.op));
+      print_json(cx, json.set("error", Json()));
+    } else if (i < most_listed) {
+      cx.out.err_line("  {}. {}{}: unknown", i + 1,
+                      planned.place.empty() ? "" : planned.place + ": ",
+                      cx.out.shown_in_error(planned.line));
+    }
+  }
+  if (!cx.out.json() && plan.size() > most_listed)
+    cx.out.err_line("  and {} more", plan.size() - most_listed);
+}
+
 /// Why the whole request failed, where that is not the matter of one operation.
-[[noreturn]] void refuse(const Outcome<std::vector<OpResult>>& outcome,
-                         const std::vector<Op>& ops) {
+[[noreturn]] void refuse(Context& cx, const Outcome<std::vector<OpResult>>& outcome,
+                         const std::vector<PlannedOp>& plan, const std::vector<Op>& ops) {
   if (!outcome.culprit.empty()) throw ZkError(outcome.code, outcome.culprit, true);
   const ZkError error(outcome.code, path_of(ops.front()), true);
   if (!error.outcome_unknown()) throw ZkError(error);
@@ -153,9 +170,10 @@ void list_failure(Context& cx, const std::vector<PlannedOp>& plan, std::size_t f
                     too_large_text(fmt::format("a transaction of {} bytes was sent", bytes)),
                     path_of(ops.front())),
         status::server_refused);
+  list_unknown(cx, plan);
   throw Error(fmt::format("the connection was lost before the answer came: either all {} "
-                          "operations were applied, or none",
-                          ops.size()),
+                          "operations were applied, or none; look at {}",
+                          ops.size(), path_of(ops.front())),
               status::outcome_unknown);
 }
 
@@ -173,7 +191,7 @@ int commit(Context& cx, const std::vector<PlannedOp>& plan) {
     return status::ok;
   }
   const auto failed = first_failure(outcome);
-  if (!failed) refuse(outcome, ops);
+  if (!failed) refuse(cx, outcome, plan, ops);
   const ZkError failure(outcome.value[*failed].code, path_of(ops[*failed]), true);
   list_failure(cx, plan, *failed, failure.code());
   if (cx.out.json()) throw ZkError(failure);

@@ -1,10 +1,11 @@
 """Scripts: where they stop and what they say, odd input, many at once, read-only servers."""
 import os
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from session_case import SessionTest  # noqa: E402
+from session_case import SessionTest, ZKSH  # noqa: E402
 from ensemble import Ensemble  # noqa: E402
 
 
@@ -64,6 +65,27 @@ class Scripts(SessionTest):
         self.assertTrue(err.startswith("Created /a\n"))
         self.assertLess(len(err), 10_000)
         self.assertEqual(self.znodes.get(self.root + "/a"), b"b\0c")
+
+    def test_a_password_does_not_stay_in_ps(self):
+        process = self.start("-c", "create /ready; addauth digest ann:secret; create /value -",
+                             stdin=subprocess.PIPE)
+        self.wait_node("/ready")
+        with open(f"/proc/{process.pid}/cmdline", "rb") as words:
+            self.assertNotIn(b"secret", words.read())
+        self.assertEqual(process.communicate(b"x", timeout=60)[1].count(b"can be read by others"), 1)
+        self.assertEqual(process.returncode, 0)
+
+    def test_what_the_machine_lacks_is_named(self):
+        cases = [("-n 5", b"too few files"), ("-n 12", b"too few files"), ("-v 20000", b"too little memory")]
+        if os.geteuid() != 0:  # root may start as many as there is room for
+            cases.append(("-u 1", b"too few threads"))
+        for limit, words in cases:
+            with self.subTest(limit):
+                done = subprocess.run(
+                    ["bash", "-c", f'ulimit {limit}; exec "$@"', "bash", ZKSH, "-s", self.connect, "ls", "/"],
+                    capture_output=True, check=False)
+                self.assertEqual(done.returncode, 1, done)
+                self.assertIn(words, done.stderr)
 
     def test_thousands_of_commands_in_one_session(self):
         self.assertEqual(self.run_zksh(text=b"create /a hello\n" + b"get /a\n" * 5000),

@@ -149,6 +149,17 @@ class Lost(SessionTest):
             self.assertIn(b"KeeperErrorCode = ConnectionLoss for /a", err)
             self.assertNotIn(b"unknown", err)
 
+    def test_transaction_whose_answer_is_lost(self):
+        steps = self.lose_answer(b"multi 'create /a new' 'create /b new'")
+        proxy = next(steps)
+        self.wait_node("/b")
+        proxy.cut()
+        status, out, err = next(steps)
+        self.assertEqual((status, out), (10, ""))
+        self.assertIn("  1. create /a new: unknown\n  2. create /b new: unknown\n"
+                      "the connection was lost before the answer came: either all 2 operations were "
+                      "applied, or none; look at /a\n", err)
+
     def test_session_expires_in_a_script(self):
         process = self.start_with("create -e /mine x", "-t", "1000")
         process.send_signal(signal.SIGSTOP)
