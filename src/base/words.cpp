@@ -216,10 +216,20 @@ Word quoted_word(std::string_view line, std::size_t begin, std::size_t opening) 
 
 // --- splitting -c
 
+/// Whether the `;` at `at` is of a member of the ensemble (server.4=host:2888:3888;2181), as
+/// `reconfig` and the servers' configuration write them: no command begins with such a number.
+bool is_before_port(std::string_view text, std::size_t at) {
+  if (at == 0 || is_blank(text[at - 1])) return false;
+  const auto end = text.find_first_not_of("0123456789", at + 1);
+  if (end == at + 1 || at + 1 == text.size()) return false;
+  return end == npos || is_blank(text[end]) || text[end] == ',' || text[end] == '.' ||
+         text[end] == ':' || text[end] == ';';
+}
+
 /// Where the command that begins at `at` ends: at a `;`, a newline or the end of the text.
 std::size_t end_of_command(std::string_view text, std::size_t at) {
   bool word_may_begin = true;
-  while (at < text.size() && text[at] != ';' && text[at] != '\n') {
+  while (at < text.size() && text[at] != '\n' && (text[at] != ';' || is_before_port(text, at))) {
     if (word_may_begin && opening_at(text, at) > 0) {
       const auto closing = closing_of(text, at);
       if (closing == npos) return text.size();

@@ -50,7 +50,8 @@ struct WordPlace {
 /// its end. None in a comment.
 std::vector<WordPlace> word_places(std::string_view line);
 
-/// Splits the text of `-c` into commands at unquoted `;` and newlines. Blank ones are left out.
+/// Splits the text of `-c`, or a typed line, into commands at unquoted `;` and newlines, but not at
+/// the `;` before a member's port (server.4=host:2888:3888;2181). Blank ones are left out.
 /// An unclosed quote runs to the end of the text; split_words will point at it.
 std::vector<std::string> split_commands(std::string_view text);
 

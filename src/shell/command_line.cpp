@@ -12,48 +12,97 @@ namespace zksh {
 namespace {
 
 using Kind = RedirectTo::Kind;
+constexpr auto npos = std::string_view::npos;
 
-Kind kind_of(const Word& word) {
-  if (word.quoted) return Kind::Nowhere;
-  if (word.text == "|") return Kind::Program;
-  if (word.text == ">") return Kind::File;
-  return word.text == ">>" ? Kind::Append : Kind::Nowhere;
+/// A sign outside quotes: byte offsets into the line.
+struct Sign {
+  std::size_t begin = npos;
+  std::size_t end = npos;
+};
+
+/// Where the quote that opens inside a bare word closes, so that `{"a":">"}` is one value; npos
+/// when it does not: an apostrophe.
+std::size_t closing_inside(std::string_view word, std::size_t at) {
+  return word[at] == '"' || word[at] == '\'' ? word.find(word[at], at + 1) : npos;
+}
+
+Sign sign_in(std::string_view line, const WordPlace& place) {
+  const auto word = line.substr(0, place.end);
+  for (auto at = place.begin; at < word.size(); ++at) {
+    if (const auto closing = closing_inside(word, at); closing != npos) {
+      at = closing;
+    } else if (word[at] == '|' || word[at] == '>') {
+      const bool twice = at + 1 < word.size() && word[at + 1] == word[at];
+      return {.begin = at, .end = at + (twice ? 2 : 1)};
+    }
+  }
+  return {};
+}
+
+/// What other shells have, and what is to be written in its place.
+void refuse_foreign(std::string_view word) {
+  if (word.find("&&") != npos)
+    throw ValueError(
+        "&& is not known here: behind ; nothing runs after a failure (as a value, && wants "
+        "quotes)");
+  if (word.starts_with('<'))
+    throw ValueError(
+        "< is not known here: @FILE stands for a file's bytes where a value is wanted (as a value, "
+        "< wants quotes)");
+}
+
+/// The first sign outside quotes; what stands before it is looked at for signs of other shells.
+Sign first_sign(std::string_view line) {
+  for (const auto& place : word_places(line)) {
+    if (place.quoted) continue;
+    const auto sign = sign_in(line, place);
+    refuse_foreign(line.substr(place.begin, std::min(sign.begin, place.end) - place.begin));
+    if (sign.begin == npos) continue;
+    if (line.substr(sign.begin, sign.end - sign.begin) == "||")
+      throw ValueError(
+          "|| is not known here: a shell has it (zksh … || zksh …; as a value, || wants quotes)");
+    return sign;
+  }
+  return {};
+}
+
+Kind kind_of(std::string_view sign) {
+  if (sign == "|") return Kind::Program;
+  return sign == ">" ? Kind::File : Kind::Append;
 }
 
 std::string file_name(const Word& word) { return word.quoted ? word.text : with_home(word.text); }
 
-std::string file_behind(const std::vector<Word>& words, std::size_t sign) {
-  const auto& text = words[sign].text;
-  if (sign + 1 == words.size())
+std::string file_behind(std::string_view sign, std::string_view rest) {
+  const auto words = split_words(rest);
+  if (words.empty())
     throw ValueError(
-        fmt::format("a file's name is missing behind {} (as a value it wants quotes)", text));
-  if (sign + 2 < words.size())
+        fmt::format("a file's name is missing behind {} (as a value it wants quotes)", sign));
+  if (words.size() > 1)
     throw ValueError(
-        fmt::format("\"{}\" is left over behind the file of {} (as a value, {} wants "
-                    "quotes)",
-                    words[sign + 2].text, text, text));
-  return file_name(words[sign + 1]);
+        fmt::format("\"{}\" is left over behind the file of {} (as a value, {} wants quotes)",
+                    words[1].text, sign, sign));
+  return file_name(words.front());
 }
 
 }  // namespace
 
 CommandLine parse_command_line(std::string_view line, bool redirects) {
-  CommandLine parsed{.words = split_words(line)};
-  auto& words = parsed.words;
-  const auto found =
-      std::ranges::find_if(words, [](const Word& word) { return kind_of(word) != Kind::Nowhere; });
-  if (!redirects || found == words.end()) return parsed;
-  const auto sign = static_cast<std::size_t>(found - words.begin());
-  parsed.to.kind = kind_of(*found);
-  if (sign == 0) throw ValueError(fmt::format("a command is missing before {}", found->text));
+  const auto found = redirects ? first_sign(line) : Sign();
+  CommandLine parsed{.words = split_words(line.substr(0, found.begin))};
+  if (found.begin == npos) return parsed;
+  const auto sign = line.substr(found.begin, found.end - found.begin);
+  auto rest = line.substr(found.end);
+  parsed.to.kind = kind_of(sign);
+  if (parsed.words.empty()) throw ValueError(fmt::format("a command is missing before {}", sign));
   if (parsed.to.kind == Kind::Program) {
-    if (sign + 1 == words.size())
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t\n\v\f\r"), rest.size()));
+    if (rest.empty())
       throw ValueError("a program is missing behind | (as a value it wants quotes)");
-    parsed.to.target = line.substr(words[sign + 1].begin);
+    parsed.to.target = rest;
   } else {
-    parsed.to.target = file_behind(words, sign);
+    parsed.to.target = file_behind(sign, rest);
   }
-  words.resize(sign);
   return parsed;
 }
 

@@ -24,11 +24,12 @@ struct CommandLine {
   RedirectTo to{};
 };
 
-/// Splits a line (split_words). With `redirects`, the first `|`, `>` or `>>` that is an unquoted
-/// word of its own ends the command. Behind `|` all the rest belongs to the program; behind `>` and
+/// Splits a line (split_words). With `redirects`, the first `|`, `>` or `>>` outside quotes ends
+/// the command, with blanks around it or not. Behind `|` all the rest belongs to the program;
+/// behind `>` and
 /// `>>` stands one word, in which an unquoted `~/` at the begin is the home directory.
 /// Throws UsageError as split_words, and when no command stands before the sign, or behind it
-/// nothing, or more than one file.
+/// nothing, or more than one file; with `redirects` also for `&&`, `||` and `<`, with the remedy.
 CommandLine parse_command_line(std::string_view line, bool redirects);
 
 }  // namespace zksh

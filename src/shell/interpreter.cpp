@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <utility>
@@ -55,7 +56,7 @@ int Interpreter::run_line(const std::string& line) {
     const auto start = line.find_first_not_of(blanks);
     if (start == std::string::npos || line[start] == '#') return status::ok;
     remember(line);
-    return timed([&] { return execute_line(line); });
+    return timed([&] { return execute_all(line); });
   });
   return finish(result);
 }
@@ -105,10 +106,36 @@ void Interpreter::settle_watches() {
   around_.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
 }
 
+/// The commands of a typed line, up to the first that fails; elsewhere the line is one.
+int Interpreter::execute_all(const std::string& line) {
+  if (input_ != Input::Terminal) return execute_line(line);
+  int result = status::ok;
+  for (const auto& command : split_commands(line)) {
+    result = reporting(out_, [&] { return execute_line(command); });
+    if (result != status::ok || quit_ || stop_.stop_requested()) break;
+  }
+  return result;
+}
+
+/// zkCli takes as plain words what zksh's own grammar knows: who meant that is told, once.
+void Interpreter::tell_literal(const std::vector<Word>& words) {
+  constexpr std::array<std::string_view, 5> signs{"|", ">", ">>", "&&", "||"};
+  const auto is_sign = [&](const Word& word) {
+    return !word.quoted && (std::ranges::find(signs, word.text) != signs.end() ||
+                            (word.text.size() > 1 && word.text.front() == '@'));
+  };
+  const auto found = std::ranges::find_if(words, is_sign);
+  if (found == words.end() || std::exchange(literal_told_, true)) return;
+  out_.err_line(
+      "{} is taken as a plain word, as zkCli takes it; `zksh -f -` reads zksh's own grammar",
+      out_.shown_in_error(found->text));
+}
+
 int Interpreter::execute_line(const std::string& line) {
   // zkCli.sh knows no redirection, and zksh's own arguments have been through a shell.
   const bool redirects = input_ == Input::Terminal || input_ == Input::Text;
   auto parsed = parse_command_line(line, redirects);
+  if (input_ == Input::Pipe) tell_literal(parsed.words);
   const auto words = words_of(std::move(parsed.words));
   return parsed.to ? execute_into(parsed.to, words) : execute(words);
 }
@@ -215,7 +242,7 @@ Context Interpreter::context_for(const Words& given, Client& client, Output& out
           },
       .run_line =
           [this](const std::string& line) {
-            return reporting(out_, [&] { return execute_line(line); });
+            return reporting(out_, [&] { return execute_all(line); });
           },
       .words = given.texts,
       .quoted = given.quoted};

@@ -78,6 +78,8 @@ class Interpreter {
   static Words words_of(std::vector<Word> split);
 
   int execute_line(const std::string& line);
+  int execute_all(const std::string& line);
+  void tell_literal(const std::vector<Word>& words);
   int explaining(const Command& command, const std::string& name, const std::function<int()>& body);
   Context context_for(const Words& given, Client& client, Output& out, Rehearsal* rehearsal);
   bool has_halves(const Command& command, const std::vector<std::string>& words) const;
@@ -107,6 +109,7 @@ class Interpreter {
   MissingChroot missing_chroot_;
   std::optional<Context> halved_;  ///< of all lines that are run in halves
   bool quit_ = false;
+  bool literal_told_ = false;
   std::optional<int> ended_by_;
 };
 

@@ -20,6 +20,14 @@ class Commands(ShellTest):
         self.assertEqual(self.run_line(screen, "create /b 'x y", 5), [
             "unclosed quote", "  create /b 'x y", "            ^"])
 
+    def test_commands_on_one_line_stop_at_the_first_that_fails(self):
+        screen = self.start()
+        self.assertEqual(self.run_line(screen, "create /a x;get /a; ls /", 0), ["Created /a", "x", "[a]"])
+        self.assertEqual(self.run_line(screen, "get /none; delete /a", 1), ["Node does not exist: /none"])
+        self.assertEqual(self.run_line(screen, "ls /|wc -l", 2), ["1"])
+        self.assertEqual(self.run_line(screen, "redo 0", 3),
+                         ["Node already exists: /a"])
+
     def test_unknown_command_names_the_nearest(self):
         screen = self.start()
         self.assertEqual(self.run_line(screen, "crate /a", 0),

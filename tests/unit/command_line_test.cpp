@@ -38,13 +38,31 @@ TEST(CommandLine, AFileIsOneWord) {
   EXPECT_NE(refusal("ls / > f g").find("\"g\" is left over"), std::string::npos);
 }
 
-TEST(CommandLine, OnlyUnquotedWordsOfTheirOwnAreSigns) {
-  for (const auto* line :
-       {"set /a '>'", "set /a \"|\" x", "set /a a|b", "set /a >f", "set /a $'>>'"})
+TEST(CommandLine, SignsNeedNoBlanks) {
+  EXPECT_EQ(target_of("ls /big|wc -l"), (RedirectTo{Kind::Program, "wc -l"}));
+  EXPECT_EQ(target_of("ls /app >out.txt"), (RedirectTo{Kind::File, "out.txt"}));
+  EXPECT_EQ(target_of("ls /app>>'my out'"), (RedirectTo{Kind::Append, "my out"}));
+  EXPECT_EQ(parse_command_line("ls /app>f", true).words.back().text, "/app");
+}
+
+TEST(CommandLine, SignsInQuotesAreNone) {
+  for (const auto* line : {"set /a '>'", "set /a \"|\" x", "set /a $'>>'", "set /a {\"a\":\">|\"}",
+                           "set /a '&&' '||' '<'"})
     EXPECT_FALSE(target_of(line)) << line;
+  EXPECT_EQ(target_of("set /a it's>f"), (RedirectTo{Kind::File, "f"}));
   EXPECT_FALSE(parse_command_line("ls / | cat", false).to);
   EXPECT_EQ(parse_command_line("ls / > f", false).words.size(), 4U);
   EXPECT_FALSE(target_of("# ls / > f"));
+}
+
+TEST(CommandLine, SignsOfOtherShellsAreRefusedWithTheRemedy) {
+  for (const auto* line : {"ls / && ls /a", "ls /&&ls /a"})
+    EXPECT_NE(refusal(line).find("behind ; nothing runs after a failure"), std::string::npos);
+  for (const auto* line : {"ls / || ls /a", "ls /||ls /a"})
+    EXPECT_NE(refusal(line).find("|| is not known here"), std::string::npos);
+  for (const auto* line : {"set /a < f", "set /a <f"})
+    EXPECT_NE(refusal(line).find("@FILE stands for a file's bytes"), std::string::npos);
+  EXPECT_EQ(refusal("ls / | grep a && echo b"), "");  // the program's shell knows it
 }
 
 TEST(CommandLine, SaysWhatIsMissing) {

@@ -158,6 +158,9 @@ TEST(SplitWords, TakesLinearTime) {
 TEST(SplitCommands, SplitsAtSemicolonsAndNewlines) {
   EXPECT_EQ(split_commands("ls /; get /a\nset /a x;"), (Texts{"ls /", "get /a", "set /a x"}));
   EXPECT_EQ(split_commands("get /a;ls /"), (Texts{"get /a", "ls /"}));
+  EXPECT_EQ(split_commands("reconfig -add server.4=a:1:2;2181,server.5=b:1:2;2181;ls /"),
+            (Texts{"reconfig -add server.4=a:1:2;2181,server.5=b:1:2;2181", "ls /"}));
+  EXPECT_EQ(split_commands("ls;4lw ruok"), (Texts{"ls", "4lw ruok"}));
   EXPECT_EQ(split_commands(" ;; \n\t\n"), Texts{});
   EXPECT_EQ(split_commands(""), Texts{});
 }
