@@ -96,7 +96,7 @@ void reset_signals() {
     if (sigaction(number, nullptr, &action) != 0) continue;
     const bool ours = number == SIGPIPE || number == SIGTTOU || number == SIGTTIN ||
                       number == SIGTSTP || number == SIGCHLD;
-    if (action.sa_handler == SIG_IGN && !ours) continue;
+    if (action.sa_handler == SIG_DFL || (action.sa_handler == SIG_IGN && !ours)) continue;
     action = {};
     action.sa_handler = SIG_DFL;
     sigaction(number, &action, nullptr);

@@ -58,9 +58,11 @@ LockWatchdog::LockWatchdog(Monitor& monitor, Program program)
     pid_ = fork_watchdog(*shared_, program_words_, theirs.get());
     theirs.close();
     watcher_ = std::thread([this] { listen(); });
+    look_after();
   } catch (...) {
-    if (pid_ > 0) {  // no thread: there must be no process either
+    if (pid_ > 0) {  // nobody is left to tell it anything
       give_up();
+      if (watcher_.joinable()) watcher_.join();
       reap_child(pid_);
     }
     Subreaper::need(-1);
@@ -92,7 +94,7 @@ LockWatchdog::~LockWatchdog() {
 bool LockWatchdog::start(const Start& start,
                          const std::function<bool(const Monitor::Held&)>& unwanted) {
   program_words_.environment = start.environment;
-  look_after();
+  kill(pid_, SIGCONT);  // who knows how long it has waited
   shared_->grace = std::chrono::nanoseconds(start.grace).count();
   shared_->has_terminal = start.has_terminal;
   shared_->start_until = count_of(start.until);

@@ -206,7 +206,9 @@ class Watch {
     const bool changed = observe_program();
     const int left_before = shared_.left;
     bool others = false;
-    for (const pid_t child : tree_.children(self_))
+    const auto children = tree_.children(self_);
+    const bool alone = children.size() == 1;
+    for (const pid_t child : children)
       if (child != program_ && waitpid(child, nullptr, WNOHANG) != child) others = true;
     if (shared_.status < 0) {
       if (changed) tell();
@@ -214,7 +216,7 @@ class Watch {
     }
     // The program itself stays a zombie: nobody else can have its number, or its group's.
     shared_.left = others ? count_living() : 0;
-    shared_.gone = !others && only_program_left();
+    shared_.gone = alone || (!others && only_program_left());
     if (changed || shared_.gone || shared_.left != left_before) tell();
   }
 
