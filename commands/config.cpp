@@ -1,5 +1,6 @@
 // config: show the members of the ensemble.
 #include "client/ensemble.h"
+#include "client/server_version.h"
 #include "command/command.h"
 #include "node/listing.h"
 #include "node/node_json.h"
@@ -19,8 +20,18 @@ void declare(Options& o, Args& a) {
   o.flag("-s", a.stat, "Print the Stat of /zookeeper/config below.");
 }
 
+Node configuration(Context& cx, bool watch) {
+  try {
+    return cx.client.get_config(cx.printed_watch(watch), cx.stop);
+  } catch (const ZkError& error) {
+    if (error.code() == code::no_node)
+      require_newer(cx.client, error.path(), "the ensemble's configuration", cx.stop);
+    throw;
+  }
+}
+
 int run(Context& cx, const Args& a) {
-  const auto config = cx.client.get_config(cx.printed_watch(a.watch), cx.stop);
+  const auto config = configuration(cx, a.watch);
   const auto text = config.data.value_or("null");
   if (cx.out.json()) {
     auto json = Json::object();

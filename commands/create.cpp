@@ -1,4 +1,5 @@
 // create: create a node.
+#include "client/server_version.h"
 #include "command/command.h"
 #include "node/acl_argument.h"
 #include "node/node_json.h"
@@ -129,6 +130,8 @@ int finish(Context& cx, const Pending<Created>& pending, const std::string& path
 Sent run(Context& cx, const Args& a) {
   return explaining(cx, [&] {
     const auto op = checked(cx, a);
+    if (!fits_multi(op))
+      require_newer(cx.client, op.path, a.container ? "containers" : "nodes with a TTL", cx.stop);
     if (a.parents) create_parents(cx, op.path);
     cx.client.await_connection(op.path, cx.stop);
     const auto pending = cx.client.start_create(op);

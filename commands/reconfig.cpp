@@ -1,6 +1,7 @@
 // reconfig: change the members of the ensemble.
 #include "client/ensemble.h"
 #include "client/rehearsal.h"
+#include "client/server_version.h"
 #include "command/command.h"
 #include "ensemble/membership.h"
 #include "node/listing.h"
@@ -113,8 +114,10 @@ int rehearse(Context& cx, const Reconfiguration& change) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (cx.rehearsal) return rehearse(cx, requested(a));
-  const auto config = cx.client.reconfigure(requested(a), cx.stop);
+  const auto change = requested(a);
+  require_newer(cx.client, "/zookeeper/config", "reconfig", cx.stop);
+  if (cx.rehearsal) return rehearse(cx, change);
+  const auto config = cx.client.reconfigure(change, cx.stop);
   if (cx.out.json()) {
     auto json = Json::object();
     json.set("config", config.data.value_or(""));

@@ -136,6 +136,9 @@ class Client {
   /// no server is asked.
   virtual Pending<Nothing> start_remove_watches(const std::string& path, WatchKind kind,
                                                 bool local) = 0;
+  /// Whether the server of this connection knows the operations that came with ZooKeeper 3.5; code
+  /// unimplemented when it does not. Requests that need them are answered so, without being sent.
+  virtual Pending<Nothing> start_probe_newer() = 0;
   /// Takes away the watches of a node that report to the mailbox. No server is asked: what it still
   /// reports is dropped. Returns at once.
   virtual void forget_watches(const std::string& path, const Mailbox& mailbox) = 0;

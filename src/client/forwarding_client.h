@@ -70,6 +70,7 @@ class ForwardingClient : public Client {
                                         bool local) override {
     return inner_.start_remove_watches(path, kind, local);
   }
+  Pending<Nothing> start_probe_newer() override { return inner_.start_probe_newer(); }
   void forget_watches(const std::string& path, const Mailbox& mailbox) override {
     inner_.forget_watches(path, mailbox);
   }

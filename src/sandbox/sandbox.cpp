@@ -32,10 +32,10 @@ std::size_t checked_count(int servers) {
 }  // namespace
 
 Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,
-                 const std::stop_token& stop)
+                 const std::stop_token& stop, const std::string& zookeeper)
     : monitor_(monitor),
       ports_(checked_count(servers)),
-      java_(find_server_program()),
+      java_(find_server_program(zookeeper)),
       config_(std::move(config)),
       directory_(monitor, "zksh-sandbox") {
   const auto begin = Clock::now();
@@ -47,7 +47,7 @@ Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,
     choose_ports();
     Processes processes;
     for (const std::size_t i : all) {
-      write_server_files(server_directory(i), i + 1, ports_, config_);
+      write_server_files(server_directory(i), i + 1, ports_, config_, java_.old);
       processes.push_back(launch(i));
     }
     monitor_.change([&](const Monitor::Held& held) { processes_(held).swap(processes); });

@@ -37,9 +37,9 @@ class Sandbox {
   /// Starts the servers and waits until all of them serve, at most a minute. Throws Error with the
   /// end of a server's log when one does not, and when Java or ZooKeeper is missing; Cancelled when
   /// `stop` is requested. Either leaves nothing behind.
-  /// `config`: further lines for every server's zoo.cfg.
+  /// `config`: further lines for every server's zoo.cfg. `zookeeper`: see find_server_program.
   explicit Sandbox(Monitor& monitor, int servers = 1, std::vector<std::string> config = {},
-                   const std::stop_token& stop = {});
+                   const std::stop_token& stop = {}, const std::string& zookeeper = {});
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
   /// Kills the servers and removes their data before it returns.

@@ -50,12 +50,46 @@ bool has_zookeeper_jar(const fs::path& directory) {
   });
 }
 
+/// The class path of a directory that is laid out as Apache's archive, or empty; 3.4 has its own
+/// jar at the top. conf/ has the set-up of the logger that it comes with. Java itself expands a
+/// final *.
+std::string jars_below(const std::string& home) {
+  if (has_zookeeper_jar(home + "/lib")) return fmt::format("{0}/conf:{0}/lib/*", home);
+  if (has_zookeeper_jar(home)) return fmt::format("{0}/conf:{0}/*:{0}/lib/*", home);
+  return {};
+}
+
+bool has_jar_of_3_4(const fs::path& directory) {
+  std::error_code none;
+  return std::ranges::any_of(fs::directory_iterator(directory, none), [](const auto& entry) {
+    return entry.path().filename().string().starts_with("zookeeper-3.4.");
+  });
+}
+
+/// Where tests/support/fetch_servers.py leaves the server of a version.
+std::string fetched_server(const std::string& version) {
+  const std::string cache = environment("XDG_CACHE_HOME");
+  return fmt::format("{}/zksh-test-servers/{}",
+                     cache.empty() ? environment("HOME") + "/.cache" : cache, version);
+}
+
+/// The directory that --zookeeper names.
+std::string named_home(const std::string& zookeeper) {
+  const bool is_version = zookeeper.find('/') == std::string::npos && !fs::exists(zookeeper);
+  const auto home = is_version ? fetched_server(zookeeper) : zookeeper;
+  if (!jars_below(home).empty()) return home;
+  throw Error(is_version ? fmt::format("there is no ZooKeeper {} in {}; where the tests' servers "
+                                       "are fetched: tests/support/fetch_servers.py {}",
+                                       zookeeper, home, zookeeper)
+                         : fmt::format("there is no lib/zookeeper-*.jar in {}", home));
+}
+
+/// Those of $ZOOKEEPER_HOME, else of Debian's package.
 std::string find_jars() {
   const std::string home = environment("ZOOKEEPER_HOME");
-  // conf/ has the set-up of the logger that the archive comes with. Java itself expands a final *.
-  if (!home.empty() && has_zookeeper_jar(home + "/lib"))
-    return fmt::format("{0}/conf:{0}/lib/*", home);
-
+  if (!home.empty()) {
+    if (auto jars = jars_below(home); !jars.empty()) return jars;
+  }
   // The manifest of Debian's jar names all others but a logger, without which failures are silent.
   const std::string debian = "/usr/share/java/zookeeper.jar";
   const std::string logger = "/usr/share/java/slf4j-simple.jar";
@@ -114,7 +148,13 @@ DigestAuthenticationProvider.superDigest=super:WCo+aqEZfTf8oYIQkfqdYXKhC3M=
 
 }  // namespace
 
-ServerProgram find_server_program() { return {find_java(), find_jars()}; }
+ServerProgram find_server_program(const std::string& zookeeper) {
+  auto java = find_java();
+  const auto home = zookeeper.empty() ? environment("ZOOKEEPER_HOME") : named_home(zookeeper);
+  return {.java = std::move(java),
+          .class_path = zookeeper.empty() ? find_jars() : jars_below(home),
+          .old = has_jar_of_3_4(home) || has_jar_of_3_4(home + "/lib")};
+}
 
 std::vector<int> free_ports(std::size_t count) {
   constexpr int lowest = 10000;
@@ -137,13 +177,19 @@ std::vector<int> free_ports(std::size_t count) {
 
 void write_server_files(const fs::path& directory, std::size_t number,
                         const std::vector<ServerPorts>& ensemble,
-                        const std::vector<std::string>& config) {
+                        const std::vector<std::string>& config, bool old) {
   fs::remove_all(directory);
   fs::create_directories(directory / "data");
   std::string text = common_config;
-  if (ensemble.size() == 1) {
-    text += fmt::format("clientPortAddress=127.0.0.1\nclientPort={}\n", ensemble[0].client);
-  } else {
+  if (ensemble.size() == 1 || old)
+    text +=
+        fmt::format("clientPortAddress=127.0.0.1\nclientPort={}\n", ensemble[number - 1].client);
+  if (ensemble.size() > 1 && old) {
+    for (std::size_t i = 0; i < ensemble.size(); ++i)
+      text += fmt::format("server.{}=127.0.0.1:{}:{}\n", i + 1, ensemble[i].quorum,
+                          ensemble[i].election);
+    write_file(directory / "data/myid", fmt::format("{}\n", number));
+  } else if (ensemble.size() > 1) {
     text += "standaloneEnabled=false\nreconfigEnabled=true\ndynamicConfigFile=./members.cfg\n";
     std::string members;
     for (std::size_t i = 0; i < ensemble.size(); ++i) {

@@ -13,11 +13,14 @@ namespace zksh {
 struct ServerProgram {
   std::string java;
   std::string class_path;
+  bool old = false;  ///< 3.4, whose ensembles are configured in another way
 };
 
-/// $JAVA_HOME or $PATH; the jars of $ZOOKEEPER_HOME (Apache's archive) or of Debian's package.
-/// Throws Error that says what to install.
-ServerProgram find_server_program();
+/// $JAVA_HOME or $PATH; the jars of `zookeeper`, else of $ZOOKEEPER_HOME, else of Debian's package.
+/// The first two are directories: Apache's archive, or a root of Debian's with usr/share/java; the
+/// first may also be the version of one that the tests have fetched
+/// (tests/support/fetch_servers.py). Throws Error that says what to install.
+ServerProgram find_server_program(const std::string& zookeeper = {});
 
 /// The ports of one server, all on 127.0.0.1.
 struct ServerPorts {
@@ -32,10 +35,10 @@ struct ServerPorts {
 std::vector<int> free_ports(std::size_t count);
 
 /// Writes all that server `number` (from 1) needs into its directory, which is made anew.
-/// `config`: further lines of zoo.cfg.
+/// `config`: further lines of zoo.cfg. `old`: see ServerProgram.
 void write_server_files(const std::filesystem::path& directory, std::size_t number,
                         const std::vector<ServerPorts>& ensemble,
-                        const std::vector<std::string>& config);
+                        const std::vector<std::string>& config, bool old = false);
 
 /// The server of a directory that write_server_files has filled; output goes to `log`.
 Program server_program(const ServerProgram& java, const std::filesystem::path& directory, int log);

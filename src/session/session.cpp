@@ -4,6 +4,7 @@
 #include "base/afterwards.h"
 #include "client/connect_string.h"
 #include "client/why_unreachable.h"
+#include "session/known_servers.h"
 #include "session/session_handle.h"
 #include "session/session_opening.h"
 #include "session/wire_guard.h"
@@ -136,6 +137,7 @@ Session::Session(Monitor& monitor, SessionSettings settings, std::string server,
       settings_(std::move(settings)),
       sink_(std::move(sink)),
       state_(std::make_unique<State>()) {
+  if (!settings_.known_servers) settings_.known_servers = std::make_shared<KnownServers>();
   state_->server = std::move(server);
   state_->state = SessionState::Connecting;
   zoo_set_debug_level(static_cast<ZooLogLevel>(settings_.log_level));

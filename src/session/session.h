@@ -8,10 +8,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace zksh {
+
+class KnownServers;
+template <class T>
+struct CallOf;
 
 struct SessionSettings {
   int session_timeout_ms = 30000;  ///< asked for; the server has the last word
@@ -21,6 +26,8 @@ struct SessionSettings {
   std::vector<Credential> credentials{};  ///< added to every session when it is opened
   std::string credentials_file{};         ///< where they are from, for messages
   Security security{};                    ///< as prepare_security was given it
+  /// What sessions with the same settings have learnt; a session without one begins with nothing.
+  std::shared_ptr<KnownServers> known_servers{};
 };
 
 /// A session with ZooKeeper. An expired one is replaced by a new one at the next request.
@@ -77,16 +84,27 @@ class Session final : public Client {
   Pending<Node> start_reconfigure(const Reconfiguration& change) override;
   Pending<Nothing> start_remove_watches(const std::string& path, WatchKind kind,
                                         bool local) override;
+  Pending<Nothing> start_probe_newer() override;
   void forget_watches(const std::string& path, const Mailbox& mailbox) override;
   void drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) override;
 
   struct Handle;  ///< one handle of the C client and what depends on it
+
+  /// To be used under the monitor.
+  KnownServers& known_servers() { return *settings_.known_servers; }
 
  private:
   struct State;
   std::shared_ptr<Handle> handle();
   template <class T>
   Pending<T> start_list(const std::string& path, const Watch& watch);
+  std::optional<bool> server_is_newer(Handle* on);
+  /// Sends a request that servers before 3.5 do not know, or to such a server the other one. A call
+  /// waits for a read when nothing is known of the server yet; those behind it do not.
+  template <class T, class Newer, class Older>
+  Pending<T> start_newer(std::unique_ptr<CallOf<T>> call, Newer newer, Older older);
+  template <class T, class Newer>
+  Pending<T> start_newer(std::unique_ptr<CallOf<T>> call, Newer newer);
   void replace(std::shared_ptr<Handle> fresh, const std::string& server);
   void open_again();
   void await_answers();

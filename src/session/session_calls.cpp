@@ -75,19 +75,6 @@ void take_names(const String_vector& from, NameList& to) {
 
 }  // namespace
 
-Pending<Created> Session::start_create(const CreateOp& op) {
-  const AclView acl(op.acl);
-  const auto done = [](int rc, const char* path, const ::Stat* stat, const void* data) {
-    answer<Created>(data, rc, {.path = path ? path : "", .stat = stat_of(stat)});
-  };
-  return start(monitor_, handle(), std::make_unique<CallOf<Created>>(),
-               [&](zhandle_t* zh, const void* data) {
-                 return zoo_acreate2_ttl(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
-                                         acl.get(), mode_of(op), op.ttl > 0 ? op.ttl : -1, done,
-                                         data);
-               });
-}
-
 Pending<Nothing> Session::start_remove(const RemoveOp& op) {
   return start(monitor_, handle(), std::make_unique<CallOf<Nothing>>(),
                [&](zhandle_t* zh, const void* data) {
@@ -209,30 +196,33 @@ Pending<Node> Session::start_reconfigure(const Reconfiguration& change) {
   const auto text = [](const std::optional<std::string>& part) {
     return part ? part->c_str() : nullptr;
   };
-  return start(monitor_, handle(), std::make_unique<CallOf<Node>>(),
-               [&](zhandle_t* zh, const void* data) {
-                 return zoo_areconfig(zh, text(change.joining), text(change.leaving),
-                                      text(change.members), change.version, node_done, data);
-               });
+  return start_newer(std::make_unique<CallOf<Node>>(),
+                     [change, text](zhandle_t* zh, const void* data) {
+                       return zoo_areconfig(zh, text(change.joining), text(change.leaving),
+                                            text(change.members), change.version, node_done, data);
+                     });
 }
 
 Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKind kind,
                                                bool local) {
   const auto type = server_kind(kind);
-  const auto on = handle();
-  return start(
-      monitor_, on, std::make_unique<CallOf<Nothing>>(), [&](zhandle_t* zh, const void* data) {
-        if (local) {
-          // The asynchronous call would take `data` for a record of its own; this one sends
-          // nothing, and so does not wait.
-          const int rc = zoo_remove_watches(zh, path.c_str(), type, Handle::on_event, on.get(), 1);
-          if (rc == ZOK) nothing_done(rc, data);
-          return rc;
-        }
-        // The C client's type says a pointer to the completion, but it calls what it is given.
-        return zoo_aremove_watches(zh, path.c_str(), type, Handle::on_event, on.get(), 0,
-                                   reinterpret_cast<void_completion_t*>(nothing_done), data);
-      });
+  const auto here = [path, type](zhandle_t* zh, const void* data) {
+    // The asynchronous call would take `data` for a record of its own; this one sends nothing, and
+    // so does not wait.
+    const int rc = zoo_remove_watches(zh, path.c_str(), type, Handle::on_event,
+                                      const_cast<void*>(zoo_get_context(zh)), 1);
+    if (rc == ZOK) nothing_done(rc, data);
+    return rc;
+  };
+  auto call = std::make_unique<CallOf<Nothing>>();
+  if (local) return start(monitor_, handle(), std::move(call), here);
+  const auto there = [path, type](zhandle_t* zh, const void* data) {
+    // The C client's type says a pointer to the completion, but it calls what it is given.
+    return zoo_aremove_watches(zh, path.c_str(), type, Handle::on_event,
+                               const_cast<void*>(zoo_get_context(zh)), 0,
+                               reinterpret_cast<void_completion_t*>(nothing_done), data);
+  };
+  return start_newer(std::move(call), there, here);
 }
 
 void Session::forget_watches(const std::string& path, const Mailbox& mailbox) {
@@ -248,15 +238,24 @@ void Session::forget_watches(const std::string& path, const Mailbox& mailbox) {
 void Session::drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) {
   const auto on = handle();
   if (!on) return;
-  const bool alone = monitor_.look([&](const Monitor::Held& held) {
-    return on->only_watches(held, path, kind, as_context(on->id_of(held, mailbox)));
+  const auto [alone, id] = monitor_.look([&](const Monitor::Held& held) {
+    const auto own = on->id_of(held, mailbox);
+    return std::pair(on->only_watches(held, path, kind, as_context(own)), own);
   });
   if (!alone) return forget_watches(path, mailbox);
   // Not the call that takes away one watcher's: that one leaves the server's watch where it is.
-  start(monitor_, on, std::make_unique<CallOf<Nothing>>(), [&](zhandle_t* zh, const void* data) {
+  const auto there = [path, kind](zhandle_t* zh, const void* data) {
     return zoo_aremove_all_watches(zh, path.c_str(), server_kind(kind), 0,
                                    reinterpret_cast<void_completion_t*>(nothing_done), data);
-  });
+  };
+  // The watch stays at an older server, and what it reports is dropped.
+  const auto here = [path, id = id](zhandle_t* zh, const void* data) {
+    const int rc = zoo_remove_watches(zh, path.c_str(), ZWATCHTYPE_ANY, Handle::on_private_watch,
+                                      as_context(id), 1);
+    nothing_done(rc, data);
+    return ZOK;
+  };
+  start_newer(std::make_unique<CallOf<Nothing>>(), there, here);
 }
 
 }  // namespace zksh

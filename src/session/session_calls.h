@@ -5,6 +5,7 @@
 #include "session/session_handle.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -33,12 +34,12 @@ void answer(const void* data, int rc, T value) {
 /// Registers a call and sends its request with `send(zh, call)`. Without a handle, or when the C
 /// client refuses it, the answer is there at once.
 template <class T, class Send>
-Pending<T> start(Monitor& monitor, const std::shared_ptr<Session::Handle>& handle,
-                 std::unique_ptr<CallOf<T>> call, Send&& send) {
+Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<CallOf<T>> call,
+                 Send&& send) {
   auto pending = call->pending;
   zhandle_t* zh = monitor.look([&](const Monitor::Held&) -> zhandle_t* {
     if (!handle || !handle->zh) return nullptr;
-    call->handle = handle.get();
+    call->handle = handle;
     call->place = handle->calls.insert(handle->calls.end(), call.get());
     return handle->zh;
   });
@@ -51,6 +52,46 @@ Pending<T> start(Monitor& monitor, const std::shared_ptr<Session::Handle>& handl
   const int rc = send(zh, sent);
   if (rc != ZOK) conclude<T>(sent, rc, T{});
   return pending;
+}
+
+template <class T, class Send>
+Pending<T> start(Monitor& monitor, const std::shared_ptr<Session::Handle>& handle,
+                 std::unique_ptr<CallOf<T>> call, Send&& send) {
+  return start(monitor, handle.get(), std::move(call), std::forward<Send>(send));
+}
+
+/// For start_newer: asks the server that `on` is connected to, and calls one of the two when the
+/// answer is there: on the C client's thread; `fail` under the monitor.
+void learn_of_server(Session& session, const std::shared_ptr<Session::Handle>& on,
+                     std::function<void(bool newer)> go,
+                     std::function<void(const Monitor::Held&, int rc)> fail);
+
+template <class T, class Newer, class Older>
+Pending<T> Session::start_newer(std::unique_ptr<CallOf<T>> call, Newer newer, Older older) {
+  const auto on = handle();
+  const auto send = [this, newer, older](Handle* handle, std::unique_ptr<CallOf<T>> now,
+                                         bool is_newer) {
+    return is_newer ? start(monitor_, handle, std::move(now), newer)
+                    : start(monitor_, handle, std::move(now), older);
+  };
+  if (const auto known = server_is_newer(on.get())) return send(on.get(), std::move(call), *known);
+  auto pending = call->pending;
+  // A function must be copyable.
+  const auto waiting = std::make_shared<std::unique_ptr<CallOf<T>>>(std::move(call));
+  learn_of_server(
+      *this, on,
+      [send, waiting, handle = on.get()](bool is_newer) {
+        send(handle, std::move(*waiting), is_newer);
+      },
+      [waiting](const Monitor::Held& held, int rc) { (*waiting)->settle_error(held, rc); });
+  return pending;
+}
+
+/// An older server is spared the request, and the session the end of its connection.
+template <class T, class Newer>
+Pending<T> Session::start_newer(std::unique_ptr<CallOf<T>> call, Newer newer) {
+  return start_newer(std::move(call), std::move(newer),
+                     [](zhandle_t* /*zh*/, const void* /*data*/) -> int { return ZUNIMPLEMENTED; });
 }
 
 inline Stat stat_of(const ::Stat* from) {

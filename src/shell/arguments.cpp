@@ -156,6 +156,11 @@ Arguments parse_arguments(std::vector<std::string> words) {
   overlay(given, config);
   take(config, arguments);
   arguments.sandbox_servers = parse_sandbox(given);
+  if (const auto* const zookeeper = given.find("--zookeeper")) {
+    if (arguments.sandbox_servers == 0)
+      throw UsageError("--zookeeper is for the servers of --sandbox, which is not given");
+    arguments.sandbox_zookeeper = with_home(*zookeeper);
+  }
   if (arguments.sandbox_servers == 0) {
     const auto* const client_file = given.find("--client-configuration");
     arguments.session.security = take_security(

@@ -34,6 +34,7 @@ struct Arguments {
   bool keep_going = false;
   std::optional<PipeSettings> pipe{};   ///< --pipe
   int sandbox_servers = 0;              ///< 0: none
+  std::string sandbox_zookeeper{};      ///< --zookeeper, or empty
   std::vector<ScriptSource> scripts{};  ///< -c and -f, in their order
   std::vector<std::string> command{};   ///< the words after the options
   /// Text to print instead of doing anything: --help or --version.

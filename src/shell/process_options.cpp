@@ -98,6 +98,11 @@ void add_other_options(std::vector<ProcessOption>& all) {
                  .value = "[=N]",
                  .help = "Start N (1, 3 or 5) private throw-away servers and connect to them",
                  .choices = {"1", "3", "5"}});
+  all.push_back({.names = "--zookeeper",
+                 .value = "VERSION|DIR",
+                 .help =
+                     "With --sandbox: which ZooKeeper, a version that the tests have fetched or "
+                     "the directory of its jars"});
   all.push_back({.names = "--log-level",
                  .value = "LEVEL",
                  .help = "Log of the ZooKeeper C client on stderr: 0 none to 4 debug"});

@@ -148,13 +148,15 @@ int run_sources(Interpreter& interpreter, Output& out, const Arguments& argument
 /// The sandbox that the arguments ask for, and a status: of what kept it from starting.
 std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& supervisor, Monitor& monitor,
                                                        OutputQueue& queue, OutputStyle style,
-                                                       int servers) {
+                                                       const Arguments& arguments) {
   std::unique_ptr<Sandbox> sandbox;
+  const int servers = arguments.sandbox_servers;
   if (servers == 0) return {nullptr, status::ok};
   const int result = supervisor.run([&](const std::stop_token& stop) {
     Output out(queue, style, stop);
     return reporting(out, [&] {
-      sandbox = std::make_unique<Sandbox>(monitor, servers, std::vector<std::string>{}, stop);
+      sandbox = std::make_unique<Sandbox>(monitor, servers, std::vector<std::string>{}, stop,
+                                          arguments.sandbox_zookeeper);
       out.err_line("sandbox: {} private server{} at {} (from another terminal: zksh -s {})",
                    servers, servers == 1 ? "" : "s", sandbox->connect_string(),
                    sandbox->connect_string());
@@ -275,7 +277,7 @@ int run(const Arguments& arguments) {
     });
   prepare_security(arguments.session.security);
   const auto [sandbox, started] =
-      start_sandbox(base.supervisor, base.monitor, queue, style, arguments.sandbox_servers);
+      start_sandbox(base.supervisor, base.monitor, queue, style, arguments);
   if (started != status::ok) return started;
   if (!arguments.warning.empty()) queue.add(Stream::Err, "zksh: " + arguments.warning + '\n');
   return serve(base, arguments, style, sandbox.get());

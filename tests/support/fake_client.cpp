@@ -246,8 +246,22 @@ void FakeClient::hear(const Monitor::Held& held, Event::Type type, const std::st
 }
 
 Pending<Created> FakeClient::start_create(const CreateOp& op) {
-  return request<Created>(
-      true, [&](const Monitor::Held& held) { return tree_.create(held, op, session_); });
+  return request<Created>(true, [&](const Monitor::Held& held) {
+    if (old_ && !fits_multi(op)) return Outcome<Created>{code::unimplemented, {}};
+    auto created = tree_.create(held, op, session_);
+    if (old_ || !op.with_stat) created.value.stat = {};
+    return created;
+  });
+}
+
+void FakeClient::serve_as_old() {
+  monitor().look([&](const Monitor::Held&) { old_ = true; });
+}
+
+Pending<Nothing> FakeClient::start_probe_newer() {
+  return request<Nothing>(false, [&](const Monitor::Held&) {
+    return Outcome<Nothing>{old_ ? code::unimplemented : code::ok, {}};
+  });
 }
 
 Pending<Nothing> FakeClient::start_remove(const RemoveOp& op) {

@@ -44,6 +44,10 @@ class FakeClient final : public Client {
   std::size_t requests();  ///< sent until now
   std::size_t watches();   ///< that have not fired
 
+  /// From now on the server is as one before 3.5: creations give no Stat, and there are no
+  /// containers and no nodes with a TTL.
+  void serve_as_old();
+
   /// From now on answers and events wait, in their order, for `deliver`.
   void hold_back();
   /// Delivers the next answer or event that was held back; false: there is none.
@@ -89,6 +93,7 @@ class FakeClient final : public Client {
   Pending<Node> start_reconfigure(const Reconfiguration& change) override;
   Pending<Nothing> start_remove_watches(const std::string& path, WatchKind kind,
                                         bool local) override;
+  Pending<Nothing> start_probe_newer() override;
   void forget_watches(const std::string& path, const Mailbox& mailbox) override;
   void drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) override;
 
@@ -133,6 +138,7 @@ class FakeClient final : public Client {
   Watches data_watches_;
   Watches child_watches_;
   std::vector<std::pair<Event::Type, std::string>> missed_;  ///< while disconnected
+  bool old_ = false;
   bool holds_back_ = false;
   std::deque<Delivery> held_back_;
 };

@@ -1,0 +1,42 @@
+// What a server is too old for: its version is asked with the word srvr.
+#include "client/server_version.h"
+
+#include "client/connect_string.h"
+#include "client/four_letter_word.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+
+namespace zksh {
+namespace {
+
+/// "3.4.13", as the first of the servers that answers says; else empty.
+std::string told_version(const std::string& server) {
+  constexpr std::chrono::seconds patience{1};
+  std::vector<ServerQuestion> questions;
+  for (const auto& address : parse_connect_string(server).servers)
+    questions.push_back({.server = address, .word = "srvr"});
+  for (const auto& answer : ask_servers(questions, Clock::now() + patience)) {
+    const auto version = answer_field(answer, "Zookeeper version");
+    if (!version.empty()) return version.substr(0, version.find_first_not_of("0123456789."));
+  }
+  return {};
+}
+
+}  // namespace
+
+void require_newer(Client& client, const std::string& path, std::string_view what,
+                   const std::stop_token& stop) {
+  client.await_connection(path, stop);
+  const auto probe = client.await(client.start_probe_newer(), stop);
+  if (probe.code == code::ok) return;
+  const ZkError error(probe.code, path);
+  if (probe.code != code::unimplemented) throw ZkError(error);
+  const auto version = told_version(client.server());
+  throw ZkError(error, fmt::format(": {} came with ZooKeeper 3.5, and {}", what,
+                                   version.empty() ? "this server is older, or another program"
+                                                   : "the version of this server is " + version));
+}
+
+}  // namespace zksh
