@@ -124,6 +124,32 @@ class BrokenServers(unittest.TestCase):
             self.assertIn("no connection to SERVER: ", err)
         self.all_of([("it closes",), ("half an answer",), ("a length of 2 GiB",), ("negative lengths within",)], check)
 
+    def test_an_unknown_operation_ends_the_connection(self):
+        """As ClickHouse Keeper and ZooKeeper 3.4 do it. Nothing that came with 3.5 is sent there."""
+        sent = []
+
+        def keeper(c):
+            c.greet()
+            while True:
+                body = c.request()
+                sent.append(c.operation)
+                if c.operation not in (1, 3, 4, 5, 8, 12, 14, -11):
+                    return
+                c.send(c.answer(-101 if b"/zookeeper/config" in body else 0))
+        for line, status, err in (
+                ("create /a x", 0, "Created /a"), ("create -e /a x", 0, "Created /a"), ("touch /b", 0, ""),
+                ("create -c /c", 12, "containers came with ZooKeeper 3.5, and this server is older, or another program"),
+                ("create -t 9000 /c", 12, "nodes with a TTL came with ZooKeeper 3.5"),
+                ("config", 12, "the ensemble's configuration came with ZooKeeper 3.5"),
+                ("reconfig -remove 1", 12, "reconfig came with ZooKeeper 3.5"),
+                ("get -w /a; removewatches /a", 0, "")):
+            with self.subTest(line=line):
+                sent.clear()
+                result = self.zksh(keeper, "-c", line)
+                self.assertEqual((status, False), (result[0], "lost" in result[2]), result)
+                self.assertIn(err, result[2])
+                self.assertTrue(set(sent) <= {1, 3, 4, 5, 8, 12, 14, -11}, sent)
+
     def test_what_nobody_asked_for(self):
         event = header(-1) + struct.pack(">ii", 3, 3)
         for body, why in ((header(5), "nobody had asked for|out of turn"), (event, EARLY), (event + HUGE, EARLY),

@@ -76,6 +76,15 @@ RecipeMaker of_locks(bool atomic) {
   };
 }
 
+/// The same with servers before 3.5.
+RecipeMaker of_old(const RecipeMaker& make) {
+  return [make](Client& client, Strand& strand, const LockReport& report,
+                const std::string& owner) {
+    dynamic_cast<FakeClient&>(client).serve_as_old();
+    return make(client, strand, report, owner);
+  };
+}
+
 std::vector<Case> cases() {
   const LockRequest write{.path = {}, .read_write = true};
   const LockRequest read{.path = {}, .mode = LockMode::Shared, .read_write = true};
@@ -95,7 +104,11 @@ std::vector<Case> cases() {
           {"semaphore_of_2", of_leases(2, 1), true},
           {"leases_2_of_3", of_leases(3, 2)},
           {"locks_in_order", of_locks(false)},
-          {"locks_at_once", of_locks(true)}};
+          {"locks_at_once", of_locks(true)},
+          {"fair_old", of_old(of_kind(RecipeKind::Fair, {}))},
+          {"exclusive_old", of_old(of_kind(RecipeKind::Exclusive, {}))},
+          {"leases_2_of_3_old", of_old(of_leases(3, 2))},
+          {"locks_in_order_old", of_old(of_locks(false))}};
 }
 
 class RecipeFaults : public testing::TestWithParam<Case> {

@@ -1,0 +1,110 @@
+"""zksh on the servers of other releases: writing, locking and what is refused, without losing the session.
+
+On ZooKeeper 3.4.13 and 3.9.3, or on those that ZKSH_TEST_SERVERS names ("3.4.13 3.8.0", or a directory of jars).
+What cannot be fetched is skipped.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from fetch_servers import Unavailable, fetch  # noqa: E402
+from server import Server, ServerError  # noqa: E402
+
+ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+VERSIONS = (os.environ.get("ZKSH_TEST_SERVERS") or "3.4.13 3.9.3").split()
+LOCKS = ("lock /l", "rlock /r", "wlock /r", "semaphore /s 2", "multilock /m /n", "multilock --atomic /m /n",
+         "lock --compat all /l", "lock --recipe exclusive /x")
+
+
+class Versions:
+    """What is tried on each; a class for each version is made of it below."""
+    version = None
+
+    @classmethod
+    def setUpClass(cls):
+        try:
+            home = cls.version if "/" in cls.version else str(fetch(cls.version))
+        except (Unavailable, OSError, subprocess.SubprocessError) as error:
+            raise unittest.SkipTest(f"ZooKeeper {cls.version} cannot be fetched: {error}") from error
+        cls.is_old = os.path.basename(home).startswith("3.4")
+        with unittest.mock.patch.dict(os.environ, {"ZOOKEEPER_HOME": home}):
+            cls.server = Server(extended_types=True).start()
+        cls.addClassCleanup(cls.server.remove)
+
+    def zksh(self, *words, status=0, text=None):
+        """What it says on stdout and stderr; its session is never without a connection."""
+        with tempfile.TemporaryDirectory() as home:
+            done = subprocess.run([ZKSH, "-s", self.server.address, *words], capture_output=True, text=True, timeout=60,
+                                  check=False, input=text, env={**os.environ, "HOME": home, "LC_ALL": "C.UTF-8"})
+        self.assertEqual(status, done.returncode, done.stderr)
+        self.assertNotIn("connection lost", done.stderr)
+        return done.stdout, done.stderr
+
+    def test_nodes(self):
+        script = """create /a x
+            create -s -e /a/e- y
+            ls /a
+            set /a z
+            get /a
+            setAcl /a world:anyone:cdrwa
+            touch /a/t
+            setquota -n 100 /a
+            listquota /a
+            delquota -n /a
+            fill -n 50 /a/f
+            count /a/f
+            rmr /a/f
+            delete /a/t
+            whoami
+            getEphemerals /a
+            getAllChildrenNumber /a
+            ls /a
+            get -w /a
+            removewatches /a
+            sync /a"""
+        out, _ = self.zksh("-f", "-", text=re.sub("(?m)^ +", "", script))
+        for expected in ("[e-0000000000]\n", "\nz\n", "\n51\n", "\nSync is OK\n"):
+            self.assertIn(expected, out)
+        self.zksh("-c", "rmr /a")
+
+    def test_locks(self):
+        for line in LOCKS:
+            with self.subTest(line=line):
+                out, err = self.zksh(*line.split(), "--", "sh", "-c", "echo $ZKSH_LOCK_TOKEN")
+                self.assertGreater(min(map(int, out.split())), 0, err)
+
+    def test_a_queue(self):
+        out, _ = self.zksh("contend", "/c", "-n", "5")
+        self.assertRegex(out, r"acquisitions +5\n")
+        self.assertRegex(out, r"watches left +[0-]\n")
+
+    def test_what_came_later(self):
+        script = "create -e /mine x\nlock /held\ncreate -c /container\ncreate -t 100000 /ttl\nconfig\nls /held\nget /mine\nunlock\n"
+        if not self.is_old:
+            out, err = self.zksh("-k", "-f", "-", text=script)
+            self.assertNotIn("Unimplemented", err)
+        else:
+            out, err = self.zksh("-k", "-f", "-", text=script, status=12)
+            for what in ("containers", "nodes with a TTL", "the ensemble's configuration"):
+                self.assertIn(f"{what} came with ZooKeeper 3.5, and the version of this server is 3.4.13", err)
+        self.assertRegex(out, r"(?m)^\[_c_.*-lock-\d+\]$")  # the session was not lost on the way
+        self.assertRegex(out, r"(?m)^x$")
+
+    def test_parents_of_locks(self):
+        self.zksh("lock", "/deep/er/l", "--", "true")
+        out, _ = self.zksh("-c", "ls /deep/er")
+        self.assertEqual("[l]\n", out)
+
+
+for named in VERSIONS:
+    name = "Version" + re.sub(r"\W+", "_", os.path.basename(named))
+    globals()[name] = type(name, (Versions, unittest.TestCase), {"version": named})
+
+
+if __name__ == "__main__":
+    unittest.main()
