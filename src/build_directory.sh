@@ -7,7 +7,7 @@
 # cmake with Ninja, unless the directory works with another generator. What a failed run left behind, and
 # makefiles without a make, are no reason to fail again: that starts from nothing.
 configure_build() {
-  local source=$1 directory=$2 arguments=("${@:3}")
+  local source=$1 directory=$2 arguments=(-DZKSH_WERROR="${ZKSH_WERROR:-OFF}" "${@:3}")
   if ! is_configured "$directory"; then
     arguments+=(-G Ninja)
     [ ! -e "$directory/CMakeCache.txt" ] || arguments+=(--fresh)

@@ -27,7 +27,7 @@ install_missing build test
 # configure DIRECTORY CMAKE-ARGUMENT…: what cmake says is of interest when it fails.
 configure() {
   local directory=$1
-  configure_to_test "$PWD" "$directory" -DZKSH_WERROR="${ZKSH_WERROR:-OFF}" "${@:2}" >"$directory.log" 2>&1 ||
+  configure_to_test "$PWD" "$directory" "${@:2}" >"$directory.log" 2>&1 ||
     { cat "$directory.log"; exit 1; }
   rm "$directory.log"
 }

@@ -12,6 +12,9 @@
 
 namespace zksh {
 
+/// "3.8.0": of the C client that the program was built with.
+std::string client_library_version();
+
 /// Makes ready what sessions ask for: certificates are read, mechanisms looked for. For each
 /// process once, before any session. Throws UsageError for a file that cannot be used. Blocks.
 void prepare_security(const Security& security);

@@ -4,8 +4,10 @@
 #include "base/duration.h"
 #include "base/home.h"
 #include "client/connect_string.h"
+#include "client/security.h"
 #include "config/auth_file.h"
 #include "config/client_configuration.h"
+#include "session/session_library.h"
 #include "shell/process_options.h"
 
 #include <fmt/core.h>
@@ -42,6 +44,18 @@ Format parse_format(const Configuration& config) {
     if (config.text("output") == name) return format;
   throw UsageError(fmt::format("{} {}: the formats are zkcli, plain and json",
                                config["output"].origin, config.text("output")));
+}
+
+/// What --version prints: first the line that scripts look at.
+std::string version_text() {
+#ifdef __clang__
+  constexpr const char* compiler = "clang " __clang_version__;
+#else
+  constexpr const char* compiler = "gcc " __VERSION__;
+#endif
+  return fmt::format("zksh {}\nZooKeeper's C client {}, {} TLS, {} SASL; compiled by {}\n",
+                     ZKSH_VERSION, client_library_version(), has_tls() ? "with" : "without",
+                     has_sasl() ? "with" : "without", compiler);
 }
 
 /// The number of servers; 0: none.
@@ -147,7 +161,7 @@ Arguments parse_arguments(std::vector<std::string> words) {
   const GivenOptions given(words);
   arguments.command = std::move(words);
   if (given.has("--help")) arguments.answer = process_help();
-  if (given.has("--version")) arguments.answer = fmt::format("zksh {}\n", ZKSH_VERSION);
+  if (given.has("--version")) arguments.answer = version_text();
   arguments.session.read_only = given.has("-r");
   if (const auto* const level = given.find("--log-level"))
     arguments.session.log_level = static_cast<int>(parse_number(*level, "--log-level", 0, 4));

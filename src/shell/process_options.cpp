@@ -114,7 +114,9 @@ void add_other_options(std::vector<ProcessOption>& all) {
                  .value = {},
                  .help = "Print what is configured, and where each value came from, and exit"});
   all.push_back({.names = "--help", .value = {}, .help = "Print this and exit"});
-  all.push_back({.names = "--version", .value = {}, .help = "Print the version and exit"});
+  all.push_back({.names = "--version",
+                 .value = {},
+                 .help = "Print the version and how it was built, and exit"});
 }
 
 /// zkCli's long options have one dash, which CLI11 would read as a cluster of letters.

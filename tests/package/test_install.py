@@ -24,7 +24,7 @@ class Install(unittest.TestCase):
             version = subprocess.run([top / "bin/zksh", "--version"], capture_output=True, text=True,
                                      check=True, timeout=20).stdout
             self.assertRegex(version, r"^zksh \d")
-            self.assertIn(f'"{version.strip()}"', (top / "share/man/man1/zksh.1").read_text(encoding="utf-8"))
+            self.assertIn(f'"{version.splitlines()[0]}"', (top / "share/man/man1/zksh.1").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

@@ -95,6 +95,22 @@ class Versions:
         self.assertRegex(out, r"(?m)^\[_c_.*-lock-\d+\]$")  # the session was not lost on the way
         self.assertRegex(out, r"(?m)^x$")
 
+    def test_a_sandbox(self):
+        if "/" in self.version:
+            self.skipTest("--zookeeper is tried with versions")
+        done = subprocess.run([ZKSH, "--sandbox=3" if self.is_old else "--sandbox", "--zookeeper", self.version,
+                               "-c", "create /a x; get /a; sandbox"], capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertTrue(done.stdout.startswith("x\n"), done.stdout)
+        self.assertEqual(3 if self.is_old else 1, done.stdout.count("serving"))
+
+    def test_a_version_that_is_not_there(self):
+        done = subprocess.run([ZKSH, "--sandbox", "--zookeeper", "1.2.3", "-c", "ls /"], capture_output=True, text=True,
+                              timeout=60, check=False)
+        self.assertEqual((1, ""), (done.returncode, done.stdout))
+        self.assertIn("fetch_servers.py 1.2.3", done.stderr)
+        self.zksh("--zookeeper", self.version, "-c", "ls /", status=2)
+
     def test_parents_of_locks(self):
         self.zksh("lock", "/deep/er/l", "--", "true")
         out, _ = self.zksh("-c", "ls /deep/er")

@@ -6,6 +6,7 @@ namespace zksh {
 
 bool has_tls() { return false; }
 bool has_sasl() { return false; }
+std::string client_library_version() { return ZOO_VERSION; }
 
 void prepare_security(const Security& security) {
   if (security.tls.on) refuse_missing("TLS is asked for", "TLS");

@@ -16,6 +16,7 @@
 namespace zksh {
 
 bool has_tls() { return true; }
+std::string client_library_version() { return ZOO_VERSION; }
 
 void prepare_security(const Security& security) {
   if (security.tls.on) make_tls(security.tls);
