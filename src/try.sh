@@ -13,16 +13,26 @@ install_missing build try
 . "$project/src/build_directory.sh"
 
 log=$(mktemp)
-# What the build says is of interest when it fails, or is still at work after a second.
-(
+# What the build says is of interest when it fails, or is still at work after a second; to a person, how far
+# it is and how long it will take, in one line.
+show_progress() {
   sleep 1 >/dev/null 2>&1
   echo "Building zksh in $build …"
-  exec tail -n +1 -f "$log"
-) >&2 &
+  [ -t 2 ] || exec tail -n +1 -f "$log"
+  local began=$SECONDS made all left
+  while sleep 0.5 >/dev/null 2>&1; do
+    [[ $(tail -n 1 "$log") =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+    made=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]} left=
+    [ "$made" -lt 20 ] || left=", about $(((SECONDS - began) * (all - made) / made)) s left"
+    printf '\r\e[K%d of %d files%s' "$made" "$all" "$left"
+  done
+}
+show_progress >&2 &
 shower=$!
 end_shower() {
   kill $shower 2>/dev/null || true
   wait $shower 2>/dev/null || true
+  [ ! -t 2 ] || printf '\r\e[K' >&2
   rm -f "$log"
 }
 trap end_shower EXIT
