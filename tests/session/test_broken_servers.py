@@ -191,7 +191,7 @@ class BrokenServers(unittest.TestCase):
                       "bytes": lambda c: (c.read(4), c.send(bytes(range(256)) * 50)),
                       "drips": lambda c: [c.drip(b"zk_version\t3.") for _ in range(40)],
                       "endless": lambda c: [c.send(b"x" * (1 << 20)) for _ in range(1 << 20)]}
-        commands = {("health", "-t", "300ms"): {2}, ("4lw", "-t", "300ms", "srvr"): {0, 3}, ("who", "-t", "300ms"): {1, 3},
+        commands = {("health", "-t", "300ms"): {3}, ("4lw", "-t", "300ms", "srvr"): {0, 3}, ("who", "-t", "300ms"): {1, 3},
                     ("latency", "-t", "300ms", "-n", "2"): {1, 3}}
 
         def check(name, words):

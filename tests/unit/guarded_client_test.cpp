@@ -55,7 +55,7 @@ class GuardedClientTest : public testing::Test {
 };
 
 TEST_F(GuardedClientTest, WithoutGuardsAWriteIsItself) {
-  const auto created = client.create({.path = "/data/n", .data = "x"}, {});
+  const auto created = client.create({.path = "/data/n", .data = "x", .with_stat = true}, {});
   EXPECT_EQ(created.path, "/data/n");
   EXPECT_NE(created.stat.czxid, 0);  // which a transaction does not tell
   EXPECT_EQ(requests_of([&] { client.set({.path = "/data", .data = "new"}, {}); }), 1);
