@@ -78,11 +78,11 @@ RecipeMaker of_locks(bool atomic) {
 
 /// The same with servers before 3.5.
 RecipeMaker of_old(const RecipeMaker& make) {
-  return [make](Client& client, Strand& strand, const LockReport& report,
-                const std::string& owner) {
-    dynamic_cast<FakeClient&>(client).serve_as_old();
-    return make(client, strand, report, owner);
-  };
+  return
+      [make](Client& client, Strand& strand, const LockReport& report, const std::string& owner) {
+        dynamic_cast<FakeClient&>(client).serve_as_old();
+        return make(client, strand, report, owner);
+      };
 }
 
 std::vector<Case> cases() {
