@@ -1,6 +1,7 @@
 // Client: the ZooKeeper operations that zksh uses. The seam between zksh and the C client.
 #pragma once
 
+#include "base/boot_clock.h"
 #include "base/monitor.h"
 #include "client/acl.h"
 #include "client/operation.h"
@@ -100,6 +101,9 @@ class Client {
   }
   /// The session timeout that the server granted, in milliseconds; 0 while there is no session.
   virtual int negotiated_timeout() = 0;
+  /// No server can expire the session before this, by what is proven: requests extend it as
+  /// SessionLease says. The clock's beginning while there is no session.
+  virtual BootClock::time_point lease_end() = 0;
   /// The address from which the server sees this session (scheme ip), then what start_add_auth
   /// added and the server accepted. Empty while there is no connection.
   virtual std::vector<Identity> identities() = 0;

@@ -27,6 +27,7 @@ class ForwardingClient : public Client {
   std::int64_t session_id(const Monitor::Held& held) override { return inner_.session_id(held); }
   using Client::session_id;
   int negotiated_timeout() override { return inner_.negotiated_timeout(); }
+  BootClock::time_point lease_end() override { return inner_.lease_end(); }
   std::vector<Identity> identities() override { return inner_.identities(); }
   std::vector<Credential> credentials() override { return inner_.credentials(); }
   void fail_authentication() override { inner_.fail_authentication(); }

@@ -15,9 +15,9 @@ constexpr auto never = BootClock::time_point::max();
 LockDeadlines::LockDeadlines(OnLost on_lost, std::chrono::milliseconds session_timeout,
                              std::optional<std::chrono::milliseconds> grace)
     : on_lost_(on_lost),
-      grace_(std::min(grace.value_or(std::min<std::chrono::milliseconds>(5s, session_timeout / 6)),
-                      session_timeout / 2)),
-      margin_(session_timeout / 10) {}
+      grace_(std::min(grace.value_or(std::min<std::chrono::milliseconds>(5s, session_timeout / 8)),
+                      session_timeout / 6)),
+      margin_(session_timeout / 6) {}
 
 void LockDeadlines::lose(BootClock::time_point now) {
   if (!lost_) lost_ = now;

@@ -21,10 +21,11 @@ inline constexpr NamedValues<OnLost, 3> on_lost_names{
 
 /// Decides; it is told the time, and does nothing by itself. Used by one thread.
 ///
-/// No server gives the lock away before `safe_until`: the last moment at which one is known to have
-/// heard from the session, plus the session timeout. While no server answers, that stands still.
-/// The program is killed a tenth of the session timeout before it, so that it is dead in time even
-/// when the kernel takes a while, and told to end a grace before that.
+/// No server gives the lock away before `safe_until`, the end of the session's lease. While nothing
+/// is agreed to, that stands still. The program is killed a sixth of the session timeout before it,
+/// so that it is dead in time even when the kernel takes a while, and for the pauses that
+/// SessionLease names, and told to end a grace before that. A lease that is renewed in time ends
+/// 0.4 of the session timeout ahead, or later.
 class LockDeadlines {
  public:
   enum class Step {
@@ -34,8 +35,8 @@ class LockDeadlines {
     Spare,      ///< a server answers again: but for the last Terminate, the program could run on
   };
 
-  /// `grace`: nothing: 5 s or a sixth of the session timeout, what is less. More than half of the
-  /// session timeout is cut down to that: else every late answer would end the program.
+  /// `grace`: nothing: 5 s or an eighth of the session timeout, what is less. More than a sixth of
+  /// the session timeout is cut down to that: else every late answer would end the program.
   LockDeadlines(OnLost on_lost, std::chrono::milliseconds session_timeout,
                 std::optional<std::chrono::milliseconds> grace);
 

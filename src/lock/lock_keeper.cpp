@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A lock that is held for less than this costs no request but its own three.
-constexpr auto first_proof_after = 50ms;
+constexpr auto first_look_after = 50ms;
 
 double seconds(auto duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -24,8 +24,8 @@ double seconds(auto duration) { return std::chrono::duration<double>(duration).c
 /// One lock's life. Used by the flow that it runs in.
 class LockKeeper {
  public:
-  LockKeeper(Client& client, Lock& lock, const LockTable::Teller& teller)
-      : client_(client), lock_(lock), monitor_(lock.monitor_), teller_(teller) {}
+  LockKeeper(Client& client, Lock& lock, const LockTable::Teller& teller, LockChecks& checks)
+      : client_(client), lock_(lock), monitor_(lock.monitor_), teller_(teller), checks_(checks) {}
 
   Flow<> live() {
     report_ = lock_.plan_.report;
@@ -50,10 +50,26 @@ class LockKeeper {
     }
     begin_to_hold();
     co_await hold();
+    checks_.remove(checked_);
     if (lost_.empty())
       co_await give_back();
     else
       co_await bury();
+  }
+
+  /// What has ended the flow ends the lock: nobody proves any more that it is held.
+  void fail(const std::exception_ptr& failure) {
+    checks_.remove(checked_);
+    std::string reason = "an error";
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::exception& error) {
+      reason = error.what();
+    }
+    if (lock_.status().stage < LockStage::Held)
+      end(LockEnd::Refused, {}, std::make_exception_ptr(Error(lock_.name() + ": " + reason)));
+    else if (lock_.status().stage != LockStage::Gone)
+      tell_end(lost_line(reason), LockEnd::Lost, reason);
   }
 
  private:
@@ -80,16 +96,25 @@ class LockKeeper {
   void begin_to_hold() {
     timeout_ = std::chrono::milliseconds(client_.negotiated_timeout());
     LockStatus now;
+    const auto lease = client_.lease_end();
     change([&](LockStatus& status) {
       status.stage = LockStage::Held;
       status.holding = recipe_->holding();
       status.held = Clock::now();
-      status.safe_until = status.holding.proven + timeout_;
+      status.safe_until = lease;
       now = status;
     });
     session_ = now.holding.session;
+    next_proof_ = now.held + proof_interval();
+    have_checked(now.holding.nodes);
     if (lock_.plan_.background) say(acquired_line(lock_, now));
   }
+
+  void have_checked(const std::vector<std::string>& nodes) {
+    checks_.remove(std::exchange(checked_, nodes));
+    checks_.add(checked_);
+  }
+  Clock::duration proof_interval() const { return timeout_ / 6; }
 
   void end(LockEnd how, const std::string& reason, const std::exception_ptr& error = {}) {
     change([&](LockStatus& status) {
@@ -157,18 +182,23 @@ class LockKeeper {
 
   /// Ends when the lock is to be given back, or is lost (lost_ says why).
   Flow<> hold() {
-    auto next_proof = Clock::now() + first_proof_after;
+    auto next = Clock::now() + first_look_after;
     for (;;) {
+      const auto due = std::min(std::min(next, next_proof_), safe_deadline());
       co_await lock_.strand_.until(
           [&](const Monitor::Held& held) {
             const auto& wishes = lock_.wishes_(held);
             return wishes.release || wishes.downgrade || !(*mailbox_)(held).empty() ||
                    client_.state(held) != SessionState::Connected;
           },
-          std::min(next_proof, safe_deadline()));
+          due);
       // After a pause of the whole process this comes before anything is asked.
-      if (too_late() && lose_if_silent()) co_return;
+      if (too_late()) {
+        lose_unproven();
+        co_return;
+      }
       const auto wishes = monitor_.look([&](const Monitor::Held& held) {
+        looked_ = looked_ && (*mailbox_)(held).empty();
         (*mailbox_)(held).clear();
         return std::exchange(lock_.wishes_(held).downgrade, nullptr);
       });
@@ -184,20 +214,25 @@ class LockKeeper {
         co_await sit_out();
         if (!lost_.empty()) co_return;
       } else {
-        co_await prove();
+        const bool unproven = lock_.status().stage == LockStage::Suspended;
+        if (!looked_) co_await look();
         if (!lost_.empty() || revoked_away()) co_return;
-        next_proof = Clock::now() + timeout_ / 6;
+        if (unproven || Clock::now() >= next_proof_)
+          co_await prove();
+        else if (looked_)
+          checks_.read(proof_interval() / 2);
+        if (!lost_.empty()) co_return;
       }
+      next = Clock::now() + proof_interval() / 2;
     }
   }
 
   bool wants_release() {
     return monitor_.look([&](const Monitor::Held& held) { return lock_.wishes_(held).release; });
   }
-  bool lose_if_silent() {
-    lost_ = fmt::format("no server has answered for the session timeout of {:.1f} s",
+  void lose_unproven() {
+    lost_ = fmt::format("the servers did not confirm it within the session timeout of {:.1f} s",
                         seconds(timeout_));
-    return true;
   }
 
   /// No connection: nothing can be asked, but the lock is safe for a while.
@@ -211,12 +246,11 @@ class LockKeeper {
           return client_.state(held) != SessionState::Connecting || lock_.wishes_(held).release;
         },
         safe_deadline());
-    if (too_late()) lose_if_silent();
+    if (too_late()) lose_unproven();
   }
 
-  /// Asks for every node of the lock, with a watch, and takes the time.
-  Flow<> prove() {
-    const auto at = BootClock::now();
+  /// Asks for every node of the lock, with a watch.
+  Flow<> look() {
     std::vector<Pending<Node>> questions;
     const auto nodes = recipe_->holding().nodes;
     questions.reserve(nodes.size());
@@ -231,32 +265,67 @@ class LockKeeper {
         },
         safe_deadline());
     if (!answered || too_late()) {
-      lose_if_silent();
+      lose_unproven();
       co_return;
     }
-    bool proven = true;
+    bool seen = true;
     bool revoked = false;
     for (const auto& question : questions) {
       const auto outcome =
           monitor_.look([&](const Monitor::Held& held) { return (*question)(held); });
       if (!outcome) co_return;  // the release was wished first
       if (outcome->code == code::no_node) lost_ = "its node was deleted";
-      // Nobody may read it, but its owner may delete it: the answer proves the session at least.
-      const bool there =
-          outcome->code == code::no_auth ||
-          (outcome->code == code::ok && outcome->value.stat.ephemeral_owner == session_);
-      if (outcome->code == code::ok && !there) lost_ = "its node belongs to somebody else";
-      proven = proven && there;
-      revoked = revoked || (outcome->code == code::ok && asks_for_release(outcome->value.data));
+      const bool there = outcome->code == code::ok;
+      if (there && outcome->value.stat.ephemeral_owner != session_)
+        lost_ = "its node belongs to somebody else";
+      // One that nobody may read cannot be watched so; the checks tell whether it is there.
+      seen = seen && (there || outcome->code == code::no_auth);
+      revoked = revoked || (there && asks_for_release(outcome->value.data));
     }
-    if (!lost_.empty() || !proven) co_return;
+    if (!lost_.empty()) co_return;
+    looked_ = looked_ || seen;
+    if (revoked && !lock_.status().revoked) be_revoked();
+  }
+
+  /// Has the session's locks checked by a transaction, and takes note of the lease after it.
+  Flow<> prove() {
+    for (;;) {
+      const auto check = checks_.check(proof_interval());
+      next_proof_ = check->sent + proof_interval();
+      const bool answered = co_await lock_.strand_.until(
+          [&](const Monitor::Held& held) {
+            return lock_.wishes_(held).release || (*check->answer)(held).has_value();
+          },
+          safe_deadline());
+      if (!answered || too_late()) {
+        lose_unproven();
+        co_return;
+      }
+      const bool settled = monitor_.look(
+          [&](const Monitor::Held& held) { return (*check->answer)(held).has_value(); });
+      if (!settled) co_return;  // the release was wished first
+      const int result = checks_.settle(*check);
+      const auto& nodes = recipe_->holding().nodes;
+      if (std::ranges::any_of(nodes, [&](const auto& node) { return checks_.is_gone(node); })) {
+        lost_ = "its node was deleted";
+        co_return;
+      }
+      if (result == code::no_node) continue;  // of another lock
+      if (result == code::ok || result == code::no_auth) take_note_of_lease();
+      co_return;
+    }
+  }
+
+  void take_note_of_lease() {
+    const auto lease = client_.lease_end();
+    // In this order: the lease was that of the session that still is there.
+    if (client_.session_id() != session_) return;
     const bool resumed = lock_.status().stage == LockStage::Suspended;
     change([&](LockStatus& status) {
       status.stage = LockStage::Held;
-      status.safe_until = at + timeout_;
+      status.safe_until = std::max(status.safe_until, lease);
     });
     if (resumed) say("resumed " + lock_.name() + ": it is still held");
-    if (revoked && !lock_.status().revoked) be_revoked();
   }
 
   void be_revoked() {
@@ -292,6 +361,7 @@ class LockKeeper {
     }
     // Without a node there is nothing left to be asked for.
     if (recipe_->holding().nodes.empty()) lost_ = "it was lost during a downgrade";
+    have_checked(recipe_->holding().nodes);
     change([&](LockStatus& status) {
       if (lost_.empty()) status.holding.nodes = recipe_->holding().nodes;
       if (!error) status.kind = "read";
@@ -336,9 +406,12 @@ class LockKeeper {
     if (!awaited && !line.empty()) say(line);
   }
 
-  /// The lock is lost; what is left of its nodes keeps others waiting for nobody.
+  /// The lock is lost; what is left of its nodes keeps others waiting for nobody. While a program
+  /// runs under it that is as it should be: of several locks none is given away meanwhile.
   Flow<> bury() {
     tell_end(lost_line(lost_), LockEnd::Lost, lost_);
+    co_await lock_.strand_.until(
+        [&](const Monitor::Held& held) { return !lock_.status_(held).occupied; });
     try {
       co_await recipe_->release();
     } catch (const Error&) {
@@ -353,18 +426,28 @@ class LockKeeper {
   Lock& lock_;
   Monitor& monitor_;
   const LockTable::Teller& teller_;
+  LockChecks& checks_;
   LockReport report_;
   std::unique_ptr<Recipe> recipe_;
   std::unique_ptr<Process> command_;  ///< of --on-revoke
   std::int64_t session_ = 0;
   std::chrono::milliseconds timeout_{};
-  std::string lost_;  ///< why; empty: it is not
+  std::vector<std::string> checked_;  ///< the nodes that are in checks_
+  Clock::time_point next_proof_;
+  bool looked_ = false;  ///< its nodes were seen, and are watched
+  std::string lost_;     ///< why; empty: it is not
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
 };
 
-Flow<> keep_lock(Client& client, Lock& lock, LockTable::Teller teller) {
-  LockKeeper keeper(client, lock, teller);
-  co_await keeper.live();
+Flow<> keep_lock(Client& client, Lock& lock, LockTable::Teller teller, LockChecks& checks) {
+  LockKeeper keeper(client, lock, teller, checks);
+  std::exception_ptr failure;
+  try {
+    co_await keeper.live();
+  } catch (...) {  // no thread, no memory: nobody else would tell
+    failure = std::current_exception();
+  }
+  if (failure) keeper.fail(failure);
 }
 
 }  // namespace zksh

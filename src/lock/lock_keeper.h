@@ -1,13 +1,14 @@
 // LockKeeper: what is done with one lock from asking for it to its end.
 #pragma once
 
+#include "lock/lock_checks.h"
 #include "lock/lock_table.h"
 
 namespace zksh {
 
 /// The flow of a lock: asks, holds it and proves again and again that it is still held, gives it
-/// back when that is wished, and keeps its status. It throws nothing. The lock and the client
-/// outlive it; for the strand of the lock.
-Flow<> keep_lock(Client& client, Lock& lock, LockTable::Teller teller);
+/// back when that is wished, and keeps its status. It throws nothing. The lock, the client
+/// and the checks outlive it; for the strand of the lock.
+Flow<> keep_lock(Client& client, Lock& lock, LockTable::Teller teller, LockChecks& checks);
 
 }  // namespace zksh

@@ -58,7 +58,8 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
            "What happens to the program when the lock is about to be lost: TERM, and KILL after "
            "--grace (the default); KILL at once; or only a warning.");
   o.text("--grace", a.grace,
-         "The time between TERM and KILL; default: 5 s, at most a sixth of the session timeout.",
+         "The time between TERM and KILL, at most a sixth of the session timeout; default: 5 s, or "
+         "an eighth of the session timeout if that is less.",
          "time");
   o.flag("--release-early", a.release_early,
          "Give the lock back when the program itself ends, and not when the last process that "

@@ -265,16 +265,16 @@ class LockedProgram {
                       : now.unwanted   ? "the lock is to be given back"
                       : cx_.background ? "the job is to end"
                                        : "zksh is to end";
-    const auto silence = timeout_ - (now.safe_until - BootClock::now());
+    const std::chrono::duration<double> left = now.safe_until - BootClock::now();
     if (is_doubtful(now.safe_until))
-      why = fmt::format("no server has answered for {:.1f} s",
-                        std::chrono::duration<double>(silence).count());
+      why = fmt::format("the servers do not confirm it, and it is safe for {:.1f} s more",
+                        std::max(left.count(), 0.0));
     if (now.lost) why = "the lock is lost";
     say(fmt::format("{}: {}: {} to {}", lock_.name(), why,
                     step == Step::Kill ? "SIGKILL" : "SIGTERM", who()));
   }
 
-  /// No server has answered for so long that the lock may be lost soon.
+  /// The servers have not confirmed it for so long that the lock may be lost soon.
   bool is_doubtful(BootClock::time_point safe_until) const {
     return BootClock::now() >= safe_until - deadlines_.margin() - deadlines_.grace();
   }
@@ -328,7 +328,7 @@ class LockedProgram {
     });
   }
 
-  /// For a program that was ended because no server answered: until one does, or the lock is lost.
+  /// For a program that was ended because the servers did not confirm the lock: until they do, or the lock is lost.
   void await_verdict() const {
     const auto safe_until = lock_.status().safe_until;
     if (!deadlines_.ended() || !is_doubtful(safe_until)) return;

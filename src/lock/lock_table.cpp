@@ -43,7 +43,7 @@ bool Lock::occupy() {
 }
 
 void Lock::vacate() {
-  monitor_.look([&](const Monitor::Held& held) { status_(held).occupied = false; });
+  monitor_.change([&](const Monitor::Held& held) { status_(held).occupied = false; });
 }
 
 void Lock::downgrade(const std::stop_token& stop) {
@@ -67,8 +67,8 @@ void Lock::downgrade(const std::stop_token& stop) {
 bool Lock::nest() {
   return monitor_.change([&](const Monitor::Held& held) {
     auto& status = status_(held);
-    const bool lasts =
-        status.stage == LockStage::Held && !status.unwanted && !wishes_(held).release;
+    const bool lasts = status.stage == LockStage::Held && BootClock::now() < status.safe_until &&
+                       !status.unwanted && !wishes_(held).release;
     if (lasts) ++status.nested;
     return lasts;
   });
@@ -79,7 +79,7 @@ bool Lock::unnest() {
 }
 
 LockTable::LockTable(Monitor& monitor, Client& client, Teller teller)
-    : monitor_(monitor), client_(client), teller_(std::move(teller)) {}
+    : monitor_(monitor), client_(client), teller_(std::move(teller)), checks_(client) {}
 
 LockTable::~LockTable() {
   close(std::chrono::milliseconds(0));
@@ -117,7 +117,7 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
 
 std::shared_ptr<Lock> LockTable::ask(LockPlan plan) {
   auto lock = std::make_shared<Lock>(monitor_, std::move(plan));
-  lock->strand_.begin(keep_lock(client_, *lock, teller_));
+  lock->strand_.begin(keep_lock(client_, *lock, teller_, checks_));
   std::string problem;
   monitor_.change([&](const Monitor::Held& held) {
     for (const auto& other : locks_(held)) {
@@ -128,9 +128,10 @@ std::shared_ptr<Lock> LockTable::ask(LockPlan plan) {
     }
     if (!problem.empty()) return;
     lock->status_(held).asked = Clock::now();
-    locks_(held).push_back(lock);
+    // First: without a thread there is no lock.
     if (!thread_.joinable())
       thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+    locks_(held).push_back(lock);
   });
   if (!problem.empty()) throw ValueError(problem);
   return lock;

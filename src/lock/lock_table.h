@@ -3,6 +3,7 @@
 
 #include "base/boot_clock.h"
 #include "client/guarded_client.h"
+#include "lock/lock_checks.h"
 #include "recipes/recipe.h"
 
 #include <functional>
@@ -118,7 +119,7 @@ class Lock {
 };
 
 /// Owns the thread that keeps the locks: it drives their flows, proves every sixth of the session
-/// timeout that they are still there, and tells the user what happens to them. Members may be
+/// timeout that they are still held, and tells the user what happens to them. Members may be
 /// called from any thread, but not under the Monitor.
 class LockTable {
  public:
@@ -180,6 +181,7 @@ class LockTable {
   Monitor& monitor_;
   Client& client_;
   Teller teller_;
+  LockChecks checks_;
   Guarded<std::vector<std::shared_ptr<Lock>>> locks_;
   std::jthread thread_;  ///< started by the first lock
 };

@@ -73,7 +73,6 @@ Flow<int> LockNodes::create(const std::function<void()>& behind) {
     parents.push_back(requests_.send([&] { return "create " + path; },
                                      [&] { return client.start_create(parent_creation(path)); }));
   const auto what = [&] { return in_words(plan_.nodes); };
-  const auto at = BootClock::now();
   int result = code::ok;
   if (plan_.nodes.size() == 1) {
     auto sent = requests_.send(what, [&] { return client.start_create(plan_.nodes.front()); });
@@ -90,7 +89,6 @@ Flow<int> LockNodes::create(const std::function<void()>& behind) {
     result = outcome.code;
     if (result == code::ok) adopt(outcome.value);
   }
-  holding_.proven = at;
   if (result == code::no_node) co_await explain(std::move(parents));
   co_return result;
 }
@@ -272,7 +270,6 @@ Flow<bool> LockNodes::prove() {
     co_await requests_.connected();
     if (!same_session()) co_return false;
     const auto node = holding_.nodes.front();
-    const auto at = BootClock::now();
     auto sent =
         requests_.send([&] { return "exists " + node; },
                        [&] { return requests_.client().start_exists(node, Watch::none()); });
@@ -280,7 +277,49 @@ Flow<bool> LockNodes::prove() {
     if (LockRequests::lost(outcome.code)) continue;
     if (outcome.code != code::ok) co_return false;
     holding_.token = outcome.value.czxid;
-    holding_.proven = at;
+  }
+  const bool there = co_await await_lease();
+  co_return there;
+}
+
+bool LockNodes::lease_lasts() {
+  auto& client = requests_.client();
+  const std::chrono::milliseconds timeout(client.negotiated_timeout());
+  return client.lease_end() - BootClock::now() >= timeout / 3;
+}
+
+LockRequests::Sent<std::vector<OpResult>> LockNodes::send_check() {
+  std::vector<Op> ops;
+  ops.reserve(holding_.nodes.size());
+  for (const auto& node : holding_.nodes) ops.emplace_back(CheckOp{.path = node});
+  return requests_.send([&] { return fmt::format("multi: check {} nodes", ops.size()); },
+                        [&] { return requests_.client().start_multi(ops); });
+}
+
+void LockNodes::renew_lease() {
+  if (same_session() && !lease_lasts()) send_check();
+}
+
+/// After a long time without a transaction it takes two of them (SessionLease); after a pause of
+/// this whole process also a while.
+Flow<bool> LockNodes::await_lease() {
+  constexpr int usual = 2;
+  for (int sent = 0; same_session() && !lease_lasts(); ++sent) {
+    co_await requests_.connected();
+    if (sent >= usual) {
+      const std::chrono::milliseconds timeout(requests_.client().negotiated_timeout());
+      const auto pause = Clock::now() + timeout / 24;
+      if (pause >= requests_.deadline())
+        throw LockBusy("the session could not be proven to live in time");
+      co_await requests_.strand().pause_until(pause);
+    }
+    auto check = send_check();
+    const auto outcome = co_await requests_.answer(std::move(check));
+    if (LockRequests::lost(outcome.code)) continue;
+    if (outcome.code == code::no_node) co_return false;
+    // Nobody may read the nodes, but the answer was agreed to.
+    if (outcome.code != code::ok && outcome.code != code::no_auth)
+      throw ZkError(outcome.code, holding_.nodes.front());
   }
   co_return same_session();
 }

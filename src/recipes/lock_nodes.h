@@ -39,8 +39,14 @@ class LockNodes {
   /// behind each creation: what it sends is answered after it. Throws ZkError, Error when a parent
   /// keeps vanishing, LockBusy, Cancelled; then they are to be taken back.
   Flow<int> make(std::function<void()> behind = {});
-  /// Asks for the token, unless an answer has told it. False: they are gone, or the session is.
+  /// Asks for the token, unless an answer has told it, and ends when the session's lease leaves the
+  /// time to make use of the lock: a third of the session timeout. After a long wait a server that
+  /// lags behind may show nodes whose session the leader has expired. False: they are gone, or the
+  /// session is. Throws ZkError, LockBusy, Cancelled.
   Flow<bool> prove();
+  /// Sends a transaction that extends the lease, when prove would have to; awaits nothing. Sent
+  /// ahead of a listing that may show that the lock is held, it saves prove a round trip.
+  void renew_lease();
   /// Removes them. False: one of them was gone, or their session was. Lasts until a server answers
   /// or the session has ended; not interrupted by a cancel. Throws ZkError.
   Flow<bool> take_back();
@@ -49,8 +55,6 @@ class LockNodes {
   Flow<> exchange(std::vector<Op> ops, std::vector<std::string> after);
 
   const LockHolding& holding() const { return holding_; }
-  /// An answer to a request that was sent then showed that the lock is held.
-  void note_proof(BootClock::time_point at) { holding_.proven = at; }
   bool same_session() const { return requests_.client().session_id() == holding_.session; }
   /// Whether this is the name of one of them.
   bool has(const LockName& name) const { return name.key() == guid_ || name.key() == hex_; }
@@ -64,6 +68,9 @@ class LockNodes {
   Flow<bool> find();
   Flow<std::optional<std::vector<std::string>>> find_by_names();
   Flow<std::optional<std::vector<std::string>>> find_by_data();
+  bool lease_lasts();
+  LockRequests::Sent<std::vector<OpResult>> send_check();
+  Flow<bool> await_lease();
   Flow<bool> session_is_there();
   Flow<int> remove();
 

@@ -54,7 +54,6 @@ void LockTurn::leave(bool nodes_go) {
 LockTurn::Sent LockTurn::send_listing(bool with_watch) {
   const bool herd = with_watch && wait_ == LockWait::Children;
   const auto watch = herd ? watch_.on_children(request_.path) : Watch::none();
-  listed_ = BootClock::now();
   return requests_.send(
       [&] { return (herd ? "getChildren with a watch " : "getChildren ") + request_.path; },
       [&] { return requests_.client().start_children(request_.path, watch); });
@@ -94,10 +93,10 @@ Flow<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
       const bool waits = standing->before && !request_.try_only;
       if (waits && gives_way_ && finds_obstacle(queue, *own)) co_return Turn::GivesWay;
     }
-    nodes.note_proof(listed_);
     if (!standing->before) co_return Turn::Held;
     if (request_.try_only) throw LockBusy(called() + " is busy");
     co_await await_change(std::move(*standing));
+    nodes.renew_lease();
   }
 }
 

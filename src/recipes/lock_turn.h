@@ -43,7 +43,7 @@ class LockTurn {
   /// Sends the listing; behind a creation it is answered right after it.
   void ask();
   /// Ends when no other contender is before the one with these nodes, or there is no sense in
-  /// waiting. `names`: theirs. Notes in `nodes` when they were seen. Throws ZkError, LockBusy,
+  /// waiting. `names`: theirs. Throws ZkError, LockBusy,
   /// Cancelled.
   Flow<Turn> await(LockNodes& nodes, Compat names);
   /// From now on it does not wait behind a contender that has joined several queues at once, and
@@ -85,8 +85,7 @@ class LockTurn {
   bool gives_way_ = false;
   std::string obstacle_;
   std::optional<Sent> asked_;  ///< the listing that was sent ahead
-  BootClock::time_point listed_{};
-  std::size_t position_ = 0;  ///< in the queue as told last; 0: never
+  std::size_t position_ = 0;   ///< in the queue as told last; 0: never
   std::set<std::string> warned_;
 };
 

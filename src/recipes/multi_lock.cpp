@@ -161,15 +161,14 @@ Flow<bool> MultiLock::prove() {
     if (!proven) co_return false;
     std::ranges::copy(stage->nodes->holding().nodes, std::back_inserter(nodes));
   }
-  const auto at = BootClock::now();
   const auto session = stages_.front()->nodes->holding().session;
   const bool there = co_await nodes_exist(requests_, std::move(nodes), session);
-  if (there) note_holding(at);
+  if (there) note_holding();
   co_return there;
 }
 
-void MultiLock::note_holding(BootClock::time_point proven) {
-  holding_ = {.nodes = {}, .session = requests_.client().session_id(), .proven = proven};
+void MultiLock::note_holding() {
+  holding_ = {.nodes = {}, .session = requests_.client().session_id()};
   for (const auto& path : paths_) {
     for (const auto& stage : stages_) {
       const auto& part = stage->nodes->holding();

@@ -63,7 +63,7 @@ class MultiLock final : public Recipe {
   Flow<Turn> join(std::size_t number);
   Flow<Turn> await_turn(Queue& queue, LockNodes& nodes);
   Flow<bool> prove();
-  void note_holding(BootClock::time_point proven);
+  void note_holding();
   Flow<> await_gone(std::string node);
   Flow<> give_up();
   Flow<bool> take_back();

@@ -1,7 +1,6 @@
 // Recipe: a way to hold a lock by znodes, as a flow; what it asks for, tells and promises.
 #pragma once
 
-#include "base/boot_clock.h"
 #include "client/client.h"
 #include "client/flow.h"
 #include "recipes/lock_name.h"
@@ -86,9 +85,6 @@ struct LockHolding {
   /// Of several locks: the token of each, in the order of the paths; else empty.
   std::vector<std::int64_t> tokens{};
   std::int64_t session = 0;
-  /// When a request was sent whose answer showed that the lock is held: the session lives at least
-  /// its timeout longer than that.
-  BootClock::time_point proven{};
 };
 
 /// One contender for one lock. Its flows run on one strand, one at a time.
@@ -99,9 +95,9 @@ class Recipe {
   Recipe& operator=(const Recipe&) = delete;
   virtual ~Recipe() = default;
 
-  /// Ends when the lock is held. Throws LockBusy at the deadline, LockLost, ZkError, Cancelled;
-  /// before any of them it takes its nodes back, which lasts until a server answers or the session
-  /// has ended.
+  /// Ends when the lock is held, and the session's lease leaves the time to make use of it. Throws
+  /// LockBusy at the deadline, LockLost, ZkError, Cancelled; before any of them it takes its nodes
+  /// back, which lasts until a server answers or the session has ended.
   virtual Flow<> acquire(Clock::time_point deadline) = 0;
   /// Takes the nodes back. False: the lock had been lost before, and somebody else may have had it.
   /// Lasts until a server answers or the session has ended. Not interrupted by a cancel.

@@ -176,7 +176,6 @@ Flow<bool> Semaphore::take() {
   // same room.
   const bool had = has_leases() && std::cmp_less_equal(names_.size(), count_);
   if (had) {
-    leases_.note_proof(listed_);
     // Now the node cannot go any more: the number of leases that it has is everybody's.
     co_await agree();
     co_return true;
@@ -253,7 +252,6 @@ Flow<> Semaphore::agree() {
 LockRequests::Sent<Children> Semaphore::send_listing(bool with_watch) {
   watches_ = with_watch;
   const auto watch = with_watch ? watch_.on_children(leases_path_) : Watch::none();
-  listed_ = BootClock::now();
   return requests_.send(
       [&] { return (with_watch ? "getChildren with a watch " : "getChildren ") + leases_path_; },
       [&] { return requests_.client().start_children(leases_path_, watch); });

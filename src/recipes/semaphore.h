@@ -80,9 +80,8 @@ class Semaphore final : public Recipe {
   std::int32_t version_ = 0;                             ///< of the data that were read last
   std::optional<LockRequests::Sent<Children>> asked_;    ///< the same, of the leases
   bool watches_ = false;                                 ///< they are listed with a watch
-  BootClock::time_point listed_{};
-  std::vector<std::string> names_;  ///< of the leases, as listed last
-  bool told_ = false;               ///< the user knows that leases are waited for
+  std::vector<std::string> names_;                       ///< of the leases, as listed last
+  bool told_ = false;  ///< the user knows that leases are waited for
 };
 
 }  // namespace zksh

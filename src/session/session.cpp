@@ -78,6 +78,7 @@ void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* p
         known.ever_connected = true;
         known.session_id = zoo_client_id(zh)->client_id;
         known.negotiated_timeout = zoo_recv_timeout(zh);
+        known.lease = lease_of(known.session_id);
       }
     }
     session.sink_(held, event);
@@ -157,6 +158,7 @@ void Session::replace(std::shared_ptr<Handle> fresh, const std::string& server) 
     state_->opened = Clock::now();
     state_->session_id = 0;
     state_->negotiated_timeout = 0;
+    state_->lease = nullptr;
     state_->credentials.clear();
     state_->other_credentials = false;
   });
@@ -224,6 +226,11 @@ std::int64_t Session::session_id(const Monitor::Held& /*held*/) { return state_-
 
 int Session::negotiated_timeout() {
   return monitor_.look([&](const Monitor::Held&) { return state_->negotiated_timeout; });
+}
+
+BootClock::time_point Session::lease_end() {
+  const auto lease = monitor_.look([&](const Monitor::Held&) { return state_->lease; });
+  return lease ? lease->end() : BootClock::time_point();
 }
 
 std::string Session::connection_problem() {

@@ -57,6 +57,7 @@ class Session final : public Client {
   std::int64_t session_id(const Monitor::Held& held) override;
   using Client::session_id;
   int negotiated_timeout() override;
+  BootClock::time_point lease_end() override;
   std::vector<Identity> identities() override;
   std::vector<Credential> credentials() override;
   void fail_authentication() override;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "session/session.h"
+#include "session/session_lease.h"
 
 #include <zookeeper/zookeeper.h>
 
@@ -94,6 +95,7 @@ struct Session::State {
   Clock::time_point lost;  ///< when the connection was, if it ever was
   std::int64_t session_id = 0;
   int negotiated_timeout = 0;
+  std::shared_ptr<SessionLease> lease;  ///< null while there is no session
   std::vector<Credential> credentials;  ///< that were added and accepted
   bool other_credentials = false;       ///< than those of the settings were sent
 };

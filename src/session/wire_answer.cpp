@@ -2,6 +2,7 @@
 #include "session/wire_answer.h"
 
 #include <algorithm>
+#include <array>
 
 namespace zksh {
 namespace {
@@ -29,6 +30,18 @@ constexpr std::int32_t create_container = 19;
 constexpr std::int32_t create_ttl = 21;
 constexpr std::int32_t failed = -1;
 }  // namespace operation
+
+/// Whether a request is answered through agreement: a quorum has accepted it as a transaction.
+bool is_agreed_to(std::int32_t asked) {
+  constexpr std::array transactions{operation::create,      operation::remove,
+                                    operation::set,         operation::set_acl,
+                                    operation::multi,       operation::create_and_stat,
+                                    operation::reconfigure, operation::create_container,
+                                    operation::create_ttl};
+  return std::ranges::find(transactions, asked) != transactions.end();
+}
+
+constexpr std::int32_t xid_of_pings = -2;
 
 /// Goes through a frame; what would go beyond its end makes it broken, and stays there.
 class Walk {
@@ -168,6 +181,8 @@ void WireConversation::note_request(std::string_view frame) {
   Request request;
   request.xid = walk.number();
   request.operation = walk.number();
+  request.sent = note_sent(request.operation);
+  if (request.xid == xid_of_pings) pings_.push_back(request.sent);
   // Pings, credentials and watches that are set again: their answers may come out of turn.
   if (request.xid < 0) return;
   if (request.operation == operation::multi) request.parts = parts_of(walk);
@@ -187,17 +202,30 @@ const char* WireConversation::flaw_of(std::string_view frame) {
     walk.text();
     return walk.broken() ? cut_off : nullptr;
   }
+  if (xid == xid_of_pings && !pings_.empty()) {
+    note_answer(pings_.front(), true);
+    pings_.pop_front();
+  }
   if (xid < 0) return nullptr;
   if (outstanding_.empty()) return "an answer came that nobody had asked for";
   const auto request = std::move(outstanding_.front());
   outstanding_.pop_front();
   if (request.xid != xid) return "an answer came out of turn";
+  note_answer(request.sent, code == 0);
   if (code != 0) return nullptr;
   if (request.operation == operation::multi)
     return answers_parts(walk, request.parts) ? nullptr
                                               : "the answer to a transaction does not fit it";
   walk_answer(walk, request.operation);
   return walk.broken() ? cut_off : nullptr;
+}
+
+LeaseLogic::Sent WireConversation::note_sent(std::int32_t operation) const {
+  return lease_ ? lease_->send(is_agreed_to(operation)) : LeaseLogic::Sent();
+}
+
+void WireConversation::note_answer(const LeaseLogic::Sent& sent, bool done) const {
+  if (lease_) lease_->answer(sent, done);
 }
 
 const char* flaw_of_length(std::int32_t length) {
@@ -224,6 +252,15 @@ const char* flaw_of_greeting(std::string_view answer, bool fresh) {
   const bool expired = !fresh && session == 0;
   if (version != 0 || password_length != 16 || (timeout <= 0 && !expired)) return foreign;
   return nullptr;
+}
+
+Granted granted_by(std::string_view answer) {
+  Walk walk(answer);
+  walk.skip(4 + 4);  // length, version
+  Granted granted;
+  granted.timeout_ms = walk.number();
+  granted.session = walk.integer(8);
+  return granted;
 }
 
 bool asks_for_new_session(std::string_view greeting) {

@@ -5,8 +5,11 @@
 // Source of the formats: zookeeper.jute and ZooDefs.OpCode of ZooKeeper 3.8.
 #pragma once
 
+#include "session/session_lease.h"
+
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,6 +18,8 @@ namespace zksh {
 /// One connection of a session, after its greeting. Frames are without their lengths.
 class WireConversation {
  public:
+  /// From now on requests and answers are told to the session's lease.
+  void tell(std::shared_ptr<SessionLease> lease) { lease_ = std::move(lease); }
   /// Takes note of a request that is sent.
   void note_request(std::string_view frame);
   /// What is wrong with a frame that came, for the user; null: nothing. The request that it
@@ -26,9 +31,15 @@ class WireConversation {
     std::int32_t xid = 0;
     std::int32_t operation = 0;
     std::string parts{};  ///< the operations of a transaction, a byte each
+    LeaseLogic::Sent sent{};
   };
 
+  LeaseLogic::Sent note_sent(std::int32_t operation) const;
+  void note_answer(const LeaseLogic::Sent& sent, bool done) const;
+
   std::deque<Request> outstanding_;
+  std::deque<LeaseLogic::Sent> pings_;
+  std::shared_ptr<SessionLease> lease_;  ///< null: nobody asks for it
 };
 
 /// What is wrong with the length of a frame; null: nothing.
@@ -36,6 +47,13 @@ const char* flaw_of_length(std::int32_t length);
 /// What is wrong with the beginning, or the whole, of the answer to a greeting; null: nothing yet.
 /// With its length in front. `fresh`: a new session was asked for.
 const char* flaw_of_greeting(std::string_view answer, bool fresh);
+/// What a server grants.
+struct Granted {
+  std::int64_t session = 0;  ///< 0: none, the session is over
+  std::int32_t timeout_ms = 0;
+};
+/// Reads it out of a whole answer to a greeting, in which there is no flaw.
+Granted granted_by(std::string_view answer);
 /// Whether a client's greeting, without its length, asks for a new session.
 bool asks_for_new_session(std::string_view greeting);
 

@@ -27,10 +27,12 @@ bool WireLink::Direction::take(std::size_t bytes) {
 void WireLink::look_at_sent(std::string_view bytes) {
   if (!out_.in_frame() || out_.taken > 0 || noted_) return;
   noted_ = true;
-  if (!greeting_sent_)
+  if (!greeting_sent_) {
     fresh_ = asks_for_new_session(bytes);
-  else
+    greeting_at_ = BootClock::now();
+  } else {
     conversation_.note_request(bytes);
+  }
   greeting_sent_ = true;
 }
 
@@ -49,6 +51,7 @@ const char* WireLink::flaw_of_received(std::string_view bytes) {
     const auto* const flaw = flaw_of_greeting(whole, fresh_);
     greeted_ = whole.size() >= size_of_frame_length &&
                whole.size() >= size_of_frame_length + static_cast<std::size_t>(frame_length(whole));
+    if (greeted_ && flaw == nullptr) begin_lease(granted_by(whole));
     return flaw;
   }
   if (!in_.in_frame()) {
@@ -58,6 +61,13 @@ const char* WireLink::flaw_of_received(std::string_view bytes) {
   const auto size = in_.taken + bytes.size();
   const std::string_view whole(bytes.data() + bytes.size() - size, size);
   return in_.take(bytes.size()) ? conversation_.flaw_of(whole) : nullptr;
+}
+
+void WireLink::begin_lease(const Granted& granted) {
+  if (granted.session == 0) return;
+  auto lease = lease_of(granted.session);
+  lease->begin(greeting_at_, fresh_, std::chrono::milliseconds(granted.timeout_ms));
+  conversation_.tell(std::move(lease));
 }
 
 }  // namespace zksh

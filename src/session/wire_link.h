@@ -2,6 +2,7 @@
 // the C client reads them (WireAnswer).
 #pragma once
 
+#include "base/boot_clock.h"
 #include "session/wire_answer.h"
 
 #include <cstddef>
@@ -43,7 +44,10 @@ class WireLink {
     bool take(std::size_t bytes);
   };
 
+  void begin_lease(const Granted& granted);
+
   bool greeting_sent_ = false;
+  BootClock::time_point greeting_at_;
   bool fresh_ = true;   ///< a new session is asked for
   bool noted_ = false;  ///< the request that is being sent
   bool greeted_ = false;

@@ -124,7 +124,7 @@ class LockTerminal(ShellTest):
         screen.wait_for("Stopped")
         self.wait_nodes(0)
         screen.type("fg\n")
-        screen.wait_for("lost /l: no server has answered")
+        screen.wait_for("lost /l: the servers did not confirm it")
         self.wait_prompted(screen)
         screen.type("echo status $?\n")
         screen.wait_for("status 76")

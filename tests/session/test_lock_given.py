@@ -22,7 +22,7 @@ class Given(LockTest):
                                          options=["-t", "10000"])
         self.assertEqual(status, 0)
         path, node, token, mode, session, deadline = out.splitlines()
-        self.assertEqual((path, mode, deadline), ("/l", "exclusive", "9000"))
+        self.assertEqual((path, mode, deadline), ("/l", "exclusive", "8334"))
         self.assertRegex(session, "^0x[0-9a-f]+$")
         self.assertRegex(node, "^/l/_c_[0-9a-f-]{36}-lock-0000000000$")
         self.assertEqual((token, node[len("/l/"):][:11]),

@@ -15,10 +15,10 @@ class NobodyAnswers(LossTest):
         contender = self.start_contender()
         self.server.freeze()
         # The server is still frozen: by its own clock alone.
-        self.assert_ends(holder, 76, "(?m)^suspended /l: ",
-                         r"(?m)^/l: no server has answered for \d\.\d s: SIGTERM to pid \d+ ",
-                         r"(?m)^/l: no server has answered for 3\.\d s: SIGKILL to pid \d+ ",
-                         "(?m)^lost /l: no server has answered for the session timeout of 4.0 s$")
+        self.assert_ends(holder, 76,
+                         r"(?m)^/l: the servers do not confirm it, and it is safe for 1\.\d s more: SIGTERM to pid \d+ ",
+                         r"(?m)^/l: the servers do not confirm it, and it is safe for 0\.\d s more: SIGKILL to pid \d+ ",
+                         "(?m)^lost /l: the servers did not confirm it within the session timeout of 4.0 s$")
         self.wait_ended(program, limit=0)
         self.server.thaw()
         self.assert_ends(contender, 0)

@@ -317,9 +317,17 @@ Pending<std::vector<OpResult>> FakeClient::start_multi(const std::vector<Op>& op
     });
     if (!possible) return Outcome<std::vector<OpResult>>{code::unimplemented, {}};
     auto outcome = tree_.multi(held, ops, session_);
+    if (proofs_wanted_ > 0) --proofs_wanted_;
     for (std::size_t i = 0; i < ops.size(); ++i)  // as in the C client's answer
       if (std::holds_alternative<CreateOp>(ops[i])) outcome.value[i].stat = {};
     return outcome;
+  });
+}
+
+BootClock::time_point FakeClient::lease_end() {
+  return monitor().look([&](const Monitor::Held&) {
+    const std::chrono::milliseconds timeout(negotiated_timeout());
+    return proofs_wanted_ > 0 ? BootClock::time_point() : BootClock::now() + timeout;
   });
 }
 

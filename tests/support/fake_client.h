@@ -41,6 +41,8 @@ class FakeClient final : public Client {
   void lose(std::size_t number, When when, Loss loss);
   /// Runs `action` before the `number`th request from now on: what others do in between.
   void before_request(std::size_t number, std::function<void()> action);
+  /// The session's lease has ended until so many transactions more were answered.
+  void end_lease(int transactions) { proofs_wanted_ = transactions; }
   std::size_t requests();  ///< sent until now
   std::size_t watches();   ///< that have not fired
 
@@ -74,6 +76,7 @@ class FakeClient final : public Client {
   std::int64_t session_id(const Monitor::Held& held) override;
   using Client::session_id;
   int negotiated_timeout() override { return 30000; }
+  BootClock::time_point lease_end() override;
   std::vector<Identity> identities() override { return {}; }
   void fail_authentication() override;
 
@@ -130,6 +133,7 @@ class FakeClient final : public Client {
   FakeTree& tree_;
   EventSink sink_;
   std::size_t requests_ = 0;
+  int proofs_wanted_ = 0;
   std::vector<Failure> failures_;
   std::map<std::size_t, std::function<void()>> actions_;
   SessionState state_ = SessionState::Closed;

@@ -1,0 +1,86 @@
+// SessionLease: which of the answered requests counts.
+#include "session/session_lease.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace zksh {
+
+void LeaseLogic::begin(Time sent, bool created, Duration timeout) {
+  timeout_ = timeout;
+  answered_.clear();
+  agreed_.reset();
+  resumed_.reset();
+  if (!created) {
+    resumed_ = sent;
+    return;
+  }
+  agreed_ = sent;
+  extend(sent);
+}
+
+LeaseLogic::Sent LeaseLogic::send(Time now, bool by_agreement) const {
+  return {.at = now, .by_agreement = by_agreement, .agreed_before = agreed_};
+}
+
+void LeaseLogic::answer(const Sent& request, Time now, bool agreed) {
+  if (request.by_agreement && agreed) {
+    if (resumed_) extend(*resumed_);
+    if (request.agreed_before) {
+      const auto gap = timeout_ / 6;
+      const auto latest = std::min(request.at, *request.agreed_before + gap) - delay();
+      std::optional<Time> heard;
+      while (!answered_.empty() && answered_.front().at <= latest) {
+        heard = std::max(heard.value_or(Time()), answered_.front().sent);
+        answered_.pop_front();
+      }
+      if (heard) extend(*heard);
+    }
+    agreed_ = request.at;
+  }
+  // A few for each timeout are enough, however many requests there are.
+  if (answered_.empty() || now - answered_.back().at >= timeout_ / 64)
+    answered_.push_back({.at = now, .sent = request.at});
+  constexpr std::size_t four_timeouts = 256;
+  if (answered_.size() > four_timeouts) answered_.pop_front();
+}
+
+void LeaseLogic::extend(Time heard) { end_ = std::max(end_, heard + timeout_ - timeout_ / 50); }
+
+void SessionLease::begin(Time sent, bool created, LeaseLogic::Duration timeout) {
+  const std::lock_guard lock(mutex_);
+  logic_.begin(sent, created, timeout);
+}
+
+LeaseLogic::Sent SessionLease::send(bool by_agreement) const {
+  const auto now = BootClock::now();
+  const std::lock_guard lock(mutex_);
+  return logic_.send(now, by_agreement);
+}
+
+void SessionLease::answer(const LeaseLogic::Sent& request, bool agreed) {
+  const auto now = BootClock::now();
+  const std::lock_guard lock(mutex_);
+  logic_.answer(request, now, agreed);
+}
+
+SessionLease::Time SessionLease::end() const {
+  const std::lock_guard lock(mutex_);
+  return logic_.end();
+}
+
+std::shared_ptr<SessionLease> lease_of(std::int64_t session) {
+  static std::mutex mutex;
+  static std::unordered_map<std::int64_t, std::weak_ptr<SessionLease>> leases;
+  const std::lock_guard lock(mutex);
+  auto& known = leases[session];
+  auto lease = known.lock();
+  if (lease) return lease;
+  std::erase_if(
+      leases, [&](const auto& entry) { return entry.second.expired() && entry.first != session; });
+  lease = std::make_shared<SessionLease>();
+  leases[session] = lease;
+  return lease;
+}
+
+}  // namespace zksh
