@@ -1,5 +1,4 @@
 // connect: open a new session, with the same servers or others.
-#include "client/connect_string.h"
 #include "command/command.h"
 #include "command/current_node.h"
 #include "command/transaction.h"
@@ -18,11 +17,12 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (const auto dropped = cx.transaction.drop()) cx.out.err_line("{}", dropped_text(*dropped));
   const auto server = a.server ? *a.server : cx.client.server();
-  parse_connect_string(server);  // says what is wrong with it, before anything ends
-  cx.locks.end_programs(cx.stop);
-  cx.client.open(server);
+  const auto before_end = [&] {
+    if (const auto dropped = cx.transaction.drop()) cx.out.err_line("{}", dropped_text(*dropped));
+    cx.locks.end_programs(cx.stop);
+  };
+  cx.client.replace_session(server, before_end, cx.stop);
   if (a.server) cx.current.reset();  // the old path may mean nothing there
   return status::ok;
 }
@@ -34,9 +34,10 @@ extern const Command connect_command = make_command<Args>(
      .group = "Session",
      .summary = "Open a new session, with the same servers or others",
      .details =
-         "Closes the session in use: its ephemerals go, its watches and credentials are forgotten, "
-         "programs under its locks are ended first. Does not wait for the connection; the next "
-         "command does. The port is 2181 when left out.",
+         "When the new session is there, the one in use is closed: its ephemerals go, its watches "
+         "and credentials are forgotten, programs under its locks are ended first. When no session "
+         "can be had before --connect-timeout, the one in use stays as it is. The port is 2181 "
+         "when left out.",
      .examples = {{"connect", "A new session with the same servers."}},
      .zkcli_syntax = "host:port",
      .needs = Needs::Nothing,

@@ -1,6 +1,8 @@
 // Afterwards: work that a change makes possible, for the thread that made the change.
 #pragma once
 
+#include "base/no_waiting.h"
+
 #include <functional>
 #include <vector>
 
@@ -9,7 +11,8 @@ namespace zksh {
 /// While one lives, a Monitor::Listener that hears of a change on this thread may leave work here;
 /// it is done when the Afterwards ends. Handing the work to a thread that waits for it would cost a
 /// wake-up, which is longer than most of the work. Only threads that may be kept for a moment, and
-/// that hold no lock, have one: those on which the C client tells answers and events.
+/// that hold no lock, have one: those on which the C client tells answers and events. Neither the
+/// change nor the work may wait (NoWaiting).
 class Afterwards {
  public:
   Afterwards() : outer_(innermost) { innermost = this; }
@@ -27,6 +30,7 @@ class Afterwards {
 
  private:
   static thread_local inline Afterwards* innermost = nullptr;
+  NoWaiting no_waiting_;
   Afterwards* outer_;
   std::vector<std::function<void()>> work_;
 };

@@ -1,6 +1,8 @@
 // Monitor: the list of the waiting threads, and how one of them is woken.
 #include "base/monitor.h"
 
+#include "base/no_waiting.h"
+
 #include <condition_variable>
 
 namespace zksh {
@@ -32,6 +34,7 @@ struct Monitor::Waiter {
 };
 
 bool Monitor::wait_for(const std::stop_token& stop, Clock::time_point deadline, Question question) {
+  NoWaiting::refuse("Monitor::wait");
   Waiter waiter;
   waiter.question = question;
   {

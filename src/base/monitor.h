@@ -79,7 +79,7 @@ class Monitor {
 
   /// Blocks until `ready(const Held&)` is true; false when `stop` was requested first. Once it has
   /// been true, it is not asked again. It must not throw, and threads that change something ask it
-  /// too while this one blocks.
+  /// too while this one blocks. Not on a thread that must not wait (NoWaiting).
   template <class Ready>
   bool wait(const std::stop_token& stop, Ready&& ready) {
     return wait_until(stop, Clock::time_point::max(), std::forward<Ready>(ready));

@@ -74,9 +74,20 @@ class Client {
   /// first request opens. Nobody hears of its events, and it has no credentials.
   virtual std::unique_ptr<Client> another() = 0;
 
-  /// Closes what is open and starts a new session; returns before it is connected. Throws
-  /// UsageError when `server` (host:port,…/chroot) is malformed. May block while names resolve.
+  /// Closes what is open and has a new session opened; returns before it is connected. Throws
+  /// UsageError when `server` (host:port,…/chroot) is malformed. Blocks as close.
   virtual void open(const std::string& server) = 0;
+  /// Has a session opened when there is none, or an expired one; nothing happens when it was closed
+  /// or refused. Returns at once; from any thread. It is tried again and again, with pauses of a
+  /// second, until there is one (the names of the servers may not resolve now). Throws UsageError,
+  /// and Error when the machine has no thread left for it.
+  virtual void want_session() = 0;
+  /// Opens another session, and when it can be used, calls `before_end` and ends the one there was.
+  /// When no session can be had, or `before_end` throws, the one there was stays, with its watches
+  /// and ephemerals. Throws Error, UsageError, Cancelled. Blocks for the connect timeout at most,
+  /// or while names resolve, and as close.
+  virtual void replace_session(const std::string& server, const std::function<void()>& before_end,
+                               const std::stop_token& stop) = 0;
   /// Ends the session: the server removes its ephemerals at once. Blocks until the request is
   /// sent, at most 3 s. Nothing happens when no session is open.
   virtual void close() = 0;
@@ -88,6 +99,8 @@ class Client {
   /// ZkError{session_expired, auth_failed, invalid_state} when the session is dead; Cancelled.
   virtual void await_connection(const std::string& path, const std::stop_token& stop) = 0;
   virtual SessionState state(const Monitor::Held& held) = 0;
+  /// Whether no session is there, nor begun: what was asked for in the one before ended with it.
+  virtual bool between_sessions(const Monitor::Held& /*held*/) { return false; }
   SessionState current_state() {
     return monitor().look([&](const Monitor::Held& held) { return state(held); });
   }

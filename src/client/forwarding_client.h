@@ -3,6 +3,7 @@
 
 #include "client/client.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,12 +18,20 @@ class ForwardingClient : public Client {
   Monitor& monitor() override { return inner_.monitor(); }
   std::unique_ptr<Client> another() override { return inner_.another(); }
   void open(const std::string& server) override { inner_.open(server); }
+  void want_session() override { inner_.want_session(); }
+  void replace_session(const std::string& server, const std::function<void()>& before_end,
+                       const std::stop_token& stop) override {
+    inner_.replace_session(server, before_end, stop);
+  }
   void close() override { inner_.close(); }
   std::string server() override { return inner_.server(); }
   void await_connection(const std::string& path, const std::stop_token& stop) override {
     inner_.await_connection(path, stop);
   }
   SessionState state(const Monitor::Held& held) override { return inner_.state(held); }
+  bool between_sessions(const Monitor::Held& held) override {
+    return inner_.between_sessions(held);
+  }
   std::string connection_problem() override { return inner_.connection_problem(); }
   std::int64_t session_id(const Monitor::Held& held) override { return inner_.session_id(held); }
   using Client::session_id;

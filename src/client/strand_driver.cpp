@@ -39,6 +39,7 @@ Clock::time_point StrandDriver::Waiting::next_deadline() const {
 
 /// Whether the thread of `run` has something to do.
 bool StrandDriver::Waiting::needs_driver() const {
+  if (!work.empty()) return true;
   return !driven && (!ready.empty() || left == 0 || next_deadline() < sleeps_until);
 }
 
@@ -88,6 +89,17 @@ void StrandDriver::go_on(Strand& strand) {
   });
 }
 
+void StrandDriver::leave(std::function<void()> work) {
+  monitor_.change_of(
+      this, [&](const Monitor::Held& held) { waiting_(held).work.push_back(std::move(work)); });
+}
+
+void StrandDriver::do_work() {
+  const auto left = monitor_.look(
+      [&](const Monitor::Held& held) { return std::exchange(waiting_(held).work, {}); });
+  for (const auto& work : left) work();
+}
+
 void StrandDriver::run(std::stop_token stop) {
   const Monitor::Listener listener(
       monitor_, [&](const Monitor::Held& held, const void* subject) { hear(held, subject); });
@@ -102,6 +114,7 @@ void StrandDriver::run(std::stop_token stop) {
     });
     monitor_.wait_until(stop, deadline,
                         [&](const Monitor::Held& held) { return waiting_(held).needs_driver(); });
+    do_work();
     if (stop.stop_requested()) {
       for (auto* strand : strands_) strand->cancel();
       stop = {};
@@ -118,7 +131,9 @@ void StrandDriver::run(std::stop_token stop) {
     const bool all_ended = monitor_.look([&](const Monitor::Held& held) {
       return waiting_(held).left == 0 && !waiting_(held).driven;
     });
-    if (all_ended) return;
+    if (!all_ended) continue;
+    do_work();
+    return;
   }
 }
 

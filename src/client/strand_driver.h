@@ -4,6 +4,7 @@
 #include "client/flow.h"
 
 #include <cstddef>
+#include <functional>
 #include <set>
 #include <stop_token>
 #include <unordered_map>
@@ -25,6 +26,9 @@ class StrandDriver {
 
   /// A strand that has begun; it outlives the driver's run. Before the run.
   void add(Strand& strand) { strands_.push_back(&strand); }
+  /// Leaves to the thread of `run` what may wait, as telling somebody does: a strand is driven by
+  /// others too, which must not. It is done in this order, before `run` returns. From any thread.
+  void leave(std::function<void()> work);
   /// Blocks until every strand has ended. A stop cancels them all, once; what they then do to clear
   /// up is still waited for. What a flow throws is left to its Strand::result.
   void run(std::stop_token stop);
@@ -36,9 +40,10 @@ class StrandDriver {
   struct Waiting {
     std::unordered_multimap<const void*, Strand*> by_subject;
     std::vector<Strand*> ready;
-    std::set<Deadline> deadlines;  ///< of those that wait
-    std::size_t left = 0;          ///< strands that have not ended
-    bool driven = false;           ///< by some thread, which alone touches the strands
+    std::set<Deadline> deadlines;             ///< of those that wait
+    std::vector<std::function<void()>> work;  ///< left to the thread of `run`
+    std::size_t left = 0;                     ///< strands that have not ended
+    bool driven = false;                      ///< by some thread, which alone touches the strands
     /// Until when the thread of `run` sleeps if nothing happens.
     Clock::time_point sleeps_until = Strand::never;
 
@@ -52,6 +57,7 @@ class StrandDriver {
   void hear(const Monitor::Held& held, const void* subject);
   void drive();
   void go_on(Strand& strand);
+  void do_work();
 
   Monitor& monitor_;
   std::vector<Strand*> strands_;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -113,7 +114,13 @@ void await_sessions(Monitor& monitor, const Probers& probers, const LatencyPlan&
 void close_all(Probers& probers) {
   std::vector<std::jthread> threads;
   threads.reserve(probers.size());
-  for (auto& each : probers) threads.emplace_back([&each] { each->close(); });
+  for (auto& each : probers) {
+    try {
+      threads.emplace_back([&each] { each->close(); });
+    } catch (const std::system_error&) {  // no thread is left for it
+      each->close();
+    }
+  }
 }
 
 }  // namespace

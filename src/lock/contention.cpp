@@ -9,11 +9,12 @@
 namespace zksh {
 namespace {
 
-/// What the contenders share. All on one thread.
+/// What the contenders share. One of them at a time is driven.
 struct Arena {
   const ContentionPlan& plan;
   ContentionResult& result;
   std::stop_source& stop;
+  StrandDriver& driver;
 };
 
 class Participant {
@@ -29,9 +30,12 @@ class Participant {
         (number + 1) * plan.readers / plan.contenders > number * plan.readers / plan.contenders;
     if (reads) request_.mode = LockMode::Shared;
     const auto numbered =
-        [number](const auto& listener) -> std::function<void(const std::string&)> {
+        [number, &arena](const auto& listener) -> std::function<void(const std::string&)> {
       if (!listener) return {};
-      return [number, &listener](const std::string& text) { listener(number, text); };
+      // Who listens may wait, for a terminal that takes no output.
+      return [number, &arena, &listener](const std::string& text) {
+        arena.driver.leave([number, &listener, text] { listener(number, text); });
+      };
     };
     report_.step = numbered(report.step);
     report_.warning = numbered(report.warning);
@@ -98,8 +102,8 @@ ContentionResult contend(const ContentionPlan& plan, const std::vector<Client*>&
   ContentionResult result;
   std::stop_source all_stop;
   const std::stop_callback forward(stop, [&] { all_stop.request_stop(); });
-  Arena arena{.plan = plan, .result = result, .stop = all_stop};
   StrandDriver driver(clients.front()->monitor());
+  Arena arena{.plan = plan, .result = result, .stop = all_stop, .driver = driver};
   std::vector<std::unique_ptr<Participant>> participants;
   participants.reserve(plan.contenders);
   for (std::size_t i = 0; i < plan.contenders; ++i) {

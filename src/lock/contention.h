@@ -52,9 +52,10 @@ struct ContentionResult {
   std::exception_ptr failure{};
 };
 
-/// Runs all contenders on this thread until the last one is done; contender i has the session of
-/// clients[i mod the number of them], which must be connected. A stop, or the failure of a
-/// contender, makes all leave the queue, and release what they hold, before this returns.
+/// Runs all contenders, on this thread and those of the clients, until the last one is done;
+/// contender i has the session of clients[i mod the number of them], which must be connected. A
+/// stop, or the failure of a contender, makes all leave the queue, and release what they hold,
+/// before this returns.
 ContentionResult contend(const ContentionPlan& plan, const std::vector<Client*>& clients,
                          const ContentionReport& report, const std::stop_token& stop);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 #include <thread>
 
 namespace zksh {
@@ -81,7 +82,13 @@ std::set<std::int64_t> ContentionSessions::ids() const {
 void ContentionSessions::close() {
   std::vector<std::jthread> threads;
   threads.reserve(further_.size());
-  for (const auto& client : further_) threads.emplace_back([&client] { client->close(); });
+  for (const auto& client : further_) {
+    try {
+      threads.emplace_back([&client] { client->close(); });
+    } catch (const std::system_error&) {  // no thread is left for it
+      client->close();
+    }
+  }
   threads.clear();
   further_.clear();
 }

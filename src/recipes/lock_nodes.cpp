@@ -206,7 +206,9 @@ Flow<std::optional<std::vector<std::string>>> LockNodes::find_by_data() {
 Flow<bool> LockNodes::session_is_there() {
   auto& client = requests_.client();
   const bool settled = co_await requests_.strand().until(
-      [&](const Monitor::Held& held) { return client.state(held) != SessionState::Connecting; },
+      [&](const Monitor::Held& held) {
+        return client.state(held) != SessionState::Connecting || client.between_sessions(held);
+      },
       requests_.deadline());
   if (!settled) throw LockBusy("no connection in time");
   const auto state = client.current_state();

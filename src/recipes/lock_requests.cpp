@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 namespace zksh {
 
@@ -55,41 +54,6 @@ bool LockRequests::lost(int code) {
          code == code::invalid_state;
 }
 
-namespace {
-
-/// A blocking piece of work on a thread of its own; a cancel of the strand, or the deadline, stops
-/// it. False: it was stopped.
-Flow<bool> aside(Strand& strand, Clock::time_point deadline,
-                 std::function<void(const std::stop_token&)> work) {
-  Guarded<bool> done;
-  std::exception_ptr error;
-  const std::jthread thread([&](const std::stop_token& stop) {
-    try {
-      work(stop);
-    } catch (...) {  // handed on to the flow
-      error = std::current_exception();
-    }
-    strand.monitor().change([&](const Monitor::Held& held) { done(held) = true; });
-  });
-  const bool in_time =
-      co_await strand.until([&](const Monitor::Held& held) { return done(held); }, deadline);
-  if (in_time && error) std::rethrow_exception(error);
-  co_return in_time;
-}
-
-}  // namespace
-
-/// The C client's handle is dead. Whoever comes first opens a new one.
-Flow<bool> LockRequests::reopen() {
-  return aside(strand_, deadline_, [this](const std::stop_token& stop) {
-    try {
-      client_.await_connection("/", stop);
-    } catch (const ZkError& error) {
-      if (error.code() != code::connection_loss) throw;
-    }
-  });
-}
-
 Flow<> LockRequests::connected() {
   bool told_of_loss = false;
   for (;;) {
@@ -102,11 +66,7 @@ Flow<> LockRequests::connected() {
       throw ZkError(code::invalid_state, {});
     if (!told_of_loss) step("no connection: waiting for one");
     told_of_loss = true;
-    if (state == SessionState::Expired) {
-      const bool opened = co_await reopen();
-      if (!opened) throw LockBusy("no connection in time");
-      continue;
-    }
+    client_.want_session();  // nobody else may want one in an expired one's place
     const bool changed = co_await strand_.until(
         [&](const Monitor::Held& held) { return client_.state(held) != SessionState::Connecting; },
         deadline_);

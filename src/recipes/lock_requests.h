@@ -89,8 +89,6 @@ class LockRequests {
                            Answer<T>* /*type*/) {
     return {std::move(pending), at, std::move(what)};
   }
-  /// False: not before the deadline.
-  Flow<bool> reopen();
   void tell(const std::string& what, Clock::time_point at, int code, const std::string& said) const;
 
   Client& client_;

@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include "base/afterwards.h"
+#include "base/no_waiting.h"
 #include "client/connect_string.h"
 #include "client/why_unreachable.h"
 #include "session/known_servers.h"
@@ -13,6 +14,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace zksh {
@@ -38,13 +40,18 @@ SessionState session_state(int state) {
   return SessionState::Connecting;
 }
 
-std::size_t watch_key(const std::string& path, WatchKind kind) {
-  return std::hash<std::string>()(path) * 2 + (kind == WatchKind::OfChildren ? 1 : 0);
+/// Whether nothing will come of a session any more.
+bool is_dead(SessionState state) {
+  return state == SessionState::Expired || state == SessionState::AuthFailed;
 }
+
+/// What became of a session that was asked for, when no server answered.
+constexpr const char* kept = "; the session in use stays as it is";
 
 }  // namespace
 
 Session::Handle::~Handle() {
+  NoWaiting::refuse("zookeeper_close");
   hang_up_handshakes();
   if (zh) zookeeper_close(zh);
   session.monitor_.change([&](const Monitor::Held& held) {
@@ -55,33 +62,35 @@ Session::Handle::~Handle() {
   });
 }
 
+bool Session::Handle::take_note(const Monitor::Held& /*held*/, SessionState now, zhandle_t* from) {
+  if (now == state) return false;
+  if (is_connected(state)) lost = Clock::now();
+  state = now;
+  if (is_connected(now)) {
+    ever_connected = true;
+    session_id = zoo_client_id(from)->client_id;
+    negotiated_timeout = zoo_recv_timeout(from);
+    lease = lease_of(session_id);
+  }
+  return true;
+}
+
 void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* path,
                                void* context) {
+  const NoWaiting no_waiting;
   auto& handle = *static_cast<Handle*>(context);
   auto& session = handle.session;
   session.monitor_.change([&](const Monitor::Held& held) {
-    auto& known = *session.state_;
-    if (known.handle.get() != &handle) return;  // the last words of a session that was replaced
-    handle.zh = zh;
-    if (type != ZOO_SESSION_EVENT) handle.watches_fired(held, type, path ? path : "");
-    Event event{
-        .type = event_type(type), .path = path ? path : "", .state = known.state, .printed = true};
+    Event event{.type = event_type(type), .path = path ? path : "", .state = {}, .printed = true};
+    if (type != ZOO_SESSION_EVENT) handle.watches_fired(held, type, event.path);
     if (event.type == Event::Type::Session) {
+      if (type != ZOO_SESSION_EVENT || !handle.take_note(held, session_state(state), zh)) return;
       event.printed = false;
-      if (type != ZOO_SESSION_EVENT) return;
       event.path.clear();
-      event.state = session_state(state);
-      if (event.state == known.state) return;
-      if (is_connected(known.state)) known.lost = Clock::now();
-      known.state = event.state;
-      if (is_connected(known.state)) {
-        known.ever_connected = true;
-        known.session_id = zoo_client_id(zh)->client_id;
-        known.negotiated_timeout = zoo_recv_timeout(zh);
-        known.lease = lease_of(known.session_id);
-      }
     }
-    session.sink_(held, event);
+    event.state = handle.state;
+    // Else it is not in use yet, or these are the last words of one that was replaced.
+    if (session.state_->open_handle() == &handle) session.sink_(held, event);
   });
 }
 
@@ -103,23 +112,11 @@ void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, c
   });
 }
 
-void Session::Handle::note_watch(const Monitor::Held& /*held*/, const std::string& path,
-                                 WatchKind kind, void* context) {
-  const auto [place, fresh] = watches.try_emplace(watch_key(path, kind), context);
-  if (!fresh && place->second != context) place->second = nullptr;
-}
-
-bool Session::Handle::only_watches(const Monitor::Held& /*held*/, const std::string& path,
-                                   WatchKind kind, void* context) const {
-  const auto found = watches.find(watch_key(path, kind));
-  return found != watches.end() && found->second == context;
-}
-
 void Session::Handle::watches_fired(const Monitor::Held& /*held*/, int type,
                                     const std::string& path) {
-  if (type != ZOO_CHILD_EVENT) watches.erase(watch_key(path, WatchKind::OfData));
+  if (type != ZOO_CHILD_EVENT) watchers.fired(path, WatchKind::OfData);
   if (type == ZOO_CHILD_EVENT || type == ZOO_DELETED_EVENT)
-    watches.erase(watch_key(path, WatchKind::OfChildren));
+    watchers.fired(path, WatchKind::OfChildren);
 }
 
 std::uintptr_t Session::Handle::id_of(const Monitor::Held& /*held*/, const Mailbox& mailbox) {
@@ -133,6 +130,21 @@ std::uintptr_t Session::Handle::id_of(const Monitor::Held& /*held*/, const Mailb
   return id;
 }
 
+Session::Use::Use(Session& session)
+    : monitor_(session.monitor_), handle_(monitor_.look([&](const Monitor::Held&) {
+        auto* const open = session.state_->open_handle();
+        if (open) ++open->uses;
+        return open;
+      })) {}
+
+Session::Use::~Use() {
+  if (!handle_) return;
+  const bool awaited = monitor_.look(
+      [&](const Monitor::Held&) { return --handle_->uses == 0 && handle_->out_of_use; });
+  // It may be gone by now.
+  if (awaited) monitor_.change_of(this, [](const Monitor::Held&) {});
+}
+
 Session::Session(Monitor& monitor, SessionSettings settings, std::string server, EventSink sink)
     : monitor_(monitor),
       settings_(std::move(settings)),
@@ -140,56 +152,194 @@ Session::Session(Monitor& monitor, SessionSettings settings, std::string server,
       state_(std::make_unique<State>()) {
   if (!settings_.known_servers) settings_.known_servers = std::make_shared<KnownServers>();
   state_->server = std::move(server);
-  state_->state = SessionState::Connecting;
   zoo_set_debug_level(static_cast<ZooLogLevel>(settings_.log_level));
 }
 
 Session::~Session() { close(); }
 
-void Session::replace(std::shared_ptr<Handle> fresh, const std::string& server) {
-  // The old handle is closed after the monitor is free: closing waits for the C client's threads.
-  std::shared_ptr<Handle> old = std::move(fresh);
-  monitor_.change([&](const Monitor::Held& held) {
-    std::swap(state_->handle, old);
-    if (old) sink_(held, {.path = {}, .state = SessionState::Closed});
-    state_->state = state_->handle ? SessionState::Connecting : SessionState::Closed;
-    state_->server = server;
-    state_->ever_connected = false;
-    state_->opened = Clock::now();
-    state_->session_id = 0;
-    state_->negotiated_timeout = 0;
-    state_->lease = nullptr;
-    state_->credentials.clear();
-    state_->other_credentials = false;
+/// The one way from phase to phase. Returns the handle that was in use, to be ended when the
+/// monitor is free.
+std::unique_ptr<Session::Handle> Session::enter(const Monitor::Held& held, Phase phase,
+                                                std::unique_ptr<Handle> fresh) {
+  auto& known = *state_;
+  ++known.turn;
+  known.phase = phase;
+  auto old = std::exchange(known.handle, std::move(fresh));
+  if (phase == Phase::Refused)
+    sink_(held, {.path = {}, .state = SessionState::AuthFailed});
+  else if (old)
+    sink_(held, {.path = {}, .state = SessionState::Closed});
+  // What it heard of before it was in use.
+  if (known.handle && known.handle->state != SessionState::Connecting)
+    sink_(held, {.path = {}, .state = known.handle->state});
+  return old;
+}
+
+/// Closes a handle that is out of use. Waits for what is being answered, for a moment at most. A
+/// socket that is closed while the server still sends is reset, and the request to end the session,
+/// which the server has not read yet, is lost with it: the ephemerals would stay for the session
+/// timeout.
+void Session::end(std::unique_ptr<Handle> old) {
+  if (!old) return;
+  constexpr std::chrono::milliseconds longest{60};
+  monitor_.wait({}, [&](const Monitor::Held&) {
+    old->out_of_use = true;
+    return old->uses == 0;
+  });
+  monitor_.wait_until({}, Clock::now() + longest, [&](const Monitor::Held&) {
+    return old->calls.empty() || !is_connected(old->state);
   });
 }
 
-void Session::open(const std::string& server) {
-  const auto address = parse_connect_string(server);
-  close();
-  // Known before the C client starts: its first event can come before zookeeper_init returns.
-  auto fresh = std::make_shared<Handle>(*this);
-  replace(fresh, server);
+/// A handle that nobody else knows yet. Blocks while names resolve.
+std::unique_ptr<Session::Handle> Session::make_handle(const std::string& server) {
+  auto fresh = std::make_unique<Handle>(*this, parse_connect_string(server));
+  const auto& servers = fresh->servers;
   const int flags = ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0);
   // Several servers are in their order already; the addresses of a single name are not.
-  zoo_deterministic_conn_order(address.servers.size() > 1 ? 1 : 0);
-  zhandle_t* const zh = open_handle(monitor_, settings_.security, address, Handle::on_event,
-                                    settings_.session_timeout_ms, fresh.get(), flags);
-  if (!zh) {
+  zoo_deterministic_conn_order(servers.servers.size() > 1 ? 1 : 0);
+  fresh->zh = open_handle(monitor_, settings_.security, servers, Handle::on_event,
+                          settings_.session_timeout_ms, fresh.get(), flags);
+  if (!fresh->zh) {
     const int reason = errno;
-    replace(nullptr, server);
-    // The next request tries again: the network may be back then.
-    monitor_.change([&](const Monitor::Held&) { state_->state = SessionState::Connecting; });
     throw Error("cannot connect to " + (reason == ENOENT
-                                            ? why_unreachable(address)
+                                            ? why_unreachable(servers)
                                             : fmt::format("{}: {}", server, std::strerror(reason))),
                 status::no_connection);
   }
   // Without this the C client resolves the names on every turn of its loop; now only to reconnect.
-  zoo_set_servers_resolution_delay(zh, -1);
-  monitor_.change([&](const Monitor::Held&) { fresh->zh = zh; });
+  zoo_set_servers_resolution_delay(fresh->zh, -1);
+  fresh->opened = Clock::now();
   // The C client keeps them until it is connected, and sends them before anything else.
-  for (const auto& [scheme, secret] : settings_.credentials) start_add_auth(scheme, secret);
+  for (const auto& credential : settings_.credentials) add_auth_to(fresh.get(), credential);
+  return fresh;
+}
+
+void Session::open(const std::string& server) {
+  parse_connect_string(server);
+  end(monitor_.change([&](const Monitor::Held& held) {
+    state_->server = server;
+    return enter(held, Phase::Idle);
+  }));
+  want_session();
+}
+
+void Session::want_session() {
+  const auto wanted = [&](const Monitor::Held&) { return state_->needs_opener(); };
+  if (!monitor_.look(wanted)) return;
+  parse_connect_string(server());
+  start_opener();
+  monitor_.change([&](const Monitor::Held& held) {
+    if (!wanted(held)) return;
+    // The opener ends it: this may be one of its own threads.
+    auto expired = std::move(state_->handle);
+    enter(held, Phase::Opening);
+    state_->handle = std::move(expired);
+  });
+}
+
+void Session::start_opener() {
+  const std::lock_guard lock(starting_);
+  if (opener_.joinable()) return;
+  try {
+    opener_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+  } catch (const std::system_error& error) {
+    throw Error(fmt::format("no session can be opened: a thread cannot be started ({})",
+                            std::strerror(error.code().value())));
+  }
+}
+
+/// The opener: all sessions but those of replace_session are opened here, one at a time.
+void Session::serve(const std::stop_token& stop) {
+  while (monitor_.wait(stop, [&](const Monitor::Held&) { return state_->phase == Phase::Opening; }))
+    open_one(stop);
+}
+
+/// Tries to open a session, until there is one, nobody wants it any more, or the next attempt has
+/// another server.
+void Session::open_one(const std::stop_token& stop) {
+  constexpr std::chrono::seconds between_attempts{1};
+  std::unique_ptr<Handle> expired;
+  std::size_t turn = 0;
+  std::string server;
+  const bool wanted = monitor_.change([&](const Monitor::Held& held) {
+    if (state_->phase != Phase::Opening) return false;
+    turn = state_->turn;
+    server = state_->server;
+    expired = std::move(state_->handle);
+    if (expired) sink_(held, {.path = {}, .state = SessionState::Closed});
+    return true;
+  });
+  if (!wanted) return;
+  end(std::move(expired));
+  while (!stop.stop_requested()) {
+    std::unique_ptr<Handle> fresh;
+    std::exception_ptr problem;
+    try {
+      fresh = make_handle(server);
+    } catch (...) {  // thrown by whoever waits for the session
+      problem = std::current_exception();
+    }
+    std::size_t asked = 0;
+    const bool over = monitor_.change([&](const Monitor::Held& held) {
+      if (state_->turn != turn) return true;
+      asked = state_->asked;
+      if (fresh) {
+        enter(held, Phase::Open, std::move(fresh));
+        return true;
+      }
+      ++state_->failures;
+      state_->problem = problem;
+      return false;
+    });
+    end(std::move(fresh));  // somebody else has decided meanwhile
+    if (over) return;
+    monitor_.wait_until(stop, Clock::now() + between_attempts, [&](const Monitor::Held&) {
+      return state_->turn != turn || state_->asked != asked;
+    });
+    if (monitor_.look([&](const Monitor::Held&) { return state_->turn != turn; })) return;
+  }
+}
+
+void Session::replace_session(const std::string& server, const std::function<void()>& before_end,
+                              const std::stop_token& stop) {
+  auto fresh = make_handle(server);
+  bool hopeless = false;
+  monitor_.wait_until(stop, Clock::now() + settings_.connect_timeout,
+                      [&](const Monitor::Held& held) {
+                        hopeless = tls_failed_everywhere(held, fresh->servers);
+                        // Its credentials are the only requests that it has.
+                        const bool ready = is_connected(fresh->state) && fresh->calls.empty();
+                        return ready || hopeless || is_dead(fresh->state);
+                      });
+  if (stop.stop_requested()) throw Cancelled();
+  const auto state = monitor_.look([&](const Monitor::Held&) { return fresh->state; });
+  if (!is_connected(state)) refuse(*fresh);
+  before_end();
+  // In two steps: whoever waits for the end of the session that was hears of it.
+  auto old = monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Closed); });
+  auto other = monitor_.change([&](const Monitor::Held& held) {
+    state_->server = server;
+    return enter(held, Phase::Open, std::move(fresh));
+  });
+  end(std::move(old));
+  end(std::move(other));
+}
+
+/// Says why a session could not be had.
+void Session::refuse(const Handle& fresh) {
+  SessionState state{};
+  std::string end;
+  monitor_.look([&](const Monitor::Held&) {
+    state = fresh.state;
+    if (state_->phase == Phase::Open) end = kept;
+  });
+  if (state == SessionState::AuthFailed) {
+    const auto why = why_settings_refused();
+    throw Error("authentication failed" + (why.empty() ? "" : ": " + why) + end,
+                status::not_authorised);
+  }
+  throw Error("no connection to " + problem_with(fresh.servers) + end, status::no_connection);
 }
 
 std::unique_ptr<Client> Session::another() {
@@ -198,38 +348,38 @@ std::unique_ptr<Client> Session::another() {
 }
 
 void Session::close() {
-  await_answers();
-  replace(nullptr, server());
-}
-
-/// Waits for what is being answered, for a moment at most. A socket that is closed while the server
-/// still sends is reset, and the request to end the session, which the server has not read yet,
-/// is lost with it: the ephemerals would stay for the session timeout.
-void Session::await_answers() {
-  constexpr std::chrono::milliseconds longest{60};
-  monitor_.wait_until({}, Clock::now() + longest, [&](const Monitor::Held&) {
-    return !state_->handle || state_->handle->calls.empty() || !is_connected(state_->state);
-  });
+  end(monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Closed); }));
 }
 
 std::string Session::server() {
   return monitor_.look([&](const Monitor::Held&) { return state_->server; });
 }
 
-/// One that is being replaced is not closed: the new one is there soon.
 SessionState Session::state(const Monitor::Held& /*held*/) {
-  const bool replaced = state_->opening && state_->state == SessionState::Closed;
-  return replaced ? SessionState::Connecting : state_->state;
+  if (const auto* const open = state_->open_handle()) return open->state;
+  if (state_->phase == Phase::Closed) return SessionState::Closed;
+  return state_->phase == Phase::Refused ? SessionState::AuthFailed : SessionState::Connecting;
 }
 
-std::int64_t Session::session_id(const Monitor::Held& /*held*/) { return state_->session_id; }
+bool Session::between_sessions(const Monitor::Held& /*held*/) { return !state_->open_handle(); }
+
+std::int64_t Session::session_id(const Monitor::Held& /*held*/) {
+  const auto* const open = state_->open_handle();
+  return open ? open->session_id : 0;
+}
 
 int Session::negotiated_timeout() {
-  return monitor_.look([&](const Monitor::Held&) { return state_->negotiated_timeout; });
+  return monitor_.look([&](const Monitor::Held&) {
+    const auto* const open = state_->open_handle();
+    return open ? open->negotiated_timeout : 0;
+  });
 }
 
 BootClock::time_point Session::lease_end() {
-  const auto lease = monitor_.look([&](const Monitor::Held&) { return state_->lease; });
+  const auto lease = monitor_.look([&](const Monitor::Held&) {
+    const auto* const open = state_->open_handle();
+    return open ? open->lease : nullptr;
+  });
   return lease ? lease->end() : BootClock::time_point();
 }
 
@@ -237,8 +387,9 @@ std::string Session::connection_problem() {
   const auto text = server();
   if (text.empty()) return "";
   const auto file = monitor_.look([&](const Monitor::Held& held) {
-    return state_->ever_connected && state_->credentials.empty() ? file_of_all_credentials(held)
-                                                                 : "";
+    const auto* const open = state_->open_handle();
+    return open && open->ever_connected && open->credentials.empty() ? file_of_all_credentials(held)
+                                                                     : "";
   });
   // A server says that it refuses a credential and hangs up: what was on its way to it by then
   // destroys its answer.
@@ -246,54 +397,59 @@ std::string Session::connection_problem() {
       "; every connection ended before the auth file {} was accepted: does it name a scheme that "
       "the servers do not know?",
       file);
-  const auto failures = monitor_.look([](const Monitor::Held& held) { return tls_failures(held); });
-  const auto refused = refused_answer();
-  return why_unreachable(parse_connect_string(text), failures) + (file.empty() ? "" : hint) +
-         (refused.empty() ? "" : "; " + refused);
+  return problem_with(parse_connect_string(text), file.empty() ? "" : hint);
 }
 
-void Session::open_again() {
-  struct Done {
-    Session& session;
-    ~Done() {
-      session.monitor_.change([&](const Monitor::Held&) { session.state_->opening = false; });
-    }
-  };
-  const Done done{*this};
-  open(server());
+std::string Session::problem_with(const ConnectString& servers, const std::string& hint) {
+  const auto failures = monitor_.look([](const Monitor::Held& held) { return tls_failures(held); });
+  const auto refused = refused_answer();
+  return why_unreachable(servers, failures) + hint + (refused.empty() ? "" : "; " + refused);
+}
+
+/// Blocks until there is a handle, in whatever state.
+void Session::await_handle(const std::string& path, Clock::time_point give_up,
+                           const std::stop_token& stop) {
+  want_session();
+  const auto failures = monitor_.change([&](const Monitor::Held&) {
+    ++state_->asked;  // the opener makes no pause then
+    return state_->failures;
+  });
+  std::exception_ptr problem;
+  const bool settled = monitor_.wait_until(stop, give_up, [&](const Monitor::Held&) {
+    if (state_->failures != failures) problem = state_->problem;
+    return state_->phase != Phase::Opening || problem;
+  });
+  if (stop.stop_requested()) throw Cancelled();
+  if (!settled) throw ZkError(code::connection_loss, path);
+  if (problem) std::rethrow_exception(problem);
 }
 
 void Session::await_connection(const std::string& path, const std::stop_token& stop) {
+  if (is_connected(current_state())) return;
   std::size_t refused = 0;
-  const auto servers = parse_connect_string(server());
   const auto give_up = Clock::now() + settings_.connect_timeout;
   while (true) {
+    await_handle(path, give_up, stop);
     SessionState now{};
-    bool opens = false;
     bool patient = false;
     Clock::time_point deadline;
-    // Several threads may wait: one of them opens, and no other sees the session half open.
-    const bool seen = monitor_.wait_until(stop, give_up, [&](const Monitor::Held&) {
-      if (state_->opening) return false;
-      now = state_->state;
-      opens = now == SessionState::Expired || (now == SessionState::Connecting && !state_->handle);
-      state_->opening = opens;
-      const auto calm = state_->ever_connected ? state_->lost + turmoil
-                                               : state_->opened + settings_.connect_timeout;
-      patient = Clock::now() < calm;
-      deadline = patient ? std::min(calm, give_up) : give_up;
-      return true;
+    ConnectString servers;
+    const auto turn = monitor_.look([&](const Monitor::Held& held) {
+      now = state(held);
+      if (const auto* const open = state_->open_handle()) {
+        servers = open->servers;
+        const auto calm =
+            open->ever_connected ? open->lost + turmoil : open->opened + settings_.connect_timeout;
+        patient = Clock::now() < calm;
+        deadline = patient ? std::min(calm, give_up) : give_up;
+      }
+      return state_->turn;
     });
-    if (opens) {
-      open_again();
-      continue;
-    }
-    if (stop.stop_requested()) throw Cancelled();
-    if (!seen) throw ZkError(code::connection_loss, path);
     if (is_connected(now)) return;
     if (now == SessionState::Closed || now == SessionState::AuthFailed)
       throw ZkError(code::invalid_state, path);
     if (Clock::now() >= give_up) throw ZkError(code::connection_loss, path);
+    if (now == SessionState::Expired || servers.servers.empty()) continue;
     // A new session is waited for, and an ensemble that has just lost a member. After that there is
     // one round over the servers: the C client fails what is queued at each failed attempt, which a
     // read without a purpose shows.
@@ -301,11 +457,15 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
     bool refused_all = false;  // for TLS: what is wrong with a certificate stays wrong
     monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
       refused_all = tls_failed_everywhere(held, servers);
-      return state_->state != SessionState::Connecting || refused_all || (probe && (*probe)(held));
+      return state_->turn != turn || state(held) != SessionState::Connecting || refused_all ||
+             (probe && (*probe)(held));
     });
-    if (refused_all && current_state() == SessionState::Connecting)
-      throw ZkError(code::connection_loss, path);
-    if (probe && ++refused >= servers.servers.size() && current_state() == SessionState::Connecting)
+    if (stop.stop_requested()) throw Cancelled();
+    const bool still = monitor_.look([&](const Monitor::Held& held) {
+      return state_->turn == turn && state(held) == SessionState::Connecting;
+    });
+    if (still && refused_all) throw ZkError(code::connection_loss, path);
+    if (probe && ++refused >= servers.servers.size() && still)
       throw ZkError(code::connection_loss, path);
   }
 }

@@ -2,14 +2,18 @@
 #pragma once
 
 #include "client/client.h"
+#include "client/connect_string.h"
 #include "client/security.h"
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace zksh {
@@ -49,10 +53,14 @@ class Session final : public Client {
   Monitor& monitor() override { return monitor_; }
   std::unique_ptr<Client> another() override;
   void open(const std::string& server) override;
+  void want_session() override;
+  void replace_session(const std::string& server, const std::function<void()>& before_end,
+                       const std::stop_token& stop) override;
   void close() override;
   std::string server() override;
   void await_connection(const std::string& path, const std::stop_token& stop) override;
   SessionState state(const Monitor::Held& held) override;
+  bool between_sessions(const Monitor::Held& held) override;
   std::string connection_problem() override;
   std::int64_t session_id(const Monitor::Held& held) override;
   using Client::session_id;
@@ -95,8 +103,15 @@ class Session final : public Client {
   KnownServers& known_servers() { return *settings_.known_servers; }
 
  private:
+  class Use;
   struct State;
-  std::shared_ptr<Handle> handle();
+  enum class Phase {
+    Idle,     ///< there is none; the first request has one opened
+    Opening,  ///< there is none; the opener tries until there is. An expired handle may be left
+    Open,     ///< there is a handle, in whatever state
+    Closed,   ///< by the user
+    Refused,  ///< by the servers, for its credentials
+  };
   template <class T>
   Pending<T> start_list(const std::string& path, const Watch& watch);
   std::optional<bool> server_is_newer(Handle* on);
@@ -106,14 +121,27 @@ class Session final : public Client {
   Pending<T> start_newer(std::unique_ptr<CallOf<T>> call, Newer newer, Older older);
   template <class T, class Newer>
   Pending<T> start_newer(std::unique_ptr<CallOf<T>> call, Newer newer);
-  void replace(std::shared_ptr<Handle> fresh, const std::string& server);
-  void open_again();
-  void await_answers();
+  Pending<Nothing> add_auth_to(Handle* on, const Credential& credential);
+  bool sent_others(const Monitor::Held& held) const;
+  std::string why_settings_refused() const;
+  std::string problem_with(const ConnectString& servers, const std::string& hint = {});
+  [[noreturn]] void refuse(const Handle& fresh);
+  std::unique_ptr<Handle> make_handle(const std::string& server);
+  std::unique_ptr<Handle> enter(const Monitor::Held& held, Phase phase,
+                                std::unique_ptr<Handle> fresh = {});
+  void end(std::unique_ptr<Handle> old);
+  void start_opener();
+  void serve(const std::stop_token& stop);
+  void open_one(const std::stop_token& stop);
+  void await_handle(const std::string& path, Clock::time_point give_up,
+                    const std::stop_token& stop);
 
   Monitor& monitor_;
   SessionSettings settings_;
   EventSink sink_;
   std::unique_ptr<State> state_;
+  std::mutex starting_;  ///< of the opener
+  std::jthread opener_;  ///< started by the first who wants a session; last: it uses the others
 };
 
 }  // namespace zksh

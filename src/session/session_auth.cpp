@@ -62,46 +62,56 @@ Identity identity_of(const std::string& scheme, const std::string& credential) {
 void Session::Handle::accepted(const Credential& credential) {
   if (credential.scheme == "ip") return;  // the server adds what it knows already
   session.monitor_.look([&](const Monitor::Held&) {
-    auto& known = *session.state_;
-    if (known.handle.get() == this && std::ranges::count(known.credentials, credential) == 0)
-      known.credentials.push_back(credential);
+    if (std::ranges::count(credentials, credential) == 0) credentials.push_back(credential);
   });
 }
 
 std::vector<Credential> Session::credentials() {
-  return monitor_.look([&](const Monitor::Held&) { return state_->credentials; });
+  return monitor_.look([&](const Monitor::Held&) {
+    const auto* const open = state_->open_handle();
+    return open ? open->credentials : std::vector<Credential>();
+  });
 }
 
 std::vector<Identity> Session::identities() {
-  const auto on = handle();
-  const auto [connected, zh, added] = monitor_.look([&](const Monitor::Held&) {
-    return std::tuple(is_connected(state_->state), on ? on->zh : nullptr, state_->credentials);
-  });
-  if (!connected || !zh) return {};
+  const Use on(*this);
+  const bool connected = is_connected(current_state());
+  if (!connected || !on) return {};
   std::vector<Identity> all;
-  if (const auto own = own_address(zh); !own.empty()) all.push_back({.scheme = "ip", .id = own});
+  if (const auto own = own_address(on->zh); !own.empty())
+    all.push_back({.scheme = "ip", .id = own});
   // The servers' name for it may be longer with Kerberos, whose realm they cut off or not.
   if (const auto& sasl = settings_.security.sasl; sasl.mechanism == "DIGEST-MD5")
     all.push_back({.scheme = "sasl", .id = sasl.user});
-  for (const auto& [scheme, secret] : added) {
+  for (const auto& [scheme, secret] : credentials()) {
     auto identity = identity_of(scheme, secret);
     if (std::ranges::count(all, identity) == 0) all.push_back(std::move(identity));
   }
   return all;
 }
 
-std::string Session::file_of_all_credentials(const Monitor::Held& /*held*/) const {
-  return state_->other_credentials ? "" : settings_.credentials_file;
+std::string Session::file_of_all_credentials(const Monitor::Held& held) const {
+  return sent_others(held) ? "" : settings_.credentials_file;
+}
+
+/// Whether the session has sent other credentials than those of the settings.
+bool Session::sent_others(const Monitor::Held& /*held*/) const {
+  const auto* const open = state_->open_handle();
+  return state_->phase == Phase::Refused || (open && open->other_credentials);
 }
 
 std::string Session::why_refused(const Monitor::Held& held) const {
+  return sent_others(held) ? "" : why_settings_refused();
+}
+
+std::string Session::why_settings_refused() const {
   const auto& sasl = settings_.security.sasl;
-  if (!sasl.mechanism.empty() && !state_->other_credentials)
+  if (!sasl.mechanism.empty())
     return fmt::format(
         "the servers do not do SASL {}, or refuse {} or the password; correct it and "
         "start zksh again",
         sasl.mechanism, sasl.user.empty() ? "the user" : "the user " + sasl.user);
-  const auto file = file_of_all_credentials(held);
+  const auto& file = settings_.credentials_file;
   if (file.empty()) return {};
   return fmt::format(
       "the servers do not know a scheme of the auth file {}, or refuse its credential, and every "
@@ -110,14 +120,7 @@ std::string Session::why_refused(const Monitor::Held& held) const {
 }
 
 void Session::fail_authentication() {
-  std::shared_ptr<Handle> old;  // closed after the monitor is free
-  monitor_.change([&](const Monitor::Held& held) {
-    std::swap(state_->handle, old);
-    state_->state = SessionState::AuthFailed;
-    state_->other_credentials = true;
-    state_->credentials.clear();
-    sink_(held, {.type = Event::Type::Session, .path = {}, .state = state_->state});
-  });
+  end(monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Refused); }));
 }
 
 }  // namespace zksh

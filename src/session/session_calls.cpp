@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,14 +19,6 @@ void node_done(int rc, const char* bytes, int size, const ::Stat* stat, const vo
   if (rc == ZOK && size >= 0) node.data.emplace(bytes ? bytes : "", static_cast<std::size_t>(size));
   answer<Node>(data, rc, std::move(node));
 }
-
-}  // namespace
-
-std::shared_ptr<Session::Handle> Session::handle() {
-  return monitor_.look([&](const Monitor::Held&) { return state_->handle; });
-}
-
-namespace {
 
 /// The watcher function and its context, as the C client takes them; none for no watch.
 struct Watcher {
@@ -52,14 +45,12 @@ Watcher watcher_for(const Watch& watch, Monitor& monitor, Session::Handle* handl
   return {Session::Handle::on_private_watch, as_context(id)};
 }
 
-/// As watcher_for; who watches what is written down.
-Watcher watcher_for(const std::string& path, WatchKind kind, const Watch& watch, Monitor& monitor,
-                    Session::Handle* handle) {
-  const auto watcher = watcher_for(watch, monitor, handle);
-  if (watcher.function)
-    monitor.look(
-        [&](const Monitor::Held& held) { handle->note_watch(held, path, kind, watcher.context); });
-  return watcher;
+/// What the call of a read says of its watch.
+std::optional<Call::Watching> watching(const std::string& path, WatchKind kind,
+                                       const Watcher& watcher, bool on_missing = false) {
+  if (!watcher.function) return std::nullopt;
+  return Call::Watching{
+      .path = path, .kind = kind, .who = watcher.context, .on_missing = on_missing};
 }
 
 void take_names(const String_vector& from, std::vector<std::string>& to) {
@@ -76,14 +67,14 @@ void take_names(const String_vector& from, NameList& to) {
 }  // namespace
 
 Pending<Nothing> Session::start_remove(const RemoveOp& op) {
-  return start(monitor_, handle(), std::make_unique<CallOf<Nothing>>(),
+  return start(monitor_, Use(*this).get(), std::make_unique<CallOf<Nothing>>(),
                [&](zhandle_t* zh, const void* data) {
                  return zoo_adelete(zh, op.path.c_str(), op.version, nothing_done, data);
                });
 }
 
 Pending<Stat> Session::start_set(const SetOp& op) {
-  return start(monitor_, handle(), std::make_unique<CallOf<Stat>>(),
+  return start(monitor_, Use(*this).get(), std::make_unique<CallOf<Stat>>(),
                [&](zhandle_t* zh, const void* data) {
                  return zoo_aset(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
                                  op.version, stat_done, data);
@@ -91,19 +82,21 @@ Pending<Stat> Session::start_set(const SetOp& op) {
 }
 
 Pending<Stat> Session::start_exists(const std::string& path, const Watch& watch) {
-  const auto on = handle();
+  const Use on(*this);
   auto call = std::make_unique<CallOf<Stat>>();
-  const auto watcher = watcher_for(path, WatchKind::OfData, watch, monitor_, on.get());
-  return start(monitor_, on, std::move(call), [&](zhandle_t* zh, const void* data) {
+  const auto watcher = watcher_for(watch, monitor_, on.get());
+  call->watching = watching(path, WatchKind::OfData, watcher, true);
+  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
     return zoo_awexists(zh, path.c_str(), watcher.function, watcher.context, stat_done, data);
   });
 }
 
 Pending<Node> Session::start_get(const std::string& path, const Watch& watch) {
-  const auto on = handle();
+  const Use on(*this);
   auto call = std::make_unique<CallOf<Node>>();
-  const auto watcher = watcher_for(path, WatchKind::OfData, watch, monitor_, on.get());
-  return start(monitor_, on, std::move(call), [&](zhandle_t* zh, const void* data) {
+  const auto watcher = watcher_for(watch, monitor_, on.get());
+  call->watching = watching(path, WatchKind::OfData, watcher);
+  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
     return zoo_awget(zh, path.c_str(), watcher.function, watcher.context, node_done, data);
   });
 }
@@ -115,10 +108,11 @@ Pending<T> Session::start_list(const std::string& path, const Watch& watch) {
     if (names) take_names(*names, list.names);
     answer<T>(data, rc, std::move(list));
   };
-  const auto on = handle();
+  const Use on(*this);
   auto call = std::make_unique<CallOf<T>>();
-  const auto watcher = watcher_for(path, WatchKind::OfChildren, watch, monitor_, on.get());
-  return start(monitor_, on, std::move(call), [&](zhandle_t* zh, const void* data) {
+  const auto watcher = watcher_for(watch, monitor_, on.get());
+  call->watching = watching(path, WatchKind::OfChildren, watcher);
+  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
     return zoo_awget_children2(zh, path.c_str(), watcher.function, watcher.context, done, data);
   });
 }
@@ -139,7 +133,7 @@ Pending<NodeAcl> Session::start_get_acl(const std::string& path) {
     answer<NodeAcl>(data, rc, std::move(result));
   };
   return start(
-      monitor_, handle(), std::make_unique<CallOf<NodeAcl>>(),
+      monitor_, Use(*this).get(), std::make_unique<CallOf<NodeAcl>>(),
       [&](zhandle_t* zh, const void* data) { return zoo_aget_acl(zh, path.c_str(), done, data); });
 }
 
@@ -147,7 +141,7 @@ Pending<Nothing> Session::start_set_acl(const std::string& path, const Acl& acl,
                                         std::int32_t version) {
   // The C client reads the vector only, but its type says otherwise.
   const AclView view(acl);
-  return start(monitor_, handle(), std::make_unique<CallOf<Nothing>>(),
+  return start(monitor_, Use(*this).get(), std::make_unique<CallOf<Nothing>>(),
                [&](zhandle_t* zh, const void* data) {
                  return zoo_aset_acl(zh, path.c_str(), version, const_cast<ACL_vector*>(view.get()),
                                      nothing_done, data);
@@ -159,11 +153,15 @@ Pending<Nothing> Session::start_sync(const std::string& path) {
     answer<Nothing>(data, rc, {});
   };
   return start(
-      monitor_, handle(), std::make_unique<CallOf<Nothing>>(),
+      monitor_, Use(*this).get(), std::make_unique<CallOf<Nothing>>(),
       [&](zhandle_t* zh, const void* data) { return zoo_async(zh, path.c_str(), done, data); });
 }
 
 Pending<Nothing> Session::start_add_auth(const std::string& scheme, const std::string& auth) {
+  return add_auth_to(Use(*this).get(), {.scheme = scheme, .secret = auth});
+}
+
+Pending<Nothing> Session::add_auth_to(Handle* on, const Credential& credential) {
   struct AuthCall : CallOf<Nothing> {
     Credential credential;
   };
@@ -173,21 +171,22 @@ Pending<Nothing> Session::start_add_auth(const std::string& scheme, const std::s
     answer<Nothing>(data, rc, {});
   };
   auto call = std::make_unique<AuthCall>();
-  call->credential = {.scheme = scheme, .secret = auth};
-  if (std::ranges::count(settings_.credentials, call->credential) == 0)
-    monitor_.look([&](const Monitor::Held&) { state_->other_credentials = true; });
-  return start(monitor_, handle(), std::unique_ptr<CallOf<Nothing>>(std::move(call)),
-               [&](zhandle_t* zh, const void* data) {
-                 return zoo_add_auth(zh, scheme.c_str(), auth.data(), static_cast<int>(auth.size()),
-                                     done, data);
+  call->credential = credential;
+  const auto& [scheme, secret] = credential;
+  if (on && std::ranges::count(settings_.credentials, credential) == 0)
+    monitor_.look([&](const Monitor::Held&) { on->other_credentials = true; });
+  return start(monitor_, on, std::unique_ptr<CallOf<Nothing>>(std::move(call)),
+               [&, bytes = secret.data(), size = static_cast<int>(secret.size()),
+                name = scheme.c_str()](zhandle_t* zh, const void* data) {
+                 return zoo_add_auth(zh, name, bytes, size, done, data);
                });
 }
 
 Pending<Node> Session::start_get_config(const Watch& watch) {
-  const auto on = handle();
+  const Use on(*this);
   auto call = std::make_unique<CallOf<Node>>();
   const auto watcher = watcher_for(watch, monitor_, on.get());
-  return start(monitor_, on, std::move(call), [&](zhandle_t* zh, const void* data) {
+  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
     return zoo_awgetconfig(zh, watcher.function, watcher.context, node_done, data);
   });
 }
@@ -215,7 +214,7 @@ Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKin
     return rc;
   };
   auto call = std::make_unique<CallOf<Nothing>>();
-  if (local) return start(monitor_, handle(), std::move(call), here);
+  if (local) return start(monitor_, Use(*this).get(), std::move(call), here);
   const auto there = [path, type](zhandle_t* zh, const void* data) {
     // The C client's type says a pointer to the completion, but it calls what it is given.
     return zoo_aremove_watches(zh, path.c_str(), type, Handle::on_event,
@@ -225,35 +224,49 @@ Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKin
   return start_newer(std::move(call), there, here);
 }
 
+namespace {
+
+/// Takes away the watches that report to a mailbox, without asking a server.
+void forget_here(Session::Handle& handle, const std::string& path, void* who) {
+  handle.session.monitor().look([&](const Monitor::Held&) {
+    for (const auto kind : {WatchKind::OfData, WatchKind::OfChildren})
+      handle.watchers.forgotten(path, kind, who);
+  });
+  zoo_remove_watches(handle.zh, path.c_str(), ZWATCHTYPE_ANY, Session::Handle::on_private_watch,
+                     who, 1);
+}
+
+}  // namespace
+
 void Session::forget_watches(const std::string& path, const Mailbox& mailbox) {
-  const auto on = handle();
+  const Use on(*this);
   if (!on) return;
-  const auto [zh, id] = monitor_.look(
-      [&](const Monitor::Held& held) { return std::pair(on->zh, on->id_of(held, mailbox)); });
-  if (zh)
-    zoo_remove_watches(zh, path.c_str(), ZWATCHTYPE_ANY, Handle::on_private_watch, as_context(id),
-                       1);
+  auto* const who = as_context(
+      monitor_.look([&](const Monitor::Held& held) { return on->id_of(held, mailbox); }));
+  forget_here(*on.get(), path, who);
 }
 
 void Session::drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) {
-  const auto on = handle();
+  const Use on(*this);
   if (!on) return;
-  const auto [alone, id] = monitor_.look([&](const Monitor::Held& held) {
-    const auto own = on->id_of(held, mailbox);
-    return std::pair(on->only_watches(held, path, kind, as_context(own)), own);
-  });
-  if (!alone) return forget_watches(path, mailbox);
-  // Not the call that takes away one watcher's: that one leaves the server's watch where it is.
-  const auto there = [path, kind](zhandle_t* zh, const void* data) {
-    return zoo_aremove_all_watches(zh, path.c_str(), server_kind(kind), 0,
-                                   reinterpret_cast<void_completion_t*>(nothing_done), data);
-  };
-  // The watch stays at an older server, and what it reports is dropped.
-  const auto here = [path, id = id](zhandle_t* zh, const void* data) {
-    const int rc = zoo_remove_watches(zh, path.c_str(), ZWATCHTYPE_ANY, Handle::on_private_watch,
-                                      as_context(id), 1);
-    nothing_done(rc, data);
+  auto* const who = as_context(
+      monitor_.look([&](const Monitor::Held& held) { return on->id_of(held, mailbox); }));
+  // The watch stays at the server, and what it reports is dropped.
+  const auto here = [path, who, handle = on.get()](zhandle_t* /*zh*/, const void* data) -> int {
+    forget_here(*handle, path, who);
+    nothing_done(ZOK, data);
     return ZOK;
+  };
+  const auto there = [=, this, handle = on.get()](zhandle_t* zh, const void* data) -> int {
+    // Decided and sent at once: a read that leaves a watch is sent before, and seen, or behind it.
+    const auto sent = monitor_.look([&](const Monitor::Held&) -> std::optional<int> {
+      if (!handle->watchers.only(path, kind, who)) return std::nullopt;
+      handle->watchers.forgotten(path, kind, who);
+      // Not the call that takes away one watcher's: that one leaves the server's watch where it is.
+      return zoo_aremove_all_watches(zh, path.c_str(), server_kind(kind), 0,
+                                     reinterpret_cast<void_completion_t*>(nothing_done), data);
+    });
+    return sent ? *sent : here(zh, data);
   };
   start_newer(std::make_unique<CallOf<Nothing>>(), there, here);
 }

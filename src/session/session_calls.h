@@ -20,6 +20,10 @@ void conclude(const void* data, int rc, T value) {
   auto& handle = *call->handle;
   handle.session.monitor().change_of(call->pending.get(), [&](const Monitor::Held& held) {
     handle.calls.erase(call->place);
+    if (const auto& watching = call->watching) {
+      const bool left = rc == ZOK || (watching->on_missing && rc == ZNONODE);
+      handle.watchers.answered(watching->path, watching->kind, watching->who, left);
+    }
     call->settle(held, rc, std::move(value));
   });
 }
@@ -31,44 +35,40 @@ void answer(const void* data, int rc, T value) {
   conclude<T>(data, rc, std::move(value));
 }
 
+/// Takes a call down before its request is sent.
+inline void enlist(const Monitor::Held& /*held*/, Session::Handle& handle, Call& call) {
+  call.handle = &handle;
+  call.place = handle.calls.insert(handle.calls.end(), &call);
+  if (const auto& watching = call.watching)
+    handle.watchers.asked(watching->path, watching->kind, watching->who);
+}
+
 /// Registers a call and sends its request with `send(zh, call)`. Without a handle, or when the C
-/// client refuses it, the answer is there at once.
+/// client refuses it, the answer is there at once. The handle is in use until this returns.
 template <class T, class Send>
 Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<CallOf<T>> call,
                  Send&& send) {
   auto pending = call->pending;
-  zhandle_t* zh = monitor.look([&](const Monitor::Held&) -> zhandle_t* {
-    if (!handle || !handle->zh) return nullptr;
-    call->handle = handle;
-    call->place = handle->calls.insert(handle->calls.end(), call.get());
-    return handle->zh;
-  });
-  if (!zh) {
+  if (!handle) {
     monitor.change(
         [&](const Monitor::Held& held) { call->settle_error(held, code::invalid_state); });
     return pending;
   }
+  monitor.look([&](const Monitor::Held& held) { enlist(held, *handle, *call); });
   CallOf<T>* sent = call.release();  // the answer owns it now
-  const int rc = send(zh, sent);
+  const int rc = send(handle->zh, sent);
   if (rc != ZOK) conclude<T>(sent, rc, T{});
   return pending;
 }
 
-template <class T, class Send>
-Pending<T> start(Monitor& monitor, const std::shared_ptr<Session::Handle>& handle,
-                 std::unique_ptr<CallOf<T>> call, Send&& send) {
-  return start(monitor, handle.get(), std::move(call), std::forward<Send>(send));
-}
-
 /// For start_newer: asks the server that `on` is connected to, and calls one of the two when the
 /// answer is there: on the C client's thread; `fail` under the monitor.
-void learn_of_server(Session& session, const std::shared_ptr<Session::Handle>& on,
-                     std::function<void(bool newer)> go,
+void learn_of_server(Session& session, Session::Handle* on, std::function<void(bool newer)> go,
                      std::function<void(const Monitor::Held&, int rc)> fail);
 
 template <class T, class Newer, class Older>
 Pending<T> Session::start_newer(std::unique_ptr<CallOf<T>> call, Newer newer, Older older) {
-  const auto on = handle();
+  const Use on(*this);
   const auto send = [this, newer, older](Handle* handle, std::unique_ptr<CallOf<T>> now,
                                          bool is_newer) {
     return is_newer ? start(monitor_, handle, std::move(now), newer)
@@ -79,7 +79,8 @@ Pending<T> Session::start_newer(std::unique_ptr<CallOf<T>> call, Newer newer, Ol
   // A function must be copyable.
   const auto waiting = std::make_shared<std::unique_ptr<CallOf<T>>>(std::move(call));
   learn_of_server(
-      *this, on,
+      *this, on.get(),
+      // On a thread of the handle, which is not closed before that has ended.
       [send, waiting, handle = on.get()](bool is_newer) {
         send(handle, std::move(*waiting), is_newer);
       },

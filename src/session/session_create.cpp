@@ -58,8 +58,7 @@ std::optional<bool> Session::server_is_newer(Handle* on) {
       [&](const Monitor::Held& held) { return known_servers().is_newer(held, server); });
 }
 
-void learn_of_server(Session& session, const std::shared_ptr<Session::Handle>& on,
-                     std::function<void(bool newer)> go,
+void learn_of_server(Session& session, Session::Handle* on, std::function<void(bool newer)> go,
                      std::function<void(const Monitor::Held&, int rc)> fail) {
   auto call = std::make_unique<LearningCall>();
   auto& learning = *call;
@@ -87,13 +86,13 @@ Pending<Created> Session::start_create(const CreateOp& op) {
   auto call = std::make_unique<CallOf<Created>>();
   if (op.mode == CreateMode::Container || op.ttl > 0)
     return start_newer<Created>(std::move(call), with_stat);
-  const auto on = handle();
+  const Use on(*this);
   if (op.with_stat) {
     const auto newer = server_is_newer(on.get());
-    if (newer.value_or(false)) return start(monitor_, on, std::move(call), with_stat);
-    if (!newer) learn_of_server(*this, on, {}, {});
+    if (newer.value_or(false)) return start(monitor_, on.get(), std::move(call), with_stat);
+    if (!newer) learn_of_server(*this, on.get(), {}, {});
   }
-  return start(monitor_, on, std::move(call), [&](zhandle_t* zh, const void* data) {
+  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
     const auto done = [](int rc, const char* path, const void* sent) {
       answer<Created>(sent, rc, {.path = path ? path : "", .stat = {}});
     };

@@ -3,25 +3,37 @@
 
 #include "session/session.h"
 #include "session/session_lease.h"
+#include "session/watcher_table.h"
 
 #include <zookeeper/zookeeper.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace zksh {
 
 /// A request whose answer has not come. The C client drops the unanswered ones when a handle is
 /// closed; the list of them lets every waiter be told.
 struct Call {
+  /// The watch that a read leaves.
+  struct Watching {
+    std::string path;
+    WatchKind kind = WatchKind::OfData;
+    WatcherTable::Who who = nullptr;
+    bool on_missing = false;  ///< also on a node that is not there
+  };
+
   Session::Handle* handle = nullptr;
   std::list<Call*>::iterator place;
+  std::optional<Watching> watching{};
 
   Call() = default;
   Call(const Call&) = delete;
@@ -44,7 +56,7 @@ struct CallOf : Call {
 Identity identity_of(const std::string& scheme, const std::string& credential);
 
 struct Session::Handle {
-  explicit Handle(Session& owner) : session(owner) {}
+  Handle(Session& owner, ConnectString with) : session(owner), servers(std::move(with)) {}
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   /// Ends the session and fails what is unanswered with code::closing. Not on the C client's
@@ -52,25 +64,32 @@ struct Session::Handle {
   ~Handle();
 
   Session& session;
-  zhandle_t* zh = nullptr;
+  const ConnectString servers;
+  zhandle_t* zh = nullptr;  ///< set before anybody but its maker sees the handle
   // Under the session's monitor:
+  SessionState state = SessionState::Connecting;
+  bool ever_connected = false;
+  Clock::time_point opened;
+  Clock::time_point lost;  ///< when the connection was, if it ever was
+  std::int64_t session_id = 0;
+  int negotiated_timeout = 0;
+  std::shared_ptr<SessionLease> lease;  ///< null until it is connected
+  std::vector<Credential> credentials;  ///< that were added and accepted
+  bool other_credentials = false;       ///< than those of the settings were sent
+  int uses = 0;                         ///< by threads that send something now
+  bool out_of_use = false;              ///< somebody waits for the last of them
   std::list<Call*> calls;
   /// By id and not by pointer: the C client drops unfired watches without a word. All watches of a
   /// mailbox share its id: the C client then fires one event for all that it has on a node, and
   /// takes linear time, not quadratic, to tell each of them of a session event.
   std::unordered_map<std::uintptr_t, Mailbox> mailboxes;
   std::uintptr_t last_mailbox = 0;
+  WatcherTable watchers;  ///< by the contexts of the C client's watchers
 
-  /// Who left a one-shot watch on a node that has not fired: the context of its watcher, or null
-  /// when there are several. By the hash of the path and kind: a clash only makes them several.
-  std::unordered_map<std::size_t, void*> watches;
-  void note_watch(const Monitor::Held& held, const std::string& path, WatchKind kind,
-                  void* context);
-  /// Whether nobody but this watcher waits for this.
-  bool only_watches(const Monitor::Held& held, const std::string& path, WatchKind kind,
-                    void* context) const;
-  /// `type` is the C client's.
+  /// Takes note of what an event says. `type` is the C client's.
   void watches_fired(const Monitor::Held& held, int type, const std::string& path);
+  /// Takes note of a session event; false when it is no news.
+  bool take_note(const Monitor::Held& held, SessionState now, zhandle_t* from);
 
   /// Takes note that the server accepted a credential.
   void accepted(const Credential& credential);
@@ -84,20 +103,41 @@ struct Session::Handle {
   std::uintptr_t id_of(const Monitor::Held& held, const Mailbox& mailbox);
 };
 
-/// What the handle is doing, and what is known of the session. Under the monitor.
+/// The handle in use, for as long as something is sent with it: nobody closes it meanwhile, also
+/// not its user, who may be on one of its own threads.
+class Session::Use {
+ public:
+  explicit Use(Session& session);
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  ~Use();
+
+  /// Null when there is none.
+  Handle* get() const { return handle_; }
+  Handle* operator->() const { return handle_; }
+  explicit operator bool() const { return handle_ != nullptr; }
+
+ private:
+  Monitor& monitor_;
+  Handle* handle_;
+};
+
+/// Where the session stands: one phase, and what belongs to it. Under the monitor; Session::enter
+/// alone changes the phase.
 struct Session::State {
-  std::shared_ptr<Handle> handle;
+  Phase phase = Phase::Idle;
   std::string server;  ///< as the user gave it
-  SessionState state = SessionState::Closed;
-  bool opening = false;  ///< by a thread that found none, or an expired one
-  bool ever_connected = false;
-  Clock::time_point opened;
-  Clock::time_point lost;  ///< when the connection was, if it ever was
-  std::int64_t session_id = 0;
-  int negotiated_timeout = 0;
-  std::shared_ptr<SessionLease> lease;  ///< null while there is no session
-  std::vector<Credential> credentials;  ///< that were added and accepted
-  bool other_credentials = false;       ///< than those of the settings were sent
+  std::unique_ptr<Handle>
+      handle;                  ///< when open; an expired one, while the opener has not come to it
+  std::size_t turn = 0;        ///< counts the phases: what began in an earlier one is stale
+  std::size_t asked = 0;       ///< how often somebody has begun to wait for the opener
+  std::size_t failures = 0;    ///< of the opener
+  std::exception_ptr problem;  ///< of its latest failure
+
+  Handle* open_handle() const { return phase == Phase::Open ? handle.get() : nullptr; }
+  bool needs_opener() const {
+    return phase == Phase::Idle || (phase == Phase::Open && handle->state == SessionState::Expired);
+  }
 };
 
 }  // namespace zksh

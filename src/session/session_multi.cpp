@@ -89,7 +89,8 @@ int refusal(zhandle_t* zh, const std::vector<Op>& ops) {
 Pending<std::vector<OpResult>> Session::start_multi(const std::vector<Op>& ops) {
   auto call = std::make_unique<MultiCall>(ops);
   auto& multi = *call;
-  return start(monitor_, handle(), std::unique_ptr<CallOf<std::vector<OpResult>>>(std::move(call)),
+  return start(monitor_, Use(*this).get(),
+               std::unique_ptr<CallOf<std::vector<OpResult>>>(std::move(call)),
                [&](zhandle_t* zh, const void* data) {
                  const int refused = refusal(zh, ops);
                  if (refused != code::ok) return refused;

@@ -61,6 +61,7 @@ void News::connection_news(const Monitor::Held& held, SessionState state) {
       break;
     case SessionState::AuthFailed:
     case SessionState::Closed:
+      lost_ = false;
       break;
   }
 }

@@ -17,7 +17,7 @@ FakeClient::~FakeClient() {
 }
 
 bool FakeClient::alive() const {
-  return state_ == SessionState::Connected || state_ == SessionState::Connecting;
+  return state_ == SessionState::Connected || (state_ == SessionState::Connecting && !wanted_);
 }
 
 void FakeClient::begin(const Monitor::Held& held) {
@@ -56,6 +56,39 @@ void FakeClient::open(const std::string& /*server*/) {
   });
 }
 
+void FakeClient::want_session() {
+  monitor().change([&](const Monitor::Held& held) {
+    if (state_ == SessionState::Expired) renew(held);
+  });
+}
+
+void FakeClient::renew(const Monitor::Held& held) {
+  if (has_names_) {
+    wanted_ = false;
+    return begin(held);
+  }
+  wanted_ = true;
+  state_ = SessionState::Connecting;
+  session_ = 0;
+}
+
+void FakeClient::lose_names() {
+  monitor().look([&](const Monitor::Held&) { has_names_ = false; });
+}
+
+void FakeClient::find_names() {
+  monitor().change([&](const Monitor::Held& held) {
+    has_names_ = true;
+    if (wanted_) renew(held);
+  });
+}
+
+void FakeClient::replace_session(const std::string& server, const std::function<void()>& before_end,
+                                 const std::stop_token& /*stop*/) {
+  before_end();
+  open(server);
+}
+
 void FakeClient::close() {
   monitor().change([&](const Monitor::Held& held) { end(held, SessionState::Closed); });
 }
@@ -87,7 +120,7 @@ void FakeClient::disconnect() {
 
 void FakeClient::reconnect() {
   monitor().change([&](const Monitor::Held& held) {
-    if (state_ != SessionState::Connecting) return;
+    if (state_ != SessionState::Connecting || wanted_) return;
     state_ = SessionState::Connected;
     if (sink_) sink_(held, {.path = {}, .state = state_});
     for (const auto& [type, path] : std::exchange(missed_, {})) hear(held, type, path);
@@ -137,9 +170,7 @@ void FakeClient::await_connection(const std::string& path, const std::stop_token
   if (!monitor().wait(stop,
                       [&](const Monitor::Held&) { return state_ != SessionState::Connecting; }))
     throw Cancelled();
-  monitor().change([&](const Monitor::Held& held) {
-    if (state_ == SessionState::Expired) begin(held);
-  });
+  want_session();
   if (current_state() != SessionState::Connected) throw ZkError(code::invalid_state, path);
 }
 

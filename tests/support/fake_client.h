@@ -62,16 +62,23 @@ class FakeClient final : public Client {
   void reconnect();
   /// The server gives the session up: its ephemerals and watches go.
   void expire();
+  /// From now on no session can be opened, as when names do not resolve, until there are names.
+  void lose_names();
+  void find_names();
   /// The ephemerals of sessions that were lost and not buried go.
   void bury();
 
   Monitor& monitor() override { return tree_.monitor(); }
   std::unique_ptr<Client> another() override { return std::make_unique<FakeClient>(tree_); }
   void open(const std::string& server) override;
+  void want_session() override;
+  void replace_session(const std::string& server, const std::function<void()>& before_end,
+                       const std::stop_token& stop) override;
   void close() override;
   std::string server() override { return "fake"; }
   void await_connection(const std::string& path, const std::stop_token& stop) override;
   SessionState state(const Monitor::Held& held) override;
+  bool between_sessions(const Monitor::Held& /*held*/) override { return wanted_; }
   std::string connection_problem() override { return {}; }
   std::int64_t session_id(const Monitor::Held& held) override;
   using Client::session_id;
@@ -120,6 +127,7 @@ class FakeClient final : public Client {
   template <class T, class Apply>
   Pending<T> request(bool changes, Apply&& apply);
   bool alive() const;
+  void renew(const Monitor::Held& held);
   void begin(const Monitor::Held& held);
   void end(const Monitor::Held& held, SessionState state, bool buried = true);
   void lose_connection(const Monitor::Held& held);
@@ -138,6 +146,8 @@ class FakeClient final : public Client {
   std::map<std::size_t, std::function<void()>> actions_;
   SessionState state_ = SessionState::Closed;
   std::int64_t session_ = 0;
+  bool has_names_ = true;
+  bool wanted_ = false;  ///< a session that cannot be opened
   std::vector<std::int64_t> unburied_;
   Watches data_watches_;
   Watches child_watches_;
