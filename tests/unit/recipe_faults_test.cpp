@@ -220,6 +220,57 @@ TEST_P(RecipeFaults, AnyTwoLosses) {
           }
 }
 
+/// The session expires while a contender waits, and the names of the servers do not resolve.
+TEST_P(RecipeFaults, WithoutNamesAWaiterWaitsAndQueuesUpAgain) {
+  FakeTree tree;
+  TrialContender rival(tree, GetParam().make, "rival");
+  rival.take();
+  TrialContender us(tree, GetParam().make, "us");
+  us.wait();
+  us.client.lose_names();
+  us.client.expire();
+  EXPECT_FALSE(us.go());
+  EXPECT_EQ(us.client.current_state(), SessionState::Connecting);
+  EXPECT_THAT(us.nodes(), IsEmpty());
+  us.client.find_names();
+  EXPECT_FALSE(us.go());
+  EXPECT_THAT(us.nodes(), testing::Not(IsEmpty()));
+  rival.begin_release();
+  EXPECT_TRUE(rival.run());
+  EXPECT_TRUE(us.run());
+  us.result();
+  expect_held(us);
+}
+
+TEST_P(RecipeFaults, WithoutNamesAWaiterEndsWhenItIsToldTo) {
+  FakeTree tree;
+  TrialContender rival(tree, GetParam().make, "rival");
+  rival.take();
+  TrialContender us(tree, GetParam().make, "us");
+  us.wait();
+  us.client.lose_names();
+  us.client.expire();
+  EXPECT_FALSE(us.go());
+  us.strand.cancel();
+  ASSERT_TRUE(us.go()) << "there is nothing to give back, and nobody to ask";
+  EXPECT_THROW(us.result(), Cancelled);
+}
+
+TEST_P(RecipeFaults, WithoutNamesAWaiterEndsAtItsDeadline) {
+  FakeTree tree;
+  TrialContender rival(tree, GetParam().make, "rival");
+  rival.take();
+  TrialContender us(tree, GetParam().make, "us");
+  us.begin_acquire(Clock::now() + std::chrono::milliseconds(300));
+  EXPECT_FALSE(us.go());
+  us.client.lose_names();
+  us.client.expire();
+  us.go();
+  tree.monitor().wait_until({}, us.strand.deadline(), [](const Monitor::Held&) { return false; });
+  ASSERT_TRUE(us.go());
+  EXPECT_THROW(us.result(), LockBusy);
+}
+
 INSTANTIATE_TEST_SUITE_P(Recipes, RecipeFaults, testing::ValuesIn(cases()),
                          [](const auto& test) { return test.param.name; });
 

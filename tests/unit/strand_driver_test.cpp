@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -254,6 +255,38 @@ TEST_F(StrandDriverTest, WhatAFlowThrowsIsLeftToItsResult) {
   driver.add(strand);
   driver.run({});
   EXPECT_THROW(strand.result(), Error);
+}
+
+TEST_F(StrandDriverTest, WhatMayWaitIsDoneByTheThreadOfTheRun) {
+  std::vector<std::thread::id> done_on;
+  Guarded<int> given;
+  const auto tell = [&]() -> Flow<> {
+    driver.leave([&] { done_on.push_back(std::this_thread::get_id()); });
+    co_await strand_until(given, 1);
+    driver.leave([&] {
+      monitor.wait({}, [](const Monitor::Held&) { return true; });
+      done_on.push_back(std::this_thread::get_id());
+    });
+  };
+  serial.begin(tell());
+  driver.add(serial);
+  std::jthread thread([&] { driver.run({}); });
+  const auto runner = thread.get_id();
+  {
+    const Afterwards afterwards;  // this thread drives, and must not wait
+    monitor.change_of(&given, [&](const Monitor::Held& held) { given(held) = 1; });
+  }
+  thread.join();
+  EXPECT_EQ(done_on, (std::vector{runner, runner}));
+}
+
+TEST(NoWaitingDeathTest, AWaitOnAThreadOfTheCClientEndsTheProcess) {
+  Monitor monitor;
+  const auto wait = [&] {
+    const Afterwards afterwards;
+    monitor.wait({}, [](const Monitor::Held&) { return true; });
+  };
+  EXPECT_DEATH(wait(), "Monitor::wait on a thread of the C client");
 }
 
 }  // namespace
