@@ -1,10 +1,22 @@
 // Client: the blocking calls, each a wait for an asynchronous one.
 #include "client/client.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
 namespace zksh {
 namespace {
 
 std::size_t size_of(const Data& data) { return data ? data->size() : 0; }
+
+/// How long a credential may go unanswered while all else is answered. The session timeout is what
+/// the server says.
+std::chrono::milliseconds auth_patience(int session_timeout_ms) {
+  constexpr std::chrono::milliseconds longest{60000};
+  return std::min(std::chrono::milliseconds(session_timeout_ms), longest);
+}
 
 }  // namespace
 
@@ -88,11 +100,18 @@ void Client::add_auth(const std::string& scheme, const std::string& auth,
   const auto pending = start_add_auth(scheme, auth);
   // Unlike a request, a credential outlives the connection: the C client sends it to the next one.
   // The answer to a refused one comes before the session's end is known.
-  const bool settled = monitor().wait(stop, [&](const Monitor::Held& held) {
-    const auto& outcome = (*pending)(held);
-    return !is_connected(state(held)) || (outcome && outcome->code != code::auth_failed);
-  });
-  if (!settled) throw Cancelled();
+  const auto patience = auth_patience(negotiated_timeout());
+  const bool settled =
+      monitor().wait_until(stop, Clock::now() + patience, [&](const Monitor::Held& held) {
+        const auto& outcome = (*pending)(held);
+        return !is_connected(state(held)) || (outcome && outcome->code != code::auth_failed);
+      });
+  if (!settled && stop.stop_requested()) throw Cancelled();
+  if (!settled)
+    throw Error(fmt::format("the server has not answered within the session timeout ({:g} s); the "
+                            "credential may still be accepted",
+                            std::chrono::duration<double>(patience).count()),
+                status::no_connection);
   const int code = monitor().look([&](const Monitor::Held& held) {
     if (state(held) == SessionState::AuthFailed) return code::auth_failed;
     if (state(held) == SessionState::Expired) return code::session_expired;

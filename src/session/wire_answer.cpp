@@ -197,16 +197,25 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   if (walk.broken()) return cut_off;
   constexpr std::int32_t of_event = -1;
   if (xid == of_event) {
-    walk.number();
+    // The others are the C client's own: it would tell of a session's end by them.
+    constexpr std::int32_t first_event = 1;
+    constexpr std::int32_t last_event = 7;
+    const auto type = walk.number();
     walk.number();
     walk.text();
-    return walk.broken() ? cut_off : nullptr;
+    if (walk.broken()) return cut_off;
+    return type < first_event || type > last_event ? "an event came that no server would send"
+                                                   : nullptr;
   }
   if (xid == xid_of_pings && !pings_.empty()) {
     note_answer(pings_.front(), true);
     pings_.pop_front();
   }
-  if (xid < 0) return nullptr;
+  // Of a ping, a credential and watches that were set again; of any other the C client would look
+  // for the request, and the process end where there is none.
+  constexpr std::array<std::int32_t, 3> out_of_turn{xid_of_pings, -4, -8};
+  if (std::ranges::count(out_of_turn, xid) != 0) return nullptr;
+  if (xid < 0) return "an answer came that no request can have";
   if (outstanding_.empty()) return "an answer came that nobody had asked for";
   const auto request = std::move(outstanding_.front());
   outstanding_.pop_front();

@@ -19,10 +19,16 @@ HUGE = struct.pack(">i", 2**31 - 1)
 FOREIGN = "it does not answer as ZooKeeper does"
 LENGTH = "the length of an answer is none that a server would send"
 EARLY = "an answer ends too early"
+NO_REQUEST = "an answer came that no request can have"
+NO_EVENT = "an event came that no server would send"
 
 
 def header(xid, code=0):
     return struct.pack(">iqi", xid, 1, code)
+
+
+# Expired (-112): only the C client itself says so.
+SESSION_EVENT = header(-1) + struct.pack(">ii", -1, -112) + pack_string("")
 
 
 def asked(then, **how):
@@ -64,6 +70,9 @@ WITH_SESSION = {
     "garbage": (told(lambda c: (c.send(OTHER), c.stay())), LENGTH),
     "another request's answer": (told(lambda c: (c.send_frame(header(c.xid + 7) + b"\0" * 99), c.stay())),
                                  "an answer came out of turn"),
+    "a number that no request has": (told(lambda c: (c.send_frame(header(-3)), c.stay())), NO_REQUEST),
+    "the lowest number": (told(lambda c: (c.send_frame(header(-2**31)), c.stay())), NO_REQUEST),
+    "the session's end as an event": (told(lambda c: (c.send_frame(SESSION_EVENT), c.stay())), NO_EVENT),
     "nothing behind the header": (told(lambda c: (c.send_frame(header(c.xid)), c.stay())), EARLY),
     "lengths of 2 GiB within": (told(lambda c: (c.send_frame(header(c.xid) + HUGE * 3), c.stay())), EARLY),
     "negative lengths within": (told(lambda c: (c.send_frame(header(c.xid) + b"\xff\xff\xff\xf0" * 3), c.stay())), EARLY),
@@ -153,7 +162,7 @@ class BrokenServers(unittest.TestCase):
     def test_what_nobody_asked_for(self):
         event = header(-1) + struct.pack(">ii", 3, 3)
         for body, why in ((header(5), "nobody had asked for|out of turn"), (event, EARLY), (event + HUGE, EARLY),
-                          (b"\0" * 15, LENGTH)):
+                          (b"\0" * 15, LENGTH), (header(-3), NO_REQUEST), (SESSION_EVENT, NO_EVENT)):
             status, out, err = self.zksh(lambda c, sent=body: (c.greet(timeout=30000), c.send_frame(sent), c.stay()), "-c", READS[0])
             self.assertEqual((status, out), (3, ""), err)
             self.assertRegex(err, why)
@@ -162,6 +171,16 @@ class BrokenServers(unittest.TestCase):
             said = self.zksh(lambda c, sent=body: (c.greet(**SHORT), c.send_frame(sent), c.serve()), "-c", READS[0],
                              connect_timeout="10s")
             self.assertEqual(said[:2], (0, "x\n"), said)
+
+    def test_a_credential_that_gets_no_answer(self):
+        """Pings are answered, so that the session lasts."""
+        def behave(connection):
+            connection.greet(timeout=1500)
+            while True:
+                connection.request()
+        status, out, err = self.zksh(behave, "-c", "addauth digest ann:secret")
+        self.assertEqual((status, out), (3, ""), err)
+        self.assertIn("the server has not answered within the session timeout (1.5 s)", err)
 
     def test_a_slow_server_is_waited_for(self):
         def drip(c):

@@ -108,7 +108,7 @@ class GreetingServer {
     std::string greeting;
     put(greeting, 37, 4);
     put(greeting, 0, 4);
-    put(greeting, fresh ? 30000 : 0, 4);
+    put(greeting, fresh ? 6000 : 0, 4);
     put(greeting, fresh ? next_session_++ : 0, 8);
     put(greeting, 16, 4);
     greeting.append(17, '\0');

@@ -76,6 +76,29 @@ TEST(WireAnswer, AnswersComeInTurn) {
   EXPECT_STREQ(conversation.flaw_of(header(7)), "an answer came out of turn");
 }
 
+TEST(WireAnswer, NoNumberIsThatOfNoRequest) {
+  WireConversation conversation;
+  conversation.note_request(number(5) + number(2));
+  for (const std::int32_t xid : {-2, -4, -8})
+    EXPECT_EQ(conversation.flaw_of(header(xid)), nullptr) << xid;
+  for (const std::int32_t xid : {-3, -5, -6, -7, -9, -1000, INT32_MIN})
+    EXPECT_STREQ(conversation.flaw_of(header(xid)), "an answer came that no request can have")
+        << xid;
+  EXPECT_EQ(conversation.flaw_of(header(5)), nullptr) << "still outstanding";
+}
+
+TEST(WireAnswer, EventsAreThoseOfServers) {
+  WireConversation conversation;
+  const auto event = [](std::int32_t type) {
+    return header(-1) + number(type) + number(3) + text("/a");
+  };
+  for (std::int32_t type = 1; type <= 7; ++type)
+    EXPECT_EQ(conversation.flaw_of(event(type)), nullptr) << type;
+  for (const std::int32_t type : {-1, -2, 0, 8, INT32_MAX})
+    EXPECT_STREQ(conversation.flaw_of(event(type)), "an event came that no server would send")
+        << type;
+}
+
 TEST(WireAnswer, ATransactionsAnswerHasItsParts) {
   const auto part = [](std::int32_t kind, bool done = false) {
     return number(kind) + number(done ? 1 : 0, 1) + number(done ? -1 : 0);
