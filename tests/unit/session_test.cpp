@@ -149,9 +149,9 @@ TEST_F(SessionTest, OneThatExpiresWithoutNamesIsOpenedAgainWhenTheyAreBack) {
   const auto session = session_with(first.at("moving"));
   session->await_connection("/", {});
   EXPECT_EQ(session->session_id(), 0x100);
-  names = Names::AreMissing;
   first.expire_all();
   ASSERT_TRUE(becomes(*session, SessionState::Expired));
+  names = Names::AreMissing;  // only now: the C client looks them up to connect again, too
   session->want_session();
   EXPECT_EQ(session->current_state(), SessionState::Connecting);
   EXPECT_TRUE(monitor.look([&](const Monitor::Held& held) {
@@ -175,9 +175,9 @@ TEST_F(SessionTest, AWaitForNamesThatHangEndsWithAStop) {
 TEST_F(SessionTest, AnAttemptThatCameTooLateReplacesNothing) {
   const auto session = session_with(first.at("moving"));
   session->await_connection("/", {});
-  names = Names::Hang;
   first.expire_all();
   ASSERT_TRUE(becomes(*session, SessionState::Expired));
+  names = Names::Hang;  // only now: the C client looks them up to connect again, too
   session->want_session();
   while (hanging == 0) std::this_thread::yield();
   session->replace_session(second.at("127.0.0.1"), [] {}, {});
