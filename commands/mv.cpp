@@ -38,10 +38,12 @@ constexpr std::size_t most_bytes = 512U << 10U;
   throw Error(fmt::format("{} is ephemeral: it belongs to its session and cannot be moved", path));
 }
 
-/// Of one node: its creation, its removal, and what they say beside path, value and ACL.
+/// Of one node: its creation, its last write, its removal, and what they say beside path, value and
+/// ACL.
 std::size_t size_of(const FoundNode& node, const std::string& source, const std::string& target) {
-  std::size_t bytes = 64 + source.size() + target.size() + 2 * node.record.path.size();
-  if (node.record.data) bytes += node.record.data->size();
+  std::size_t bytes =
+      64 + source.size() + target.size() + source.size() + 3 * node.record.path.size();
+  if (node.record.data) bytes += 2 * node.record.data->size();
   for (const auto& entry : node.record.acl) bytes += 12 + entry.scheme.size() + entry.id.size();
   return bytes;
 }
@@ -64,20 +66,59 @@ std::optional<std::vector<FoundNode>> read_small(Context& cx, const WorkLimits& 
   return nodes;
 }
 
-/// The new nodes, parents first, then the old ones, as they were read, children first.
+/// What no transaction can check: that a node is still the one that was read, with its ACL.
+bool is_same(const Stat& now, const Stat& read) {
+  return now.czxid == read.czxid && now.aversion == read.aversion;
+}
+
+/// Throws Error when a node is not as it was read.
+void refuse_changed(Context& cx, const std::vector<FoundNode>& nodes, const std::string& source) {
+  std::vector<Pending<Stat>> questions;
+  questions.reserve(nodes.size());
+  for (const auto& node : nodes)
+    questions.push_back(
+        cx.client.start_exists(path_below(source, node.record.path), Watch::none()));
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto path = path_below(source, nodes[i].record.path);
+    const auto now = cx.client.await(questions[i], cx.stop);
+    if (now.code != code::ok) throw ZkError(now.code, path);
+    if (!is_same(now.value, nodes[i].stat) || now.value.version != nodes[i].stat.version)
+      throw Error(fmt::format("{} has changed since it was read; nothing was moved", path),
+                  status::bad_version);
+  }
+}
+
+/// The new nodes, parents first, then the old ones, as they were read, children first. Each of
+/// these is written once more before it is removed: the answer has its Stat, which tells in the end
+/// whether it was what had been read.
 void move_at_once(Context& cx, std::vector<FoundNode> nodes, const std::string& source,
                   const std::string& target) {
+  refuse_changed(cx, nodes, source);
   std::vector<Op> ops;
-  ops.reserve(2 * nodes.size());
+  ops.reserve(3 * nodes.size());
   for (auto& node : nodes)
     ops.emplace_back(CreateOp{.path = path_below(target, node.record.path),
-                              .data = std::move(node.record.data),
+                              .data = node.record.data,
                               .acl = std::move(node.record.acl)});
   std::ranges::reverse(nodes);
-  for (const auto& node : nodes)
-    ops.emplace_back(
-        RemoveOp{.path = path_below(source, node.record.path), .version = node.stat.version});
-  cx.client.multi(ops, cx.stop);
+  for (auto& node : nodes) {
+    const auto path = path_below(source, node.record.path);
+    const auto version = node.stat.version;
+    // A rehearsal tells of nodes that come and go.
+    if (!cx.rehearsal)
+      ops.emplace_back(
+          SetOp{.path = path, .data = std::move(node.record.data), .version = version});
+    ops.emplace_back(RemoveOp{.path = path, .version = cx.rehearsal ? version : version + 1});
+  }
+  const auto results = cx.client.multi(ops, cx.stop);
+  if (cx.rehearsal) return;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (!is_same(results[nodes.size() + 2 * i].stat, nodes[i].stat))
+      throw Error(
+          fmt::format("{} was moved to {}, but {} was given another ACL, or was deleted and "
+                      "created again, after it was read: what was moved is what was read",
+                      source, target, path_below(source, nodes[i].record.path)),
+          status::bad_version);
 }
 
 /// What was copied, so that just that is removed.
@@ -181,7 +222,11 @@ extern const Command mv_command = make_command<Args>(
      .details =
          "Done in one transaction, all of it or nothing, as long as the values and paths make no "
          "more than half a megabyte: nobody sees both places or none, and when somebody changes a "
-         "value or adds a node meanwhile, nothing is moved. For larger trees --in-parts copies "
+         "value or adds a node meanwhile, nothing is moved. A transaction cannot check an ACL, nor "
+         "that a node is not another of the same version; it is looked at right before, and where "
+         "it "
+         "changed in the instant between, the status is 6 and the message says so. For larger "
+         "trees --in-parts copies "
          "everything, then removes just what was copied, in the version that was copied. Values "
          "and ACLs move; quotas stay where they are, and versions, times and sequence numbers "
          "begin anew. Ephemerals cannot be moved. Silent when it worked.",

@@ -30,7 +30,9 @@ extern const Command revoke_command = make_command<Args>(
      .group = "Locks",
      .summary = "Ask the holder of a lock to give it back",
      .details =
-         "Writes __REVOKE__ into the holder's node, as Curator's Revoker does. zksh releases then "
+         "Writes __REVOKE__ into the holder's node, as Curator's Revoker does, and for a zksh who "
+         "asks, "
+         "which that one tells. zksh releases then "
          "(see --on-revoke of `lock`), and so do Curator's locks that were made revocable; others "
          "go on. By its node a contender that waits can be asked: when its turn comes, zksh "
          "leaves.\n\n"

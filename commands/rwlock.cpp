@@ -33,19 +33,10 @@ int downgrade(Context& cx, const std::string& path) {
   return status::ok;
 }
 
-void refuse_upgrade(Context& cx, const std::string& path) {
-  const auto lock = cx.locks.find(path);
-  if (!lock || lock->status().kind != "read") return;
-  throw ValueError(
-      fmt::format("{0}: an upgrade would wait for itself; `unlock {0}`, then `rwlock {0} write`",
-                  as_word(path)));
-}
-
 int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
   if (a.wanted == Wanted::Downgrade) return downgrade(cx, path);
   const bool shared = a.wanted == Wanted::Read;
-  if (!shared) refuse_upgrade(cx, path);
   return run_lock(cx, a.lock,
                   read_write_target(path, shared ? LockMode::Shared : LockMode::Exclusive));
 }

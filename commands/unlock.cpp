@@ -1,4 +1,5 @@
 // unlock: give locks back, one's own or, by asking its holder, another's.
+#include "base/quoting.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
 #include "lock/lock_table.h"
@@ -67,9 +68,32 @@ std::shared_ptr<Lock> the_only_one(Context& cx) {
   throw ValueError("which one? This shell has several (--all gives all back):" + names);
 }
 
-int unlock_one(Context& cx, const std::string& name) {
-  const auto path = cx.resolve(name);
-  if (const auto lock = cx.locks.find(path)) return give_back(cx, *lock, false);
+/// Several locks that were taken as one are given back as one, and whoever names one of them may
+/// not know that.
+void refuse_part(const Lock& lock, const std::vector<std::string>& named) {
+  const auto& paths = lock.plan().paths;
+  const bool whole = paths.size() == 1 || std::ranges::all_of(paths, [&](const std::string& path) {
+                       return std::ranges::find(named, path) != named.end();
+                     });
+  if (whole) return;
+  std::string words;
+  for (const auto& path : paths) words += ' ' + as_word(path);
+  throw ValueError(fmt::format("{} are held as one lock, and are given back as one: `unlock{}`",
+                               lock.name(), words));
+}
+
+int unlock_one(Context& cx, const std::string& path, const std::vector<std::string>& named,
+               std::vector<std::shared_ptr<Lock>>& several) {
+  const bool went_with_another =
+      std::ranges::any_of(several, [&](const std::shared_ptr<Lock>& lock) {
+        return std::ranges::find(lock->plan().paths, path) != lock->plan().paths.end();
+      });
+  if (went_with_another) return status::ok;
+  if (const auto lock = cx.locks.find(path)) {
+    refuse_part(*lock, named);
+    if (lock->plan().paths.size() > 1) several.push_back(lock);
+    return give_back(cx, *lock, false);
+  }
   return ask_holder(
       cx, path,
       {.word = "unlock", .patience = cx.rehearsal ? 0s : 10s, .force = false, .node_only = true});
@@ -87,7 +111,11 @@ int run(Context& cx, const Args& a) {
   } else if (a.locks.empty()) {
     note(give_back(cx, *the_only_one(cx), false));
   }
-  for (const auto& name : a.locks) note(unlock_one(cx, name));
+  std::vector<std::string> named;
+  named.reserve(a.locks.size());
+  for (const auto& name : a.locks) named.push_back(cx.resolve(name));
+  std::vector<std::shared_ptr<Lock>> several;
+  for (const auto& path : named) note(unlock_one(cx, path, named, several));
   return first_failure;
 }
 
@@ -99,7 +127,9 @@ extern const Command unlock_command = make_command<Args>(
      .summary = "Give a lock back, or leave its queue",
      .details =
          "Without an argument the only lock of this shell. The lock may be named by its path or by "
-         "its node. A node of somebody else's is not touched: its owner is asked to release, by "
+         "its node; locks that one `multilock` has taken are "
+         "given back together, when all of them are named. A node of somebody else's is not "
+         "touched: its owner is asked to release, by "
          "the word `unlock` in the node's data, and waited for; zksh understands that, other "
          "libraries mostly do not (`revoke --force` removes the node).\n\n"
          "A program that runs under the lock is told to end first (SIGTERM, and SIGKILL after the "

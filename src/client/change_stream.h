@@ -75,7 +75,7 @@ class ChangeStream {
   NodeChange created(const Event& event, const Known* found);
   std::optional<NodeChange> changed(const Event& event, const Known* found);
   std::optional<NodeChange> listed(const Event& event, const Known* found);
-  NodeChange deleted(const Event& event);
+  std::optional<NodeChange> deleted(const Event& event);
 
   Client& client_;
   Wish wish_;

@@ -132,10 +132,10 @@ std::optional<NodeChange> ChangeStream::listed(const Event& event, const Known* 
   return change;
 }
 
-NodeChange ChangeStream::deleted(const Event& event) {
+std::optional<NodeChange> ChangeStream::deleted(const Event& event) {
   NodeChange change{.type = NodeChange::Type::Deleted, .path = event.path};
   const auto known = known_.find(event.path);
-  if (known == known_.end()) return change;
+  if (known == known_.end()) return std::nullopt;  // every node has been told of before its end
   change.before = known->second.stat;
   change.old_value = std::move(known->second.value);
   known_.erase(known);

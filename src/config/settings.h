@@ -50,6 +50,10 @@ class Settings {
   std::atomic<bool> print_watches{true};  ///< print watch events
   std::atomic<bool> timing{false};        ///< say how long each command took
 
+  /// The options that this zksh was started with and that its sessions depend on, as words: for
+  /// another one like it. Fixed when it starts.
+  std::vector<std::string> session_options{};
+
   std::string value(std::string_view name) const;
   /// Where the value came from, for the user: "conf", a file, "default".
   std::string origin(std::string_view name) const;

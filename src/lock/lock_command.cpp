@@ -2,6 +2,7 @@
 #include "lock/lock_command.h"
 
 #include "base/duration.h"
+#include "base/quoting.h"
 #include "client/rehearsal.h"
 #include "command/time_limit.h"
 #include "lock/lock_hold.h"
@@ -33,6 +34,7 @@ class LockRun {
 
   int run() {
     check_lock_options(o_, target_.request);
+    for (const auto& path : target_.paths) refuse_path(path);
     if (cx_.rehearsal) return rehearse();
     if (!o_.detach && o_.nest && nested()) return status::ok;
     if (!o_.detach && o_.runs_program()) {
@@ -69,6 +71,20 @@ class LockRun {
           {.verb = "run",
            .path = o_.shell.value_or(fmt::format("{}", fmt::join(o_.program, " ")))});
     return status::ok;
+  }
+
+  void refuse_path(const std::string& path) const {
+    const bool shared = path == "/" || (path + "/").starts_with("/zookeeper/");
+    if (shared && !o_.force)
+      throw ValueError(fmt::format(
+          "{}: the contenders' nodes would stand among those of {}; --force does it all the same",
+          path, path == "/" ? "everybody" : "the servers"));
+    const auto held = cx_.locks.find(path);
+    if (!held || held->status().kind != "read" || target_.kind == "read" || o_.nest) return;
+    throw ValueError(fmt::format(
+        "{0}: this shell holds it for reading, and an upgrade would wait for itself; release it "
+        "first: `unlock {0}`",
+        as_word(path)));
   }
 
   /// No longer than the lock may be waited for.
@@ -160,8 +176,10 @@ class LockRun {
     try {
       if (!cx_.locks.await_held(*lock_, limit(), cx_.stop)) no_answer();
     } catch (const Cancelled&) {
+      const bool waited = lock_->status().stage == LockStage::Waiting;
       lock_->release();
-      cx_.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
+      const bool left = cx_.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
+      if (waited && left && !o_.quiet) cx_.locks.say("left the queue of " + lock_->name());
       throw;
     }
     const auto now = lock_->status();

@@ -2,6 +2,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "config/settings.h"
 #include "lock/lock_hold.h"
 
 #include <fmt/format.h>
@@ -129,6 +130,8 @@ class Holder {
   Program starting(const std::vector<std::string>& command) {
     const std::string program = std::filesystem::read_symlink("/proc/self/exe");
     std::vector<std::string> words{"/bin/sh", "-c", starter, "sh", program};
+    const auto& options = cx_.settings.session_options;
+    words.insert(words.end(), options.begin(), options.end());
     // Its node is read here, whatever the configuration says of formats.
     for (const auto& word :
          {std::string("-s"), cx_.client.server(), std::string("-t"),

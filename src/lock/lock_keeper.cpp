@@ -280,7 +280,9 @@ class LockKeeper {
         lost_ = "its node belongs to somebody else";
       // One that nobody may read cannot be watched so; the checks tell whether it is there.
       seen = seen && (there || outcome->code == code::no_auth);
-      revoked = revoked || (there && asks_for_release(outcome->value.data));
+      if (!there || !asks_for_release(outcome->value.data)) continue;
+      revoked = true;
+      asker_ = asker_in_line(outcome->value.data);
     }
     if (!lost_.empty()) co_return;
     looked_ = looked_ || seen;
@@ -333,7 +335,8 @@ class LockKeeper {
     const char* const answer =
         plan.on_revoke == OnRevoke::Ignore ? "; holding on (--on-revoke)" : "";
     // Said first: what others do about it comes behind it.
-    say(fmt::format("asked to release {}{}", lock_.name(), answer));
+    say(fmt::format("asked to release {}{}{}", lock_.name(), asker_.empty() ? "" : " by " + asker_,
+                    answer));
     change([](LockStatus& status) { status.revoked = true; });
     if (plan.on_revoke != OnRevoke::Run) return;
     const char* const shell = std::getenv("SHELL");
@@ -432,6 +435,7 @@ class LockKeeper {
   std::unique_ptr<Process> command_;  ///< of --on-revoke
   std::int64_t session_ = 0;
   std::chrono::milliseconds timeout_{};
+  std::string asker_;                 ///< who wants the release; empty: it is not told
   std::vector<std::string> checked_;  ///< the nodes that are in checks_
   Clock::time_point next_proof_;
   bool looked_ = false;  ///< its nodes were seen, and are watched

@@ -2,6 +2,7 @@
 #include "lock/lock_options.h"
 
 #include "base/utf8.h"
+#include "lock/lock_view.h"
 
 #include <fmt/core.h>
 
@@ -73,7 +74,8 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
          "While it is held, every write of this shell is refused by the server once it is lost.");
   if (names) {
     o.choice("--compat", a.compat, compat_names, "names",
-             "Whose names the nodes get; all: every known library sees one it knows. Default: "
+             "Whose names the nodes get; all: every known library sees one it knows (kazoo's "
+             "readers then wait for ours, since its Lock would pass them otherwise). Default: "
              "Curator's, and all as soon as others are in the queue who would not see those.");
     o.choice("--recipe", a.recipe, recipe_names, "name",
              "fair: a queue in which each watches the one before it (the default); herd: all "
@@ -85,6 +87,8 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
            "How the lock's node is made when it is missing; a container goes when it is empty.");
   o.flag("--no-requeue", a.no_requeue,
          "Fail with status 76 when the place in the queue is lost, instead of queueing again.");
+  o.flag("--force", a.force,
+         "Also at / and below /zookeeper, where the servers and everybody else have their nodes.");
   o.flag("--nest", a.nest,
          "When this shell holds it already, count once more. Refused when what it holds is not "
          "what is asked for (read, not write; fewer leases), or ends with its program or --hold.");
@@ -123,6 +127,8 @@ void check_lock_options(const LockOptions& o, const LockRequest& request) {
     throw UsageError("-E: an exit status is 0 to 255");
   if (o.guard && o.runs_program())
     throw UsageError("--guard is about this shell's own writes; a program gets ZKSH_LOCK_TOKEN");
+  if (o.id && is_release_request(*o.id + ' '))
+    throw UsageError("--id: \"" + *o.id + "\" would ask for the lock's release");
   if (o.recipe != RecipeKind::Exclusive) return;
   if (request.read_write)
     throw UsageError("--recipe exclusive: its one node knows no readers and writers");

@@ -36,6 +36,7 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
   std::optional<CreateMode> parent;
   std::optional<RecipeKind> recipe;
   bool no_requeue = false;
+  bool force = false;
   bool nest = false;
   bool quiet = false;
   bool verbose = false;

@@ -165,7 +165,11 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
     if (is_release_request(entry.data))
       if (const auto old = directory.entries.find(name); old != directory.entries.end())
         entry.before = old->second.before ? old->second.before : old->second.data;
-    if (watch_) directory.known.insert(name);
+    if (watch_) {
+      // Also when the connection is lost before all are read.
+      directory.known.insert(name);
+      directory.entries[name] = entry;
+    }
     entries[name] = std::move(entry);
     return code::ok;
   };

@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "base/text_width.h"
 #include "client/node_path.h"
+#include "lock/lock_view.h"
 
 #include <fmt/format.h>
 
@@ -40,7 +41,7 @@ std::string short_node(const std::string& path) {
 std::string owner_in_line(const std::string& data) {
   if (asks_for_release(data)) return "one who was asked to release";
   std::string text = data;
-  for (const std::string_view field : {" user=", " via="}) {
+  for (const std::string_view field : {" user=", " via=", " guid="}) {
     const auto begin = text.find(field);
     if (begin == std::string::npos) continue;
     const auto end = text.find(' ', begin + 1);
@@ -50,8 +51,12 @@ std::string owner_in_line(const std::string& data) {
   return cut_to_width(escape_for_terminal(text), longest);
 }
 
-bool asks_for_release(const Data& data) {
-  return data && (*data == "__REVOKE__" || *data == "unlock");
+bool asks_for_release(const Data& data) { return is_release_request(data); }
+
+std::string asker_in_line(const Data& data) {
+  constexpr std::string_view by = " by ";
+  const auto at = data ? data->find(by) : std::string::npos;
+  return at == std::string::npos ? "" : owner_in_line(data->substr(at + by.size()));
 }
 
 std::string tokens_text(const LockHolding& holding, std::string_view separator) {
@@ -95,18 +100,21 @@ std::string waiting_for_leases(const std::string& path, const LockPlace& place) 
 
 std::string waiting_line(const std::string& path, const LockPlace& place) {
   if (place.leases.all > 0) return waiting_for_leases(path, place);
-  if (place.position == 0)  // there is no queue, or it is not stood in
-    return fmt::format(
+  const double age = static_cast<double>(place.holder_age_ms) / 1000;
+  if (place.position == 0) {  // there is no queue, or it is not stood in
+    auto line = fmt::format(
         "waiting {}: behind {}", path,
         place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
+    if (!place.holder.empty()) line += fmt::format(" (holds it for {:.1f} s)", age);
+    return line;
+  }
   const auto line = fmt::format(
       "waiting {}: {} of {}, behind {}", path, ordinal(place.position), place.count,
       place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
-  // Not "holding for": only it knows how long it had to wait.
-  const double age = static_cast<double>(place.holder_age_ms) / 1000;
-  if (place.position == 2) return line + fmt::format(" (in the queue for {:.1f} s)", age);
-  return line +
-         fmt::format(" (first: {}, in the queue for {:.1f} s)", owner_in_line(place.holder), age);
+  // For how long it has been in the queue; only it knows how much of that it had to wait.
+  if (place.position == 2) return line + fmt::format(" (holds it for {:.1f} s at most)", age);
+  return line + fmt::format(" (first: {}, holds it for {:.1f} s at most)",
+                            owner_in_line(place.holder), age);
 }
 
 }  // namespace zksh

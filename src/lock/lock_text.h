@@ -12,6 +12,9 @@ namespace zksh {
 /// ZooKeeper's documentation.
 bool asks_for_release(const Data& data);
 
+/// Who asks so, as data of zksh's `revoke` say; empty: they do not.
+std::string asker_in_line(const Data& data);
+
 /// The fencing tokens, one for each path: "614313" or "614313 614320".
 std::string tokens_text(const LockHolding& holding, std::string_view separator = " ");
 
@@ -21,7 +24,7 @@ std::string owner_in_line(const std::string& data);
 std::string acquired_line(const Lock& lock, const LockStatus& status);
 /// "released /p  held=12.301s"
 std::string released_line(const Lock& lock, const LockStatus& status);
-/// "waiting /p: 3rd of 3, behind host=db1 … (first: host=db2 …, in the queue for 41.0 s)"
+/// "waiting /p: 3rd of 3, behind host=db1 … (first: host=db2 …, holds it for 41.0 s at most)"
 std::string waiting_line(const std::string& path, const LockPlace& place);
 
 }  // namespace zksh

@@ -238,7 +238,11 @@ std::optional<std::int64_t> semaphore_limit(const Data& data) {
   return limit;
 }
 
-bool is_release_request(const Data& data) { return data == "__REVOKE__" || data == "unlock"; }
+bool is_release_request(const Data& data) {
+  if (!data) return false;
+  const auto word = data->substr(0, data->find(" by "));
+  return word == "__REVOKE__" || word == "unlock";
+}
 
 bool is_zksh_owner(const Data& data) {
   if (!data) return false;

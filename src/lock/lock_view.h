@@ -95,7 +95,8 @@ LockView make_lock_view(const LockReading& reading, ServersAccount account, std:
 /// they say something else.
 std::optional<std::int64_t> semaphore_limit(const Data& data);
 
-/// Whether data are what `revoke`, or another library's, writes to a contender's node.
+/// Whether data are what `revoke`, or another library's, writes to a contender's node: a word, and
+/// for zksh's contenders who asks.
 bool is_release_request(const Data& data);
 /// Whether a contender's data say that zksh wrote them.
 bool is_zksh_owner(const Data& data);

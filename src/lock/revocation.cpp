@@ -3,7 +3,9 @@
 
 #include "base/quoting.h"
 #include "client/node_path.h"
+#include "lock/lock_options.h"
 #include "lock/lock_text.h"
+#include "lock/lock_view.h"
 #include "recipes/lock_queue.h"
 
 #include <fmt/format.h>
@@ -108,7 +110,10 @@ bool ask(Context& cx, const std::string& node, const RevocationWish& wish) {
     int result = now.code;
     const bool writes = result == code::ok;
     if (writes) {
-      const SetOp op{.path = node, .data = wish.word, .version = now.value.stat.version};
+      // Others go by the word alone (Curator compares all of the data); zksh tells who asks.
+      auto data = wish.word;
+      if (is_zksh_owner(now.value.data)) data += " by " + lock_owner({});
+      const SetOp op{.path = node, .data = data, .version = now.value.stat.version};
       result = cx.client.await(cx.client.start_set(op), cx.stop).code;
     }
     if (result == code::no_node) return false;

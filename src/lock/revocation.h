@@ -9,7 +9,9 @@
 namespace zksh {
 
 struct RevocationWish {
-  std::string word = "__REVOKE__";  ///< written into the node: Curator's word, or "unlock"
+  /// Written into the node: Curator's word, or "unlock"; for a contender of zksh's, who asks behind
+  /// it.
+  std::string word = "__REVOKE__";
   /// How long the node's end is waited for; 0: not at all.
   std::chrono::milliseconds patience{};
   bool force = false;      ///< after that the node is deleted

@@ -2,7 +2,9 @@
 #include "recipes/exclusive_lock.h"
 
 #include "client/node_path.h"
+#include "recipes/lock_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace zksh {
@@ -39,7 +41,7 @@ Flow<> ExclusiveLock::give_up() {
 
 Flow<> ExclusiveLock::contend() {
   told_.clear();
-  if (request_.try_only) co_await look_first();
+  co_await look_first();
   for (;;) {
     const int result = co_await nodes_.make();
     if (result == code::node_exists) {
@@ -55,17 +57,24 @@ Flow<> ExclusiveLock::contend() {
   }
 }
 
+/// The contenders of a queue do not see the node, nor does it stop them.
 Flow<> ExclusiveLock::look_first() {
   for (;;) {
     co_await requests_.connected();
-    auto sent =
-        requests_.send([&] { return "exists " + node_; },
-                       [&] { return requests_.client().start_exists(node_, Watch::none()); });
-    const auto outcome = co_await requests_.answer(std::move(sent));
+    auto sent = requests_.send(
+        [&] { return "getChildren " + request_.path; },
+        [&] { return requests_.client().start_children(request_.path, Watch::none()); });
+    auto outcome = co_await requests_.answer(std::move(sent));
     if (LockRequests::lost(outcome.code)) continue;
     if (outcome.code == code::no_node) co_return;
-    if (outcome.code != code::ok) throw ZkError(outcome.code, node_);
-    throw LockBusy(request_.path + " is busy");
+    if (outcome.code != code::ok) throw ZkError(outcome.code, request_.path);
+    const auto queue = make_lock_queue(std::move(outcome.value.names));
+    if (!queue.contenders.empty())
+      throw LockBusy(request_.path +
+                     " has a queue, whose contenders do not see the node of --recipe exclusive");
+    const bool busy = std::ranges::find(queue.others, base_name(node_)) != queue.others.end();
+    if (busy && request_.try_only) throw LockBusy(request_.path + " is busy");
+    co_return;
   }
 }
 

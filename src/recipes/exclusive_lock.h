@@ -10,7 +10,8 @@ namespace zksh {
 
 /// An exclusive lock by one ephemeral node, PATH/lock: all race to create it, and who loses watches
 /// it and races again when it is gone. Unfair: it is no queue, and every release wakes everyone.
-/// Only zksh knows it; the contenders of the other recipes do not see it.
+/// Only zksh knows it; the contenders of the other recipes do not see it, and where there are some
+/// when it is asked for it is LockBusy.
 class ExclusiveLock final : public Recipe {
  public:
   /// `client`, `strand` and `report` outlive it. Throws UsageError when readers are asked for.

@@ -97,20 +97,22 @@ Flow<> FairLock::downgrade() {
     throw Error(request_.path +
                 ": the sequence counter is at its end, where a new name has no place in the queue; "
                 "release the lock instead");
+  // Among the names of all libraries, __lock__ is a reader's, too.
+  const auto stays = [&](const LockName& node) {
+    return node.tag != LockTag::Write && (node.tag != LockTag::KazooLock || own->nodes.size() > 1);
+  };
   std::vector<Op> ops;
-  std::vector<std::string> after;
+  std::vector<std::string> after;  // what is made comes last
+  for (const auto& node : own->nodes)
+    if (stays(node)) after.push_back(join_path(request_.path, node.text));
   for (const auto& node : own->nodes) {
-    const auto path = join_path(request_.path, node.text);
-    if (node.tag != LockTag::Write && node.tag != LockTag::KazooLock) {
-      after.push_back(path);
-      continue;
-    }
+    if (stays(node)) continue;
     after.push_back(join_path(request_.path, reader_name(node)));
     ops.emplace_back(CreateOp{.path = after.back(),
                               .data = request_.owner,
                               .acl = request_.acl,
                               .mode = CreateMode::Ephemeral});
-    ops.emplace_back(RemoveOp{.path = path});
+    ops.emplace_back(RemoveOp{.path = join_path(request_.path, node.text)});
   }
   co_await nodes_.exchange(std::move(ops), std::move(after));
   request_.mode = LockMode::Shared;

@@ -226,7 +226,8 @@ void add_reader_deadlock(const LockQueue& queue, std::string_view own, const Con
   const Contender* reader = nullptr;
   for (const auto& contender : queue.contenders) {
     const bool concerned = own.empty() || contender.key() == own;
-    if (reader && concerned && has_tag(contender, LockTag::KazooLock)) {
+    const bool writes = contender.mode == LockMode::Exclusive;
+    if (reader && concerned && writes && has_tag(contender, LockTag::KazooLock)) {
       flaws.push_back(fmt::format(
           "{} has a writer behind it: a ReadLock of kazoo before 2.9 waits for that one, for ever",
           contender_text(*reader, false)));
@@ -236,6 +237,22 @@ void add_reader_deadlock(const LockQueue& queue, std::string_view own, const Con
                        !zksh.contains(contender.key());
     if (kazoo && !reader) reader = &contender;
   }
+}
+
+/// Those who hold something here by other nodes than a queue's.
+void add_flaws_of_others(const LockQueue& queue, std::vector<std::string>& flaws) {
+  const auto there = [&](std::string_view name) {
+    return std::ranges::find(queue.others, name) != queue.others.end();
+  };
+  if (there("locks") && there("leases"))
+    flaws.emplace_back(
+        "this is a semaphore, too (its children \"locks\" and \"leases\"): its holders, such as "
+        "Curator's InterProcessSemaphoreMutex, and this lock do not see each other (use "
+        "semaphore)");
+  const auto lease = std::ranges::find_if(queue.others, is_kazoo_lease);
+  if (lease != queue.others.end())
+    flaws.push_back(fmt::format("kazoo semaphore's holder {}… and this lock do not see each other",
+                                lease->substr(0, 8)));
 }
 
 /// Flaws of a library that does not even get along with itself, and of children that are no
@@ -330,6 +347,7 @@ std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own
         add_flaws_between(kinds[a], kinds[b], flaws);
     add_other_flaws(queue, kinds, flaws);
   }
+  if (!queue.contenders.empty()) add_flaws_of_others(queue, flaws);
   add_reader_deadlock(queue, own, zksh, flaws);
   return flaws;
 }
@@ -349,6 +367,25 @@ std::optional<std::string> counter_flaw(const LockQueue& queue, std::int64_t cou
       "the sequence counter is near its end ({} of {}), where other libraries let two hold the "
       "lock at once; use a new lock node",
       counter, last_sequence);
+}
+
+std::vector<std::string> semaphore_flaws(const LockQueue& queue) {
+  std::vector<std::string> flaws;
+  if (!queue.contenders.empty())
+    flaws.push_back(fmt::format("{} and this semaphore do not see each other",
+                                contender_text(queue.contenders.front(), false)));
+  const auto lease = std::ranges::find_if(queue.others, is_kazoo_lease);
+  if (lease != queue.others.end())
+    flaws.push_back(
+        fmt::format("kazoo semaphore's holder {}… and this semaphore do not see each other",
+                    lease->substr(0, 8)));
+  return flaws;
+}
+
+bool is_kazoo_lease(std::string_view name) {
+  constexpr std::size_t length = 32;
+  return name.size() == length &&
+         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 std::string short_lock_name(const LockName& name) {

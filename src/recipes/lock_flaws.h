@@ -35,6 +35,13 @@ std::optional<std::size_t> seen_predecessor(const LockQueue& queue, std::size_t 
 std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own,
                                     const ContenderKeys& zksh);
 
+/// What keeps exclusion from working between a semaphore and what else is below its node. `queue`:
+/// of its node's children.
+std::vector<std::string> semaphore_flaws(const LockQueue& queue);
+
+/// Whether a node has a name as kazoo's Semaphore gives to its leases.
+bool is_kazoo_lease(std::string_view name);
+
 /// What the end of the counter does to this queue, or will do soon: see sequence_counter.
 std::optional<std::string> counter_flaw(const LockQueue& queue, std::int64_t counter);
 

@@ -225,7 +225,8 @@ std::vector<std::string> contender_prefixes(Compat compat, LockMode mode, bool r
       break;
   }
   // The order and the dashes matter: zoo_lock.c looks for a dash in every name, and dies without.
-  if (shared) return {named("lock-"), named("__READ__"), named("__rlock__")};
+  // kazoo's Lock walks past __rlock__: only __lock__ keeps it out, and kazoo's readers with it.
+  if (shared) return {named("lock-"), named("__READ__"), named("__lock__")};
   return {named("lock-"), named("__WRIT__"), named("__lock__")};
 }
 

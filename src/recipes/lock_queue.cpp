@@ -114,9 +114,10 @@ LockStanding LockQueue::standing(std::size_t index) const {
   if (const auto place = predecessor(index)) {
     const auto& nodes = contenders[*place].nodes;
     standing.before = nodes.front().text;
-    // Of the nodes that are made for all libraries, a downgrade replaces the last ones; a reader
-    // has to hear of it.
-    standing.to_watch = nodes.back().text;
+    // Of the nodes that are made for all libraries, a downgrade replaces one; a reader has to hear
+    // of it.
+    const auto write = std::ranges::find(nodes, LockTag::Write, &LockName::tag);
+    standing.to_watch = (write == nodes.end() ? nodes.back() : *write).text;
   }
   return standing;
 }

@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "client/node_path.h"
 #include "recipes/fair_lock.h"
+#include "recipes/lock_flaws.h"
 #include "recipes/lock_queue.h"
 
 #include <algorithm>
@@ -204,10 +205,23 @@ Flow<Semaphore::Count> Semaphore::read_count() {
     if (outcome.code == code::no_node) co_return Count::Missing;
     if (outcome.code != code::ok) throw ZkError(outcome.code, request_.path);
     version_ = outcome.value.stat.version;
+    constexpr int own_children = 2;  // locks, leases
+    if (outcome.value.stat.num_children > own_children) co_await warn_of_others();
     if (!outcome.value.data || outcome.value.data->empty()) co_return Count::Empty;
     compare(*outcome.value.data);
     co_return Count::Agreed;
   }
+}
+
+/// Once.
+Flow<> Semaphore::warn_of_others() {
+  if (!report_.warning || std::exchange(looked_at_others_, true)) co_return;
+  auto sent = requests_.send(
+      [&] { return "getChildren " + request_.path; },
+      [&] { return requests_.client().start_children(request_.path, Watch::none()); });
+  auto outcome = co_await requests_.answer(std::move(sent));
+  for (const auto& flaw : semaphore_flaws(make_lock_queue(std::move(outcome.value.names))))
+    report_.warning(flaw);
 }
 
 void Semaphore::compare(const std::string& data) const {

@@ -53,6 +53,7 @@ class Semaphore final : public Recipe {
   Flow<Count> read_count();
   Flow<> agree();
   LockRequests::Sent<Node> send_reading();
+  Flow<> warn_of_others();
   void compare(const std::string& data) const;
 
   LockRequests::Sent<Children> send_listing(bool with_watch);
@@ -81,6 +82,7 @@ class Semaphore final : public Recipe {
   std::optional<LockRequests::Sent<Children>> asked_;    ///< the same, of the leases
   bool watches_ = false;                                 ///< they are listed with a watch
   std::vector<std::string> names_;                       ///< of the leases, as listed last
+  bool looked_at_others_ = false;
   bool told_ = false;  ///< the user knows that leases are waited for
 };
 

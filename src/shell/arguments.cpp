@@ -141,6 +141,19 @@ void take(const Configuration& config, Arguments& arguments) {
   }
 }
 
+/// Those that say how a session is made and secured.
+std::vector<std::string> session_options_of(const GivenOptions& given) {
+  constexpr std::array others{"--profile", "-r", "--log-level", "--client-configuration"};
+  std::vector<std::string> words;
+  for (const auto& [option, text] : given.all()) {
+    const bool wanted = !option->key.empty() || std::ranges::count(others, option->name()) > 0;
+    if (!wanted) continue;
+    words.emplace_back(option->name());
+    if (!option->value.empty()) words.push_back(text);
+  }
+  return words;
+}
+
 std::optional<Inquiry> parse_inquiry(const std::vector<std::string>& words) {
   constexpr std::array<std::pair<std::string_view, Inquiry::Kind>, 3> kinds{
       {{"--man", Inquiry::Kind::ManPage},
@@ -162,6 +175,7 @@ Arguments parse_arguments(std::vector<std::string> words) {
   arguments.command = std::move(words);
   if (given.has("--help")) arguments.answer = process_help();
   if (given.has("--version")) arguments.answer = version_text();
+  arguments.session_options = session_options_of(given);
   arguments.session.read_only = given.has("-r");
   if (const auto* const level = given.find("--log-level"))
     arguments.session.log_level = static_cast<int>(parse_number(*level, "--log-level", 0, 4));

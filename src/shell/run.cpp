@@ -207,6 +207,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
   const auto input = input_of(arguments);
   Settings settings(monitor);
   configure(settings, arguments.configuration);
+  settings.session_options = arguments.session_options;
   LineHistory history;
   const Protection protection{.read_only = arguments.read_only,
                               .production = arguments.production,

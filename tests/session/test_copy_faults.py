@@ -6,6 +6,9 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from tree_case import RECONNECTED, TreeTest, filled_paths  # noqa: E402
+from kazoo.client import KazooClient  # noqa: E402
+from kazoo.exceptions import NoNodeError  # noqa: E402
+from kazoo.security import OPEN_ACL_UNSAFE  # noqa: E402
 from proxy import Proxy  # noqa: E402
 
 NODES = 5000
@@ -33,6 +36,41 @@ class CopyTest(TreeTest):
         lines = [f'{path[len("/tree"):] or "/"}\tpersistent\tworld:anyone:cdrwa\t"{value}"'
                  for path in filled_paths(count, 1)]
         return self.script(f"zksh-tree\t1\t{top}", *lines, "end", name="tree")
+
+
+class Races(CopyTest):
+    """What no transaction can check is seen all the same: a node that changes so while it is moved is not moved, or
+    the end says that another one was."""
+
+    def moved_while(self, change):
+        """Moves a small tree slowly, while its top changes again and again."""
+        kazoo = KazooClient(hosts=self.connect)
+        kazoo.start()
+        self.addCleanup(kazoo.close)
+        self.addCleanup(kazoo.stop)
+        self.znodes.create(self.root + "/top", b"x")
+        process = self.start("mv", "/top", "/moved", "--rate", "2")
+        while process.poll() is None:
+            try:
+                change(kazoo)
+            except NoNodeError:
+                break  # it was moved
+        status, _, err = self.ended(process)
+        self.assertEqual(status, 6, err)
+        self.assertRegex(err, "/top (has changed since it was read; nothing was moved|was moved to /moved, but /top)")
+
+    def test_mv_beside_setAcl(self):
+        self.moved_while(lambda kazoo: kazoo.set_acls("/top", OPEN_ACL_UNSAFE))
+
+    def test_mv_beside_a_node_that_is_made_anew(self):
+        def make_anew(kazoo):
+            both = kazoo.transaction()
+            both.delete("/top")
+            both.create("/top", b"another")
+            if isinstance(both.commit()[0], NoNodeError):
+                raise NoNodeError
+
+        self.moved_while(make_anew)
 
 
 class Restarts(CopyTest):

@@ -157,6 +157,13 @@ class Detach(LockTest):
         self.wait_contenders(0, limit=10)
         self.assertGreater(time.monotonic() - begun, 1)
 
+    def test_options_of_the_session_are_passed_on(self):
+        _, pid = self.detach(options=["--connect-timeout", "7s", "-r", "--color", "never"])
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read().split(b"\0")
+        for option in (b"-r", b"--connect-timeout", b"7s"):
+            self.assertIn(option, words)
+
     def test_odd_names(self):
         path = "/l's \"odd\" ünï $'\\x;"
         node, _ = self.detach(path=path)

@@ -1,13 +1,17 @@
 """A program under a lock: how it ends, and what its status says."""
 import os
 import signal
+import subprocess
 import sys
 import unittest
 from unittest import mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from session_case import ZKSH  # noqa: E402
 from lock_case import LockTest  # noqa: E402
 from running_processes import children, is_running  # noqa: E402
+
+README = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "README.md")
 
 
 class Status(LockTest):
@@ -23,6 +27,21 @@ class Status(LockTest):
 
     def test_quiet(self):
         self.assertEqual(self.run_lock("-q", "--", "true"), (0, "", ""))
+
+    def test_a_script_that_locks_itself(self):
+        """By the line of the README, also under other locks, whose variables it inherits."""
+        with open(README, encoding="utf-8") as readme:
+            line = next(line.strip().split("    ")[0] for line in readme if 'exec zksh lock -n /jobs/me' in line)
+        script = self.script("#!/bin/sh", line, 'echo "$ZKSH_LOCK_PATH $1"')
+        os.chmod(script, 0o755)
+        setting = ["env", f"PATH={os.path.dirname(ZKSH)}:/usr/bin:/bin", f"ZKSH_SERVER={self.connect}"]
+        alone = subprocess.run([*setting, script, "word"], capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual(alone.stdout, "/jobs/me word\n")
+        for path in ("/other", "/jobs/me2", "/jobs", "/jobs/me"):
+            with self.subTest(under=path):
+                status, out, err = self.run_lock("--", *setting, script, "word", path=path)
+                self.assertEqual((status, out), (0, "/jobs/me word\n"), err)
+                self.assertEqual(err.count("acquired /jobs/me "), 1)
 
     def test_ended_by_a_signal(self):
         self.assertEqual(self.run_lock("-q", "--", "sh", "-c", "kill -9 $$"), (137, "", ""))

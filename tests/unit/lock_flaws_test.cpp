@@ -41,7 +41,7 @@ std::vector<std::string> nodes(std::string_view kind, std::size_t index) {
   if (kind == "all")
     return {protected_node("lock-"), protected_node("__WRIT__", 1), protected_node("__lock__", 2)};
   if (kind == "all-read")
-    return {protected_node("lock-"), protected_node("__READ__", 1), protected_node("__rlock__", 2)};
+    return {protected_node("lock-"), protected_node("__READ__", 1), protected_node("__lock__", 2)};
   ADD_FAILURE() << kind;
   return {};
 }
@@ -80,7 +80,7 @@ TEST(LockFlaws, WhoSeesWhomIsAsMeasured) {
       {"curator-read", "X . . X . E X X"}, {"kazoo", "X X X . . E E X"},
       {"kazoo-read", "X X . ? . E E X"},   {"go", ". X X X X . . ."},
       {"zoo_lock.c", "X X X X X E . ."},   {"WriteLock", "X X X X X E . ."},
-      {"all", ". . . . . E . ."},          {"all-read", ". . . ? . E . ."},
+      {"all", ". . . . . E . ."},          {"all-read", ". . . . . E . ."},
   };
   for (const auto& [holder, row] : expected) {
     std::string found;
@@ -155,10 +155,24 @@ TEST(LockFlaws, NamesThatOthersFailOn) {
                           "of this lock"));
 }
 
-TEST(LockFlaws, AKazooLockPassesReaders) {
-  EXPECT_THAT(told_to_first({"all-read", "kazoo"}),
-              ElementsAre("kazoo contender bbbbbbbb…__lock__0000000010 does not wait for this "
-                          "reader, unless it is a WriteLock"));
+TEST(LockFlaws, AKazooLockPassesReadersButThoseWithTheNamesOfAll) {
+  EXPECT_THAT(told_to_first({"all-read", "kazoo"}), IsEmpty());
+  EXPECT_THAT(lock_flaws(queue_of({"kazoo-read", "kazoo"}), ""),
+              testing::Contains(HasSubstr("unless it is a WriteLock")));
+}
+
+TEST(LockFlaws, SemaphoresOnTheSamePathAreToldOf) {
+  auto queue = queue_of({"curator"});
+  const std::string own(queue.contenders.front().key());
+  queue.others = {"readme", "locks"};
+  EXPECT_THAT(lock_flaws(queue, own), IsEmpty());
+  queue.others = {"leases", "locks"};
+  EXPECT_THAT(lock_flaws(queue, own), ElementsAre(HasSubstr("this is a semaphore, too")));
+  queue.others = {"0123456789abcdef0123456789abcdef"};
+  EXPECT_THAT(
+      lock_flaws(queue, own),
+      ElementsAre("kazoo semaphore's holder 01234567… and this lock do not see each other"));
+  EXPECT_THAT(semaphore_flaws(queue), testing::SizeIs(2)) << "the contender and the lease";
 }
 
 TEST(LockFlaws, AnOldKazooReaderWaitsForLaterWriters) {

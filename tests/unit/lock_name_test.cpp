@@ -169,7 +169,7 @@ TEST(LockName, PrefixesByCompatibility) {
   EXPECT_THAT(prefixes(Compat::All, exclusive, false),
               ElementsAre(curator("lock-"), curator("__WRIT__"), curator("__lock__")));
   EXPECT_THAT(prefixes(Compat::All, shared, true),
-              ElementsAre(curator("lock-"), curator("__READ__"), curator("__rlock__")));
+              ElementsAre(curator("lock-"), curator("__READ__"), curator("__lock__")));
 }
 
 TEST(LockName, WhatIsMadeIsRecognised) {

@@ -191,6 +191,22 @@ TEST_F(LockReaderTest, OneFailedRequestIsTriedAgain) {
   EXPECT_THROW(once.read({}), ZkError) << "who does not watch does not wait either";
 }
 
+TEST_F(LockReaderTest, WhatWasReadBeforeALossIsKept) {
+  create("/l");
+  for (const auto* data : {"a", "b", "c"}) enter("/l", "lock-", data);
+  // The list, then each contender: the last ones are lost when the first ones are known.
+  for (std::size_t request = 1; request <= 4; ++request) {
+    LockReader fresh(fake, "/l", true);
+    fake.fail_request(request, FakeClient::When::BeforeItIsApplied);
+    const auto reading = fresh.read({});
+    ASSERT_THAT(reading->entries, SizeIs(3)) << request;
+    for (const auto& [name, entry] : reading->entries) {
+      EXPECT_NE(entry.stat.czxid, 0) << request << " " << name;
+      EXPECT_TRUE(entry.data) << request << " " << name;
+    }
+  }
+}
+
 TEST_F(LockReaderTest, WithoutWatchesAMissingNodeIsAnError) {
   LockReader once(fake, "/nope", false);
   EXPECT_THROW(once.read({}), ZkError);

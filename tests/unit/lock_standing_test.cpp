@@ -93,7 +93,7 @@ TEST(Standing, WatchesTheNodeThatADowngradeReplaces) {
                                       fmt::format("_c_{}-__lock__0000000003", guid), own});
   const auto standing = queue.standing(1);
   EXPECT_EQ(standing.before, fmt::format("_c_{}-lock-0000000001", guid));
-  EXPECT_EQ(standing.to_watch, fmt::format("_c_{}-__lock__0000000003", guid));
+  EXPECT_EQ(standing.to_watch, fmt::format("_c_{}-__WRIT__0000000002", guid));
   EXPECT_EQ(standing.count, 2U);
 }
 

@@ -1,0 +1,89 @@
+// elect: lead an election, or listen who leads.
+#include "base/json.h"
+#include "lock/lock_command.h"
+#include "lock/lock_reader.h"
+
+#include <algorithm>
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::string path;
+  std::optional<std::string> proposal;
+  bool listen = false;
+  LockOptions lock;
+};
+
+void declare(Options& o, Args& a) {
+  o.flag("-l,--listen", a.listen, "Do not stand: print who leads, and each change, until Ctrl-C.");
+  o.node("path", a.path, "The election: the node below which the candidates queue up.");
+  o.text("proposal", a.proposal, "What the candidate is known by; default: as --id.", "text");
+  declare_lock_options(o, a.lock, true);
+}
+
+void print_leader(Context& cx, const std::string& path, const LockSeat* leader) {
+  if (cx.out.json()) {
+    auto json = Json::object();
+    json.set("leader", leader ? Json(short_owner(leader->owner)) : Json())
+        .set("node", leader ? Json(join_path(path, leader->contender.nodes.front().text)) : Json())
+        .set("token", leader ? Json(leader->token) : Json());
+    cx.out.line("{}", json.text());
+  } else if (leader) {
+    cx.out.line("{}", cx.out.shown(short_owner(leader->owner)));
+  } else {
+    cx.out.err_line("nobody leads {}", cx.out.shown_in_error(path));
+  }
+}
+
+int listen(Context& cx, const std::string& path) {
+  LockReader reader(cx.client, path, true);
+  std::optional<std::int64_t> told;  // the leader's token; 0: nobody
+  for (;;) {
+    LockView view;
+    if (const auto reading = reader.read(cx.stop))
+      view = make_lock_view(*reading, {}, "/", cx.client.session_id());
+    const auto leader = std::ranges::find(view.seats, SeatState::Holds, &LockSeat::state);
+    const LockSeat* const seat = leader == view.seats.end() ? nullptr : &*leader;
+    const auto token = seat ? seat->token : 0;
+    if (told != token) print_leader(cx, path, seat);
+    told = token;
+    reader.await_change(cx.stop);
+  }
+}
+
+int run(Context& cx, const Args& a) {
+  const auto path = cx.resolve(a.path);
+  auto options = a.lock;
+  if (a.listen) {
+    if (a.proposal) throw UsageError("who listens proposes nothing");
+    return listen(cx, path);
+  }
+  if (a.proposal && options.id) throw UsageError("the proposal and --id are the same");
+  if (a.proposal) options.id = a.proposal;
+  // A leader leads until it is told to end.
+  if (!options.runs_program() && !options.holds() && !options.detach) options.until_signal = true;
+  return run_lock(cx, options, {.paths = {path}, .kind = "exclusive"});
+}
+
+}  // namespace
+
+extern const Command elect_command = make_command<Args>(
+    {.name = "elect",
+     .group = "Locks",
+     .summary = "Lead an election, or listen who leads",
+     .details =
+         "The candidates queue up as for `lock`, of which this is the same recipe: the first one "
+         "leads until it ends, or is lost, and the next one follows. Without a program it leads "
+         "until a signal, and prints its node as soon as it leads; with one, as long as that runs. "
+         "The options, the program's environment and the exit status are those of `lock`.\n\n"
+         "-l prints the leader's proposal, and again whenever another one leads; that nobody does "
+         "is told on stderr. Two leaders one after the other may go unseen when they are quick. -o "
+         "json of zksh prints an object a line: leader, node, token (null: nobody leads).",
+     .examples = {{"elect /app/leader db1 -- date", "Run a program as the leader."}},
+     .needs = Needs::Session,
+     .strict = true,
+     .endless = {"--listen"},
+     .writes = true},
+    declare, run);
+}  // namespace zksh
