@@ -40,7 +40,7 @@ int give_back(Context& cx, Lock& lock, bool whole) {
     return status::ok;
   }
   lock.release();
-  // A program has half of the session timeout at most to end, then it is killed.
+  // A program has a sixth of the session timeout at most to end, then it is killed.
   const std::chrono::milliseconds grace(before.occupied ? cx.client.negotiated_timeout() / 2 : 0);
   if (!cx.locks.await_gone(lock, Clock::now() + grace + 10s, cx.stop)) {
     if (cx.stop.stop_requested()) throw Cancelled();

@@ -103,7 +103,7 @@ class LockedProgram {
     if (!file.empty() && !write_token_file(file, lock_, cx_.client.monitor(), cx_.stop))
       return false;
     if (program_.grace && *program_.grace > deadlines_.grace())
-      say(fmt::format("warning: --grace is cut down to {} ms, half of the session timeout",
+      say(fmt::format("warning: --grace is cut down to {} ms, a sixth of the session timeout",
                       deadlines_.grace().count()));
     if (!await_safety(cx_, lock_, least_safe_time())) return false;
     const auto safe_until = lock_.status().safe_until;
