@@ -85,7 +85,28 @@ std::string file_behind(std::string_view sign, std::string_view rest) {
   return file_name(words.front());
 }
 
+/// Where the first `|` outside quotes stands; npos: there is none.
+std::size_t program_sign(std::string_view line) {
+  for (const auto& place : word_places(line)) {
+    if (place.quoted) continue;
+    const auto sign = sign_in(line, place);
+    if (sign.begin != npos && line[sign.begin] == '|') return sign.begin;
+  }
+  return npos;
+}
+
 }  // namespace
+
+std::vector<std::string> typed_commands(std::string_view line) {
+  const auto sign = program_sign(line);
+  const auto before = line.substr(0, sign);
+  auto commands = split_commands(before);
+  if (sign == npos) return commands;
+  const auto last = before.find_last_not_of(" \t");
+  if (commands.empty() || before[last] == ';') commands.emplace_back();
+  commands.back() += line.substr(sign);
+  return commands;
+}
 
 CommandLine parse_command_line(std::string_view line, bool redirects) {
   const auto found = redirects ? first_sign(line) : Sign();

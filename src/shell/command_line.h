@@ -26,10 +26,14 @@ struct CommandLine {
 
 /// Splits a line (split_words). With `redirects`, the first `|`, `>` or `>>` outside quotes ends
 /// the command, with blanks around it or not. Behind `|` all the rest belongs to the program;
-/// behind `>` and
-/// `>>` stands one word, in which an unquoted `~/` at the begin is the home directory.
-/// Throws UsageError as split_words, and when no command stands before the sign, or behind it
-/// nothing, or more than one file; with `redirects` also for `&&`, `||` and `<`, with the remedy.
+/// behind `>` and `>>` stands one word, in which an unquoted `~/` at the begin is the home
+/// directory. Throws UsageError as split_words, and when no command stands before the sign, or
+/// behind it nothing, or more than one file; with `redirects` also for `&&`, `||` and `<`, with the
+/// remedy.
 CommandLine parse_command_line(std::string_view line, bool redirects);
+
+/// The commands of a typed line: parted at `;` outside quotes, but what stands behind the first `|`
+/// belongs to the program. Blank ones are left out.
+std::vector<std::string> typed_commands(std::string_view line);
 
 }  // namespace zksh

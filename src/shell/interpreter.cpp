@@ -110,7 +110,7 @@ void Interpreter::settle_watches() {
 int Interpreter::execute_all(const std::string& line) {
   if (input_ != Input::Terminal) return execute_line(line);
   int result = status::ok;
-  for (const auto& command : split_commands(line)) {
+  for (const auto& command : typed_commands(line)) {
     result = reporting(out_, [&] { return execute_line(command); });
     if (result != status::ok || quit_ || stop_.stop_requested()) break;
   }

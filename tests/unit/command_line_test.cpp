@@ -71,5 +71,15 @@ TEST(CommandLine, SaysWhatIsMissing) {
   EXPECT_EQ(refusal("ls / >>"), "a file's name is missing behind >> (as a value it wants quotes)");
 }
 
+TEST(TypedCommands, what_stands_behind_a_pipe_is_the_programs) {
+  using List = std::vector<std::string>;
+  EXPECT_EQ(typed_commands("ls / ; ls /a"), (List{"ls /", "ls /a"}));
+  EXPECT_EQ(typed_commands("ls / ; ls /a | { cat; wc </x && y; }"),
+            (List{"ls /", "ls /a| { cat; wc </x && y; }"}));
+  EXPECT_EQ(typed_commands("set /a 'x|y' ; ls"), (List{"set /a 'x|y'", "ls"}));
+  EXPECT_EQ(typed_commands("ls ; | cat"), (List{"ls", "| cat"})) << "a command is missing";
+  EXPECT_EQ(typed_commands(" "), List());
+}
+
 }  // namespace
 }  // namespace zksh
