@@ -31,6 +31,7 @@ void LockNodes::begin_anew() {
   plan_.nodes.front().with_stat = true;  // its czxid is the token
   holding_ = {.nodes = {}, .session = requests_.client().session_id()};
   asked_ = unsure_ = true;
+  token_asked_.reset();
 }
 
 Flow<int> LockNodes::make(std::function<void()> behind) {
@@ -271,10 +272,9 @@ Flow<bool> LockNodes::prove() {
   while (holding_.token == 0) {
     co_await requests_.connected();
     if (!same_session()) co_return false;
-    const auto node = holding_.nodes.front();
-    auto sent =
-        requests_.send([&] { return "exists " + node; },
-                       [&] { return requests_.client().start_exists(node, Watch::none()); });
+    ask_token();
+    auto sent = std::move(*token_asked_);
+    token_asked_.reset();
     const auto outcome = co_await requests_.answer(std::move(sent));
     if (LockRequests::lost(outcome.code)) continue;
     if (outcome.code != code::ok) co_return false;
@@ -282,6 +282,14 @@ Flow<bool> LockNodes::prove() {
   }
   const bool there = co_await await_lease();
   co_return there;
+}
+
+void LockNodes::ask_token() {
+  if (holding_.token != 0 || token_asked_) return;
+  const auto node = holding_.nodes.front();
+  token_asked_ =
+      requests_.send([&] { return "exists " + node; },
+                     [&] { return requests_.client().start_exists(node, Watch::none()); });
 }
 
 bool LockNodes::lease_lasts() {
@@ -355,6 +363,7 @@ Flow<> LockNodes::exchange(std::vector<Op> ops, std::vector<std::string> after) 
     unsure_ = false;
     holding_.nodes = std::move(after);
     holding_.token = 0;
+    token_asked_.reset();
     co_return;
   }
 }

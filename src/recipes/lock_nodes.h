@@ -44,6 +44,8 @@ class LockNodes {
   /// lags behind may show nodes whose session the leader has expired. False: they are gone, or the
   /// session is. Throws ZkError, LockBusy, Cancelled.
   Flow<bool> prove();
+  /// Asks for the token ahead, when prove would have to: for who has to wait anyway.
+  void ask_token();
   /// Sends a transaction that extends the lease, when prove would have to; awaits nothing. Sent
   /// ahead of a listing that may show that the lock is held, it saves prove a round trip.
   void renew_lease();
@@ -86,6 +88,7 @@ class LockNodes {
   bool asked_ = false;   ///< nodes of this guid may exist
   bool unsure_ = false;  ///< in which session they are is not known
   LockHolding holding_;
+  std::optional<LockRequests::Sent<Stat>> token_asked_;  ///< ahead
 };
 
 /// Whether all these nodes exist, in this session; waits for a connection. Throws ZkError,

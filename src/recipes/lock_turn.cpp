@@ -95,6 +95,7 @@ Flow<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
     }
     if (!standing->before) co_return Turn::Held;
     if (request_.try_only) throw LockBusy(called() + " is busy");
+    nodes.ask_token();
     co_await await_change(std::move(*standing));
     nodes.renew_lease();
   }
