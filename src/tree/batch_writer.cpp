@@ -137,6 +137,11 @@ void BatchWriter::send(std::vector<Write> writes, std::size_t bytes) {
   pace_.take(writes.size(), stop_);
   // What is in flight notices a lost connection by itself.
   if (sent_.empty()) client_.await_connection(path_of(writes.front()), stop_);
+  // Whether the server knows containers is asked before one is sent, and what is below must not be
+  // there before it.
+  const auto* const op = std::get_if<CreateOp>(&writes.front());
+  if (op && !fits_multi(*op) && !std::exchange(probed_, true))
+    client_.await(client_.start_probe_newer(), stop_);
   in_flight_ += writes.size();
   bytes_in_flight_ += bytes;
   auto sent = start(std::move(writes));

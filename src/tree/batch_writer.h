@@ -113,6 +113,7 @@ class BatchWriter {
   std::size_t collected_bytes_ = 0;
   std::deque<Sent> sent_;
   std::size_t in_flight_ = 0;  ///< writes
+  bool probed_ = false;        ///< the server, for what came with ZooKeeper 3.5
   std::size_t bytes_in_flight_ = 0;
   Clock::time_point last_answer_ = Clock::now();
 };
