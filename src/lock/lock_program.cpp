@@ -328,7 +328,8 @@ class LockedProgram {
     });
   }
 
-  /// For a program that was ended because the servers did not confirm the lock: until they do, or the lock is lost.
+  /// For a program that was ended because the servers did not confirm the lock: until they do, or
+  /// the lock is lost.
   void await_verdict() const {
     const auto safe_until = lock_.status().safe_until;
     if (!deadlines_.ended() || !is_doubtful(safe_until)) return;

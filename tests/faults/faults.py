@@ -9,7 +9,7 @@ import time
 from dealer import Dealer, NotCaught, signal_all
 from network import BLOCKED, MUTED, OPEN, SEVERED
 from outcome import UNKNOWN
-from running_processes import children
+from running_processes import descendants
 from world import SESSION
 
 CATCH = 30.0  # seconds, to find a victim
@@ -126,7 +126,7 @@ class Faults(Dealer):
         who, process, ledger = attempt.who, attempt.process, self.world.ledger
         process.send_signal(signal.SIGSTOP)
         try:
-            below = children(process.pid)
+            below = descendants(process.pid)
         except FileNotFoundError:
             below = set()
         signal_all(below, signal.SIGSTOP)

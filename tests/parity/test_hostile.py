@@ -70,6 +70,7 @@ CASES = {
     "dump": ["dump /", "dump {}", f"dump {MISSING}"],
     "du": ["du /", "du -h -n 3 {}", "du {} /", f"du {MISSING}", f"du -d {BAD} /"],
     "edit": ["edit {}", "edit {}/child", "edit --create {}/new", f"edit {MISSING}"],
+    "elect": ["elect {} -- true", f"elect -n {LOCK} {BAD} -- true", f"elect {MISSING} -- true", f"elect -l x {BAD} y"],
     "ephemerals": ["create -e {}/ephemeral x", "ephemerals /", "ephemerals --session me {}", f"ephemerals --session {BAD} /", f"ephemerals {MISSING}"],
     "exec": ["multi", "create -s {}/s- x", f"set {{}} {BAD}", f"exec {BAD}", "exec --dry-run", "exec", "multi",
              f"set {{}} {BAD}", "create {}/child", "check {}", "exec", "exec"],

@@ -99,12 +99,12 @@ class Healthy(EnsembleTest):
         for victim in self.followers():
             victim.kill()
         status, out, _ = self.zksh("health")
-        self.assertEqual(status, 2)
+        self.assertEqual(status, 3)
         self.assertRegex(out, r"\nno quorum: [01] voting members? serves?, 2 must\n")
         for server in self.servers:
             server.kill()
         status, out, _ = self.zksh("health")
-        self.assertEqual(status, 2)
+        self.assertEqual(status, 3)
         self.assertIn("\nno quorum: no server answers\n", out)
         status, out, _ = self.zksh("4lw", "ruok")
         self.assertEqual((status, out), (3, ""))

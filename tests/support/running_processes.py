@@ -31,3 +31,14 @@ def children(pid):
         with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
             found.update(map(int, file.read().split()))
     return found
+
+
+def descendants(pid):
+    """What a process has started, and what that has, and so on; those that are still below it."""
+    found = children(pid)
+    for child in list(found):
+        try:
+            found |= descendants(child)
+        except FileNotFoundError:
+            continue  # it has ended meanwhile
+    return found
