@@ -9,19 +9,19 @@ namespace zksh {
 /// to wait for each other while a lock is held.
 class NoWaiting {
  public:
-  NoWaiting() { ++depth_; }
+  NoWaiting() { ++depth; }
   NoWaiting(const NoWaiting&) = delete;
   NoWaiting& operator=(const NoWaiting&) = delete;
-  ~NoWaiting() { --depth_; }
+  ~NoWaiting() { --depth; }
 
   /// Ends the process, with `what` on stderr, when this thread must not wait.
   static void refuse(const char* what) {
-    if (depth_ > 0) fail(what);
+    if (depth > 0) fail(what);
   }
 
  private:
   [[noreturn]] static void fail(const char* what);
-  static thread_local inline int depth_ = 0;
+  static thread_local inline int depth = 0;
 };
 
 }  // namespace zksh

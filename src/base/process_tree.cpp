@@ -135,7 +135,8 @@ char ProcessTree::state(pid_t process) {
   close(file);
   const std::string_view stat(text.data(), static_cast<std::size_t>(size > 0 ? size : 0));
   const auto name_end = stat.rfind(')');  // the name may hold anything
-  return name_end != std::string_view::npos && name_end + 2 < stat.size() ? stat[name_end + 2] : 0;
+  return name_end != std::string_view::npos && name_end + 2 < stat.size() ? stat[name_end + 2]
+                                                                          : '\0';
 }
 
 }  // namespace zksh

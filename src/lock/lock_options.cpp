@@ -29,11 +29,8 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
 }
 
-}  // namespace
-
-void declare_lock_options(Options& options, LockOptions& into, bool names) {
-  auto& o = options;
-  auto& a = into;
+/// How it is waited for, and how long it is held.
+void declare_waiting_and_holding(Options& o, LockOptions& a) {
   o.flag("-n,--try", a.try_only,
          "Do not wait: when it is not free, end with status 75 and leave no trace.");
   o.text("-w,--wait", a.wait, "Give up after this time (30, 1.5s, 2m), with status 75.", "time");
@@ -55,6 +52,10 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
   o.text("--id", a.id, "What other contenders are shown; default: host, pid, user and command.",
          "text");
   o.file("--token-file", a.token_file, "Write the fencing token to this file.");
+}
+
+/// What becomes of the program, or of this shell's writes, when others want the lock, or have it.
+void declare_ends(Options& o, LockOptions& a) {
   o.choice("--on-lost", a.on_lost, on_lost_names, "action",
            "What happens to the program when the lock is about to be lost: TERM, and KILL after "
            "--grace (the default); KILL at once; or only a warning.");
@@ -72,6 +73,15 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
       "command for $SHELL -c.");
   o.flag("--guard", a.guard,
          "While it is held, every write of this shell is refused by the server once it is lost.");
+}
+
+}  // namespace
+
+void declare_lock_options(Options& options, LockOptions& into, bool names) {
+  auto& o = options;
+  auto& a = into;
+  declare_waiting_and_holding(o, a);
+  declare_ends(o, a);
   if (names) {
     o.choice("--compat", a.compat, compat_names, "names",
              "Whose names the nodes get; all: every known library sees one it knows (kazoo's "

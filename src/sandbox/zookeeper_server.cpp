@@ -76,7 +76,7 @@ std::string fetched_server(const std::string& version) {
 /// The directory that --zookeeper names.
 std::string named_home(const std::string& zookeeper) {
   const bool is_version = zookeeper.find('/') == std::string::npos && !fs::exists(zookeeper);
-  const auto home = is_version ? fetched_server(zookeeper) : zookeeper;
+  auto home = is_version ? fetched_server(zookeeper) : zookeeper;
   if (!jars_below(home).empty()) return home;
   throw Error(is_version ? fmt::format("there is no ZooKeeper {} in {}; where the tests' servers "
                                        "are fetched: tests/support/fetch_servers.py {}",

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <string>
@@ -31,7 +32,7 @@ class Family {
     pipe_.write_end.close();
   }
 
-  pid_t line() {
+  pid_t line() const {
     std::string text;
     for (char c = 0; read(pipe_.read_end.get(), &c, 1) == 1 && c != '\n';) text += c;
     return text.empty() ? 0 : std::stoi(text);
@@ -57,9 +58,7 @@ class Family {
  private:
   static bool tree_has(pid_t root, pid_t process) {
     ProcessTree tree;
-    for (const pid_t one : tree.descendants(root))
-      if (one == process) return true;
-    return false;
+    return std::ranges::count(tree.descendants(root), process) > 0;
   }
 
   Monitor& monitor_;

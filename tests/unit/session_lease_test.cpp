@@ -160,10 +160,7 @@ class Ensemble {
         lease.answer(*std::exchange(outstanding, std::nullopt), at(now), true);
         worst = std::max(worst, lease.end() - (heard + timeout));
       }
-      if (ping_due && flows && now > resumed_grace(resumed)) {
-        heard = std::max(heard, taken_in);
-        ping_due = false;
-      } else if (ping_due && now < stall) {
+      if (ping_due && (now < stall || now > resumed_grace(resumed))) {
         heard = std::max(heard, taken_in);
         ping_due = false;
       }
