@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <climits>
@@ -28,6 +27,10 @@
 #include <unistd.h>
 #include <utility>
 #include <vector>
+
+// clone(2) by its other name: ThreadSanitizer takes the first for a fork, which shares no memory.
+extern "C" int clone_sharing(int (*function)(void*), void* stack, int flags, void* argument,
+                             ...) noexcept __asm__("__clone");
 
 namespace zksh {
 namespace {
@@ -157,9 +160,9 @@ class Watch {
     if (too_late()) return fail(ECANCELED);
     // The child shares this memory until it has become the program, as with vfork(2): no copy, and
     // its errno is known when this one goes on.
-    const auto top = std::bit_cast<std::uintptr_t>(stack_) + child_stack_size;
-    const pid_t child = clone([](void* self) { return static_cast<Watch*>(self)->become(); },
-                              std::bit_cast<void*>(top), CLONE_VM | CLONE_VFORK | SIGCHLD, this);
+    const pid_t child =
+        clone_sharing([](void* self) { return static_cast<Watch*>(self)->become(); },
+                      stack_ + child_stack_size, CLONE_VM | CLONE_VFORK | SIGCHLD, this);
     if (child < 0) return fail(errno);
     if (shared_.problem != 0) {
       waitpid(child, nullptr, 0);
@@ -309,7 +312,7 @@ class Watch {
     shared_.group_told = false;
   }
 
-  [[noreturn]] void leave() {
+  [[noreturn]] void leave() const {
     // What was left alone is not to be killed with it: a death signal goes no further than the
     // program itself.
     if (program_ != 0) waitpid(program_, nullptr, WNOHANG);
@@ -331,7 +334,8 @@ class Watch {
   BootClock::time_point terminated_at_;
   ProcessTree tree_;
   std::uint8_t* told_ = static_cast<std::uint8_t*>(map_memory(most_pids / 8, MAP_PRIVATE));
-  void* stack_ = map_memory(child_stack_size, MAP_PRIVATE | MAP_STACK);
+  std::byte* stack_ =
+      static_cast<std::byte*>(map_memory(child_stack_size, MAP_PRIVATE | MAP_STACK));
 };
 
 }  // namespace
