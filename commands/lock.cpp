@@ -36,7 +36,13 @@ extern const Command lock_command = make_command<Args>(
          "contender before it: ZooKeeper's lock recipe, with the names of Curator's "
          "InterProcessMutex. Missing nodes of the path are made. The lock is held until `unlock`, "
          "the end of the program, or the end of the session.\n\n"
-         "With a program (after `--`, or by -c) its exit status is passed on, and signals too. The "
+         "The program begins at the first word behind the path that is no option; from there on "
+         "all "
+         "words are its own, its options and any `--` too, as with flock(1) and timeout(1). "
+         "Options "
+         "of lock stand before it; so may a `--`, without which an empty variable in the program's "
+         "place would be no mistake. -c takes a line for the shell in its place.\n\n"
+         "The program's exit status is passed on, and signals are, too. The "
          "program is all that descends from it, in whatever process group or session: the lock is "
          "given back when the last of them has ended, and all are told to stop (TERM, then KILL) "
          "so early that they are dead before the servers can give the lock to another. Its "
@@ -48,7 +54,7 @@ extern const Command lock_command = make_command<Args>(
          "Exit status: 75 the lock is busy, or was not acquired in time; 76 it was lost, whatever "
          "the program returned; 126, 127 the program cannot be run, is not found; else the "
          "program's own, 128 + n when a signal ended it.",
-     .examples = {{"lock -n /jobs/nightly -- date", "Run a program, or end with 75 at once."},
+     .examples = {{"lock -n /jobs/nightly date", "Run a program, or end with 75 at once."},
                   {"lock -w 30 /jobs/nightly -c 'date | cat'", "Wait for half a minute."},
                   {"lock /jobs/nightly", "Hold it in this shell; `unlock` gives it back."}},
      .needs = Needs::Session,

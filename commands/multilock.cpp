@@ -61,7 +61,7 @@ extern const Command multilock_command = make_command<Args>(
          "serves to fence what it protects. ZKSH_LOCK_PATH, ZKSH_LOCK_NODE, ZKSH_LOCK_TOKEN and "
          "the token file have one word for each path, in the order in which the paths were given. "
          "With --atomic the tokens are all the same number.\n\n"
-         "Everything else is as for `lock`.",
+         "The program wants a `--` before it. Everything else is as for `lock`.",
      .examples = {{"multilock /accounts/a /accounts/b -- date", "Run a program under both."},
                   {"multilock --atomic -n /accounts/a /accounts/b -- date",
                    "Only if both are free: else end with 75, and name the one that is not."}},

@@ -35,6 +35,8 @@ int downgrade(Context& cx, const std::string& path) {
 
 int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
+  if (a.wanted == Wanted::Downgrade && a.lock.runs_program())
+    throw UsageError("a downgrade is of the lock that this shell holds: it runs no program");
   if (a.wanted == Wanted::Downgrade) return downgrade(cx, path);
   const bool shared = a.wanted == Wanted::Read;
   return run_lock(cx, a.lock,
@@ -52,7 +54,7 @@ extern const Command rwlock_command = make_command<Args>(
          "overtakes. Names as of Curator's InterProcessReadWriteLock; on the path of a plain "
          "`lock` use --compat all. A read lock cannot become a write lock: that would wait for "
          "itself. Everything else is as for `lock`.",
-     .examples = {{"rwlock /cfg read -- date", "Run a program while nobody writes."},
+     .examples = {{"rwlock /cfg read date", "Run a program while nobody writes."},
                   {"rwlock /cfg write", "Alone, once the readers before it are gone."},
                   {"rwlock /cfg downgrade", "Go on reading; readers that wait come in."}},
      .strict = true,

@@ -57,8 +57,8 @@ extern const Command semaphore_command = make_command<Args>(
          "With -n it does not wait for a lease; for others that are just taking theirs, a second "
          "at most. The fencing token is the czxid of the first lease. Everything else is as for "
          "`lock`.",
-     .examples = {{"semaphore /pool 3 -- date", "Run a program; on all machines three at a time."},
-                  {"semaphore -n /pool 3 -- date", "Run it now, or end with 75 at once."},
+     .examples = {{"semaphore /pool 3 date", "Run a program; on all machines three at a time."},
+                  {"semaphore -n /pool 3 date", "Run it now, or end with 75 at once."},
                   {"semaphore -Q 2 /pool 3", "Hold two of the three leases in this shell."}},
      .needs = Needs::Session,
      .strict = true,

@@ -43,9 +43,10 @@ struct Argument {
   bool required = false;
   bool legacy = false;  ///< a form of an old zkCli: parsed, but not shown in the syntax
   bool common = false;  ///< of many commands: not shown in the syntax, to keep that short
+  bool marked = false;  ///< of Program: it stands behind `--` only
 
   bool positional() const { return names.front().front() != '-'; }
-  /// "[-v version]", "path", "[data]", "path…", "[-- program [argument…]]".
+  /// "[-v version]", "path", "[data]", "path…", "[program [argument…]]".
   std::string syntax() const;
   bool takes_rest() const {
     return kind == Kind::Words || kind == Kind::NodePaths || kind == Kind::HeldLocks ||

@@ -5,6 +5,7 @@
 #include "client/node_pattern.h"
 #include "command/command_table.h"
 #include "command/current_node.h"
+#include "command/given_words.h"
 
 #include <fmt/core.h>
 
@@ -51,7 +52,9 @@ bool Context::means_pattern(const std::string& word) const {
   // A node of that name is what is meant, whatever else its name would match.
   if (client.exists(resolve(word), Watch::none(), stop)) return false;
   // The process's arguments have lost their quotes: a write takes a pattern only when told to.
-  if (input != Input::Arguments || !writes || has_option(words, glob_option)) return true;
+  if (input != Input::Arguments || !writes ||
+      has_option(*command_named(words.front()), std::span(words).subspan(1), glob_option))
+    return true;
   out.err_line("{} is taken for the name of one node ({} makes it a pattern)", word, glob_option);
   return false;
 }
@@ -100,9 +103,16 @@ void require_rehearsal(const Context& cx, bool dry_run) {
   if (dry_run && !cx.rehearsal) throw UsageError("--dry-run stands as a word of its own");
 }
 
-bool has_option(const std::vector<std::string>& words, std::string_view option) {
-  const auto end_of_options = std::ranges::find(words, "--");
-  return std::find(words.begin(), end_of_options, option) != end_of_options;
+bool has_option(const Command& command, std::span<const std::string> words,
+                std::string_view option) {
+  if (std::ranges::find(words, option) == words.end()) return false;
+  bool found = false;
+  command.describe([&](const Options& options) {
+    const auto own = words.first(own_words(options.arguments(), words));
+    const auto end_of_options = std::ranges::find(own, "--");
+    found = std::find(own.begin(), end_of_options, option) != end_of_options;
+  });
+  return found;
 }
 
 void parse_words(Input input, Options& options, std::vector<std::string> words, bool optionless) {

@@ -197,14 +197,17 @@ struct OptionsOfWrites {
   bool glob = false;  ///< Context::resolve_all looks at the words
 };
 void declare_of_writes(Options& options, OptionsOfWrites& wanted);
-/// Whether an option stands among a command's words, as a word of its own before any `--`.
-bool has_option(const std::vector<std::string>& words, std::string_view option);
+
+/// Whether an option stands among a command's words (its name left out), as a word of its own
+/// before any `--` and any program.
+bool has_option(const Command& command, std::span<const std::string> words,
+                std::string_view option);
 /// Before the words are parsed: --help is an option of every command.
-inline bool asks_for_help(const std::vector<std::string>& words) {
-  return has_option(words, "--help");
+inline bool asks_for_help(const Command& command, std::span<const std::string> words) {
+  return has_option(command, words, "--help");
 }
-inline bool wants_dry_run(const std::vector<std::string>& words) {
-  return has_option(words, "--dry-run");
+inline bool wants_dry_run(const Command& command, std::span<const std::string> words) {
+  return has_option(command, words, "--dry-run");
 }
 
 /// Throws UsageError when --dry-run was parsed, but the client is one that writes.

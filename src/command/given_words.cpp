@@ -9,6 +9,11 @@ namespace {
 
 bool takes_value(const Argument& argument) { return argument.kind != Argument::Kind::Flag; }
 
+const Argument* program_of(const std::vector<Argument>& arguments) {
+  const auto found = std::ranges::find(arguments, Argument::Kind::Program, &Argument::kind);
+  return found == arguments.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 bool looks_like_option(std::string_view word) {
@@ -48,13 +53,12 @@ GivenOption option_in(const std::vector<Argument>& arguments, const std::string&
 
 GivenWords given_words(const std::vector<Argument>& arguments, std::span<const std::string> words) {
   GivenWords all;
-  all.runs_program =
-      std::ranges::find(arguments, Argument::Kind::Program, &Argument::kind) != arguments.end();
+  all.program = program_of(arguments);
   for (const auto& word : words) {
     const auto given =
         all.options_ended || all.awaiting ? GivenOption{} : option_in(arguments, word);
     if (given.option) all.options.push_back(given.option);
-    if (all.options_ended && all.runs_program)
+    if (all.options_ended && all.program)
       ++all.program_words;
     else if (all.awaiting)
       all.awaiting = nullptr;
@@ -62,10 +66,19 @@ GivenWords given_words(const std::vector<Argument>& arguments, std::span<const s
       all.options_ended = true;
     else if (given.awaits_value())
       all.awaiting = given.option;
-    else if (all.options_ended || !looks_like_option(word) || word.size() == 1)
+    else if (!all.options_ended && looks_like_option(word) && word.size() > 1)
+      continue;
+    else if (all.may_begin_program() && !positional_at(arguments, all.positionals))
+      all.options_ended = ++all.program_words > 0;
+    else
       ++all.positionals;
   }
   return all;
+}
+
+std::size_t own_words(const std::vector<Argument>& arguments, std::span<const std::string> words) {
+  if (!program_of(arguments)) return words.size();
+  return words.size() - given_words(arguments, words).program_words;
 }
 
 const Argument* positional_at(const std::vector<Argument>& arguments, std::size_t index) {

@@ -34,12 +34,18 @@ struct GivenWords {
   std::vector<const Argument*> options;  ///< those that were named
   const Argument* awaiting = nullptr;    ///< the option whose value the next word is
   std::size_t positionals = 0;
-  bool options_ended = false;     ///< by `--`
-  std::size_t program_words = 0;  ///< behind the `--` of a command that runs a program
-  bool runs_program = false;
+  bool options_ended = false;         ///< by `--`, or by the program
+  std::size_t program_words = 0;      ///< of the program that the command is to run
+  const Argument* program = nullptr;  ///< the command runs one
+
+  /// Without a `--` before it.
+  bool may_begin_program() const { return program && !program->marked; }
 };
 /// `words`: without the command's name.
 GivenWords given_words(const std::vector<Argument>& arguments, std::span<const std::string> words);
+
+/// How many of the words are the command's own; behind them stands its program.
+std::size_t own_words(const std::vector<Argument>& arguments, std::span<const std::string> words);
 
 /// The positional argument that takes the word with this index, or null.
 const Argument* positional_at(const std::vector<Argument>& arguments, std::size_t index);

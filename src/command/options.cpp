@@ -1,6 +1,7 @@
 // Options: what is declared, and the variables that are bound to it.
 #include "command/options.h"
 
+#include "command/given_words.h"
 #include "command/word_binding.h"
 
 #include <fmt/core.h>
@@ -224,23 +225,25 @@ void Options::suggest_after(std::map<std::string, std::vector<std::string>, std:
 
 void Options::program(std::vector<std::string>& target, std::string_view help) {
   impl_->program = &target;
-  impl_->add(described(Argument::Kind::Program, "program", help),
-             [&target](const std::string& word) { target.push_back(word); });
+  auto argument = described(Argument::Kind::Program, "program", help);
+  argument.marked = std::ranges::any_of(impl_->arguments, [](const Argument& before) {
+    return before.positional() && (!before.required || before.takes_rest());
+  });
+  impl_->add(std::move(argument), [&target](const std::string& word) { target.push_back(word); });
 }
 
 void Options::parse(const std::vector<std::string>& words) {
-  const auto mark = std::ranges::find(words, "--");
+  const auto own = words.begin() + static_cast<std::ptrdiff_t>(own_words(impl_->arguments, words));
+  const auto mark = std::find(words.begin(), own, "--");
   const WordBinding binding(impl_->arguments, impl_->takers);
   auto positionals = binding.bind_options({words.begin(), mark});
-  if (mark != words.end()) {
-    // An empty variable in a script must not look like a program that went well.
-    if (impl_->program && mark + 1 == words.end())
-      throw UsageError("the program behind -- is missing");
-    if (impl_->program)
-      impl_->program->assign(mark + 1, words.end());
-    else
-      positionals.insert(positionals.end(), mark + 1, words.end());
-  }
+  // An empty variable in a script must not look like a program that went well.
+  if (impl_->program && mark != own && own == words.end())
+    throw UsageError("the program behind -- is missing");
+  if (impl_->program)
+    impl_->program->assign(own, words.end());
+  else if (mark != own)
+    positionals.insert(positionals.end(), mark + 1, own);
   impl_->surplus = binding.bind_positionals(positionals);
 }
 

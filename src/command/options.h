@@ -107,7 +107,9 @@ class Options {
   void suggest(std::vector<std::string> values);
   /// The same, where that depends on the word before.
   void suggest_after(std::map<std::string, std::vector<std::string>, std::less<>> values);
-  /// The words after `--`.
+  /// The words from the first one on that is no option, and that no argument before it takes; its
+  /// options are its own, as for env(1) or timeout(1). `--` may stand before it, and must where an
+  /// argument may be left out, or takes all that is left.
   void program(std::vector<std::string>& target, std::string_view help);
   /// The next declared argument is a positional form of an old zkCli. A word that is no number
   /// where one is expected counts as surplus, as it does for the zkCli of today.

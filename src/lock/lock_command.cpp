@@ -2,6 +2,7 @@
 #include "lock/lock_command.h"
 
 #include "base/duration.h"
+#include "base/process.h"
 #include "base/quoting.h"
 #include "client/rehearsal.h"
 #include "command/time_limit.h"
@@ -33,6 +34,7 @@ class LockRun {
   }
 
   int run() {
+    refuse_second_path();
     check_lock_options(o_, target_.request);
     for (const auto& path : target_.paths) refuse_path(path);
     if (cx_.rehearsal) return rehearse();
@@ -71,6 +73,19 @@ class LockRun {
           {.verb = "run",
            .path = o_.shell.value_or(fmt::format("{}", fmt::join(o_.program, " ")))});
     return status::ok;
+  }
+
+  /// Where one path is expected, another one would be the program's name.
+  void refuse_second_path() const {
+    if (o_.program.empty() || target_.paths.size() > 1 || target_.kind != "exclusive") return;
+    const auto& word = o_.program.front();
+    try {
+      if (word.starts_with('/')) find_program(word);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{} (for several locks at once: `multilock {} {}`)", error.what(),
+                              as_word(target_.paths.front()), as_word(word)),
+                  error.exit_status());
+    }
   }
 
   void refuse_path(const std::string& path) const {
@@ -245,7 +260,7 @@ class LockRun {
   int keep() {
     if (o_.token_file) write_token();
     if (cx_.input == Input::Arguments && !o_.quiet)
-      cx_.out.err_line("nothing is done under {}: add -- PROGRAM, or --hold to keep it",
+      cx_.out.err_line("nothing is done under {}: add a program, or --hold to keep it",
                        lock_->name());
     return status::ok;
   }

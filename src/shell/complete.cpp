@@ -73,8 +73,7 @@ Candidates complete_arguments(const Arguments& arguments, const std::vector<std:
   const auto given = given_words(arguments, std::span(words).subspan(1, words.size() - 2));
   const auto& word = words.back();
   if (given.awaiting) return complete_value(*given.awaiting, word, sources);
-  if (given.options_ended && given.runs_program)
-    return complete_program(word, given.program_words == 0);
+  if (given.options_ended && given.program) return complete_program(word, given.program_words == 0);
   if (!given.options_ended) {
     if (auto candidates = attached_values(arguments, word, sources)) return *candidates;
     if (looks_like_option(word)) return option_names(word, arguments);
@@ -87,6 +86,7 @@ Candidates complete_arguments(const Arguments& arguments, const std::vector<std:
     return complete_value(dependent, word, sources);
   }
   if (positional) return complete_value(*positional, word, sources);
+  if (given.may_begin_program() && !word.empty()) return complete_program(word, true);
   // All that may stand here still are options.
   return word.empty() && !given.options_ended ? option_names(word, arguments) : Candidates{};
 }

@@ -146,7 +146,7 @@ int Interpreter::execute(const Words& given) {
   const Command* command = command_named(words.front());
   if (!command) return unknown_command(words.front());
   const std::vector<std::string> arguments(words.begin() + 1, words.end());
-  const bool help = asks_for_help(arguments);
+  const bool help = asks_for_help(*command, arguments);
   if (const auto pager = pager_for(*command, arguments)) return execute_with_pager(*pager, given);
   if (help) {
     out_.out(help_of(*command, help_width(out_)));
@@ -196,7 +196,8 @@ int Interpreter::run_command(const Command& command, const Words& given) {
   };
   out_.begin_command(command.name);
   if (command.needs == Needs::Session && is_dead()) return not_connected();
-  const bool rehearsed = command.writes && wants_dry_run(given.texts);
+  const std::vector<std::string> arguments(given.texts.begin() + 1, given.texts.end());
+  const bool rehearsed = command.writes && wants_dry_run(command, arguments);
   if (!rehearsed) refuse_writes(command);
   std::optional<DryRun> dry_run;
   if (rehearsed) dry_run.emplace(around_.client, out_, stop_);
@@ -204,7 +205,7 @@ int Interpreter::run_command(const Command& command, const Words& given) {
                     : context_for(given, around_.client, out_, nullptr);
   cx.writes = command.writes;
   if (const auto collected = collect(command, cx)) return *collected;
-  const int result = command.run(cx, {given.texts.begin() + 1, given.texts.end()});
+  const int result = command.run(cx, arguments);
   if (dry_run) dry_run->report();
   quit_ = quit_ || cx.quit;
   if (command.needs == Needs::SessionAfter && is_dead()) return not_connected();

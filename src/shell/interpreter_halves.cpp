@@ -7,8 +7,10 @@
 namespace zksh {
 
 bool Interpreter::has_halves(const Command& command, const std::vector<std::string>& words) const {
-  return command.start && !asks_for_help(words) && !wants_dry_run(words) &&
-         !around_.settings.timing && !around_.transaction.get().is_open();
+  const auto arguments = std::span(words).subspan(1);
+  return command.start && !asks_for_help(command, arguments) &&
+         !wants_dry_run(command, arguments) && !around_.settings.timing &&
+         !around_.transaction.get().is_open();
 }
 
 std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line, bool again) {

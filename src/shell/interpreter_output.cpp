@@ -68,8 +68,8 @@ std::optional<std::string> Interpreter::pager_for(const Command& command,
         for (const auto name : command.endless)
           endless = endless || std::ranges::find(option->names, name) != option->names.end();
     });
-    return (command.pages && !endless) || asks_for_help(words) ||
-           (command.writes && wants_dry_run(words));
+    return (command.pages && !endless) || asks_for_help(command, words) ||
+           (command.writes && wants_dry_run(command, words));
   };
   if (!screen || !lists()) return std::nullopt;
   return pager_line(around_.settings.value("pager"));

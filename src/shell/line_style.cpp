@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
+#include <string>
 
 namespace zksh {
 namespace {
@@ -35,6 +37,21 @@ bool is_sign(std::string_view word) {
   return std::ranges::find(signs, word) != signs.end();
 }
 
+/// Where the words of the program begin that the line's command is to run.
+std::size_t program_begin(std::string_view line, const std::vector<WordPlace>& places) {
+  std::vector<std::string> words;
+  words.reserve(places.size());
+  for (const auto& place : places)
+    words.emplace_back(line.substr(place.begin, place.end - place.begin));
+  const auto* const command = command_named(words.front());
+  std::size_t begin = words.size();
+  if (!command) return begin;
+  command->describe([&](const Options& options) {
+    begin = 1 + own_words(options.arguments(), std::span(words).subspan(1));
+  });
+  return begin;
+}
+
 }  // namespace
 
 std::vector<StyledBytes> line_styles(std::string_view line, std::size_t cursor) {
@@ -48,8 +65,11 @@ std::vector<StyledBytes> line_styles(std::string_view line, std::size_t cursor) 
     return styles;
   }
   styles.reserve(places.size());
+  const auto program = places.begin() + static_cast<std::ptrdiff_t>(program_begin(line, places));
   bool options_may_come = true;
-  for (const auto& place : places) {
+  for (auto place_at = places.begin(); place_at != places.end(); ++place_at) {
+    const auto& place = *place_at;
+    options_may_come = options_may_come && place_at < program;
     const auto word = line.substr(place.begin, place.end - place.begin);
     std::string_view style;
     if (&place == &places.front()) {

@@ -100,6 +100,16 @@ TEST(Complete, ProgramsAndTheirFilesBehindTwoDashes) {
   EXPECT_THAT(at_the_end_of("ls -- /app"), Contains("/app/")) << "ls runs none";
 }
 
+TEST(Complete, ProgramsAndTheirFilesBehindThePath) {
+  EXPECT_THAT(at_the_end_of("lock /app/jobs tru"), Contains("true"));
+  EXPECT_THAT(at_the_end_of("lock -w 3 /app/jobs cat /etc/passw"), Contains("/etc/passwd"));
+  EXPECT_THAT(at_the_end_of("lock /app/jobs -"), Contains("--wait"));
+  EXPECT_THAT(at_the_end_of("lock /app/jobs cat -"), IsEmpty()) << "an option of cat's";
+  EXPECT_THAT(at_the_end_of("lock /app/jobs "), Contains("--wait"));
+  EXPECT_THAT(at_the_end_of("elect /app/jobs tru"), IsEmpty()) << "a proposal";
+  EXPECT_THAT(at_the_end_of("elect /app/jobs me tru"), IsEmpty()) << "-- is missing";
+}
+
 TEST(Complete, AclsPartByPart) {
   EXPECT_THAT(at_the_end_of("setAcl /a w"), ElementsAre("world:"));
   EXPECT_THAT(at_the_end_of("setAcl /a "), Contains("x509:"));

@@ -19,8 +19,9 @@ TEST(SyntaxAhead, WhatIsStillToCome) {
 }
 
 TEST(SyntaxAhead, OfManyOptionsNoneIsNamed) {
-  EXPECT_EQ(syntax_ahead("lock "), "[option…] path [-- program [argument…]]");
-  EXPECT_EQ(syntax_ahead("lock /a "), "[-- program [argument…]]");
+  EXPECT_EQ(syntax_ahead("lock "), "[option…] path [program [argument…]]");
+  EXPECT_EQ(syntax_ahead("lock /a "), "[program [argument…]]");
+  EXPECT_EQ(syntax_ahead("lock /a date "), "");
   EXPECT_EQ(syntax_ahead("lock /a -- "), "");
 }
 

@@ -34,6 +34,7 @@ TEST(LineStyle, OptionsStringsAndSigns) {
   EXPECT_EQ(styled("set -v -1 \"/a b\" 'x y"), "[1]set[36]-v[33]\"/a b\"[33]'x y");
   EXPECT_EQ(styled("ls / | grep -v x > f"), "[1]ls[35]|[35]>") << "-v is another program's";
   EXPECT_EQ(styled("lock /a -- prog -x '$y'"), "[1]lock[36]--[33]'$y'");
+  EXPECT_EQ(styled("lock /a -n prog -x '$y' > f"), "[1]lock[36]-n[33]'$y'[35]>");
   EXPECT_EQ(styled("set /a \"|\""), "[1]set[33]\"|\"") << "a word like any other";
   EXPECT_EQ(styled(" # a comment"), "[2]# a comment");
 }

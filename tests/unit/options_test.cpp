@@ -136,6 +136,69 @@ TEST(Options, ProgramTakesTheWordsBehindTwoDashes) {
   EXPECT_EQ(program, (std::vector<std::string>{"sh", "-c", "exit 7"}));
 }
 
+struct Run {
+  std::string path;
+  std::optional<std::int32_t> wait;
+  bool quiet = false;
+  std::vector<std::string> program;
+};
+
+Run parse_run(const std::vector<std::string>& words) {
+  Run run;
+  Options o;
+  o.number("-w,--wait", run.wait, "seconds", "");
+  o.flag("-q", run.quiet, "");
+  o.node("path", run.path, "");
+  o.program(run.program, "");
+  o.parse(words);
+  EXPECT_TRUE(o.surplus().empty());
+  EXPECT_EQ(o.syntax(), "[-w seconds] [-q] path [program [argument…]]");
+  return run;
+}
+
+TEST(Options, AProgramBeginsAtTheFirstWordThatNoArgumentTakes) {
+  using Words = std::vector<std::string>;
+  for (const auto& words : {Words{"/a", "-w", "3", "-q", "ls", "-q", "-w", "x"},
+                            Words{"-w3", "-q", "/a", "ls", "-q", "-w", "x"},
+                            Words{"-qw", "3", "/a", "ls", "-q", "-w", "x"},
+                            Words{"-q", "--wait=3", "/a", "--", "ls", "-q", "-w", "x"}}) {
+    const auto run = parse_run(words);
+    EXPECT_EQ(run.path, "/a");
+    EXPECT_EQ(run.wait, 3);
+    EXPECT_TRUE(run.quiet);
+    EXPECT_EQ(run.program, (Words{"ls", "-q", "-w", "x"}));
+  }
+  EXPECT_EQ(parse_run({"/a", "env", "--", "ls"}).program, (Words{"env", "--", "ls"}));
+  EXPECT_EQ(parse_run({"/a", "--", "-x"}).program, Words{"-x"});
+  EXPECT_FALSE(parse_run({"/a", "ls", "-q"}).quiet);
+  EXPECT_TRUE(parse_run({"/a", "-q"}).program.empty());
+  EXPECT_THROW(parse_run({"/a", "-x", "ls"}), UsageError) << "no option of its own";
+}
+
+TEST(Options, AProgramWantsTwoDashesWhereItsNameCouldBeAnArgument) {
+  std::vector<std::string> paths;
+  std::vector<std::string> program;
+  Options many;
+  many.nodes("path", paths, "");
+  many.program(program, "");
+  many.parse({"/a", "/b", "--", "ls"});
+  EXPECT_EQ(paths.size(), 2U);
+  EXPECT_EQ(program, std::vector<std::string>{"ls"});
+  EXPECT_EQ(many.syntax(), "path… [-- program [argument…]]");
+
+  std::string path;
+  std::optional<std::string> data;
+  std::vector<std::string> none;
+  Options optional;
+  optional.node("path", path, "");
+  optional.text("data", data, "");
+  optional.program(none, "");
+  optional.parse({"/a", "x", "ls"});
+  EXPECT_TRUE(none.empty());
+  EXPECT_EQ(optional.surplus(), std::vector<std::string>{"ls"});
+  EXPECT_EQ(optional.syntax(), "path [data] [-- program [argument…]]");
+}
+
 TEST(Options, AProgramThatIsNotThereIsNotAProgramThatWentWell) {
   std::string path;
   std::vector<std::string> program;
