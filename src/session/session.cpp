@@ -29,6 +29,9 @@ Event::Type event_type(int type) {
   return Event::Type::Session;
 }
 
+/// Nobody waits for these answers; a watch that is taken away has one, for instance.
+constexpr auto last_answers_within = std::chrono::milliseconds(100);
+
 SessionState session_state(int state) {
   if (state == ZOO_CONNECTED_STATE) return SessionState::Connected;
   if (state == ZOO_READONLY_STATE) return SessionState::ConnectedReadOnly;
@@ -42,6 +45,10 @@ SessionState session_state(int state) {
 Session::Handle::~Handle() {
   NoWaiting::refuse("zookeeper_close");
   hang_up_handshakes();
+  // What is not answered yet would stay in memory: the C client forgets it when it closes.
+  session.monitor_.wait_until({}, Clock::now() + last_answers_within, [this](const Monitor::Held&) {
+    return calls.empty() || !is_connected(state);
+  });
   if (zh) zookeeper_close(zh);
   session.monitor_.change([&](const Monitor::Held& held) {
     for (Call* call : std::exchange(calls, {})) {
