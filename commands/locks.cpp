@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 namespace zksh {
 namespace {
@@ -74,11 +75,17 @@ void warn(Context& cx, const LockView& view) {
     cx.out.err_line("watchers are told from the rule: {}",
                     cx.out.shown_in_error(view.account.no_watchers));
   if (!cx.out.plain()) return;
+  for (const auto& circle : view.circles) cx.out.err_line("{}", circle_text(circle));
   for (const auto& flaw : view.flaws) cx.out.err_line("warning: {}", cx.out.shown_in_error(flaw));
 }
 
+LockViewer::Own own_locks(Context& cx) {
+  const auto locks = cx.locks.locks();
+  return {.paths = paths_of(locks), .passing = occupied_nodes(locks)};
+}
+
 int show(Context& cx, const std::string& path, const Args& a) {
-  const auto view = LockViewer(cx.client, path, false, a.watchers).look(cx.stop);
+  const auto view = LockViewer(cx.client, path, false, a.watchers, own_locks(cx)).look(cx.stop);
   print(cx, view, style_of(cx));
   warn(cx, view);
   return status::ok;
@@ -99,7 +106,7 @@ void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
 }
 
 int show_live(Context& cx, const std::string& path, const Args& a) {
-  LockViewer viewer(cx.client, path, true, a.watchers);
+  LockViewer viewer(cx.client, path, true, a.watchers, own_locks(cx));
   LivePicture picture(cx.out);
   const auto format = cx.out.style().format;
   const bool table = format == Format::Zkcli;
@@ -142,6 +149,10 @@ void print_found(Context& cx, const std::vector<LockView>& locks) {
     for (const auto& view : locks) cx.out.line("{}", lock_json(view, style).text());
     return;
   }
+  std::set<std::string> circles;  // each is found at all of its locks
+  for (const auto& view : locks)
+    for (const auto& circle : view.circles) circles.insert(circle_text(circle));
+  for (const auto& circle : circles) cx.out.err_line("{}", circle);
   ColumnTable::Column paths{.title = "path"};
   ColumnTable::Column kinds{.title = "kind"};
   ColumnTable::Column holders{.title = "held by"};
@@ -236,16 +247,23 @@ extern const Command locks_command = make_command<Args>(
          "and the watch events that the servers have sent meanwhile, but for those of this view; "
          "servers count them for all nodes together. A shell that holds a lock watches its own "
          "node, too: its release fires two events, one of them for who is next.\n\n"
+         "circle: sessions of which each waits for a lock of the next, so that none can go on. It "
+         "is looked for where somebody waits: at this lock, at those beside it (64 at most below "
+         "one parent), and at those of this shell; with -r at all that are found. A session is "
+         "taken for one that holds and waits, whatever its threads do.\n\n"
          "-o json prints one object on a line: path, kind (exclusive, read/write, semaphore, free, "
-         "missing), limit, counter, contenders, no_contenders, warnings, watchers (inferred or "
-         "measured), server_watches, time, changes (with -w: since, left, watch_events with "
+         "missing), limit, counter, contenders, no_contenders, warnings, circles (lists of links: "
+         "session, path where it waits for the session of the next link, held: by that), watchers "
+         "(inferred or measured), server_watches, time, changes (with -w: since, left, "
+         "watch_events with "
          "deleted and children). A contender: number, state (holds, waits, next, may_hold), mode "
          "(exclusive, read, write, lease), library, nodes, owner (text, null, or an object with "
          "base64; at most 4096 bytes), owner_length, session, session_alive, connected, address, "
          "created, age_ms, token, waits_for, watched_by, other_watchers, asked_to_release. Times "
          "are milliseconds; what is not told is null. A lock of this shell: paths, kind, state "
          "(asking, waits, holds, suspended, releasing, lost), since_ms, token, session, nodes, "
-         "nested, asked_to_release, position, contenders, behind, reason. -w and -r print one "
+         "nested, asked_to_release, position, contenders, behind, circle (as in circles, from this "
+         "session on), reason. -w and -r print one "
          "object a line. An error is an object on stderr: error, code, path, command, status.",
      .examples = {{"locks /app", "The queue of a lock."},
                   {"locks -r /app", "Every lock below a path, one a line."},

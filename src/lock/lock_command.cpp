@@ -168,6 +168,7 @@ class LockRun {
     plan.guard = o_.guard;
     plan.awaited = o_.runs_program() || o_.holds();
     plan.quiet = o_.quiet;
+    plan.job = cx_.background;
     plan.on_revoke = o_.revoke_command ? OnRevoke::Run : o_.on_revoke.value_or(OnRevoke::Release);
     plan.revoke_command = o_.revoke_command.value_or("");
     return plan;

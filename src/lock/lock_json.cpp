@@ -77,6 +77,8 @@ Json changes_json(const std::optional<LockChanges>& changes) {
 Json lock_json(const LockView& view, const PictureStyle& style) {
   auto contenders = Json::array();
   for (const auto& seat : view.seats) contenders.add(seat_json(seat, style.now));
+  auto circles = Json::array();
+  for (const auto& circle : view.circles) circles.add(circle_json(circle));
   auto json = Json::object();
   json.set("path", view.path)
       .set("kind", view.kind)
@@ -85,6 +87,7 @@ Json lock_json(const LockView& view, const PictureStyle& style) {
       .set("contenders", std::move(contenders))
       .set("no_contenders", texts_json(view.others))
       .set("warnings", texts_json(view.flaws))
+      .set("circles", std::move(circles))
       .set("watchers", view.measured ? "measured" : "inferred")
       .set("server_watches", view.account.watches)
       .set("time", style.now)

@@ -89,6 +89,7 @@ class LockKeeper {
     change([&](LockStatus& status) {
       status.stage = LockStage::Waiting;
       status.place = place;
+      status.circle.reset();
     });
     if (lock_.plan_.report.waiting) lock_.plan_.report.waiting(place);
   }

@@ -278,6 +278,7 @@ std::vector<std::string> notes(const LockView& view, const PictureStyle& style) 
     add_note("foreign: " + foreign, style.columns, lines);
   if (!view.others.empty())
     add_note("no contenders: " + others_text(view.others), style.columns, lines);
+  for (const auto& circle : view.circles) add_note(circle_text(circle), style.columns, lines);
   for (auto flaw : view.flaws) {
     constexpr std::string_view ellipsis = "…";
     for (auto at = flaw.find(ellipsis); style.ascii && at != std::string::npos;

@@ -2,6 +2,7 @@
 #include "lock/lock_search.h"
 
 #include "client/node_path.h"
+#include "lock/wait_graph.h"
 #include "tree/walk.h"
 
 #include <algorithm>
@@ -30,6 +31,8 @@ class Search {
     result_.locks.reserve(readings_.size());
     for (const auto& [path, reading] : readings_)
       result_.locks.push_back(make_lock_view(reading, {}, {}, 0));
+    const WaitGraph graph(result_.locks);
+    for (auto& lock : result_.locks) lock.circles = graph.circles(lock.path);
     return std::move(result_);
   }
 

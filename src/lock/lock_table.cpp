@@ -1,6 +1,7 @@
 // LockTable: asking for locks, driving their flows, giving them back.
 #include "lock/lock_table.h"
 
+#include "lock/circle_watch.h"
 #include "lock/lock_keeper.h"
 #include "lock/lock_text.h"
 
@@ -79,7 +80,12 @@ bool Lock::unnest() {
 }
 
 LockTable::LockTable(Monitor& monitor, Client& client, Teller teller)
-    : monitor_(monitor), client_(client), teller_(std::move(teller)), checks_(client) {}
+    : monitor_(monitor),
+      client_(client),
+      teller_(std::move(teller)),
+      checks_(client),
+      circles_(std::make_unique<CircleWatch>(
+          client, [this](const Monitor::Held& held) -> auto& { return locks_(held); }, teller_)) {}
 
 LockTable::~LockTable() {
   close(std::chrono::milliseconds(0));
@@ -261,6 +267,7 @@ void LockTable::close(std::chrono::milliseconds patience) {
 /// Whoever waits for a lock hears of it under the monitor; this thread alone runs the flows.
 void LockTable::serve(const std::stop_token& stop) {
   std::vector<std::shared_ptr<Lock>> ready;
+  auto& circles = circles_->strand();
   while (!stop.stop_requested()) {
     auto deadline = Strand::never;
     ready.clear();
@@ -270,7 +277,8 @@ void LockTable::serve(const std::stop_token& stop) {
         if (lock->strand_.can_go_on(held)) ready.push_back(lock);
         deadline = std::min(deadline, lock->strand_.deadline());
       }
-      return !ready.empty();
+      deadline = std::min(deadline, circles.deadline());
+      return !ready.empty() || circles.can_go_on(held);
     };
     if (!monitor_.look(collect)) {
       ready.clear();
@@ -278,6 +286,7 @@ void LockTable::serve(const std::stop_token& stop) {
     }
     for (const auto& lock : ready)
       if (!lock->strand_.ended()) lock->strand_.go_on();
+    circles.go_on();
     monitor_.look([&](const Monitor::Held& held) {
       std::erase_if(locks_(held), [&](const auto& lock) {
         return is_over(lock->status(held)) && lock->strand_.ended();

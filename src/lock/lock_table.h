@@ -4,6 +4,7 @@
 #include "base/boot_clock.h"
 #include "client/guarded_client.h"
 #include "lock/lock_checks.h"
+#include "lock/lock_circle.h"
 #include "recipes/recipe.h"
 
 #include <functional>
@@ -37,8 +38,10 @@ enum class OnRevoke { Release, Ignore, Run };
 /// What is known of one lock; a copy.
 struct LockStatus {
   LockStage stage = LockStage::Asking;
-  std::string kind{};     ///< as LockPlan::kind; another after a downgrade
-  LockPlace place{};      ///< while Waiting
+  std::string kind{};  ///< as LockPlan::kind; another after a downgrade
+  LockPlace place{};   ///< while Waiting
+  /// While Waiting: why that does not end by itself, if that was found (CircleWatch).
+  std::optional<LockCircle> circle{};
   LockHolding holding{};  ///< from Held on
   Clock::time_point asked{};
   Clock::time_point held{};            ///< since when, from Held on
@@ -66,9 +69,12 @@ struct LockPlan {
   bool program = false;          ///< a program runs under it: its owner releases it when revoked
   bool guard = false;            ///< its nodes guard this shell's writes (GuardedClient)
   bool background = false;       ///< nobody waits for it: it announces itself
+  bool job = false;              ///< it was asked for in the background: Ctrl-C does not reach it
   bool awaited = false;          ///< its owner waits for its end: a program, --hold
   bool quiet = false;            ///< its release at the end of the shell is not told
 };
+
+class CircleWatch;
 
 /// One lock of this process. Members may be called from any thread, but not under the Monitor.
 class Lock {
@@ -103,6 +109,7 @@ class Lock {
  private:
   friend class LockTable;
   friend class LockKeeper;
+  friend class CircleWatch;
 
   /// What its owners want of it.
   struct Wishes {
@@ -183,6 +190,7 @@ class LockTable {
   Teller teller_;
   LockChecks checks_;
   Guarded<std::vector<std::shared_ptr<Lock>>> locks_;
+  std::unique_ptr<CircleWatch> circles_;
   std::jthread thread_;  ///< started by the first lock
 };
 

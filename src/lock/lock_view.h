@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ensemble/servers_account.h"
+#include "lock/lock_circle.h"
 #include "recipes/lock_queue.h"
 
 #include <cstddef>
@@ -80,6 +81,8 @@ struct LockView {
   std::vector<LockSeat> seats;      ///< leases first, then the queue, in order
   std::vector<std::string> others;  ///< children that are no contenders
   std::vector<std::string> flaws;   ///< sentences: what is wrong with exclusion here
+  std::vector<LockCircle>
+      circles;  ///< in which somebody waits here, as far as they were looked for
   std::int64_t counter = 0;
   std::optional<std::int64_t> limit{};  ///< of a semaphore
   bool measured = false;  ///< waits_for and watched_by are the servers' account, not the rule's

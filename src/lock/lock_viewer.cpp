@@ -2,6 +2,7 @@
 #include "lock/lock_viewer.h"
 
 #include "base/time_text.h"
+#include "lock/wait_graph.h"
 
 #include <algorithm>
 #include <chrono>
@@ -18,15 +19,21 @@ constexpr auto sessions_stay = 10s;
 // A waiter sets its watch a moment after it has read the queue.
 constexpr auto watch_delay = 100ms;
 constexpr int watch_patience = 3;
+// What closes a circle may be done at other locks, of which no watch tells; and it is much to read.
+constexpr auto circles_stay = 2s;
+constexpr auto between_circles = 5s;
 
 }  // namespace
 
-LockViewer::LockViewer(Client& client, const std::string& path, bool watch, bool watchers)
+LockViewer::LockViewer(Client& client, const std::string& path, bool watch, bool watchers, Own own)
     : client_(client),
       path_(path),
       watch_(watch),
       watchers_(watchers),
+      own_(std::move(own)),
       reader_(client, path, watch),
+      strand_(client.monitor()),
+      nearby_(client, strand_),
       words_(client.server()) {
   changes_.since = wall_clock_now();
 }
@@ -42,9 +49,28 @@ LockView LockViewer::look(const std::stop_token& stop) {
       pause(watch_delay, stop);
     }
   }
+  somebody_waits_ = std::ranges::any_of(view.seats, [](const LockSeat& seat) {
+    return seat.state == SeatState::Waits || seat.state == SeatState::Next;
+  });
+  if (!somebody_waits_)
+    circles_.clear();
+  else if (Clock::now() - circles_looked_ > circles_stay)
+    look_for_circles(stop);
+  view.circles = circles_;
   if (watch_) note_changes(view);
   looked_ = Clock::now();
   return view;
+}
+
+void LockViewer::look_for_circles(const std::stop_token& stop) {
+  circles_looked_ = Clock::now();
+  if (client_.current_state() != SessionState::Connected) return;
+  auto paths = own_.paths;
+  paths.insert(path_);
+  std::vector<LockView> views;
+  const auto read = [&]() -> Flow<> { views = co_await nearby_.read(std::move(paths)); };
+  run_flow(strand_, read(), stop);
+  circles_ = WaitGraph(views, own_.passing).circles(path_);
 }
 
 ServersAccount LockViewer::ask(const LockReading& reading) {
@@ -100,7 +126,14 @@ void LockViewer::await_change(const std::stop_token& stop) {
 }
 
 bool LockViewer::await_change(const std::stop_token& stop, Clock::time_point deadline) {
-  if (!reader_.await_change(stop, deadline)) return false;
+  for (;;) {
+    const auto recheck = somebody_waits_ ? circles_looked_ + between_circles : Strand::never;
+    if (reader_.await_change(stop, std::min(deadline, recheck))) break;
+    if (Clock::now() >= deadline) return false;
+    const auto before = circles_;
+    look_for_circles(stop);
+    if (circles_ != before) return true;
+  }
   if (const auto left = looked_ + between_looks - Clock::now(); left > 0ms)
     pause(std::chrono::ceil<std::chrono::milliseconds>(left), stop);
   return true;

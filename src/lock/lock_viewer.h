@@ -4,20 +4,28 @@
 #include "ensemble/server_words.h"
 #include "lock/lock_picture.h"
 #include "lock/lock_reader.h"
+#include "lock/nearby_locks.h"
 
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace zksh {
 
 /// Used on one thread.
 class LockViewer {
  public:
+  /// What the shell knows of circles before it looks.
+  struct Own {
+    std::set<std::string> paths;    ///< of its locks
+    std::set<std::string> passing;  ///< see WaitGraph
+  };
+
   /// `watch`: it is looked at more than once. `watchers`: servers are asked who watches what.
-  LockViewer(Client& client, const std::string& path, bool watch, bool watchers);
+  LockViewer(Client& client, const std::string& path, bool watch, bool watchers, Own own);
 
   /// The lock as it is now; kind "missing" when there is no such node. Blocks. Throws ZkError (also
   /// for a missing node, unless it is watched), Cancelled.
@@ -34,13 +42,20 @@ class LockViewer {
   ServersAccount ask(const LockReading& reading);
   bool watchers_may_come(const LockView& view) const;
   void note_changes(const LockView& view);
+  void look_for_circles(const std::stop_token& stop);
   void pause(std::chrono::milliseconds time, const std::stop_token& stop);
 
   Client& client_;
   std::string path_;
   bool watch_;
   bool watchers_;
+  Own own_;
   LockReader reader_;
+  Strand strand_;
+  NearbyLocks nearby_;
+  std::vector<LockCircle> circles_;  ///< as of the last look for them
+  Clock::time_point circles_looked_{};
+  bool somebody_waits_ = false;
   ServerWords words_;
   Clock::time_point looked_{};
   // Sessions seldom move: what servers told of them is kept for a while.

@@ -52,6 +52,7 @@ Clock::time_point since(const LockStatus& status) {
 std::string detail(const LockStatus& status) {
   if (status.end == LockEnd::Lost) return escape_for_terminal(status.reason);
   if (status.revoked) return "asked to release";
+  if (status.stage == LockStage::Waiting && status.circle) return own_circle_text(*status.circle);
   if (status.stage == LockStage::Waiting && status.place.count > 0) {
     const auto behind = status.place.behind.empty()
                             ? std::string(base_name(status.place.behind_node))
@@ -67,6 +68,20 @@ std::string detail(const LockStatus& status) {
 }
 
 }  // namespace
+
+std::set<std::string> paths_of(const OwnLocks& locks) {
+  std::set<std::string> paths;
+  for (const auto& lock : locks) paths.insert(lock->plan().paths.begin(), lock->plan().paths.end());
+  return paths;
+}
+
+std::set<std::string> occupied_nodes(const OwnLocks& locks) {
+  std::set<std::string> nodes;
+  for (const auto& lock : locks)
+    if (const auto status = lock->status(); status.occupied)
+      nodes.insert(status.holding.nodes.begin(), status.holding.nodes.end());
+  return nodes;
+}
 
 std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t columns, bool ascii) {
   if (locks.empty()) return {};
@@ -132,6 +147,7 @@ Json own_lock_json(const Lock& lock) {
       .set("position", waits ? Json(status.place.position) : Json())
       .set("contenders", waits ? Json(status.place.count) : Json())
       .set("behind", waits ? Json(status.place.behind) : Json())
+      .set("circle", waits && status.circle ? circle_json(*status.circle) : Json())
       .set("reason", status.reason.empty() ? Json() : Json(status.reason));
   return json;
 }

@@ -6,12 +6,18 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace zksh {
 
 using OwnLocks = std::vector<std::shared_ptr<Lock>>;
+
+/// Their paths.
+std::set<std::string> paths_of(const OwnLocks& locks);
+/// The nodes of those under which a program runs: they go when it ends, whatever is waited for.
+std::set<std::string> occupied_nodes(const OwnLocks& locks);
 
 /// A table, escaped for a terminal, that fits `columns`; 0: as wide as it needs to be. None when
 /// there are no locks.

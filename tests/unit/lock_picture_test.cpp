@@ -222,9 +222,10 @@ TEST(LockJson, HasTheFieldsThatTheHelpNames) {
           "\"address\":null,\"created\":1000,\"age_ms\":2100,\"token\":4294967302,\"waits_for\":1,"
           "\"watched_by\":[],\"other_watchers\":0,\"asked_to_release\":false}}",
           second.contender.nodes.front().text)));
-  EXPECT_THAT(text, testing::EndsWith("\"no_contenders\":[],\"warnings\":[],\"watchers\":"
-                                      "\"inferred\",\"server_watches\":null,\"time\":3100,"
-                                      "\"changes\":null}"));
+  EXPECT_THAT(text,
+              testing::EndsWith("\"no_contenders\":[],\"warnings\":[],\"circles\":[],\"watchers\":"
+                                "\"inferred\",\"server_watches\":null,\"time\":3100,"
+                                "\"changes\":null}"));
   EXPECT_EQ(text.find('\n'), std::string::npos);
 }
 

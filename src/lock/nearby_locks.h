@@ -1,0 +1,43 @@
+// NearbyLocks: the queues of some locks and of those beside them, read for who waits for whom.
+#pragma once
+
+#include "client/flow.h"
+#include "lock/lock_view.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace zksh {
+
+/// What a lock's contenders wait for elsewhere no server tells; but locks often stand side by side.
+/// So the locks that are asked for are read, and those with the same parents, where these are few.
+/// Nothing is watched, requests are pipelined, and their number is bounded: what is too large is
+/// left out. Of a contender that was seen before nothing is asked again. Used on one strand.
+class NearbyLocks {
+ public:
+  /// Both outlive it.
+  NearbyLocks(Client& client, Strand& strand) : client_(client), strand_(strand) {}
+
+  /// The queues in which somebody waits, without owners' data. What cannot be read, or is gone, is
+  /// left out. Throws Cancelled.
+  Flow<std::vector<LockView>> read(std::set<std::string> paths);
+
+  static constexpr std::size_t most_parents = 4;
+  static constexpr std::size_t most_siblings = 64;
+  static constexpr std::size_t most_contenders = 1024;  ///< of all locks together
+
+ private:
+  Flow<std::set<std::string>> with_siblings(std::set<std::string> paths);
+  Flow<std::vector<LockReading>> list(std::set<std::string> paths);
+  Flow<> fetch_sessions(std::vector<LockReading>& readings);
+
+  Client& client_;
+  Strand& strand_;
+  std::map<std::string, std::int64_t> sessions_;  ///< of the nodes that were seen last
+};
+
+}  // namespace zksh

@@ -1,0 +1,54 @@
+"""A circle with a lock that waits in the background: what the prompt's user is told, and what ends it."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from shell_case import ShellTest  # noqa: E402
+
+
+class CircleInTheBackground(ShellTest):
+    def setUp(self):
+        super().setUp()
+        self.first = self.start(width=200)
+        self.second = self.start(width=200)
+
+    def wait_contenders(self, path, number):
+        with self.znodes() as znodes:
+            self.first.wait_for(lambda _: znodes.exists(self.root + path) and
+                                len(znodes.children(self.root + path)) == number)
+
+    def close_circle(self, first):
+        """`first` is how the first one takes /x."""
+        self.first.type(first + "\n")
+        self.wait_contenders("/x", 1)
+        self.second.type("lock /y\n")
+        self.wait_contenders("/y", 1)
+        self.second.type("lock /x\n")
+        self.wait_contenders("/x", 2)
+        self.first.type("lock /y &\n")
+        self.wait_contenders("/y", 2)
+
+    def test_is_named_and_left(self):
+        self.close_circle("lock /x")
+        self.first.wait_for("waiting /y: its holder waits for /x, which this shell holds: neither can go on; "
+                            "give one up: unlock /y, or unlock /x")
+        self.first.type("locks\n")
+        self.first.wait_for("/y    its holder waits for /x, which this shell holds: neither can go on")
+        self.first.type("unlock /x\n")
+        self.second.wait_for("acquired /x")
+        self.second.type("unlock --all\n")
+        self.first.wait_for("acquired /y")
+
+    def test_a_program_under_a_lock_ends_by_itself(self):
+        self.close_circle("lock /x -- sh -c 'until [ -e %s/go ]; do sleep 0.1; done' &" % self.directory)
+        # The other one cannot know that; when it has looked, this one has, too.
+        self.second.wait_for("which this shell holds: neither can go on")
+        self.assertNotIn("neither can go on", self.first.text())
+        with open(os.path.join(self.directory, "go"), "w", encoding="utf-8"):
+            pass
+        self.second.wait_for("acquired /x")
+
+
+if __name__ == "__main__":
+    unittest.main()
