@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import signal
 import sys
 import unittest
 
@@ -62,7 +63,7 @@ class Circles(LockTest):
         self.ask(other, "/x")  # of which no watch at /y tells
         (circle,) = json.loads(look.stdout.readline())["circles"]
         self.assertEqual({link["path"] for link in circle}, {"/x", "/y"})
-        one.kill()
+        one.send_signal(signal.SIGINT)
         while json.loads(look.stdout.readline())["circles"]:
             pass
 
