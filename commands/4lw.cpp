@@ -110,7 +110,7 @@ std::optional<std::string> problem_of(const std::string& word, const MemberAnswe
 int run(Context& cx, const Args& a) {
   if (a.output) cx.out.set_format(*a.output);
   check_word(cx, a);
-  const auto asked = asked_servers(a.hosts, cx.client.server());
+  const auto asked = asked_servers(cx, a.hosts);
   const auto all =
       ask_members(asked, {a.word}, patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
   const bool several = all.members.size() > 1;
@@ -119,7 +119,7 @@ int run(Context& cx, const Args& a) {
   int result = status::ok;
   for (const auto& member : all.members) {
     const auto problem = problem_of(a.word, member);
-    heard = heard || (!member.answers.empty() && !member.answers.front().text.empty());
+    heard = heard || (!member.answers.empty() && member.answers.front().problem.empty());
     if (problem) result = status::failure;
     if (cx.out.json()) {
       print_json_answer(cx, a, member, problem);
@@ -148,6 +148,12 @@ std::string details() {
          "\n\nAll members of the ensemble are asked: the servers of the connect string, and those "
          "that they name as their members (conf). With several, each answer has its server above "
          "it; with -o plain, before each line. What a server did not answer is told on stderr.\n\n"
+         "Where a server refuses a word, or closes the connection on it, its AdminServer is asked "
+         "(ZooKeeper 3.5 and later, admin.enableServer in zoo.cfg; plain HTTP): at port 8080 of "
+         "the "
+         "same host, or where --admin-server or the setting admin-server says. What it tells is "
+         "shown as the word would answer; of conf it does not know directories' sizes and "
+         "observers, of dump connections and the time of day, and on followers no sessions.\n\n"
          "-o json prints an object for each server: server, id (its number in the ensemble), word, "
          "answer, fields (of conf, dirs, envi, mntr, srvr: the answer's keys and values), "
          "error.\n\n"

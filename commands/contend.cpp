@@ -5,6 +5,7 @@
 #include "client/rehearsal.h"
 #include "command/command.h"
 #include "command/live_picture.h"
+#include "config/settings.h"
 #include "lock/contention_drawing.h"
 #include "lock/contention_sessions.h"
 #include "lock/contention_table.h"
@@ -286,12 +287,14 @@ int run(Context& cx, const Args& a) {
   plan.recipe = recipes.front();
   if (a.report) return run_for_program(cx, plan, sessions, listener.report());
 
+  const AdminServers admin_servers(cx.settings.value("admin-server"), cx.client.server());
   std::vector<ContentionTrial> trials;
   trials.reserve(recipes.size());
   for (const auto recipe : recipes) {
     plan.recipe = recipe;
-    const auto& trial = trials.emplace_back(try_contention(
-        std::string(name_of(recipe_names, recipe)), plan, sessions, listener.report(), cx.stop));
+    const auto& trial =
+        trials.emplace_back(try_contention(std::string(name_of(recipe_names, recipe)), plan,
+                                           sessions, admin_servers, listener.report(), cx.stop));
     if (!cx.stop.stop_requested()) continue;
     const auto& statistics = trial.summary.statistics;
     throw Cancelled(fmt::format("interrupted after {} of {} acquisitions; all have left the queue",

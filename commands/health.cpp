@@ -154,7 +154,7 @@ void print_json_health(Context& cx, const Health& health) {
 
 int run(Context& cx, const Args& a) {
   if (a.output) cx.out.set_format(*a.output);
-  const auto asked = asked_servers(a.hosts, cx.client.server());
+  const auto asked = asked_servers(cx, a.hosts);
   const auto all =
       ask_members(asked, health_words(), patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
   std::vector<MemberHealth> members;
@@ -185,7 +185,8 @@ extern const Command health_command = make_command<Args>(
      .summary = "Show whether there is a quorum, and how servers do",
      .details =
          "Asks each member of the ensemble (srvr, mntr; conf tells who the members are), "
-         "without a session. A table has a line for each: its role, the last transaction that it "
+         "without a session; where its whitelist does not allow these words, its AdminServer (see "
+         "`help 4lw`). A table has a line for each: its role, the last transaction that it "
          "has seen, how many it is behind the leader, its clients, the requests that wait in it, "
          "and their latency since it was started; below it the verdict, and what is wrong.\n\n"
          "Status 0, healthy: every member serves, and all followers are in sync with the leader. "

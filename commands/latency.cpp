@@ -61,8 +61,7 @@ LatencyPlan plan_of(const Context& cx, const Args& a) {
 
 /// Who there is, and who answers at all.
 std::vector<MemberLatency> members_of(Context& cx, const Args& a, const LatencyPlan& plan) {
-  const auto all = ask_members(asked_servers(a.hosts, cx.client.server()), health_words(),
-                               plan.patience, cx.stop);
+  const auto all = ask_members(asked_servers(cx, a.hosts), health_words(), plan.patience, cx.stop);
   std::vector<MemberLatency> members;
   members.reserve(all.members.size());
   for (const auto& member : all.members) {

@@ -5,6 +5,7 @@
 #include "base/time_text.h"
 #include "command/command.h"
 #include "command/live_picture.h"
+#include "config/settings.h"
 #include "lock/lock_picture.h"
 #include "lock/lock_search.h"
 #include "lock/lock_viewer.h"
@@ -85,7 +86,9 @@ LockViewer::Own own_locks(Context& cx) {
 }
 
 int show(Context& cx, const std::string& path, const Args& a) {
-  const auto view = LockViewer(cx.client, path, false, a.watchers, own_locks(cx)).look(cx.stop);
+  const auto view = LockViewer(cx.client, path, false, a.watchers,
+                               cx.settings.value("admin-server"), own_locks(cx))
+                        .look(cx.stop);
   print(cx, view, style_of(cx));
   warn(cx, view);
   return status::ok;
@@ -106,7 +109,8 @@ void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
 }
 
 int show_live(Context& cx, const std::string& path, const Args& a) {
-  LockViewer viewer(cx.client, path, true, a.watchers, own_locks(cx));
+  LockViewer viewer(cx.client, path, true, a.watchers, cx.settings.value("admin-server"),
+                    own_locks(cx));
   LivePicture picture(cx.out);
   const auto format = cx.out.style().format;
   const bool table = format == Format::Zkcli;
@@ -239,7 +243,8 @@ extern const Command locks_command = make_command<Args>(
          "On a terminal, columns that find no room are left out; -o plain and -o json have them "
          "all. Ages are told by this machine's clock. Addresses (cons), dead sessions (dump), the "
          "number of watches (wchs) and watch events (mntr) are what the servers of the connect "
-         "string tell, where their 4lw.commands.whitelist allows it; a dash where it does not. Who "
+         "string tell, where their 4lw.commands.whitelist allows it, or their AdminServers (see "
+         "`help 4lw`); a dash where nobody does. Who "
          "watches whom follows from the rule of the lock; --watchers asks the servers (wchp).\n\n"
          "-w draws again on each change, which watches announce; on a terminal the ages go on, "
          "too, which asks no server anything. The line below the chain counts who was seen to "

@@ -140,7 +140,7 @@ int run(Context& cx, const Args& a) {
   const auto connect_string = cx.client.server();
   const auto under =
       a.under ? whole_path(parse_connect_string(connect_string).chroot, cx.resolve(*a.under)) : "";
-  const ToldSessions words(asked_servers({}, connect_string), {"wchc", "cons"},
+  const ToldSessions words(asked_servers(cx), {"wchc", "cons"},
                            patience_of(a.timeout, std::chrono::seconds(5)), cx.stop);
   auto rows = a.by_path ? rows_by_path(words, under) : rows_by_session(words, under);
   std::ranges::stable_sort(
@@ -167,7 +167,8 @@ extern const Command wchc_command = make_command<Args>(
      .summary = "Show which session watches what, on every server",
      .details =
          "Asks every member of the ensemble (wchc, cons), where its 4lw.commands.whitelist allows "
-         "that. A line for each session: its client's address, the server that it is connected to, "
+         "that, or its AdminServer (see `help 4lw`). A line for each session: its client's "
+         "address, the server that it is connected to, "
          "and what it watches; the greatest number of watches first. Paths are whole, as the "
          "servers tell them, whatever the chroot. Servers tell the watches of a node's data and "
          "existence, and recursive ones, but not those of its children alone (ls -w). `4lw wchc` "

@@ -73,7 +73,7 @@ void show(Context& cx, const Account& account, const More&... more) {
 }
 
 ToldSessions ask(Context& cx, const Args& a) {
-  return ToldSessions(asked_servers({}, cx.client.server()), {"cons", "dump", "wchc"},
+  return ToldSessions(asked_servers(cx), {"cons", "dump", "wchc"},
                       patience_of(a.timeout, std::chrono::seconds(5)), cx.stop);
 }
 
@@ -124,7 +124,8 @@ extern const Command who_command = make_command<Args>(
          "watches the node. Of another node: the ephemerals below it with their owners, and who "
          "watches it; `locks` tells more of a lock.\n\n"
          "Every member of the ensemble is asked (cons, dump, wchc), where its "
-         "4lw.commands.whitelist allows that; what a server does not tell is said on stderr. No "
+         "4lw.commands.whitelist allows that, else its AdminServer (see `help 4lw`); what a server "
+         "does not tell is said on stderr. No "
          "session is needed for one that is named. Paths are whole, as the servers tell them, "
          "whatever the chroot. On a terminal, of a long list only the first are shown.\n\n"
          "Servers tell the watches of a node's data and existence, and recursive ones, but not "

@@ -28,11 +28,11 @@ constexpr std::string_view not_serving =
 
 /// One question on its way.
 struct Asking {
-  std::string word;
+  const ServerQuestion& question;
   std::vector<SocketAddress> addresses;
   std::size_t next_address = 0;
   Fd socket{};
-  Clock::time_point patience{};  ///< with this address, as long as others are left
+  Clock::time_point patience{};  ///< with this address, until it has taken the connection
   int turned_away = 0;           ///< so many times it was connected, and got no answer
   bool sent = false;
   bool answered = false;
@@ -46,7 +46,8 @@ struct Asking {
 };
 
 /// Connects to the next address; leaves no socket when there is none.
-void try_next_address(Asking& asking, Clock::time_point deadline) {
+void try_next_address(Asking& asking, const AskLimits& limits) {
+  const auto deadline = std::min(limits.deadline, limits.connect_by);
   asking.socket.close();
   while (!asking.socket && asking.has_another_address()) {
     const auto now = Clock::now();
@@ -61,7 +62,7 @@ void try_next_address(Asking& asking, Clock::time_point deadline) {
 
 /// The connection has ended, by the server's will or otherwise. A member that becomes leader or
 /// follower closes all its connections, and answers on the next one.
-void end(Asking& asking, int error, Clock::time_point deadline) {
+void end(Asking& asking, int error, const AskLimits& limits) {
   constexpr int tries = 3;
   if (error == 0 && !asking.answer.text.empty()) {
     asking.answered = true;
@@ -70,12 +71,13 @@ void end(Asking& asking, int error, Clock::time_point deadline) {
     if ((error == 0 || error == ECONNRESET) && ++asking.turned_away < tries) {
       asking.next_address = 0;
       asking.sent = false;
-      return try_next_address(asking, deadline);
+      return try_next_address(asking, limits);
     }
-    asking.fail(error == 0 || error == ECONNRESET
-                    ? "it closes the connection without an answer (too many connections from "
-                      "here, or no ZooKeeper)"
-                    : std::strerror(error));
+    const bool turned_away = error == 0 || error == ECONNRESET;
+    asking.fail(turned_away ? "it closes the connection without an answer (too many connections "
+                              "from here, or no ZooKeeper)"
+                            : std::strerror(error));
+    asking.answer.turned_away = turned_away;
   } else {
     asking.fail(fmt::format("the connection broke within its answer ({})", std::strerror(error)));
   }
@@ -85,12 +87,13 @@ void end(Asking& asking, int error, Clock::time_point deadline) {
 void go_on(Asking& asking, const AskLimits& limits) {
   const int fd = asking.socket.get();
   if (!asking.sent) {
-    // Four bytes fit into an empty socket buffer, or the connection has failed.
-    asking.sent = send(fd, asking.word.data(), asking.word.size(), MSG_NOSIGNAL) ==
-                  static_cast<ssize_t>(asking.word.size());
+    // A word fits into an empty socket buffer, or the connection has failed.
+    const auto& word = asking.question.word;
+    asking.sent =
+        send(fd, word.data(), word.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(word.size());
     if (asking.sent) return;
     asking.fail(std::strerror(errno));
-    return try_next_address(asking, limits.deadline);
+    return try_next_address(asking, limits);
   }
   std::array<char, 65536> buffer;
   const ssize_t count = recv(fd, buffer.data(), buffer.size(), 0);
@@ -100,11 +103,12 @@ void go_on(Asking& asking, const AskLimits& limits) {
     if (text.size() > limits.most_bytes)
       return asking.fail(fmt::format("its answer does not end within {} bytes", limits.most_bytes));
     // A server that is only just starting says this, and may leave the connection open.
-    if (text == not_serving) end(asking, 0, limits.deadline);
+    const auto& whole = asking.question.whole;
+    if (text == not_serving || (whole && whole(text))) end(asking, 0, limits);
   } else if (count == 0) {
-    end(asking, 0, limits.deadline);
+    end(asking, 0, limits);
   } else if (errno != EAGAIN && errno != EINTR) {
-    end(asking, errno, limits.deadline);
+    end(asking, errno, limits);
   }
 }
 
@@ -117,9 +121,22 @@ void fill(std::vector<pollfd>& waiting, const std::vector<Asking>& all) {
 /// When something is to be done though nothing has come.
 Clock::time_point wake_up_time(const std::vector<Asking>& all, Clock::time_point deadline) {
   for (const auto& asking : all)
-    if (asking.socket && !asking.sent && asking.has_another_address())
-      deadline = std::min(deadline, asking.patience);
+    if (asking.socket && !asking.sent) deadline = std::min(deadline, asking.patience);
   return deadline;
+}
+
+/// Of a question that the deadline has ended.
+std::string lateness(const Asking& asking) {
+  if (!asking.sent) return "it cannot be reached in time";
+  if (asking.answer.text.empty())
+    return "it accepts connections, but does not answer in time (frozen, or too busy)";
+  return fmt::format("its answer did not end in time; {} bytes came", asking.answer.text.size());
+}
+
+/// An address that does not take the connection.
+void give_up(Asking& asking, const AskLimits& limits) {
+  if (asking.has_another_address()) return try_next_address(asking, limits);
+  asking.fail(lateness(asking));
 }
 
 /// Until all have ended, or the deadline.
@@ -141,18 +158,10 @@ void serve(std::vector<Asking>& all, const AskLimits& limits) {
       if (!asking.socket) continue;
       if (waiting[i].revents != 0)
         go_on(asking, limits);
-      else if (!asking.sent && asking.has_another_address() && Clock::now() >= asking.patience)
-        try_next_address(asking, limits.deadline);
+      else if (!asking.sent && Clock::now() >= asking.patience)
+        give_up(asking, limits);
     }
   }
-}
-
-/// Of a question that the deadline has ended.
-std::string lateness(const Asking& asking) {
-  if (!asking.sent) return "it cannot be reached in time";
-  if (asking.answer.text.empty())
-    return "it accepts connections, but does not answer in time (frozen, or too busy)";
-  return fmt::format("its answer did not end in time; {} bytes came", asking.answer.text.size());
 }
 
 }  // namespace
@@ -166,9 +175,9 @@ std::vector<ServerAnswer> inquire(const std::vector<ServerQuestion>& questions,
     const auto [place, fresh] = known.try_emplace(question.server.text());
     auto& found = place->second;
     if (fresh) found = look_up(question.server);
-    all.push_back({.word = question.word, .addresses = found.all});
+    all.push_back({.question = question, .addresses = found.all});
     all.back().answer.problem = found.problem;
-    try_next_address(all.back(), limits.deadline);
+    try_next_address(all.back(), limits);
   }
   serve(all, limits);
   std::vector<ServerAnswer> answers;

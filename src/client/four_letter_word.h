@@ -5,6 +5,7 @@
 #include "client/connect_string.h"
 
 #include <cstddef>
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -15,19 +16,26 @@ namespace zksh {
 /// A word (srvr, conf, cons, …) and the server that is asked.
 struct ServerQuestion {
   ServerAddress server;
-  std::string word;
+  std::string word;  ///< or anything short that is sent
+  /// Whether what has come so far is a whole answer, though the connection stays; none: an answer
+  /// ends with the connection.
+  std::function<bool(std::string_view)> whole{};
 };
 
 /// What came back. A server that does not allow a word says so in the text, see is_refusal.
 struct ServerAnswer {
-  std::string text{};     ///< untrusted bytes; empty when there is a problem
-  std::string problem{};  ///< why there is no whole answer, for the user: "Connection refused"
+  std::string text{};        ///< untrusted bytes; empty when there is a problem
+  std::string problem{};     ///< why there is no whole answer, for the user: "Connection refused"
+  bool turned_away = false;  ///< the problem: it closes the connection without an answer
+  /// Why its AdminServer, which was asked then, has not answered: "zk1:8080: Connection refused".
+  std::string admin_problem{};
 };
 
 /// What bounds the asking.
 struct AskLimits {
   Clock::time_point deadline;
-  std::size_t most_bytes = std::size_t{64} << 20U;  ///< of one answer
+  std::size_t most_bytes = std::size_t{64} << 20U;          ///< of one answer
+  Clock::time_point connect_by = Clock::time_point::max();  ///< if that is before the deadline
   std::stop_token stop{};
 };
 

@@ -36,6 +36,11 @@ bool parse_switch(std::string_view value, std::string_view what) {
 
 std::span<const Settings::Description> Settings::descriptions() {
   static const std::vector<Description> all{
+      {.name = "admin-server",
+       .initial = "",
+       .help = "Where the servers' AdminServers are, which are asked what the four-letter words do "
+               "not tell: a port of each server's host, or HOST:PORT,… for the servers in their "
+               "order; empty: port 8080; off: not asked."},
       {.name = "color",
        .initial = "auto",
        .help = "Whether there are colours; auto: on a terminal, unless NO_COLOR is set.",

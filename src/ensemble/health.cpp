@@ -268,7 +268,8 @@ MemberHealth read_health(const MemberAnswers& member) {
   if (!health.role.empty()) return health;
   if (no_srvr && no_mntr && is_refusal(member.answers[0].text) &&
       is_refusal(member.answers[1].text))
-    health.problem = "it runs, and allows neither srvr nor mntr (4lw.commands.whitelist)";
+    health.problem = "it runs, and allows neither srvr nor mntr (4lw.commands.whitelist)" +
+                     admin_note(member.answers[0]);
   else if (no_srvr)
     health.problem = *no_srvr;
   else

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "client/host_addresses.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -24,14 +24,14 @@ std::vector<ServerAddress> without_repetitions(std::vector<ServerAddress> server
 
 std::vector<MemberAnswers> ask_each(std::vector<MemberAnswers> members,
                                     const std::vector<std::string>& words,
-                                    const AskLimits& limits) {
+                                    const AdminServers& admin_servers, const AskLimits& limits) {
   std::vector<ServerQuestion> questions;
   questions.reserve(members.size() * words.size());
   for (const auto& member : members) {
     if (member.address.port == 0) continue;
     for (const auto& word : words) questions.push_back({member.address, word});
   }
-  auto answers = inquire(questions, limits);
+  auto answers = ask_words(questions, admin_servers, limits);
   std::size_t next = 0;
   for (auto& member : members) {
     const auto count = member.address.port == 0 ? 0 : words.size();
@@ -121,11 +121,15 @@ std::vector<MemberAnswers> others(std::vector<MemberAnswers>& named, const Membe
 
 }  // namespace
 
-AskedServers asked_servers(const std::vector<std::string>& hosts,
-                           const std::string& connect_string) {
-  if (hosts.empty())
-    return {.servers = without_repetitions(parse_connect_string(connect_string).servers)};
-  AskedServers asked{.servers = {}, .with_others = false};
+AskedServers asked_servers(const std::vector<std::string>& hosts, const std::string& connect_string,
+                           std::string_view admin_servers) {
+  AskedServers asked{.servers = {},
+                     .with_others = hosts.empty(),
+                     .admin_servers = AdminServers(admin_servers, connect_string)};
+  if (hosts.empty()) {
+    asked.servers = without_repetitions(parse_connect_string(connect_string).servers);
+    return asked;
+  }
   for (const auto& host : hosts) {
     auto parsed = parse_connect_string(host);
     if (!parsed.chroot.empty())
@@ -146,7 +150,8 @@ EnsembleAnswers ask_members(const AskedServers& asked, std::vector<std::string> 
   named.reserve(asked.servers.size());
   for (const auto& server : asked.servers) named.push_back({.address = server});
   words.emplace_back("conf");
-  named = ask_each(std::move(named), words, {.deadline = Clock::now() + time, .stop = stop});
+  named = ask_each(std::move(named), words, asked.admin_servers,
+                   {.deadline = Clock::now() + time, .stop = stop});
   words.pop_back();
   EnsembleAnswers all;
   all.membership = take_membership(named, all.mute);
@@ -156,20 +161,27 @@ EnsembleAnswers ask_members(const AskedServers& asked, std::vector<std::string> 
     if (asked.with_others) drop_repetitions(named);
     further = others(named, *all.membership);
     if (!asked.with_others) further.clear();
-    further = ask_each(std::move(further), words, {.deadline = Clock::now() + time, .stop = stop});
+    further = ask_each(std::move(further), words, asked.admin_servers,
+                       {.deadline = Clock::now() + time, .stop = stop});
   }
   all.members = std::move(named);
   for (auto& member : further) all.members.push_back(std::move(member));
   return all;
 }
 
+std::string refusal(const std::vector<std::string>& words, const ServerAnswer& answer) {
+  const bool one = words.size() == 1;
+  return fmt::format(
+      "{0} {1} not in its 4lw.commands.whitelist; to allow {2}, add {3} to that line of its "
+      "zoo.cfg "
+      "and restart it{4}",
+      fmt::join(words, ", "), one ? "is" : "are", one ? "it" : "them", one ? words.front() : "them",
+      admin_note(answer));
+}
+
 std::optional<std::string> no_answer(const std::string& word, const ServerAnswer& answer) {
-  if (!answer.problem.empty()) return answer.problem;
-  if (is_refusal(answer.text))
-    return fmt::format(
-        "{0} is not in its 4lw.commands.whitelist; to allow it, add {0} to that line of its "
-        "zoo.cfg and restart it",
-        word);
+  if (!answer.problem.empty()) return answer.problem + admin_note(answer);
+  if (is_refusal(answer.text)) return refusal({word}, answer);
   if (is_not_serving(answer.text)) return "it runs, but does not serve (starting, or no quorum)";
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 
 #include "client/connect_string.h"
 #include "client/four_letter_word.h"
+#include "ensemble/admin_servers.h"
 #include "ensemble/membership.h"
 
 #include <chrono>
@@ -21,11 +22,13 @@ struct AskedServers {
   std::vector<ServerAddress> servers;
   /// These are some of an ensemble, and the others are asked too, as far as conf names them.
   bool with_others = true;
+  AdminServers admin_servers{};
 };
 /// `hosts`: what the user named, each a list as in a connect string; none: the servers of
-/// `connect_string`, and the others of their ensemble. Throws ValueError.
-AskedServers asked_servers(const std::vector<std::string>& hosts,
-                           const std::string& connect_string);
+/// `connect_string`, and the others of their ensemble. `admin_servers`: as the user names them.
+/// Throws ValueError.
+AskedServers asked_servers(const std::vector<std::string>& hosts, const std::string& connect_string,
+                           std::string_view admin_servers);
 
 /// One server and what it said to each word.
 struct MemberAnswers {
@@ -47,10 +50,14 @@ struct EnsembleAnswers {
   std::string mute{};
 };
 
-/// Asks all at once; those that only the answers name, after that. Blocks for at most twice the
-/// time, and for as long as names take to resolve. Throws Cancelled.
+/// Asks all at once; those that only the answers name, after that; and in both rounds AdminServers
+/// (ask_words), whose answers name no observers. Blocks for at most four times the time, and for as
+/// long as names take to resolve. Throws Cancelled.
 EnsembleAnswers ask_members(const AskedServers& asked, std::vector<std::string> words,
                             std::chrono::milliseconds time, const std::stop_token& stop);
+
+/// That a server does not allow words, for the user, with the remedy. `answer`: to one of them.
+std::string refusal(const std::vector<std::string>& words, const ServerAnswer& answer);
 
 /// Why there is no answer to a word in what a server said, for the user, with the remedy; nothing
 /// when it is an answer. A server that runs but does not serve has given none.

@@ -2,6 +2,7 @@
 #include "ensemble/server_command.h"
 
 #include "base/duration.h"
+#include "config/settings.h"
 
 #include <fmt/core.h>
 
@@ -44,6 +45,10 @@ Json value_of(std::string_view text) {
 }
 
 }  // namespace
+
+AskedServers asked_servers(const Context& cx, const std::vector<std::string>& hosts) {
+  return asked_servers(hosts, cx.client.server(), cx.settings.value("admin-server"));
+}
 
 std::span<const FourLetterWord> four_letter_words() { return words; }
 

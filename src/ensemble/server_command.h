@@ -13,6 +13,10 @@
 
 namespace zksh {
 
+/// `hosts`: what the user named; none: all members of this connection's ensemble. Throws
+/// ValueError.
+AskedServers asked_servers(const Context& cx, const std::vector<std::string>& hosts = {});
+
 struct FourLetterWord {
   std::string_view word;
   std::string_view meaning;

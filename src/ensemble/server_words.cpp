@@ -62,7 +62,8 @@ std::map<std::string, std::set<std::int64_t>> parse_wchp(std::string_view answer
   return watchers;
 }
 
-ServerWords::ServerWords(const std::string& server) {
+ServerWords::ServerWords(const std::string& server, std::string_view admin_servers)
+    : admin_servers_(admin_servers, server) {
   auto parsed = parse_connect_string(server);
   chroot_ = std::move(parsed.chroot);
   std::set<std::string> seen;
@@ -91,7 +92,7 @@ ServersAccount ServerWords::ask(const ServerWishes& wishes) {
       asked.push_back(&server);
     }
   }
-  const auto answers = ask_servers(questions, now + patience);
+  const auto answers = ask_words(questions, admin_servers_, {.deadline = now + patience});
   told_addresses_ = 0;
   for (std::size_t i = 0; i < answers.size(); ++i)
     take(*asked[i], questions[i].word, answers[i], account);
@@ -101,13 +102,14 @@ ServersAccount ServerWords::ask(const ServerWishes& wishes) {
   return account;
 }
 
-void ServerWords::take(Server& server, const std::string& word, const std::string& answer,
+void ServerWords::take(Server& server, const std::string& word, const ServerAnswer& told,
                        ServersAccount& account) {
+  const auto& answer = told.text;
   if (answer.empty() || answer.starts_with("This ZooKeeper instance is not")) {
     server.silent_until = Clock::now() + pause_after_silence;
     tell_not_told(server, word, account);
   } else if (is_refusal(answer)) {
-    server.refused.insert(word);
+    server.refused[word] = fmt::format("does not allow the word {}{}", word, admin_note(told));
     tell_not_told(server, word, account);
   } else if (word == "cons") {
     account.addresses.merge(parse_cons(answer));
@@ -135,9 +137,10 @@ void ServerWords::take(Server& server, const std::string& word, const std::strin
 void ServerWords::tell_not_told(const Server& server, const std::string& word,
                                 ServersAccount& account) {
   if (word != "wchp") return;
+  const auto refused = server.refused.find(word);
   account.no_watchers =
-      fmt::format("{} does not {}", server.address.text(),
-                  server.refused.contains(word) ? "allow the word wchp" : "answer");
+      fmt::format("{} {}", server.address.text(),
+                  refused == server.refused.end() ? "does not answer" : refused->second);
 }
 
 void ServerWords::count_events(Server& server, std::string_view answer) {

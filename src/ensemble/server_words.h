@@ -4,10 +4,13 @@
 
 #include "base/monitor.h"
 #include "client/connect_string.h"
+#include "client/four_letter_word.h"
+#include "ensemble/admin_servers.h"
 #include "ensemble/servers_account.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,29 +27,32 @@ struct ServerWishes {
   bool events = false;    ///< how many watch events there were (mntr)
 };
 
-/// Servers that refuse a word are not asked it again; those that do not answer, not for a while.
+/// Servers that refuse a word, while no AdminServer tells, are not asked it again; those that do
+/// not answer, not for a while.
 class ServerWords {
  public:
-  /// `server`: a connect string. Throws ValueError.
-  explicit ServerWords(const std::string& server);
+  /// `server`: a connect string. `admin_servers`: as the user names them. Throws ValueError.
+  ServerWords(const std::string& server, std::string_view admin_servers);
 
   const std::string& chroot() const { return chroot_; }
-  /// Asks all servers at once. Blocks for at most a third of a second, or for as long as names take
-  /// to resolve. What nobody tells is left out. Events are counted from the first time on.
+  /// Asks all servers at once. Blocks for at most a third of a second, twice that where
+  /// AdminServers are asked (ask_words), or for as long as names take to resolve. What nobody tells
+  /// is left out. Events are counted from the first time on.
   ServersAccount ask(const ServerWishes& wishes);
 
  private:
   struct Server {
     ServerAddress address;
-    std::set<std::string> refused{};
+    std::map<std::string, std::string> refused{};  ///< words, and why, for the user
     Clock::time_point silent_until{};
     std::optional<ServersAccount::Events> events{};  ///< as told last
   };
-  void take(Server& server, const std::string& word, const std::string& answer,
+  void take(Server& server, const std::string& word, const ServerAnswer& told,
             ServersAccount& account);
   static void tell_not_told(const Server& server, const std::string& word, ServersAccount& account);
   void count_events(Server& server, std::string_view answer);
 
+  AdminServers admin_servers_;
   std::vector<Server> servers_;
   std::string chroot_;
   ServersAccount::Events events_;

@@ -94,10 +94,15 @@ ToldSessions::ToldSessions(const AskedServers& asked, std::vector<std::string> w
       continue;
     }
     std::set<std::string> problems;
+    std::vector<std::string> refused;
+    const ServerAnswer* last_refusal = nullptr;
     for (std::size_t i = 0; i < words.size(); ++i) {
       const auto& answer = member.answers[i];
       heard_ = heard_ || answer.problem.empty();
-      if (const auto problem = no_answer(words[i], answer)) {
+      if (is_refusal(answer.text)) {
+        refused.push_back(words[i]);
+        last_refusal = &answer;
+      } else if (const auto problem = no_answer(words[i], answer)) {
         if (problems.insert(*problem).second)
           untold_.push_back(fmt::format("{}: {}", member.name(), *problem));
       } else {
@@ -105,6 +110,8 @@ ToldSessions::ToldSessions(const AskedServers& asked, std::vector<std::string> w
         take(member.name(), words[i], answer.text);
       }
     }
+    if (last_refusal != nullptr)
+      untold_.push_back(fmt::format("{}: {}", member.name(), refusal(refused, *last_refusal)));
   }
 }
 
@@ -119,6 +126,7 @@ void ToldSessions::take(const std::string& server, const std::string& word,
     }
   } else if (word == "dump") {
     alive_.merge(parse_dump(text));
+    sessions_told_ = sessions_told_ || text.starts_with("SessionTracker dump:");
     for (const auto& [session, paths] : parse_ephemerals(text))
       ephemerals_[session].insert(paths.begin(), paths.end());
   } else if (word == "wchc") {
@@ -131,7 +139,7 @@ void ToldSessions::take(const std::string& server, const std::string& word,
 
 std::optional<bool> ToldSessions::alive(std::int64_t session) const {
   if (connections_.contains(session) || alive_.contains(session)) return true;
-  if (!told("dump")) return std::nullopt;
+  if (!sessions_told_) return std::nullopt;
   return false;
 }
 

@@ -85,6 +85,7 @@ class ToldSessions {
   std::vector<Watches> watches_;
   std::set<std::int64_t> alive_;
   std::set<std::string> told_;
+  bool sessions_told_ = false;  ///< by dump; AdminServers of followers do not
   std::vector<std::string> untold_;
   bool heard_ = false;
 };

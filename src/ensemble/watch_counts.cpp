@@ -53,20 +53,21 @@ std::optional<WatchCounts> parse_watch_counts(const std::string& mntr) {
 }
 
 std::optional<WatchCounts> ask_watch_counts(const std::string& connect_string,
+                                            const AdminServers& admin_servers,
                                             Clock::time_point deadline, std::string& why) {
   const auto servers = parse_connect_string(connect_string).servers;
   std::vector<ServerQuestion> questions;
   questions.reserve(servers.size());
   for (const auto& server : servers) questions.push_back({server, "mntr"});
-  const auto answers = ask_servers(questions, deadline);
+  const auto answers = ask_words(questions, admin_servers, {.deadline = deadline});
   WatchCounts all{.servers = servers.size()};
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    const auto counts = parse_watch_counts(answers[i]);
+    const auto counts = parse_watch_counts(answers[i].text);
     if (!counts) {
-      const auto* const reason = answers[i].empty()       ? "does not answer mntr"
-                                 : is_refusal(answers[i]) ? "does not allow mntr"
-                                                          : "does not count watch events";
-      why = fmt::format("{} {}", servers[i].text(), reason);
+      const auto* const reason = answers[i].text.empty()       ? "does not answer mntr"
+                                 : is_refusal(answers[i].text) ? "does not allow mntr"
+                                                               : "does not count watch events";
+      why = fmt::format("{} {}{}", servers[i].text(), reason, admin_note(answers[i]));
       return std::nullopt;
     }
     all.fired += counts->fired;

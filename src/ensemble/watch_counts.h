@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/monitor.h"
+#include "ensemble/admin_servers.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,9 +36,11 @@ WatchCountsBetween between(const WatchCounts& before, const WatchCounts& after);
 /// The sums over one server's answer to mntr; nothing when it does not have the counters.
 std::optional<WatchCounts> parse_watch_counts(const std::string& mntr);
 
-/// Asks every server of a connect string. Nothing when one of them does not tell: then `why` says
-/// so, for the user. Blocks until the deadline at most, and while names resolve.
+/// Asks every server of a connect string, or its AdminServer. Nothing when one of them does not
+/// tell: then `why` says so, for the user. Blocks for the time until the deadline, twice that where
+/// AdminServers are asked, and while names resolve.
 std::optional<WatchCounts> ask_watch_counts(const std::string& connect_string,
+                                            const AdminServers& admin_servers,
                                             Clock::time_point deadline, std::string& why);
 
 }  // namespace zksh

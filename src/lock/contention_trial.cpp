@@ -25,11 +25,13 @@ std::size_t znodes_left(Client& client, const std::string& path, const std::set<
 }
 
 /// A follower may be behind its leader: `least` have been heard of.
-std::optional<WatchCounts> ask_counts(Client& client, std::int64_t least, std::string& why) {
+std::optional<WatchCounts> ask_counts(Client& client, const AdminServers& admin_servers,
+                                      std::int64_t least, std::string& why) {
   constexpr std::chrono::seconds patience{5};
   const auto deadline = Clock::now() + patience;
   while (true) {
-    const auto counts = ask_watch_counts(client.server(), Clock::now() + patience, why);
+    const auto counts =
+        ask_watch_counts(client.server(), admin_servers, Clock::now() + patience, why);
     if (!counts || counts->fired >= least || Clock::now() >= deadline) return counts;
   }
 }
@@ -45,12 +47,13 @@ std::int64_t least_fired(const ContentionPlan& plan, std::size_t sessions, std::
 }  // namespace
 
 ContentionTrial try_contention(const std::string& title, const ContentionPlan& plan,
-                               const ContentionSessions& sessions, const ContentionReport& report,
+                               const ContentionSessions& sessions,
+                               const AdminServers& admin_servers, const ContentionReport& report,
                                const std::stop_token& stop) {
   auto& client = *sessions.clients().front();
   auto ids = sessions.ids();
   ContentionTrial trial;
-  const auto before = ask_counts(client, 0, trial.not_counted);
+  const auto before = ask_counts(client, admin_servers, 0, trial.not_counted);
   trial.result = contend(plan, sessions.clients(), report, stop);
   if (trial.result.failure) std::rethrow_exception(trial.result.failure);
   auto& summary = trial.summary;
@@ -61,7 +64,7 @@ ContentionTrial try_contention(const std::string& title, const ContentionPlan& p
   if (before) {
     const auto least =
         before->fired + least_fired(plan, sessions.clients().size(), summary.statistics.events);
-    if (const auto after = ask_counts(client, least, trial.not_counted))
+    if (const auto after = ask_counts(client, admin_servers, least, trial.not_counted))
       summary.counted = between(*before, *after);
   }
   ids.merge(sessions.ids());  // a session may have been lost, and replaced

@@ -1,6 +1,7 @@
 // ContentionTrial: a contention with one recipe, measured from outside too.
 #pragma once
 
+#include "ensemble/admin_servers.h"
 #include "lock/contention_sessions.h"
 #include "lock/contention_table.h"
 
@@ -19,7 +20,8 @@ struct ContentionTrial {
 /// for what it left behind. Blocks. After a stop there is only what the contenders know. Throws
 /// what made a contender fail.
 ContentionTrial try_contention(const std::string& title, const ContentionPlan& plan,
-                               const ContentionSessions& sessions, const ContentionReport& report,
+                               const ContentionSessions& sessions,
+                               const AdminServers& admin_servers, const ContentionReport& report,
                                const std::stop_token& stop);
 
 }  // namespace zksh

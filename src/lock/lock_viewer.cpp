@@ -25,7 +25,8 @@ constexpr auto between_circles = 5s;
 
 }  // namespace
 
-LockViewer::LockViewer(Client& client, const std::string& path, bool watch, bool watchers, Own own)
+LockViewer::LockViewer(Client& client, const std::string& path, bool watch, bool watchers,
+                       std::string_view admin_servers, Own own)
     : client_(client),
       path_(path),
       watch_(watch),
@@ -34,7 +35,7 @@ LockViewer::LockViewer(Client& client, const std::string& path, bool watch, bool
       reader_(client, path, watch),
       strand_(client.monitor()),
       nearby_(client, strand_),
-      words_(client.server()) {
+      words_(client.server(), admin_servers) {
   changes_.since = wall_clock_now();
 }
 

@@ -11,6 +11,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zksh {
@@ -25,7 +26,9 @@ class LockViewer {
   };
 
   /// `watch`: it is looked at more than once. `watchers`: servers are asked who watches what.
-  LockViewer(Client& client, const std::string& path, bool watch, bool watchers, Own own);
+  /// `admin_servers`: as the user names them.
+  LockViewer(Client& client, const std::string& path, bool watch, bool watchers,
+             std::string_view admin_servers, Own own);
 
   /// The lock as it is now; kind "missing" when there is no such node. Blocks. Throws ZkError (also
   /// for a missing node, unless it is watched), Cancelled.

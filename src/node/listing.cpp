@@ -4,6 +4,7 @@
 #include "base/time_text.h"
 #include "client/persistent_watches.h"
 #include "client/stat_text.h"
+#include "config/settings.h"
 #include "ensemble/server_words.h"
 #include "node/node_json.h"
 
@@ -80,7 +81,8 @@ namespace {
 std::string owner_of(Context& cx, const Stat& stat) {
   if (stat.ephemeral_owner == 0) return "";
   if (stat.ephemeral_owner == cx.client.session_id()) return "this session";
-  const auto account = ServerWords(cx.client.server()).ask({.sessions = true});
+  const auto account =
+      ServerWords(cx.client.server(), cx.settings.value("admin-server")).ask({.sessions = true});
   const auto address = account.addresses.find(stat.ephemeral_owner);
   if (address != account.addresses.end()) return "client " + cx.out.shown(address->second);
   if (!account.sessions) return "";

@@ -39,6 +39,11 @@ void add_options_of_the_session(std::vector<ProcessOption>& all) {
                  .help = "Send no write at all; a read-only server will do",
                  .key = "read-only",
                  .sets = "on"});
+  all.push_back({.names = "--admin-server",
+                 .value = "PORT|HOST:PORT,…",
+                 .help = "Where the servers' AdminServers are (8080 of each server), for what "
+                         "four-letter words do not tell; off: ask none",
+                 .key = "admin-server"});
   all.push_back({.names = "--auth-file",
                  .value = "FILE",
                  .help = "Add the credentials of this file to every session: lines of scheme and "

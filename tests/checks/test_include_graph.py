@@ -44,7 +44,7 @@ LIBRARIES = [
                "src/config/configuration_file.cpp"]),
     ("readline/*", ["src/term/*"]),
     ("re2/*", ["src/base/extended_regex.cpp"]),
-    ("nlohmann/*", ["src/base/json.cpp", "src/tree/tree_json.cpp"]),
+    ("nlohmann/*", ["src/base/json.cpp", "src/base/json_values.cpp", "src/tree/tree_json.cpp"]),
     ("gtest/*", ["tests/*"]),
     ("gmock/*", ["tests/*"]),
 ]

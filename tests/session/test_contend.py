@@ -72,8 +72,8 @@ class Counting(ContendTest):
 
     def test_a_server_that_does_not_allow_mntr(self):
         with Server({"4lw.commands.whitelist": "srvr"}) as server:
-            status, out, err = self.run_zksh("-o", "plain", "contend", "/l", "-n", "5", "--hold", "50ms",
-                                             server=server.address)
+            status, out, err = self.run_zksh("--admin-server", "off", "-o", "plain", "contend", "/l", "-n", "5",
+                                             "--hold", "50ms", server=server.address)
         self.assertEqual(status, 0)
         self.assertIn("events\t4\n", out)
         self.assertIn("watches_left\t-\n", out)

@@ -63,7 +63,7 @@ TEST(ServerWords, FieldsOfMntr) {
 
 TEST(ServerWords, SilentServersCostLittleAndOnce) {
   // Port 1 refuses the connection; nothing is told.
-  ServerWords words("127.0.0.1:1,127.0.0.1:1/root");
+  ServerWords words("127.0.0.1:1,127.0.0.1:1/root", "off");
   EXPECT_EQ(words.chroot(), "/root");
   const auto account = words.ask({.sessions = true, .watches = true, .watchers = true});
   EXPECT_THAT(account.addresses, IsEmpty());

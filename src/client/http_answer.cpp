@@ -1,0 +1,137 @@
+// HttpAnswer: the head, and a body whose end is told by its length, by chunks, or by the
+// connection.
+#include "client/http_answer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <system_error>
+
+namespace zksh {
+namespace {
+
+constexpr std::size_t longest_head = std::size_t{64} << 10U;
+constexpr std::size_t longest_number = 16;
+constexpr std::size_t most_bytes = std::size_t{1} << 40U;  // sums with it do not overflow
+
+std::optional<std::size_t> number(std::string_view text, int base) {
+  std::size_t value = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, value, base);
+  if (problem != std::errc() || stop != end || value > most_bytes) return std::nullopt;
+  return value;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+}  // namespace
+
+std::string http_get(std::string_view host, std::string_view path) {
+  return fmt::format(
+      "GET {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: zksh\r\nAccept: application/json\r\n"
+      "Connection: close\r\n\r\n",
+      path, host);
+}
+
+bool HttpAnswer::whole(std::string_view so_far) {
+  if (head_ == 0 && !broken_) broken_ = !read_head(so_far);
+  if (broken_ || ended_) return true;
+  if (head_ == 0) return false;
+  if (chunked_) {
+    broken_ = !read_chunks(so_far);
+    return broken_ || ended_;
+  }
+  ended_ = length_ && so_far.size() - head_ >= *length_;
+  return ended_;
+}
+
+/// False: this is none.
+bool HttpAnswer::read_head(std::string_view so_far) {
+  constexpr std::string_view version = "HTTP/1.";
+  const auto known = std::min(version.size(), so_far.size());
+  if (so_far.substr(0, known) != version.substr(0, known)) return false;
+  const auto end = so_far.substr(0, longest_head).find("\r\n\r\n");
+  if (end == std::string_view::npos) return so_far.size() < longest_head;
+  auto lines = so_far.substr(0, end + 2);
+  // "HTTP/1.1 200 OK"
+  const auto first = lines.substr(0, lines.find("\r\n"));
+  const auto blank = first.find(' ');
+  if (blank == std::string_view::npos) return false;
+  const auto status = number(first.substr(blank + 1, 3), 10);
+  if (!status) return false;
+  status_ = static_cast<int>(*status);
+  lines.remove_prefix(first.size() + 2);
+  while (!lines.empty()) {
+    const auto line = lines.substr(0, lines.find("\r\n"));
+    lines.remove_prefix(line.size() + 2);
+    if (!read_field(line)) return false;
+  }
+  head_ = end + 4;
+  next_chunk_ = head_;
+  return true;
+}
+
+bool HttpAnswer::read_field(std::string_view line) {
+  const auto colon = line.find(':');
+  if (colon == std::string_view::npos) return false;
+  const auto name = lower(line.substr(0, colon));
+  const auto value = trimmed(line.substr(colon + 1));
+  if (name == "transfer-encoding") {
+    chunked_ = lower(value) == "chunked";
+    return chunked_;
+  }
+  if (name != "content-length") return true;
+  const auto length = number(value, 10);
+  const bool same = length && (!length_ || *length_ == *length);
+  length_ = length;
+  return same;
+}
+
+bool HttpAnswer::read_chunks(std::string_view so_far) {
+  while (next_chunk_ < so_far.size()) {
+    const auto rest = so_far.substr(next_chunk_);
+    const auto end = rest.substr(0, longest_number + 2).find("\r\n");
+    if (end == std::string_view::npos) return rest.size() < longest_number + 2;
+    const auto size = number(rest.substr(0, end), 16);
+    if (!size) return false;
+    ended_ = *size == 0;
+    if (ended_) return true;
+    const auto begin = end + 2;
+    if (rest.size() < begin + *size + 2) return true;
+    if (rest.substr(begin + *size, 2) != "\r\n") return false;
+    chunks_ += rest.substr(begin, *size);
+    next_chunk_ += begin + *size + 2;
+  }
+  return true;
+}
+
+std::string HttpAnswer::body(std::string_view all, std::string& flaw) {
+  whole(all);
+  if (broken_ || head_ == 0)
+    flaw = "what answers there does not speak plain HTTP";
+  else if (status_ >= 300 && status_ < 400)
+    flaw = fmt::format("it answers HTTP {}, a redirection, which is not followed", status_);
+  else if (status_ != 200)
+    flaw = fmt::format("it answers HTTP {}", status_);
+  else if (!ended_ && (chunked_ || length_))
+    flaw = "its answer is cut off";
+  if (!flaw.empty()) return {};
+  if (chunked_) return std::move(chunks_);
+  const auto rest = all.substr(head_);
+  return std::string(length_ ? rest.substr(0, *length_) : rest);
+}
+
+}  // namespace zksh

@@ -1,0 +1,328 @@
+"""AdminServers of servers that answer no four-letter word but srvr, as they come; and what stands in their place."""
+import contextlib
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+import unittest.mock
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from ensemble import Ensemble  # noqa: E402
+from fetch_servers import Unavailable, fetch  # noqa: E402
+from server import Server, ServerError, four_letter_word, free_port  # noqa: E402
+from znodes import Znodes  # noqa: E402
+
+ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+EPHEMERAL = 1
+# Debian's server lacks it on its class path, and so runs without an AdminServer.
+SERVLET_API = "/usr/share/java/servlet-api.jar"
+WORDS = "conf cons crst dirs dump envi gtmk icfg isro mntr ruok srst srvr stat wchc wchp wchs".split()
+
+
+def run(server, *words, admin="off"):
+    """Status, stdout, stderr and seconds."""
+    begin = time.monotonic()
+    done = subprocess.run([ZKSH, "-s", server, "--admin-server", str(admin), *words], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr, time.monotonic() - begin
+
+
+def with_admin_server(port):
+    return {"admin.enableServer": "true", "admin.serverAddress": "127.0.0.1", "admin.serverPort": str(port),
+            "4lw.commands.whitelist": "srvr"}
+
+
+def serves_http(port):
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 2) as link:
+        link.sendall(b"GET /commands/ruok HTTP/1.0\r\n\r\n")
+        return b" 200 " in link.recv(1000)
+    return False
+
+
+class Versions:
+    """What is tried on each; a class for each version is made of it below."""
+    version = None
+
+    @classmethod
+    def setUpClass(cls):
+        try:
+            home = str(fetch(cls.version))
+        except (Unavailable, OSError, subprocess.SubprocessError) as error:
+            raise unittest.SkipTest(f"ZooKeeper {cls.version} cannot be fetched: {error}") from error
+        if not os.path.exists(SERVLET_API):
+            raise unittest.SkipTest(f"an AdminServer needs {SERVLET_API} (libservlet-api-java)")
+        cls.home = home
+        cls.admin = free_port()
+        with unittest.mock.patch.dict(os.environ, {"ZOOKEEPER_HOME": home}):
+            cls.server = Server(with_admin_server(cls.admin), jars=[SERVLET_API]).start()
+            cls.addClassCleanup(cls.server.remove)
+            cls.open = Server().start()
+            cls.addClassCleanup(cls.open.remove)
+
+    def ask(self, *words, status=0):
+        result, out, err, _ = run(self.server.address, *words, admin=self.admin)
+        self.assertEqual((status, ""), (result, err), out)
+        return out
+
+    @staticmethod
+    def masked(text):
+        """What differs between two servers, or two moments."""
+        text = re.sub(r"(?m)^.*[.](class[.]path|dir|tmpdir|free|max|total|home)=.*$", "", text)
+        text = re.sub(r"(?m)^0 expire at .*:\n", "", text)
+        text = re.sub(r"\d+ expire at .*:", "EXPIRE", text)
+        text = re.sub(r"0x[0-9a-f]+", "HEX", text)
+        text = re.sub(r"(?m)^zk_.*_per_namespace.*\n", "", text)
+        return re.sub(r"-?\d+([.]\d+)?", "N", re.sub(r"/tmp/\S+", "DIRECTORY", text))
+
+    def test_words_answer_as_they_would(self):
+        """The same from the AdminServer of one server as from the words of another like it."""
+        for word in WORDS:
+            with self.subTest(word=word), Znodes(self.server.address) as one, Znodes(self.open.address) as other:
+                for znodes in (one, other):
+                    znodes.create("/mine", b"", EPHEMERAL)
+                    znodes.exists("/mine", True)
+                told = self.masked(self.ask("4lw", word)).splitlines()
+                expected = self.masked(four_letter_word(self.open.port, word)).splitlines()
+                if word == "icfg":
+                    self.assertIn("admin.enableServer=true", told)
+                elif word == "conf":
+                    self.assertLessEqual({*told}, {*expected})
+                    self.assertIn("clientPort=N", told)
+                elif word in ("cons", "stat"):  # there the one that asks is a connection, too
+                    self.assertLessEqual({*told}, {*expected})
+                    self.assertGreater(len(told), 1)
+                elif word == "dump":
+                    self.assertEqual(told, expected[:expected.index("Connections dump:")])
+                elif word == "mntr":
+                    self.assertLess(len({*told} ^ {*expected}), 10, {*told} ^ {*expected})
+                    self.assertGreater(len(told), 100)
+                else:
+                    self.assertEqual(told, expected)
+
+    def test_who_and_wchc(self):
+        with Znodes(self.server.address) as znodes:
+            znodes.create("/mine", b"", EPHEMERAL)
+            znodes.exists("/mine", True)
+            found = json.loads(self.ask("who", "-o", "json", "/mine"))
+            self.assertTrue(found["owner"]["alive"])
+            self.assertEqual(found["owner"]["server"], self.server.address)
+            self.assertRegex(found["owner"]["client"], r"^127[.]0[.]0[.]1:\d+$")
+            self.assertEqual((found["owner"]["ephemerals"], len(found["watchers"])), (["/mine"], 1))
+            watches = json.loads(self.ask("wchc", "-o", "json"))
+            self.assertEqual((watches["session"], watches["paths"]), (found["owner"]["session"], ["/mine"]))
+            self.assertEqual(self.ask("wchc", "-p", "-o", "plain"), f"/mine\t{found['owner']['session']}\n")
+            self.assertIn("(client 127.0.0.1:", self.ask("stat", "-h", "/mine"))
+            found = json.loads(self.ask("who", "-o", "json", "0x5", status=1))
+            self.assertIs(found["alive"], False)
+
+    def test_health(self):
+        found = json.loads(self.ask("health", "-o", "json"))
+        self.assertEqual((found["verdict"], found["notes"]), ("healthy", []))
+        self.assertIsNotNone(found["members"][0]["open_files"])
+
+    def test_locks(self):
+        with Znodes(self.server.address) as znodes, Znodes(self.server.address) as other:
+            znodes.create("/l")
+            znodes.create("/l/x-lock-0000000000", b"me", EPHEMERAL)
+            other.exists("/l/x-lock-0000000000", True)
+            (holder,) = json.loads(self.ask("locks", "-o", "json", "--watchers", "/l"))["contenders"]
+            self.assertRegex(holder["address"], r"^127[.]0[.]0[.]1:\d+$")
+            self.assertEqual((holder["session_alive"], holder["other_watchers"]), (True, 1))
+            znodes.delete("/l/x-lock-0000000000")
+            znodes.delete("/l")
+
+    def test_contend(self):
+        out = self.ask("-o", "plain", "contend", "/c", "-n", "5")
+        self.assertRegex(out, r"(?m)^watches_left\t0$")
+
+    def test_an_ensemble(self):
+        """All servers from one, though none of them may say who they are; followers' AdminServers know no sessions."""
+        with unittest.mock.patch.dict(os.environ, {"ZOOKEEPER_HOME": self.home}):
+            ensemble = Ensemble(3)
+            ports = [free_port() for _ in ensemble.servers]
+            for member, port in zip(ensemble.servers, ports):
+                member.config.update(with_admin_server(port))
+                member.jars = [SERVLET_API]
+                for other in ensemble.servers:
+                    member.config[f"server.{other.number}"] += f";{other.address}"
+            with ensemble:
+                admin = ",".join(f"127.0.0.1:{port}" for port in ports)
+                until = time.monotonic() + 30
+                while run(ensemble.connect_string, "health", admin=admin)[0] and time.monotonic() < until:
+                    time.sleep(0.05)
+                status, out, err, _ = run(ensemble.connect_string, "health", "-o", "json", admin=admin)
+                self.assertEqual((status, err), (0, ""), out)
+                found = json.loads(out)
+                self.assertEqual((found["voters"], found["synced_followers"], found["notes"]), (3, 2, []))
+                self.assertEqual([member["id"] for member in found["members"]], [1, 2, 3])
+                follower = next(m for m in ensemble.servers if m.mode() == "follower")
+                with Znodes(follower.address) as znodes:
+                    znodes.create("/mine", b"", EPHEMERAL)
+                    found = json.loads(run(ensemble.connect_string, "who", "-o", "json", "/mine", admin=admin)[1])
+                    self.assertEqual((found["owner"]["alive"], found["owner"]["server"]), (True, follower.address))
+                # One that the leader would have to say is gone.
+                port = ports[follower.number - 1]
+                found = json.loads(run(follower.address, "who", "-o", "json", "0x5", admin=port)[1])
+                self.assertIsNone(found["alive"])
+
+
+for named in (os.environ.get("ZKSH_TEST_SERVERS") or "3.8.0 3.9.3").split():
+    if not named.startswith("3.4") and "/" not in named:
+        name = "Version" + re.sub(r"\W+", "_", named)
+        globals()[name] = type(name, (Versions, unittest.TestCase), {"version": named})
+
+
+class WebServer:
+    """Does the same with each connection, once it has read a request, or its first four bytes; then closes it."""
+
+    def __init__(self, serve):
+        self.serve = serve
+        self.requests = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.address = f"127.0.0.1:{self.port}"
+        self.over = threading.Event()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=self._talk, args=(self.listener.accept()[0],), daemon=True).start()
+
+    def _talk(self, link):
+        with link, contextlib.suppress(OSError):
+            self.requests.append(link.recv(4096).decode())
+            self.serve(link)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+
+def sends(text):
+    return lambda link: link.sendall(text.encode("latin-1"))
+
+
+def json_answer(text):
+    return sends(f"HTTP/1.1 200 OK\r\nContent-Length: {len(text)}\r\n\r\n{text}")
+
+
+REFUSAL = "mntr is not executed because it is not in the whitelist.\n"
+
+
+class NoAdminServer(unittest.TestCase):
+    """A server that refuses mntr, and what stands where its AdminServer would."""
+
+    def ask(self, serve, *words, server=sends(REFUSAL), limit=20):
+        with WebServer(server) as words_server, WebServer(serve) as web:
+            self.addCleanup(web.over.set)
+            self.web = web
+            status, out, err, seconds = run(words_server.address, *(words or ("4lw", "mntr", words_server.address)),
+                                            admin=web.port)
+            self.assertLess(seconds, limit)
+            self.remedy = (f"{words_server.address}: mntr is not in its 4lw.commands.whitelist; to allow it, add mntr to "
+                           "that line of its zoo.cfg and restart it")
+            return status, out, err
+
+    def assert_untold(self, serve, why, **how):
+        status, out, err = self.ask(serve, **how)
+        self.assertEqual((status, out), (1, ""))
+        self.assertEqual(err, f"{self.remedy}; its AdminServer does not tell, either ({self.web.address}: {why}; "
+                              "--admin-server says where it is)\n")
+
+    def test_one_that_answers(self):
+        status, out, err = self.ask(json_answer('{"a" : 1, "command" : "monitor", "error" : null}'))
+        self.assertEqual((status, out, err), (0, "zk_a\t1\n", ""))
+        self.assertIn(f"GET /commands/mntr HTTP/1.1\r\nHost: {self.web.address}\r\nUser-Agent: zksh\r\n"
+                      "Accept: application/json\r\nConnection: close\r\n\r\n", self.web.requests)
+
+    def test_an_answer_that_leaves_the_connection_open(self):
+        text = '{"a" : 1, "command" : "monitor", "error" : null}'
+
+        def serve(link):
+            json_answer(text)(link)
+            self.web.over.wait(30)
+        status, out, _ = self.ask(serve, limit=1.9)
+        self.assertEqual((status, out), (0, "zk_a\t1\n"))
+
+    def test_a_server_that_closes_the_connection(self):
+        answer = json_answer('{"a" : 1, "command" : "monitor", "error" : null}')
+        status, out, err = self.ask(answer, server=lambda link: None)
+        self.assertEqual((status, out, err), (0, "zk_a\t1\n", ""))
+        status, out, err = self.ask(sends("no"), server=lambda link: None)
+        self.assertEqual((status, out), (3, ""))
+        self.assertIn("closes the connection without an answer", err)
+        self.assertIn("its AdminServer does not tell, either", err)
+
+    def test_what_is_no_admin_server(self):
+        none = "its answer is none of an AdminServer"
+        for serve, why in (
+                (sends("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "it answers HTTP 404"),
+                (sends("HTTP/1.1 302 Found\r\nLocation: /x\r\n\r\n"),
+                 "it answers HTTP 302, a redirection, which is not followed"),
+                (sends("\x15\x03\x03\x00\x02\x02\x28"), "what answers there does not speak plain HTTP"),
+                (sends("HTTP/1.1 200 OK\r\n\r\n<html>hello"), none),
+                (json_answer("[" * 1000000), none),
+                (json_answer('{"mode" : "fine"}'), none),
+                (json_answer('{"command" : "mntr", "error" : "Unknown command: mntr"}'),
+                 "it says: Unknown command: mntr"),
+                (json_answer('{"command" : "mntr", "error" : "\\u001b[2Jnot allowed"}'), "it says: \\x1b[2Jnot allowed"),
+                (sends("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}"), "its answer is cut off")):
+            with self.subTest(why=why):
+                self.assert_untold(serve, why)
+
+    def test_a_redirection_is_not_followed(self):
+        with WebServer(sends("")) as elsewhere:
+            self.ask(sends(f"HTTP/1.1 302 Found\r\nLocation: http://{elsewhere.address}/\r\n\r\n"))
+            self.assertEqual(elsewhere.requests, [])
+
+    def test_one_that_does_not_answer(self):
+        self.assert_untold(lambda link: self.web.over.wait(30),
+                           "it accepts connections, but does not answer in time (frozen, or too busy)", limit=10)
+
+    def test_an_answer_without_end(self):
+        def drip(link):
+            sends("HTTP/1.1 200 OK\r\n\r\n{")(link)
+            while not self.web.over.wait(0.1):
+                link.sendall(b" ")
+        status, out, err = self.ask(drip, limit=10)
+        self.assertEqual((status, out), (1, ""))
+        self.assertRegex(err, "its answer did not end in time; [0-9]+ bytes came")
+
+    def test_a_flood(self):
+        """It ends at 64 MiB, or in time."""
+        def flood(link):
+            sends("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")(link)
+            while not self.web.over.is_set():
+                link.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
+        status, out, err = self.ask(flood, limit=20)
+        self.assertEqual((status, out), (1, ""))
+        self.assertRegex(err, "does not end within 67108864 bytes|did not end in time")
+
+    def test_nothing_listens(self):
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            port = closed.getsockname()[1]
+        with WebServer(sends(REFUSAL)) as server:
+            status, out, err, _ = run(server.address, "4lw", "mntr", admin=port)
+            self.assertEqual((status, out), (1, ""))
+            self.assertIn(f"(127.0.0.1:{port}: Connection refused; --admin-server says where it is)", err)
+            status, _, err, _ = run(server.address, "4lw", "mntr", admin="off")
+            self.assertNotIn("AdminServer", err)
+
+    def test_where_it_is_said_to_be(self):
+        status, _, err, _ = run("127.0.0.1:1", "4lw", "mntr", admin="a:1,b:2")
+        self.assertEqual((status, err),
+                         (2, "admin-server: 2 AdminServers for 1 server; name one for each, or a port alone\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
