@@ -29,9 +29,6 @@ Event::Type event_type(int type) {
   return Event::Type::Session;
 }
 
-/// Nobody waits for these answers; a watch that is taken away has one, for instance.
-constexpr auto last_answers_within = std::chrono::milliseconds(100);
-
 SessionState session_state(int state) {
   if (state == ZOO_CONNECTED_STATE) return SessionState::Connected;
   if (state == ZOO_READONLY_STATE) return SessionState::ConnectedReadOnly;
@@ -45,10 +42,6 @@ SessionState session_state(int state) {
 Session::Handle::~Handle() {
   NoWaiting::refuse("zookeeper_close");
   hang_up_handshakes();
-  // What is not answered yet would stay in memory: the C client forgets it when it closes.
-  session.monitor_.wait_until({}, Clock::now() + last_answers_within, [this](const Monitor::Held&) {
-    return calls.empty() || !is_connected(state);
-  });
   if (zh) zookeeper_close(zh);
   session.monitor_.change([&](const Monitor::Held& held) {
     for (Call* call : std::exchange(calls, {})) {
@@ -174,10 +167,10 @@ std::unique_ptr<Session::Handle> Session::enter(const Monitor::Held& held, Phase
 /// Closes a handle that is out of use. Waits for what is being answered, for a moment at most. A
 /// socket that is closed while the server still sends is reset, and the request to end the session,
 /// which the server has not read yet, is lost with it: the ephemerals would stay for the session
-/// timeout.
+/// timeout. The C client forgets in memory what is not answered then.
 void Session::end(std::unique_ptr<Handle> old) {
   if (!old) return;
-  constexpr std::chrono::milliseconds longest{60};
+  constexpr std::chrono::milliseconds longest{100};
   monitor_.wait({}, [&](const Monitor::Held&) {
     old->out_of_use = true;
     return old->uses == 0;

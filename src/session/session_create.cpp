@@ -45,8 +45,9 @@ void config_read(int rc, const char* /*bytes*/, int /*size*/, const ::Stat* /*st
     else if (fail)
       fail(held, rc);
   });
-  answer<Nothing>(data, rc, {});
+  // Before this call is settled: who closes the handle waits until none is left.
   if (answered && go) go(rc != ZNONODE);
+  answer<Nothing>(data, rc, {});
 }
 
 }  // namespace
