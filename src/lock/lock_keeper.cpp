@@ -378,7 +378,8 @@ class LockKeeper {
     auto how = LockEnd::Stuck;
     std::string problem;
     try {
-      how = co_await recipe_->release() ? LockEnd::Released : LockEnd::Lost;
+      const bool had = co_await recipe_->release();
+      how = had ? LockEnd::Released : LockEnd::Lost;
       // Closed by us: whoever did that has told what becomes of the lock.
       const bool closed = how == LockEnd::Lost && client_.current_state() == SessionState::Closed;
       if (closed) co_return end(LockEnd::Stuck, "the session was closed");
