@@ -85,17 +85,23 @@ WordTaker text_taker(std::optional<std::string>& target) {
   };
 }
 
-/// The place of a name among the choices, in upper or lower case.
-std::size_t chosen(const std::string& word, const Argument& argument) {
+/// The place of a name among the choices, in upper or lower case; their number: it is none of them.
+std::size_t place_of(const std::string& word, const std::vector<std::string>& choices) {
   const auto lower = [](char letter) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   };
-  std::string known;
+  const auto found = std::ranges::find_if(choices, [&](const std::string& choice) {
+    return std::ranges::equal(word, choice, {}, lower, lower);
+  });
+  return static_cast<std::size_t>(found - choices.begin());
+}
+
+std::size_t chosen(const std::string& word, const Argument& argument) {
   const auto& choices = argument.choices;
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    if (std::ranges::equal(word, choices[i], {}, lower, lower)) return i;
+  if (const auto place = place_of(word, choices); place < choices.size()) return place;
+  std::string known;
+  for (std::size_t i = 0; i < choices.size(); ++i)
     known += (i == 0 ? "" : i + 1 == choices.size() ? " and " : ", ") + choices[i];
-  }
   throw SyntaxError(fmt::format("no such {}: \"{}\"; there are {}", argument.value, word, known));
 }
 
@@ -158,11 +164,10 @@ void Options::choice_or_text_of(std::string_view names, std::vector<std::string>
   argument.choices = std::move(choices);
   auto taker = [known = argument.choices, choose = std::move(choose),
                 otherwise = text_taker(text)](const std::string& word) {
-    const auto found = std::ranges::find(known, word);
-    if (found == known.end())
-      otherwise(word);
+    if (const auto place = place_of(word, known); place < known.size())
+      choose(place);
     else
-      choose(static_cast<std::size_t>(found - known.begin()));
+      otherwise(word);
   };
   impl_->add(std::move(argument), std::move(taker));
 }

@@ -58,7 +58,8 @@ class Options {
         [&target, values](std::size_t place) { target = values[place].second; }, value, help);
     require();
   }
-  /// An option whose value is one of these names, in just this case, or else some other text.
+  /// An option whose value is one of these names, in upper or lower case, or else some other text.
+  /// Given twice, it may be both.
   template <class Value, std::size_t count>
   void choice_or_text(std::string_view names, std::optional<Value>& target,
                       std::optional<std::string>& text, const NamedValues<Value, count>& values,

@@ -118,9 +118,11 @@ std::vector<std::string> WordBinding::bind_options(std::vector<std::string> word
     else
       app.add_option_function<std::vector<std::string>>(
              names,
-             [take = take_value](const std::vector<std::string>& values) { take(values.front()); })
+             [take = take_value](const std::vector<std::string>& values) {
+               std::ranges::for_each(values, take);
+             })
           ->expected(1)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeFirst)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
           ->allow_extra_args(false);
   }
   const auto typed = words;

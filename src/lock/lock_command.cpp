@@ -171,6 +171,7 @@ class LockRun {
     plan.job = cx_.background;
     plan.on_revoke = o_.revoke_command ? OnRevoke::Run : o_.on_revoke.value_or(OnRevoke::Release);
     plan.revoke_command = o_.revoke_command.value_or("");
+    plan.lost_command = o_.lost_command.value_or("");
     return plan;
   }
 

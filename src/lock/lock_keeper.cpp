@@ -3,11 +3,11 @@
 
 #include "base/process.h"
 #include "lock/lock_text.h"
+#include "lock/program_launch.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace zksh {
 namespace {
@@ -55,6 +55,8 @@ class LockKeeper {
       co_await give_back();
     else
       co_await bury();
+    co_await lock_.strand_.until(
+        [&](const Monitor::Held& held) { return !lock_.loss_command_.running(held); });
   }
 
   /// What has ended the flow ends the lock: nobody proves any more that it is held.
@@ -340,13 +342,11 @@ class LockKeeper {
                     answer));
     change([](LockStatus& status) { status.revoked = true; });
     if (plan.on_revoke != OnRevoke::Run) return;
-    const char* const shell = std::getenv("SHELL");
     try {
       command_ = std::make_unique<Process>(
-          monitor_,
-          Program{.words = {shell && *shell ? shell : "/bin/sh", "-c", plan.revoke_command},
-                  .environment = {{"ZKSH_LOCK_PATH", plan.paths.front()},
-                                  {"ZKSH_LOCK_NODE", recipe_->holding().nodes.front()}}});
+          monitor_, Program{.words = shell_words(plan.revoke_command),
+                            .environment = {{"ZKSH_LOCK_PATH", plan.paths.front()},
+                                            {"ZKSH_LOCK_NODE", recipe_->holding().nodes.front()}}});
     } catch (const Error& error) {
       say(fmt::format("{}: {}", lock_.name(), error.what()));
     }
@@ -405,6 +405,8 @@ class LockKeeper {
   /// Whoever waits for the end says something itself then, or ends the process; while a prompt,
   /// which shows what is held, is drawn anew when something is said.
   void tell_end(const std::string& line, LockEnd how, const std::string& reason) {
+    if (how == LockEnd::Lost)
+      lock_.tell_loss(reason, [say = teller_.say](const std::string& text) { say(text); });
     const bool awaited = lock_.plan_.awaited || wants_release();
     if (awaited && !line.empty()) say(line);
     end(how, reason);

@@ -56,9 +56,14 @@ void declare_waiting_and_holding(Options& o, LockOptions& a) {
 
 /// What becomes of the program, or of this shell's writes, when others want the lock, or have it.
 void declare_ends(Options& o, LockOptions& a) {
-  o.choice("--on-lost", a.on_lost, on_lost_names, "action",
-           "What happens to the program when the lock is about to be lost: TERM, and KILL after "
-           "--grace (the default); KILL at once; or only a warning.");
+  o.choice_or_text(
+      "--on-lost", a.on_lost, a.lost_command, on_lost_names, "what",
+      "What happens to the program when the lock is lost, or about to be: term (TERM, and KILL "
+      "after --grace; the default), kill (KILL at once) or warn (only a warning). Other text is a "
+      "command for $SHELL -c, run once when that begins, or when a lock without a program is lost. "
+      "It is NOT under the lock, which another may hold by then. Its environment is the program's, "
+      "with ZKSH_LOCK_LOSS, the reason, in place of ZKSH_LOCK_DEADLINE_MS. The program's end does "
+      "not wait for it, but zksh's does; after 10 s it is killed. Given twice, it may be both.");
   o.text("--grace", a.grace,
          "The time between TERM and KILL, at most a sixth of the session timeout; default: 5 s, or "
          "an eighth of the session timeout if that is less.",

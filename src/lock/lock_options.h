@@ -27,6 +27,7 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
   bool until_signal = false;
   bool detach = false;
   std::optional<OnLost> on_lost;
+  std::optional<std::string> lost_command;  ///< --on-lost, too
   std::optional<std::string> grace;
   bool release_early = false;
   std::optional<OnRevoke> on_revoke;

@@ -113,8 +113,11 @@ class LockedProgram {
       return !cx_.background && pass_on(held, signal);
     });
     const bool lends = terminal_.to_lend() >= 0;
+    auto environment = lock_environment(lock_);
+    environment.emplace_back("ZKSH_LOCK_DEADLINE_MS",
+                             std::to_string((timeout_ - deadlines_.margin()).count()));
     const bool started =
-        watchdog_.start({.environment = lock_environment(lock_, timeout_ - deadlines_.margin()),
+        watchdog_.start({.environment = std::move(environment),
                          .has_terminal = lends,
                          .grace = deadlines_.grace(),
                          .until = safe_until - least_safe_time()},
@@ -272,6 +275,13 @@ class LockedProgram {
     if (now.lost) why = "the lock is lost";
     say(fmt::format("{}: {}: {} to {}", lock_.name(), why,
                     step == Step::Kill ? "SIGKILL" : "SIGTERM", who()));
+    if (!now.lost && is_doubtful(now.safe_until)) tell_doubt();
+  }
+
+  /// Of a lock that is lost its keeper tells.
+  void tell_doubt() const {
+    lock_.tell_loss("the servers do not confirm it",
+                    [this](const std::string& line) { table_.say(line); });
   }
 
   /// The servers have not confirmed it for so long that the lock may be lost soon.
@@ -348,6 +358,7 @@ class LockedProgram {
     }
     if (now.end == LockEnd::Released && !program_.quiet) table_.say(released_line(lock_, now));
     if (!deadlines_.killed_for_loss()) return result;
+    tell_doubt();
     if (now.end == LockEnd::Released)
       table_.say(lock_.name() + ": the program was killed, although the lock was held to the end");
     return status::lock_lost;

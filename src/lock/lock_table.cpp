@@ -4,6 +4,7 @@
 #include "lock/circle_watch.h"
 #include "lock/lock_keeper.h"
 #include "lock/lock_text.h"
+#include "lock/program_launch.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,7 @@
 namespace zksh {
 
 Lock::Lock(Monitor& monitor, LockPlan plan)
-    : monitor_(monitor), plan_(std::move(plan)), strand_(monitor) {
+    : monitor_(monitor), plan_(std::move(plan)), strand_(monitor), loss_command_(monitor) {
   monitor_.look([&](const Monitor::Held& held) { status_(held).kind = plan_.kind; });
 }
 
@@ -45,6 +46,15 @@ bool Lock::occupy() {
 
 void Lock::vacate() {
   monitor_.change([&](const Monitor::Held& held) { status_(held).occupied = false; });
+}
+
+void Lock::tell_loss(const std::string& reason, std::function<void(const std::string& line)> say) {
+  if (plan_.lost_command.empty()) return;
+  auto environment = lock_environment(*this);
+  environment.emplace_back("ZKSH_LOCK_LOSS", reason);
+  loss_command_.start(
+      {.words = shell_words(plan_.lost_command), .environment = std::move(environment)},
+      std::move(say));
 }
 
 void Lock::downgrade(const std::stop_token& stop) {

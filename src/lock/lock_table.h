@@ -5,6 +5,7 @@
 #include "client/guarded_client.h"
 #include "lock/lock_checks.h"
 #include "lock/lock_circle.h"
+#include "lock/loss_command.h"
 #include "recipes/recipe.h"
 
 #include <functional>
@@ -66,6 +67,7 @@ struct LockPlan {
   Clock::time_point deadline = Strand::never;
   OnRevoke on_revoke = OnRevoke::Release;
   std::string revoke_command{};  ///< of OnRevoke::Run: for $SHELL -c
+  std::string lost_command{};    ///< run when it is lost, for $SHELL -c; empty: none
   bool program = false;          ///< a program runs under it: its owner releases it when revoked
   bool guard = false;            ///< its nodes guard this shell's writes (GuardedClient)
   bool background = false;       ///< nobody waits for it: it announces itself
@@ -98,6 +100,9 @@ class Lock {
   /// is being given back. `vacate` must follow: it is released only after that.
   bool occupy();
   void vacate();
+  /// Starts the plan's command for a loss, unless that was done before; returns at once. `reason`:
+  /// what is told of the loss.
+  void tell_loss(const std::string& reason, std::function<void(const std::string& line)> say);
   /// Turns a write lock into a read lock; blocks until that is done. Throws what went wrong, and
   /// ValueError when it is not held yet.
   void downgrade(const std::stop_token& stop);
@@ -121,6 +126,7 @@ class Lock {
   Monitor& monitor_;
   LockPlan plan_;
   Strand strand_;
+  LossCommand loss_command_;
   Guarded<LockStatus> status_;
   Guarded<Wishes> wishes_;
 };

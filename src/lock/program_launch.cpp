@@ -17,19 +17,21 @@ namespace zksh {
 namespace {
 
 std::vector<std::string> words_of(const LockProgram& program) {
-  if (!program.words.empty()) return program.words;
-  const char* const shell = std::getenv("SHELL");
-  return {shell && *shell ? shell : "/bin/sh", "-c", program.shell_text};
+  return program.words.empty() ? shell_words(program.shell_text) : program.words;
 }
 
 }  // namespace
+
+std::vector<std::string> shell_words(const std::string& text) {
+  const char* const shell = std::getenv("SHELL");
+  return {shell && *shell ? shell : "/bin/sh", "-c", text};
+}
 
 std::string program_name(const LockProgram& program) {
   const auto name = program.words.empty() ? program.shell_text : program.words.front();
   return escape_for_terminal(name.substr(0, name.find('\n')), true);
 }
-std::vector<std::pair<std::string, std::string>> lock_environment(
-    const Lock& lock, std::chrono::milliseconds deadline) {
+std::vector<std::pair<std::string, std::string>> lock_environment(const Lock& lock) {
   const auto holding = lock.status().holding;
   const auto& plan = lock.plan();
   auto nodes = holding.nodes.front();
@@ -41,8 +43,7 @@ std::vector<std::pair<std::string, std::string>> lock_environment(
           {"ZKSH_LOCK_NODE", nodes},
           {"ZKSH_LOCK_TOKEN", tokens_text(holding)},
           {"ZKSH_LOCK_MODE", plan.kind.substr(0, plan.kind.find(' '))},
-          {"ZKSH_LOCK_SESSION", session_text(holding.session)},
-          {"ZKSH_LOCK_DEADLINE_MS", std::to_string(deadline.count())}};
+          {"ZKSH_LOCK_SESSION", session_text(holding.session)}};
 }
 
 bool await_safety(Context& cx, const Lock& lock, BootClock::duration least) {

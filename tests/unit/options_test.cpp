@@ -230,6 +230,24 @@ TEST(Options, AChoiceIsOneOfThoseThereAre) {
   EXPECT_EQ(chosen(""), "no such mode: \"\"; there are ONE, TWO and three");
 }
 
+TEST(Options, AChoiceOrATextMayBeBoth) {
+  enum class Number { One, Two };
+  constexpr NamedValues<Number, 2> numbers{{{"one", Number::One}, {"two", Number::Two}}};
+  const auto given = [&](const std::vector<std::string>& words) {
+    std::optional<Number> number;
+    std::optional<std::string> text;
+    Options o;
+    o.choice_or_text("--number", number, text, numbers, "number", "");
+    o.parse(words);
+    return std::pair(number, text);
+  };
+  EXPECT_EQ(given({"--number", "TWO"}),
+            std::pair(std::optional(Number::Two), std::optional<std::string>()));
+  EXPECT_EQ(given({"--number=one", "--number", "a b", "--number", "two", "--number=c"}),
+            std::pair(std::optional(Number::One), std::optional<std::string>("a b")))
+      << "the first of each counts";
+}
+
 TEST(Options, SyntaxComesFromTheDeclarations) {
   Bound bound;
   std::string legacy;
