@@ -69,7 +69,7 @@ Pending<Created> GuardedClient::start_create(const CreateOp& op) {
   const auto all = guards();
   if (all.empty()) return inner().start_create(op);
   return send<Created>(all, {op}, [](std::vector<OpResult> results) {
-    return Created{.path = std::move(results.front().path), .stat = {}};
+    return Created{.path = std::move(results.front().path), .stat = results.front().stat};
   });
 }
 

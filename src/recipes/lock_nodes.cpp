@@ -28,7 +28,6 @@ void LockNodes::begin_anew() {
   guid_ = hex_ = fresh_guid(joins_many_);
   std::erase(hex_, '-');
   plan_ = planner_(guid_);
-  plan_.nodes.front().with_stat = true;  // its czxid is the token
   holding_ = {.nodes = {}, .session = requests_.client().session_id()};
   asked_ = unsure_ = true;
   token_asked_.reset();
@@ -104,7 +103,7 @@ CreateOp LockNodes::parent_creation(const std::string& path) const {
 void LockNodes::adopt(const std::vector<OpResult>& results) {
   holding_.nodes.reserve(results.size());
   for (const auto& result : results) holding_.nodes.push_back(result.path);
-  holding_.token = results.front().stat.czxid;  // 0 in a multi, and from servers before 3.5
+  holding_.token = results.front().stat.czxid;  // 0: not told
 }
 
 /// Why there was no parent, by the answers to its creation; the next try will fare better, or this

@@ -17,8 +17,8 @@ namespace zksh {
 /// nothing is known. What a server says of its version proves little (Debian's 3.9.3 once called
 /// itself 3.8.0), and four-letter words may be forbidden. But from 3.5 on there is a node
 /// /zookeeper/config, in 3.4 and in Keeper there is not, and every server answers a read of it.
-/// That read goes before the first such request, and is answered before it would be. A creation
-/// does not wait for it: without a Stat in the answer, create does what create2 does.
+/// That read goes before the first such request, and is answered before it would be. Other
+/// creations do not need it: they are plain ones, and their czxid is known (Creations).
 class KnownServers {
  public:
   /// No value: nothing has been learnt.

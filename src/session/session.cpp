@@ -60,8 +60,14 @@ bool Session::Handle::take_note(const Monitor::Held& /*held*/, SessionState now,
     session_id = zoo_client_id(from)->client_id;
     negotiated_timeout = zoo_recv_timeout(from);
     lease = lease_of(session_id);
+    creations = creations_of(session_id);
   }
   return true;
+}
+
+std::int64_t Session::Handle::czxid_of(const std::string& path) {
+  const auto from = session.monitor().look([&](const Monitor::Held&) { return creations; });
+  return from ? from->take(path) : 0;
 }
 
 void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* path,

@@ -76,26 +76,23 @@ void learn_of_server(Session& session, Session::Handle* on, std::function<void(b
 }
 
 Pending<Created> Session::start_create(const CreateOp& op) {
-  const auto with_stat = [op](zhandle_t* zh, const void* data) {
-    const auto done = [](int rc, const char* path, const ::Stat* stat, const void* call) {
-      answer<Created>(call, rc, {.path = path ? path : "", .stat = stat_of(stat)});
-    };
-    return zoo_acreate2_ttl(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
-                            AclView(op.acl).get(), mode_of(op), op.ttl > 0 ? op.ttl : -1, done,
-                            data);
-  };
   auto call = std::make_unique<CallOf<Created>>();
   if (op.mode == CreateMode::Container || op.ttl > 0)
-    return start_newer<Created>(std::move(call), with_stat);
+    return start_newer<Created>(std::move(call), [op](zhandle_t* zh, const void* data) {
+      const auto done = [](int rc, const char* path, const ::Stat* stat, const void* sent) {
+        answer<Created>(sent, rc, {.path = path ? path : "", .stat = stat_of(stat)});
+      };
+      return zoo_acreate2_ttl(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
+                              AclView(op.acl).get(), mode_of(op), op.ttl > 0 ? op.ttl : -1, done,
+                              data);
+    });
   const Use on(*this);
-  if (op.with_stat) {
-    const auto newer = server_is_newer(on.get());
-    if (newer.value_or(false)) return start(monitor_, on.get(), std::move(call), with_stat);
-    if (!newer) learn_of_server(*this, on.get(), {}, {});
-  }
   return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
     const auto done = [](int rc, const char* path, const void* sent) {
-      answer<Created>(sent, rc, {.path = path ? path : "", .stat = {}});
+      Created created{.path = path ? path : "", .stat = {}};
+      auto& handle = *static_cast<const CallOf<Created>*>(sent)->handle;
+      if (rc == ZOK) created.stat.czxid = handle.czxid_of(created.path);
+      answer<Created>(sent, rc, std::move(created));
     };
     return zoo_acreate(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
                        AclView(op.acl).get(), mode_of(op), done, data);

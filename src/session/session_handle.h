@@ -1,6 +1,7 @@
 // Session::Handle: one handle of the C client, its unanswered calls and its mailboxes.
 #pragma once
 
+#include "session/creations.h"
 #include "session/session.h"
 #include "session/session_lease.h"
 #include "session/watcher_table.h"
@@ -73,11 +74,12 @@ struct Session::Handle {
   Clock::time_point lost;  ///< when the connection was, if it ever was
   std::int64_t session_id = 0;
   int negotiated_timeout = 0;
-  std::shared_ptr<SessionLease> lease;  ///< null until it is connected
-  std::vector<Credential> credentials;  ///< that were added and accepted
-  bool other_credentials = false;       ///< than those of the settings were sent
-  int uses = 0;                         ///< by threads that send something now
-  bool out_of_use = false;              ///< somebody waits for the last of them
+  std::shared_ptr<SessionLease> lease;   ///< null until it is connected
+  std::shared_ptr<Creations> creations;  ///< likewise
+  std::vector<Credential> credentials;   ///< that were added and accepted
+  bool other_credentials = false;        ///< than those of the settings were sent
+  int uses = 0;                          ///< by threads that send something now
+  bool out_of_use = false;               ///< somebody waits for the last of them
   std::list<Call*> calls;
   /// By id and not by pointer: the C client drops unfired watches without a word. All watches of a
   /// mailbox share its id: the C client then fires one event for all that it has on a node, and
@@ -91,6 +93,8 @@ struct Session::Handle {
   /// Takes note of a session event; false when it is no news.
   bool take_note(const Monitor::Held& held, SessionState now, zhandle_t* from);
 
+  /// The transaction that created a node, for the completion of its call; 0: not known.
+  std::int64_t czxid_of(const std::string& path);
   /// Takes note that the server accepted a credential.
   void accepted(const Credential& credential);
 

@@ -1,6 +1,8 @@
 // SessionLease: which of the answered requests counts.
 #include "session/session_lease.h"
 
+#include "session/per_session.h"
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -70,17 +72,8 @@ SessionLease::Time SessionLease::end() const {
 }
 
 std::shared_ptr<SessionLease> lease_of(std::int64_t session) {
-  static std::mutex mutex;
-  static std::unordered_map<std::int64_t, std::weak_ptr<SessionLease>> leases;
-  const std::lock_guard lock(mutex);
-  auto& known = leases[session];
-  auto lease = known.lock();
-  if (lease) return lease;
-  std::erase_if(
-      leases, [&](const auto& entry) { return entry.second.expired() && entry.first != session; });
-  lease = std::make_shared<SessionLease>();
-  leases[session] = lease;
-  return lease;
+  static PerSession<SessionLease> leases;
+  return leases.of(session);
 }
 
 }  // namespace zksh

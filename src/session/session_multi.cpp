@@ -61,7 +61,15 @@ struct MultiCall : CallOf<std::vector<OpResult>> {
 void multi_done(int rc, const void* data) {
   const auto& call =
       static_cast<const MultiCall&>(*static_cast<const CallOf<std::vector<OpResult>>*>(data));
-  answer<std::vector<OpResult>>(data, rc, call.outcome());
+  auto results = call.outcome();
+  const auto created =
+      std::ranges::find_if(results, [](const OpResult& result) { return !result.path.empty(); });
+  if (rc == ZOK && created != results.end()) {
+    const auto czxid = call.handle->czxid_of(created->path);
+    for (auto& result : results)
+      if (!result.path.empty()) result.stat.czxid = czxid;
+  }
+  answer<std::vector<OpResult>>(data, rc, std::move(results));
 }
 
 /// What zoo_amulti must not be given: when it refuses an operation itself (a path, a dead handle)

@@ -67,10 +67,13 @@ class Walk {
   }
   std::int32_t number() { return static_cast<std::int32_t>(integer(4)); }
   bool flag() { return integer(1) != 0; }
-  void text() {
+  std::string_view text() {
     const auto length = number();
     broken_ = broken_ || length < 0;
-    if (!broken_) skip(static_cast<std::size_t>(length));
+    if (broken_) return {};
+    const auto text = rest_.substr(0, static_cast<std::size_t>(length));
+    skip(static_cast<std::size_t>(length));
+    return text;
   }
   /// As text, or null.
   void data() {
@@ -101,11 +104,17 @@ class Walk {
   bool broken_ = false;
 };
 
-void walk_answer(Walk& walk, std::int32_t asked) {
+/// `created`: set to the path of a node that was, unless one was before.
+void walk_answer(Walk& walk, std::int32_t asked, std::string_view& created) {
   switch (asked) {
-    case operation::create:
+    case operation::create: {
+      const auto path = walk.text();
+      if (created.empty()) created = path;
+      return;
+    }
     case operation::sync:
-      return walk.text();
+      walk.text();
+      return;
     case operation::create_and_stat:
     case operation::create_container:
     case operation::create_ttl:
@@ -133,7 +142,7 @@ void walk_answer(Walk& walk, std::int32_t asked) {
 }
 
 /// A transaction's answer has as many parts as it had operations, in their order.
-bool answers_parts(Walk& walk, std::string_view parts) {
+bool answers_parts(Walk& walk, std::string_view parts, std::string_view& created) {
   while (true) {
     const auto kind = walk.number();
     const bool done = walk.flag();
@@ -145,7 +154,7 @@ bool answers_parts(Walk& walk, std::string_view parts) {
     if (kind == operation::failed)
       walk.number();
     else
-      walk_answer(walk, kind);
+      walk_answer(walk, kind, created);
   }
 }
 
@@ -192,7 +201,7 @@ void WireConversation::note_request(std::string_view frame) {
 const char* WireConversation::flaw_of(std::string_view frame) {
   Walk walk(frame);
   const auto xid = walk.number();
-  walk.skip(8);  // the transaction
+  const auto zxid = walk.integer(8);
   const auto code = walk.number();
   if (walk.broken()) return cut_off;
   constexpr std::int32_t of_event = -1;
@@ -222,11 +231,16 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   if (request.xid != xid) return "an answer came out of turn";
   note_answer(request.sent, code == 0);
   if (code != 0) return nullptr;
-  if (request.operation == operation::multi)
-    return answers_parts(walk, request.parts) ? nullptr
-                                              : "the answer to a transaction does not fit it";
-  walk_answer(walk, request.operation);
-  return walk.broken() ? cut_off : nullptr;
+  std::string_view created;
+  if (request.operation == operation::multi) {
+    if (!answers_parts(walk, request.parts, created))
+      return "the answer to a transaction does not fit it";
+  } else {
+    walk_answer(walk, request.operation, created);
+    if (walk.broken()) return cut_off;
+  }
+  if (creations_ && !created.empty()) creations_->answered(created, zxid);
+  return nullptr;
 }
 
 LeaseLogic::Sent WireConversation::note_sent(std::int32_t operation) const {

@@ -5,6 +5,7 @@
 // Source of the formats: zookeeper.jute and ZooDefs.OpCode of ZooKeeper 3.8.
 #pragma once
 
+#include "session/creations.h"
 #include "session/session_lease.h"
 
 #include <cstdint>
@@ -18,8 +19,12 @@ namespace zksh {
 /// One connection of a session, after its greeting. Frames are without their lengths.
 class WireConversation {
  public:
-  /// From now on requests and answers are told to the session's lease.
-  void tell(std::shared_ptr<SessionLease> lease) { lease_ = std::move(lease); }
+  /// From now on requests and answers are told to the session's lease, and what creations made to
+  /// those who wait for that.
+  void tell(std::shared_ptr<SessionLease> lease, std::shared_ptr<Creations> creations) {
+    lease_ = std::move(lease);
+    creations_ = std::move(creations);
+  }
   /// Takes note of a request that is sent.
   void note_request(std::string_view frame);
   /// What is wrong with a frame that came, for the user; null: nothing. The request that it
@@ -39,7 +44,8 @@ class WireConversation {
 
   std::deque<Request> outstanding_;
   std::deque<LeaseLogic::Sent> pings_;
-  std::shared_ptr<SessionLease> lease_;  ///< null: nobody asks for it
+  std::shared_ptr<SessionLease> lease_;   ///< null: nobody asks for it
+  std::shared_ptr<Creations> creations_;  ///< likewise
 };
 
 /// What is wrong with the length of a frame; null: nothing.

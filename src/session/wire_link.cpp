@@ -67,7 +67,7 @@ void WireLink::begin_lease(const Granted& granted) {
   if (granted.session == 0) return;
   auto lease = lease_of(granted.session);
   lease->begin(greeting_at_, fresh_, std::chrono::milliseconds(granted.timeout_ms));
-  conversation_.tell(std::move(lease));
+  conversation_.tell(std::move(lease), creations_of(granted.session));
 }
 
 }  // namespace zksh

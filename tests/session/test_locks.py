@@ -8,7 +8,7 @@ import uuid
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from session_case import ZKSH, SessionTest  # noqa: E402
-from server import Server  # noqa: E402
+from server import Server, four_letter_word  # noqa: E402
 from znodes import Znodes  # noqa: E402
 
 EPHEMERAL_SEQUENTIAL = 3
@@ -137,6 +137,40 @@ class ForPeople(LocksTest):
             status, out, _ = self.run_zksh("locks", "/l", *options)
             self.assertEqual(status, 0)
             self.assertNotIn("\x1b", out)
+
+
+class Cost(LocksTest):
+    def packets(self, *arguments):
+        """That the server takes in while this runs: with a session's beginning and end."""
+        def received():
+            lines = four_letter_word(self.server.port, "mntr").splitlines()
+            return int(dict(line.split("\t", 1) for line in lines)["zk_packets_received"])
+        before = received()
+        self.assertEqual(self.run_zksh(*arguments)[0], 0)
+        return received() - before
+
+    def test_a_free_lock_costs_three_requests(self):
+        # A lock that is held for longer, as on a busy machine, is looked at meanwhile.
+        one = min(self.packets("ls", "/") for _ in range(5))
+        for lock in (("lock", "/l"), ("wlock", "/l"), ("lock", "--compat", "all", "/l"),
+                     ("lock", "--recipe", "exclusive", "/l")):
+            with self.subTest(lock):
+                self.assertEqual(min(self.packets(*lock, "--", "true") for _ in range(5)) - one, 2)
+
+    def test_the_token_is_the_nodes_czxid_whatever_is_written_meanwhile(self):
+        writers = self.start("contend", "/busy", "-n", "50", "--rounds", "100000", "--hold", "0")
+        self.wait_until(lambda: self.znodes.exists(self.root + "/busy"))
+        for lock in ("lock", "lock --compat all", "wlock"):
+            script = f"{lock} /l -v\nlocks -o json /l\nlocks -o json\nunlock /l\n" * 50
+            status, out, err = self.run_zksh(text=script.encode())
+            self.assertEqual(status, 0, err)
+            told = [json.loads(line) for line in out.splitlines()]
+            self.assertEqual(len(told), 100)
+            for queue, own in zip(told[::2], told[1::2]):
+                self.assertEqual([own["token"]], [seat["token"] for seat in queue["contenders"]])
+            self.assertNotIn("exists _c_", err)  # nobody asked for it
+            self.assertNotIn("exists /l/_c_", err)
+        self.assertIsNone(writers.poll())
 
 
 if __name__ == "__main__":

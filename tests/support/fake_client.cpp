@@ -280,7 +280,7 @@ Pending<Created> FakeClient::start_create(const CreateOp& op) {
   return request<Created>(true, [&](const Monitor::Held& held) {
     if (old_ && !fits_multi(op)) return Outcome<Created>{code::unimplemented, {}};
     auto created = tree_.create(held, op, session_);
-    if (old_ || !op.with_stat) created.value.stat = {};
+    if (old_) created.value.stat = {};
     return created;
   });
 }

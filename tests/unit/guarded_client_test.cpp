@@ -55,9 +55,9 @@ class GuardedClientTest : public testing::Test {
 };
 
 TEST_F(GuardedClientTest, WithoutGuardsAWriteIsItself) {
-  const auto created = client.create({.path = "/data/n", .data = "x", .with_stat = true}, {});
+  const auto created = client.create({.path = "/data/n", .data = "x"}, {});
   EXPECT_EQ(created.path, "/data/n");
-  EXPECT_NE(created.stat.czxid, 0);  // which a transaction does not tell
+  EXPECT_NE(created.stat.czxid, 0);
   EXPECT_EQ(requests_of([&] { client.set({.path = "/data", .data = "new"}, {}); }), 1);
   EXPECT_EQ(requests_of([&] { client.set_acl("/data", open_acl(), -1, {}); }), 2);
   client.create({.path = "/data/c", .data = "x", .mode = CreateMode::Container}, {});

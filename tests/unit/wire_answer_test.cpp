@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 namespace zksh {
@@ -55,6 +56,33 @@ TEST(WireAnswer, WhatEndsTooEarlyIsRefused) {
   EXPECT_EQ(said(12, number(2) + text("a") + stat), early);
   WireConversation conversation;
   EXPECT_STREQ(conversation.flaw_of("short"), early);
+}
+
+TEST(WireAnswer, WhatACreationMadeIsHandedOn) {
+  const auto creations = std::make_shared<Creations>();
+  WireConversation conversation;
+  conversation.tell(nullptr, creations);
+  const auto part = [](std::int32_t kind) { return number(kind) + number(0, 1) + number(-1); };
+  const auto end = number(-1) + number(1, 1) + number(-1);
+  const auto create = text("/a") + number(-1) + number(0) + number(0);
+  conversation.note_request(number(1) + number(1));
+  conversation.note_request(number(2) + number(1));
+  conversation.note_request(number(3) + number(14) + part(13) + text("/a") + number(-1) + part(1) +
+                            create + part(1) + create + end);
+  conversation.note_request(number(4) + number(1));
+  const auto answer = [](std::int32_t xid, std::int64_t zxid, std::int32_t code) {
+    return number(xid) + number(zxid, 8) + number(code);
+  };
+  EXPECT_EQ(conversation.flaw_of(answer(1, 11, 0) + text("/chroot/a")), nullptr);
+  EXPECT_EQ(conversation.flaw_of(answer(2, 12, -110)), nullptr);
+  EXPECT_EQ(conversation.flaw_of(answer(3, 13, 0) + part(13) + part(1) + text("/chroot/b") +
+                                 part(1) + text("/chroot/c") + end),
+            nullptr);
+  EXPECT_EQ(conversation.flaw_of(answer(4, 0x100000002, 0) + text("/chroot/d")), nullptr);
+  EXPECT_EQ(creations->take("/a"), 11);
+  EXPECT_EQ(creations->take("/a"), 0) << "once";
+  EXPECT_EQ(creations->take("/d"), 0x100000002);
+  EXPECT_EQ(creations->take("/b"), 0) << "it came before the other";
 }
 
 TEST(WireAnswer, AFailureNeedsNoMore) {
