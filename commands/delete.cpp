@@ -16,10 +16,10 @@ void declare(Options& o, Args& a) {
 }
 
 /// zkCli 3.8 takes any word here, says that the form is old, and looks no further; 3.4 read a
-/// version.
+/// version, and so did not remove what the word did not allow it to.
 std::int32_t wanted_version(const Args& a, const NodeWords& given) {
   if (a.version) return *a.version;
-  if (!given.legacy || !is_number(*given.legacy)) return -1;
+  if (!given.legacy) return -1;
   return static_cast<std::int32_t>(parse_number(*given.legacy, "version", INT32_MIN, INT32_MAX));
 }
 

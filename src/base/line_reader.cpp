@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -15,12 +16,14 @@
 
 namespace zksh {
 
-LineReader::LineReader(int fd, bool owned, std::string name, const std::stop_token& stop)
+LineReader::LineReader(int fd, bool owned, std::string name, const std::stop_token& stop,
+                       LineEnd line_end)
     : fd_(fd),
       owned_(owned),
       name_(std::move(name)),
       stop_fd_(eventfd(0, EFD_CLOEXEC)),
-      on_stop_(stop, [this] { eventfd_write(stop_fd_.get(), 1); }) {}
+      on_stop_(stop, [this] { eventfd_write(stop_fd_.get(), 1); }),
+      line_end_(line_end) {}
 
 LineReader::~LineReader() {
   if (owned_) close(fd_);
@@ -45,8 +48,18 @@ bool LineReader::fill() {
   return count != 0;
 }
 
+/// Where the next line ends in the buffer; npos: not yet known.
+std::size_t LineReader::line_end() {
+  if (after_return_ && taken_ < buffer_.size()) {
+    if (buffer_[taken_] == '\n') searched_ = std::max(searched_, ++taken_);
+    after_return_ = false;
+  }
+  return line_end_ == LineEnd::Newline ? buffer_.find('\n', searched_)
+                                       : buffer_.find_first_of("\r\n", searched_);
+}
+
 bool LineReader::ready() {
-  while (!ended_ && buffer_.find('\n', searched_) == std::string::npos) {
+  while (!ended_ && line_end() == std::string::npos) {
     searched_ = buffer_.size();
     pollfd waiting{.fd = fd_, .events = POLLIN, .revents = 0};
     if (poll(&waiting, 1, 0) == 0) return false;
@@ -57,10 +70,11 @@ bool LineReader::ready() {
 
 bool LineReader::next(std::string& line) {
   while (true) {
-    const auto newline = buffer_.find('\n', searched_);
-    if (newline != std::string::npos) {
-      line.assign(buffer_, taken_, newline - taken_);
-      taken_ = searched_ = newline + 1;
+    const auto end = line_end();
+    if (end != std::string::npos) {
+      line.assign(buffer_, taken_, end - taken_);
+      after_return_ = buffer_[end] == '\r';
+      taken_ = searched_ = end + 1;
       return true;
     }
     searched_ = buffer_.size();

@@ -15,6 +15,11 @@ bool is_number(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+bool begins_as_number(std::string_view word) {
+  if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
+  return !word.empty() && word.front() >= '0' && word.front() <= '9';
+}
+
 std::int64_t parse_number(std::string_view word, std::string_view what, std::int64_t min,
                           std::int64_t max) {
   auto digits = word;

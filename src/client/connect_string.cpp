@@ -20,6 +20,13 @@ bool is_ipv6(const std::string& host) {
   return inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &address) == 1;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr auto blanks = " \t\r\n\f\v";
+  const auto begin = text.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
 int parse_port(std::string_view text, std::string_view whole) {
   int port = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
@@ -83,12 +90,17 @@ ConnectString parse_connect_string(std::string_view text) {
     if (const auto flaw = path_flaw(result.chroot))
       throw ValueError(fmt::format("\"{}\": the chroot is no path: {}", text, *flaw));
   }
+  // As in zkCli, blanks around a server do not matter, nor do commas without one.
   while (true) {
     const auto comma = hosts.find(',');
-    result.servers.push_back(parse_server(hosts.substr(0, comma), text));
-    if (comma == std::string_view::npos) return result;
+    if (const auto server = trimmed(hosts.substr(0, comma)); !server.empty())
+      result.servers.push_back(parse_server(server, text));
+    if (comma == std::string_view::npos) break;
     hosts.remove_prefix(comma + 1);
   }
+  if (result.servers.empty())
+    throw ValueError(fmt::format("\"{}\": a server's name is empty", text));
+  return result;
 }
 
 }  // namespace zksh

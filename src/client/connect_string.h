@@ -24,8 +24,9 @@ struct ConnectString {
   std::string for_c_client() const;
 };
 
-/// Parses "host[:port][,host[:port]…][/chroot]"; the port is 2181 when left out, as in zkCli.sh.
-/// Throws ValueError naming what is wrong.
+/// Parses "host[:port][,host[:port]…][/chroot]"; the port is 2181 when left out, as in zkCli.sh,
+/// which also takes blanks around a server, and empty places between commas. Throws ValueError
+/// naming what is wrong.
 ConnectString parse_connect_string(std::string_view text);
 
 }  // namespace zksh

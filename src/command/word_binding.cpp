@@ -164,7 +164,8 @@ std::vector<std::string> WordBinding::bind_positionals(
       while (next < words.size()) takers_[i](words[next++]);
     } else if (next < words.size()) {
       const bool old_number = argument.legacy && argument.kind == Argument::Kind::Number;
-      if (!old_number || is_number(words[next])) takers_[i](words[next++]);
+      // What begins as a number is meant as one: it is refused, rather than ignored.
+      if (!old_number || begins_as_number(words[next])) takers_[i](words[next++]);
     }
   }
   return {words.begin() + static_cast<std::ptrdiff_t>(next), words.end()};

@@ -116,6 +116,21 @@ void overlay(const GivenOptions& given, Configuration& config) {
     if (!option->key.empty()) config.set(option->key, text, std::string(option->name()));
 }
 
+/// In ms. A server grants what lies between its own limits, so a longer time is asked for in vain:
+/// up to what zkCli takes, it is cut to what the C client can count with. Throws UsageError.
+int session_timeout_of(const Configuration& config) {
+  using namespace std::chrono_literals;
+  constexpr std::int64_t shortest = 10;  // it connects in a third of that
+  constexpr std::int64_t longest = 1'000'000'000;
+  const auto what = described(config, "timeout");
+  const auto time = parse_duration(config.text("timeout"), what, 1ms).count();
+  if (time == 0) throw UsageError(what + ": a session needs some time");
+  if (time > INT32_MAX)
+    throw UsageError(
+        fmt::format("{}: {} ms are more than a session can have, {}", what, time, INT32_MAX));
+  return static_cast<int>(std::clamp(time, shortest, longest));
+}
+
 /// What the configuration says of the session and the output. Throws UsageError.
 void take(const Configuration& config, Arguments& arguments) {
   using namespace std::chrono_literals;
@@ -124,9 +139,7 @@ void take(const Configuration& config, Arguments& arguments) {
     throw UsageError(described(config, "server") + ": the name of the server is empty");
   parse_connect_string(arguments.server);  // says what is wrong with it
   auto& session = arguments.session;
-  session.session_timeout_ms = static_cast<int>(std::clamp<std::int64_t>(
-      parse_duration(config.text("timeout"), described(config, "timeout"), 1ms).count(), 1,
-      INT32_MAX));
+  session.session_timeout_ms = session_timeout_of(config);
   session.connect_timeout =
       parse_duration(config.text("connect-timeout"), described(config, "connect-timeout"));
   arguments.read_only = config.is_on("read-only");

@@ -128,7 +128,9 @@ int run_sources(Interpreter& interpreter, Output& out, const Arguments& argument
   const auto after_failure = arguments.keep_going ? AfterFailure::NameLine
                              : scripts.empty()    ? AfterFailure::GoOn
                                                   : AfterFailure::Stop;
-  if (scripts.empty()) scripts.push_back({.kind = ScriptSource::Kind::StandardInput, .text = {}});
+  if (scripts.empty())
+    scripts.push_back(
+        {.kind = ScriptSource::Kind::StandardInput, .text = {}, .line_end = LineEnd::AsInJava});
   int first_failure = status::ok;
   for (auto script = scripts.begin(); script != scripts.end(); ++script) {
     if (first_failure == status::ok && interpreter.ended_by())

@@ -81,7 +81,8 @@ int run_script(Interpreter& interpreter, Output& out, const ScriptSource& source
     const int fd = from_file ? open(source.text.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
     if (fd < 0)
       throw UsageError(fmt::format("cannot read {}: {}", source.text, std::strerror(errno)));
-    LineReader reader(fd, from_file, from_file ? source.text : "standard input", stop);
+    LineReader reader(fd, from_file, from_file ? source.text : "standard input", stop,
+                      source.line_end);
     const auto name = from_file ? source.text : "stdin";
     if (pipe) return run_pipeline(interpreter, reader, name, *pipe, stop);
     return run_lines(interpreter, out,

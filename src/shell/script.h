@@ -1,6 +1,7 @@
 // Script: lines from -c, a file or standard input, run one after the other.
 #pragma once
 
+#include "base/line_reader.h"
 #include "shell/interpreter.h"
 #include "shell/pipeline.h"
 
@@ -14,7 +15,8 @@ namespace zksh {
 struct ScriptSource {
   enum class Kind { Text, File, StandardInput };
   Kind kind = Kind::Text;
-  std::string text;  ///< the commands, or the file's name
+  std::string text;                     ///< the commands, or the file's name
+  LineEnd line_end = LineEnd::Newline;  ///< what is fed to zksh as to zkCli ends its lines as there
 };
 
 /// What follows a line that fails.

@@ -30,9 +30,16 @@ TEST(ConnectString, TheChrootIsKept) {
 
 TEST(ConnectString, WhatIsWrongIsRefused) {
   for (const auto* text :
-       {"", ":1", "zk1:", "zk1:abc", "zk1:0", "zk1:65536", "zk1:99999", "zk1,,zk2", "zk1,",
-        "zk1/x/", "zk1//x", "zk1/../x", "[::1", "[zk1]:1", "[::1]2181", "zk1:1:2", "::01:2:"})
+       {"",         ":1",   "zk1:",    "zk1:abc",   "zk1:0",   "zk1:65536", "zk1:99999",
+        ",",        " ",    " , /x",   "zk1 :1:2",  "zk 1:x",  "zk1/x/",    "zk1//x",
+        "zk1/../x", "[::1", "[zk1]:1", "[::1]2181", "zk1:1:2", "::01:2:"})
     EXPECT_THROW(parse_connect_string(text), UsageError) << text;
+}
+
+TEST(ConnectString, BlanksAndEmptyPlacesDoNotMatter) {
+  for (const auto* text : {"zk1,zk2:2", "zk1,zk2:2,", ",zk1,zk2:2", "zk1,,zk2:2", " zk1 ,\tzk2:2 "})
+    EXPECT_EQ(for_c(text), "zk1:2181,zk2:2") << text;
+  EXPECT_EQ(for_c("zk1:1 ,/app"), "zk1:1/app");
 }
 
 TEST(ConnectString, NoNameEndsEarly) {

@@ -32,14 +32,14 @@ class Pipe {
   Fd write_end;
 };
 
-std::vector<std::string> lines_of(const std::string& bytes) {
+std::vector<std::string> lines_of(const std::string& bytes, LineEnd end = LineEnd::Newline) {
   Pipe pipe;
   std::jthread writer([&] {
     pipe.send(bytes);
     pipe.write_end.close();
   });
   std::vector<std::string> lines;
-  LineReader reader(pipe.read_end.get(), false, "a pipe", {});
+  LineReader reader(pipe.read_end.get(), false, "a pipe", {}, end);
   for (std::string line; reader.next(line);) lines.push_back(line);
   return lines;
 }
@@ -55,6 +55,29 @@ TEST(LineReader, TheLastLineNeedsNoNewline) {
 TEST(LineReader, KeepsEveryByte) {
   const std::string odd("\0\xff\r\x1b", 4);
   EXPECT_EQ(lines_of(odd + "\n" + odd), (std::vector<std::string>{odd, odd}));
+}
+
+TEST(LineReader, LinesEndAsInJava) {
+  const std::vector<std::string> lines{"a", "b", "", "c", "d", "", "e"};
+  EXPECT_EQ(lines_of("a\rb\r\n\nc\rd\n\re", LineEnd::AsInJava), lines);
+  EXPECT_EQ(lines_of("a\rb\r\n\nc\rd\n\re\r\n", LineEnd::AsInJava), lines);
+  EXPECT_EQ(lines_of("a\rb\r\n\nc\rd\n\re\r", LineEnd::AsInJava), lines);
+}
+
+TEST(LineReader, ALineThatEndsInAReturnIsThereBeforeWhatFollows) {
+  Pipe pipe;
+  LineReader reader(pipe.read_end.get(), false, "a pipe", {}, LineEnd::AsInJava);
+  std::string line;
+  pipe.send("a\r");
+  EXPECT_TRUE(reader.ready());
+  ASSERT_TRUE(reader.next(line));
+  EXPECT_EQ(line, "a");
+  pipe.send("\n");
+  EXPECT_FALSE(reader.ready()) << "it belongs to the line before";
+  pipe.send("b\n");
+  EXPECT_TRUE(reader.ready());
+  ASSERT_TRUE(reader.next(line));
+  EXPECT_EQ(line, "b");
 }
 
 TEST(LineReader, TakesLinesLongerThanItsBuffer) {
