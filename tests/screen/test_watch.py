@@ -40,6 +40,31 @@ class WatchAtThePrompt(ShellTest):
         screen.keys("C-c")
         self.wait_prompt(screen, 2)
 
+    def test_a_watch_beside_a_lock_that_waits_reports_the_end(self):
+        """The lock watches the same node, and takes its own watch away when it gives up."""
+        holder = "/l/_c_00000000-0000-4000-8000-000000000001-lock-0000000000"
+        # What the herd watches is the list of the lock's node.
+        for recipe, watched in (("fair", holder), ("fair", "/l"), ("herd", "/l")):
+            for first in ("get", "lock"):
+                with self.subTest(recipe=recipe, watched=watched, first=first), self.znodes() as znodes:
+                    znodes.create(self.root + "/l")
+                    znodes.create(self.root + holder, b"somebody", 1)
+                    self.watch_beside_lock(znodes, holder, recipe, watched, first)
+
+    def watch_beside_lock(self, znodes, holder, recipe, watched, first):
+        screen = self.start(width=200)
+        lines = {"get": f"get -w {watched}\n", "lock": f"lock -w 1 --recipe {recipe} /l &\n"}
+        screen.type(lines.pop(first))
+        if first == "get":
+            self.wait_prompt(screen, 1)
+        else:
+            screen.wait_for("waiting /l: 2nd of 2, behind somebody")
+        screen.type("".join(lines.values()))
+        screen.wait_for("/l was not acquired in time")
+        znodes.delete(self.root + holder)
+        znodes.delete(self.root + "/l")
+        screen.wait_for(f"type:NodeDeleted path:{watched}")
+
     def test_wait_outlives_the_server(self):
         screen = self.start("-t", "60000")
         self.run_line(screen, "create /a 1", 0)

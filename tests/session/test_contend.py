@@ -178,6 +178,27 @@ class Leaving(ContendTest):
         self.assertRegex(out, r"acquisitions +30\n")
         self.assert_nothing_left()
 
+    def test_interrupt_after_the_session_expired(self):
+        process = self.start("-t", "1000", "contend", "/l", "-n", "10", "--hold", "1h")
+        self.wait_until(lambda: len(self.contenders()) == 10)
+        process.send_signal(signal.SIGSTOP)
+        self.wait_until(lambda: self.contenders() == [])
+        process.send_signal(signal.SIGCONT)
+        # The session's end is heard of on the C client's thread; those that waited ask again.
+        self.wait_until(lambda: len(self.contenders()) >= 9)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        self.assertIn(process.returncode, (130, 76), err)
+        self.assertIn(b"all have left the queue", err)
+        self.assert_nothing_left()
+
+    def test_interrupt_while_no_server_answers(self):
+        process = self.start_contending(3, "--hold", "1h")
+        self.server.kill()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 130, err)
+
     def test_who_may_not_make_nodes_there(self):
         self.znodes.create(self.root + "/l")
         self.assertEqual(self.run_zksh("setAcl", "/l", "world:anyone:r")[0], 0)
