@@ -195,8 +195,16 @@ class LockRun {
     } catch (const Cancelled&) {
       const bool waited = lock_->status().stage == LockStage::Waiting;
       lock_->release();
-      const bool left = cx_.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
+      // With the session, which no server keeps for longer, its nodes would go anyway.
+      const std::chrono::milliseconds timeout(cx_.client.negotiated_timeout());
+      const auto patience = std::min<Clock::duration>(leave_patience, timeout);
+      const bool left = cx_.locks.await_gone(*lock_, Clock::now() + patience, {});
       if (waited && left && !o_.quiet) cx_.locks.say("left the queue of " + lock_->name());
+      if (waited && !left)
+        cx_.locks.say(
+            fmt::format("{}: still in its queue, since no server answers; the node goes "
+                        "when one does, or with the session",
+                        lock_->name()));
       throw;
     }
     const auto now = lock_->status();

@@ -248,15 +248,20 @@ void LockTable::end_programs(const std::stop_token& stop) {
 
 void LockTable::close(std::chrono::milliseconds patience) {
   const auto all = locks();
+  std::vector<const Lock*> left;  // that were waited for, in vain, when they were given up
   std::vector<const Lock*> held;  // of one that is gone already somebody else has told
   held.reserve(all.size());
   for (const auto& lock : all) {
     const auto stage = lock->status().stage;
     if (stage >= LockStage::Held && stage != LockStage::Gone) held.push_back(lock.get());
+    const bool is_left =
+        monitor_.look([&](const Monitor::Held& now) { return lock->wishes_(now).release; });
+    if (stage < LockStage::Held && is_left) left.push_back(lock.get());
     lock->release();
   }
   const auto deadline = Clock::now() + patience;
   for (const auto& lock : all) {
+    if (std::ranges::find(left, lock.get()) != left.end()) continue;
     const bool was_held = std::ranges::find(held, lock.get()) != held.end();
     if (!await_gone(*lock, deadline, {})) {
       if (patience.count() > 0)

@@ -1,7 +1,9 @@
 """Signals for a zksh with a program under a lock: what becomes of the script around the program."""
 import os
 import signal
+import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -95,6 +97,38 @@ class Scripts(LockTest):
         process.send_signal(signal.SIGHUP)
         self.send(process, b"go on\n")
         self.assert_ends(process, 7)
+
+
+class Waiting(LockTest):
+    """Who waits for a lock when the last server goes can take nothing back."""
+
+    def wait_without_servers(self):
+        self.start("lock", "/l", "--hold")
+        self.wait_contenders(1)
+        process = self.lock("--", "true")
+        self.wait_contenders(2)
+        self.wait_said(process, "waiting /l: 2nd of 2")
+        self.server.kill()
+        self.wait_said(process, "connection lost")
+        return process
+
+    def test_an_interrupt_waits_for_a_server_only_so_long(self):
+        process = self.wait_without_servers()
+        process.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        self.assert_ends(process, 130, "^/l: still in its queue, since no server answers; the node goes when one does, "
+                                       "or with the session\n$")
+        self.assertLess(time.monotonic() - begun, 5)
+
+    def test_a_second_interrupt_ends_it_at_once(self):
+        process = self.wait_without_servers()
+        process.send_signal(signal.SIGINT)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(0.5)  # it takes the first one: it is leaving
+        process.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        self.assertEqual(process.wait(10), 130)
+        self.assertLess(time.monotonic() - begun, 1.5)
 
 
 if __name__ == "__main__":
