@@ -75,7 +75,9 @@ void declare_ends(Options& o, LockOptions& a) {
       "--on-revoke", a.on_revoke, a.revoke_command, on_revoke_names, "what",
       "When somebody asks for the lock (`revoke`): release (the default; a program is told to "
       "end first; who is asked while it waits does not take it, with status 75), ignore, or a "
-      "command for $SHELL -c.");
+      "command for $SHELL -c. That runs beside the program, and is NOT under the lock: the lock is "
+      "given back without waiting for it, since what it does may be to ask for that (`kill`, "
+      "`unlock`). zksh waits 5 s for it then, and kills it; at once when the lock is lost.");
   o.flag("--guard", a.guard,
          "While it is held, every write of this shell is refused by the server once it is lost.");
 }

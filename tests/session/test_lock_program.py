@@ -258,6 +258,22 @@ class Asked(LockTest):
         self.close_input(holder)
         self.assertEqual(holder.wait(20), 0)
 
+    def test_a_command_is_not_under_the_lock_but_before_the_end(self):
+        command = (f"echo began > {self.file('log')}; until [ -e {self.file('go')} ]; do sleep 0.05; done; "
+                   f"echo ended >> {self.file('log')}")
+        holder, node = self.start_holder("--on-revoke", command, script="echo ready; exec cat")
+        self.znodes.set(node, b"__REVOKE__")
+        self.wait_until(lambda: os.path.exists(self.file("log")))
+        self.assertEqual(len(self.nodes()), 1)
+        self.close_input(holder)
+        self.assert_free()
+        self.assertIsNone(holder.poll())
+        with open(self.file("go"), "w", encoding="utf-8"):
+            pass
+        self.assertEqual(holder.wait(20), 0)
+        with open(self.file("log"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "began\nended\n")
+
 
 if __name__ == "__main__":
     unittest.main()
