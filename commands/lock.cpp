@@ -15,6 +15,7 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The lock: the node below which the contenders queue up.");
   o.flag("-s,--shared", a.shared, "As `rwlock path read`.");
   o.flag("-x,--exclusive", a.exclusive, "Exclusive: the default.");
+  declare_once(o, a.lock);
   declare_lock_options(o, a.lock, true);
 }
 
@@ -48,6 +49,15 @@ extern const Command lock_command = make_command<Args>(
          "so early that they are dead before the servers can give the lock to another. Its "
          "environment has ZKSH_LOCK_PATH, ZKSH_LOCK_NODE, "
          "ZKSH_LOCK_TOKEN, ZKSH_LOCK_MODE, ZKSH_LOCK_SESSION and ZKSH_LOCK_DEADLINE_MS.\n\n"
+         "--once is for a job that many machines start at the same time. A key counts as run when "
+         "the program has ended with 0 and was not told to end: after a failure or a crash the "
+         "next "
+         "one that asks runs it again. The last 100 keys stand in PATH.once, a node beside the "
+         "lock's (`delete` it to forget them); they are added by a transaction that is refused "
+         "once "
+         "the lock is lost. With --at-least and -n a machine whose clock is late finds the lock "
+         "busy "
+         "in place of running the job once more.\n\n"
          "The fencing token is the czxid of the lock's node: it grows with every holder, whatever "
          "happened to the lock's node. A resource that remembers the highest token and refuses "
          "lower ones is safe even from a holder that was asleep.\n\n"
@@ -56,6 +66,7 @@ extern const Command lock_command = make_command<Args>(
          "program's own, 128 + n when a signal ended it.",
      .examples = {{"lock -n /jobs/nightly date", "Run a program, or end with 75 at once."},
                   {"lock -w 30 /jobs/nightly -c 'date | cat'", "Wait for half a minute."},
+                  {"lock --once 2026-11-22 /jobs/nightly date", "On one of the machines, once."},
                   {"lock /jobs/nightly", "Hold it in this shell; `unlock` gives it back."}},
      .needs = Needs::Session,
      .strict = true,

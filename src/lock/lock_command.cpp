@@ -9,6 +9,7 @@
 #include "lock/lock_hold.h"
 #include "lock/lock_program.h"
 #include "lock/lock_text.h"
+#include "lock/once_record.h"
 #include "lock/token_file.h"
 #include "recipes/make_recipe.h"
 
@@ -31,12 +32,14 @@ class LockRun {
   LockRun(Context& cx, const LockOptions& options, LockTarget target)
       : cx_(cx), o_(options), target_(std::move(target)) {
     if (o_.wait) wait_ = parse_duration(*o_.wait, "-w");
+    if (o_.at_least) at_least_ = parse_duration(*o_.at_least, "--at-least");
   }
 
   int run() {
     refuse_second_path();
     check_lock_options(o_, target_.request);
     for (const auto& path : target_.paths) refuse_path(path);
+    if (o_.once) OnceRecord::check(target_.paths.front(), *o_.once);
     if (cx_.rehearsal) return rehearse();
     if (!o_.detach && o_.nest && nested()) return status::ok;
     if (!o_.detach && o_.runs_program()) {
@@ -49,7 +52,7 @@ class LockRun {
     lock_ = cx_.locks.ask(plan());
     await();
     if (!o_.quiet) cx_.locks.say(acquired_line(*lock_, lock_->status()));
-    if (o_.runs_program()) return run_under_lock(cx_, cx_.locks, *lock_, program(), *watchdog_);
+    if (o_.runs_program()) return run_program();
     if (o_.holds()) return hold();
     return keep();
   }
@@ -69,9 +72,9 @@ class LockRun {
                            .detail = fmt::format("{} node{} there", count, count == 1 ? "" : "s")});
     }
     if (o_.runs_program())
-      cx_.rehearsal->note(
-          {.verb = "run",
-           .path = o_.shell.value_or(fmt::format("{}", fmt::join(o_.program, " ")))});
+      cx_.rehearsal->note({.verb = "run",
+                           .path = o_.shell.value_or(fmt::format("{}", fmt::join(o_.program, " "))),
+                           .detail = o_.once ? "unless " + *o_.once + " was run" : ""});
     return status::ok;
   }
 
@@ -241,10 +244,40 @@ class LockRun {
     try {
       write_token_file(*o_.token_file, *lock_, cx_.client.monitor(), cx_.stop);
     } catch (const Error&) {
-      lock_->release();
-      cx_.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
+      give_back();
       throw;
     }
+  }
+  void give_back() {
+    lock_->release();
+    cx_.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
+  }
+
+  int run_program() {
+    auto program = this->program();
+    std::optional<OnceRecord> record;
+    if (o_.once) {
+      record.emplace(cx_, *lock_);
+      if (was_run(*record)) return status::ok;
+      // One that is lost meanwhile is told of by its keeper.
+      program.after_success = [&] { record->add(*o_.once); };
+    }
+    return run_under_lock(cx_, cx_.locks, *lock_, program, *watchdog_);
+  }
+
+  /// Then the lock is given back.
+  bool was_run(OnceRecord& record) {
+    try {
+      if (!record.has(*o_.once)) return false;
+    } catch (const Error&) {
+      give_back();
+      throw;
+    }
+    if (!o_.quiet) cx_.locks.say(fmt::format("{}: {} was run before", lock_->name(), *o_.once));
+    give_back();
+    const auto now = lock_->status();
+    if (!o_.quiet && now.end == LockEnd::Released) cx_.locks.say(released_line(*lock_, now));
+    return true;
   }
 
   LockProgram program() const {
@@ -253,6 +286,7 @@ class LockRun {
     if (o_.grace) program.grace = parse_duration(*o_.grace, "--grace");
     program.token_file = o_.token_file.value_or("");
     program.release_early = o_.release_early;
+    program.at_least = at_least_;
     program.quiet = o_.quiet;
     return program;
   }
@@ -280,6 +314,7 @@ class LockRun {
   LockTarget target_;
   Clock::time_point begun_ = Clock::now();
   std::optional<std::chrono::milliseconds> wait_;  ///< -w
+  std::chrono::milliseconds at_least_{};           ///< --at-least
   std::shared_ptr<Lock> lock_;
   std::unique_ptr<LockWatchdog> watchdog_;  ///< of the program
 };

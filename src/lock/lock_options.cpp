@@ -71,6 +71,10 @@ void declare_ends(Options& o, LockOptions& a) {
   o.flag("--release-early", a.release_early,
          "Give the lock back when the program itself ends, and not when the last process that "
          "descends from it has ended; as -o (--close) of flock(1).");
+  o.text("--at-least", a.at_least,
+         "Keep the lock for this time after it was taken, although the program ends earlier, "
+         "whatever its status. A signal, or who asks for it (`revoke`), ends that.",
+         "time");
   o.choice_or_text(
       "--on-revoke", a.on_revoke, a.revoke_command, on_revoke_names, "what",
       "When somebody asks for the lock (`revoke`): release (the default; a program is told to "
@@ -114,6 +118,13 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
   o.program(a.program, "A program to run while the lock is held; its status is passed on.");
 }
 
+void declare_once(Options& options, LockOptions& into) {
+  options.text("--once", into.once,
+               "Run the program unless this key (such as a date) was run under this lock before; "
+               "then end with 0. Below is told when a key counts as run.",
+               "key");
+}
+
 std::string lock_owner(const LockOptions& o) {
   // By it others know that this contender sees whatever names they have.
   const std::string via = "via=zksh/" ZKSH_VERSION;
@@ -146,6 +157,11 @@ void check_lock_options(const LockOptions& o, const LockRequest& request) {
     throw UsageError("--guard is about this shell's own writes; a program gets ZKSH_LOCK_TOKEN");
   if (o.id && is_release_request(*o.id + ' '))
     throw UsageError("--id: \"" + *o.id + "\" would ask for the lock's release");
+  if (o.once && !o.runs_program()) throw UsageError("--once is about a program");
+  if (o.once && request.mode == LockMode::Shared)
+    throw UsageError("--once: readers run beside each other");
+  if (o.at_least && !o.runs_program())
+    throw UsageError("--at-least is about a program that may end earlier; else --hold-for");
   if (o.recipe != RecipeKind::Exclusive) return;
   if (request.read_write)
     throw UsageError("--recipe exclusive: its one node knows no readers and writers");

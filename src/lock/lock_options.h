@@ -30,6 +30,8 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
   std::optional<std::string> lost_command;  ///< --on-lost, too
   std::optional<std::string> grace;
   bool release_early = false;
+  std::optional<std::string> at_least;
+  std::optional<std::string> once;
   std::optional<OnRevoke> on_revoke;
   std::optional<std::string> revoke_command;
   bool guard = false;
@@ -49,6 +51,9 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
 
 /// `names`: the lock goes by contender names (not a semaphore): --compat, --recipe make sense.
 void declare_lock_options(Options& options, LockOptions& into, bool names);
+
+/// --once, of a command that holds one lock alone.
+void declare_once(Options& options, LockOptions& into);
 
 /// Throws UsageError for options that contradict each other or what is asked for, and for an
 /// impossible status.

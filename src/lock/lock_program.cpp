@@ -63,6 +63,10 @@ class LockedProgram {
     take_terminal_back(result);
     for (const auto& line : std::exchange(unsaid_, {})) table_.say(line);
     await_verdict();
+    const auto now = view();
+    const bool wanted = asked_ || deadlines_.ended() || now.told_to_end || now.lost;
+    if (result == status::ok && !wanted && program_.after_success) program_.after_success();
+    stay();
     occupied.vacate();
     held.give_back();
     // Ctrl-C reached the program alone: whoever runs zksh is to hear of it, as if it had not been
@@ -348,6 +352,21 @@ class LockedProgram {
           const auto& status = lock_.status(held);
           return status.stage == LockStage::Gone || status.safe_until != safe_until;
         });
+  }
+
+  /// Until it was held for as long as it is to be, or is wanted back.
+  void stay() {
+    const auto until = lock_.status().held + program_.at_least;
+    const std::chrono::duration<double> left = until - Clock::now();
+    if (left.count() <= 0 || asked_) return;
+    const auto ends = [this](const Monitor::Held& held) {
+      const auto now = view(held);
+      return now.revoked || now.unwanted || now.told_to_end || lock_.stage(held) == LockStage::Gone;
+    };
+    if (cx_.client.monitor().look(ends)) return;
+    if (!program_.quiet)
+      say(fmt::format("{}: kept for {:.1f} s more (--at-least)", lock_.name(), left.count()));
+    cx_.client.monitor().wait_until(cx_.stop, until, ends);
   }
 
   int given_back(int result) {

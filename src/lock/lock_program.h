@@ -7,6 +7,7 @@
 #include "lock/lock_watchdog.h"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +23,11 @@ struct LockProgram {
   std::optional<std::chrono::milliseconds> grace{};  ///< as of LockDeadlines
   std::string token_file{};    ///< gets the fencing token before the program starts; empty: none
   bool release_early = false;  ///< what it leaves behind does not keep the lock
-  bool quiet = false;          ///< says nothing of a release as it should be
+  std::chrono::milliseconds at_least{};  ///< how long the lock is kept after it was taken
+  /// Called while the lock is held, when the program has ended with 0 and was not told to end. May
+  /// throw Error: the lock is given back.
+  std::function<void()> after_success{};
+  bool quiet = false;  ///< says nothing of a release as it should be
 };
 
 /// Forks the watchdog that is to start the program: to be called before its lock is asked for, so
@@ -33,11 +38,12 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockProgram& prog
 
 /// Runs a program under a lock that is held (its plan has `program` set), releases the lock when
 /// the last process that descends from it has ended (with `release_early`: when the program itself
-/// has), and returns the exit status: the program's own (128 + n: ended by signal n), or 76, with a
-/// line on stderr, when the lock was lost, or could not be told from a lost one and the program was
-/// killed for that; then whatever the program returned. A lock that is lost, or wanted back, before
-/// the program has started starts none. Throws Error with 126, 127, or 1 (the token file), when the
-/// program cannot be started: the lock is released. Blocks until then.
+/// has), not before `at_least` is over, and returns the exit status: the program's own (128 + n:
+/// ended by signal n), or 76, with a line on stderr, when the lock was lost, or could not be told
+/// from a lost one and the program was killed for that; then whatever the program returned. A lock
+/// that is lost, or wanted back, before the program has started starts none. Throws Error with 126,
+/// 127, or 1 (the token file), when the program cannot be started: the lock is released. Blocks
+/// until then.
 ///
 /// The program gets zksh's standard streams, but an empty input where zksh's own commands come from
 /// standard input or the command is in the background; the other descriptors that zksh was started

@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lock_case import LossTest  # noqa: E402
 from running_processes import is_running  # noqa: E402
 
-WAIT = ["sh", "-c", "exec tail -f /dev/null"]
+WAIT = ["sh", "-c", "echo ready; exec tail -f /dev/null"]
 
 
 class OnLost(LossTest):
@@ -85,8 +85,8 @@ class OnLost(LossTest):
 
     def test_both_an_action_and_a_command(self):
         holder = self.lock("--on-lost", "warn", "--on-lost", self.command(), "sh", "-c",
-                           "read line; echo $line")
-        self.wait_contenders(1)
+                           "echo ready; read line; echo $line")
+        self.line(holder)
         self.delete_node()
         self.wait_told()
         self.wait_said(holder, "runs on (--on-lost warn)")
@@ -98,11 +98,11 @@ class OnLost(LossTest):
         status, out, _ = self.run_lock("--on-lost", self.command(), "echo", "hello")
         self.assertEqual((status, out), (0, "hello\n"))
         holder = self.lock("--on-lost", self.command(), *WAIT)
-        self.wait_contenders(1)
+        self.line(holder)
         holder.send_signal(signal.SIGTERM)
         self.assert_ends(holder, 143)
         holder = self.lock("--on-lost", self.command(), *WAIT)
-        self.wait_contenders(1)
+        self.line(holder)
         self.assertEqual(self.run_zksh("revoke", "-w", "20", "/l")[0], 0)
         self.assert_ends(holder, 143)
         self.assertEqual(self.told(), [])
