@@ -78,7 +78,9 @@ class Status(LockTest):
         self.assertEqual(self.run_lock("--", "no-such-program"),
                          (127, "", "no-such-program: program not found\n"))
         status, _, err = self.run_lock("--", self.directory)
-        self.assertEqual((status, err), (126, f"cannot run {self.directory}: it is not a file\n"))
+        self.assertEqual((status, err), (126, f"cannot run {self.directory}: it is not a file "
+                                              "(for several locks at once: `multilock /l "
+                                              f"{self.directory}`)\n"))
         # Nothing was asked for: the lock's node was not made.
         self.assertFalse(self.znodes.exists(self.root + "/l"))
 
