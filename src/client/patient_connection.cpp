@@ -50,8 +50,9 @@ void await_connection_patiently(Client& client, const std::string& path,
 
 void await_reconnection(Client& client, const std::string& path, Clock::time_point last_answer,
                         const std::stop_token& stop) {
-  const auto patience = std::max<std::chrono::milliseconds>(
-      std::chrono::milliseconds(client.negotiated_timeout()), 10s);
+  // The timeout is the server's word: one that grants a month is not waited for.
+  const auto patience = std::clamp<std::chrono::milliseconds>(
+      std::chrono::milliseconds(client.negotiated_timeout()), 10s, 60s);
   if (Clock::now() >= last_answer + patience) throw ZkError(code::connection_loss, path);
   await_until(client, path, last_answer + patience, stop);
 }

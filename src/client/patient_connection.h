@@ -15,9 +15,9 @@ void await_connection_patiently(Client& client, const std::string& path,
                                 const std::stop_token& stop);
 
 /// For one whose requests were lost on the way: blocks until they can be sent again. A server that
-/// is started again is back in a second or two; after the session timeout, but ten seconds at
-/// least, since `last_answer` there is no hope. Throws ZkError{connection_loss} then, as
-/// await_connection_patiently otherwise.
+/// is started again is back in a second or two; after the session timeout, but ten seconds at least
+/// and a minute at most, since `last_answer` there is no hope. Throws ZkError{connection_loss}
+/// then, as await_connection_patiently otherwise.
 void await_reconnection(Client& client, const std::string& path, Clock::time_point last_answer,
                         const std::stop_token& stop);
 
