@@ -252,7 +252,8 @@ class LockKeeper {
     if (too_late()) lose_unproven();
   }
 
-  /// Asks for every node of the lock, with a watch.
+  /// Asks for every node of the lock, with a watch. It is left unfinished when the next check is
+  /// due: a server that says nothing is given up for want of an answer to that.
   Flow<> look() {
     std::vector<Pending<Node>> questions;
     const auto nodes = recipe_->holding().nodes;
@@ -266,11 +267,9 @@ class LockKeeper {
                    return (*question)(held).has_value();
                  });
         },
-        safe_deadline());
-    if (!answered || too_late()) {
-      lose_unproven();
-      co_return;
-    }
+        std::min(next_proof_, safe_deadline()));
+    if (too_late()) lose_unproven();
+    if (!answered || !lost_.empty()) co_return;
     bool seen = true;
     bool revoked = false;
     for (const auto& question : questions) {

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -30,16 +31,45 @@ struct Greeting {
 
 thread_local Greeting greeting_here;
 
-/// Milliseconds until the connection is ended; -1: it is not one of those in `sockets`.
-int greeting_time_left(const pollfd* sockets, nfds_t count) {
+/// Of an answer to another request.
+struct Deadline {
+  int fd = -1;  ///< of the socket; -1: there is none
+  BootClock::time_point time;
+};
+
+thread_local Deadline deadline_here;
+
+bool contains(const pollfd* sockets, nfds_t count, int fd) {
+  return fd >= 0 && std::any_of(sockets, sockets + count,
+                                [&](const pollfd& socket) { return socket.fd == fd; });
+}
+
+/// Not negative.
+template <class Duration>
+int whole_milliseconds(Duration left) {
+  const auto rounded = std::chrono::ceil<std::chrono::milliseconds>(left);
+  return static_cast<int>(std::max(rounded, std::chrono::milliseconds(0)).count());
+}
+
+/// Milliseconds until the connection is ended; -1: never, or it is not one of those in `sockets`.
+int time_left(const pollfd* sockets, nfds_t count) {
   const auto& greeting = greeting_here;
-  if (greeting.fd < 0 || std::none_of(sockets, sockets + count, [&](const pollfd& socket) {
-        return socket.fd == greeting.fd;
-      }))
-    return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(greeting.begun +
-                                                                 greeting.patience - Clock::now());
-  return std::max(static_cast<int>(left.count()), 0);
+  if (contains(sockets, count, greeting.fd))
+    return whole_milliseconds(greeting.begun + greeting.patience - Clock::now());
+  if (contains(sockets, count, deadline_here.fd))
+    return whole_milliseconds(deadline_here.time - BootClock::now());
+  return -1;
+}
+
+/// The C client sees a connection that was ended, and goes on to the next server.
+void end_connection() {
+  auto& greeting = greeting_here;
+  if (greeting.fd >= 0) {
+    shutdown(std::exchange(greeting.fd, -1), SHUT_RDWR);
+    greeting.patience = std::min(2 * greeting.patience, longest_patience);
+  } else {
+    shutdown(std::exchange(deadline_here.fd, -1), SHUT_RDWR);
+  }
 }
 
 int poll_unguarded(pollfd* sockets, nfds_t count, int timeout_ms) {
@@ -60,8 +90,13 @@ void note_greeting(int fd, bool awaited) {
   }
 }
 
+void note_deadline(int fd, std::optional<BootClock::time_point> deadline) {
+  deadline_here = deadline ? Deadline{.fd = fd, .time = *deadline} : Deadline();
+}
+
 }  // namespace zksh
 
+using zksh::deadline_here;
 using zksh::greeting_here;
 
 // For the linker these are the C library's functions.
@@ -69,20 +104,18 @@ extern "C" int guarded_poll(pollfd* sockets, nfds_t count, int timeout_ms) __asm
 extern "C" int guarded_connect(int fd, const sockaddr* address, socklen_t size) __asm__("connect");
 
 extern "C" int guarded_poll(pollfd* sockets, nfds_t count, int timeout_ms) {
-  const int left = zksh::greeting_time_left(sockets, count);
+  const int left = zksh::time_left(sockets, count);
   if (left < 0 || (timeout_ms >= 0 && timeout_ms < left))
     return zksh::poll_unguarded(sockets, count, timeout_ms);
   const int ready = zksh::poll_unguarded(sockets, count, left);
   if (ready != 0) return ready;
-  // The C client sees a connection that was ended, and goes on to the next server.
-  shutdown(greeting_here.fd, SHUT_RDWR);
-  greeting_here.fd = -1;
-  greeting_here.patience = std::min(2 * greeting_here.patience, zksh::longest_patience);
+  zksh::end_connection();
   return zksh::poll_unguarded(sockets, count, timeout_ms);
 }
 
 extern "C" int guarded_connect(int fd, const sockaddr* address, socklen_t size) {
   greeting_here.fd = -1;  // whatever had this number
+  deadline_here.fd = -1;
   // A host that does not answer is asked twice, after 1 s again, and given up after 3 s.
   const int repetitions = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &repetitions, sizeof repetitions);

@@ -195,7 +195,13 @@ void WireConversation::note_request(std::string_view frame) {
   // Pings, credentials and watches that are set again: their answers may come out of turn.
   if (request.xid < 0) return;
   if (request.operation == operation::multi) request.parts = parts_of(walk);
+  if (lease_ && request.only_checks()) checks_.push_back(request.sent.at);
   outstanding_.push_back(std::move(request));
+}
+
+bool WireConversation::Request::only_checks() const {
+  return !parts.empty() && std::ranges::count(parts, static_cast<char>(operation::check)) ==
+                               static_cast<std::ptrdiff_t>(parts.size());
 }
 
 const char* WireConversation::flaw_of(std::string_view frame) {
@@ -228,6 +234,7 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   if (outstanding_.empty()) return "an answer came that nobody had asked for";
   const auto request = std::move(outstanding_.front());
   outstanding_.pop_front();
+  if (request.only_checks() && !checks_.empty()) checks_.pop_front();
   if (request.xid != xid) return "an answer came out of turn";
   note_answer(request.sent, code == 0);
   if (code != 0) return nullptr;

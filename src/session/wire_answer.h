@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,16 +21,27 @@ namespace zksh {
 class WireConversation {
  public:
   /// From now on requests and answers are told to the session's lease, and what creations made to
-  /// those who wait for that.
-  void tell(std::shared_ptr<SessionLease> lease, std::shared_ptr<Creations> creations) {
+  /// those who wait for that. `timeout`: the session's.
+  void tell(std::shared_ptr<SessionLease> lease, std::shared_ptr<Creations> creations,
+            LeaseLogic::Duration timeout) {
     lease_ = std::move(lease);
     creations_ = std::move(creations);
+    timeout_ = timeout;
   }
   /// Takes note of a request that is sent.
   void note_request(std::string_view frame);
   /// What is wrong with a frame that came, for the user; null: nothing. The request that it
   /// answers counts as answered.
   const char* flaw_of(std::string_view frame);
+  /// When the connection is to be given up unless an answer comes; none: never. A transaction that
+  /// only checks nodes is what extends a lease (LockChecks). A lease that was renewed in time lasts
+  /// for 0.1 of the session timeout before a program under a lock is told to end (LockDeadlines).
+  /// The C client waits for two thirds of the timeout before it asks another server: too late for
+  /// the lock, be it that the server is silent or that it is cut off from its leader.
+  std::optional<LeaseLogic::Time> give_up_at() const {
+    if (checks_.empty()) return std::nullopt;
+    return checks_.front() + timeout_ / 16;
+  }
 
  private:
   struct Request {
@@ -37,6 +49,8 @@ class WireConversation {
     std::int32_t operation = 0;
     std::string parts{};  ///< the operations of a transaction, a byte each
     LeaseLogic::Sent sent{};
+
+    bool only_checks() const;
   };
 
   LeaseLogic::Sent note_sent(std::int32_t operation) const;
@@ -44,8 +58,10 @@ class WireConversation {
 
   std::deque<Request> outstanding_;
   std::deque<LeaseLogic::Sent> pings_;
+  std::deque<LeaseLogic::Time> checks_;   ///< when those among the outstanding were sent
   std::shared_ptr<SessionLease> lease_;   ///< null: nobody asks for it
   std::shared_ptr<Creations> creations_;  ///< likewise
+  LeaseLogic::Duration timeout_{};
 };
 
 /// What is wrong with the length of a frame; null: nothing.

@@ -53,11 +53,13 @@ bool begins_session(std::string_view bytes) {
 void note_sent(WireLink& link, int fd, std::string_view bytes) {
   link.sent(bytes);
   if (link.awaits_greeting()) note_greeting(fd, true);
+  note_deadline(fd, link.give_up_at());
 }
 
 bool refuse_received(WireLink& link, int fd, std::string_view bytes) {
   const auto* const flaw = link.flaw_of_received(bytes);
   if (!link.awaits_greeting()) note_greeting(fd, false);
+  note_deadline(fd, link.give_up_at());
   if (flaw == nullptr) return false;
   refused.store(flaw);
   errno = EBADMSG;

@@ -66,8 +66,9 @@ const char* WireLink::flaw_of_received(std::string_view bytes) {
 void WireLink::begin_lease(const Granted& granted) {
   if (granted.session == 0) return;
   auto lease = lease_of(granted.session);
-  lease->begin(greeting_at_, fresh_, std::chrono::milliseconds(granted.timeout_ms));
-  conversation_.tell(std::move(lease), creations_of(granted.session));
+  const std::chrono::milliseconds timeout(granted.timeout_ms);
+  lease->begin(greeting_at_, fresh_, timeout);
+  conversation_.tell(std::move(lease), creations_of(granted.session), timeout);
 }
 
 }  // namespace zksh

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace zksh {
@@ -29,6 +30,8 @@ class WireLink {
   const char* flaw_of_received(std::string_view bytes);
   /// The session was asked for, and there is no answer to that yet.
   bool awaits_greeting() const { return greeting_sent_ && !greeted_; }
+  /// As WireConversation::give_up_at.
+  std::optional<BootClock::time_point> give_up_at() const { return conversation_.give_up_at(); }
 
  private:
   /// The bytes of one direction: lengths, and what follows them.

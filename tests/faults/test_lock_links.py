@@ -54,6 +54,21 @@ class FrozenLinks(EnsembleCase):
         old = self.ledger.hold("moment#old")
         self.assertTrue(old.left, "the program has not come to its own end")
 
+    def test_a_server_that_says_nothing(self):
+        """A session that knows another server is there before its lock is in danger."""
+        servers = (self.follower, self.other)
+        sessions = (4, 6, 10)
+        for session in sessions:
+            self.hold(f"silent-{session}", ",".join(server.address for server in servers), session, "plain")
+        for server in servers:
+            server.freeze()
+            self.addCleanup(server.thaw)
+            time.sleep(6)  # the length of the fault: longer than what is left of a lease
+            for session in sessions:
+                self.assertTrue(self.ledger.works(f"silent-{session}#old"), self.said(f"silent-{session}#old"))
+            server.thaw()
+            self.eventually(lambda: self.cluster.all_serve(), "all servers answer")
+
     def test_a_waiter_of_a_lagging_follower(self):
         """Its turn comes by the old news that the holder has left; its own session has ended meanwhile, and
         the lock is another's."""

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -61,7 +63,7 @@ TEST(WireAnswer, WhatEndsTooEarlyIsRefused) {
 TEST(WireAnswer, WhatACreationMadeIsHandedOn) {
   const auto creations = std::make_shared<Creations>();
   WireConversation conversation;
-  conversation.tell(nullptr, creations);
+  conversation.tell(nullptr, creations, {});
   const auto part = [](std::int32_t kind) { return number(kind) + number(0, 1) + number(-1); };
   const auto end = number(-1) + number(1, 1) + number(-1);
   const auto create = text("/a") + number(-1) + number(0) + number(0);
@@ -169,6 +171,46 @@ TEST(WireAnswer, LengthsHaveBounds) {
     EXPECT_EQ(flaw_of_length(good), nullptr) << good;
   for (const int bad : {-1, 0, 15, 1 << 29, 0x7fffffff, 0x48545450 /* HTTP */})
     EXPECT_NE(flaw_of_length(bad), nullptr) << bad;
+}
+
+/// As a transaction of these operations on /a asks.
+std::string transaction(std::int32_t xid, const std::vector<std::int32_t>& operations) {
+  auto request = number(xid) + number(14);
+  for (const auto operation : operations) {
+    request += number(operation) + number(0, 1) + number(-1) + text("/a");
+    if (operation == 5) request += text("data");
+    request += number(-1);
+  }
+  return request + number(-1) + number(1, 1) + number(-1);
+}
+
+TEST(WireAnswer, AConnectionIsGivenUpWhenACheckIsNotAnswered) {
+  using namespace std::chrono_literals;
+  constexpr std::int32_t set = 5;
+  constexpr std::int32_t check = 13;
+  WireConversation conversation;
+  conversation.note_request(transaction(1, {check}));
+  EXPECT_FALSE(conversation.give_up_at()) << "nobody asks for a lease";
+  EXPECT_EQ(conversation.flaw_of(header(1, -101)), nullptr);
+
+  conversation.tell(std::make_shared<SessionLease>(), nullptr, 16s);
+  conversation.note_request(transaction(2, {check, set}));
+  conversation.note_request(number(3) + number(3));
+  EXPECT_FALSE(conversation.give_up_at()) << "none only checks";
+  const auto before = BootClock::now();
+  conversation.note_request(transaction(4, {check, check}));
+  const auto due = conversation.give_up_at();
+  ASSERT_TRUE(due);
+  EXPECT_GE(*due, before + 1s);
+  conversation.note_request(transaction(5, {check}));
+  EXPECT_EQ(conversation.give_up_at(), due) << "the first of them counts";
+  EXPECT_EQ(conversation.flaw_of(header(2, -101)), nullptr);
+  EXPECT_EQ(conversation.flaw_of(header(3, -101)), nullptr);
+  EXPECT_EQ(conversation.give_up_at(), due);
+  EXPECT_EQ(conversation.flaw_of(header(4, -101)), nullptr);
+  EXPECT_GT(conversation.give_up_at(), due);
+  EXPECT_EQ(conversation.flaw_of(header(5, -101)), nullptr);
+  EXPECT_FALSE(conversation.give_up_at());
 }
 
 }  // namespace
