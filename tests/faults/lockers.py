@@ -79,7 +79,8 @@ class Guarded(Actor):
         self.book = book
 
     def act(self):
-        attempt = self.world.start(self.who, self.kind, far=self.far, bufsize=0)
+        # A script ends at the first failure, and so says when no number will come; a bare pipe runs on.
+        attempt = self.world.start(self.who, self.kind, "-f", "-", far=self.far, bufsize=0)
         pipe, value = attempt.process, ""
         try:
             pipe.stdin.write(f"lock --guard {LOCKS['guarded']}\nget {self.counter}\n".encode())
