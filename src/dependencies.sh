@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What zksh needs of Debian, and why, in one list; sourced by src/try.sh and tests/run.sh.
 #
-#   install_missing PURPOSE…     PURPOSE: build, try or test
+#   install_missing PURPOSE…     PURPOSE: build, try, test, sanitize or tidy
 #
 # Says what is missing and installs it with apt-get, as root or through sudo. Output goes to stderr.
 
@@ -40,10 +40,10 @@ test       | dpkg-dev             | command -v dpkg-shlibdeps | finds what the D
 test       | file                 | command -v file     | tells cpack which files are programs
 test       | git                  | command -v git      | tells the project's files from others
 test       | zookeeper            |                     | zkCli.sh, to compare with
-test       | clang                | command -v clang++  | the second compiler, for the sanitizer builds
-test       | libclang-rt-14-dev   |                     | clang's sanitizers
+sanitize   | clang                | command -v clang++  | the second compiler, for the sanitizer builds
+sanitize   | libclang-rt-dev      |                     | clang's sanitizers
 test       | clang-format         | command -v clang-format | checks the layout of the code
-test       | clang-tidy           | command -v clang-tidy   | checks the code
+tidy       | clang-tidy           | command -v clang-tidy   | checks the code
 test       | mandoc               | command -v mandoc   | checks the manual page
 test       | bash-completion      |                     | how most people's bash loads completions
 test       | zsh                  | command -v zsh      | the completions are tried in it

@@ -1,10 +1,11 @@
 #!/bin/bash
 # Installs what is missing, builds, and runs every test through ctest; why tests failed comes last.
 #
-#   tests/run.sh [--quick] [CTEST-ARGUMENT…]     for instance: tests/run.sh --quick -R transcripts.get
+#   tests/run.sh [--sanitize] [CTEST-ARGUMENT…]     for instance: tests/run.sh -R transcripts.get
 #
-# --quick leaves the sanitizer builds out. ZKSH_WERROR=ON makes warnings errors, and ZKSH_TIDY=ON runs
-# clang-tidy as a test (it takes minutes). build/ is the build that src/try.sh uses too.
+# --sanitize runs unit tests, transcripts and faults with clang's sanitizers too, in two more builds.
+# ZKSH_WERROR=ON makes warnings errors. ZKSH_TIDY=ON runs clang-tidy as a test, which takes minutes.
+# build/ is the build that src/try.sh uses too.
 #
 # Tests run beside each other, and wait for other processes on a machine that they keep busy. When a
 # few fail they run once more, alone: what passes then is named at the end as unsteady, with the
@@ -12,15 +13,17 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-sanitizers="asan=address,undefined tsan=thread"
-if [ "${1-}" = --quick ]; then
-  sanitizers=
+sanitizers= purposes=(build test)
+if [ "${1-}" = --sanitize ]; then
+  sanitizers="asan=address,undefined tsan=thread"
+  purposes+=(sanitize)
   shift
 fi
+[ "${ZKSH_TIDY-}" != ON ] || purposes+=(tidy)
 
 # shellcheck source=src/dependencies.sh
 . src/dependencies.sh
-install_missing build test
+install_missing "${purposes[@]}"
 # shellcheck source=src/build_directory.sh
 . src/build_directory.sh
 
