@@ -36,15 +36,15 @@ int parse_port(std::string_view text, std::string_view whole) {
   return port;
 }
 
-ServerAddress parse_server(std::string_view text, std::string_view whole) {
+ServerAddress parse_server(std::string_view part, std::string_view whole) {
   ServerAddress server;
-  if (!text.empty() && text.front() == '[') {
-    const auto close = text.find(']');
+  if (!part.empty() && part.front() == '[') {
+    const auto close = part.find(']');
     if (close == std::string_view::npos)
       throw ValueError(
-          fmt::format("\"{}\": the address \"{}\" lacks its closing bracket", whole, text));
-    server.host = text.substr(1, close - 1);
-    const auto rest = text.substr(close + 1);
+          fmt::format("\"{}\": the address \"{}\" lacks its closing bracket", whole, part));
+    server.host = part.substr(1, close - 1);
+    const auto rest = part.substr(close + 1);
     if (!rest.empty() && rest.front() != ':')
       throw ValueError(fmt::format("\"{}\": \"{}\" stands where :port was expected", whole, rest));
     if (!rest.empty()) server.port = parse_port(rest.substr(1), whole);
@@ -53,13 +53,13 @@ ServerAddress parse_server(std::string_view text, std::string_view whole) {
     return server;
   }
   // A bare IPv6 address has colons of its own; everything else has at most the port's.
-  if (text.find(':') != text.rfind(':') && is_ipv6(std::string(text))) {
-    server.host = text;
+  if (part.find(':') != part.rfind(':') && is_ipv6(std::string(part))) {
+    server.host = part;
     return server;
   }
-  const auto colon = text.rfind(':');
-  server.host = text.substr(0, colon);
-  if (colon != std::string_view::npos) server.port = parse_port(text.substr(colon + 1), whole);
+  const auto colon = part.rfind(':');
+  server.host = part.substr(0, colon);
+  if (colon != std::string_view::npos) server.port = parse_port(part.substr(colon + 1), whole);
   if (server.host.empty()) throw ValueError(fmt::format("\"{}\": a server's name is empty", whole));
   constexpr std::string_view never_in_names(":\0", 2);
   if (server.host.find_first_of(never_in_names) != std::string::npos)

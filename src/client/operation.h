@@ -21,8 +21,6 @@ struct CreateOp {
   CreateMode mode = CreateMode::Persistent;
   bool sequential = false;
   std::int64_t ttl = 0;  ///< milliseconds; 0: none. Persistent nodes only.
-  /// Created::stat is wanted. It is all 0 without this, and from servers that do not give it.
-  bool with_stat = false;
 };
 /// Whether a transaction can create it: no containers, and no nodes with a TTL (C client 3.8).
 inline bool fits_multi(const CreateOp& op) {
@@ -45,7 +43,7 @@ using Op = std::variant<CreateOp, RemoveOp, SetOp, CheckOp>;
 
 struct Created {
   std::string path;  ///< with the sequence number, if there is one
-  Stat stat;         ///< see CreateOp::with_stat
+  Stat stat;  ///< of containers and nodes with a TTL; of others the czxid alone, 0: not known
 };
 struct OpResult {
   int code = code::ok;

@@ -346,7 +346,7 @@ using NewWriter = std::function<std::unique_ptr<Writer>()>;
 
 /// The words that an AdminServer has a command for.
 const std::map<std::string, NewWriter, std::less<>>& writers() {
-  const auto said = [](std::string text) {
+  const auto said = [](const std::string& text) {
     return [text] { return fields_writer([text](const Fields&) { return text; }); };
   };
   const auto shown = [](std::string (*form)(const Fields&)) {

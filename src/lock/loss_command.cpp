@@ -21,7 +21,7 @@ LossCommand::~LossCommand() {
   if (thread_.joinable()) thread_.join();
 }
 
-void LossCommand::start(Program program, std::function<void(const std::string& line)> say) {
+void LossCommand::start(Program program, const std::function<void(const std::string& line)>& say) {
   const bool first = monitor_.look([&](const Monitor::Held& held) {
     running_(held) = running_(held) || !started_(held);
     return !std::exchange(started_(held), true);

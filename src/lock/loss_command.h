@@ -23,7 +23,7 @@ class LossCommand {
 
   /// Returns at once; the first call counts. `say` is told what went wrong, from any thread. The
   /// program gets an empty input, and a process group of its own.
-  void start(Program program, std::function<void(const std::string& line)> say);
+  void start(Program program, const std::function<void(const std::string& line)>& say);
   bool running(const Monitor::Held& held) const { return running_(held); }
 
  private:
