@@ -120,8 +120,8 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
 
 void declare_once(Options& options, LockOptions& into) {
   options.text("--once", into.once,
-               "Run the program unless this key (such as a date) was run under this lock before; "
-               "then end with 0. Below is told when a key counts as run.",
+               "Run the program only if this key (a date, for instance) was not run under this "
+               "lock before; otherwise end with 0. See below for when a key counts as run.",
                "key");
 }
 

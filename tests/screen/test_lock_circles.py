@@ -41,11 +41,13 @@ class CircleInTheBackground(ShellTest):
         self.first.wait_for("acquired /y")
 
     def test_a_program_under_a_lock_ends_by_itself(self):
-        self.close_circle("lock /x -- sh -c 'until [ -e %s/go ]; do sleep 0.1; done' &" % self.directory)
+        go = os.path.join(self.directory, "go")
+        os.mkfifo(go)
+        self.close_circle(f"lock /x -- cat {go} &")
         # The other one cannot know that; when it has looked, this one has, too.
         self.second.wait_for("which this shell holds: neither can go on")
         self.assertNotIn("neither can go on", self.first.text())
-        with open(os.path.join(self.directory, "go"), "w", encoding="utf-8"):
+        with open(go, "w", encoding="utf-8"):
             pass
         self.second.wait_for("acquired /x")
 

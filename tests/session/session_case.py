@@ -3,11 +3,11 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from server import Server  # noqa: E402
+from waiting import wait_until  # noqa: E402
 from znodes import Znodes  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
@@ -81,10 +81,7 @@ class SessionTest(unittest.TestCase):
         return path
 
     def wait_until(self, check, limit=20):
-        until = time.monotonic() + limit
-        while not check():
-            self.assertLess(time.monotonic(), until, f"waited in vain for {check}")
-            time.sleep(0.01)
+        wait_until(check, limit)
 
     def wait_node(self, path, there=True, limit=20):
         self.wait_until(lambda: self.znodes.exists(self.root + path) == there, limit)

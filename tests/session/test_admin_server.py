@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from ensemble import Ensemble  # noqa: E402
 from fetch_servers import Unavailable, fetch  # noqa: E402
 from server import Server, ServerError, four_letter_word, free_port  # noqa: E402
+from waiting import wait_until  # noqa: E402
 from znodes import Znodes  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
@@ -152,9 +153,7 @@ class Versions:
                     member.config[f"server.{other.number}"] += f";{other.address}"
             with ensemble:
                 admin = ",".join(f"127.0.0.1:{port}" for port in ports)
-                until = time.monotonic() + 30
-                while run(ensemble.connect_string, "health", admin=admin)[0] and time.monotonic() < until:
-                    time.sleep(0.05)
+                wait_until(lambda: run(ensemble.connect_string, "health", admin=admin)[0] == 0)
                 status, out, err, _ = run(ensemble.connect_string, "health", "-o", "json", admin=admin)
                 self.assertEqual((status, err), (0, ""), out)
                 found = json.loads(out)

@@ -33,8 +33,8 @@ class Once(LockTest):
         self.assert_free()
 
     def test_what_was_told_to_end_was_not_run(self):
-        holder = self.lock("--once", "key", "--", "sh", "-c", "trap 'exit 0' TERM; echo ready; "
-                           "while :; do sleep 0.01; done")
+        holder = self.lock("--once", "key", "--", "sh", "-c",
+                           "trap 'exit 0' TERM; tail -f /dev/null & echo ready; wait")
         self.line(holder)
         holder.send_signal(signal.SIGTERM)
         self.assert_ends(holder, 0, "(?m)^released /l")

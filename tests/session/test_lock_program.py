@@ -261,8 +261,8 @@ class Asked(LockTest):
         self.assertEqual(holder.wait(20), 0)
 
     def test_a_command_is_not_under_the_lock_but_before_the_end(self):
-        command = (f"echo began > {self.file('log')}; until [ -e {self.file('go')} ]; do sleep 0.05; done; "
-                   f"echo ended >> {self.file('log')}")
+        os.mkfifo(self.file("go"))
+        command = f"echo began > {self.file('log')}; cat {self.file('go')}; echo ended >> {self.file('log')}"
         holder, node = self.start_holder("--on-revoke", command, script="echo ready; exec cat")
         self.znodes.set(node, b"__REVOKE__")
         self.wait_until(lambda: os.path.exists(self.file("log")))

@@ -9,6 +9,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from ensemble import Ensemble  # noqa: E402
+from waiting import wait_until  # noqa: E402
 from znodes import Znodes  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
@@ -35,13 +36,7 @@ class EnsembleTest(unittest.TestCase):
             server.thaw()
         for server in self.servers:
             server.wait_mode("leader", "follower")
-        self.wait_until(lambda: self.zksh("health")[0] == 0)
-
-    def wait_until(self, check, limit=30):
-        until = time.monotonic() + limit
-        while not check():
-            self.assertLess(time.monotonic(), until, f"waited in vain for {check}")
-            time.sleep(0.05)
+        wait_until(lambda: self.zksh("health")[0] == 0)
 
     def zksh(self, *words, server=None):
         """Status, stdout and stderr."""
@@ -78,7 +73,7 @@ class Healthy(EnsembleTest):
         found = self.health()
         self.assertEqual((found["verdict"], found["status"]), ("degraded", 1))
         self.assertIn(f"{victim.address}: Connection refused", found["problems"])
-        self.wait_until(lambda: self.health()["synced_followers"] == 1)
+        wait_until(lambda: self.health()["synced_followers"] == 1)
         self.assertIn("1 of 2 followers is in sync with the leader", self.health()["problems"])
 
     def test_a_frozen_follower_costs_two_seconds(self):
@@ -115,7 +110,7 @@ class Healthy(EnsembleTest):
         found = self.health()
         self.assertEqual((found["verdict"], found["summary"]), ("no quorum", "no leader answers"))
         # The others elect another one.
-        self.wait_until(lambda: self.health()["status"] == 1)
+        wait_until(lambda: self.health()["status"] == 1)
         self.assertNotIn(self.health()["leader"], ("", victim.address))
 
 
