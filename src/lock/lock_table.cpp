@@ -48,13 +48,13 @@ void Lock::vacate() {
   monitor_.change([&](const Monitor::Held& held) { status_(held).occupied = false; });
 }
 
-void Lock::tell_loss(const std::string& reason, std::function<void(const std::string& line)> say) {
+void Lock::tell_loss(const std::string& reason,
+                     const std::function<void(const std::string& line)>& say) {
   if (plan_.lost_command.empty()) return;
   auto environment = lock_environment(*this);
   environment.emplace_back("ZKSH_LOCK_LOSS", reason);
   loss_command_.start(
-      {.words = shell_words(plan_.lost_command), .environment = std::move(environment)},
-      std::move(say));
+      {.words = shell_words(plan_.lost_command), .environment = std::move(environment)}, say);
 }
 
 void Lock::downgrade(const std::stop_token& stop) {

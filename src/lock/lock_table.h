@@ -102,7 +102,8 @@ class Lock {
   void vacate();
   /// Starts the plan's command for a loss, unless that was done before; returns at once. `reason`:
   /// what is told of the loss.
-  void tell_loss(const std::string& reason, std::function<void(const std::string& line)> say);
+  void tell_loss(const std::string& reason,
+                 const std::function<void(const std::string& line)>& say);
   /// Turns a write lock into a read lock; blocks until that is done. Throws what went wrong, and
   /// ValueError when it is not held yet.
   void downgrade(const std::stop_token& stop);
