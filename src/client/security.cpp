@@ -10,7 +10,7 @@ namespace zksh {
 void refuse_missing(std::string_view asked, std::string_view what) {
   throw UsageError(fmt::format(
       "{}, but this build has no {}: Debian's ZooKeeper C client is built without; cmake "
-      "-DZKSH_ZOOKEEPER_SOURCE=… builds one that has it (README.md, \"TLS and SASL\")",
+      "-DZKSH_ZOOKEEPER_SOURCE=… builds one that has it (zksh-security(7))",
       asked, what));
 }
 

@@ -92,8 +92,87 @@ std::string options_list(const std::vector<Argument>& options) {
   return text;
 }
 
-std::string command_item(const Command& command) {
-  const auto syntax = command.syntax();
+using Commands = std::vector<const Command*>;
+
+/// Options that the same commands declare in the same words.
+struct SharedOptions {
+  Commands commands;
+  std::vector<Argument> options;
+
+  bool has(const Command& command, const Argument& argument) const {
+    return std::ranges::find(commands, &command) != commands.end() &&
+           std::ranges::find(options, argument.names, &Argument::names) != options.end();
+  }
+};
+
+/// The options that so many commands of a group share that they are described once for all.
+std::vector<SharedOptions> shared_options(const Commands& group) {
+  constexpr std::size_t many = 4;
+  std::vector<std::pair<Argument, Commands>> takers;
+  for (const Command* command : group)
+    command->describe([&](const Options& declared) {
+      for (const auto& argument : declared.arguments()) {
+        if (argument.legacy || argument.positional()) continue;
+        const auto same = std::ranges::find_if(takers, [&](const auto& taken) {
+          const auto& option = taken.first;
+          return option.names == argument.names && option.value == argument.value &&
+                 option.help == argument.help;
+        });
+        if (same == takers.end())
+          takers.emplace_back(argument, Commands{command});
+        else
+          same->second.push_back(command);
+      }
+    });
+  std::vector<SharedOptions> shared;
+  for (auto& [option, commands] : takers) {
+    if (commands.size() < many) continue;
+    const auto same = std::ranges::find(shared, commands, &SharedOptions::commands);
+    if (same == shared.end())
+      shared.push_back({std::move(commands), {std::move(option)}});
+    else
+      same->options.push_back(std::move(option));
+  }
+  return shared;
+}
+
+std::string bold_names(const Commands& commands) {
+  std::vector<std::string> names;
+  names.reserve(commands.size());
+  for (const Command* command : commands) names.push_back(bold(command->name));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string shared_items(const std::vector<SharedOptions>& shared) {
+  std::string text;
+  for (const auto& [commands, options] : shared)
+    text += fmt::format("{}{}\n.RS\n{}.RE\n", text.empty() ? "" : ".PP\n",
+                        wrapped(fmt::format("Options of {}:", bold_names(commands))),
+                        options_list(options));
+  return text;
+}
+
+/// The command's own arguments, and a pointer to those that it shares with others.
+std::string arguments_of(const Command& command, const std::vector<SharedOptions>& shared) {
+  std::vector<Argument> own;
+  bool shares = false;
+  command.describe([&](const Options& options) {
+    for (const auto& argument : options.arguments()) {
+      if (std::ranges::any_of(shared, [&](const auto& s) { return s.has(command, argument); }))
+        shares = true;
+      else
+        own.push_back(argument);
+    }
+  });
+  const auto arguments = options_list(own);
+  std::string text;
+  if (!arguments.empty()) text += ".RS\n" + arguments + ".RE\n";
+  if (shares) text += ".IP\nFurther options stand at the head of this section.\n";
+  return text;
+}
+
+std::string command_item(const Command& command, const std::vector<SharedOptions>& shared) {
+  const auto syntax = short_syntax(command);
   auto text = fmt::format(".TP\n{}{}{}\n{}", bold(command.name), syntax.empty() ? "" : " ",
                           styled_syntax(syntax), prose(fmt::format("{}.", command.summary), ".IP"));
   if (!command.details.empty()) text += ".IP\n" + prose(command.details, ".IP");
@@ -102,9 +181,7 @@ std::string command_item(const Command& command) {
     for (const auto alias : command.aliases) names += (names.empty() ? "" : ", ") + bold(alias);
     text += fmt::format(".IP\nAlso called {}.\n", names);
   }
-  std::string arguments;
-  command.describe([&](const Options& options) { arguments = options_list(options.arguments()); });
-  if (!arguments.empty()) text += ".RS\n" + arguments + ".RE\n";
+  text += arguments_of(command, shared);
   if (command.examples.empty()) return text;
   text += ".IP\nExamples:\n.RS\n";
   for (const auto& example : command.examples)
@@ -114,12 +191,8 @@ std::string command_item(const Command& command) {
 
 std::string groups_list() {
   std::string text;
-  for (const auto& [group, commands] : commands_in_groups()) {
-    std::vector<std::string> names;
-    names.reserve(commands.size());
-    for (const Command* command : commands) names.push_back(bold(command->name));
-    text += fmt::format(".TP\n{}\n{}\n", roff(group), fmt::join(names, ", "));
-  }
+  for (const auto& [group, commands] : commands_in_groups())
+    text += fmt::format(".TP\n{}\n{}\n", roff(group), bold_names(commands));
   return text;
 }
 
@@ -134,8 +207,9 @@ std::string with_version(std::string_view line) {
 std::string commands_list() {
   std::string text;
   for (const auto& [group, commands] : commands_in_groups()) {
-    text += fmt::format(".SS {}\n", roff(group));
-    for (const Command* command : commands) text += command_item(*command);
+    const auto shared = shared_options(commands);
+    text += fmt::format(".SS {}\n{}", roff(group), shared_items(shared));
+    for (const Command* command : commands) text += command_item(*command, shared);
   }
   return text;
 }
@@ -186,11 +260,24 @@ std::string roff(std::string_view text) {
 }
 
 std::string man_page(std::string_view frame, const std::vector<Argument>& process_options) {
+  constexpr std::string_view indent = "    ";
+  const auto spaced = [](std::string_view line) {
+    return line.starts_with(".S") || line.starts_with(".PP");
+  };
   std::string page;
+  std::string_view last = ".SH";
   while (!frame.empty()) {
     const auto end = std::min(frame.find('\n'), frame.size());
     const auto line = frame.substr(0, end);
-    if (line == "@OPTIONS@")
+    const bool verbatim = line.starts_with(indent);
+    if (verbatim != last.starts_with(indent)) {
+      if (!verbatim) page += ".fi\n.RE\n";
+      if (!spaced(verbatim ? last : line)) page += ".PP\n";
+      if (verbatim) page += ".RS 4\n.nf\n";
+    }
+    if (verbatim)
+      page += roff(line.substr(indent.size())) + '\n';
+    else if (line == "@OPTIONS@")
       page += options_list(process_options);
     else if (line == "@GROUPS@")
       page += groups_list();
@@ -200,6 +287,7 @@ std::string man_page(std::string_view frame, const std::vector<Argument>& proces
       page += keys_list();
     else
       page += with_version(line) + '\n';
+    last = line;
     frame.remove_prefix(std::min(frame.size(), end + 1));
   }
   return page;

@@ -1,4 +1,5 @@
-// Man page: zksh(1), its frame written by hand, its lists derived from the declarations.
+// Man page: the manual pages; their frames are written by hand, the lists of zksh(1) derived from
+// the declarations.
 #pragma once
 
 #include "command/options.h"
@@ -10,8 +11,8 @@
 namespace zksh {
 
 /// The page: `frame` (man macros) with its lines @OPTIONS@, @GROUPS@, @COMMANDS@ and @KEYS@
-/// replaced by zksh's own options, the commands in their groups, all that is told about each
-/// command, and the keys of the configuration.
+/// replaced by zksh's own options, the commands in their groups, the description of each command,
+/// and the keys of the configuration. Lines that four blanks indent are shown as they are.
 std::string man_page(std::string_view frame, const std::vector<Argument>& process_options);
 
 /// A text as roff shows it, to the letter: on a line of its own or within one.

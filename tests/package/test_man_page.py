@@ -1,4 +1,4 @@
-"""The manual page is well-formed, formats without a warning, and tells of every command and option."""
+"""The manual pages are well-formed, format without a warning, and zksh(1) has every command and option."""
 import os
 import pathlib
 import re
@@ -21,11 +21,25 @@ class ManPage(unittest.TestCase):
         cls.plain = re.sub(".\b", "", plain)
 
     def test_nothing_to_complain_about(self):
-        lint = run("mandoc", "-Tlint", text=self.page)
-        self.assertEqual((0, "", ""), (lint.returncode, lint.stdout, lint.stderr))
+        frames = sorted((ROOT / "man").glob("*.in"))
+        self.assertEqual(4, len(frames))
+        for frame in frames:
+            with self.subTest(frame=frame.name):
+                page = run(ZKSH, "--man", frame).stdout
+                lint = run("mandoc", "-Tlint", text=page)
+                self.assertEqual((0, "", ""), (lint.returncode, lint.stdout, lint.stderr))
+                self.assertNotRegex(page, "(?m)^@|@[A-Z]+@$")
 
-    def test_no_mark_of_the_frame_is_left(self):
-        self.assertNotRegex(self.page, "(?m)^@|@[A-Z]+@$")
+    def test_the_pages_name_each_other(self):
+        for frame in (ROOT / "man").glob("*.in"):
+            name, section, _ = frame.name.split(".")
+            text = run("mandoc", "-Tascii", text=run(ZKSH, "--man", ROOT / "man" / (
+                "zksh-locks.7.in" if name == "zksh" else "zksh.1.in")).stdout).stdout
+            self.assertIn(f"{name}({section})", re.sub(".\b", "", text))
+
+    def test_options_that_commands_share_are_described_once(self):
+        self.assertEqual(1, len(re.findall(r"(?m)^ +--no-requeue$", self.plain)), "an option of every lock")
+        self.assertRegex(self.plain, r"Options of elect, lock, multilock, rlock, rwlock, semaphore, wlock:")
 
     def test_every_command_with_its_examples(self):
         for entry in run(ZKSH, "--examples").stdout.splitlines():

@@ -1,4 +1,4 @@
-"""The walk-through of README.md, "See a lock contended by hand": each screen as it really is."""
+"""The walkthrough of zksh-locks(7), a lock contended by hand: each screen as it really is."""
 import os
 import pathlib
 import shutil
@@ -12,8 +12,8 @@ from tmux import Tmux  # noqa: E402
 from walkthrough import Bindings, Player, blocks  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
-README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
-HEADING = "### See a lock contended by hand\n"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "man" / "zksh-locks.7.in"
+HEADING = ".SH WALKTHROUGH\n"
 
 
 class LockWalkthrough(unittest.TestCase):
@@ -33,11 +33,11 @@ class LockWalkthrough(unittest.TestCase):
         screen.wait_for("$")
         return screen
 
-    def test_the_screens_are_as_the_readme_shows_them(self):
-        text = README.read_text(encoding="utf-8")
+    def test_the_screens_are_as_the_manual_shows_them(self):
+        text = PAGE.read_text(encoding="utf-8")
         before, heading, rest = text.partition(HEADING)
-        self.assertTrue(heading, "the README has no such section")
-        section = "\n" * before.count("\n") + "\n" + rest.partition("\n## ")[0]
+        self.assertTrue(heading, "the page has no such section")
+        section = "\n" * before.count("\n") + "\n" + rest.partition("\n.SH ")[0]
         self.assertGreater(len(blocks(section)), 4)
         Player(self.terminal).play(section)
 

@@ -23,5 +23,11 @@ TEST(ManPage, OnlyTheMarkedLinesOfTheFrameAreReplaced) {
             ".SH A\n.TP\n\\fB\\-x\\fR, \\fB\\-\\-extra\\fR\nMore.\nx @OPTIONS@\n");
 }
 
+TEST(ManPage, IndentedLinesAreShownAsTheyAre) {
+  EXPECT_EQ(man_page("As in:\n    ls -R 'x'\n      .y\nThen\n.SH B\n    z\n.SH C\n", {}),
+            "As in:\n.PP\n.RS 4\n.nf\nls \\-R \\(aqx\\(aq\n  .y\n.fi\n.RE\n.PP\nThen\n"
+            ".SH B\n.RS 4\n.nf\nz\n.fi\n.RE\n.SH C\n");
+}
+
 }  // namespace
 }  // namespace zksh
