@@ -118,6 +118,7 @@ class Output {
   struct Place {
     std::string source;
     std::size_t line = 0;
+    bool in_text = true;  ///< false: in JSON alone
   };
   void set_place(Place place) {
     place_ = std::move(place);

@@ -14,8 +14,10 @@ namespace {
 
 /// An error is printed after Ctrl-C too, when the job's own Output would throw.
 void print(Output& out, const std::string& message) {
-  const auto& [source, line] = out.place();
-  const auto text = line > 0 ? fmt::format("{}:{}: {}", source, line, message) : message;
+  const auto& place = out.place();
+  const auto text = place.line > 0 && place.in_text
+                        ? fmt::format("{}:{}: {}", place.source, place.line, message)
+                        : message;
   out.tell_place();
   out.err_regardless((out.style().err_is_terminal ? escape_for_terminal(text, true) : text) + '\n');
 }

@@ -97,8 +97,10 @@ class Interpreter {
   void refuse_writes(const Command& command) const;
   int finish(int result);
   void settle_watches();
-  /// Errors that name their line are zksh's own.
-  bool speaks_as_zkcli() const { return input_ == Input::Pipe && out_.place().line == 0; }
+  /// With --pipe errors name their line, as zkCli's do not.
+  bool speaks_as_zkcli() const {
+    return input_ == Input::Pipe && (out_.place().line == 0 || !out_.place().in_text);
+  }
   int unknown_command(const std::string& typed);
   int not_connected();
 

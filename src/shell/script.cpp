@@ -34,6 +34,9 @@ int run_lines(Interpreter& interpreter, Output& out, const Lines& lines, AfterFa
   std::string line;
   while (!stop.stop_requested() && !interpreter.quit() && lines.next(line)) {
     ++number;
+    // Text errors stand before a line that names the place.
+    if (!lines.name.empty())
+      interpreter.output().set_place({.source = lines.name, .line = number, .in_text = false});
     const int result = interpreter.run_line(line);
     if (result == status::ok) continue;
     if (first_failure == status::ok) first_failure = result;

@@ -17,8 +17,8 @@ def of_status(status):
 def of_lines(lines, ended):
     """Of each of a script's lines, written with `-o json`: (outcome, the answer or None).
 
-    Every line that was done has an answer, in order. With --pipe every failure names its line; a plain
-    script has one, at most, and stops there: the rest was not sent.
+    Every line that was done has an answer, in order, and every failure names its line. What has neither
+    was not sent.
     """
     answers = [json.loads(line) for line in ended.out.splitlines() if line.startswith("{") and line.endswith("}")]
     errors = {}

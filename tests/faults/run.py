@@ -169,14 +169,12 @@ def show_table(world, faults, seconds):
         print(f"| {name} | {count} |")
 
 
-def show_violations(world):
+def show_timeline(world):
     entries = [(when, text) for when, text in world.timeline]
     entries += [(when, f"    {event} {lock} {who} token {token}")
                 for when, event, lock, who, token in world.ledger.journal[-SHOWN:]]
     for when, text in sorted(entries):
         print(f"{when - world.begin:9.3f} {text}")
-    for text in world.violations:
-        print(f"VIOLATED: {text}")
 
 
 def main():
@@ -198,8 +196,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="zksh-faults-") as directory:
         world, faults = run(args.seed, args.minutes * 60 + args.seconds, directory)
     if world.violations:
-        show_violations(world)
+        show_timeline(world)
     show_table(world, faults, time.monotonic() - begin)
+    for text in world.violations:
+        print(f"VIOLATED: {text}")
     print(f"seed {args.seed}, {ZKSH}")
     sys.stdout.flush()
     # Threads that hang keep nobody.

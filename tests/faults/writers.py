@@ -34,7 +34,7 @@ class OneShots(Writer):
 
 
 class Scripts(Writer):
-    """Several lines in one session, which stop at the first failure; with --pipe, all are sent."""
+    """Several lines in one session. -c stops at the first failure, piped input runs on; with --pipe, all are sent."""
 
     def __init__(self, world, name, far, book, piped):
         super().__init__(world, name, far, book)
