@@ -226,13 +226,14 @@ bool is_before_port(std::string_view text, std::size_t at) {
          text[end] == ':' || text[end] == ';';
 }
 
-/// Where the command that begins at `at` ends: at a `;`, a newline or the end of the text.
+/// Where the command that begins at `at` ends: at a `;`, a newline or the end of the text; npos: in
+/// a quote that is not closed.
 std::size_t end_of_command(std::string_view text, std::size_t at) {
   bool word_may_begin = true;
   while (at < text.size() && text[at] != '\n' && (text[at] != ';' || is_before_port(text, at))) {
     if (word_may_begin && opening_at(text, at) > 0) {
       const auto closing = closing_of(text, at);
-      if (closing == npos) return text.size();
+      if (closing == npos) return npos;
       at = closing + 1;  // where the next word may begin at once
     } else {
       word_may_begin = is_blank(text[at]);
@@ -313,18 +314,27 @@ std::vector<WordPlace> word_places(std::string_view line) {
   return places;
 }
 
+std::vector<TextPart> parts_of(std::string_view text, PartBy by) {
+  std::vector<TextPart> parts;
+  std::size_t begin = 0;
+  for (std::size_t at = 0;; ++at) {
+    at = std::min(text.find_first_not_of(" \t\v\f\r", at), text.size());
+    const bool comment = at < text.size() && text[at] == '#';  // it takes its `;` along
+    const auto end = comment ? text.find('\n', at) : end_of_command(text, at);
+    at = std::min(end, text.size());
+    if (by == PartBy::Command || at == text.size() || text[at] == '\n') {
+      parts.push_back({.begin = begin, .end = at, .open = !comment && end == npos});
+      begin = at + 1;
+    }
+    if (at == text.size()) return parts;
+  }
+}
+
 std::vector<std::string> split_commands(std::string_view text) {
   std::vector<std::string> commands;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    at = std::min(text.find_first_not_of(" \t\v\f\r", at), text.size());
-    if (at < text.size() && text[at] == '#') {
-      at = std::min(text.find('\n', at), text.size());  // a comment takes its `;` along
-      continue;
-    }
-    const auto end = end_of_command(text, at);
-    const auto command = without_blanks_around(text.substr(at, end - at));
-    if (!command.empty()) commands.emplace_back(command);
-    at = end;
+  for (const auto& part : parts_of(text, PartBy::Command)) {
+    const auto command = without_blanks_around(text.substr(part.begin, part.end - part.begin));
+    if (!command.empty() && command.front() != '#') commands.emplace_back(command);
   }
   return commands;
 }

@@ -50,6 +50,18 @@ struct WordPlace {
 /// its end. None in a comment.
 std::vector<WordPlace> word_places(std::string_view line);
 
+/// A part of a text of several commands: byte offsets, the blanks around it included.
+struct TextPart {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool open = false;  ///< a quote is not closed: the part goes on to the end of the text
+};
+enum class PartBy { Line, Command };
+
+/// Where the lines of a text stand, or its commands (see split_commands): newlines in quotes end
+/// none. At least one, perhaps empty; in the order of the text.
+std::vector<TextPart> parts_of(std::string_view text, PartBy by);
+
 /// Splits the text of `-c`, or a typed line, into commands at unquoted `;` and newlines, but not at
 /// the `;` before a member's port (server.4=host:2888:3888;2181). Blank ones are left out.
 /// An unclosed quote runs to the end of the text; split_words will point at it.

@@ -75,7 +75,8 @@ std::string syntax_ahead(std::string_view line) {
   return ahead;
 }
 
-LineHint line_hint(std::string_view line, std::string_view history_rest) {
+LineHint line_hint(std::string_view text, std::string_view history_rest) {
+  const auto line = text.substr(parts_of(text, PartBy::Command).back().begin);
   auto syntax = syntax_ahead(line);
   const auto places = word_places(line);
   if (!history_rest.empty() && (syntax.empty() || places.size() > 1))

@@ -12,9 +12,10 @@ namespace zksh {
 /// one; empty when nothing may, or nobody knows the command.
 std::string syntax_ahead(std::string_view line);
 
-/// The syntax while the command's first argument is still to come: it says what the command wants.
-/// From then on, and while the command's name is incomplete, the newest line of the history that
-/// begins like this one, if there is one. `history_rest`: how that line goes on.
-LineHint line_hint(std::string_view line, std::string_view history_rest);
+/// Of the last command of a text, the syntax while its first argument is still to come: it says
+/// what the command wants. From then on, and while the command's name is incomplete, the newest
+/// line of the history that begins like `text`, if there is one. `history_rest`: how that line goes
+/// on.
+LineHint line_hint(std::string_view text, std::string_view history_rest);
 
 }  // namespace zksh

@@ -52,11 +52,9 @@ std::size_t program_begin(std::string_view line, const std::vector<WordPlace>& p
   return begin;
 }
 
-}  // namespace
-
-std::vector<StyledBytes> line_styles(std::string_view line, std::size_t cursor) {
+/// Of one command; byte offsets into it.
+std::vector<StyledBytes> command_styles(std::string_view line, std::size_t cursor) {
   std::vector<StyledBytes> styles;
-  if (line.size() > longest_line) return styles;
   const auto places = word_places(line);
   if (places.empty()) {
     const auto begin = line.find('#');
@@ -84,6 +82,27 @@ std::vector<StyledBytes> line_styles(std::string_view line, std::size_t cursor) 
       options_may_come = word != "--";
     }
     if (!style.empty()) styles.push_back({.begin = place.begin, .end = place.end, .style = style});
+  }
+  return styles;
+}
+
+}  // namespace
+
+std::vector<StyledBytes> line_styles(std::string_view line, std::size_t cursor) {
+  std::vector<StyledBytes> styles;
+  if (line.size() > longest_line) return styles;
+  bool in_program = false;  // whose words are its own, up to the end of the line
+  for (const auto& part : parts_of(line, PartBy::Command)) {
+    in_program = in_program && line[part.begin - 1] != '\n';
+    if (in_program) continue;
+    for (auto styled : command_styles(line.substr(part.begin, part.end - part.begin),
+                                      cursor - std::min(cursor, part.begin))) {
+      const bool is_pipe = line.substr(part.begin + styled.begin, 1) == "|";
+      in_program = in_program || (is_pipe && styled.style == sign);
+      styled.begin += part.begin;
+      styled.end += part.begin;
+      styles.push_back(styled);
+    }
   }
   return styles;
 }

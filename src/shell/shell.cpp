@@ -3,6 +3,7 @@
 
 #include "base/secrets.h"
 #include "base/signal_relay.h"
+#include "base/words.h"
 #include "command/color.h"
 #include "command/current_node.h"
 #include "command/report.h"
@@ -81,7 +82,9 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
                      return around_.settings.highlight && may_decorate()
                                 ? line_styles(line, cursor)
                                 : std::vector<StyledBytes>();
-                   }}),
+                   },
+               .goes_on =
+                   [](std::string_view text) { return parts_of(text, PartBy::Line).back().open; }}),
       nodes_(around.client, loop.wake_fd()),
       jobs_(monitor),
       background_(monitor, loop.wake_fd(), around_, jobs_) {
@@ -101,7 +104,7 @@ int Shell::run() {
                                              ZKSH_VERSION));
   keep_connected();
   LoopEvents events;
-  events.reads_input = [this] { return editor_.active(); };
+  events.reads_input = [this] { return editor_.reads(); };
   events.input_waits = [this] { return editor_.active() && editor_.pending(); };
   events.input = [this] { editor_.feed(); };
   events.interrupt = [this] { interrupt(); };
@@ -129,21 +132,37 @@ void Shell::accept(const std::optional<std::string>& line) {
     around_.queue.add(Stream::Err, "\n");
     return;
   }
-  auto run = *line;
+  std::string kept;
   Output out(around_.queue, around_.style, {});
-  const int expanding = reporting(out, [&] {
-    auto expanded = expand_history(run, around_.history.get());
-    if (!expanded) return status::ok;
-    run = std::move(*expanded);
-    out.err_line("{}", out.shown_in_error(run));
-    return status::ok;
-  });
-  if (expanding != status::ok) {
-    status_ = expanding;
-    return;
+  for (const auto& part : parts_of(*line, PartBy::Line)) {
+    auto run = line->substr(part.begin, part.end - part.begin);
+    const int expanding = reporting(out, [&] {
+      auto expanded = expand_history(run, around_.history.get());
+      if (!expanded) return status::ok;
+      run = std::move(*expanded);
+      out.err_line("{}", out.shown_in_error(run));
+      return status::ok;
+    });
+    if (expanding != status::ok) {
+      status_ = expanding;
+      lines_.clear();
+      return;
+    }
+    if (run.find_first_not_of(" \t\n\v\f\r") == std::string::npos) continue;
+    if (const auto text = history_file_.add(run)) kept += (kept.empty() ? "" : "\n") + *text;
+    lines_.push_back(std::move(run));
   }
-  if (const auto kept = history_file_.add(run)) LineEditor::remember(*kept);
-  start(run);
+  LineEditor::remember(kept);
+  start_next();
+}
+
+/// The lines of a text run one after the other, up to the first that fails.
+void Shell::start_next() {
+  while (!lines_.empty() && !command_) {
+    const auto line = std::move(lines_.front());
+    lines_.pop_front();
+    start(line);
+  }
 }
 
 /// Whether the typed line may be coloured.
@@ -154,7 +173,8 @@ bool Shell::may_decorate() const {
 Completion Shell::complete(const CompletionRequest& request) {
   // Once: a node whose children change all the time must not be asked for ever.
   const bool may_ask = !request.again;
-  auto found = complete_line(request.line, request.cursor,
+  const auto begin = parts_of(request.line.substr(0, request.cursor), PartBy::Command).back().begin;
+  auto found = complete_line(request.line.substr(begin), request.cursor - begin,
                              {.nodes =
                                   [&](const std::string& parent, const std::string& prefix) {
                                     return nodes_.matches(parent, prefix, request.room, may_ask);
@@ -162,7 +182,7 @@ Completion Shell::complete(const CompletionRequest& request) {
                               .current = around_.current.get().path(),
                               .held_locks = [this] { return lock_paths(around_.locks); },
                               .jobs = [this] { return background_.names(); }});
-  return {.begin = found.begin,
+  return {.begin = begin + found.begin,
           .text = std::move(found.text),
           .list = std::move(found.list),
           .count = found.count,
@@ -195,6 +215,14 @@ void Shell::look_after_jobs() {
     problem_told_ = problem_told_ || result == status::no_connection;
     if (!leaving_) status_ = quit_ ? status_ : result;
     leaving_ = leaving_ || quit_;
+    if (result != status::ok && !lines_.empty() && !leaving_)
+      around_.queue.add(
+          Stream::Err, fmt::format("stopped there: {} not run\n",
+                                   lines_.size() == 1
+                                       ? "the line below it was"
+                                       : fmt::format("the {} lines below it were", lines_.size())));
+    if (result != status::ok || leaving_) lines_.clear();
+    start_next();
   }
   background_.look_after();
   if (leaving_) background_.stop();
@@ -247,7 +275,6 @@ void Shell::interrupt() {
     editor_.interrupt();
     return;
   }
-  editor_.interrupt();  // the lines that were pasted behind the command
   // The terminal has shown ^C.
   around_.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
   command_->stop();

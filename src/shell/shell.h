@@ -11,6 +11,7 @@
 #include "term/line_editor.h"
 #include "term/terminal.h"
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,7 @@ class Shell {
   bool may_decorate() const;
   Completion complete(const CompletionRequest& request);
   void start(const std::string& line);
+  void start_next();
   void look_after_jobs();
   void interrupt();
   void end(int signal);
@@ -56,6 +58,7 @@ class Shell {
   NodeCache nodes_;
   JobTable jobs_;
   BackgroundJobs background_;
+  std::deque<std::string> lines_;   ///< of the accepted text, still to be run
   std::unique_ptr<Job> command_;    ///< the one in the foreground
   std::unique_ptr<Job> connector_;  ///< waits for a new session behind the prompt
   std::string connector_problem_;   ///< written by the connector, read after its end

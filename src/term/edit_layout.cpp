@@ -20,6 +20,7 @@ bool is_invisible(char32_t c) {
 }
 
 constexpr std::string_view hint_style = "\033[2m";  // dim
+constexpr std::string_view continuation_mark = "> ";
 
 class Builder {
  public:
@@ -237,8 +238,15 @@ Layout lay_out(const EditedLine& line, ScreenSize screen) {
       last_row = builder.row() + screen.rows;
     }
     if (last_row >= 0 && builder.row() > last_row) break;
-    builder.set_style(styles.at(at));
-    at += builder.put_character(line.text, at);
+    if (line.text[at] == '\n' && !line.one_row) {
+      builder.set_style("");
+      builder.end_row();
+      builder.put_ascii(continuation_mark);
+      ++at;
+    } else {
+      builder.set_style(styles.at(at));
+      at += builder.put_character(line.text, at);
+    }
   }
   builder.set_style("");
   if (line.cursor >= line.text.size()) {

@@ -52,12 +52,14 @@ struct EditedLine {
   std::span<const StyledBytes> styles{};  ///< of the text; in order, without overlap
   /// Shown dim behind the text when the cursor is there too. It is cut so that no row is added.
   std::string_view hint{};
+  bool one_row = false;  ///< newlines of the text are shown as ^J, and end no row
 };
 
 /// Wraps the line into rows of the screen's width, at most as many as the screen has, those around
-/// the cursor first. The cost is bounded by the screen's size, not by the line's length. Control
-/// characters are shown as ^X, invalid bytes as \xHH, invisible code points as \uHHHH.
-/// The locale must be a UTF-8 one (use_utf8_locale).
+/// the cursor first. The cost is bounded by the screen's size, not by the line's length. A newline
+/// of the text begins a row of its own, marked with "> ". Other control characters are shown as ^X,
+/// invalid bytes as \xHH, invisible code points as \uHHHH. The locale must be a UTF-8 one
+/// (use_utf8_locale).
 Layout lay_out(const EditedLine& line, ScreenSize screen);
 
 }  // namespace zksh

@@ -150,7 +150,7 @@ void LineEditor::leave_line() {
 }
 
 void LineEditor::feed() {
-  if (!active_ || suspended_) return;
+  if (!reads() || suspended_) return;
   input_.set_budget(bytes_per_feed);
   if (accepted_.empty()) read_keys();
   if (accepted_.empty() && input_.ended()) accepted_.emplace_back(std::nullopt);
@@ -161,12 +161,10 @@ void LineEditor::feed() {
 }
 
 void LineEditor::read_keys() {
-  while (accepted_.empty()) {
+  while (accepted_.empty() && reads()) {
     if (pasting_) {
       if (!input_.take_paste(paste_)) return;
-      queue_paste();
-    } else if (!pasted_lines_.empty()) {
-      type_pasted_line();
+      insert_paste();
     } else if (input_.ready()) {
       rl_callback_read_char();
     } else {
@@ -175,30 +173,42 @@ void LineEditor::read_keys() {
   }
 }
 
-void LineEditor::queue_paste() {
+/// Newlines at its end are left out, but in a quote: Enter says when the lines are to run.
+void LineEditor::insert_paste() {
   pasting_ = false;
-  const std::string paste = std::exchange(paste_, {});
-  for (std::size_t at = 0; at < paste.size();) {
-    const std::size_t end = std::min(paste.find_first_of("\r\n", at), paste.size());
-    pasted_lines_.push_back({paste.substr(at, end - at), end < paste.size()});
-    std::erase(pasted_lines_.back().text, '\0');  // readline's lines end there
-    at = end + (paste.compare(end, 2, "\r\n") == 0 ? 2 : 1);
+  std::string paste = std::exchange(paste_, {});
+  std::erase(paste, '\0');  // readline's lines end there
+  std::string text;
+  for (std::size_t at = 0; at < paste.size(); ++at) {
+    const bool pair = paste.compare(at, 2, "\r\n") == 0;
+    if (!pair) text += paste[at] == '\r' ? '\n' : paste[at];
   }
   if (rl_get_keymap() == rl_get_keymap_by_name("vi-command")) rl_vi_insertion_mode(1, 'i');
+  rl_begin_undo_group();
+  rl_insert_text(text.c_str());
+  const auto is_left_over = [this] {
+    const auto shown = readline_text();
+    return rl_point > 0 && rl_point == rl_end && shown.ends_with('\n') &&
+           !(options_.goes_on && options_.goes_on(shown));
+  };
+  while (text.ends_with('\n') && is_left_over()) {
+    rl_delete_text(rl_point - 1, rl_point);
+    --rl_point;
+    text.pop_back();
+  }
+  rl_end_undo_group();
 }
 
-void LineEditor::type_pasted_line() {
-  const PastedLine line = std::move(pasted_lines_.front());
-  pasted_lines_.pop_front();
-  rl_insert_text(line.text.c_str());
-  if (!line.complete) return;
-  input_.put_back('\n');
-  rl_callback_read_char();
+/// Enter, where the text is not at its end yet: a newline for it. False: it is.
+bool LineEditor::continue_text() const {
+  if (!options_.goes_on || !options_.goes_on(readline_text())) return false;
+  rl_point = rl_end;
+  rl_insert_text("\n");
+  return true;
 }
 
 bool LineEditor::pending() const {
-  return active_ && !suspended_ &&
-         (!accepted_.empty() || !pasted_lines_.empty() || input_.has_ahead());
+  return reads() && !suspended_ && (!accepted_.empty() || input_.has_ahead());
 }
 
 void LineEditor::deliver() {
@@ -214,7 +224,7 @@ void LineEditor::deliver() {
 }
 
 void LineEditor::drop_queued() {
-  pasted_lines_.clear();
+  awaited_.reset();
   accepted_.clear();
   carried_text_.clear();
   paste_.clear();

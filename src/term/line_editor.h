@@ -45,7 +45,10 @@ struct LineHint {
 /// Edits one line after the other. Readline's state is global: one LineEditor at a time, main
 /// thread only. No member blocks, but for a terminal that does not take its output.
 ///
-/// The loop polls the input when active(), calls feed() when it is readable or pending() is true,
+/// What is pasted is edited like what is typed, with its newlines: all of it is one line to be
+/// accepted.
+///
+/// The loop polls the input when reads(), calls feed() when it is readable or pending() is true,
 /// and hands on what its signalfd says: SIGINT to interrupt(), SIGWINCH to resize(), SIGTSTP to
 /// suspend(), SIGCONT to resume(). Between an accepted line and the next begin() the terminal is in
 /// its normal modes, and bytes stay in it for whoever reads them.
@@ -64,6 +67,9 @@ class LineEditor {
     std::function<LineHint(std::string_view line, std::string_view history_rest)> hint{};
     /// The styles of a line. Must neither block nor throw. None: the line is plain.
     std::function<std::vector<StyledBytes>(std::string_view line, std::size_t cursor)> styles{};
+    /// Whether a text wants another line before it can be accepted: Enter adds a newline to it
+    /// then. Must neither block nor throw. None: no text does.
+    std::function<bool(std::string_view text)> goes_on{};
   };
 
   /// Reads ~/.inputrc (application name "zksh"). Sets LC_CTYPE: call it before threads start.
@@ -80,23 +86,25 @@ class LineEditor {
   /// Stops editing; what was typed stays visible and is dropped.
   void end();
   bool active() const { return active_; }
+  /// Whether keys are taken now: while one is active, unless Enter waits for a completion.
+  bool reads() const { return active_ && !(awaited_ && awaited_->enter); }
   /// What is being typed; empty when inactive.
   std::string text() const;
 
   /// Takes the keys that have come, some 64 KiB at most. Accepts one line at most.
   void feed();
-  /// Input is waiting inside (the next line of a paste): call feed() without polling.
+  /// Input is waiting inside: call feed() without polling.
   bool pending() const;
 
   /// What a Completer awaits is slow to come: says so behind the line, until it comes or a key
-  /// does.
+  /// does. An Enter that waits for it is dropped, with the keys behind it.
   void completion_is_slow();
   /// What a Completer awaits has come. The completion is done as if Tab were pressed now, unless
-  /// the line or the cursor has changed since.
+  /// the line or the cursor has changed since. An Enter behind the Tab takes the line if there is
+  /// one candidate; else it is dropped, with the keys behind it.
   void completion_came();
 
-  /// Ctrl-C: drops the line visibly, and what is left of a paste, and prompts again. When
-  /// inactive, drops what is left of a paste: the lines after the interrupted command.
+  /// Ctrl-C: drops the line visibly, and prompts again.
   void interrupt();
   /// The terminal's size may have changed.
   void resize();
@@ -115,10 +123,6 @@ class LineEditor {
 
  private:
   struct Bridge;  ///< readline's C callbacks
-  struct PastedLine {
-    std::string text;
-    bool complete = false;
-  };
   struct CloseFile {
     void operator()(FILE* file) const { std::fclose(file); }
   };
@@ -129,6 +133,7 @@ class LineEditor {
     std::string line;
     int cursor = 0;
     bool slow = false;
+    bool enter = false;  ///< was pressed behind the Tab
   };
 
   void set_up_readline();
@@ -142,11 +147,13 @@ class LineEditor {
   void paint_at_end(std::string_view suffix);
   void leave_line();
   void read_keys();
-  void queue_paste();
-  void type_pasted_line();
+  void insert_paste();
+  bool hold_enter();
+  void drop_enter();
+  bool continue_text() const;
   void deliver();
   void drop_queued();
-  void complete(bool again);
+  std::size_t complete(bool again);
   bool still_awaited() const;
   std::string_view hint_now();
   bool take_hint(bool one_word);
@@ -169,7 +176,6 @@ class LineEditor {
   bool pasting_ = false;
   bool active_ = false;
   bool suspended_ = false;
-  std::deque<PastedLine> pasted_lines_;
   std::deque<std::optional<std::string>> accepted_;
 };
 

@@ -3,6 +3,7 @@
 #include "term/readline_bridge.h"
 
 #include <algorithm>
+#include <termios.h>
 
 namespace zksh {
 namespace {
@@ -31,9 +32,10 @@ void replace_before_cursor(std::size_t begin, const std::string& text) {
 
 }  // namespace
 
-void LineEditor::complete(bool again) {
+/// Returns the number of candidates; 0 while they are awaited.
+std::size_t LineEditor::complete(bool again) {
   awaited_.reset();
-  if (!options_.complete) return;
+  if (!options_.complete) return 0;
   const auto cursor = static_cast<std::size_t>(rl_point);
   const auto found = options_.complete({.line = readline_text(),
                                         .cursor = cursor,
@@ -49,6 +51,7 @@ void LineEditor::complete(bool again) {
   } else {
     print(candidate_list(found.list, found.count, painter_.screen()));
   }
+  return found.awaited ? 0 : found.count;
 }
 
 bool LineEditor::still_awaited() const {
@@ -59,6 +62,7 @@ bool LineEditor::still_awaited() const {
 void LineEditor::completion_is_slow() {
   if (!still_awaited() || awaited_->slow) return;
   awaited_->slow = true;
+  if (awaited_->enter) drop_enter();
   paint();
 }
 
@@ -67,8 +71,30 @@ void LineEditor::completion_came() {
     awaited_.reset();
     return;
   }
-  complete(true);
+  const bool enter = awaited_->enter;
+  const bool one = complete(true) == 1;
+  if (enter && one) {
+    input_.put_back('\n');
+  } else if (enter) {
+    drop_enter();
+  }
   paint();
+}
+
+/// Enter behind a Tab whose completion is still to come: what stands there is not what is meant.
+/// False: there is no such Tab.
+bool LineEditor::hold_enter() {
+  if (!still_awaited() || awaited_->slow) return false;
+  awaited_->enter = true;
+  return true;
+}
+
+/// Whoever typed on has not seen that the line did not run.
+void LineEditor::drop_enter() {
+  if (awaited_) awaited_->enter = false;
+  input_.drop_ahead();
+  tcflush(options_.in, TCIFLUSH);
+  rl_ding();
 }
 
 }  // namespace zksh

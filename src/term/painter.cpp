@@ -212,6 +212,7 @@ void Painter::paint_single_row(const EditedLine& line) {
   EditedLine near = line;
   near.styles = {};  // a dumb terminal has none, and nothing behind the line can be told from it
   near.hint = {};
+  near.one_row = true;
   if (near.cursor > window) {
     near.prompt = "<";
     near.text.remove_prefix(near.cursor - window);

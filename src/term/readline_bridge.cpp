@@ -3,6 +3,7 @@
 
 #include "term/terminal.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <unistd.h>
@@ -24,6 +25,19 @@ void take_over(rl_command_func_t* replaced, rl_command_func_t* function) {
     }
     std::free(static_cast<void*>(keys));
   }
+}
+
+/// Where the line of the text begins that the cursor is in.
+std::size_t line_begin(std::string_view text, std::size_t cursor) {
+  const auto newline = cursor == 0 ? std::string_view::npos : text.rfind('\n', cursor - 1);
+  return newline == std::string_view::npos ? 0 : newline + 1;
+}
+
+/// From the middle of a character to its begin.
+int to_character() {
+  while (rl_point > 0 && (static_cast<unsigned char>(rl_line_buffer[rl_point]) & 0xC0U) == 0x80U)
+    --rl_point;
+  return 0;
 }
 
 }  // namespace
@@ -74,6 +88,32 @@ int LineEditor::Bridge::complete(int /*count*/, int /*key*/) {
   return 0;
 }
 
+int LineEditor::Bridge::accept_line(int count, int key) {
+  if (current->hold_enter() || current->continue_text()) return 0;
+  return rl_newline(count, key);
+}
+
+/// In a text of several lines first the one above; its history when there is none.
+int LineEditor::Bridge::previous_line(int count, int key) {
+  const auto text = readline_text();
+  const auto cursor = static_cast<std::size_t>(rl_point);
+  const auto begin = line_begin(text, cursor);
+  if (begin == 0) return rl_get_previous_history(count, key);
+  const auto above = line_begin(text, begin - 1);
+  rl_point = static_cast<int>(std::min(above + cursor - begin, begin - 1));
+  return to_character();
+}
+
+int LineEditor::Bridge::next_line(int count, int key) {
+  const auto text = readline_text();
+  const auto cursor = static_cast<std::size_t>(rl_point);
+  const auto end = text.find('\n', cursor);
+  if (end == std::string_view::npos) return rl_get_next_history(count, key);
+  const auto below_end = std::min(text.find('\n', end + 1), text.size());
+  rl_point = static_cast<int>(std::min(end + 1 + cursor - line_begin(text, cursor), below_end));
+  return to_character();
+}
+
 int LineEditor::Bridge::forward_character(int count, int key) {
   return current->take_hint(false) ? 0 : rl_forward_char(count, key);
 }
@@ -121,6 +161,9 @@ void LineEditor::bind_keys() {
                                 rl_menu_complete, rl_backward_menu_complete, rl_old_menu_complete})
     take_over(completes, Bridge::complete);
   take_over(rl_vi_complete, Bridge::complete);
+  take_over(rl_newline, Bridge::accept_line);
+  take_over(rl_get_previous_history, Bridge::previous_line);
+  take_over(rl_get_next_history, Bridge::next_line);
   take_over(rl_forward_char, Bridge::forward_character);
   take_over(rl_forward_word, Bridge::forward_word);
   take_over(rl_end_of_line, Bridge::end_of_line);

@@ -23,6 +23,9 @@ struct LineEditor::Bridge {
   static int begin_paste(int count, int key);
   static int clear_screen(int count, int key);
   static int redraw(int count, int key);
+  static int accept_line(int count, int key);
+  static int previous_line(int count, int key);
+  static int next_line(int count, int key);
   static int complete(int count, int key);
   static int forward_character(int count, int key);
   static int forward_word(int count, int key);

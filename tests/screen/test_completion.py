@@ -68,6 +68,35 @@ class NodePaths(ShellTest):
         self.wait_prompt(screen, number, typed=text)
         screen.wait_for(lambda s: s.cursor()[0] == width)
 
+    def test_enter_behind_tab_waits_for_the_completion(self):
+        screen = self.start(width=120)
+        with self.znodes() as znodes:
+            znodes.set(self.root + "/app/config", b"the value")
+        screen.type("get /app/c\t\n")
+        self.wait_prompt(screen, 1)
+        self.assertEqual(screen.lines()[-3:-1], [self.prompt(0) + " get /app/config", "the value"])
+
+    def test_enter_behind_tab_runs_nothing_where_several_are_meant(self):
+        screen = self.start(width=120)
+        screen.type("deleteall -y /app/m\t\n")
+        self.wait_prompt(screen, 0, typed="deleteall -y \"/app/my node")
+        screen.keys("Tab")
+        screen.wait_for(lambda s: s.lines()[-2:-1] == ["my node 1  my node 2"])
+        self.wait_prompt(screen, 0, typed="deleteall -y \"/app/my node")
+
+    def test_enter_behind_tab_runs_nothing_where_no_server_answers(self):
+        screen = self.start(width=120)
+        self.server.freeze()
+        screen.type("delete /app/c\t\n")
+        screen.wait_for("delete /app/c  … asking the server")
+        screen.type("onfig")
+        self.wait_prompt(screen, 0, typed="delete /app/config")
+
+    def test_commands_behind_others_are_completed(self):
+        screen = self.start(width=120)
+        screen.type("ls /; printw\t")
+        self.wait_prompt(screen, 0, typed="ls /; printwatches")
+
     def test_the_only_one_is_typed_with_a_slash_where_it_goes_on(self):
         screen = self.start(width=120)
         screen.type("get /a\t")

@@ -11,34 +11,43 @@ from editor_case import DRIVER, EditorTest  # noqa: E402
 
 
 class Input(EditorTest):
-    def test_pasted_lines_arrive_one_by_one(self):
+    def test_pasted_lines_are_held_and_edited_until_enter(self):
         screen = self.start()
         screen.type("get ")
-        screen.paste("/a\nread\nset /ü 'x'\n/rest")
-        # `read` takes its line from the terminal: the paste is not lost to it.
-        self.wait_accepted("get /a", "read")
-        screen.type("typed\n")
-        screen.wait_for("zk 3> /rest")
-        self.assertEqual(self.accepted(), ["get /a", "read", "set /ü 'x'"])
-        self.assertIn("read: typed", screen.lines())
+        screen.paste("/a\nset /ü 'x'\n/rest\n\n")
+        self.wait_screen(["zk 0> get /a", "> set /ü 'x'", "> /rest"], (7, 2))
+        screen.type("ed")
+        screen.keys("Up", "C-e", *["Left"] * 7)  # C-e goes to the end of all
+        self.wait_screen(["zk 0> get /a", "> set /ü 'x'", "> /rested"], (2, 2))
+        screen.keys("Up", "BSpace")
+        self.wait_screen(["zk 0> get /aset /ü 'x'", "> /rested"], (12, 0))
+        screen.type(";")
+        self.assertEqual(self.accepted(), [])
+        self.order("print an event")
+        self.wait_screen(["an event", "zk 0> get /a;set /ü 'x'", "> /rested"], (13, 1))
         screen.keys("Enter")
-        self.wait_accepted("get /a", "read", "set /ü 'x'", "/rest")
+        self.wait_accepted("get /a;set /ü 'x'", "/rested")
+        screen.wait_for("zk 1>")
+        screen.keys("Up")
+        screen.wait_for(lambda s: s.lines()[-2:] == ["zk 1> get /a;set /ü 'x'", "> /rested"])
 
-    def test_interrupt_drops_the_rest_of_a_paste(self):
+    def test_interrupt_drops_a_paste(self):
         screen = self.start()
-        screen.paste("one\nread\ntwo\nthree\n")
-        self.wait_accepted("one", "read")
-        screen.keys("C-c")  # while read waits: the driver sees it afterwards
-        screen.type("typed\n")
-        screen.wait_for("zk 2>")
+        screen.paste("one\ntwo\nthree\n")
+        self.wait_screen(["zk 0> one", "> two", "> three"])
+        screen.keys("C-c")
+        self.wait_screen(["zk 0> one", "> two", "> three^C", "zk 0>"], (6, 3))
         screen.type("last\n")
-        self.wait_accepted("one", "read", "last")
+        self.wait_accepted("last")
 
     def test_many_pasted_lines(self):
         screen = self.start(60)
         lines = [f"set /node/{i} 'value {i}'" for i in range(1000)]
         screen.paste("\n".join(lines) + "\n")
-        screen.wait_for("zk 1000>", timeout=60)
+        screen.wait_for(lambda s: s.lines()[-1] == "> " + lines[-1], timeout=60)
+        self.assertEqual(self.accepted(), [])
+        screen.keys("Enter")
+        screen.wait_for("zk 1>", timeout=60)
         self.assertEqual(self.accepted(), lines)
 
     def test_lines_typed_ahead_without_brackets(self):
@@ -69,6 +78,8 @@ class Input(EditorTest):
     def paste_huge(self, size, bracketed):
         screen = self.start()
         screen.paste("x" * size + "\n", bracketed)
+        if bracketed:
+            screen.keys("Enter")
         screen.wait_for(lambda _: os.path.getsize(self.log) == size + 1, timeout=120)
         screen.wait_for("zk 1>")
         screen.type("quit\n")

@@ -17,8 +17,21 @@ class Commands(ShellTest):
         self.assertEqual(self.run_line(screen, "set /a x", 3), [])
         self.assertEqual(self.run_line(screen, "get", 4), [
             "get: too few arguments: path expected", "usage: get [-s] [-h] [-w] [-b] [-x] [--raw] path…"])
-        self.assertEqual(self.run_line(screen, "create /b 'x y", 5), [
-            "unclosed quote", "  create /b 'x y", "            ^"])
+        self.assertEqual(self.run_line(screen, "create /b $'x\\qy'", 5), [
+            "unknown escape in $'…'; a backslash is written \\\\", "  create /b $'x\\qy'", "               ^"])
+
+    def test_an_unclosed_quote_goes_on_in_the_next_line(self):
+        screen = self.start()
+        screen.type("create /a 'one\n")
+        screen.wait_for(lambda s: s.lines()[-2:] == [self.prompt(0) + " create /a 'one", ">"])
+        screen.type("two'\n")
+        self.wait_prompt(screen, 1)
+        self.assertEqual(self.run_line(screen, "get /a", 1), ["one", "two"])
+        screen.type("set /a 'never\n")
+        screen.wait_for(lambda s: s.lines()[-1] == ">")
+        screen.keys("C-c")
+        self.wait_prompt(screen, 2)
+        self.assertEqual(self.run_line(screen, "get /a", 2), ["one", "two"])
 
     def test_commands_on_one_line_stop_at_the_first_that_fails(self):
         screen = self.start()
@@ -62,14 +75,22 @@ class Commands(ShellTest):
         self.run_line(screen, "$'\\x1b[2Jget'", 3)
         self.assertTrue(screen.lines()[0].startswith("zksh "), screen.text())
 
-    def test_pasted_lines_run_one_after_the_other(self):
+    def test_a_paste_is_one_value_or_several_lines_up_to_the_first_that_fails(self):
         screen = self.start()
-        screen.paste("create /a one\nget /a\n# a comment\nget /none\nget /a")
-        self.wait_prompt(screen, 3, typed="get /a")
+        screen.type("create /x '")
+        screen.paste("line1\ndelete /x")
+        screen.type("'\n")
+        self.wait_prompt(screen, 1)
+        self.assertEqual(self.run_line(screen, "get /x", 1), ["line1", "delete /x"])
+        screen.paste("create /a one\n\nget /a\n# a comment\nget /none\ndelete /a\ndelete /x\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "> delete /x")
+        self.assertEqual(screen.lines()[-7:-1], [self.prompt(2) + " create /a one", ">", "> get /a", "> # a comment",
+                                                 "> get /none", "> delete /a"])
         screen.keys("Enter")
-        self.wait_prompt(screen, 4)
-        self.assertEqual([line for line in screen.lines() if not line.startswith("[zk:")][1:],
-                         ["Created /a", "one", "Node does not exist: /none", "one"])
+        self.wait_prompt(screen, 5)
+        self.assertEqual(screen.lines()[-5:-1], ["Created /a", "one", "Node does not exist: /none",
+                                                 "stopped there: the 2 lines below it were not run"])
+        self.assertEqual(self.run_line(screen, "ls /", 5), ["[a, x]"])
 
     def test_resize_while_typing(self):
         screen = self.start()
@@ -159,6 +180,7 @@ class Typing(ShellTest):
                 znodes.create(f"{self.root}/n{i}")
         screen = self.start(width=100)
         screen.paste("".join(f"get -w /n{i}\n" for i in range(200)))
+        screen.keys("Enter")
         self.wait_prompt(screen, 200)
         text = "create /a '" + "größe " * 20 + "'"
         screen.type(text[:70])

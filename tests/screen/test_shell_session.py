@@ -46,6 +46,7 @@ class Interrupted(ShellTest):
         screen = self.start()
         self.server.freeze()
         screen.paste("get /\ncreate /never x\ncreate /never2 x\n")
+        screen.keys("Enter")
         self.wait_running(screen)
         screen.keys("C-c")
         self.wait_prompt(screen, 1)

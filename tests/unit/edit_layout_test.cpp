@@ -52,6 +52,25 @@ TEST(EditLayout, AHintIsShownEscaped) {
   EXPECT_EQ(text_of(laid_out("", "a\033[2Jb", 20).rows[0]), "> a^[[2Jb");
 }
 
+TEST(EditLayout, ANewlineBeginsARowOfItsOwn) {
+  const auto at_newline =
+      lay_out({.prompt = "> ", .text = "ab\nc\n", .cursor = 2}, {.columns = 20, .rows = 5});
+  ASSERT_EQ(at_newline.rows.size(), 3U);
+  EXPECT_EQ(text_of(at_newline.rows[0]), "> ab");
+  EXPECT_FALSE(at_newline.rows[0].wraps);
+  EXPECT_EQ(text_of(at_newline.rows[1]), "> c");
+  EXPECT_EQ(at_newline.cursor_row, 0);
+  EXPECT_EQ(at_newline.cursor_column, 4);
+  const auto behind =
+      lay_out({.prompt = "> ", .text = "ab\nc\n", .cursor = 5}, {.columns = 20, .rows = 5});
+  EXPECT_EQ(behind.cursor_row, 2);
+  EXPECT_EQ(behind.cursor_column, 2);
+  const auto one_row = lay_out({.prompt = "", .text = "a\nb", .cursor = 0, .one_row = true},
+                               {.columns = 20, .rows = 5});
+  ASSERT_EQ(one_row.rows.size(), 1U);
+  EXPECT_EQ(text_of(one_row.rows[0]), "a^Jb");
+}
+
 TEST(EditLayout, StylesGoByBytes) {
   use_utf8_locale();
   const std::array<StyledBytes, 2> styles{

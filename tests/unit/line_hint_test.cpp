@@ -41,6 +41,11 @@ TEST(LineHint, TheSyntaxUntilAnArgumentIsTyped) {
   EXPECT_TRUE(line_hint("get /a", "pp").takeable);
 }
 
+TEST(LineHint, OfTheLastCommand) {
+  EXPECT_EQ(line_hint("ls /; set /a", "").text, " data");
+  EXPECT_EQ(line_hint("ls /\nset /a", "").text, " data");
+}
+
 TEST(LineHint, TheHistoryWhereTheSyntaxSaysNothing) {
   EXPECT_EQ(line_hint("ge", "t /app").text, "t /app");
   EXPECT_EQ(line_hint("quit", " now").text, " now");

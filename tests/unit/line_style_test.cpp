@@ -39,6 +39,11 @@ TEST(LineStyle, OptionsStringsAndSigns) {
   EXPECT_EQ(styled(" # a comment"), "[2]# a comment");
 }
 
+TEST(LineStyle, EveryCommandOfALine) {
+  EXPECT_EQ(styled("ls /; gte\n# it's\nget '/a' ; cre"), "[1]ls[31]gte[2]# it's[1]get[33]'/a'");
+  EXPECT_EQ(styled("ls / | sed s/x/;s/y/\nls"), "[1]ls[35]|[1]ls") << "a program's own words";
+}
+
 TEST(LineStyle, NothingOfAnEmptyOrAHugeLine) {
   EXPECT_EQ(styled(""), "");
   EXPECT_EQ(styled("  "), "");

@@ -180,6 +180,21 @@ TEST(SplitCommands, AnUnclosedQuoteRunsToTheEnd) {
   EXPECT_EQ(split_commands("ls /; set /a 'x; y\nz"), (Texts{"ls /", "set /a 'x; y\nz"}));
 }
 
+TEST(PartsOf, LinesKeepTheirBlanksAndSemicolons) {
+  const std::string text = " ls /; get /a # it's\n\n# it's 'quoted\nset /b 'p\nq'\nset /c \"x";
+  std::vector<std::string> lines;
+  for (const auto& part : parts_of(text, PartBy::Line)) {
+    lines.push_back(text.substr(part.begin, part.end - part.begin));
+    EXPECT_EQ(part.open, part.end == text.size());
+  }
+  EXPECT_EQ(lines,
+            (Texts{" ls /; get /a # it's", "", "# it's 'quoted", "set /b 'p\nq'", "set /c \"x"}));
+  EXPECT_EQ(parts_of("", PartBy::Line).size(), 1U);
+  EXPECT_EQ(parts_of("ls /\n", PartBy::Line).size(), 2U);
+  EXPECT_FALSE(parts_of("# it's 'quoted", PartBy::Line).back().open);
+  EXPECT_FALSE(parts_of("set /a it's", PartBy::Line).back().open);
+}
+
 TEST(SplitCommands, LeavesOutComments) {
   EXPECT_EQ(split_commands("# a; b 'c\nls /; # d; e\nget /a # f"), (Texts{"ls /", "get /a # f"}));
 }
