@@ -167,6 +167,7 @@ extern const Command _4lw_command =
     make_command<Args>({.name = "4lw",
                         .group = "Servers",
                         .summary = "Send a four-letter word to every server",
+                        .keywords = {"mntr", "ruok", "srvr", "status", "metrics"},
                         .details =
                             [] {
                               static const std::string text = details();

@@ -30,7 +30,8 @@ int run(Context& cx, const Args& a) {
 extern const Command addWatch_command = make_command<Args>(
     {.name = "addWatch",
      .group = "Watches",
-     .summary = "Report every change of a node, or of a subtree",
+     .summary = "Watch a node or a subtree until the session ends",
+     .keywords = {"recursive", "persistent", "event", "notify"},
      .details =
          "The watch stays until `removewatches` or the end of the session; a second addWatch on "
          "the node replaces its mode. PERSISTENT_RECURSIVE reports NodeCreated, NodeDeleted and "

@@ -96,14 +96,15 @@ int run(Context& cx, const Args& a) {
 extern const Command addauth_command = make_command<Args>(
     {.name = "addauth",
      .group = "Access",
-     .summary = "Show the servers a credential",
-     .details =
-         "Adds an identity to the session, for good; ACLs that name it then let the session in. "
-         "With digest any user and password are accepted: a wrong one is an identity that no ACL "
-         "names. What is left out of user:password is asked for at the terminal, the password "
-         "unseen. A scheme that the servers do not know, or a credential that they refuse, ends "
-         "the session: `connect` opens another. Connecting again forgets the identities. A "
-         "password that is typed stays out of the saved history; @FILE keeps it off the screen.",
+     .summary = "Add a credential to the session",
+     .keywords = {"login", "password", "authenticate", "digest", "security"},
+     .details = "Adds an identity to the session. ACLs that name it then let the session in; it "
+                "stays until the session ends. With digest the servers accept any user and "
+                "password: a wrong one is an identity that no ACL names. zksh asks for a missing "
+                "user or password at the terminal, and does not show the password. A scheme that "
+                "the servers do not know, or a credential that they refuse, ends the session: "
+                "`connect` opens another. Connecting again forgets the identities. Typed passwords "
+                "are never saved in the history; @FILE keeps them off the screen.",
      .examples = {{"addauth digest ann:secret", "Be ann."}, {"whoami", "Who am I now?"}},
      .zkcli_syntax = "scheme auth"},
     declare, run);

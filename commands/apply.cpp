@@ -27,9 +27,9 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("--prune", a.prune, "Remove what the file does not have.");
-  o.text("--to", a.to, "Make it here, not at the path that was dumped.", "path");
-  o.flag("-v,--verbose", a.verbose, "Tell every change.");
+  o.flag("--prune", a.prune, "Remove nodes that the file does not have.");
+  o.text("--to", a.to, "Restore it here, not at the path that was dumped.", "path");
+  o.flag("-v,--verbose", a.verbose, "Print every change.");
   o.flag("-y,--yes", a.yes, "Do not ask before nodes are removed.");
   declare_work_limits(o, a.limits);
   o.file("file", a.file, "What `dump` wrote; - for standard input.");
@@ -155,20 +155,20 @@ int run(Context& cx, const Args& a) {
 extern const Command apply_command = make_command<Args>(
     {.name = "apply",
      .group = "Trees",
-     .summary = "Make a subtree as a dump says",
-     .details =
-         "Compares the subtree with what `dump` wrote, node by node, and writes only what differs: "
-         "data, ACLs, quotas, and nodes that are missing, parents before their children. What is "
-         "there besides stays, unless --prune removes it; ephemeral nodes are never removed, nor "
-         "the nodes above them. The last line counts what was done. Interrupted, killed or refused "
-         "anywhere, the next application finishes the same tree; one more changes nothing. A file "
-         "is read to its end first: one that was cut off, or has mistakes, changes nothing. "
-         "Standard input is read as it comes.\n\n"
-         "What exists is changed only if nobody has changed it since it was looked at. A node has "
-         "its final ACL from the beginning, unless that would keep this session from working below "
-         "it: then the session is in the ACL, too, until all below it is done. Kinds cannot be "
-         "changed: a node of another kind, or one that may not be read, is told, and the status is "
-         "1.",
+     .summary = "Restore a dump: make a subtree equal to it",
+     .keywords = {"restore", "import", "load"},
+     .details = "Compares the subtree with what `dump` wrote, node by node, and writes only what "
+                "differs: data, ACLs, quotas, and nodes that are missing, parents before their "
+                "children. Other nodes stay, unless --prune removes them; ephemeral nodes and the "
+                "nodes above them are never removed. The last line counts the changes. If it is "
+                "interrupted, killed or refused anywhere, run it again: it finishes the same tree. "
+                "A file is read to its end first: one that was cut off, or has mistakes, changes "
+                "nothing. Standard input is read as it comes.\n\n"
+                "A node is changed only if nobody else has changed it since it was read. A node "
+                "has its final ACL from the beginning, unless that would keep this session from "
+                "working below it: then the session is in the ACL, too, until all below it is "
+                "done. Kinds cannot be changed: a node of another kind, or one that may not be "
+                "read, is reported, and the status is 1.",
      .examples = {{"dump /app > app.tree", "Keep a subtree in a file."},
                   {"apply --dry-run --prune app.tree", "What would be written?"},
                   {"apply --to /copy app.tree", "Make it again, elsewhere."}},

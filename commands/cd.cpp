@@ -38,14 +38,13 @@ int run(Context& cx, const Args& a) {
 extern const Command cd_command = make_command<Args>(
     {.name = "cd",
      .group = "Shell",
-     .summary = "Change the node at which relative paths begin",
-     .details =
-         "Every path that does not begin with a slash begins at the current node, and . and .. "
-         "mean "
-         "what they mean to a file system. Only zksh knows of it: the servers see absolute paths. "
-         "In scripts paths are absolute until the first cd. The prompt shows the current node when "
-         "it is not the root; a new session with other "
-         "servers begins at the root.",
+     .summary = "Change the current node",
+     .keywords = {"chdir", "directory"},
+     .details = "Every path that does not begin with a slash begins at the current node, and . and "
+                ".. mean what they mean to a file system. Only zksh knows the current node; the "
+                "servers see absolute paths. In scripts paths are absolute until the first cd. The "
+                "prompt shows the current node when it is not the root; a new session with other "
+                "servers begins at the root.",
      .examples = {{"cd /app", "Go to a node."},
                   {"create jobs/nightly", "That is /app/jobs/nightly."},
                   {"cd ..", "Go to its parent."},

@@ -39,10 +39,10 @@ Sent run(Context& cx, const Args& a) {
 extern const Command check_command = make_command<Args>(
     {.name = "check",
      .group = "Nodes",
-     .summary = "Fail unless a node exists, and has a version",
-     .details =
-         "Silent when all is well; else the status is 4 for no node, 6 for another version. In a "
-         "transaction (multi) it guards the other operations.",
+     .summary = "Check that a node exists and has a version",
+     .keywords = {"exists", "test", "version"},
+     .details = "Prints nothing on success; the status is 4 if there is no node, 6 if it has "
+                "another version. In a transaction (multi) it guards the other operations.",
      .examples = {{"check /app", "Is it there?"},
                   {"check -v 0 /app", "Has nobody written it since it was made?"},
                   {"multi 'check -v 0 /app' 'create /app/seen'", "Write only if so."}}},

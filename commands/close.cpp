@@ -27,7 +27,8 @@ int run(Context& cx, const Args& /*a*/) {
 extern const Command close_command = make_command<Args>(
     {.name = "close",
      .group = "Session",
-     .summary = "End the session",
+     .summary = "Close the session",
+     .keywords = {"disconnect", "session"},
      .details =
          "Its ephemerals go at once, and so do its locks: `locks` tells which, until `unlock` "
          "takes note of it. Programs that run under them are ended first. The shell stays; "

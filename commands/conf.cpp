@@ -85,11 +85,11 @@ int run(Context& cx, const Args& a) {
 extern const Command conf_command = make_command<Args>(
     {.name = "conf",
      .group = "Shell",
-     .summary = "List the settings, or change one while zksh runs",
-     .details =
-         "Each setting stands with its value, where that came from, and what it means; `conf NAME` "
-         "tells more of one. The "
-         "configuration file gives the first values; `zksh --show-config` tells more about it.",
+     .summary = "Show the settings, or change one",
+     .keywords = {"settings", "options", "configuration", "preferences"},
+     .details = "Lists each setting with its value, where the value came from, and what it means; "
+                "`conf NAME` explains one. The configuration file gives the first values; `zksh "
+                "--show-config` tells more about it.",
      .examples = {{"conf", "All settings."},
                   {"conf hints off", "No hints behind the typed line."},
                   {"conf prompt", "One setting."}},

@@ -52,6 +52,7 @@ extern const Command config_command = make_command<Args>(
     {.name = "config",
      .group = "Ensemble",
      .summary = "Show the members of the ensemble",
+     .keywords = {"member", "ensemble", "cluster", "quorum"},
      .details =
          "A line for each server: its number, host, ports for the others, role, and the address "
          "for clients; then the version, in hexadecimal. A server that stands alone shows an "

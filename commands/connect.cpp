@@ -33,6 +33,7 @@ extern const Command connect_command = make_command<Args>(
     {.name = "connect",
      .group = "Session",
      .summary = "Open a new session, with the same servers or others",
+     .keywords = {"server", "reconnect", "session"},
      .details =
          "When the new session is there, the one in use is closed: its ephemerals go, its watches "
          "and credentials are forgotten, programs under its locks are ended first. When no session "

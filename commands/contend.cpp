@@ -311,12 +311,12 @@ int run(Context& cx, const Args& a) {
 extern const Command contend_command = make_command<Args>(
     {.name = "contend",
      .group = "Locks",
-     .summary = "Let many ask for one lock, and show what it costs",
+     .summary = "Let many clients compete for a lock, and show the cost",
+     .keywords = {"benchmark", "fair", "herd", "demonstrate"},
      .details =
-         "Contenders ask for the lock all at once, each as if it were alone: by a node of its "
-         "own,\n"
-         "and with watches of its own. When the last one is done, a table tells what it cost, and\n"
-         "a drawing who waited and who held when.\n"
+         "All contenders ask for the lock at once, each with its own node and its own watches.\n"
+         "When the last one is done, a table shows the cost, and a drawing shows who waited and\n"
+         "who held the lock when.\n"
          "\n"
          "handoff: from the call that releases until the next contender holds, for those who had\n"
          "asked by then. Watch events are counted by the servers (mntr), everybody's together; by\n"

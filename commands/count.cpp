@@ -89,12 +89,11 @@ extern const Command count_command = make_command<Args>(
     {.name = "count",
      .group = "Trees",
      .summary = "Count the nodes of a subtree",
-     .details =
-         "The top counts, too (getAllChildrenNumber leaves it out). Of several nodes each has its "
-         "number and, behind a tab, its path. -o json: path, nodes, ephemerals, leaves (nodes "
-         "without "
-         "children), depth (of the deepest), bytes (of all values). Where children may not be "
-         "listed the rest is counted, and the status is 7.",
+     .keywords = {"number", "size"},
+     .details = "The top counts, too (getAllChildrenNumber leaves it out). For several nodes it "
+                "prints each number, a tab, and the path. -o json: path, nodes, ephemerals, leaves "
+                "(nodes without children), depth (of the deepest), bytes (of all values). Where "
+                "children may not be listed the rest is counted, and the status is 7.",
      .examples = {{"count /app", "How many nodes there are."},
                   {"count -a /", "And what else there is to count."}},
      .strict = true},

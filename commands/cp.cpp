@@ -86,6 +86,7 @@ extern const Command cp_command = make_command<Args>(
     {.name = "cp",
      .group = "Trees",
      .summary = "Copy a node or a subtree",
+     .keywords = {"duplicate", "clone", "recursive"},
      .details =
          "The value and the ACL, and with -r those of all nodes below; quotas stay where they are. "
          "An ephemeral below the source is left out and counted; the copy of one that is the "

@@ -158,6 +158,7 @@ extern const Command create_command = make_command<Args>(
     {.name = "create",
      .group = "Nodes",
      .summary = "Create a node",
+     .keywords = {"make", "mkdir", "TTL", "expire", "ephemeral", "sequential", "container"},
      .details = "Prints the path of the new node on stderr, as zkCli does; with -o plain on "
                 "stdout, so that "
                 "a script can take a sequential node's name from there.",

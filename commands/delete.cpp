@@ -66,6 +66,7 @@ extern const Command delete_command = make_command<Args>(
     {.name = "delete",
      .group = "Nodes",
      .summary = "Remove a node that has no children",
+     .keywords = {"remove", "rm", "unlink"},
      .details =
          "Silent when it worked. Of several nodes one that cannot be removed does not keep the "
          "others: each failure is told, and the status is that of the first. A number behind a "

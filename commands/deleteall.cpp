@@ -197,7 +197,8 @@ extern const Command deleteall_command = make_command<Args>(
     {.name = "deleteall",
      .aliases = {"rmr", "rm"},
      .group = "Nodes",
-     .summary = "Remove a node and all below it",
+     .summary = "Remove a node and everything below it",
+     .keywords = {"recursive", "purge", "rm"},
      .details =
          "The nodes are found first, then removed from the deepest level up, in transactions of "
          "the "

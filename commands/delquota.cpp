@@ -71,6 +71,7 @@ extern const Command delquota_command = make_command<Args>(
     {.name = "delquota",
      .group = "Quotas",
      .summary = "Remove the quota of a node, or one of its limits",
+     .keywords = {"limit"},
      .details =
          "Silent when it worked. With an option that limit alone goes, and the node keeps its "
          "quota, even one without limits.",

@@ -143,6 +143,7 @@ extern const Command diff_command = make_command<Args>(
     {.name = "diff",
      .group = "Trees",
      .summary = "Compare two subtrees, of servers or in files",
+     .keywords = {"compare", "difference"},
      .details =
          "Status 0: they are the same; 1: they differ; another: they could not be compared. Each "
          "side is a node of this server (/app), of another one (HOST:PORT/app or "

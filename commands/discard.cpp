@@ -21,7 +21,8 @@ int run(Context& cx, const Args& /*a*/) {
 extern const Command discard_command =
     make_command<Args>({.name = "discard",
                         .group = "Nodes",
-                        .summary = "Drop the operations that were collected since multi",
+                        .summary = "Drop the operations collected since multi",
+                        .keywords = {"rollback", "abort", "transaction"},
                         .details = "At the prompt Ctrl-C on an empty line does the same.",
                         .examples = {{"multi", "What follows is kept."},
                                      {"create /app/a", "This, too."},

@@ -148,6 +148,7 @@ extern const Command du_command = make_command<Args>(
     {.name = "du",
      .group = "Trees",
      .summary = "Measure subtrees: nodes, and bytes of values",
+     .keywords = {"size", "disk", "usage", "space"},
      .details =
          "A line for each subtree: the bytes of all values in it, the number of its nodes, the "
          "top included, and the path of that; a subtree behind those in it. What ZooKeeper "

@@ -58,7 +58,8 @@ int run(Context& cx, const Args& a) {
 extern const Command dump_command = make_command<Args>(
     {.name = "dump",
      .group = "Trees",
-     .summary = "Write a subtree as text that apply and diff read",
+     .summary = "Dump a subtree as text, for apply and diff",
+     .keywords = {"backup", "export", "save", "snapshot"},
      .details =
          "A line for each node, with tabs between its path below the top, its kind (persistent, "
          "container, ttl=MILLISECONDS), its ACL, its data, and its quota where it has one. Data "
@@ -69,10 +70,9 @@ extern const Command dump_command = make_command<Args>(
          "in the order of their bytes: equal trees have equal texts, whatever their top.\n\n"
          "Servers do not tell clients that a node is a container or has a TTL: it is dumped as "
          "persistent, unless they do. Ephemeral nodes end with their sessions: they are left out "
-         "and counted. What the servers "
-         "keep below /zookeeper is no part of /. Nodes that may not be read, and ACLs whose hashes "
-         "the servers hide, end the dump: it has no last line then. It is no snapshot: what is "
-         "changed while it runs is in it or not.",
+         "and counted. What the servers keep below /zookeeper is no part of /. Nodes that may not "
+         "be read, and ACLs whose hashes the servers hide, end the dump: it has no last line then. "
+         "It is no snapshot: what is changed while it runs is in it or not.",
      .examples = {{"dump /app > app.tree", "Keep a subtree in a file."},
                   {"dump /app | grep world:anyone", "Which nodes may everybody change?"}},
      .strict = true,

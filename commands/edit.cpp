@@ -159,6 +159,7 @@ extern const Command edit_command = make_command<Args>(
     {.name = "edit",
      .group = "Nodes",
      .summary = "Change the value of a node in an editor",
+     .keywords = {"editor", "vi"},
      .details =
          "The editor is $VISUAL or $EDITOR, which may have arguments, else editor, nano or vi. It "
          "gets the value, whatever its bytes, in a file that only you may read and that is removed "

@@ -16,7 +16,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-l,--listen", a.listen, "Do not stand: print who leads, and each change, until Ctrl-C.");
+  o.flag("-l,--listen", a.listen,
+         "Do not be a candidate: print who leads, and each change, until Ctrl-C.");
   o.node("path", a.path, "The election: the node below which the candidates queue up.");
   o.text("proposal", a.proposal, "What the candidate is known by; default: as --id.", "text");
   declare_lock_options(o, a.lock, true);
@@ -71,17 +72,17 @@ int run(Context& cx, const Args& a) {
 extern const Command elect_command = make_command<Args>(
     {.name = "elect",
      .group = "Locks",
-     .summary = "Lead an election, or listen who leads",
+     .summary = "Lead an election, or show who leads",
+     .keywords = {"leader", "election", "master"},
      .details =
          "The candidates queue up as for `lock`, of which this is the same recipe: the first one "
          "leads until it ends, or is lost, and the next one follows. Without a program it leads "
          "until a signal, and prints its node as soon as it leads; with one, as long as that runs. "
          "The program wants a `--` before it; else its name would be the proposal. The options, "
-         "the "
-         "program's environment and the exit status are those of `lock`.\n\n"
-         "-l prints the leader's proposal, and again whenever another one leads; that nobody does "
-         "is told on stderr. Two leaders one after the other may go unseen when they are quick. -o "
-         "json of zksh prints an object a line: leader, node, token (null: nobody leads).",
+         "the program's environment and the exit status are those of `lock`.\n\n"
+         "-l prints the leader's proposal, and again whenever another one leads; if nobody leads, "
+         "it says so on stderr. Two leaders one after the other may go unseen when they are quick. "
+         "-o json of zksh prints an object a line: leader, node, token (null: nobody leads).",
      .examples = {{"elect /app/leader db1 -- date", "Run a program as the leader."}},
      .needs = Needs::Session,
      .strict = true,

@@ -64,7 +64,8 @@ int run(Context& cx, const Args& a) {
 extern const Command ephemerals_command = make_command<Args>(
     {.name = "ephemerals",
      .group = "Trees",
-     .summary = "List the ephemerals of a subtree and who holds them",
+     .summary = "List the ephemerals of a subtree and their owners",
+     .keywords = {"session", "owner"},
      .details =
          "A line for each: the session's id, a tab, the path; with --session the path alone. `who` "
          "tells where a session's client is. getEphemerals is zkCli's form of the same, for this "

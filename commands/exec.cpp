@@ -23,7 +23,8 @@ int run(Context& cx, const Args& /*a*/) {
 extern const Command exec_command = make_command<Args>(
     {.name = "exec",
      .group = "Nodes",
-     .summary = "Send what multi collected: all of it or nothing",
+     .summary = "Run the operations collected since multi",
+     .keywords = {"commit", "transaction"},
      .details =
          "Prints a line for each operation. When one fails, none is applied: the status is that of "
          "the one that failed. --dry-run keeps the transaction open: exec or discard comes behind "

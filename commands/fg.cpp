@@ -27,7 +27,8 @@ int run(Context& cx, const Args& a) {
 extern const Command fg_command = make_command<Args>(
     {.name = "fg",
      .group = "Shell",
-     .summary = "Wait for a job in the background",
+     .summary = "Wait for a background job",
+     .keywords = {"foreground", "background"},
      .details = "Ends with the job, and with its status. Ctrl-C ends the job. A program that the "
                 "job runs does not get the terminal for that.",
      .examples = {{"fg %1", "Wait for the first."}},

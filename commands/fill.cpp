@@ -27,8 +27,9 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.number("-n,--count", a.count, "nodes", "So many nodes below the path; 1000 by default.");
-  o.number("-d,--depth", a.depth, "depth", "In so many levels; 1, the default, is one long row.");
+  o.number("-n,--count", a.count, "nodes",
+           "How many nodes to create below the path; default: 1000.");
+  o.number("-d,--depth", a.depth, "depth", "The number of levels; default: 1, one long row.");
   o.text("-s,--size", a.size, "The bytes of each value: 100, 4k; 16 by default.", "size");
   o.number("--seed", a.seed, "number", "For other values; the same seed gives the same tree.");
   declare_work_limits(o, a.limits);
@@ -164,13 +165,13 @@ int run(Context& cx, const Args& a) {
 extern const Command fill_command = make_command<Args>(
     {.name = "fill",
      .group = "Trees",
-     .summary = "Make a tree of nodes to try things on",
+     .summary = "Create a tree of test nodes",
+     .keywords = {"generate", "test", "populate"},
      .details =
          "The nodes are called n0000000, n0000001, … and each level but the last is full, with the "
          "same number of children everywhere. The values are letters and digits, from the seed: "
-         "the "
-         "same command makes the same tree. What exists is left as it is and counted, so that a "
-         "tree that was cut short can be finished. -o json: path, created, existing.",
+         "the same command makes the same tree. What exists is left as it is and counted, so that "
+         "a tree that was cut short can be finished. -o json: path, created, existing.",
      .examples = {{"fill /app/test", "A thousand nodes in a row."},
                   {"fill -n 5000 -d 4 -s 100 /app/deep", "Five thousand in four levels."},
                   {"rm -r -y /app/deep", "And gone again."}},

@@ -51,14 +51,14 @@ int run(Context& cx, const Args& a) {
 extern const Command find_command = make_command<Args>(
     {.name = "find",
      .group = "Trees",
-     .summary = "List the nodes of a subtree that are as they should be",
-     .details =
-         "Prints a path a line, a node before all below it, siblings by name. With several options "
-         "a node must be all of what they say; without any, every node is listed. Ages are of the "
-         "value, and go by this machine's clock. The servers do not tell containers and nodes with "
-         "a TTL from other persistent ones. Options may have one dash or two. A node whose "
-         "children may not be listed is looked at itself; the status is 7 then, and stderr says "
-         "so. -o json prints {\"path\": …, \"stat\": {…}} a line.",
+     .summary = "Find nodes of a subtree by name, type, age or size",
+     .keywords = {"search", "filter", "recursive"},
+     .details = "Prints a path a line, a node before all below it, siblings by name. A node must "
+                "meet all conditions; without any, every node is listed. Ages are of the value, "
+                "and go by this machine's clock. The servers do not tell containers and nodes with "
+                "a TTL from other persistent ones. Options may have one dash or two. A node whose "
+                "children may not be listed is looked at itself; the status is 7 then, and stderr "
+                "says so. -o json prints {\"path\": …, \"stat\": {…}} a line.",
      .examples = {{"find /app -name 'lock-*'", "By a part of the name."},
                   {"find / -type ephemeral", "Everything that sessions hold."},
                   {"find /app -older 30d -max-children 0", "Leaves that nobody wrote for a month."},

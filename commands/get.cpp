@@ -73,6 +73,7 @@ extern const Command get_command = make_command<Args>(
     {.name = "get",
      .group = "Nodes",
      .summary = "Print the value of a node",
+     .keywords = {"read", "cat", "value"},
      .details =
          "The bytes are written as they are, then a newline; a null value prints as null, as zkCli "
          "prints it. With -o plain exactly the bytes are written and nothing else; with -o json "

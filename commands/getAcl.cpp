@@ -51,12 +51,12 @@ Sent run(Context& cx, const Args& a) {
 extern const Command getAcl_command = make_command<Args>(
     {.name = "getAcl",
      .group = "Access",
-     .summary = "Show who may do what with a node",
-     .details =
-         "Each entry is who (scheme and id), then what: c create children, d delete children, r "
-         "read, w write, a set the ACL. With -o plain an entry is one line, as setAcl takes it. "
-         "The hash of a digest shows as x to those who may not set the ACL, and always with -o "
-         "json.",
+     .summary = "Show a node's ACL",
+     .keywords = {"permission", "rights", "access", "security", "owner"},
+     .details = "Each entry is an identity (scheme and id) and its permissions: c create children, "
+                "d delete children, r read, w write, a set the ACL. With -o plain an entry is one "
+                "line, as setAcl takes it. Digest hashes show as x to those who may not set the "
+                "ACL, and always with -o json.",
      .examples = {{"getAcl /zookeeper", "The ACL."},
                   {"getAcl -s /zookeeper", "The ACL and the Stat."}},
      .zkcli_syntax = "[-s] path",

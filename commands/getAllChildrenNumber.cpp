@@ -36,6 +36,7 @@ extern const Command getAllChildrenNumber_command = make_command<Args>(
     {.name = "getAllChildrenNumber",
      .group = "Nodes",
      .summary = "Count the nodes below a node",
+     .keywords = {"number", "size"},
      .details =
          "How it is done: the ZooKeeper C client has no call for it, so zksh walks the subtree "
          "with many requests in flight; it needs the permission READ on every node that has "

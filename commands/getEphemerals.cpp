@@ -95,7 +95,8 @@ int run(Context& cx, const Args& a) {
 extern const Command getEphemerals_command = make_command<Args>(
     {.name = "getEphemerals",
      .group = "Session",
-     .summary = "List the ephemeral nodes of this session",
+     .summary = "List the ephemerals of this session",
+     .keywords = {"session", "owner"},
      .details =
          "The order is zkCli's, which is a hash table's; with -o plain and -o json the paths are "
          "sorted. How it is done: the ZooKeeper C client has no call for it, so zksh walks the "

@@ -30,12 +30,12 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-i,--ignore-case", a.ignore_case, "Take upper and lower case for the same.");
-  o.flag("-F,--fixed", a.fixed, "The pattern is a text, and no regular expression.");
+  o.flag("-i,--ignore-case", a.ignore_case, "Ignore upper and lower case.");
+  o.flag("-F,--fixed", a.fixed, "The pattern is plain text, not a regular expression.");
   o.flag("-l,--names", a.names, "Print the paths alone.");
   o.flag("-c,--count", a.count, "Print how many lines of each value match, if any do.");
   o.flag("-n,--line-number", a.numbers, "Print the line's number before the line.");
-  o.number("-d,--depth", a.depth, "depth", "Go so deep; 0: the path alone.");
+  o.number("-d,--depth", a.depth, "depth", "Search at most this deep; 0: the path alone.");
   declare_work_limits(o, a.limits);
   o.text("pattern", a.pattern, "A POSIX extended regular expression, without back-references.");
   o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);
@@ -144,14 +144,14 @@ int run(Context& cx, const Args& a) {
 extern const Command grep_command = make_command<Args>(
     {.name = "grep",
      .group = "Trees",
-     .summary = "Find text in the values of a subtree",
-     .details =
-         "Looks at the value of each node, the path itself and all below, and prints "
-         "PATH:LINE for every line that matches anywhere; ^ and $ are the ends of lines. The time "
-         "that takes grows with the size of the values alone, whatever the expression. Of a "
-         "value that is no text in UTF-8 it is said that it matches. The status is 0 when "
-         "something matched, 1 when nothing did, and 7 when some nodes may not be read. -o "
-         "json prints path, line and text; path and binary; or path and matches (with -c).",
+     .summary = "Search the values of a subtree",
+     .keywords = {"search", "text", "content"},
+     .details = "Searches the value of the path and of every node below it, and prints PATH:LINE "
+                "for every matching line; ^ and $ are the ends of lines. The time that takes grows "
+                "with the size of the values alone, whatever the expression. Of a value that is no "
+                "text in UTF-8 it is said that it matches. The status is 0 when something matched, "
+                "1 when nothing did, and 7 when some nodes may not be read. -o json prints path, "
+                "line and text; path and binary; or path and matches (with -c).",
      .examples = {{"create /app/db host=10.0.0.7", "A node with an address in it."},
                   {"grep -F -l 10.0.0.7 /", "Which nodes have this address in them?"},
                   {"grep -i '^host *=' /app", "A setting, wherever it is."}},

@@ -182,7 +182,8 @@ int run(Context& cx, const Args& a) {
 extern const Command health_command = make_command<Args>(
     {.name = "health",
      .group = "Servers",
-     .summary = "Show whether there is a quorum, and how servers do",
+     .summary = "Show whether the ensemble is healthy",
+     .keywords = {"status", "quorum", "monitor", "ruok", "cluster", "ensemble"},
      .details =
          "Asks each member of the ensemble (srvr, mntr; conf tells who the members are), "
          "without a session; where its whitelist does not allow these words, its AdminServer (see "

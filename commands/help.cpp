@@ -17,7 +17,8 @@ struct Args {
 void declare(Options& o, Args& a) {
   std::vector<std::string> names;
   for (const Command* command : all_commands()) names.emplace_back(command->name);
-  o.word_of("name", a.name, std::move(names), "A command; without it all are listed.");
+  o.word_of("name", a.name, std::move(names),
+            "A command, or a word for what you want to do; without it all commands are listed.");
 }
 
 int run(Context& cx, const Args& a) {
@@ -33,6 +34,10 @@ int run(Context& cx, const Args& a) {
   }
   const Command* command = command_named(*a.name);
   if (!command) {
+    if (const auto found = help_search(*a.name); !found.empty()) {
+      cx.out.out(found);
+      return status::ok;
+    }
     const auto similar = nearest_commands(*a.name);
     throw ValueError(fmt::format(
         "there is no command {}{}", *a.name,
@@ -44,13 +49,16 @@ int run(Context& cx, const Args& a) {
 
 }  // namespace
 
-extern const Command help_command = make_command<Args>(
-    {.name = "help",
-     .group = "Shell",
-     .summary = "Tell about the commands",
-     .examples = {{"help", "All commands, a line each."}, {"help create", "All about one."}},
-     .needs = Needs::Nothing,
-     .pages = true,
-     .beside_transaction = true},
-    declare, run);
+extern const Command help_command =
+    make_command<Args>({.name = "help",
+                        .group = "Shell",
+                        .summary = "Explain a command, or find commands for a subject",
+                        .keywords = {"usage", "manual", "search"},
+                        .examples = {{"help", "All commands, a line each."},
+                                     {"help create", "All about one."},
+                                     {"help backup", "The commands for a subject."}},
+                        .needs = Needs::Nothing,
+                        .pages = true,
+                        .beside_transaction = true},
+                       declare, run);
 }  // namespace zksh

@@ -38,7 +38,8 @@ int run(Context& cx, const Args& a) {
 extern const Command history_command = make_command<Args>(
     {.name = "history",
      .group = "Shell",
-     .summary = "Show the last lines with their numbers",
+     .summary = "Show the latest lines with their numbers",
+     .keywords = {"previous", "lines"},
      .details = "Numbers count from 0 in this run; `redo N` runs a line again. Secrets are masked.",
      .examples = {{"history", "The last lines."}},
      .zkcli_syntax = "",

@@ -78,12 +78,12 @@ int run(Context& cx, const Args& a) {
 extern const Command incr_command = make_command<Args>(
     {.name = "incr",
      .group = "Nodes",
-     .summary = "Add to the number that a node holds",
+     .summary = "Increment the number in a node",
+     .keywords = {"counter", "atomic", "add"},
      .details =
-         "Prints the new number. The value is written only if nobody else wrote since it was read; "
-         "when somebody did, it is read again, so that no count is lost, however many count at the "
-         "same time. A lost connection leaves open whether it was written: the status is 10 then, "
-         "and nothing is tried again.",
+         "Prints the new number. The value is written only if nobody else has written it since it "
+         "was read; otherwise it is read again, so no count is lost. If the connection is lost, "
+         "nobody knows whether it was written: the status is 10, and zksh does not try again.",
      .examples = {{"incr -c /app/counter", "1 the first time, then 2."},
                   {"incr /app/counter 10", "Ten more."},
                   {"incr /app/counter -- -3", "Three less."}},

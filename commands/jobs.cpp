@@ -40,11 +40,11 @@ int run(Context& cx, const Args& /*a*/) {
 extern const Command jobs_command = make_command<Args>(
     {.name = "jobs",
      .group = "Shell",
-     .summary = "List what runs in the background",
-     .details =
-         "A line at the prompt that ends in & runs in the background: what it prints comes "
-         "above the line that is being typed. `fg` waits for it, `kill` ends it, and so does "
-         "the end of zksh. -o plain separates number, state, seconds and line by tabs.",
+     .summary = "List background jobs",
+     .keywords = {"background"},
+     .details = "A line at the prompt that ends in & runs in the background; its output appears "
+                "above the line that you are typing. `fg` waits for it, `kill` ends it, and so "
+                "does the end of zksh. -o plain separates number, state, seconds and line by tabs.",
      .examples = {{"jobs", "What runs, and for how long?"}},
      .needs = Needs::Nothing,
      .pages = true},

@@ -24,7 +24,8 @@ int run(Context& cx, const Args& a) {
 extern const Command kill_command = make_command<Args>(
     {.name = "kill",
      .group = "Shell",
-     .summary = "End a job in the background",
+     .summary = "End a background job",
+     .keywords = {"stop", "cancel", "terminate"},
      .details = "As Ctrl-C ends a command in the foreground: locks are given back, a program under "
                 "a lock gets SIGTERM. Its end is told when it has come.",
      .examples = {{"kill %1", "End the first."}},

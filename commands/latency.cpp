@@ -262,7 +262,8 @@ int run(Context& cx, const Args& a) {
 extern const Command latency_command = make_command<Args>(
     {.name = "latency",
      .group = "Servers",
-     .summary = "Measure round trips of requests to each server",
+     .summary = "Measure the latency of each server",
+     .keywords = {"ping", "slow", "round-trip", "performance", "benchmark"},
      .details =
          "Opens a session to each member of the ensemble, with this session's credentials, and "
          "sends one request at a time, to one server after the other: read, an exists of / (of the "

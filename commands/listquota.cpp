@@ -48,7 +48,8 @@ int run(Context& cx, const Args& a) {
 extern const Command listquota_command = make_command<Args>(
     {.name = "listquota",
      .group = "Quotas",
-     .summary = "Show the quota of a node, and how much of it is used",
+     .summary = "Show a node's quota and its usage",
+     .keywords = {"limit"},
      .details =
          "The first line has the limits, -1 for none: count (nodes) and bytes are soft, "
          "countHardLimit and byteHardLimit hard. The second has what the server counts: the nodes "

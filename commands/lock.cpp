@@ -31,7 +31,8 @@ int run(Context& cx, const Args& a) {
 extern const Command lock_command = make_command<Args>(
     {.name = "lock",
      .group = "Locks",
-     .summary = "Hold a lock, wait for it, run a program under it",
+     .summary = "Hold a lock, or run a program under it",
+     .keywords = {"mutex", "flock", "exclusive", "cron", "mutual"},
      .details =
          "Queues up with an ephemeral sequential node below the path, and watches only the "
          "contender before it: ZooKeeper's lock recipe, with the names of Curator's "

@@ -232,6 +232,7 @@ extern const Command locks_command = make_command<Args>(
     {.name = "locks",
      .group = "Locks",
      .summary = "Show who holds a lock and who waits for it",
+     .keywords = {"queue", "holder", "contention", "deadlock"},
      .details =
          "Every contender in order, zksh's and those of Curator, kazoo, go-zookeeper, zoo_lock.c "
          "and WriteLock: its state, what it asks for, what it says of itself, its client's "

@@ -33,7 +33,7 @@ void declare(Options& o, Args& a) {
 
 /// The help that zkCli's ls has for itself, and prints on the way to its answer.
 void print_option_list(Context& cx) {
-  if (cx.input != Input::Pipe) throw UsageError("unknown option -?; --help tells all about ls");
+  if (cx.input != Input::Pipe) throw UsageError("unknown option -?; --help explains ls");
   cx.out.line("usage: ls [options] path\n -?   help\n -R   recurse\n -s   stat\n -w   watch");
 }
 
@@ -78,6 +78,7 @@ extern const Command ls_command = make_command<Args>(
     {.name = "ls",
      .group = "Nodes",
      .summary = "List the children of a node",
+     .keywords = {"children", "directory", "recursive"},
      .details =
          "The names are sorted. -R prints full paths: the node, its children, then each child's "
          "subtree in the same way; nodes that vanish meanwhile are left out. Of several nodes each "

@@ -26,6 +26,7 @@ extern const Command ls2_command = make_command<Args>(
     {.name = "ls2",
      .group = "Nodes",
      .summary = "List the children of a node, and its Stat",
+     .keywords = {"children", "stat"},
      .details = "As `ls -s`: the command of zkCli 3.4 that later versions dropped.",
      .examples = {{"ls2 /", "The children and the Stat of the root."}},
      .pages = true},

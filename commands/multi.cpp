@@ -112,17 +112,17 @@ int run(Context& cx, const Args& a) {
 extern const Command multi_command = make_command<Args>(
     {.name = "multi",
      .group = "Nodes",
-     .summary = "Several operations in one transaction, all or none",
+     .summary = "Run several operations as one transaction",
+     .keywords = {"transaction", "batch", "atomic"},
      .details =
-         "create (with -s and -e), set, delete and check, written as elsewhere. Alone it opens a "
-         "transaction: the lines that follow are kept, exec sends them, discard drops them; one "
-         "that is wrong is refused at once, and in a script nothing is sent then. Prints a line "
-         "for "
-         "each operation: Created with the node's real path, Set with the new version, Deleted, "
-         "Checked; with -o plain the path; with -o json an object of op, path, applied, and "
-         "stat or error. When one fails none is applied, and the status is that of its failure. "
-         "When the connection is lost before the answer comes, either all or none were applied: "
-         "the status is 10. @FILE names a file whatever its name is.",
+         "Takes create (with -s and -e), set, delete and check in their usual form. Without "
+         "operations it opens a transaction: the following lines are collected, exec sends them, "
+         "discard drops them. A wrong line is refused at once; in a script nothing is sent then. "
+         "Prints a line for each operation: Created with the node's real path, Set with the new "
+         "version, Deleted, Checked; with -o plain the path; with -o json an object of op, path, "
+         "applied, and stat or error. When one fails none is applied, and the status is that of "
+         "its failure. When the connection is lost before the answer comes, either all or none "
+         "were applied: the status is 10. @FILE names a file whatever its name is.",
      .examples = {{"multi 'create /app/a x' 'set /app y'", "Both, or none."},
                   {"multi --dry-run 'check /app' 'create -s /app/job-'", "Would it work?"},
                   {"multi", "Line by line:"},

@@ -51,6 +51,7 @@ extern const Command multilock_command = make_command<Args>(
     {.name = "multilock",
      .group = "Locks",
      .summary = "Hold several locks at once, or none",
+     .keywords = {"mutex", "deadlock"},
      .details =
          "The locks are those of `lock`, taken one after the other in the byte order of their "
          "paths, whatever order they are given in; with --atomic one transaction joins all queues. "

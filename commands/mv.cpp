@@ -218,7 +218,8 @@ int run(Context& cx, const Args& a) {
 extern const Command mv_command = make_command<Args>(
     {.name = "mv",
      .group = "Trees",
-     .summary = "Move a node and all below it",
+     .summary = "Move a node and everything below it",
+     .keywords = {"rename"},
      .details =
          "Done in one transaction, all of it or nothing, as long as the values and paths make no "
          "more than half a megabyte: nobody sees both places or none, and when somebody changes a "

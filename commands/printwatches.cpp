@@ -30,7 +30,8 @@ int run(Context& cx, const Args& a) {
 extern const Command printwatches_command = make_command<Args>(
     {.name = "printwatches",
      .group = "Watches",
-     .summary = "Switch the printing of watch events",
+     .summary = "Turn the printing of watch events on or off",
+     .keywords = {"event", "notify"},
      .details = "An event that comes while it is off is not kept.",
      .examples = {{"printwatches", "Is it on?"}, {"printwatches off", "Print no events."}},
      .zkcli_syntax = "on|off",

@@ -20,13 +20,13 @@ int run(Context& cx, const Args& /*a*/) {
 
 }  // namespace
 
-extern const Command pwd_command =
-    make_command<Args>({.name = "pwd",
-                        .group = "Shell",
-                        .summary = "Print the node at which relative paths begin",
-                        .details = "`cd` changes it.",
-                        .examples = {{"pwd", "The current node."}},
-                        .needs = Needs::Nothing,
-                        .beside_transaction = true},
-                       declare, run);
+extern const Command pwd_command = make_command<Args>({.name = "pwd",
+                                                       .group = "Shell",
+                                                       .summary = "Print the current node",
+                                                       .keywords = {"directory"},
+                                                       .details = "`cd` changes it.",
+                                                       .examples = {{"pwd", "The current node."}},
+                                                       .needs = Needs::Nothing,
+                                                       .beside_transaction = true},
+                                                      declare, run);
 }  // namespace zksh

@@ -19,7 +19,8 @@ extern const Command quit_command = make_command<Args>(
     {.name = "quit",
      .aliases = {"exit"},
      .group = "Shell",
-     .summary = "End the session and the shell",
+     .summary = "Close the session and leave the shell",
+     .keywords = {"exit", "leave"},
      .details =
          "Ephemerals of the session go at once. The shell's exit status is that of the command "
          "before; in a script, that of the first failure.",

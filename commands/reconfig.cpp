@@ -163,6 +163,7 @@ extern const Command reconfig_command = make_command<Args>(
     {.name = "reconfig",
      .group = "Ensemble",
      .summary = "Change the members of the ensemble",
+     .keywords = {"member", "ensemble", "cluster", "dynamic", "add", "remove"},
      .details =
          "The servers must run with reconfigEnabled=true, and the session must be allowed to write "
          "/zookeeper/config: as the superuser (addauth digest), or by the ACL of that node. -add "

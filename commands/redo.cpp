@@ -46,6 +46,7 @@ extern const Command redo_command = make_command<Args>(
     {.name = "redo",
      .group = "Shell",
      .summary = "Run a line of the history again",
+     .keywords = {"again", "previous"},
      .details = "The line's text takes the place of the redo line in the history.",
      .examples = {{"redo 0", "Run the first line of this run again."}},
      .zkcli_syntax = "cmdno",

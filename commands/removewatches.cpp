@@ -107,7 +107,8 @@ int run(Context& cx, const Args& a) {
 extern const Command removewatches_command = make_command<Args>(
     {.name = "removewatches",
      .group = "Watches",
-     .summary = "Take back the watches that this session left on a node",
+     .summary = "Remove this session's watches on a node",
+     .keywords = {"event", "unwatch"},
      .details =
          "Each watch that goes is reported as an event: ChildWatchRemoved, DataWatchRemoved or "
          "PersistentWatchRemoved. When there is none, the status is 1. Watches of other sessions, "

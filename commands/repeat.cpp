@@ -65,7 +65,8 @@ Command repeat() {
   auto command = make_command<Args>(
       {.name = "repeat",
        .group = "Shell",
-       .summary = "Run a command again and again",
+       .summary = "Run a command repeatedly",
+       .keywords = {"loop"},
        .details =
            "Without a count until Ctrl-C. It stops at the first failure, whose status is its "
            "own. A run that takes longer than the time of --every is followed by the next "

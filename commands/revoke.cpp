@@ -28,7 +28,8 @@ int run(Context& cx, const Args& a) {
 extern const Command revoke_command = make_command<Args>(
     {.name = "revoke",
      .group = "Locks",
-     .summary = "Ask the holder of a lock to give it back",
+     .summary = "Ask the holder of a lock to release it",
+     .keywords = {"release", "steal"},
      .details =
          "Writes __REVOKE__ into the holder's node, as Curator's Revoker does, and for a zksh who "
          "asks, "

@@ -16,6 +16,7 @@ extern const Command rlock_command = make_command<Args>(
     {.name = "rlock",
      .group = "Locks",
      .summary = "Hold a read/write lock for reading",
+     .keywords = {"shared", "mutex"},
      .details = "Short for `rwlock path read`; see there, and `lock` for the options.",
      .examples = {{"rlock /cfg", "As `rwlock /cfg read`."}},
      .strict = true,

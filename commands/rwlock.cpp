@@ -49,6 +49,7 @@ extern const Command rwlock_command = make_command<Args>(
     {.name = "rwlock",
      .group = "Locks",
      .summary = "Hold one side of a read/write lock",
+     .keywords = {"shared", "mutex"},
      .details =
          "Fair: a reader waits for the writers before it, a writer for all before it, and nobody "
          "overtakes. Names as of Curator's InterProcessReadWriteLock; on the path of a plain "

@@ -96,7 +96,8 @@ int run(Context& cx, const Args& a) {
 extern const Command sandbox_command = make_command<Args>(
     {.name = "sandbox",
      .group = "Sandbox",
-     .summary = "Show the private servers of --sandbox, or make one fail",
+     .summary = "Show the servers of --sandbox, or make one fail",
+     .keywords = {"test", "server", "ensemble"},
      .details =
          "'zksh --sandbox' starts a private server, 'zksh --sandbox=3' an ensemble of three, on\n"
          "ports of this machine. They and their data are gone when zksh ends.\n"

@@ -19,7 +19,7 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The semaphore.");
   o.text("n", a.count, "How many leases there are in all; the same for everybody.");
   o.number("-Q,--quantity", a.quantity, "count",
-           "How many leases to take: all of them at once, or none. Default: 1.");
+           "How many leases to take, all at once or none; default: 1.");
   declare_lock_options(o, a.lock, false);
 }
 
@@ -45,13 +45,14 @@ extern const Command semaphore_command = make_command<Args>(
     {.name = "semaphore",
      .group = "Locks",
      .summary = "Hold leases of a semaphore, or run a program under them",
+     .keywords = {"lease", "concurrency", "pool"},
      .details =
-         "Of n leases each holder takes one, or -Q of them; who finds too few free waits, in the "
+         "Each holder takes one of n leases, or -Q of them. If too few are free, it waits, in the "
          "order of arrival. With n = 1 it is a lock.\n\n"
          "The nodes are those of Curator's InterProcessSemaphoreV2: leases below PATH/leases, and "
          "a queue of those who wait below PATH/locks. The number n is kept in the data of PATH: "
-         "whoever gives another one fails with status 2 before it asks for anything. To change "
-         "it, `set PATH n` while nobody uses the semaphore. It goes with PATH, which the servers "
+         "whoever gives another one fails with status 2 before it asks for anything. To change it, "
+         "`set PATH n` while nobody uses the semaphore. It goes with PATH, which the servers "
          "remove some time after the last use, unless it was there before or is made with --parent "
          "persistent. Curator does not look at the number.\n\n"
          "With -n it does not wait for a lease; for others that are just taking theirs, a second "

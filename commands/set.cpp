@@ -104,7 +104,8 @@ Sent run(Context& cx, const Args& a) {
 extern const Command set_command = make_command<Args>(
     {.name = "set",
      .group = "Nodes",
-     .summary = "Write the value of a node",
+     .summary = "Set the value of a node",
+     .keywords = {"write", "put", "update", "value"},
      .details =
          "Silent when it worked. The version guards against a write that somebody else made since "
          "the value was read. Any bytes can be given as $'…' with \\xHH escapes.",

@@ -101,7 +101,8 @@ Sent run(Context& cx, const Args& a) {
 extern const Command setAcl_command = make_command<Args>(
     {.name = "setAcl",
      .group = "Access",
-     .summary = "Say who may do what with a node",
+     .summary = "Set a node's ACL",
+     .keywords = {"permission", "rights", "access", "security", "grant", "chmod", "recursive"},
      .details =
          "Replaces the whole ACL; silent when it worked. The permissions are c create children, d "
          "delete children, r read, w write, a set the ACL. Schemes: world:anyone; ip:ADDRESS or "

@@ -192,7 +192,8 @@ int run(Context& cx, const Args& a) {
 extern const Command setquota_command = make_command<Args>(
     {.name = "setquota",
      .group = "Quotas",
-     .summary = "Limit the nodes or the bytes of a subtree",
+     .summary = "Limit the nodes or bytes of a subtree",
+     .keywords = {"limit"},
      .details =
          "One limit at a time; others that the node has stay. The servers log when a soft limit is "
          "exceeded; a hard one they enforce, if they run with enforceQuota=true. A warning tells "

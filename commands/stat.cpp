@@ -55,6 +55,7 @@ extern const Command stat_command = make_command<Args>(
     {.name = "stat",
      .group = "Nodes",
      .summary = "Show the metadata of a node",
+     .keywords = {"metadata", "version", "time", "exists", "czxid"},
      .details =
          "Needs no permission to read the node. Times are in the local time zone. A watch is set "
          "even when the node is missing: it reports the node's creation. A last word watch, true "

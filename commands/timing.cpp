@@ -29,7 +29,8 @@ int run(Context& cx, const Args& a) {
 extern const Command timing_command = make_command<Args>(
     {.name = "timing",
      .group = "Shell",
-     .summary = "Say how long each command takes",
+     .summary = "Show how long each command takes",
+     .keywords = {"time", "duration", "slow"},
      .details = "The time from the line to the end of its output, a line on standard error. It is "
                 "the setting timing of conf, too.",
      .examples = {{"timing on", "From the next command on."}, {"timing", "Is it on?"}},

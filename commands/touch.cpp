@@ -65,7 +65,8 @@ int run(Context& cx, const Args& a) {
 extern const Command touch_command = make_command<Args>(
     {.name = "touch",
      .group = "Nodes",
-     .summary = "Create a node, or write its value anew",
+     .summary = "Create a node, or rewrite its value",
+     .keywords = {"create", "exists"},
      .details =
          "A missing node is created without a value. The value of one that exists is written as it "
          "is, so that its version and its time of change go on and those who watch it hear of it; "

@@ -25,9 +25,9 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.number("-L,--depth", a.depth, "depth", "Go so deep; 1: the node and its children.");
-  o.flag("-c,--count", a.counts, "How many children each node has.");
-  o.flag("-s,--size", a.sizes, "How long each value is, and all of them together.");
+  o.number("-L,--depth", a.depth, "depth", "Draw at most this deep; 1: the node and its children.");
+  o.flag("-c,--count", a.counts, "Show the number of children of each node.");
+  o.flag("-s,--size", a.sizes, "Show the size of each value, and their sum.");
   o.choice("-o,--output", a.output, named_formats("text"), "format",
            "A drawing; plain: one path a line; or JSON, an object a line.");
   declare_work_limits(o, a.limits);
@@ -79,16 +79,16 @@ extern const Command tree_command = make_command<Args>(
     {.name = "tree",
      .group = "Nodes",
      .summary = "Draw a subtree",
-     .details =
-         "Siblings are sorted by name, in byte order. Ephemerals are marked; where the depth ends, "
-         "it is told how many children there are. The last line counts the nodes that are drawn, "
-         "the top one too. It is drawn while it is read, so it can be of any size; a node that "
-         "vanishes meanwhile is left out.\n\n"
-         "On a terminal nodes with children are blue, ephemerals yellow; not so with NO_COLOR, or "
-         "the setting color=never.\n\n"
-         "-o json prints an object for each node, in the same order: path, depth (0: the top), "
-         "numChildren, dataLength, ephemeralOwner (\"0x…\" or null), readable (whether its "
-         "children may be listed).",
+     .keywords = {"recursive", "children"},
+     .details = "Siblings are sorted by name, in byte order. Ephemerals are marked; where the "
+                "depth ends, it is told how many children there are. The last line counts the "
+                "nodes that are drawn, the top one too. It is drawn while it is read, so it can be "
+                "of any size; a node that vanishes meanwhile is left out.\n\n"
+                "On a terminal nodes with children are blue, ephemerals yellow; not so with "
+                "NO_COLOR, or the setting color=never.\n\n"
+                "-o json prints an object for each node, in the same order: path, depth (0: the "
+                "top), numChildren, dataLength, ephemeralOwner (\"0x…\" or null), readable "
+                "(whether its children may be listed).",
      .examples = {{"tree /app", "Everything below."},
                   {"tree -L 1 -c -s /", "The root and its children, with counts and sizes."},
                   {"tree -o plain /app", "One path a line."}},

@@ -124,17 +124,17 @@ int run(Context& cx, const Args& a) {
 extern const Command unlock_command = make_command<Args>(
     {.name = "unlock",
      .group = "Locks",
-     .summary = "Give a lock back, or leave its queue",
+     .summary = "Release a lock, or leave its queue",
+     .keywords = {"release"},
      .details =
          "Without an argument the only lock of this shell. The lock may be named by its path or by "
-         "its node; locks that one `multilock` has taken are "
-         "given back together, when all of them are named. A node of somebody else's is not "
-         "touched: its owner is asked to release, by "
+         "its node; locks that one `multilock` has taken are given back together, when all of them "
+         "are named. A node of somebody else's is not touched: its owner is asked to release, by "
          "the word `unlock` in the node's data, and waited for; zksh understands that, other "
          "libraries mostly do not (`revoke --force` removes the node).\n\n"
          "A program that runs under the lock is told to end first (SIGTERM, and SIGKILL after the "
          "--grace): the lock is given back when it has ended.\n\n"
-         "A lock that was lost is never told to be released: the status is 76 then.",
+         "For a lock that was lost the status is 76; zksh never says that it was released.",
      .examples = {{"unlock /app/lock", "Give back the lock with this path."},
                   {"unlock", "Give back the only lock that this shell holds."},
                   {"unlock --all", "Give back all of them, the last one first."}},

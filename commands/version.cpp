@@ -28,6 +28,7 @@ extern const Command version_command =
     make_command<Args>({.name = "version",
                         .group = "Shell",
                         .summary = "Show the version of zksh",
+                        .keywords = {"release"},
                         .examples = {{"version", "The version."}},
                         .zkcli_syntax = ""},
                        declare, run);

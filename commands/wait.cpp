@@ -1,4 +1,4 @@
-// wait: end when a node is as it should be.
+// wait: wait until a node meets a condition.
 #include "base/duration.h"
 #include "base/extended_regex.h"
 #include "command/command.h"
@@ -22,19 +22,19 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-e,--exists", a.exists, "Until there is such a node.");
-  o.flag("-g,--gone", a.gone, "Until there is none.");
+  o.flag("-e,--exists", a.exists, "Wait until the node exists.");
+  o.flag("-g,--gone", a.gone, "Wait until the node is gone.");
   o.text("-c,--children", a.children,
-         "Until it has so many children: 3, 3+ (at least), or >=3, <=3, >3, <3 in quotes.",
+         "Wait until it has this many children: 3, 3+ (at least), or >=3, <=3, >3, <3 in quotes.",
          "number");
   o.text("-m,--value", a.value,
-         "Until its value matches a POSIX extended regular expression (without back-references), "
-         "anywhere; ^ and $ are the ends of lines.",
+         "Wait until its value matches a POSIX extended regular expression (without "
+         "back-references), anywhere; ^ and $ are the ends of lines.",
          "regex");
   o.text("-t,--timeout", a.timeout, "Give up after this time (500ms, 5s, 2m), with status 124.",
          "time");
   o.choice("-o,--output", a.output, NamedValues<Format, 1>{{{"json", Format::Json}}}, "format",
-           "json: print the node as it is at the end, as an object on a line.");
+           "json: print the node at the end, as an object on one line.");
   o.node("path", a.path, "The node; it need not exist.");
 }
 
@@ -98,14 +98,14 @@ int run(Context& cx, const Args& a) {
 extern const Command wait_command = make_command<Args>(
     {.name = "wait",
      .group = "Watches",
-     .summary = "End when a node is as it should be",
-     .details =
-         "For scripts: silent, with status 0 when the condition holds, at once if it does already, "
-         "and 124 when the time is over. It looks again only when a watch tells of a change, and "
-         "goes on through lost connections and expired sessions. A node that does not exist has no "
-         "number of children, and no value; a null value matches nothing.\n\n"
-         "-o json prints path, stat (an object as of `stat -o json`; null where there is no such "
-         "node), and with --value data: text, or an object with base64.",
+     .summary = "Wait until a node meets a condition",
+     .keywords = {"block", "barrier", "until", "poll"},
+     .details = "For scripts: prints nothing, and ends with status 0 when the condition holds, or "
+                "124 when the time is over. It reads the node again only after a watch event, and "
+                "survives lost connections and expired sessions. A node that does not exist has no "
+                "number of children, and no value; a null value matches nothing.\n\n"
+                "-o json prints path, stat (an object as of `stat -o json`; null where there is no "
+                "such node), and with --value data: text, or an object with base64.",
      .examples = {{"wait --exists /app", "Until it is there."},
                   {"wait --gone --timeout 5s /app/old", "Until it is gone, five seconds at most."},
                   {"wait --children 1+ /app", "Until it has a child at least."},

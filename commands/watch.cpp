@@ -24,10 +24,10 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-R,--recursive", a.recursive, "All below the nodes, too.");
-  o.flag("-d,--data", a.data, "With values: the old and the new one.");
-  o.flag("-i,--initial", a.initial, "Show what is there already first, as events \"present\".");
-  o.number("-n,--count", a.count, "number", "End after so many events.");
+  o.flag("-R,--recursive", a.recursive, "Also watch everything below the nodes.");
+  o.flag("-d,--data", a.data, "Show the old and the new value.");
+  o.flag("-i,--initial", a.initial, "First show the existing nodes, as events \"present\".");
+  o.number("-n,--count", a.count, "number", "End after this many events.");
   o.text("-t,--timeout", a.timeout, "End after this time (500ms, 5s, 2m), with status 124.",
          "time");
   o.text("-x,--exec", a.program, "Run this by sh -c for each event, one after the other.",
@@ -130,39 +130,34 @@ int run(Context& cx, const Args& a) {
 extern const Command watch_command = make_command<Args>(
     {.name = "watch",
      .group = "Watches",
-     .summary = "Follow what happens to nodes",
+     .summary = "Print the changes of nodes as they happen",
+     .keywords = {"follow", "monitor", "event", "notify", "subscribe", "tail", "recursive"},
      .details =
          "Prints a line for each event until Ctrl-C: created, changed, deleted; and children, when "
          "the node's list of children has changed, with the names that came (+) and went (-). With "
          "-R the nodes below are followed instead of the lists. -d shows values, and keeps all of "
          "them in memory.\n\n"
-         "Several writes between two looks are one event: its versions tell how many they were. A "
-         "node that came and went unseen is told without details. After a lost connection, or an "
-         "expired session, everything is looked at again: an event \"gap\" comes first, then what "
-         "was missed.\n\n"
+         "Several writes in quick succession may show as one event; its versions tell how many "
+         "they were. A node that came and went unseen is reported without details. After a lost "
+         "connection or an expired session everything is read again: an event \"gap\" comes first, "
+         "then what was missed.\n\n"
          "-x runs a program for each event, with the event as a line of JSON on its standard "
-         "input, "
-         "and in its environment: ZKSH_EVENT_TYPE, ZKSH_EVENT_PATH, ZKSH_EVENT_TIME, "
+         "input, and in its environment: ZKSH_EVENT_TYPE, ZKSH_EVENT_PATH, ZKSH_EVENT_TIME, "
          "ZKSH_EVENT_ZXID, ZKSH_EVENT_VERSION, ZKSH_EVENT_EPHEMERAL and ZKSH_EVENT_MISSED (0 or "
-         "1), "
-         "and with -d ZKSH_EVENT_OLD and ZKSH_EVENT_NEW (values of up to 64 KiB without a NUL "
-         "byte). What is not known is empty. A program that fails is told on stderr, and makes the "
-         "status of the whole 1.\n\n"
+         "1), and with -d ZKSH_EVENT_OLD and ZKSH_EVENT_NEW (values of up to 64 KiB without a NUL "
+         "byte). What is not known is empty. If a program fails, zksh says so on stderr and ends "
+         "with status 1.\n\n"
          "The status is 0 when --count is reached, 124 when the time is over, 130 after Ctrl-C.\n\n"
          "-o plain prints fields separated by tabs, a dash for nothing: time (milliseconds since "
          "1970), type, path, zxid (0x…), version, ephemeral owner (0x0: none), missed (0 or 1), "
-         "old "
-         "value, new value, children added, children removed. Control characters, backslashes and "
-         "commas in children's names are escaped; a null value is \\N.\n\n"
-         "-o json prints an object a line: time, type, path, missed, zxid, version, oldVersion "
-         "(of "
-         "changed), ephemeralOwner (\"0x…\" or null), dataLength, added and removed (of "
-         "children), "
+         "old value, new value, children added, children removed. Control characters, backslashes "
+         "and commas in children's names are escaped; a null value is \\N.\n\n"
+         "-o json prints an object a line: time, type, path, missed, zxid, version, oldVersion (of "
+         "changed), ephemeralOwner (\"0x…\" or null), dataLength, added and removed (of children), "
          "old and new (with -d, where known; text, null, or an object with base64). A gap has "
          "time, type, reason (disconnected or expired), since. What is not known is null.",
      .examples = {{"watch --initial --count 1 /app",
-                   "The node; then the end. Without --count it goes "
-                   "on until Ctrl-C."},
+                   "The node; then the end. Without --count it goes on until Ctrl-C."},
                   {"watch -R -d -i -n 3 -o json /app",
                    "The subtree with its values, for programs."},
                   {"watch -i -n 1 -x 'echo $ZKSH_EVENT_TYPE $ZKSH_EVENT_PATH' /app",

@@ -164,7 +164,8 @@ int run(Context& cx, const Args& a) {
 extern const Command wchc_command = make_command<Args>(
     {.name = "wchc",
      .group = "Servers",
-     .summary = "Show which session watches what, on every server",
+     .summary = "Show which session watches what",
+     .keywords = {"watches"},
      .details =
          "Asks every member of the ensemble (wchc, cons), where its 4lw.commands.whitelist allows "
          "that, or its AdminServer (see `help 4lw`). A line for each session: its client's "

@@ -52,12 +52,12 @@ int run(Context& cx, const Args& /*a*/) {
 extern const Command whoami_command = make_command<Args>(
     {.name = "whoami",
      .group = "Access",
-     .summary = "Show who this session is to the servers",
-     .details =
-         "The address that it comes from, and what addauth added. The C client cannot ask the "
-         "server (opcode whoAmI): this is what the session remembers, so that an address that is "
-         "translated on the way shows as it is here, and that a user is the superuser does not "
-         "show.",
+     .summary = "Show the identities of this session",
+     .keywords = {"login", "identity", "user"},
+     .details = "Shows the session's address and the identities added by addauth. The C client "
+                "cannot ask the server (opcode whoAmI): this is what the session remembers, so "
+                "that an address that is translated on the way shows as it is here, and that a "
+                "user is the superuser does not show.",
      .examples = {{"whoami", "Who am I?"}},
      .zkcli_syntax = "",
      .optionless = true},

@@ -16,6 +16,7 @@ extern const Command wlock_command = make_command<Args>(
     {.name = "wlock",
      .group = "Locks",
      .summary = "Hold a read/write lock for writing",
+     .keywords = {"mutex"},
      .details = "Short for `rwlock path write`; see there, and `lock` for the options.",
      .examples = {{"wlock /cfg", "As `rwlock /cfg write`."}},
      .strict = true,

@@ -91,12 +91,12 @@ std::string Command::syntax() const {
 
 void declare_of_writes(Options& options, OptionsOfWrites& wanted) {
   options.common().flag("--dry-run", wanted.dry_run,
-                        "Tell what would be written, and write nothing.");
+                        "Show what would be written, but write nothing.");
   const bool takes_patterns = std::ranges::find(options.arguments(), Argument::Kind::NodePaths,
                                                 &Argument::kind) != options.arguments().end();
   if (takes_patterns)
     options.common().flag(std::string(glob_option), wanted.glob,
-                          "Patterns are patterns also where a shell has taken the quotes away.");
+                          "Expand patterns among zksh's own arguments, too.");
 }
 
 void require_rehearsal(const Context& cx, bool dry_run) {

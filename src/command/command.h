@@ -144,7 +144,8 @@ struct CommandText {
   std::string_view name;
   std::vector<std::string_view> aliases{};
   std::string_view group;
-  std::string_view summary;  ///< one line, imperative, no full stop
+  std::string_view summary;                  ///< one line, imperative, no full stop
+  std::vector<std::string_view> keywords{};  ///< what else people call it: `help WORD` finds it
   std::string_view details{};
   std::vector<Example> examples{};
   /// The arguments as zkCli.sh 3.8.0 prints them; no value: zkCli has no such command.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <vector>
 
 namespace zksh {
@@ -55,6 +56,43 @@ std::string argument_lines(const Command& command, std::size_t width) {
   return text;
 }
 
+bool same_letter(char a, char b) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return lower(a) == lower(b);
+}
+
+/// Whether a word of the text begins with `word`, in upper or lower case; a plural finds its
+/// singular.
+bool has_word(std::string_view text, std::string_view word) {
+  constexpr std::size_t shortest_plural = 5;
+  if (word.size() >= shortest_plural && word.ends_with('s')) word.remove_suffix(1);
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (auto rest = text; rest.size() >= word.size();) {
+    const auto* const at =
+        std::search(rest.begin(), rest.end(), word.begin(), word.end(), same_letter);
+    if (at == rest.end()) return false;
+    const auto start = static_cast<std::size_t>(at - text.begin());
+    if (start == 0 || !is_letter(text[start - 1])) return true;
+    rest = text.substr(start + 1);
+  }
+  return false;
+}
+
+bool is_called(const Command& command, std::string_view word) {
+  const auto has = [&](std::string_view text) { return has_word(text, word); };
+  return has(command.name) || has(command.summary) || std::ranges::any_of(command.aliases, has) ||
+         std::ranges::any_of(command.keywords, has);
+}
+
+bool mentions(const Command& command, std::string_view word) {
+  bool found = has_word(command.details, word);
+  command.describe([&](const Options& options) {
+    for (const auto& argument : options.arguments())
+      found = found || has_word(argument.help, word) || has_word(argument.names.back(), word);
+  });
+  return found;
+}
+
 }  // namespace
 
 CommandGroups commands_in_groups() {
@@ -73,13 +111,29 @@ CommandGroups commands_in_groups() {
   return groups;
 }
 
+std::string help_search(std::string_view word) {
+  std::vector<const Command*> found;
+  const auto collect = [&](auto&& matches) {
+    for (const Command* command : all_commands())
+      if (matches(*command)) found.push_back(command);
+  };
+  collect([&](const Command& command) { return is_called(command, word); });
+  if (found.empty()) collect([&](const Command& command) { return mentions(command, word); });
+  std::size_t widest = 0;
+  for (const Command* command : found) widest = std::max(widest, command->name.size());
+  std::string text;
+  for (const Command* command : found)
+    text += fmt::format("  {:{}}  {}\n", command->name, widest, command->summary);
+  return text;
+}
+
 std::string help_overview() {
   std::size_t widest = 0;
   for (const Command* command : all_commands()) widest = std::max(widest, command->name.size());
   std::string text =
-      "`help NAME` tells all about one command, with examples; Tab completes. For a\n"
-      "begin: create /demo hello, watch /demo &, set /demo world, tree /, lock /demo,\n"
-      "unlock, deleteall /demo.\n\n";
+      "`help NAME` explains a command, with examples; `help WORD` finds commands for a\n"
+      "subject, such as backup or permission. Tab completes. To start: create /demo\n"
+      "hello, watch /demo &, set /demo world, tree /, lock /demo, unlock, deleteall /demo.\n\n";
   for (const auto& [group, commands] : commands_in_groups()) {
     text += fmt::format("{}\n", group);
     for (const Command* command : commands)

@@ -19,6 +19,10 @@ CommandGroups commands_in_groups();
 
 /// Every command with its summary, in groups.
 std::string help_overview();
+/// The commands for what a word says ("backup"), as help_overview has them: those whose name,
+/// keywords or summary have it, or else those whose details or arguments mention it. Empty: there
+/// are none.
+std::string help_search(std::string_view word);
 /// Command::syntax, but of one with more options than a line takes "[option…]" and its arguments.
 std::string short_syntax(const Command& command);
 /// How wide a page of help is.

@@ -7,11 +7,9 @@ namespace zksh {
 
 void declare_work_limits(Options& options, WorkOptions& target) {
   options.common().number("--window", target.window, "requests",
-                          "Requests in flight at a time, 256 by default.");
-  options.common().number(
-      "--rate", target.rate, "requests/s",
-      "Send no more requests a second than this; each operation of a transaction "
-      "counts.");
+                          "How many requests may be in flight at a time; default: 256.");
+  options.common().number("--rate", target.rate, "requests/s",
+                          "The most requests per second; each operation of a transaction counts.");
 }
 
 WorkLimits WorkOptions::limits() const {

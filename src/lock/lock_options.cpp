@@ -32,24 +32,24 @@ std::string host_name() {
 /// How it is waited for, and how long it is held.
 void declare_waiting_and_holding(Options& o, LockOptions& a) {
   o.flag("-n,--try", a.try_only,
-         "Do not wait: when it is not free, end with status 75 and leave no trace.");
+         "Do not wait: if the lock is busy, end with status 75 and leave nothing behind.");
   o.text("-w,--wait", a.wait, "Give up after this time (30, 1.5s, 2m), with status 75.", "time");
   o.number("-E,--busy-code,--conflict-exit-code", a.busy_code, "status",
            "The exit status for a lock that was not acquired, in place of 75.");
-  o.text("-c", a.shell, "Run this text by $SHELL -c while the lock is held.", "text");
+  o.text("-c", a.shell, "Run this text with $SHELL -c while the lock is held.", "text");
   o.flag("--hold", a.hold,
-         "Hold it until a signal or the end of the standard input, and print its node. A file, "
-         "/dev/null and a closed input are at their end at once.");
+         "Hold the lock until a signal or the end of standard input, and print its node. A file, "
+         "/dev/null and a closed input end at once.");
   o.text("--hold-for", a.hold_for,
-         "As --hold, for this time at most; an input that is no terminal, pipe or socket is not "
-         "looked at.",
+         "As --hold, but for this time at most. Input is ignored unless it is a terminal, pipe or "
+         "socket.",
          "time");
   o.flag("--until-signal", a.until_signal,
-         "As --hold, whatever the standard input is: for `lock --until-signal path &` in scripts.");
+         "As --hold, but ignore standard input: for `lock --until-signal path &` in scripts.");
   o.flag("--detach", a.detach,
-         "Hold it in a process of its own behind the shell; print its node and the process id. "
-         "`unlock NODE` ends it.");
-  o.text("--id", a.id, "What other contenders are shown; default: host, pid, user and command.",
+         "Hold the lock in a background process; print its node and process id. `unlock NODE` "
+         "releases it.");
+  o.text("--id", a.id, "The name that other contenders see; default: host, pid, user and command.",
          "text");
   o.file("--token-file", a.token_file, "Write the fencing token to this file.");
 }
@@ -69,21 +69,21 @@ void declare_ends(Options& o, LockOptions& a) {
          "an eighth of the session timeout if that is less.",
          "time");
   o.flag("--release-early", a.release_early,
-         "Give the lock back when the program itself ends, and not when the last process that "
-         "descends from it has ended; as -o (--close) of flock(1).");
+         "Release the lock when the program itself ends, not when the last process that descends "
+         "from it has ended; as flock -o.");
   o.text("--at-least", a.at_least,
-         "Keep the lock for this time after it was taken, although the program ends earlier, "
-         "whatever its status. A signal, or who asks for it (`revoke`), ends that.",
+         "Keep the lock for at least this time, even if the program ends earlier. A signal or "
+         "`revoke` releases it.",
          "time");
   o.choice_or_text(
       "--on-revoke", a.on_revoke, a.revoke_command, on_revoke_names, "what",
-      "When somebody asks for the lock (`revoke`): release (the default; a program is told to "
-      "end first; who is asked while it waits does not take it, with status 75), ignore, or a "
-      "command for $SHELL -c. That runs beside the program, and is NOT under the lock: the lock is "
-      "given back without waiting for it, since what it does may be to ask for that (`kill`, "
-      "`unlock`). zksh waits 5 s for it then, and kills it; at once when the lock is lost.");
+      "When somebody asks for the lock (`revoke`): release (the default; a program is told to end "
+      "first; who is asked while it waits does not take it, with status 75), ignore, or a command "
+      "for $SHELL -c. That runs beside the program, and is NOT under the lock: the lock is given "
+      "back without waiting for it, since what it does may be to ask for that (`kill`, `unlock`). "
+      "zksh waits 5 s for it then, and kills it; at once when the lock is lost.");
   o.flag("--guard", a.guard,
-         "While it is held, every write of this shell is refused by the server once it is lost.");
+         "Fence this shell's writes: once the lock is lost, the servers refuse them.");
 }
 
 }  // namespace
@@ -99,21 +99,21 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
              "readers then wait for ours, since its Lock would pass them otherwise). Default: "
              "Curator's, and all as soon as others are in the queue who would not see those.");
     o.choice("--recipe", a.recipe, recipe_names, "name",
-             "fair: a queue in which each watches the one before it (the default); herd: all "
-             "watch the queue; exclusive: all race for one node, PATH/lock, which only those see "
-             "who use "
+             "fair: a queue in which each watches the one before it (the default); herd: all watch "
+             "the queue; exclusive: all race for one node, PATH/lock, which only those see who use "
              "this recipe. The last two are for teaching.");
   }
-  o.choice("--parent", a.parent, parent_names, "kind",
-           "How the lock's node is made when it is missing; a container goes when it is empty.");
+  o.choice(
+      "--parent", a.parent, parent_names, "kind",
+      "How to create the lock's node if it is missing. The servers remove an empty container.");
   o.flag("--no-requeue", a.no_requeue,
          "Fail with status 76 when the place in the queue is lost, instead of queueing again.");
   o.flag("--force", a.force,
-         "Also at / and below /zookeeper, where the servers and everybody else have their nodes.");
+         "Allow / and nodes below /zookeeper, which the servers and everybody else use.");
   o.flag("--nest", a.nest,
-         "When this shell holds it already, count once more. Refused when what it holds is not "
-         "what is asked for (read, not write; fewer leases), or ends with its program or --hold.");
-  o.flag("-q,--quiet", a.quiet, "Say nothing of waiting, acquiring and releasing.");
+         "If this shell already holds the lock, count once more. Refused if it holds another kind "
+         "(read, not write; fewer leases), or if the lock ends with a program or --hold.");
+  o.flag("-q,--quiet", a.quiet, "Do not report waiting, acquiring and releasing.");
   o.flag("-v,--verbose", a.verbose, "Explain each step as it happens: requests, watches, events.");
   o.program(a.program, "A program to run while the lock is held; its status is passed on.");
 }

@@ -38,23 +38,23 @@ std::int64_t milliseconds_now() {
 }  // namespace
 
 void declare_node_filter(Options& o, NodeFilterOptions& f) {
-  o.text("-name", f.name, "Whose name matches a pattern with *, ? and [ ].", "pattern");
+  o.text("-name", f.name, "The name matches this pattern of *, ? and [ ].", "pattern");
   o.text("-regex", f.regex,
-         "Whose whole path a POSIX extended regular expression (without back-references) "
-         "matches.",
+         "Whose whole path a POSIX extended regular expression (without back-references) matches.",
          "regex");
-  o.choice("-type", f.type, node_types, "type", "Of this kind.");
-  o.text("-owner", f.owner, "Ephemerals of this session.", "session");
-  o.text("-newer", f.newer, "Whose value was written in this time: 90s, 5m, 2h, 7d.", "age");
-  o.text("-older", f.older, "Whose value was not.", "age");
-  o.text("-min-size", f.least_size, "Values of so many bytes or more: 100, 10k, 1M.", "size");
+  o.choice("-type", f.type, node_types, "type", "The type of the node.");
+  o.text("-owner", f.owner, "Ephemerals of this session only.", "session");
+  o.text("-newer", f.newer, "The value was written within this time: 90s, 5m, 2h, 7d.", "age");
+  o.text("-older", f.older, "The value was not written within this time.", "age");
+  o.text("-min-size", f.least_size, "The value has at least this size: 100, 10k, 1M.", "size");
   o.text("-max-size", f.most_size, "Or fewer.", "size");
-  o.number("-min-version", f.least_version, "version", "Written so many times or more.");
+  o.number("-min-version", f.least_version, "version",
+           "The value was written at least this many times.");
   o.number("-max-version", f.most_version, "version", "Or fewer.");
-  o.number("-min-depth", f.least_depth, "depth", "So deep below the path or deeper.");
-  o.number("-max-depth", f.most_depth, "depth", "Not deeper; 0: the path alone.");
-  o.number("-min-children", f.least_children, "number", "With so many children or more.");
-  o.number("-max-children", f.most_children, "number", "Or fewer; 0: the leaves.");
+  o.number("-min-depth", f.least_depth, "depth", "At least this deep below the path.");
+  o.number("-max-depth", f.most_depth, "depth", "At most this deep; 0: the path alone.");
+  o.number("-min-children", f.least_children, "number", "At least this many children.");
+  o.number("-max-children", f.most_children, "number", "At most this many; 0: the leaves.");
 }
 
 std::size_t NodeFilterOptions::depth() const {
