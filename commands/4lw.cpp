@@ -1,5 +1,5 @@
 // 4lw: send a four-letter word to every server, and show the answers.
-#include "base/nearest.h"
+#include "base/suggestions.h"
 #include "command/command.h"
 #include "config/settings.h"
 #include "ensemble/member_words.h"
@@ -47,7 +47,7 @@ const FourLetterWord* find_word(const std::string& name) {
 void check_word(const Context& cx, const Args& a) {
   const auto* const known = find_word(a.word);
   if (known == nullptr && !a.any) {
-    const auto similar = nearest(a.word, known_words());
+    const auto similar = suggestions(a.word, known_words());
     throw ValueError(
         fmt::format("unknown word: {}{}", a.word,
                     similar.empty() ? fmt::format("; there are {}", fmt::join(known_words(), ", "))

@@ -1,5 +1,5 @@
 // conf: list the settings, or change one while zksh runs.
-#include "base/text_width.h"
+#include "base/text.h"
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "config/settings.h"

@@ -1,7 +1,6 @@
 // contend: let many contenders ask for one lock, and show who waited, and what it cost.
-#include "base/duration.h"
 #include "base/line_reader.h"
-#include "base/time_text.h"
+#include "base/time.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
 #include "command/live_picture.h"

@@ -3,7 +3,7 @@
 #include "command/progress.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
-#include "tree/unlisted.h"
+#include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
 #include <algorithm>
@@ -65,22 +65,22 @@ void print(Context& cx, const Args& a, const std::string& path, const Census& ce
 int run(Context& cx, const Args& a) {
   const auto tops = cx.resolve_all_or_current(a.paths);
   const auto limits = a.limits.limits();
-  Unlisted unlisted(cx);
+  SkippedNodes skipped(cx);
   for (const auto& top : tops) {
     Census census;
     Progress progress(cx.out, cx.background, "nodes");
     const auto enter = [&](const TreeNode& node) {
-      if (!node.readable && node.stat.num_children > 0) unlisted.add(node.path);
+      if (!node.readable && node.stat.num_children > 0) skipped.add(node.path);
       census.add(node);
       progress.advance();
     };
-    const auto missing = [&](const std::string& path) { unlisted.missing(path); };
+    const auto missing = [&](const std::string& path) { skipped.missing(path); };
     walk_tree(cx.client, {.tops = {top}, .missing = missing, .limits = limits, .enter = enter},
               cx.stop);
     progress.end();
     if (census.nodes > 0) print(cx, a, top, census, tops.size() > 1);
   }
-  return unlisted.report();
+  return skipped.report();
 }
 
 }  // namespace

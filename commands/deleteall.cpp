@@ -6,7 +6,7 @@
 #include "command/work_account.h"
 #include "command/work_options.h"
 #include "config/settings.h"
-#include "node/each_node.h"
+#include "node/listing.h"
 #include "node/node_json.h"
 #include "tree/subtree_removal.h"
 #include "tree/walk.h"

@@ -1,11 +1,11 @@
 // du: measure subtrees: their nodes and the bytes of their values.
-#include "base/size_text.h"
+#include "base/number.h"
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/result_lines.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
-#include "tree/unlisted.h"
+#include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
 #include <fmt/format.h>
@@ -110,12 +110,12 @@ int run(Context& cx, const Args& a) {
   if (a.top && *a.top < 1) throw ValueError("--top: a number from 1 on");
   const auto tops = cx.resolve_all_or_current(a.paths);
   ResultLines lines(cx.out);
-  Unlisted unlisted(cx);
+  SkippedNodes skipped(cx);
   Measure measure;
   Largest largest(static_cast<std::size_t>(a.top.value_or(1)));
   Progress progress(cx.out, cx.background || (!a.top && cx.out.style().out_is_terminal), "nodes");
   const auto enter = [&](const TreeNode& node) {
-    if (!node.readable && node.stat.num_children > 0) unlisted.add(node.path);
+    if (!node.readable && node.stat.num_children > 0) skipped.add(node.path);
     measure.enter(node);
     progress.advance();
   };
@@ -129,7 +129,7 @@ int run(Context& cx, const Args& a) {
   };
   const auto missing = [&](const std::string& path) {
     lines.flush();
-    unlisted.missing(path);
+    skipped.missing(path);
   };
   const WalkPlan plan{.tops = tops,
                       .missing = missing,
@@ -139,7 +139,7 @@ int run(Context& cx, const Args& a) {
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
   progress.end();
   for (const auto& extent : largest.take()) cx.out.line("{}", line_of(cx, a, extent));
-  return unlisted.report();
+  return skipped.report();
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/work_options.h"
+#include "tree/live_tree.h"
 #include "tree/tree_copy.h"
-#include "tree/tree_quota.h"
 #include "tree/tree_text.h"
 #include "tree/walk.h"
 

@@ -1,11 +1,11 @@
 // edit: change a node's value in an editor.
-#include "base/piped_program.h"
+#include "base/file.h"
+#include "base/process.h"
 #include "base/quoting.h"
-#include "base/read_file.h"
 #include "command/command.h"
 #include "command/terminal_program.h"
-#include "node/value_file.h"
-#include "sandbox/throw_away.h"
+#include "node/value.h"
+#include "sandbox/scratch_directory.h"
 
 #include <fmt/format.h>
 
@@ -43,7 +43,7 @@ std::string kept_text(const std::string& path, const std::string& file, const st
 /// The file's bytes after the editor. Throws Error when that failed.
 std::string edited(Context& cx, const std::string& path, const std::string& before) {
   const auto editor = editor_command();
-  const ThrowAway directory(cx.client.monitor(), "zksh-edit");
+  const ScratchDirectory directory(cx.client.monitor(), "zksh-edit");
   const std::string file = directory.path() / value_file_name(path);
   write_private_file(file, before);
   int result = status::ok;
@@ -60,7 +60,7 @@ std::string edited(Context& cx, const std::string& path, const std::string& befo
 /// A unified diff of two texts, on stdout.
 void show_diff(Context& cx, const std::string& path, const std::string& now,
                const std::string& yours) {
-  const ThrowAway directory(cx.client.monitor(), "zksh-edit");
+  const ScratchDirectory directory(cx.client.monitor(), "zksh-edit");
   const std::string old_file = directory.path() / "now";
   const std::string new_file = directory.path() / "yours";
   write_private_file(old_file, now);

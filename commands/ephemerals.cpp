@@ -1,11 +1,11 @@
 // ephemerals: list the ephemeral nodes of a subtree with the sessions that hold them.
-#include "base/id_text.h"
+#include "base/number.h"
 #include "command/command.h"
 #include "command/result_lines.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
 #include "tree/node_filter.h"
-#include "tree/unlisted.h"
+#include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
 #include <fmt/format.h>
@@ -37,9 +37,9 @@ int run(Context& cx, const Args& a) {
   const auto tops = cx.resolve_all_or_current(a.paths);
   const auto session = wanted_session(cx, a);
   ResultLines lines(cx.out);
-  Unlisted unlisted(cx);
+  SkippedNodes skipped(cx);
   const auto enter = [&](const TreeNode& node) {
-    if (!node.readable && node.stat.num_children > 0) unlisted.add(node.path);
+    if (!node.readable && node.stat.num_children > 0) skipped.add(node.path);
     if (node.stat.ephemeral_owner == 0) return;
     if (session && node.stat.ephemeral_owner != *session) return;
     const auto owner = session_text(node.stat.ephemeral_owner);
@@ -51,12 +51,12 @@ int run(Context& cx, const Args& a) {
   };
   const auto missing = [&](const std::string& path) {
     lines.flush();
-    unlisted.missing(path);
+    skipped.missing(path);
   };
   const WalkPlan plan{
       .tops = tops, .missing = missing, .limits = a.limits.limits(), .enter = enter};
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
-  return unlisted.report();
+  return skipped.report();
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // fill: make a tree of nodes to try things on.
+#include "base/number.h"
 #include "base/quoting.h"
-#include "base/size_text.h"
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/work_account.h"

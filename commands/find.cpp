@@ -4,7 +4,7 @@
 #include "command/work_options.h"
 #include "node/node_json.h"
 #include "tree/node_filter.h"
-#include "tree/unlisted.h"
+#include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
 namespace zksh {
@@ -26,16 +26,16 @@ int run(Context& cx, const Args& a) {
   const NodeFilter filter(a.filter);
   const auto tops = cx.resolve_all_or_current(a.paths);
   ResultLines lines(cx.out);
-  Unlisted unlisted(cx);
+  SkippedNodes skipped(cx);
   const auto enter = [&](const TreeNode& node) {
-    if (!node.readable && node.stat.num_children > 0) unlisted.add(node.path);
+    if (!node.readable && node.stat.num_children > 0) skipped.add(node.path);
     if (!filter.wants(node)) return;
     lines.add(cx.out.json() ? path_json(node.path).set("stat", stat_json(node.stat)).text()
                             : cx.out.shown(node.path));
   };
   const auto missing = [&](const std::string& path) {
     lines.flush();
-    unlisted.missing(path);
+    skipped.missing(path);
   };
   const WalkPlan plan{.tops = tops,
                       .missing = missing,
@@ -43,7 +43,7 @@ int run(Context& cx, const Args& a) {
                       .limits = a.limits.limits(),
                       .enter = enter};
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
-  return unlisted.report();
+  return skipped.report();
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // getEphemerals: list the ephemeral nodes of this session.
-#include "base/java_hash.h"
+#include "base/java.h"
 #include "command/command.h"
 #include "node/node_json.h"
-#include "tree/unlisted.h"
+#include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
 #include <fmt/core.h>
@@ -78,16 +78,16 @@ int run(Context& cx, const Args& a) {
   cx.client.await_connection(prefix, cx.stop);
   const auto owner = cx.client.session_id();
   std::vector<Ephemeral> ephemerals;
-  Unlisted unlisted(cx);
+  SkippedNodes skipped(cx);
   const StatVisitor visitor{.visit =
                                 [&](const std::string& path, const Stat& stat) {
                                   if (stat.ephemeral_owner == owner)
                                     ephemerals.push_back({stat.czxid, path});
                                 },
-                            .unlisted = [&](const ZkError& error) { unlisted.add(error.path()); }};
+                            .unlisted = [&](const ZkError& error) { skipped.add(error.path()); }};
   visit_stats(cx.client, tops_of(cx, prefix, visitor), visitor, cx.stop);
   print_paths(cx, std::move(ephemerals));
-  return unlisted.report();
+  return skipped.report();
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // grep: find text in the values of a subtree.
 #include "base/extended_regex.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "command/command.h"
 #include "command/result_lines.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
-#include "tree/unlisted.h"
+#include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
 #include <fmt/format.h>
@@ -120,14 +120,14 @@ int run(Context& cx, const Args& a) {
   if (a.depth && *a.depth < 0) throw ValueError("--depth: a number from 0 on");
   Grep grep(cx, a);
   const auto tops = cx.resolve_all_or_current(a.paths);
-  Unlisted unlisted(cx, "read");
+  SkippedNodes skipped(cx, "read");
   const auto enter = [&](const TreeNode& node) {
-    if (!node.readable) unlisted.add(node.path);
+    if (!node.readable) skipped.add(node.path);
     if (node.data) grep.look(node.path, *node.data);
   };
   const auto missing = [&](const std::string& path) {
     grep.flush();
-    unlisted.missing(path);
+    skipped.missing(path);
   };
   const WalkPlan plan{.tops = tops,
                       .missing = missing,
@@ -136,7 +136,7 @@ int run(Context& cx, const Args& a) {
                       .limits = a.limits.limits(),
                       .enter = enter};
   grep.during([&] { walk_tree(cx.client, plan, cx.stop); });
-  return unlisted.report(grep.found() ? status::ok : status::failure);
+  return skipped.report(grep.found() ? status::ok : status::failure);
 }
 
 }  // namespace

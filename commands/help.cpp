@@ -1,7 +1,7 @@
 // help: tell about the commands.
 #include "command/help.h"
 
-#include "base/nearest.h"
+#include "base/suggestions.h"
 #include "command/command.h"
 
 #include <fmt/core.h>
@@ -38,7 +38,7 @@ int run(Context& cx, const Args& a) {
       cx.out.out(found);
       return status::ok;
     }
-    const auto similar = nearest_commands(*a.name);
+    const auto similar = suggested_commands(*a.name);
     throw ValueError(fmt::format(
         "there is no command {}{}", *a.name,
         similar.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(similar, ", "))));

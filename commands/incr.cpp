@@ -2,7 +2,7 @@
 #include "base/quoting.h"
 #include "command/command.h"
 #include "node/node_json.h"
-#include "node/value_change.h"
+#include "node/value.h"
 
 #include <limits>
 

@@ -2,7 +2,7 @@
 #include "ensemble/latency.h"
 
 #include "base/column_table.h"
-#include "base/time_text.h"
+#include "base/time.h"
 #include "command/command.h"
 #include "command/dry_run.h"
 #include "command/live_picture.h"

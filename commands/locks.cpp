@@ -2,7 +2,7 @@
 #include "base/column_table.h"
 #include "base/json.h"
 #include "base/quoting.h"
-#include "base/time_text.h"
+#include "base/time.h"
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "config/settings.h"

@@ -1,5 +1,5 @@
 // repeat: run a command again and again.
-#include "base/duration.h"
+#include "base/time.h"
 #include "command/command.h"
 
 #include <chrono>

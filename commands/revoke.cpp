@@ -1,5 +1,5 @@
 // revoke: ask the holder of a lock to give it back, or take it away.
-#include "base/duration.h"
+#include "base/time.h"
 #include "lock/revocation.h"
 
 namespace zksh {

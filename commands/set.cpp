@@ -5,7 +5,6 @@
 #include "node/listing.h"
 #include "node/node_json.h"
 #include "node/value.h"
-#include "node/value_change.h"
 
 namespace zksh {
 namespace {

@@ -1,7 +1,7 @@
 // touch: create a node, or make it look as if it had been written.
-#include "node/each_node.h"
+#include "node/listing.h"
 #include "node/node_json.h"
-#include "node/value_change.h"
+#include "node/value.h"
 
 namespace zksh {
 namespace {

@@ -1,13 +1,13 @@
 // tree: draw a subtree.
-#include "base/id_text.h"
 #include "base/json.h"
+#include "base/number.h"
 #include "command/color.h"
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "command/result_lines.h"
 #include "command/work_options.h"
+#include "tree/skipped_nodes.h"
 #include "tree/tree_drawing.h"
-#include "tree/unlisted.h"
 #include "tree/walk.h"
 
 #include <fmt/format.h>
@@ -58,9 +58,9 @@ int run(Context& cx, const Args& a) {
                        .depth = depth});
   const auto format = cx.out.style().format;
   ResultLines lines(cx.out);
-  Unlisted unlisted(cx);
+  SkippedNodes skipped(cx);
   const auto enter = [&](const TreeNode& node) {
-    if (!node.readable) unlisted.add(node.path);
+    if (!node.readable) skipped.add(node.path);
     if (format == Format::Json)
       lines.add(node_json(node).text());
     else
@@ -70,7 +70,7 @@ int run(Context& cx, const Args& a) {
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
   if (format == Format::Zkcli) lines.add(drawing.summary());
   lines.flush();
-  return unlisted.report();
+  return skipped.report();
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // wait: wait until a node meets a condition.
-#include "base/duration.h"
 #include "base/extended_regex.h"
+#include "base/time.h"
 #include "command/command.h"
 #include "command/time_limit.h"
 #include "node/node_json.h"
@@ -38,10 +38,10 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The node; it need not exist.");
 }
 
-NodeWish wish_of(const Args& a) {
+NodeCondition condition_of(const Args& a) {
   if (int{a.exists} + int{a.gone} + int{a.children.has_value()} + int{a.value.has_value()} != 1)
     throw SyntaxError("one of --exists, --gone, --children and --value says what is waited for");
-  using LooksAt = NodeWish::LooksAt;
+  using LooksAt = NodeCondition::LooksAt;
   if (a.exists) return {.holds = [](const NodeState& node) { return node.stat.has_value(); }};
   if (a.gone) return {.holds = [](const NodeState& node) { return !node.stat.has_value(); }};
   if (a.children)
@@ -75,7 +75,7 @@ std::string unmet(const Args& a, const NodeState& node) {
 
 int run(Context& cx, const Args& a) {
   if (a.output) cx.out.set_format(*a.output);
-  const auto wish = wish_of(a);
+  const auto wish = condition_of(a);
   const auto path = cx.resolve(a.path);
   const auto time =
       a.timeout ? std::optional(parse_duration(*a.timeout, "--timeout")) : std::nullopt;

@@ -1,6 +1,6 @@
 // watch: follow what happens to nodes, until Ctrl-C.
-#include "base/duration.h"
-#include "base/piped_program.h"
+#include "base/process.h"
+#include "base/time.h"
 #include "client/change_stream.h"
 #include "command/command.h"
 #include "command/live_picture.h"

@@ -1,10 +1,10 @@
 // wchc: show which session watches what, on every server.
 #include "base/column_table.h"
-#include "base/id_text.h"
+#include "base/number.h"
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "ensemble/server_command.h"
-#include "ensemble/told_sessions.h"
+#include "ensemble/server_poller.h"
 #include "node/node_json.h"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ bool is_under(std::string_view path, const std::string& root) {
   return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
 }
 
-std::vector<Row> rows_by_session(const ToldSessions& words, const std::string& under) {
+std::vector<Row> rows_by_session(const SessionSurvey& words, const std::string& under) {
   std::vector<Row> rows;
   for (const auto& each : words.watches()) {
     Row row{.session = each.session, .server = each.server, .path = {}, .what = {}};
@@ -57,7 +57,7 @@ std::vector<Row> rows_by_session(const ToldSessions& words, const std::string& u
   return rows;
 }
 
-std::vector<Row> rows_by_path(const ToldSessions& words, const std::string& under) {
+std::vector<Row> rows_by_path(const SessionSurvey& words, const std::string& under) {
   std::map<std::string_view, std::vector<std::string>> sessions;
   for (const auto& each : words.watches())
     for (const auto path : each.paths)
@@ -69,7 +69,7 @@ std::vector<Row> rows_by_path(const ToldSessions& words, const std::string& unde
   return rows;
 }
 
-void print_table(Context& cx, const ToldSessions& words, const std::vector<Row>& rows,
+void print_table(Context& cx, const SessionSurvey& words, const std::vector<Row>& rows,
                  bool by_path) {
   const bool terminal = cx.out.style().out_is_terminal;
   const auto listed = [&](const Row& row) {
@@ -104,7 +104,7 @@ void print_table(Context& cx, const ToldSessions& words, const std::vector<Row>&
     cx.out.line("{}", line);
 }
 
-void print_plain(Context& cx, const ToldSessions& words, const std::vector<Row>& rows,
+void print_plain(Context& cx, const SessionSurvey& words, const std::vector<Row>& rows,
                  bool by_path) {
   for (const auto& row : rows)
     for (const auto& what : row.what) {
@@ -116,7 +116,7 @@ void print_plain(Context& cx, const ToldSessions& words, const std::vector<Row>&
     }
 }
 
-void print_json_rows(Context& cx, const ToldSessions& words, const std::vector<Row>& rows,
+void print_json_rows(Context& cx, const SessionSurvey& words, const std::vector<Row>& rows,
                      bool by_path) {
   for (const auto& row : rows) {
     auto json = Json::object();
@@ -140,8 +140,8 @@ int run(Context& cx, const Args& a) {
   const auto connect_string = cx.client.server();
   const auto under =
       a.under ? whole_path(parse_connect_string(connect_string).chroot, cx.resolve(*a.under)) : "";
-  const ToldSessions words(asked_servers(cx), {"wchc", "cons"},
-                           patience_of(a.timeout, std::chrono::seconds(5)), cx.stop);
+  const SessionSurvey words(asked_servers(cx), {"wchc", "cons"},
+                            patience_of(a.timeout, std::chrono::seconds(5)), cx.stop);
   auto rows = a.by_path ? rows_by_path(words, under) : rows_by_session(words, under);
   std::ranges::stable_sort(
       rows, [](const Row& one, const Row& other) { return one.what.size() > other.what.size(); });

@@ -1,5 +1,5 @@
 // who: show the client behind a session or an ephemeral node, and what it owns and watches.
-#include "base/time_text.h"
+#include "base/time.h"
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "ensemble/server_command.h"
@@ -72,12 +72,12 @@ void show(Context& cx, const Account& account, const More&... more) {
   print(cx, account_lines(account, more..., style));
 }
 
-ToldSessions ask(Context& cx, const Args& a) {
-  return ToldSessions(asked_servers(cx), {"cons", "dump", "wchc"},
-                      patience_of(a.timeout, std::chrono::seconds(5)), cx.stop);
+SessionSurvey ask(Context& cx, const Args& a) {
+  return SessionSurvey(asked_servers(cx), {"cons", "dump", "wchc"},
+                       patience_of(a.timeout, std::chrono::seconds(5)), cx.stop);
 }
 
-int finish(Context& cx, const ToldSessions& words) {
+int finish(Context& cx, const SessionSurvey& words) {
   for (const auto& untold : words.untold()) cx.out.err_line("{}", cx.out.shown_in_error(untold));
   if (!words.heard()) return status::no_connection;
   return words.untold().empty() ? status::ok : status::failure;

@@ -1,5 +1,5 @@
 // whoami: show who this session is to the servers.
-#include "base/java_hash.h"
+#include "base/java.h"
 #include "command/command.h"
 #include "node/node_json.h"
 

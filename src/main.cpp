@@ -1,6 +1,5 @@
 // zksh: process options, and the choice between an interactive shell, a script and one command.
-#include "base/inherited_descriptors.h"
-#include "base/resource_limits.h"
+#include "base/process_setup.h"
 #include "base/secrets.h"
 #include "base/words.h"
 #include "shell/arguments.h"

@@ -1,7 +1,7 @@
 // Afterwards: work that a change makes possible, for the thread that made the change.
 #pragma once
 
-#include "base/no_waiting.h"
+#include "base/monitor.h"
 
 #include <functional>
 #include <vector>

@@ -1,7 +1,7 @@
 // ColumnTable: rows in columns that fit a width.
 #include "base/column_table.h"
 
-#include "base/text_width.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <utility>

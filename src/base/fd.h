@@ -1,9 +1,14 @@
-// Fd: an open file descriptor that is closed with its owner.
+// Fd: an owned descriptor, a stop that a poll can wait for, and writes that wait for either.
 #pragma once
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <fcntl.h>
+#include <functional>
+#include <stop_token>
+#include <string_view>
+#include <sys/eventfd.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -49,5 +54,33 @@ inline Pipe make_pipe() {
     throw std::system_error(errno, std::generic_category(), "pipe");
   return {Fd(ends[0]), Fd(ends[1])};
 }
+
+/// Readable from the moment when the stop is requested, for good. May be made on any thread.
+class StopFd {
+ public:
+  explicit StopFd(const std::stop_token& stop)
+      : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        on_stop_(stop, [this] { eventfd_write(fd_.get(), 1); }) {}
+
+  int get() const { return fd_.get(); }
+
+ private:
+  Fd fd_;
+  std::stop_callback<std::function<void()>> on_stop_;
+};
+
+/// For one thread. Does not own the descriptor, which may be shared and blocking.
+class FdWriter {
+ public:
+  FdWriter(int fd, const std::stop_token& stop);
+
+  /// Writes all the bytes. 0, or the errno of what went wrong; ECANCELED after a stop.
+  int write(std::string_view bytes);
+
+ private:
+  int fd_;
+  std::size_t most_;  ///< that a write of a descriptor that is ready takes without blocking
+  StopFd stop_;
+};
 
 }  // namespace zksh

@@ -1,11 +1,16 @@
-// Monitor: the list of the waiting threads, and how one of them is woken.
+// Monitor: the one lock, what it guards, and threads that must not wait for it.
 #include "base/monitor.h"
 
-#include "base/no_waiting.h"
-
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 
 namespace zksh {
+
+void NoWaiting::fail(const char* what) {
+  std::fprintf(stderr, "zksh: a bug: %s on a thread of the C client, which must not wait\n", what);
+  std::abort();
+}
 
 /// A thread that waits. On its stack, and in the list while its predicate has not been true.
 struct Monitor::Waiter {

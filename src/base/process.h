@@ -1,19 +1,38 @@
-// Process: a child program, from its start to its exit status.
+// Process: child programs, how they are started, fed and ended.
 #pragma once
 
 #include "base/error.h"
 #include "base/monitor.h"
 
+#include <csignal>
 #include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace zksh {
+
+/// No signal reaches the calling thread while it lives; threads and children made meanwhile begin
+/// with all of them blocked.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
 
 /// A program to run, and what it is given. Nothing else of zksh reaches it: every other descriptor
 /// is closed, no signal is blocked, and only what zksh itself was told to ignore (nohup) is
@@ -122,5 +141,19 @@ class Process {
   pid_t pid_ = -1;
   std::thread watcher_;
 };
+
+struct PipedProgram {
+  std::vector<std::string> words;
+  std::vector<std::pair<std::string, std::string>> environment{};  ///< added to zksh's own
+  std::string input{};
+  /// Get what it writes to its standard output and error, in pieces, on the caller's thread.
+  std::function<void(std::string_view)> out{};
+  std::function<void(std::string_view)> err{};
+};
+
+/// Returns the program's exit status (128 + n: ended by signal n). Blocks until it has ended; what
+/// it leaves behind in the background is not waited for. A stop ends it with SIGTERM, after two
+/// seconds with SIGKILL, and throws Cancelled. Throws Error when it cannot be run.
+int run_piped(Monitor& monitor, const PipedProgram& program, const std::stop_token& stop);
 
 }  // namespace zksh

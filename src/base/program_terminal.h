@@ -1,4 +1,4 @@
-// ProgramTerminal: lending zksh's terminal to a program, and getting it back.
+// Program terminal: a program in the foreground, and the processes that share its terminal.
 #pragma once
 
 #include "base/fd.h"
@@ -6,8 +6,14 @@
 #include <optional>
 #include <sys/types.h>
 #include <termios.h>
+#include <vector>
 
 namespace zksh {
+
+/// The processes of a process group that have not ended. Looks through all of /proc: milliseconds.
+std::vector<pid_t> group_members(pid_t group);
+/// The parent of a process; 0 when there is no such process, or none that we may see.
+pid_t parent_of(pid_t process);
 
 /// zksh's controlling terminal, as far as it has one, while a program runs in a process group of
 /// its own. Used by one thread.

@@ -1,8 +1,7 @@
 // Quoting: how a text is written as a word of a line, so that split_words reads it back.
 #include "base/quoting.h"
 
-#include "base/escape.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 

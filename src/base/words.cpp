@@ -2,9 +2,8 @@
 #include "base/words.h"
 
 #include "base/error.h"
-#include "base/escape.h"
 #include "base/secrets.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // ACL text: ACLs as zkCli.sh reads and writes them.
 #include "client/acl_text.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <array>
 #include <utility>

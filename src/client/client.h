@@ -1,8 +1,8 @@
 // Client: the ZooKeeper operations that zksh uses. The seam between zksh and the C client.
 #pragma once
 
-#include "base/boot_clock.h"
 #include "base/monitor.h"
+#include "base/time.h"
 #include "client/acl.h"
 #include "client/operation.h"
 #include "client/watch.h"

@@ -2,7 +2,7 @@
 #include "client/ensemble.h"
 
 #include "base/error.h"
-#include "base/java_hash.h"
+#include "base/java.h"
 
 #include <fmt/core.h>
 

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/stop_fd.h"
 #include "client/host_addresses.h"
 
 #include <fmt/core.h>

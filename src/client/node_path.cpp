@@ -2,7 +2,7 @@
 #include "client/node_path.h"
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 

@@ -1,9 +1,8 @@
 // Stat text: a znode's metadata as zkCli.sh prints it.
 #include "client/stat_text.h"
 
-#include "base/id_text.h"
-#include "base/java_date.h"
-#include "base/size_text.h"
+#include "base/java.h"
+#include "base/number.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // Command: looking one up, and what commands share.
 #include "command/command.h"
 
-#include "base/nearest.h"
+#include "base/suggestions.h"
 #include "client/node_pattern.h"
 #include "command/command_table.h"
 #include "command/current_node.h"
@@ -171,13 +171,13 @@ const Command* command_named(std::string_view name) {
   return nullptr;
 }
 
-std::vector<std::string> nearest_commands(std::string_view word) {
+std::vector<std::string> suggested_commands(std::string_view word) {
   std::vector<std::string> names;
   for (const Command* command : all_commands()) {
     names.emplace_back(command->name);
     names.insert(names.end(), command->aliases.begin(), command->aliases.end());
   }
-  auto near = nearest(word, names);
+  auto near = suggestions(word, names);
   // What other shells call it comes first: `rm` is nearer to rmr than to what is meant.
   const auto meant = std::ranges::find(elsewhere, word, &Elsewhere::word);
   if (meant != elsewhere.end()) {

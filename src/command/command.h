@@ -267,6 +267,6 @@ std::span<const Command* const> all_commands();
 /// By name or alias; null when there is none.
 const Command* command_named(std::string_view name);
 /// The names and aliases nearest to a mistyped word, best first; at most three, perhaps none.
-std::vector<std::string> nearest_commands(std::string_view word);
+std::vector<std::string> suggested_commands(std::string_view word);
 
 }  // namespace zksh

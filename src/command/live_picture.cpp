@@ -1,7 +1,7 @@
 // LivePicture: cursor movements (ECMA-48, which every terminal but a dumb one knows).
 #include "command/live_picture.h"
 
-#include "base/text_width.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 

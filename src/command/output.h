@@ -1,9 +1,9 @@
 // Output: what a job says, queued for the main thread to print.
 #pragma once
 
-#include "base/escape.h"
 #include "base/monitor.h"
 #include "base/named_values.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 

@@ -2,7 +2,7 @@
 #include "command/questions.h"
 
 #include "base/error.h"
-#include "base/stop_fd.h"
+#include "base/fd.h"
 
 #include <array>
 #include <cerrno>

@@ -1,8 +1,8 @@
 // WordBinding: options by CLI11, positionals by counting.
 #include "command/word_binding.h"
 
-#include "base/nearest.h"
 #include "base/number.h"
+#include "base/suggestions.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -96,7 +96,7 @@ void WordBinding::reject(const std::string& word, const std::vector<std::string>
     if (!argument.positional())
       known.insert(known.end(), argument.names.begin(), argument.names.end());
   // Any letter is near any other: only a longer word says what was meant.
-  const auto similar = word.size() > 2 ? nearest(word, known) : std::vector<std::string>{};
+  const auto similar = word.size() > 2 ? suggestions(word, known) : std::vector<std::string>{};
   throw UsageError(
       fmt::format("unknown option {}{}", typed == words.end() ? word : *typed,
                   similar.empty() ? "" : fmt::format("; did you mean {}?", similar.front())));

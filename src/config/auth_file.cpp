@@ -2,7 +2,7 @@
 #include "config/auth_file.h"
 
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/file.h"
 
 #include <fmt/core.h>
 

@@ -2,8 +2,8 @@
 #include "config/client_configuration.h"
 
 #include "base/error.h"
-#include "base/read_file.h"
-#include "base/utf8.h"
+#include "base/file.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 

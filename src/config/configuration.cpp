@@ -2,14 +2,18 @@
 #include "config/configuration.h"
 
 #include "base/error.h"
-#include "base/nearest.h"
-#include "config/configuration_file.h"
+#include "base/suggestions.h"
 #include "config/settings.h"
 
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <ranges>
 #include <set>
 
@@ -26,7 +30,7 @@ std::string environment(const char* name) {
   std::vector<std::string> names;
   names.reserve(known.size());
   for (const auto& [name, value] : known) names.push_back(name);
-  const auto similar = nearest(key, names);
+  const auto similar = suggestions(key, names);
   // Whatever is near no key may be anything: also a credential that belongs into another file.
   if (similar.empty())
     throw UsageError(fmt::format(
@@ -35,6 +39,12 @@ std::string environment(const char* name) {
         origin));
   throw UsageError(
       fmt::format("{}: there is no key \"{}\"; did you mean {}?", origin, key, similar.front()));
+}
+
+std::string unquoted(const std::string& text) {
+  const bool quoted = text.size() >= 2 && text.front() == text.back() &&
+                      (text.front() == '"' || text.front() == '\'');
+  return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
 }  // namespace
@@ -136,6 +146,30 @@ std::string Configuration::report() const {
                          bare ? value.text : '"' + value.text + '"', value.origin);
   }
   return lines;
+}
+
+std::optional<ConfigurationFile> read_configuration_file(const std::string& name) {
+  std::ifstream stream(name);
+  if (!stream) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    throw UsageError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+  }
+  CLI::ConfigBase format;
+  // No value is a list: servers are separated by commas, and a program's words by blanks.
+  format.arrayBounds('\x02', '\x03');
+  ConfigurationFile file{.name = name, .sections = {}};
+  try {
+    for (const auto& item : format.from_config(stream)) {
+      if (item.name == "++" || item.name == "--") continue;  // a section begins or ends
+      const auto section = fmt::format("{}", fmt::join(item.parents, "."));
+      file.sections[section][item.name] = unquoted(item.inputs.empty() ? "" : item.inputs.front());
+    }
+  } catch (const CLI::Error& error) {
+    throw UsageError(fmt::format("{}: {}", name, error.what()));
+  }
+  // A directory opens, but gives nothing.
+  if (stream.bad()) throw UsageError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+  return file;
 }
 
 }  // namespace zksh

@@ -60,4 +60,14 @@ class Configuration {
 /// Where the files are, the one that counts less first. They need not exist.
 std::vector<std::string> configuration_files();
 
+struct ConfigurationFile {
+  std::string name;
+  /// Keys and values by section; the empty name is what stands above the first.
+  std::map<std::string, std::map<std::string, std::string>> sections;
+};
+
+/// nullopt when there is no such file. Throws UsageError when it cannot be read or taken apart.
+/// Blocks.
+std::optional<ConfigurationFile> read_configuration_file(const std::string& name);
+
 }  // namespace zksh

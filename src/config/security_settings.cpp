@@ -2,8 +2,7 @@
 #include "config/security_settings.h"
 
 #include "base/error.h"
-#include "base/home.h"
-#include "base/read_file.h"
+#include "base/file.h"
 #include "config/auth_file.h"
 
 #include <fmt/core.h>

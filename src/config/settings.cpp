@@ -2,7 +2,7 @@
 #include "config/settings.h"
 
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/suggestions.h"
 
 #include <fmt/ranges.h>
 
@@ -19,7 +19,7 @@ const Settings::Description& known(std::string_view name) {
   if (const auto* found = Settings::find(name)) return *found;
   std::vector<std::string> names;
   for (const auto& description : Settings::descriptions()) names.emplace_back(description.name);
-  const auto similar = nearest(std::string(name), names);
+  const auto similar = suggestions(std::string(name), names);
   throw ValueError(fmt::format("no such setting: {}{}", name,
                                similar.empty()
                                    ? "; `conf` lists them"

@@ -1,7 +1,7 @@
 // Latency: round trips of single requests to each server of an ensemble, one at a time.
 #include "ensemble/latency.h"
 
-#include "base/time_text.h"
+#include "base/time.h"
 #include "client/zk_error.h"
 
 #include <fmt/core.h>

@@ -4,7 +4,7 @@
 
 #include "client/connect_string.h"
 #include "client/four_letter_word.h"
-#include "ensemble/admin_servers.h"
+#include "ensemble/admin_server.h"
 #include "ensemble/membership.h"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // ServerCommand: what the commands that ask servers by four-letter words have in common.
 #include "ensemble/server_command.h"
 
-#include "base/duration.h"
+#include "base/time.h"
 #include "config/settings.h"
 
 #include <fmt/core.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/monitor.h"
-#include "ensemble/admin_servers.h"
+#include "ensemble/admin_server.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // WhoAccount: what `who` shows of a session, or of a node.
 #include "ensemble/who_account.h"
 
-#include "base/id_text.h"
-#include "base/time_text.h"
+#include "base/number.h"
+#include "base/time.h"
 
 #include <fmt/core.h>
 
@@ -61,7 +61,7 @@ std::string client_text(const SessionAccount& account, const AccountStyle& style
   return text;
 }
 
-std::string with_address(std::int64_t session, const ToldSessions& words) {
+std::string with_address(std::int64_t session, const SessionSurvey& words) {
   return fmt::format("{}  {}", session_text(session), words.address_of(session));
 }
 
@@ -72,7 +72,7 @@ Json list_json(const std::optional<std::vector<std::string>>& items) {
   return json;
 }
 
-Json session_address_json(std::int64_t session, const ToldSessions& words) {
+Json session_address_json(std::int64_t session, const SessionSurvey& words) {
   const auto address = words.address_of(session);
   auto json = Json::object();
   json.set("session", session_text(session)).set("client", address == "-" ? Json() : Json(address));
@@ -81,7 +81,7 @@ Json session_address_json(std::int64_t session, const ToldSessions& words) {
 
 }  // namespace
 
-SessionAccount account_of(const ToldSessions& words, std::int64_t session) {
+SessionAccount account_of(const SessionSurvey& words, std::int64_t session) {
   SessionAccount account{.session = session, .alive = words.alive(session)};
   account.connections_told = words.told("cons");
   if (const auto found = words.connections().find(session); found != words.connections().end())
@@ -100,8 +100,8 @@ SessionAccount account_of(const ToldSessions& words, std::int64_t session) {
   return account;
 }
 
-NodeAccount account_of(const ToldSessions& words, const std::string& path, const std::string& whole,
-                       std::int64_t owner) {
+NodeAccount account_of(const SessionSurvey& words, const std::string& path,
+                       const std::string& whole, std::int64_t owner) {
   NodeAccount account{.path = path, .whole = whole, .kind = kind_of(owner)};
   if (account.kind == "ephemeral") account.owner = account_of(words, owner);
   if (words.told("wchc")) {
@@ -131,7 +131,7 @@ std::vector<std::string> account_lines(const SessionAccount& account, const Acco
   return lines;
 }
 
-std::vector<std::string> account_lines(const NodeAccount& account, const ToldSessions& words,
+std::vector<std::string> account_lines(const NodeAccount& account, const SessionSurvey& words,
                                        const AccountStyle& style) {
   std::vector<std::string> lines;
   if (account.owner) {
@@ -167,7 +167,7 @@ std::vector<std::string> account_fields(const SessionAccount& account) {
   return lines;
 }
 
-std::vector<std::string> account_fields(const NodeAccount& account, const ToldSessions& words) {
+std::vector<std::string> account_fields(const NodeAccount& account, const SessionSurvey& words) {
   std::vector<std::string> lines{fmt::format("node\t{}\t{}", account.path, account.kind)};
   if (account.owner) {
     auto owner = account_fields(*account.owner);
@@ -198,7 +198,7 @@ Json account_json(const SessionAccount& account) {
   return json;
 }
 
-Json account_json(const NodeAccount& account, const ToldSessions& words) {
+Json account_json(const NodeAccount& account, const SessionSurvey& words) {
   auto json = Json::object();
   json.set("path", account.path).set("whole_path", account.whole).set("kind", account.kind);
   json.set("owner", account.owner ? account_json(*account.owner) : Json());

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "ensemble/told_sessions.h"
+#include "ensemble/server_poller.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ struct SessionAccount {
   std::optional<std::vector<std::string>> ephemerals{};  ///< nothing: no server told
   std::optional<std::vector<std::string>> watches{};
 };
-SessionAccount account_of(const ToldSessions& words, std::int64_t session);
+SessionAccount account_of(const SessionSurvey& words, std::int64_t session);
 
 /// Who has to do with a node.
 struct NodeAccount {
@@ -36,8 +36,8 @@ struct NodeAccount {
   std::optional<std::vector<std::pair<std::string, std::int64_t>>> below{};
 };
 /// `owner`: Stat::ephemeral_owner.
-NodeAccount account_of(const ToldSessions& words, const std::string& path, const std::string& whole,
-                       std::int64_t owner);
+NodeAccount account_of(const SessionSurvey& words, const std::string& path,
+                       const std::string& whole, std::int64_t owner);
 
 struct AccountStyle {
   std::size_t most = 0;  ///< of what is listed; 0: all
@@ -46,13 +46,13 @@ struct AccountStyle {
 };
 /// For people; lines are not escaped.
 std::vector<std::string> account_lines(const SessionAccount& account, const AccountStyle& style);
-std::vector<std::string> account_lines(const NodeAccount& account, const ToldSessions& words,
+std::vector<std::string> account_lines(const NodeAccount& account, const SessionSurvey& words,
                                        const AccountStyle& style);
 /// A fact a line, its fields separated by tabs: session, ephemeral, watch.
 std::vector<std::string> account_fields(const SessionAccount& account);
 /// The same of the owner; and node, watcher, below.
-std::vector<std::string> account_fields(const NodeAccount& account, const ToldSessions& words);
+std::vector<std::string> account_fields(const NodeAccount& account, const SessionSurvey& words);
 Json account_json(const SessionAccount& account);
-Json account_json(const NodeAccount& account, const ToldSessions& words);
+Json account_json(const NodeAccount& account, const SessionSurvey& words);
 
 }  // namespace zksh

@@ -1,7 +1,7 @@
 // ContentionDrawing: a time line of a contention for the terminal: who waited, who held, when.
 #include "lock/contention_drawing.h"
 
-#include "base/time_text.h"
+#include "base/time.h"
 
 #include <fmt/core.h>
 

@@ -2,7 +2,7 @@
 #include "lock/contention_table.h"
 
 #include "base/json.h"
-#include "base/time_text.h"
+#include "base/time.h"
 
 #include <fmt/format.h>
 

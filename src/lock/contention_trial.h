@@ -1,7 +1,7 @@
 // ContentionTrial: a contention with one recipe, measured from outside too.
 #pragma once
 
-#include "ensemble/admin_servers.h"
+#include "ensemble/admin_server.h"
 #include "lock/contention_sessions.h"
 #include "lock/contention_table.h"
 

@@ -1,5 +1,5 @@
 // LockPicture: the chains of who waits for whom.
-#include "base/text_width.h"
+#include "base/text.h"
 #include "lock/lock_picture.h"
 
 #include <fmt/format.h>

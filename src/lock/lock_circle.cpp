@@ -1,7 +1,7 @@
 // LockCircle: a circle, told.
 #include "lock/lock_circle.h"
 
-#include "base/id_text.h"
+#include "base/number.h"
 #include "base/quoting.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // LockCommand: asking for a lock, and what happens while it is held.
 #include "lock/lock_command.h"
 
-#include "base/duration.h"
 #include "base/process.h"
 #include "base/quoting.h"
+#include "base/time.h"
 #include "client/rehearsal.h"
 #include "command/time_limit.h"
 #include "lock/lock_hold.h"

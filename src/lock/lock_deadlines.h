@@ -1,8 +1,8 @@
 // LockDeadlines: when a program under a lock is told to end, and when it is killed.
 #pragma once
 
-#include "base/boot_clock.h"
 #include "base/named_values.h"
+#include "base/time.h"
 
 #include <chrono>
 #include <optional>

@@ -1,6 +1,6 @@
 // LockPicture: a lock's queue for programs.
-#include "base/escape.h"
-#include "base/id_text.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "lock/lock_picture.h"
 
 #include <fmt/format.h>

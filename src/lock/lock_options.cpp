@@ -1,7 +1,7 @@
 // LockOptions: their declaration, and what they say together.
 #include "lock/lock_options.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "lock/lock_view.h"
 
 #include <fmt/core.h>

@@ -2,10 +2,9 @@
 #include "lock/lock_picture.h"
 
 #include "base/column_table.h"
-#include "base/escape.h"
-#include "base/id_text.h"
-#include "base/text_width.h"
-#include "base/time_text.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "base/time.h"
 #include "recipes/lock_flaws.h"
 
 #include <fmt/format.h>

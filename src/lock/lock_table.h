@@ -1,7 +1,7 @@
 // LockTable: the locks that this process holds and waits for, each kept by a flow until it is gone.
 #pragma once
 
-#include "base/boot_clock.h"
+#include "base/time.h"
 #include "client/guarded_client.h"
 #include "lock/lock_checks.h"
 #include "lock/lock_circle.h"

@@ -1,8 +1,7 @@
 // LockText: what people are told of a lock, a line each.
 #include "lock/lock_text.h"
 
-#include "base/escape.h"
-#include "base/text_width.h"
+#include "base/text.h"
 #include "client/node_path.h"
 #include "lock/lock_view.h"
 

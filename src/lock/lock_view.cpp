@@ -1,8 +1,8 @@
 // LockView: putting the queue, the nodes' data and the servers' account together.
 #include "lock/lock_view.h"
 
-#include "base/id_text.h"
-#include "base/utf8.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "client/node_path.h"
 #include "recipes/lock_flaws.h"
 

@@ -1,7 +1,7 @@
 // LockView: the picture of a lock: everybody in its queue, and who waits for whom.
 #pragma once
 
-#include "ensemble/servers_account.h"
+#include "ensemble/server_poller.h"
 #include "lock/lock_circle.h"
 #include "recipes/lock_queue.h"
 

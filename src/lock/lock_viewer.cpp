@@ -1,7 +1,7 @@
 // LockViewer: one look after the other.
 #include "lock/lock_viewer.h"
 
-#include "base/time_text.h"
+#include "base/time.h"
 #include "lock/wait_graph.h"
 
 #include <algorithm>

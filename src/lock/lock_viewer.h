@@ -1,7 +1,7 @@
 // LockViewer: looks at a lock with all that can be asked: its nodes, and its servers.
 #pragma once
 
-#include "ensemble/server_words.h"
+#include "ensemble/server_poller.h"
 #include "lock/lock_picture.h"
 #include "lock/lock_reader.h"
 #include "lock/nearby_locks.h"
@@ -59,7 +59,7 @@ class LockViewer {
   std::vector<LockCircle> circles_;  ///< as of the last look for them
   Clock::time_point circles_looked_{};
   bool somebody_waits_ = false;
-  ServerWords words_;
+  ServerPoller words_;
   Clock::time_point looked_{};
   // Sessions seldom move: what servers told of them is kept for a while.
   Clock::time_point sessions_asked_{};

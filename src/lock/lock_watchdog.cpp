@@ -1,8 +1,8 @@
 // LockWatchdog: a process beside zksh that runs a program under a lock, and ends all of it in time.
 #include "lock/lock_watchdog.h"
 
+#include "base/process.h"
 #include "base/process_tree.h"
-#include "base/signals_blocked.h"
 #include "lock/watchdog_memory.h"
 #include "lock/watchdog_process.h"
 

@@ -1,10 +1,10 @@
 // LockWatchdog: a process beside zksh that runs a program under a lock, and ends all of it in time.
 #pragma once
 
-#include "base/boot_clock.h"
 #include "base/fd.h"
 #include "base/monitor.h"
 #include "base/process.h"
+#include "base/time.h"
 
 #include <chrono>
 #include <functional>

@@ -2,7 +2,7 @@
 #include "lock/loss_command.h"
 
 #include "base/fd.h"
-#include "base/signals_blocked.h"
+#include "base/process.h"
 
 #include <chrono>
 #include <fcntl.h>

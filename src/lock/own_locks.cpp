@@ -2,9 +2,9 @@
 #include "lock/own_locks.h"
 
 #include "base/column_table.h"
-#include "base/escape.h"
-#include "base/id_text.h"
-#include "base/time_text.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "base/time.h"
 #include "client/node_path.h"
 #include "lock/lock_picture.h"
 #include "lock/lock_text.h"

@@ -1,10 +1,10 @@
 // ProgramLaunch: what a program under a lock is started with.
 #include "lock/program_launch.h"
 
-#include "base/escape.h"
 #include "base/fd.h"
-#include "base/id_text.h"
+#include "base/number.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "client/node_path.h"
 #include "lock/lock_text.h"
 #include "lock/token_file.h"

@@ -1,8 +1,8 @@
 // WatchdogMemory: what zksh and a watchdog of its tell each other.
 #pragma once
 
-#include "base/boot_clock.h"
 #include "base/process.h"
+#include "base/time.h"
 #include "lock/lock_watchdog.h"
 
 #include <algorithm>

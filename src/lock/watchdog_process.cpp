@@ -1,7 +1,7 @@
 // WatchdogProcess: starting a program, watching over what descends from it, and ending that.
 #include "lock/watchdog_process.h"
 
-#include "base/inherited_descriptors.h"
+#include "base/process_setup.h"
 #include "base/process_tree.h"
 #include "lock/watchdog_memory.h"
 

@@ -1,10 +1,9 @@
 // ChangeText: what happened to a node, for people, for pipes and for programs.
 #include "node/change_text.h"
 
-#include "base/escape.h"
-#include "base/id_text.h"
+#include "base/number.h"
 #include "base/quoting.h"
-#include "base/text_width.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

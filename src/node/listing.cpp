@@ -1,18 +1,47 @@
-// Listing: what ls, ls2, stat and get print alike.
+// Listing: a command for each of several nodes, and how nodes, values and Stats are listed.
 #include "node/listing.h"
 
-#include "base/time_text.h"
+#include "base/time.h"
 #include "client/persistent_watches.h"
 #include "client/stat_text.h"
+#include "command/report.h"
 #include "config/settings.h"
-#include "ensemble/server_words.h"
+#include "ensemble/server_poller.h"
 #include "node/node_json.h"
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 namespace zksh {
+
+bool NodeFailures::is_about_one_node(int code) {
+  switch (code) {
+    case code::no_node:
+    case code::no_auth:
+    case code::not_empty:
+    case code::bad_version:
+    case code::node_exists:
+    case code::no_children_for_ephemerals:
+    case code::quota_exceeded:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void NodeFailures::tell(const ZkError& error) {
+  report_error(cx_.out, cx_.input == Input::Pipe
+                            ? error
+                            : missing_chroot_.explained(cx_.client, error, cx_.stop));
+  note(error.exit_status());
+}
+
+int each_node(Context& cx, const std::vector<std::string>& paths,
+              const std::function<int(const std::string& path)>& work) {
+  NodeFailures failures(cx);
+  for (const auto& path : paths) failures.during([&] { failures.note(work(path)); });
+  return failures.first();
+}
 
 void tell_deprecated(Context& cx, std::string_view old_form, std::string_view new_form) {
   cx.out.err_line("'{}' has been deprecated. Please use '{}' instead.", old_form, new_form);
@@ -82,7 +111,7 @@ std::string owner_of(Context& cx, const Stat& stat) {
   if (stat.ephemeral_owner == 0) return "";
   if (stat.ephemeral_owner == cx.client.session_id()) return "this session";
   const auto account =
-      ServerWords(cx.client.server(), cx.settings.value("admin-server")).ask({.sessions = true});
+      ServerPoller(cx.client.server(), cx.settings.value("admin-server")).ask({.sessions = true});
   const auto address = account.addresses.find(stat.ephemeral_owner);
   if (address != account.addresses.end()) return "client " + cx.out.shown(address->second);
   if (!account.sessions) return "";

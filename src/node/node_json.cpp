@@ -1,7 +1,7 @@
 // Node JSON: what commands say of a node with -o json.
 #include "node/node_json.h"
 
-#include "base/id_text.h"
+#include "base/number.h"
 #include "client/acl_text.h"
 
 #include <utility>

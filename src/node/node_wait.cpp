@@ -13,9 +13,9 @@ namespace zksh {
 namespace {
 
 /// Asks for what is wanted of a node that exists; no_node leaves no watch.
-int look_at_node(Client& client, const std::string& path, NodeWish::LooksAt what,
+int look_at_node(Client& client, const std::string& path, NodeCondition::LooksAt what,
                  const Watch& watch, NodeState& state, const std::stop_token& stop) {
-  if (what == NodeWish::LooksAt::Value) {
+  if (what == NodeCondition::LooksAt::Value) {
     auto node = client.await(client.start_get(path, watch), stop);
     if (node.code == code::ok)
       state = {.stat = node.value.stat, .value = std::move(node.value.data)};
@@ -27,18 +27,18 @@ int look_at_node(Client& client, const std::string& path, NodeWish::LooksAt what
 }
 
 /// Returns the outcome's code: ok also when there is no such node. A watch is left in any case.
-int look(Client& client, const std::string& path, NodeWish::LooksAt what, const Watch& watch,
+int look(Client& client, const std::string& path, NodeCondition::LooksAt what, const Watch& watch,
          NodeState& state, const std::stop_token& stop) {
   for (;;) {
     state = {};
-    if (what != NodeWish::LooksAt::Existence) {
+    if (what != NodeCondition::LooksAt::Existence) {
       const int result = look_at_node(client, path, what, watch, state, stop);
       if (result != code::no_node) return result;
     }
     const auto stat = client.await(client.start_exists(path, watch), stop);
     if (stat.code == code::no_node) return code::ok;
     if (stat.code != code::ok) return stat.code;
-    if (what == NodeWish::LooksAt::Existence) {
+    if (what == NodeCondition::LooksAt::Existence) {
       state.stat = stat.value;
       return code::ok;
     }
@@ -82,7 +82,7 @@ ChildCount::ChildCount(std::string_view text, std::string_view what) {
   most_ = at_least || more ? any : number - (less ? 1 : 0);
 }
 
-void await_node(Client& client, const std::string& path, const NodeWish& wish, NodeState& seen,
+void await_node(Client& client, const std::string& path, const NodeCondition& wish, NodeState& seen,
                 const std::stop_token& stop) {
   const Mailbox mailbox = std::make_shared<Guarded<std::deque<Event>>>();
   client.await_connection(path, stop);

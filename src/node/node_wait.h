@@ -34,7 +34,7 @@ struct NodeState {
 };
 
 /// What is waited for. Only what `looks_at` names is asked for.
-struct NodeWish {
+struct NodeCondition {
   enum class LooksAt { Existence, Children, Value };
   LooksAt looks_at = LooksAt::Existence;
   std::function<bool(const NodeState&)> holds{};
@@ -44,7 +44,7 @@ struct NodeWish {
 /// that something has changed, and after a lost connection or an expired session (a new one is
 /// opened). `seen` is the node as last seen, also when it throws: ZkError (not for a missing node),
 /// Cancelled.
-void await_node(Client& client, const std::string& path, const NodeWish& wish, NodeState& seen,
+void await_node(Client& client, const std::string& path, const NodeCondition& wish, NodeState& seen,
                 const std::stop_token& stop);
 
 }  // namespace zksh

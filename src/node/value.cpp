@@ -1,11 +1,48 @@
-// Value: a node's value as a user gives it on a command line.
+// Value: where values come from, how they are changed safely, and edited as files.
 #include "node/value.h"
 
-#include "base/read_file.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/process.h"
+#include "base/text.h"
 
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sstream>
 #include <unistd.h>
 
 namespace zksh {
+namespace {
+
+constexpr std::size_t longest_name = 100;
+
+void write_all(int fd, std::string_view bytes, const std::string& name) {
+  while (!bytes.empty()) {
+    const auto count = write(fd, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw Error(fmt::format("cannot write {}: {}", name, std::strerror(errno)));
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+bool is_installed(const char* program) {
+  try {
+    find_program(program);
+    return true;
+  } catch (const Error& error) {
+    if (error.exit_status() == status::program_not_found) return false;
+    throw;
+  }
+}
+
+}  // namespace
 
 std::string value_of(const Context& cx, const std::string& argument) {
   if (cx.input == Input::Pipe || argument.empty()) return argument;
@@ -14,6 +51,89 @@ std::string value_of(const Context& cx, const std::string& argument) {
   if (argument.front() != '@') return argument;
   const auto name = argument.substr(1);
   return name.starts_with('@') ? name : read_file(name);
+}
+
+std::optional<Stat> change_value(Client& client, const std::string& path,
+                                 const std::function<std::optional<Data>(const Node&)>& decide,
+                                 const std::stop_token& stop) {
+  while (true) {
+    const auto node = client.get(path, Watch::none(), stop);
+    const auto wanted = decide(node);
+    if (!wanted) return std::nullopt;
+    try {
+      return client.set({.path = path, .data = *wanted, .version = node.stat.version}, stop);
+    } catch (const ZkError& error) {
+      if (error.code() != code::bad_version) throw;
+    }
+  }
+}
+
+std::string value_file_name(std::string_view path) {
+  std::string name(path.substr(path.rfind('/') + 1));
+  if (name.size() > longest_name) name.erase(0, name.size() - longest_name);
+  for (auto& letter : name)
+    if (std::isalnum(static_cast<unsigned char>(letter)) == 0 && letter != '.' && letter != '-' &&
+        letter != '_')
+      letter = '_';
+  // Neither hidden, nor an option, nor a directory.
+  if (name.empty() || name.front() == '.' || name.front() == '-') name.insert(0, "value");
+  return name;
+}
+
+std::string edited_value(std::string_view old_value, std::string file) {
+  if (!old_value.ends_with('\n') && file.ends_with('\n')) file.pop_back();
+  return file;
+}
+
+bool is_text(std::string_view bytes) {
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto step = decode_utf8(bytes, at);
+    if (!step.valid || step.code_point == 0) return false;
+    at += step.length;
+  }
+  return true;
+}
+
+void write_private_file(const std::string& name, std::string_view bytes) {
+  const Fd file(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file) throw Error(fmt::format("cannot make {}: {}", name, std::strerror(errno)));
+  write_all(file.get(), bytes, name);
+}
+
+std::string keep_value(std::string_view path, std::string_view bytes) {
+  const char* const given = std::getenv("TMPDIR");
+  const std::filesystem::path directory = given && *given ? given : "/tmp";
+  std::string name =
+      std::filesystem::absolute(directory) / ("zksh-" + value_file_name(path) + ".XXXXXX");
+  const Fd file(mkostemp(name.data(), O_CLOEXEC));  // 0600
+  if (!file) throw Error(fmt::format("cannot make {}: {}", name, std::strerror(errno)));
+  write_all(file.get(), bytes, name);
+  return name;
+}
+
+std::string editor_command() {
+  for (const char* variable : {"VISUAL", "EDITOR"}) {
+    const char* const editor = std::getenv(variable);
+    if (editor && std::string_view(editor).find_first_not_of(" \t") != std::string_view::npos)
+      return editor;
+  }
+  for (const char* editor : {"editor", "nano", "vi"})
+    if (is_installed(editor)) return editor;
+  throw Error("no editor: neither $VISUAL nor $EDITOR is set, and there is no editor, nano or vi",
+              status::program_not_found);
+}
+
+std::vector<std::string> editor_words(const std::string& command, const std::string& file) {
+  // Without a shell between them where none is needed: signals are the editor's alone.
+  if (command.find_first_of("|&;<>()$`\\\"'\n*?[#~=%{}") != std::string::npos) {
+    // Ctrl-C reaches the shell, too: it must not end it, nor be ignored by the editor.
+    return {"/bin/sh", "-c", fmt::format("trap : INT; {} \"$@\"", command), command, file};
+  }
+  std::vector<std::string> words;
+  std::istringstream text(command);
+  for (std::string word; text >> word;) words.push_back(word);
+  words.push_back(file);
+  return words;
 }
 
 }  // namespace zksh

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "recipes/lock_nodes.h"
-#include "recipes/lock_watch.h"
+#include "recipes/lock_requests.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-// LockRequests: requests of a recipe: sent, told of, awaited; and the connection that they need.
+// LockRequests: what recipes ask of the servers, and the events that they wait for.
 #pragma once
 
 #include "client/flow.h"
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -105,5 +106,35 @@ Flow<> attempt_until(Clock::time_point deadline, LockRequests& requests, Flow<> 
 /// Creates what is missing of a path: ancestors persistent, the last one as `last`, which existed
 /// or exists now in any case. Throws ZkError, LockBusy, Cancelled.
 Flow<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl);
+
+/// One watch at a time, used by one flow.
+class LockWatch {
+ public:
+  /// `requests` outlives it.
+  explicit LockWatch(LockRequests& requests) : requests_(requests) {}
+
+  /// Reads a node and watches its data; a node that may not be read is watched nevertheless, and
+  /// then seems empty. Without one the outcome is code::no_node, and no watch is left. Throws
+  /// Cancelled and LockBusy, then `drop` it.
+  Flow<Outcome<Node>> get(std::string path);
+  /// The watch to list a node's children with, for a request that is sent at once.
+  Watch on_children(const std::string& path);
+  /// Ends at an event of what was watched last, or when the connection or the session is lost.
+  /// False: the deadline came first. Throws Cancelled.
+  Flow<bool> event();
+  /// Takes away what has not fired, at the server too. Returns at once.
+  void drop();
+  /// It will fire, but is not waited for any more.
+  void let_go() { path_.clear(); }
+
+ private:
+  void arm(const std::string& path, WatchKind kind);
+
+  LockRequests& requests_;
+  Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
+  std::string path_;  ///< that is watched; empty: none
+  WatchKind kind_ = WatchKind::OfData;
+  std::int64_t session_ = 0;  ///< in which it is
+};
 
 }  // namespace zksh

@@ -3,7 +3,7 @@
 
 #include "recipes/lock_nodes.h"
 #include "recipes/lock_queue.h"
-#include "recipes/lock_watch.h"
+#include "recipes/lock_requests.h"
 
 #include <cstddef>
 #include <cstdint>

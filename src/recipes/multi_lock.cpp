@@ -1,7 +1,7 @@
 // MultiLock: joining queues, waiting in each, giving all back.
 #include "recipes/multi_lock.h"
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "client/node_path.h"
 #include "recipes/fair_lock.h"
 

@@ -1,7 +1,7 @@
 // Semaphore: agreeing on the number, waiting for room, taking leases.
 #include "recipes/semaphore.h"
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "client/node_path.h"
 #include "recipes/fair_lock.h"
 #include "recipes/lock_flaws.h"

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "recipes/lock_nodes.h"
+#include "recipes/lock_requests.h"
 #include "recipes/lock_turn.h"
-#include "recipes/lock_watch.h"
 
 #include <cstdint>
 #include <optional>

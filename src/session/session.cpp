@@ -2,9 +2,9 @@
 #include "session/session.h"
 
 #include "base/afterwards.h"
-#include "base/no_waiting.h"
+#include "base/monitor.h"
 #include "client/connect_string.h"
-#include "client/why_unreachable.h"
+#include "client/diagnose_connection.h"
 #include "session/known_servers.h"
 #include "session/session_handle.h"
 #include "session/session_library.h"
@@ -247,7 +247,7 @@ std::string Session::connection_problem() {
 std::string Session::problem_with(const ConnectString& servers, const std::string& hint) {
   const auto failures = monitor_.look([](const Monitor::Held& held) { return tls_failures(held); });
   const auto refused = refused_answer();
-  return why_unreachable(servers, failures) + hint + (refused.empty() ? "" : "; " + refused);
+  return diagnose_connection(servers, failures) + hint + (refused.empty() ? "" : "; " + refused);
 }
 
 /// Blocks until there is a handle, in whatever state.

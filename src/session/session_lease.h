@@ -2,7 +2,7 @@
 // heard of it.
 #pragma once
 
-#include "base/boot_clock.h"
+#include "base/time.h"
 
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Session: opening handles: the opener's, and those that are to replace one in use.
 #include "client/connect_string.h"
-#include "client/why_unreachable.h"
+#include "client/diagnose_connection.h"
 #include "session/session.h"
 #include "session/session_handle.h"
 #include "session/session_opening.h"
@@ -37,7 +37,7 @@ std::unique_ptr<Session::Handle> Session::make_handle(const std::string& server)
   if (!fresh->zh) {
     const int reason = errno;
     throw Error("cannot connect to " + (reason == ENOENT
-                                            ? why_unreachable(servers)
+                                            ? diagnose_connection(servers)
                                             : fmt::format("{}: {}", server, std::strerror(reason))),
                 status::no_connection);
   }

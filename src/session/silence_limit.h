@@ -8,7 +8,7 @@
 // does it wait that long when a lock is at stake (WireConversation::give_up_at).
 #pragma once
 
-#include "base/boot_clock.h"
+#include "base/time.h"
 
 #include <optional>
 

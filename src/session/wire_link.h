@@ -2,7 +2,7 @@
 // the C client reads them (WireAnswer).
 #pragma once
 
-#include "base/boot_clock.h"
+#include "base/time.h"
 #include "session/wire_answer.h"
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Arguments: what zksh was started with.
 #include "shell/arguments.h"
 
-#include "base/duration.h"
-#include "base/home.h"
+#include "base/file.h"
+#include "base/time.h"
 #include "client/connect_string.h"
 #include "client/security.h"
 #include "config/auth_file.h"

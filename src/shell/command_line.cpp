@@ -2,7 +2,7 @@
 #include "shell/command_line.h"
 
 #include "base/error.h"
-#include "base/home.h"
+#include "base/file.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // Complete values: what could stand where an argument of some kind is expected.
 #include "shell/complete_values.h"
 
-#include "base/home.h"
+#include "base/file.h"
 #include "client/node_path.h"
 
 #include <algorithm>

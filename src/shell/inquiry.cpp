@@ -1,7 +1,7 @@
 // Inquiry: answers what the build, the tests and the shells' completion ask of the program.
 #include "shell/inquiry.h"
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "command/command.h"
 #include "config/configuration.h"
 #include "session/session_library.h"

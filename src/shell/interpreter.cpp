@@ -283,7 +283,7 @@ int Interpreter::unknown_command(const std::string& typed) {
     out_.err_line("Command not found: Command not found {}", name);
     return status::usage;
   }
-  const auto similar = nearest_commands(name);
+  const auto similar = suggested_commands(name);
   report_error(out_,
                UsageError(fmt::format(
                    "unknown command: {}{}", name,

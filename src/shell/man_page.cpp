@@ -1,7 +1,7 @@
 // Man page: zksh(1), its frame written by hand, its lists derived from the declarations.
 #include "shell/man_page.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "command/help.h"
 #include "config/configuration.h"
 #include "config/settings.h"

@@ -1,7 +1,7 @@
 // OutputFile: a file that takes a command's results in place of standard output.
 #pragma once
 
-#include "base/fd_writer.h"
+#include "base/fd.h"
 
 #include <optional>
 #include <stop_token>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/fd_writer.h"
+#include "base/fd.h"
 #include "base/monitor.h"
 #include "base/process.h"
 #include "base/program_terminal.h"

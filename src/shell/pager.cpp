@@ -1,7 +1,7 @@
 // Pager: results that are longer than the screen, shown by the user's pager.
 #include "shell/pager.h"
 
-#include "base/text_width.h"
+#include "base/text.h"
 #include "command/live_picture.h"
 
 #include <algorithm>

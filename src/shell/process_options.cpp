@@ -1,7 +1,7 @@
 // Process options: declared once, and parsed by CLI11.
 #include "shell/process_options.h"
 
-#include "base/nearest.h"
+#include "base/suggestions.h"
 #include "config/security_settings.h"
 
 #include <CLI/CLI.hpp>
@@ -201,7 +201,7 @@ std::vector<GivenOptions::Given> given_in(const CLI::App& app, const Declared& d
   for (const auto& option : process_option_table())
     for (auto& name : names_of(option)) known.push_back(std::move(name));
   // Any letter is near any other: only a longer word says what was meant.
-  const auto similar = word.size() > 2 ? nearest(word, known) : std::vector<std::string>{};
+  const auto similar = word.size() > 2 ? suggestions(word, known) : std::vector<std::string>{};
   throw UsageError(
       fmt::format("unknown option {}{}; zksh --help lists them", word,
                   similar.empty() ? "" : fmt::format("; did you mean {}?", similar.front())));

@@ -2,7 +2,7 @@
 #include "shell/prompt.h"
 
 #include "base/error.h"
-#include "base/escape.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 

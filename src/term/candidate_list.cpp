@@ -1,8 +1,7 @@
 // Candidate list: several completions as a table, to be shown above the line that is typed.
 #include "term/candidate_list.h"
 
-#include "base/escape.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // Edit layout: where prompt and edited line stand on the screen, cell by cell.
 #include "term/edit_layout.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-// LiveTree: the nodes of a subtree, one after the other, while a thread of its own reads them.
+// LiveTree: a subtree on the servers as records in order, and the quotas of its nodes.
 #pragma once
 
 #include "client/work_limits.h"
@@ -71,5 +71,16 @@ class LiveTree {
   std::size_t at_ = 0;
   std::jthread thread_;
 };
+
+/// The limits by the record's path. Quotas are few: all are kept in memory. Empty where they cannot
+/// be seen, as through a chroot. Blocks; throws ZkError, Cancelled.
+std::map<std::string, QuotaLimits> limits_below(Client& client, const std::string& top,
+                                                const std::stop_token& stop);
+
+/// Makes the quota of the node at an absolute path so; no_limits: removes it. As setquota, without
+/// a look at quotas above and below. Blocks; throws ZkError, Cancelled, and Error through a chroot,
+/// where no quota counts.
+void set_limits(Client& client, const std::string& path, const QuotaLimits& limits,
+                const std::stop_token& stop);
 
 }  // namespace zksh

@@ -1,10 +1,10 @@
 // NodeFilter: its options, and the tests that they stand for.
 #include "tree/node_filter.h"
 
-#include "base/duration.h"
 #include "base/error.h"
 #include "base/extended_regex.h"
-#include "base/size_text.h"
+#include "base/number.h"
+#include "base/time.h"
 #include "client/node_path.h"
 
 #include <fmt/format.h>

@@ -4,13 +4,11 @@
 #include "client/patient_connection.h"
 #include "client/root_keeper.h"
 #include "tree/batch_writer.h"
-#include "tree/found_tree.h"
 #include "tree/walk.h"
 
 #include <algorithm>
 #include <deque>
 #include <utility>
-#include <vector>
 
 namespace zksh {
 namespace {

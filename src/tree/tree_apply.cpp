@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/quoting.h"
 #include "client/node_path.h"
-#include "tree/tree_quota.h"
+#include "tree/live_tree.h"
 
 #include <fmt/core.h>
 

@@ -1,8 +1,8 @@
 // TreeDrawing: the lines of a drawn subtree.
 #include "tree/tree_drawing.h"
 
+#include "base/number.h"
 #include "base/quoting.h"
-#include "base/size_text.h"
 #include "command/color.h"
 
 #include <fmt/format.h>

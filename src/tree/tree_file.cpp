@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/home.h"
+#include "base/file.h"
 
 #include <fmt/core.h>
 

@@ -94,4 +94,36 @@ class TreeReader {
   std::optional<TreeRecord> ahead_{};
 };
 
+// Each throws ValueError with what is wrong, without the place.
+
+/// The bytes that an escaped text stands for.
+std::string unescaped(std::string_view text);
+NodeLife parse_life(std::string_view text);
+/// The letters of a permission mask, or a number for one that they cannot write.
+int parse_perms(std::string_view text);
+Acl parse_acl_field(std::string_view text);
+Data parse_data_field(std::string_view text);
+QuotaLimits parse_limits(std::string_view text);
+/// A record's path: "" for "/", else as it is when it is a valid one.
+std::string parse_relative(std::string path);
+/// A line of a node in the text format.
+TreeRecord parse_tree_line(std::string_view line);
+
+/// Perms as they are written: "cdrwa", or a number.
+std::string perms_field(int perms);
+
+std::string tree_json_header(const std::string& top);
+std::string tree_json_line(const TreeRecord& record);
+std::string tree_json_end(std::size_t ephemerals);
+
+/// What a line holds.
+struct TreeJsonLine {
+  bool header = false;
+  std::string top{};  ///< of a header, as it stands there
+  bool end = false;
+  std::optional<TreeRecord> record{};  ///< when it is neither
+};
+/// Throws ValueError, without the place. Fields that it does not know count for nothing.
+TreeJsonLine parse_tree_json(std::string_view line);
+
 }  // namespace zksh

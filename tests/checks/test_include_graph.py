@@ -41,10 +41,10 @@ TYPED = ["src/shell/shell.*", "src/shell/interpreter*", "src/shell/script.*"]
 LIBRARIES = [
     ("zookeeper/*", ["src/session/*"]),
     ("CLI/*", ["src/command/word_binding.cpp", "src/shell/process_options.cpp",
-               "src/config/configuration_file.cpp"]),
+               "src/config/configuration.cpp"]),
     ("readline/*", ["src/term/*"]),
     ("re2/*", ["src/base/extended_regex.cpp"]),
-    ("nlohmann/*", ["src/base/json.cpp", "src/base/json_values.cpp", "src/tree/tree_json.cpp"]),
+    ("nlohmann/*", ["src/base/json.cpp", "src/tree/tree_text.cpp"]),
     ("gtest/*", ["tests/*"]),
     ("gmock/*", ["tests/*"]),
 ]

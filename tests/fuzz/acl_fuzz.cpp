@@ -1,7 +1,6 @@
 // Fuzzes ACLs as users write them, as zkCli prints them, and as a field of a dump.
 #include "client/acl_text.h"
 #include "fuzz.h"
-#include "tree/tree_fields.h"
 #include "tree/tree_text.h"
 
 namespace zksh::fuzz {

@@ -1,6 +1,6 @@
 // Fuzzes what an AdminServer sends: HTTP in pieces, and JSON for each of the words.
 #include "client/http_answer.h"
-#include "ensemble/admin_answer.h"
+#include "ensemble/admin_server.h"
 #include "ensemble/server_command.h"
 #include "fuzz.h"
 

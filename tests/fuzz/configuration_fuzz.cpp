@@ -1,7 +1,7 @@
 // Fuzzes the files that are read at the start, and that of a new membership.
 #include "client/ensemble.h"
 #include "config/auth_file.h"
-#include "config/configuration_file.h"
+#include "config/configuration.h"
 #include "fuzz.h"
 
 namespace zksh::fuzz {

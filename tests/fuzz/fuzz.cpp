@@ -1,8 +1,7 @@
 // Fuzz: the frame around the targets. Under libFuzzer $ZKSH_FUZZ_TARGET names the one to run.
 #include "fuzz.h"
 
-#include "base/escape.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <cstdlib>
 #include <iostream>

@@ -1,5 +1,5 @@
 // Fuzzes what other clients leave in a lock's queue: the names of nodes, and their data.
-#include "base/text_width.h"
+#include "base/text.h"
 #include "fuzz.h"
 #include "lock/lock_text.h"
 #include "recipes/lock_name.h"

@@ -1,5 +1,5 @@
 // Fuzzes node paths: a line for the current node, and one for the path that is given.
-#include "base/escape.h"
+#include "base/text.h"
 #include "client/node_path.h"
 #include "fuzz.h"
 

@@ -1,8 +1,6 @@
 // Fuzzes numbers, times and sizes as users write them.
-#include "base/duration.h"
-#include "base/id_text.h"
 #include "base/number.h"
-#include "base/size_text.h"
+#include "base/time.h"
 #include "fuzz.h"
 #include "tree/node_filter.h"
 

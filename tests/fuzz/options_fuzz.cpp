@@ -22,7 +22,7 @@ void options_fuzz(std::string_view bytes) {
   wants_dry_run(*command, words);
   for (const auto& word : words) {
     command_named(word);
-    require(nearest_commands(word).size() <= 3, "few commands are named");
+    require(suggested_commands(word).size() <= 3, "few commands are named");
   }
 }
 

@@ -1,7 +1,7 @@
 // Fuzzes the values of quota nodes, and the limits in a dump.
 #include "client/quota_text.h"
 #include "fuzz.h"
-#include "tree/tree_fields.h"
+#include "tree/tree_text.h"
 
 namespace zksh::fuzz {
 

@@ -1,9 +1,7 @@
 // Fuzzes the answers to four-letter words: a byte chooses who reads the text.
 #include "client/four_letter_word.h"
-#include "ensemble/answer_lines.h"
 #include "ensemble/health.h"
-#include "ensemble/server_words.h"
-#include "ensemble/told_sessions.h"
+#include "ensemble/server_poller.h"
 #include "ensemble/watch_counts.h"
 #include "fuzz.h"
 

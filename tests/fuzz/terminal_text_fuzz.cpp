@@ -1,11 +1,8 @@
 // Fuzzes what stands between bytes of znodes and a terminal: UTF-8, escapes, widths and codecs.
 #include "base/byte_text.h"
-#include "base/escape.h"
-#include "base/text_width.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "fuzz.h"
 #include "node/change_text.h"
-#include "tree/tree_fields.h"
 #include "tree/tree_text.h"
 
 namespace zksh::fuzz {

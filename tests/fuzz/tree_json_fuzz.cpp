@@ -1,8 +1,8 @@
 // Fuzzes a line of a dump as JSON, and JSON as it is printed.
 #include "base/json.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "fuzz.h"
-#include "tree/tree_json.h"
+#include "tree/tree_text.h"
 
 namespace zksh::fuzz {
 

@@ -1,12 +1,9 @@
 // AdminAnswer: an AdminServer's JSON becomes what the word would have answered; AdminServers: where
 // they are.
-#include "ensemble/admin_answer.h"
-
 #include "base/error.h"
-#include "ensemble/admin_servers.h"
+#include "ensemble/admin_server.h"
 #include "ensemble/membership.h"
-#include "ensemble/server_words.h"
-#include "ensemble/told_sessions.h"
+#include "ensemble/server_poller.h"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>

@@ -1,7 +1,6 @@
 // Duration: times as users write them.
-#include "base/duration.h"
-
 #include "base/error.h"
+#include "base/time.h"
 
 #include <gtest/gtest.h>
 

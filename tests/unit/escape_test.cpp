@@ -1,7 +1,5 @@
 // Escape: what may reach a terminal as it is, and what may not.
-#include "base/escape.h"
-
-#include "base/utf8.h"
+#include "base/text.h"
 #include "base/words.h"
 
 #include <gtest/gtest.h>

@@ -23,10 +23,10 @@ TEST(Help, ShowsEachCommandOnce) {
   EXPECT_EQ(shown, all_commands().size());
 }
 
-TEST(NearestCommands, KnowsWhatOthersCallThem) {
-  EXPECT_THAT(nearest_commands("mkdir"), ElementsAre("create"));
-  EXPECT_THAT(nearest_commands("?"), ElementsAre("help"));
-  EXPECT_THAT(nearest_commands("dir"), ElementsAre("ls", "diff", "du")) << "three at most";
+TEST(SuggestedCommands, KnowsWhatOthersCallThem) {
+  EXPECT_THAT(suggested_commands("mkdir"), ElementsAre("create"));
+  EXPECT_THAT(suggested_commands("?"), ElementsAre("help"));
+  EXPECT_THAT(suggested_commands("dir"), ElementsAre("ls", "diff", "du")) << "three at most";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Id text: zxids and session ids.
-#include "base/id_text.h"
+#include "base/number.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Java date: the expectations were printed by Java 17's Date.toString.
-#include "base/java_date.h"
+#include "base/java.h"
 
 #include <gtest/gtest.h>
 

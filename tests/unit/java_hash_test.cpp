@@ -1,5 +1,5 @@
 // Java hash: the expectations are what Java 17 answers.
-#include "base/java_hash.h"
+#include "base/java.h"
 
 #include <gtest/gtest.h>
 

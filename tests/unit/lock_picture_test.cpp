@@ -1,7 +1,7 @@
 // LockPicture: what people and programs are shown, and what is left out where there is no room.
 #include "lock/lock_picture.h"
 
-#include "base/text_width.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

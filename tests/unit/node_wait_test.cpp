@@ -31,27 +31,27 @@ TEST(ChildCount, ExactAndBounds) {
 
 class NodeWaitTest : public testing::Test {
  protected:
-  using LooksAt = NodeWish::LooksAt;
+  using LooksAt = NodeCondition::LooksAt;
 
   void create(const std::string& path, const Data& data = "x") {
     other.create({.path = path, .data = data}, {});
   }
-  static NodeWish exists() {
+  static NodeCondition exists() {
     return {.holds = [](const NodeState& node) { return node.stat.has_value(); }};
   }
-  static NodeWish gone() {
+  static NodeCondition gone() {
     return {.holds = [](const NodeState& node) { return !node.stat.has_value(); }};
   }
-  static NodeWish children(int count) {
+  static NodeCondition children(int count) {
     return {.looks_at = LooksAt::Children, .holds = [count](const NodeState& node) {
               return node.stat && node.stat->num_children == count;
             }};
   }
-  static NodeWish value(const std::string& wanted) {
+  static NodeCondition value(const std::string& wanted) {
     return {.looks_at = LooksAt::Value,
             .holds = [wanted](const NodeState& node) { return node.value == wanted; }};
   }
-  NodeState wait(const NodeWish& wish) {
+  NodeState wait(const NodeCondition& wish) {
     NodeState seen;
     await_node(fake, "/a", wish, seen, {});
     return seen;

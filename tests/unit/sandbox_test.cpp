@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "client/four_letter_word.h"
-#include "sandbox/zookeeper_server.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Stat text: the block that zkCli.sh 3.8.0 prints.
 #include "client/stat_text.h"
 
-#include "base/java_date.h"
+#include "base/java.h"
 
 #include <gtest/gtest.h>
 

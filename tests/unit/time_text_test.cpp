@@ -1,5 +1,5 @@
 // Time text: the digits and units that people read.
-#include "base/time_text.h"
+#include "base/time.h"
 
 #include <gtest/gtest.h>
 

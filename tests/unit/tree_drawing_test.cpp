@@ -1,7 +1,7 @@
 // TreeDrawing: branches, marks and the summary; and the walk that it draws.
 #include "tree/tree_drawing.h"
 
-#include "base/size_text.h"
+#include "base/number.h"
 #include "fake_client.h"
 
 #include <gmock/gmock.h>

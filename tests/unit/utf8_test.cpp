@@ -1,5 +1,5 @@
 // Utf8: what decodes, what does not, and that writing is the inverse of reading.
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <gtest/gtest.h>
 

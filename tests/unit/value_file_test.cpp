@@ -1,5 +1,5 @@
 // ValueFile: names, newlines and what is text.
-#include "node/value_file.h"
+#include "node/value.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// WhyUnreachable: what is said of servers that cannot be connected to.
-#include "client/why_unreachable.h"
+// Diagnose connection: what is said of servers that cannot be connected to.
+#include "client/diagnose_connection.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@ namespace {
 
 TEST(WhyUnreachable, NamesTheServerAndTheReason) {
   // Port 1 of the loopback: nothing listens there.
-  EXPECT_EQ(why_unreachable(parse_connect_string("127.0.0.1:1")),
+  EXPECT_EQ(diagnose_connection(parse_connect_string("127.0.0.1:1")),
             "127.0.0.1:1: Connection refused");
-  const auto unknown = why_unreachable(parse_connect_string("no-such-host.invalid:1"));
+  const auto unknown = diagnose_connection(parse_connect_string("no-such-host.invalid:1"));
   EXPECT_TRUE(unknown.starts_with("no-such-host.invalid:1: the name does not resolve")) << unknown;
 }
 

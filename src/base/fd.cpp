@@ -1,0 +1,39 @@
+// Fd: writes to a descriptor that may take nothing for a while.
+#include "base/fd.h"
+
+#include <algorithm>
+#include <climits>
+#include <poll.h>
+#include <sys/stat.h>
+
+namespace zksh {
+namespace {
+
+std::size_t most_at_once(int fd) {
+  struct stat info {};
+  const bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  return regular ? std::size_t{1} << 20U : PIPE_BUF;
+}
+
+}  // namespace
+
+FdWriter::FdWriter(int fd, const std::stop_token& stop)
+    : fd_(fd), most_(most_at_once(fd)), stop_(stop) {}
+
+int FdWriter::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    std::array<pollfd, 2> waiting{{{.fd = fd_, .events = POLLOUT, .revents = 0},
+                                   {.fd = stop_.get(), .events = POLLIN, .revents = 0}}};
+    poll(waiting.data(), waiting.size(), -1);
+    if (waiting[1].revents != 0) return ECANCELED;
+    if (waiting[0].revents == 0) continue;
+    const auto count = ::write(fd_, bytes.data(), std::min(bytes.size(), most_));
+    if (count >= 0)
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    else if (errno != EINTR && errno != EAGAIN)
+      return errno;
+  }
+  return 0;
+}
+
+}  // namespace zksh

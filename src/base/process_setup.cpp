@@ -1,0 +1,109 @@
+// Process setup: the limits and descriptors with which zksh was started.
+#include "base/process_setup.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <cstdlib>
+#include <dirent.h>
+#include <fcntl.h>
+#include <mutex>
+#include <string>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+// What a session, a lock and a program under it were seen to take, and some more.
+constexpr std::size_t descriptors = 16;
+constexpr std::size_t bytes = 32U << 20U;  // addresses; most of them are for four threads' stacks
+constexpr std::size_t threads = 6;
+/// Wider limits are not reached by zksh alone.
+constexpr rlim_t many_descriptors = 256;
+constexpr rlim_t many_threads = 4096;
+
+template <class Resource>
+rlim_t limit_of(Resource resource) {
+  rlimit limit{};
+  return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+[[noreturn]] void refuse(const std::string& what) { throw Error(what, status::failure); }
+
+void require_descriptors() {
+  const auto limit = limit_of(RLIMIT_NOFILE);
+  if (limit >= many_descriptors) return;
+  std::vector<Fd> opened;
+  while (opened.size() < descriptors) {
+    opened.emplace_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (opened.back().get() >= 0) continue;
+    refuse(fmt::format("too few files may be open here: zksh needs {} (ulimit -n says {})",
+                       descriptors, limit));
+  }
+}
+
+void require_memory() {
+  const auto limit = limit_of(RLIMIT_AS);
+  if (limit == RLIM_INFINITY) return;
+  void* const room = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED)
+    refuse(fmt::format("too little memory here: zksh needs {} MiB of addresses (ulimit -v says {})",
+                       bytes >> 20U, limit >> 10U));
+  munmap(room, bytes);
+}
+
+void require_threads() {
+  const auto limit = limit_of(RLIMIT_NPROC);
+  if (limit >= many_threads) return;
+  std::mutex mutex;
+  std::unique_lock all_there(mutex);  // all of them at the same time
+  std::vector<std::jthread> started;
+  try {
+    while (started.size() < threads)
+      started.emplace_back([&mutex] { const std::scoped_lock end(mutex); });
+  } catch (const std::system_error&) {
+    all_there.unlock();
+    refuse(fmt::format("too few threads may run here: zksh needs {} (ulimit -u says {})", threads,
+                       limit));
+  }
+  all_there.unlock();
+}
+
+std::vector<int> find() {
+  std::vector<int> found;
+  DIR* const directory = opendir("/proc/self/fd");
+  if (directory == nullptr) return found;
+  // One thread runs yet. NOLINTNEXTLINE(concurrency-mt-unsafe)
+  while (const dirent* const entry = readdir(directory)) {
+    const int fd = std::atoi(entry->d_name);  // 0 of "." and ".."
+    const int flags = fd > STDERR_FILENO ? fcntl(fd, F_GETFD) : -1;
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) found.push_back(fd);
+  }
+  closedir(directory);
+  std::ranges::sort(found);
+  return found;
+}
+
+}  // namespace
+
+void require_resources() {
+  require_descriptors();
+  require_memory();
+  require_threads();
+}
+
+const std::vector<int>& inherited_descriptors() {
+  static const std::vector<int> all = find();
+  return all;
+}
+
+}  // namespace zksh

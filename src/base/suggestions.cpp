@@ -1,0 +1,55 @@
+// Suggestions: the known words that a mistyped one may have meant.
+#include "base/suggestions.h"
+
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+
+namespace zksh {
+namespace {
+
+// Distances count in halves, so that a wrong case costs less than a wrong letter.
+constexpr std::size_t edit = 2;
+
+std::size_t letter_cost(char a, char b) {
+  if (a == b) return 0;
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return lower(a) == lower(b) ? edit / 2 : edit;
+}
+
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i * edit;
+  for (std::size_t j = 0; j <= b.size(); ++j) cost[0][j] = j * edit;
+  for (std::size_t i = 1; i <= a.size(); ++i)
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      cost[i][j] = std::min({cost[i - 1][j] + edit, cost[i][j - 1] + edit,
+                             cost[i - 1][j - 1] + letter_cost(a[i - 1], b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + edit);
+    }
+  return cost[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::vector<std::string> suggestions(std::string_view word,
+                                     std::span<const std::string> candidates) {
+  constexpr std::size_t longest = 64;  // nobody mistypes more, and the cost is quadratic
+  if (word.empty() || word.size() > longest) return {};
+  std::vector<std::tuple<std::size_t, std::string>> close;
+  for (const auto& candidate : candidates) {
+    const auto longer = std::max(word.size(), candidate.size());
+    const auto allowed = std::max<std::size_t>(longer / 3, longer > 2 ? 2 : 1) * edit;
+    const auto away = distance(word, candidate);
+    const bool beginning = word.size() > 1 && candidate.starts_with(word);
+    if (away <= allowed || beginning) close.emplace_back(beginning ? edit : away, candidate);
+  }
+  std::ranges::sort(close);
+  std::vector<std::string> best;
+  for (const auto& [away, candidate] : close)
+    if (best.size() < 3) best.push_back(candidate);
+  return best;
+}
+
+}  // namespace zksh

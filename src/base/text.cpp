@@ -1,0 +1,176 @@
+// Text: UTF-8, the columns that it takes on a terminal, and bytes shown escaped.
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <clocale>
+#include <cwchar>
+#include <iterator>
+
+namespace zksh {
+namespace {
+
+struct Lead {
+  std::size_t length;  ///< 0: not the first byte of a sequence
+  unsigned bits;
+  unsigned smallest;  ///< below it the form is overlong
+};
+
+Lead lead_of(unsigned byte) {
+  if (byte < 0x80U) return {1, byte, 0};
+  if (byte >= 0xC2U && byte < 0xE0U) return {2, byte & 0x1FU, 0x80};
+  if (byte >= 0xE0U && byte < 0xF0U) return {3, byte & 0x0FU, 0x800};
+  if (byte >= 0xF0U && byte < 0xF5U) return {4, byte & 0x07U, 0x10000};
+  return {0, 0, 0};
+}
+
+/// While it lives, this thread's character classes are those of UTF-8: a program that never calls
+/// setlocale has ASCII's alone.
+class Utf8Locale {
+ public:
+  Utf8Locale() {
+    static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    if (utf8 != nullptr) before_ = uselocale(utf8);
+  }
+  Utf8Locale(const Utf8Locale&) = delete;
+  Utf8Locale& operator=(const Utf8Locale&) = delete;
+  ~Utf8Locale() {
+    if (before_ != nullptr) uselocale(before_);
+  }
+
+ private:
+  locale_t before_ = nullptr;
+};
+
+std::size_t width_of(const Utf8Step& step) {
+  if (!step.valid) return 1;
+  return static_cast<std::size_t>(std::max(0, wcwidth(static_cast<wchar_t>(step.code_point))));
+}
+
+// Invisible characters, and those that change the order of what is shown, let one name pass for
+// another.
+bool is_deceptive(char32_t c) {
+  return (c >= 0x200B && c <= 0x200F) ||  // zero width, left-to-right and right-to-left marks
+         (c >= 0x2028 && c <= 0x202E) ||  // line and paragraph separators, embeddings, overrides
+         (c >= 0x2060 && c <= 0x206F) ||  // word joiner, invisible operators, isolates
+         c == 0x061C || c == 0xFEFF ||    // Arabic letter mark, byte order mark
+         (c >= 0xE0000 && c <= 0xE007F);  // tags
+}
+
+bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7F && c <= 0x9F); }
+
+void append_escaped(std::string& text, const Utf8Step& step, char byte) {
+  const auto out = std::back_inserter(text);
+  const auto c = static_cast<unsigned>(step.code_point);
+  if (step.length == 1) {
+    if (byte == '\n') {
+      text += "\\n";
+    } else if (byte == '\t') {
+      text += "\\t";
+    } else {
+      fmt::format_to(out, "\\x{:02x}", static_cast<unsigned char>(byte));
+    }
+  } else if (c < 0x10000) {
+    fmt::format_to(out, "\\u{:04x}", c);
+  } else {
+    fmt::format_to(out, "\\U{:08x}", c);
+  }
+}
+
+}  // namespace
+
+Utf8Step decode_utf8(std::string_view text, std::size_t position) {
+  const Utf8Step bad{0xFFFD, 1, false};
+  const auto lead = lead_of(static_cast<unsigned char>(text[position]));
+  if (lead.length == 0 || text.size() - position < lead.length) return bad;
+  unsigned value = lead.bits;
+  for (std::size_t i = 1; i < lead.length; ++i) {
+    const unsigned byte = static_cast<unsigned char>(text[position + i]);
+    if ((byte & 0xC0U) != 0x80U) return bad;
+    value = (value << 6U) | (byte & 0x3FU);
+  }
+  if (value < lead.smallest || value > 0x10FFFFU || (value >= 0xD800U && value <= 0xDFFFU)) {
+    return bad;
+  }
+  return {static_cast<char32_t>(value), lead.length, true};
+}
+
+void append_utf8(std::string& text, char32_t code_point) {
+  const auto put = [&text](unsigned byte) { text.push_back(static_cast<char>(byte)); };
+  const auto value = static_cast<unsigned>(code_point);
+  if (value < 0x80U) {
+    put(value);
+  } else if (value < 0x800U) {
+    put(0xC0U | (value >> 6U));
+    put(0x80U | (value & 0x3FU));
+  } else if (value < 0x10000U) {
+    put(0xE0U | (value >> 12U));
+    put(0x80U | ((value >> 6U) & 0x3FU));
+    put(0x80U | (value & 0x3FU));
+  } else {
+    put(0xF0U | (value >> 18U));
+    put(0x80U | ((value >> 12U) & 0x3FU));
+    put(0x80U | ((value >> 6U) & 0x3FU));
+    put(0x80U | (value & 0x3FU));
+  }
+}
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto step = decode_utf8(text, at);
+    if (!step.valid) return false;
+    at += step.length;
+  }
+  return true;
+}
+
+std::size_t text_width(std::string_view text) {
+  if (std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; })) return text.size();
+  const Utf8Locale locale;
+  std::size_t width = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto step = decode_utf8(text, at);
+    width += width_of(step);
+    at += step.length;
+  }
+  return width;
+}
+
+std::string cut_to_width(std::string_view text, std::size_t columns, std::string_view mark) {
+  // Characters of no width could go on for ever.
+  const std::size_t longest = columns * 16 + 16;
+  if (text.size() <= columns) return std::string(text);
+  if (text.size() <= longest && text_width(text) <= columns) return std::string(text);
+  const auto room = columns - std::min(columns, text_width(mark));
+  const Utf8Locale locale;
+  std::size_t width = 0;
+  std::size_t at = 0;
+  while (at < std::min(text.size(), longest)) {
+    const auto step = decode_utf8(text, at);
+    width += width_of(step);
+    if (width > room) break;
+    at += step.length;
+  }
+  return std::string(text.substr(0, at)) + std::string(columns == 0 ? "" : mark);
+}
+
+std::string escape_for_terminal(std::string_view bytes, bool keep_newlines) {
+  std::string text;
+  text.reserve(bytes.size());
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto step = decode_utf8(bytes, at);
+    const bool kept_newline = keep_newlines && bytes[at] == '\n';
+    const bool harmful =
+        !step.valid || is_control(step.code_point) || is_deceptive(step.code_point);
+    if (harmful && !kept_newline) {
+      append_escaped(text, step, bytes[at]);
+    } else {
+      text += bytes.substr(at, step.length);
+    }
+    at += step.length;
+  }
+  return text;
+}
+
+}  // namespace zksh

@@ -1,0 +1,79 @@
+// Time: durations as users write them, times as they read them.
+#include "base/time.h"
+
+#include "base/error.h"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace zksh {
+namespace {
+
+/// In microseconds, not rounded.
+double microseconds_of(std::string_view text, std::string_view what,
+                       std::chrono::milliseconds bare) {
+  using namespace std::chrono_literals;
+  constexpr std::chrono::microseconds longest = 24h * 366;
+  double number = -1;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  double scale = -1;
+  if (unit.empty()) scale = 1e3 * static_cast<double>(bare.count());
+  if (unit == "us") scale = 1;
+  if (unit == "ms") scale = 1e3;
+  if (unit == "s") scale = 1e6;
+  if (unit == "m") scale = 60e6;
+  if (unit == "h") scale = 3600e6;
+  if (unit == "d") scale = 24 * 3600e6;
+  if (problem != std::errc{} || scale < 0 || !(number >= 0))
+    throw UsageError(
+        fmt::format("{}: \"{}\" is not a time such as 500ms, 5s, 1.5s, 2m or 1h", what, text));
+  if (number * scale > static_cast<double>(longest.count()))
+    throw UsageError(fmt::format("{}: {} is longer than a year", what, text));
+  return number * scale;
+}
+
+}  // namespace
+
+std::chrono::milliseconds parse_duration(std::string_view text, std::string_view what,
+                                         std::chrono::milliseconds bare) {
+  return std::chrono::milliseconds(
+      static_cast<std::int64_t>(std::ceil(microseconds_of(text, what, bare) / 1e3)));
+}
+
+std::chrono::microseconds parse_short_duration(std::string_view text, std::string_view what) {
+  return std::chrono::microseconds(static_cast<std::int64_t>(
+      std::ceil(microseconds_of(text, what, std::chrono::seconds(1)) - 1e-6)));
+}
+
+std::string short_time(std::chrono::nanoseconds time) {
+  const auto nanoseconds = static_cast<double>(time.count());
+  const auto three_digits = [](double number, const char* unit) {
+    const int decimals = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
+    return fmt::format("{:.{}f} {}", number, decimals, unit);
+  };
+  if (nanoseconds < 999.5e3) return fmt::format("{:.0f} us", nanoseconds / 1e3);
+  if (nanoseconds < 999.5e6) return three_digits(nanoseconds / 1e6, "ms");
+  return three_digits(nanoseconds / 1e9, "s");
+}
+
+std::string short_age(std::int64_t milliseconds) {
+  const auto ms = std::max<std::int64_t>(milliseconds, 0);
+  const auto seconds = ms / 1000;
+  if (seconds < 10) return fmt::format("{}.{}s", seconds, ms % 1000 / 100);
+  if (seconds < 60) return fmt::format("{}s", seconds);
+  if (seconds < 3600) return fmt::format("{}m{:02}s", seconds / 60, seconds % 60);
+  if (seconds < 86400) return fmt::format("{}h{:02}m", seconds / 3600, seconds / 60 % 60);
+  return fmt::format("{}d{:02}h", seconds / 86400, seconds / 3600 % 24);
+}
+
+std::int64_t wall_clock_now() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace zksh

@@ -1,0 +1,48 @@
+// Time: the clock that leases are counted by, durations as users write them, times as they read
+// them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+namespace zksh {
+
+/// CLOCK_BOOTTIME. A server's clock does not stop when this machine is suspended, but steady_clock
+/// does: what a session's end depends on is measured with this one.
+struct BootClock {
+  // The names are the standard's, for every clock.
+  // NOLINTBEGIN(readability-identifier-naming)
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<BootClock>;
+  // NOLINTEND(readability-identifier-naming)
+  static constexpr bool is_steady = true;
+
+  static time_point now() {
+    timespec now{};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return time_point(std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec));
+  }
+};
+
+/// "500ms", "5s", "1.5s", "2m", "1h", "30d"; a bare number is in `bare` units. Rounded up. Throws
+/// UsageError naming `what` when it is none, negative, or longer than a year.
+std::chrono::milliseconds parse_duration(std::string_view text, std::string_view what,
+                                         std::chrono::milliseconds bare = std::chrono::seconds(1));
+
+/// As parse_duration, a bare number in seconds, to the microsecond: "250us", "0.00025".
+std::chrono::microseconds parse_short_duration(std::string_view text, std::string_view what);
+
+/// "850 us", "12.3 ms", "4.56 s": three digits.
+std::string short_time(std::chrono::nanoseconds time);
+/// "2.1s", "41s", "12m05s", "5h07m", "3d02h"; what is negative is "0.0s".
+std::string short_age(std::int64_t milliseconds);
+
+/// Milliseconds since 1970, by this machine's clock.
+std::int64_t wall_clock_now();
+
+}  // namespace zksh

@@ -1,0 +1,283 @@
+// ServerPoller: what the servers tell of sessions, watches and themselves.
+#include "ensemble/server_poller.h"
+
+#include <fmt/core.h>
+
+namespace zksh {
+namespace {
+
+/// The value of "key=value" in "(queued=0,recved=7,…)"; empty when there is none.
+std::string_view field(std::string_view line, std::string_view key) {
+  for (std::size_t from = line.find('('); from != std::string_view::npos;
+       from = line.find(',', from)) {
+    const auto rest = line.substr(++from);
+    if (!rest.starts_with(key) || rest.substr(key.size(), 1) != "=") continue;
+    const auto value = rest.substr(key.size() + 1);
+    return value.substr(0, value.find_first_of(",)"));
+  }
+  return {};
+}
+
+std::optional<std::int64_t> number_field(std::string_view line, std::string_view key) {
+  const auto text = field(line, key);
+  std::int64_t number = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  if (problem != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+/// Lines "0x…" or "0x…:", each with lines of paths below it that begin with a tab.
+SessionPaths parse_session_paths(std::string_view text) {
+  SessionPaths all;
+  std::vector<std::string_view>* paths = nullptr;
+  for_each_line(text, [&](std::string_view line) {
+    if (line.starts_with("\t/") && paths != nullptr) {
+      paths->push_back(line.substr(1));
+    } else if (const auto session = session_at(line)) {
+      paths = &all[*session];
+    } else {
+      paths = nullptr;
+    }
+  });
+  return all;
+}
+
+using namespace std::chrono_literals;
+
+constexpr auto patience = 300ms;
+constexpr auto pause_after_silence = 5s;
+
+std::optional<std::int64_t> number_at(std::string_view text) {
+  std::int64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::vector<Connection> parse_connections(std::string_view answer) {
+  std::vector<Connection> all;
+  for_each_line(answer, [&](std::string_view line) {
+    // " /10.0.0.7:51234[1](queued=0,…,sid=0x1000…,…)"; no sid: not a client
+    const auto slash = line.find('/');
+    const auto end = line.rfind('[', line.find("](queued="));
+    const auto session = session_at(field(line, "sid"));
+    if (slash == std::string_view::npos || end == std::string_view::npos || end < slash || !session)
+      return;
+    all.push_back({.session = *session,
+                   .address = std::string(line.substr(slash + 1, end - slash - 1)),
+                   .timeout = number_field(line, "to"),
+                   .since = number_field(line, "est"),
+                   .last_request = std::string(field(line, "lop"))});
+  });
+  return all;
+}
+
+SessionPaths parse_ephemerals(std::string_view answer) {
+  const auto begin = answer.find("ephemeral nodes dump:");
+  if (begin == std::string_view::npos) return {};
+  answer.remove_prefix(begin);
+  return parse_session_paths(answer.substr(0, answer.find("\nConnections dump:")));
+}
+
+SessionPaths parse_wchc(std::string_view answer) { return parse_session_paths(answer); }
+
+std::string whole_path(const std::string& chroot, const std::string& path) {
+  if (path == "/") return chroot.empty() ? path : chroot;
+  return chroot + path;
+}
+
+SessionSurvey::SessionSurvey(const AskedServers& asked, std::vector<std::string> words,
+                             std::chrono::milliseconds time, const std::stop_token& stop)
+    : answers_(ask_members(asked, words, time, stop)) {
+  for (const auto& member : answers_.members) {
+    if (member.answers.empty()) {
+      untold_.push_back(member.name() + ": its address for clients is not known");
+      continue;
+    }
+    std::set<std::string> problems;
+    std::vector<std::string> refused;
+    const ServerAnswer* last_refusal = nullptr;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const auto& answer = member.answers[i];
+      heard_ = heard_ || answer.problem.empty();
+      if (is_refusal(answer.text)) {
+        refused.push_back(words[i]);
+        last_refusal = &answer;
+      } else if (const auto problem = no_answer(words[i], answer)) {
+        if (problems.insert(*problem).second)
+          untold_.push_back(fmt::format("{}: {}", member.name(), *problem));
+      } else {
+        told_.insert(words[i]);
+        take(member.name(), words[i], answer.text);
+      }
+    }
+    if (last_refusal != nullptr)
+      untold_.push_back(fmt::format("{}: {}", member.name(), refusal(refused, *last_refusal)));
+  }
+}
+
+void SessionSurvey::take(const std::string& server, const std::string& word,
+                         const std::string& text) {
+  if (word == "cons") {
+    for (auto& connection : parse_connections(text)) {
+      connection.server = server;
+      auto& place = connections_[connection.session];
+      if (place.server.empty() || place.since.value_or(0) < connection.since.value_or(0))
+        place = std::move(connection);
+    }
+  } else if (word == "dump") {
+    alive_.merge(parse_dump(text));
+    sessions_told_ = sessions_told_ || text.starts_with("SessionTracker dump:");
+    for (const auto& [session, paths] : parse_ephemerals(text))
+      ephemerals_[session].insert(paths.begin(), paths.end());
+  } else if (word == "wchc") {
+    for (auto& [session, paths] : parse_wchc(text)) {
+      std::ranges::sort(paths);
+      watches_.push_back({.session = session, .server = server, .paths = std::move(paths)});
+    }
+  }
+}
+
+std::optional<bool> SessionSurvey::alive(std::int64_t session) const {
+  if (connections_.contains(session) || alive_.contains(session)) return true;
+  if (!sessions_told_) return std::nullopt;
+  return false;
+}
+
+std::string SessionSurvey::address_of(std::int64_t session) const {
+  const auto found = connections_.find(session);
+  return found == connections_.end() ? "-" : found->second.address;
+}
+
+std::map<std::int64_t, std::string> parse_cons(std::string_view answer) {
+  std::map<std::int64_t, std::string> addresses;
+  for (auto& connection : parse_connections(answer))
+    addresses[connection.session] = std::move(connection.address);
+  return addresses;
+}
+
+std::set<std::int64_t> parse_dump(std::string_view answer) {
+  std::set<std::int64_t> sessions;
+  // What follows names the owners of ephemerals, alive or not.
+  for_each_line(answer.substr(0, answer.find("ephemeral nodes dump:")), [&](std::string_view line) {
+    const auto start = line.find_first_not_of(" \t");
+    if (start == std::string_view::npos) return;
+    if (const auto session = session_at(line.substr(start))) sessions.insert(*session);
+  });
+  return sessions;
+}
+
+std::map<std::string, std::set<std::int64_t>> parse_wchp(std::string_view answer) {
+  std::map<std::string, std::set<std::int64_t>> watchers;
+  std::string path;
+  for_each_line(answer, [&](std::string_view line) {
+    if (line.starts_with('/')) {
+      path = line;
+    } else if (line.starts_with('\t') && !path.empty()) {
+      if (const auto session = session_at(line.substr(1))) watchers[path].insert(*session);
+    }
+  });
+  return watchers;
+}
+
+ServerPoller::ServerPoller(const std::string& server, std::string_view admin_servers)
+    : admin_servers_(admin_servers, server) {
+  auto parsed = parse_connect_string(server);
+  chroot_ = std::move(parsed.chroot);
+  std::set<std::string> seen;
+  servers_.reserve(parsed.servers.size());
+  for (auto& address : parsed.servers)
+    if (seen.insert(address.text()).second) servers_.push_back({.address = std::move(address)});
+}
+
+ServersAccount ServerPoller::ask(const ServerWishes& wishes) {
+  std::vector<std::string> words;
+  if (wishes.sessions) words = {"cons", "dump"};
+  if (wishes.watches) words.emplace_back("wchs");
+  if (wishes.watchers) words.emplace_back("wchp");
+  if (wishes.events) words.emplace_back("mntr");
+  const auto now = Clock::now();
+  std::vector<ServerQuestion> questions;
+  std::vector<Server*> asked;
+  ServersAccount account;
+  for (auto& server : servers_) {
+    for (const auto& word : words) {
+      if (server.silent_until > now || server.refused.contains(word)) {
+        tell_not_told(server, word, account);
+        continue;
+      }
+      questions.push_back({server.address, word});
+      asked.push_back(&server);
+    }
+  }
+  const auto answers = ask_words(questions, admin_servers_, {.deadline = now + patience});
+  told_addresses_ = 0;
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    take(*asked[i], questions[i].word, answers[i], account);
+  account.all_addresses = wishes.sessions && told_addresses_ == servers_.size();
+  if (!account.no_watchers.empty()) account.watchers.reset();
+  if (wishes.events && events_told_) account.events = events_;
+  return account;
+}
+
+void ServerPoller::take(Server& server, const std::string& word, const ServerAnswer& told,
+                        ServersAccount& account) {
+  const auto& answer = told.text;
+  if (answer.empty() || answer.starts_with("This ZooKeeper instance is not")) {
+    server.silent_until = Clock::now() + pause_after_silence;
+    tell_not_told(server, word, account);
+  } else if (is_refusal(answer)) {
+    server.refused[word] = fmt::format("does not allow the word {}{}", word, admin_note(told));
+    tell_not_told(server, word, account);
+  } else if (word == "cons") {
+    account.addresses.merge(parse_cons(answer));
+    ++told_addresses_;
+  } else if (word == "dump") {
+    auto sessions = parse_dump(answer);
+    if (sessions.empty()) return;
+    if (!account.sessions) account.sessions.emplace();
+    account.sessions->merge(sessions);
+  } else if (word == "wchs") {
+    constexpr std::string_view key = "Total watches:";
+    const auto place = answer.find(key);
+    if (place == std::string::npos) return;
+    account.watches =
+        account.watches.value_or(0) + number_at(answer.substr(place + key.size())).value_or(0);
+    ++account.servers;
+  } else if (word == "wchp") {
+    if (!account.watchers) account.watchers.emplace();
+    for (auto& [path, sessions] : parse_wchp(answer)) (*account.watchers)[path].merge(sessions);
+  } else if (word == "mntr") {
+    count_events(server, answer);
+  }
+}
+
+void ServerPoller::tell_not_told(const Server& server, const std::string& word,
+                                 ServersAccount& account) {
+  if (word != "wchp") return;
+  const auto refused = server.refused.find(word);
+  account.no_watchers =
+      fmt::format("{} {}", server.address.text(),
+                  refused == server.refused.end() ? "does not answer" : refused->second);
+}
+
+void ServerPoller::count_events(Server& server, std::string_view answer) {
+  const auto deleted = number_at(answer_field(answer, "zk_sum_node_deleted_watch_count"));
+  const auto children = number_at(answer_field(answer, "zk_sum_node_children_watch_count"));
+  if (!deleted || !children) return;  // before 3.6
+  events_told_ = true;
+  if (server.events) {
+    // A server that was started again counts from 0.
+    const auto since = [](std::int64_t now, std::int64_t before) {
+      return now < before ? now : now - before;
+    };
+    events_.deleted += since(*deleted, server.events->deleted);
+    events_.children += since(*children, server.events->children);
+  }
+  server.events = {.deleted = *deleted, .children = *children};
+}
+
+}  // namespace zksh

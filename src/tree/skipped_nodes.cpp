@@ -1,0 +1,21 @@
+// SkippedNodes: what is said of them.
+#include "tree/skipped_nodes.h"
+
+#include <fmt/format.h>
+
+namespace zksh {
+
+int SkippedNodes::report(int otherwise) {
+  reported_ = true;
+  tell();
+  return failures_.first(empty() ? otherwise : status::not_authorised);
+}
+
+void SkippedNodes::tell() const {
+  if (empty()) return;
+  cx_.out.err_regardless(fmt::format("incomplete: no permission to {} {}{}\n", what_,
+                                     cx_.out.shown_in_error(first_),
+                                     count_ > 1 ? fmt::format(" and {} more", count_ - 1) : ""));
+}
+
+}  // namespace zksh
