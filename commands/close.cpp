@@ -29,10 +29,9 @@ extern const Command close_command = make_command<Args>(
      .group = "Session",
      .summary = "Close the session",
      .keywords = {"disconnect", "session"},
-     .details =
-         "Its ephemerals go at once, and so do its locks: `locks` tells which, until `unlock` "
-         "takes note of it. Programs that run under them are ended first. The shell stays; "
-         "`connect` opens another session.",
+     .details = "The session's ephemerals go at once, and so do its locks: `locks` shows them as "
+                "lost until `unlock`. Programs that run under them are ended first. The shell "
+                "stays; `connect` opens another session.",
      .examples = {{"close", "End the session."}},
      .zkcli_syntax = "",
      .optionless = true,

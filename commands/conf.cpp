@@ -82,18 +82,18 @@ int run(Context& cx, const Args& a) {
 
 }  // namespace
 
-extern const Command conf_command = make_command<Args>(
-    {.name = "conf",
-     .group = "Shell",
-     .summary = "Show the settings, or change one",
-     .keywords = {"settings", "options", "configuration", "preferences"},
-     .details = "Lists each setting with its value, where the value came from, and what it means; "
-                "`conf NAME` explains one. The configuration file gives the first values; `zksh "
-                "--show-config` tells more about it.",
-     .examples = {{"conf", "All settings."},
-                  {"conf hints off", "No hints behind the typed line."},
-                  {"conf prompt", "One setting."}},
-     .needs = Needs::Nothing,
-     .pages = true},
-    declare, run);
+extern const Command conf_command =
+    make_command<Args>({.name = "conf",
+                        .group = "Shell",
+                        .summary = "Show the settings, or change one",
+                        .keywords = {"settings", "options", "configuration", "preferences"},
+                        .details = "Lists each setting with its value, where the value came from, "
+                                   "and what it means; `conf NAME` explains one. The configuration "
+                                   "file gives the first values; `zksh --show-config` shows more.",
+                        .examples = {{"conf", "All settings."},
+                                     {"conf hints off", "No hints behind the typed line."},
+                                     {"conf prompt", "One setting."}},
+                        .needs = Needs::Nothing,
+                        .pages = true},
+                       declare, run);
 }  // namespace zksh

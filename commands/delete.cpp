@@ -68,10 +68,9 @@ extern const Command delete_command = make_command<Args>(
      .summary = "Remove a node that has no children",
      .keywords = {"remove", "rm", "unlink"},
      .details =
-         "Silent when it worked. Of several nodes one that cannot be removed does not keep the "
-         "others: each failure is told, and the status is that of the first. A number behind a "
-         "single node is zkCli 3.4's for -v. deleteall removes a "
-         "whole subtree.",
+         "Prints nothing on success. If one of several nodes cannot be removed, the others still "
+         "are: each failure is reported, and the status is that of the first. A number after a "
+         "single node is zkCli 3.4's form of -v. deleteall removes a whole subtree.",
      .examples = {{"delete /app/config", "Remove a node."},
                   {"delete -v 0 /app/jobs", "Only if nobody wrote since it was made."}},
      .zkcli_syntax = "[-v version] path",

@@ -200,18 +200,14 @@ extern const Command deleteall_command = make_command<Args>(
      .summary = "Remove a node and everything below it",
      .keywords = {"recursive", "purge", "rm"},
      .details =
-         "The nodes are found first, then removed from the deepest level up, in transactions of "
-         "the "
-         "batch size that are sent without waiting for one another. A transaction is applied as a "
-         "whole or not at all; a failed one does not stop the others. Nothing is removed when a "
-         "part "
-         "of the subtree cannot be listed; in subtrees of more than 10 000 nodes, where long rows "
-         "of "
-         "siblings are taken for leaves when the first is one, a part may be gone by then.\n\n"
+         "Finds the nodes first, then removes them from the deepest level up, in transactions of "
+         "the batch size that do not wait for one another. A transaction is applied as a whole or "
+         "not at all; a failed one does not stop the others. If a part of the subtree cannot be "
+         "listed, nothing is removed. In subtrees of more than 10 000 nodes, where long rows of "
+         "siblings are taken for leaves if the first one is, a part may be gone by then.\n\n"
          "At a terminal it says how much it would remove, and asks, unless the node has no "
-         "children: "
-         "from 1000 nodes on, and in a production profile, the node's name must be typed. / and "
-         "/zookeeper want --force.",
+         "children. From 1000 nodes on, and in a production profile, you must type the node's "
+         "name. / and /zookeeper require --force.",
      .examples = {{"deleteall --dry-run /app", "What would be removed?"},
                   {"deleteall -y /app", "Remove a subtree, and do not ask."}},
      .zkcli_syntax = "path [-b batch size]",

@@ -145,16 +145,16 @@ extern const Command diff_command = make_command<Args>(
      .summary = "Compare two subtrees, of servers or in files",
      .keywords = {"compare", "difference"},
      .details =
-         "Status 0: they are the same; 1: they differ; another: they could not be compared. Each "
-         "side is a node of this server (/app), of another one (HOST:PORT/app or "
-         "zk://HOST:PORT,HOST:PORT/app), or a file that `dump` wrote (app.tree; @/tmp/app.tree "
-         "where the name begins with a slash; - for standard input). Compared are the nodes below "
-         "the two tops, their data, ACLs, quotas, and kinds where they are known; not versions and "
-         "times. Ephemeral "
-         "nodes are left out, as from a dump. To another server goes what --auth-file holds, and "
-         "nothing that `addauth` added.\n\n"
-         "A line for each difference: < and the path of what A alone has, > of what B alone has, ! "
-         "and what differs, A's before B's; of data an excerpt from where they part.",
+         "Status 0: equal; 1: different; another: they could not be compared. Each side is a node "
+         "of this server (/app), of another one (HOST:PORT/app or zk://HOST:PORT,HOST:PORT/app), "
+         "or a file that `dump` wrote (app.tree; @/tmp/app.tree if the name begins with a slash; - "
+         "for standard input). Compares the nodes below the two tops: their data, ACLs, quotas, "
+         "and kinds where they are known; not versions and times. Ephemeral nodes are left out, as "
+         "in a dump. Another server gets the credentials of --auth-file, but not those of "
+         "`addauth`.\n\n"
+         "Prints one line per difference: < and a path that only A has, > and a path that only B "
+         "has, ! and what differs, A's value before B's; of data it shows an excerpt from the "
+         "first difference.",
      .examples = {{"diff /app /app", "Nothing: they are the same."},
                   {"dump /app > app.tree", "Keep a subtree in a file."},
                   {"diff app.tree /app", "What has changed since?"}},

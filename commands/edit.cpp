@@ -163,14 +163,13 @@ extern const Command edit_command = make_command<Args>(
      .details =
          "The editor is $VISUAL or $EDITOR, which may have arguments, else editor, nano or vi. It "
          "gets the value, whatever its bytes, in a file that only you may read and that is removed "
-         "afterwards. When the editor ends with status 0 and the value is another one, it is "
-         "written, but only if nobody else has written meanwhile. Editors end the last line with a "
-         "newline: one that the old value did not have is dropped, unless -n keeps it.\n\n"
-         "What is edited is never lost: when somebody else was faster (status 6, or 4 for a node "
-         "that is gone), or it cannot be written, yours is kept in a file that is named, and a "
-         "diff "
-         "shows what the two values have not in common. `set PATH @FILE` writes it then.\n\n"
-         "--dry-run starts no editor: it tells whether the value as it is could be written.",
+         "afterwards. If the editor ends with status 0 and the value has changed, it is written, "
+         "but only if nobody else has written meanwhile. Editors end the last line with a newline; "
+         "if the old value had none, it is dropped, unless -n keeps it.\n\n"
+         "Your edit is never lost: if somebody else was faster (status 6, or 4 if the node is "
+         "gone), or the value cannot be written, zksh keeps yours in a file, names it, and shows "
+         "the difference. `set PATH @FILE` then writes it.\n\n"
+         "--dry-run starts no editor: it says whether the current value could be written.",
      .examples = {{"edit /app/config", "Change the value in your editor."},
                   {"edit --create /app/new", "A node that need not be there."}},
      .strict = true,

@@ -78,7 +78,7 @@ extern const Command elect_command = make_command<Args>(
          "The candidates queue up as for `lock`, of which this is the same recipe: the first one "
          "leads until it ends, or is lost, and the next one follows. Without a program it leads "
          "until a signal, and prints its node as soon as it leads; with one, as long as that runs. "
-         "The program wants a `--` before it; else its name would be the proposal. The options, "
+         "A program needs a `--` before it; otherwise its name would be the proposal. The options, "
          "the program's environment and the exit status are those of `lock`.\n\n"
          "-l prints the leader's proposal, and again whenever another one leads; if nobody leads, "
          "it says so on stderr. Two leaders one after the other may go unseen when they are quick. "

@@ -26,8 +26,8 @@ extern const Command kill_command = make_command<Args>(
      .group = "Shell",
      .summary = "End a background job",
      .keywords = {"stop", "cancel", "terminate"},
-     .details = "As Ctrl-C ends a command in the foreground: locks are given back, a program under "
-                "a lock gets SIGTERM. Its end is told when it has come.",
+     .details = "Ends the job as Ctrl-C ends a command in the foreground: locks are released, and "
+                "a program under a lock gets SIGTERM. zksh reports the job's end when it comes.",
      .examples = {{"kill %1", "End the first."}},
      .needs = Needs::Nothing},
     declare, run);

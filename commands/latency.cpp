@@ -264,23 +264,22 @@ extern const Command latency_command = make_command<Args>(
      .group = "Servers",
      .summary = "Measure the latency of each server",
      .keywords = {"ping", "slow", "round-trip", "performance", "benchmark"},
-     .details =
-         "Opens a session to each member of the ensemble, with this session's credentials, and "
-         "sends one request at a time, to one server after the other: read, an exists of / (of the "
-         "chroot), which the server answers by itself; sync, which goes to the leader and back; "
-         "and with --write, a set of an ephemeral node of 12 bytes, which a quorum must have on "
-         "disk. That node is made below --path, / unless it is given, and goes with the "
-         "session.\n\n"
-         "A line for each server and kind of request: the median, what 99 of a hundred took at "
-         "most, and the longest; on a terminal with a histogram, of which every column is the same "
-         "factor longer than the one before, from the shortest time of all to the longest. Ctrl-C "
-         "ends it and shows what was measured.\n\n"
-         "-o plain: server, role, request, count, p50, p99 and max in microseconds, separated by "
-         "tabs. -o json: an object for each server: server, id, role, error, requests; of each: "
-         "request, count, min_us, p50_us, p99_us, max_us, error, histogram (from_us, to_us, count; "
-         "empty ones left out).\n\n"
-         "A server that gives no session or no answer within the time of -t is left out, and told "
-         "on stderr: status 1, or 3 when nothing was measured.",
+     .details = "Opens a session to each member of the ensemble, with this session's credentials, "
+                "and sends one request at a time, to one server after the other: read, an exists "
+                "of / (of the chroot), which the server answers by itself; sync, which goes to the "
+                "leader and back; and with --write, a set of an ephemeral node of 12 bytes, which "
+                "a quorum must have on disk. That node is made below --path, / unless it is given, "
+                "and goes with the session.\n\n"
+                "A line for each server and kind of request: the median, what 99 of a hundred took "
+                "at most, and the longest; on a terminal with a histogram, of which every column "
+                "is the same factor longer than the one before, from the shortest time of all to "
+                "the longest. Ctrl-C ends it and shows what was measured.\n\n"
+                "-o plain: server, role, request, count, p50, p99 and max in microseconds, "
+                "separated by tabs. -o json: an object for each server: server, id, role, error, "
+                "requests; of each: request, count, min_us, p50_us, p99_us, max_us, error, "
+                "histogram (from_us, to_us, count; empty ones left out).\n\n"
+                "A server that gives no session or no answer within the time of -t is left out and "
+                "named on stderr: status 1, or 3 when nothing was measured.",
      .examples = {{"latency", "A hundred reads and syncs with each server."},
                   {"latency -n 20 --write", "Writes, too."},
                   {"latency -o json -n 10", "For programs, in microseconds."}},

@@ -52,17 +52,16 @@ extern const Command multilock_command = make_command<Args>(
      .group = "Locks",
      .summary = "Hold several locks at once, or none",
      .keywords = {"mutex", "deadlock"},
-     .details =
-         "The locks are those of `lock`, taken one after the other in the byte order of their "
-         "paths, whatever order they are given in; with --atomic one transaction joins all queues. "
-         "No two zksh that take several locks so, one way or the other, wait for each other. Take "
-         "them by one command: who holds a lock and asks for more may wait for ever. When one is "
-         "not had, is lost, or is asked for (`revoke`), all are given back.\n\n"
-         "Each lock has a fencing token of its own, the czxid of its node, and only that one "
-         "serves to fence what it protects. ZKSH_LOCK_PATH, ZKSH_LOCK_NODE, ZKSH_LOCK_TOKEN and "
-         "the token file have one word for each path, in the order in which the paths were given. "
-         "With --atomic the tokens are all the same number.\n\n"
-         "The program wants a `--` before it. Everything else is as for `lock`.",
+     .details = "Takes the locks one after the other in the byte order of their paths, whatever "
+                "order you give; with --atomic one transaction joins all queues. Several zksh that "
+                "take several locks by one command never wait for each other. Take all locks by "
+                "one command: a holder that asks for more may wait forever. If one lock cannot be "
+                "had, is lost, or is asked for (`revoke`), all are released.\n\n"
+                "Each lock has its own fencing token, the czxid of its node, and only that token "
+                "fences what the lock protects. ZKSH_LOCK_PATH, ZKSH_LOCK_NODE, ZKSH_LOCK_TOKEN "
+                "and the token file have one word for each path, in the order of the command. With "
+                "--atomic all tokens are the same number.\n\n"
+                "A program needs a `--` before it. Everything else is as for `lock`.",
      .examples = {{"multilock /accounts/a /accounts/b -- date", "Run a program under both."},
                   {"multilock --atomic -n /accounts/a /accounts/b -- date",
                    "Only if both are free: else end with 75, and name the one that is not."}},

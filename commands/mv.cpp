@@ -221,16 +221,14 @@ extern const Command mv_command = make_command<Args>(
      .summary = "Move a node and everything below it",
      .keywords = {"rename"},
      .details =
-         "Done in one transaction, all of it or nothing, as long as the values and paths make no "
-         "more than half a megabyte: nobody sees both places or none, and when somebody changes a "
-         "value or adds a node meanwhile, nothing is moved. A transaction cannot check an ACL, nor "
-         "that a node is not another of the same version; it is looked at right before, and where "
-         "it "
-         "changed in the instant between, the status is 6 and the message says so. For larger "
-         "trees --in-parts copies "
-         "everything, then removes just what was copied, in the version that was copied. Values "
-         "and ACLs move; quotas stay where they are, and versions, times and sequence numbers "
-         "begin anew. Ephemerals cannot be moved. Silent when it worked.",
+         "Moves everything in one transaction, all or nothing, if values and paths take at most "
+         "half a megabyte. Nobody sees both places or neither; if somebody changes a value or adds "
+         "a node meanwhile, nothing is moved. A transaction cannot check ACLs, nor whether a node "
+         "was replaced by another of the same version. mv checks this right before; if it changed "
+         "in the instant between, the status is 6 and the message says so. For larger trees "
+         "--in-parts copies everything, then removes exactly what was copied, in the version that "
+         "was copied. Values and ACLs move; quotas stay, and versions, times and sequence numbers "
+         "start anew. Ephemerals cannot be moved. Prints nothing on success.",
      .examples = {{"create /app/old x", "A node,"}, {"mv /app/old /app/new", "and its new name."}},
      .strict = true,
      .writes = true},

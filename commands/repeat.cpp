@@ -67,10 +67,8 @@ Command repeat() {
        .group = "Shell",
        .summary = "Run a command repeatedly",
        .keywords = {"loop"},
-       .details =
-           "Without a count until Ctrl-C. It stops at the first failure, whose status is its "
-           "own. A run that takes longer than the time of --every is followed by the next "
-           "at once.",
+       .details = "Without a count it runs until Ctrl-C. It stops at the first failure and returns "
+                  "that status. If a run takes longer than --every, the next one follows at once.",
        .examples = {{"repeat 2 --every 10ms stat /app", "Look twice."},
                     {"repeat 3 create -s /app/n", "Three sequential nodes."}},
        .needs = Needs::Nothing},

@@ -105,9 +105,8 @@ extern const Command set_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Set the value of a node",
      .keywords = {"write", "put", "update", "value"},
-     .details =
-         "Silent when it worked. The version guards against a write that somebody else made since "
-         "the value was read. Any bytes can be given as $'…' with \\xHH escapes.",
+     .details = "Prints nothing on success. The version protects a write that somebody else made "
+                "since the value was read. Any bytes can be given as $'…' with \\xHH escapes.",
      .examples = {{"set /app/config on", "Write a value."},
                   {"set -v 1 /app/config off", "Only if nobody wrote since version 1."},
                   {"set /app/config $'two\\nlines'", "A value with a line break."}},

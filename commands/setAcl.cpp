@@ -103,12 +103,12 @@ extern const Command setAcl_command = make_command<Args>(
      .group = "Access",
      .summary = "Set a node's ACL",
      .keywords = {"permission", "rights", "access", "security", "grant", "chmod", "recursive"},
-     .details =
-         "Replaces the whole ACL; silent when it worked. The permissions are c create children, d "
-         "delete children, r read, w write, a set the ACL. Schemes: world:anyone; ip:ADDRESS or "
-         "ip:ADDRESS/BITS; digest:USER:HASH; auth:: stands for whoever this session is (addauth). "
-         "A part that cannot be read is told and left out. -R goes through the subtree as ls -R "
-         "does; a node where it fails is told, and the others are done.",
+     .details = "Replaces the whole ACL; prints nothing on success. The permissions are c create "
+                "children, d delete children, r read, w write, a set the ACL. Schemes: "
+                "world:anyone; ip:ADDRESS or ip:ADDRESS/BITS; digest:USER:HASH; auth:: stands for "
+                "the identities of this session (addauth). An entry that cannot be read is "
+                "reported and left out. -R changes the subtree in the order of ls -R; if a node "
+                "fails, it is reported, and the others are still changed.",
      .examples = {{"create /app", "A node that all may do anything with."},
                   {"setAcl /app world:anyone:cdrwa", "Say so again."},
                   {"setAcl -v 1 /app world:anyone:cdrwa,ip:10.0.0.0/8:r",

@@ -194,12 +194,11 @@ extern const Command setquota_command = make_command<Args>(
      .group = "Quotas",
      .summary = "Limit the nodes or bytes of a subtree",
      .keywords = {"limit"},
-     .details =
-         "One limit at a time; others that the node has stay. The servers log when a soft limit is "
-         "exceeded; a hard one they enforce, if they run with enforceQuota=true. A warning tells "
-         "when more exists already. Nodes below and above may not have a quota of their own. "
-         "Quotas are kept below /zookeeper/quota of the servers: set through a chroot, they have "
-         "no effect.",
+     .details = "Sets one limit at a time; the node's other limits stay. The servers log when a "
+                "soft limit is exceeded; they enforce a hard one if they run with "
+                "enforceQuota=true. zksh warns if the subtree already exceeds the limit. Nodes "
+                "below and above may not have a quota of their own. Quotas are kept below "
+                "/zookeeper/quota of the servers: set through a chroot, they have no effect.",
      .examples = {{"create /app", "A node."},
                   {"setquota -n 100 /app", "At most a hundred nodes: beyond, the servers log it."},
                   {"setquota -B 1000000 /app", "At most a million bytes: beyond, writes fail."}},

@@ -67,10 +67,9 @@ extern const Command touch_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Create a node, or rewrite its value",
      .keywords = {"create", "exists"},
-     .details =
-         "A missing node is created without a value. The value of one that exists is written as it "
-         "is, so that its version and its time of change go on and those who watch it hear of it; "
-         "only if nobody else wrote meanwhile, whose value is taken then. Silent when it worked.",
+     .details = "Creates a missing node without a value. If the node exists, its value is written "
+                "again, so that its version and time change and its watchers get an event. If "
+                "somebody else writes meanwhile, their value is kept. Prints nothing on success.",
      .examples = {{"touch /app/flag", "There is such a node now."},
                   {"touch /app/flag", "And its version is 1."}},
      .strict = true,

@@ -80,10 +80,10 @@ extern const Command tree_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Draw a subtree",
      .keywords = {"recursive", "children"},
-     .details = "Siblings are sorted by name, in byte order. Ephemerals are marked; where the "
-                "depth ends, it is told how many children there are. The last line counts the "
-                "nodes that are drawn, the top one too. It is drawn while it is read, so it can be "
-                "of any size; a node that vanishes meanwhile is left out.\n\n"
+     .details = "Siblings are sorted by name, in byte order. Ephemerals are marked; where --depth "
+                "ends, the number of children is shown. The last line counts the drawn nodes, "
+                "including the top. It is drawn while it is read, so it can be of any size; a node "
+                "that vanishes meanwhile is left out.\n\n"
                 "On a terminal nodes with children are blue, ephemerals yellow; not so with "
                 "NO_COLOR, or the setting color=never.\n\n"
                 "-o json prints an object for each node, in the same order: path, depth (0: the "
