@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace zksh {
+namespace zksh::command_4lw {
 namespace {
 
 struct Args {
@@ -179,4 +179,4 @@ extern const Command _4lw_command =
                         .strict = true,
                         .pages = true},
                        declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_4lw

@@ -2,7 +2,7 @@
 #include "client/persistent_watches.h"
 #include "command/command.h"
 
-namespace zksh {
+namespace zksh::command_addWatch {
 namespace {
 
 constexpr NamedValues<WatchMode, 2> modes{
@@ -53,4 +53,4 @@ extern const Command addWatch_command = make_command<Args>(
          "default is PERSISTENT_RECURSIVE",
      .strict = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_addWatch

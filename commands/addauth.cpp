@@ -3,7 +3,7 @@
 #include "config/auth_file.h"
 #include "node/value.h"
 
-namespace zksh {
+namespace zksh::command_addauth {
 namespace {
 
 struct Args {
@@ -108,4 +108,4 @@ extern const Command addauth_command = make_command<Args>(
      .examples = {{"addauth digest ann:secret", "Be ann."}, {"whoami", "Who am I now?"}},
      .zkcli_syntax = "scheme auth"},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_addauth

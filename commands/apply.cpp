@@ -14,7 +14,7 @@
 
 #include <memory>
 
-namespace zksh {
+namespace zksh::command_apply {
 namespace {
 
 struct Args {
@@ -175,4 +175,4 @@ extern const Command apply_command = make_command<Args>(
      .strict = true,
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_apply

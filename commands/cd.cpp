@@ -2,7 +2,7 @@
 #include "command/command.h"
 #include "command/current_node.h"
 
-namespace zksh {
+namespace zksh::command_cd {
 namespace {
 
 struct Args {
@@ -50,4 +50,4 @@ extern const Command cd_command = make_command<Args>(
                   {"cd ..", "Go to its parent."},
                   {"cd -", "Go back, and say where that is."}}},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_cd

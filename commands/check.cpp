@@ -2,7 +2,7 @@
 #include "command/command.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_check {
 namespace {
 
 struct Args {
@@ -47,4 +47,4 @@ extern const Command check_command = make_command<Args>(
                   {"check -v 0 /app", "Has nobody written it since it was made?"},
                   {"multi 'check -v 0 /app' 'create /app/seen'", "Write only if so."}}},
     declare, run, operation);
-}  // namespace zksh
+}  // namespace zksh::command_check

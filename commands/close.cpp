@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-namespace zksh {
+namespace zksh::command_close {
 namespace {
 
 struct Args {};
@@ -37,4 +37,4 @@ extern const Command close_command = make_command<Args>(
      .optionless = true,
      .beside_transaction = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_close

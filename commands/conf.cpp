@@ -5,7 +5,7 @@
 #include "config/settings.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_conf {
 namespace {
 
 struct Args {
@@ -96,4 +96,4 @@ extern const Command conf_command =
                         .needs = Needs::Nothing,
                         .pages = true},
                        declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_conf

@@ -5,7 +5,7 @@
 #include "node/listing.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_config {
 namespace {
 
 struct Args {
@@ -63,4 +63,4 @@ extern const Command config_command = make_command<Args>(
      .zkcli_syntax = "[-c] [-w] [-s]",
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_config

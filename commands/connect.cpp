@@ -4,7 +4,7 @@
 #include "command/transaction.h"
 #include "lock/lock_table.h"
 
-namespace zksh {
+namespace zksh::command_connect {
 namespace {
 
 struct Args {
@@ -44,4 +44,4 @@ extern const Command connect_command = make_command<Args>(
      .needs = Needs::Nothing,
      .beside_transaction = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_connect

@@ -18,7 +18,7 @@
 #include <memory>
 #include <unistd.h>
 
-namespace zksh {
+namespace zksh::command_contend {
 namespace {
 
 /// What the contenders ask for.
@@ -349,4 +349,4 @@ extern const Command contend_command = make_command<Args>(
      .writes = true},
     declare, run);
 
-}  // namespace zksh
+}  // namespace zksh::command_contend

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace zksh {
+namespace zksh::command_count {
 namespace {
 
 struct Args {
@@ -98,4 +98,4 @@ extern const Command count_command = make_command<Args>(
                   {"count -a /", "And what else there is to count."}},
      .strict = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_count

@@ -10,7 +10,7 @@
 
 #include <fmt/core.h>
 
-namespace zksh {
+namespace zksh::command_cp {
 namespace {
 
 struct Args {
@@ -98,4 +98,4 @@ extern const Command cp_command = make_command<Args>(
      .strict = true,
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_cp

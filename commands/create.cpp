@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace zksh {
+namespace zksh::command_create {
 namespace {
 
 // The server keeps a TTL in 40 bits (EphemeralType.TTL in ZooKeeper).
@@ -172,4 +172,4 @@ extern const Command create_command = make_command<Args>(
      .zkcli_syntax = "[-s] [-e] [-c] [-t ttl] path [data] [acl]",
      .writes = true},
     declare, run, operation);
-}  // namespace zksh
+}  // namespace zksh::command_create

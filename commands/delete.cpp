@@ -2,7 +2,7 @@
 #include "command/command.h"
 #include "node/listing.h"
 
-namespace zksh {
+namespace zksh::command_delete {
 namespace {
 
 struct Args {
@@ -76,4 +76,4 @@ extern const Command delete_command = make_command<Args>(
      .zkcli_syntax = "[-v version] path",
      .writes = true},
     declare, run, operation);
-}  // namespace zksh
+}  // namespace zksh::command_delete

@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-namespace zksh {
+namespace zksh::command_deleteall {
 namespace {
 
 struct Args {
@@ -213,4 +213,4 @@ extern const Command deleteall_command = make_command<Args>(
      .zkcli_syntax = "path [-b batch size]",
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_deleteall

@@ -1,7 +1,7 @@
 // delquota: remove the quota of a node, or one of its limits.
 #include "node/quota.h"
 
-namespace zksh {
+namespace zksh::command_delquota {
 namespace {
 
 struct Args {
@@ -82,4 +82,4 @@ extern const Command delquota_command = make_command<Args>(
      .zkcli_syntax = "[-n|-b|-N|-B] path",
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_delquota

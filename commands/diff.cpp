@@ -13,7 +13,7 @@
 #include <memory>
 #include <unistd.h>
 
-namespace zksh {
+namespace zksh::command_diff {
 namespace {
 
 struct Args {
@@ -161,4 +161,4 @@ extern const Command diff_command = make_command<Args>(
      .strict = true,
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_diff

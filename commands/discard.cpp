@@ -2,7 +2,7 @@
 #include "command/command.h"
 #include "command/transaction.h"
 
-namespace zksh {
+namespace zksh::command_discard {
 namespace {
 
 struct Args {};
@@ -30,4 +30,4 @@ extern const Command discard_command =
                         .needs = Needs::Nothing,
                         .beside_transaction = true},
                        declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_discard

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <queue>
 
-namespace zksh {
+namespace zksh::command_du {
 namespace {
 
 struct Args {
@@ -161,4 +161,4 @@ extern const Command du_command = make_command<Args>(
      .strict = true,
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_du

@@ -7,7 +7,7 @@
 #include "tree/tree_text.h"
 #include "tree/walk.h"
 
-namespace zksh {
+namespace zksh::command_dump {
 namespace {
 
 struct Args {
@@ -78,4 +78,4 @@ extern const Command dump_command = make_command<Args>(
      .strict = true,
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_dump

@@ -11,7 +11,7 @@
 
 #include <utility>
 
-namespace zksh {
+namespace zksh::command_edit {
 namespace {
 
 struct Args {
@@ -175,4 +175,4 @@ extern const Command edit_command = make_command<Args>(
      .strict = true,
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_edit

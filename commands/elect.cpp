@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace zksh {
+namespace zksh::command_elect {
 namespace {
 
 struct Args {
@@ -89,4 +89,4 @@ extern const Command elect_command = make_command<Args>(
      .endless = {"--listen"},
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_elect

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace zksh {
+namespace zksh::command_ephemerals {
 namespace {
 
 struct Args {
@@ -76,4 +76,4 @@ extern const Command ephemerals_command = make_command<Args>(
      .strict = true,
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_ephemerals

@@ -3,7 +3,7 @@
 #include "command/transaction.h"
 #include "node/transaction_commit.h"
 
-namespace zksh {
+namespace zksh::command_exec {
 namespace {
 
 struct Args {};
@@ -36,4 +36,4 @@ extern const Command exec_command = make_command<Args>(
      .writes = true,
      .beside_transaction = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_exec

@@ -2,7 +2,7 @@
 #include "command/command.h"
 #include "command/job_argument.h"
 
-namespace zksh {
+namespace zksh::command_fg {
 namespace {
 
 struct Args {
@@ -34,4 +34,4 @@ extern const Command fg_command = make_command<Args>(
      .examples = {{"fg %1", "Wait for the first."}},
      .needs = Needs::Nothing},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_fg

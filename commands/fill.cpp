@@ -14,7 +14,7 @@
 #include <cmath>
 #include <random>
 
-namespace zksh {
+namespace zksh::command_fill {
 namespace {
 
 struct Args {
@@ -178,4 +178,4 @@ extern const Command fill_command = make_command<Args>(
      .strict = true,
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_fill

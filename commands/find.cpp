@@ -7,7 +7,7 @@
 #include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
-namespace zksh {
+namespace zksh::command_find {
 namespace {
 
 struct Args {
@@ -66,4 +66,4 @@ extern const Command find_command = make_command<Args>(
      .strict = true,
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_find

@@ -4,7 +4,7 @@
 #include "node/listing.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_get {
 namespace {
 
 struct Args {
@@ -87,4 +87,4 @@ extern const Command get_command = make_command<Args>(
      .zkcli_syntax = "[-s] [-w] path",
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_get

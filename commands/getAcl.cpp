@@ -4,7 +4,7 @@
 #include "node/listing.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_getAcl {
 namespace {
 
 struct Args {
@@ -62,4 +62,4 @@ extern const Command getAcl_command = make_command<Args>(
      .zkcli_syntax = "[-s] path",
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_getAcl

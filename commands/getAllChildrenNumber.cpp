@@ -3,7 +3,7 @@
 #include "node/node_json.h"
 #include "tree/walk.h"
 
-namespace zksh {
+namespace zksh::command_getAllChildrenNumber {
 namespace {
 
 struct Args {
@@ -44,4 +44,4 @@ extern const Command getAllChildrenNumber_command = make_command<Args>(
      .examples = {{"getAllChildrenNumber /zookeeper", "How many nodes are below /zookeeper."}},
      .zkcli_syntax = "path"},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_getAllChildrenNumber

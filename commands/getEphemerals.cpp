@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace zksh {
+namespace zksh::command_getEphemerals {
 namespace {
 
 struct Args {
@@ -110,4 +110,4 @@ extern const Command getEphemerals_command = make_command<Args>(
      .zkcli_syntax = "path",
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_getEphemerals

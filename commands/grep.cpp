@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace zksh {
+namespace zksh::command_grep {
 namespace {
 
 struct Args {
@@ -158,4 +158,4 @@ extern const Command grep_command = make_command<Args>(
      .strict = true,
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_grep

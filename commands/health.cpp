@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace zksh {
+namespace zksh::command_health {
 namespace {
 
 struct Args {
@@ -210,4 +210,4 @@ extern const Command health_command = make_command<Args>(
      .needs = Needs::Nothing,
      .strict = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_health

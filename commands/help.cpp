@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-namespace zksh {
+namespace zksh::command_help {
 namespace {
 
 struct Args {
@@ -61,4 +61,4 @@ extern const Command help_command =
                         .pages = true,
                         .beside_transaction = true},
                        declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_help

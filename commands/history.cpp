@@ -3,7 +3,7 @@
 #include "command/line_history.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_history {
 namespace {
 
 struct Args {
@@ -48,4 +48,4 @@ extern const Command history_command = make_command<Args>(
      .pages = true,
      .beside_transaction = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_history

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace zksh {
+namespace zksh::command_incr {
 namespace {
 
 struct Args {
@@ -89,4 +89,4 @@ extern const Command incr_command = make_command<Args>(
                   {"incr /app/counter -- -3", "Three less."}},
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_incr

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-namespace zksh {
+namespace zksh::command_jobs {
 namespace {
 
 struct Args {};
@@ -49,4 +49,4 @@ extern const Command jobs_command = make_command<Args>(
      .needs = Needs::Nothing,
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_jobs

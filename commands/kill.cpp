@@ -2,7 +2,7 @@
 #include "command/command.h"
 #include "command/job_argument.h"
 
-namespace zksh {
+namespace zksh::command_kill {
 namespace {
 
 struct Args {
@@ -31,4 +31,4 @@ extern const Command kill_command = make_command<Args>(
      .examples = {{"kill %1", "End the first."}},
      .needs = Needs::Nothing},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_kill

@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace zksh {
+namespace zksh::command_latency {
 namespace {
 
 struct Args {
@@ -286,4 +286,4 @@ extern const Command latency_command = make_command<Args>(
      .needs = Needs::Nothing,
      .strict = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_latency

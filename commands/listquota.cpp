@@ -2,7 +2,7 @@
 #include "node/node_json.h"
 #include "node/quota.h"
 
-namespace zksh {
+namespace zksh::command_listquota {
 namespace {
 
 struct Args {
@@ -59,4 +59,4 @@ extern const Command listquota_command = make_command<Args>(
                   {"listquota /app", "The limits, and what is there."}},
      .zkcli_syntax = "path"},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_listquota

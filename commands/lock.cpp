@@ -1,7 +1,7 @@
 // lock: hold a lock, wait for it, run a program under it.
 #include "lock/lock_command.h"
 
-namespace zksh {
+namespace zksh::command_lock {
 namespace {
 
 struct Args {
@@ -69,4 +69,4 @@ extern const Command lock_command = make_command<Args>(
      .strict = true,
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_lock

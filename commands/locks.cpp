@@ -17,7 +17,7 @@
 #include <chrono>
 #include <set>
 
-namespace zksh {
+namespace zksh::command_locks {
 namespace {
 
 struct Args {
@@ -278,4 +278,4 @@ extern const Command locks_command = make_command<Args>(
      .pages = true,
      .endless = {"--watch"}},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_locks

@@ -7,7 +7,7 @@
 #include "node/node_json.h"
 #include "tree/walk.h"
 
-namespace zksh {
+namespace zksh::command_ls {
 namespace {
 
 struct Args {
@@ -91,4 +91,4 @@ extern const Command ls_command = make_command<Args>(
      .zkcli_syntax = "[-s] [-w] [-R] path",
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_ls

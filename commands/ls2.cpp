@@ -2,7 +2,7 @@
 #include "command/command.h"
 #include "node/listing.h"
 
-namespace zksh {
+namespace zksh::command_ls2 {
 namespace {
 
 struct Args {
@@ -31,4 +31,4 @@ extern const Command ls2_command = make_command<Args>(
      .examples = {{"ls2 /", "The children and the Stat of the root."}},
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_ls2

@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace zksh {
+namespace zksh::command_multi {
 namespace {
 
 struct Args {
@@ -132,4 +132,4 @@ extern const Command multi_command = make_command<Args>(
      .writes = true,
      .beside_transaction = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_multi

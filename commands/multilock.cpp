@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace zksh {
+namespace zksh::command_multilock {
 namespace {
 
 struct Args {
@@ -69,4 +69,4 @@ extern const Command multilock_command = make_command<Args>(
      .strict = true,
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_multilock

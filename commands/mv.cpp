@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-namespace zksh {
+namespace zksh::command_mv {
 namespace {
 
 struct Args {
@@ -233,4 +233,4 @@ extern const Command mv_command = make_command<Args>(
      .strict = true,
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_mv

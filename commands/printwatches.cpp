@@ -3,7 +3,7 @@
 #include "config/settings.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_printwatches {
 namespace {
 
 struct Args {
@@ -38,4 +38,4 @@ extern const Command printwatches_command = make_command<Args>(
      .needs = Needs::SessionAfter,
      .optionless = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_printwatches

@@ -3,7 +3,7 @@
 #include "command/current_node.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_pwd {
 namespace {
 
 struct Args {};
@@ -29,4 +29,4 @@ extern const Command pwd_command = make_command<Args>({.name = "pwd",
                                                        .needs = Needs::Nothing,
                                                        .beside_transaction = true},
                                                       declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_pwd

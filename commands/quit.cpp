@@ -1,7 +1,7 @@
 // quit: end the session and the shell.
 #include "command/command.h"
 
-namespace zksh {
+namespace zksh::command_quit {
 namespace {
 
 struct Args {};
@@ -30,4 +30,4 @@ extern const Command quit_command = make_command<Args>(
      .optionless = true,
      .beside_transaction = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_quit

@@ -11,7 +11,7 @@
 #include <charconv>
 #include <string_view>
 
-namespace zksh {
+namespace zksh::command_reconfig {
 namespace {
 
 struct Args {
@@ -186,4 +186,4 @@ extern const Command reconfig_command = make_command<Args>(
          "[-add serverId=host:port1:port2;port3[,...]]* [-remove serverId[,...]*]",
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_reconfig

@@ -3,7 +3,7 @@
 #include "command/command.h"
 #include "command/line_history.h"
 
-namespace zksh {
+namespace zksh::command_redo {
 namespace {
 
 struct Args {
@@ -53,4 +53,4 @@ extern const Command redo_command = make_command<Args>(
      .needs = Needs::SessionAfter,
      .optionless = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_redo

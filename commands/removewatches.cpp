@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace zksh {
+namespace zksh::command_removewatches {
 namespace {
 
 struct Args {
@@ -119,4 +119,4 @@ extern const Command removewatches_command = make_command<Args>(
                   {"removewatches /app -c", "and that one alone is gone."}},
      .zkcli_syntax = "path [-c|-d|-a] [-l]"},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_removewatches

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-namespace zksh {
+namespace zksh::command_repeat {
 namespace {
 
 struct Args {
@@ -82,4 +82,4 @@ Command repeat() {
 }  // namespace
 
 extern const Command repeat_command = repeat();
-}  // namespace zksh
+}  // namespace zksh::command_repeat

@@ -2,7 +2,7 @@
 #include "base/time.h"
 #include "lock/revocation.h"
 
-namespace zksh {
+namespace zksh::command_revoke {
 namespace {
 
 struct Args {
@@ -46,4 +46,4 @@ extern const Command revoke_command = make_command<Args>(
      .strict = true,
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_revoke

@@ -1,7 +1,7 @@
 // rlock: the read side of a read/write lock.
 #include "lock/lock_command.h"
 
-namespace zksh {
+namespace zksh::command_rlock {
 namespace {
 
 using Args = LockSide;
@@ -22,4 +22,4 @@ extern const Command rlock_command = make_command<Args>(
      .strict = true,
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_rlock

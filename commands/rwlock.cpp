@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace zksh {
+namespace zksh::command_rwlock {
 namespace {
 
 enum class Wanted { Read, Write, Downgrade };
@@ -61,4 +61,4 @@ extern const Command rwlock_command = make_command<Args>(
      .strict = true,
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_rwlock

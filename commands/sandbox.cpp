@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace zksh {
+namespace zksh::command_sandbox {
 namespace {
 
 struct Args {
@@ -114,4 +114,4 @@ extern const Command sandbox_command = make_command<Args>(
      .strict = true},
     declare, run);
 
-}  // namespace zksh
+}  // namespace zksh::command_sandbox

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace zksh {
+namespace zksh::command_semaphore {
 namespace {
 
 struct Args {
@@ -65,4 +65,4 @@ extern const Command semaphore_command = make_command<Args>(
      .strict = true,
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_semaphore

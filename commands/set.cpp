@@ -6,7 +6,7 @@
 #include "node/node_json.h"
 #include "node/value.h"
 
-namespace zksh {
+namespace zksh::command_set {
 namespace {
 
 struct Args {
@@ -113,4 +113,4 @@ extern const Command set_command = make_command<Args>(
      .zkcli_syntax = "[-s] [-v version] path data",
      .writes = true},
     declare, run, operation);
-}  // namespace zksh
+}  // namespace zksh::command_set

@@ -10,7 +10,7 @@
 
 #include <fmt/core.h>
 
-namespace zksh {
+namespace zksh::command_setAcl {
 namespace {
 
 struct Args {
@@ -117,4 +117,4 @@ extern const Command setAcl_command = make_command<Args>(
      .zkcli_syntax = "[-s] [-v version] [-R] path acl",
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_setAcl

@@ -9,7 +9,7 @@
 #include <limits>
 #include <set>
 
-namespace zksh {
+namespace zksh::command_setquota {
 namespace {
 
 struct Args {
@@ -205,4 +205,4 @@ extern const Command setquota_command = make_command<Args>(
      .zkcli_syntax = "-n|-b|-N|-B val path",
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_setquota

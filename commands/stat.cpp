@@ -3,7 +3,7 @@
 #include "node/listing.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_stat {
 namespace {
 
 struct Args {
@@ -67,4 +67,4 @@ extern const Command stat_command = make_command<Args>(
      .examples = {{"stat /zookeeper", "The Stat of a node."}, {"stat -h /app", "With ages."}},
      .zkcli_syntax = "[-w] path"},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_stat

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace zksh {
+namespace zksh::command_sync {
 namespace {
 
 struct Args {
@@ -56,4 +56,4 @@ extern const Command sync_command =
                         .examples = {{"sync /", "Catch up with the leader."}},
                         .zkcli_syntax = "path"},
                        declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_sync

@@ -3,7 +3,7 @@
 #include "config/settings.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_timing {
 namespace {
 
 struct Args {
@@ -36,4 +36,4 @@ extern const Command timing_command = make_command<Args>(
      .examples = {{"timing on", "From the next command on."}, {"timing", "Is it on?"}},
      .needs = Needs::Nothing},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_timing

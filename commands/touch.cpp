@@ -3,7 +3,7 @@
 #include "node/node_json.h"
 #include "node/value.h"
 
-namespace zksh {
+namespace zksh::command_touch {
 namespace {
 
 struct Args {
@@ -75,4 +75,4 @@ extern const Command touch_command = make_command<Args>(
      .strict = true,
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_touch

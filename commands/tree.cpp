@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace zksh {
+namespace zksh::command_tree {
 namespace {
 
 struct Args {
@@ -95,4 +95,4 @@ extern const Command tree_command = make_command<Args>(
      .strict = true,
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_tree

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace zksh {
+namespace zksh::command_unlock {
 namespace {
 
 using namespace std::chrono_literals;
@@ -142,4 +142,4 @@ extern const Command unlock_command = make_command<Args>(
      .strict = true,
      .writes = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_unlock

@@ -2,7 +2,7 @@
 #include "command/command.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_version {
 namespace {
 
 struct Args {
@@ -32,4 +32,4 @@ extern const Command version_command =
                         .examples = {{"version", "The version."}},
                         .zkcli_syntax = ""},
                        declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_version

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace zksh {
+namespace zksh::command_wait {
 namespace {
 
 struct Args {
@@ -112,4 +112,4 @@ extern const Command wait_command = make_command<Args>(
                   {"wait --value '^$|ready' /app/config", "Until its value says so."}},
      .strict = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_wait

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace zksh {
+namespace zksh::command_watch {
 namespace {
 
 struct Args {
@@ -164,4 +164,4 @@ extern const Command watch_command = make_command<Args>(
                    "A program for each event."}},
      .strict = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_watch

@@ -13,7 +13,7 @@
 #include <map>
 #include <utility>
 
-namespace zksh {
+namespace zksh::command_wchc {
 namespace {
 
 struct Args {
@@ -186,4 +186,4 @@ extern const Command wchc_command = make_command<Args>(
      .strict = true,
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_wchc

@@ -9,7 +9,7 @@
 #include <charconv>
 #include <system_error>
 
-namespace zksh {
+namespace zksh::command_who {
 namespace {
 
 struct Args {
@@ -144,4 +144,4 @@ extern const Command who_command = make_command<Args>(
      .strict = true,
      .pages = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_who

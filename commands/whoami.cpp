@@ -3,7 +3,7 @@
 #include "command/command.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_whoami {
 namespace {
 
 struct Args {};
@@ -62,4 +62,4 @@ extern const Command whoami_command = make_command<Args>(
      .zkcli_syntax = "",
      .optionless = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_whoami

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t most_bytes = 64U << 20U;
 
-[[noreturn]] void fail(const std::string& name) {
+[[noreturn]] void fail_on(const std::string& name) {
   throw ValueError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
 }
 
@@ -37,7 +37,7 @@ std::string read_all(int fd, const std::string& name) {
     const auto count = read(fd, block.data(), block.size());
     if (count == 0) return bytes;
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(name);
+    if (count < 0) fail_on(name);
     bytes.append(block.data(), static_cast<std::size_t>(count));
     if (bytes.size() > most_bytes)
       throw ValueError(fmt::format("{} is larger than {} MiB", name, most_bytes >> 20U));
@@ -46,7 +46,7 @@ std::string read_all(int fd, const std::string& name) {
 
 std::string read_file(const std::string& name) {
   const Fd file(open(name.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) fail(name);
+  if (!file) fail_on(name);
   return read_all(file.get(), name);
 }
 

@@ -25,7 +25,8 @@ namespace {
 
 // What a session, a lock and a program under it were seen to take, and some more.
 constexpr std::size_t descriptors = 16;
-constexpr std::size_t bytes = 32U << 20U;  // addresses; most of them are for four threads' stacks
+constexpr std::size_t room_bytes = 32U
+                                   << 20U;  // addresses; most of them are for four threads' stacks
 constexpr std::size_t threads = 6;
 /// Wider limits are not reached by zksh alone.
 constexpr rlim_t many_descriptors = 256;
@@ -54,11 +55,11 @@ void require_descriptors() {
 void require_memory() {
   const auto limit = limit_of(RLIMIT_AS);
   if (limit == RLIM_INFINITY) return;
-  void* const room = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const room = mmap(nullptr, room_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED)
     refuse(fmt::format("too little memory here: zksh needs {} MiB of addresses (ulimit -v says {})",
-                       bytes >> 20U, limit >> 10U));
-  munmap(room, bytes);
+                       room_bytes >> 20U, limit >> 10U));
+  munmap(room, room_bytes);
 }
 
 void require_threads() {

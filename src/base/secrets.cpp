@@ -10,7 +10,6 @@ namespace zksh {
 namespace {
 
 constexpr std::string_view mask = "***";
-constexpr auto npos = std::string_view::npos;
 
 /// A part of the line: [begin, end).
 struct Range {
@@ -26,19 +25,23 @@ bool begins_with(std::string_view text, std::string_view lower_case_start) {
                     [](char a, char b) { return a == lower(b); });
 }
 
-bool is_blank(char c) { return c != '\0' && std::string_view(" \t\n\v\f\r").find(c) != npos; }
+bool is_white_space(char c) {
+  return c != '\0' && std::string_view(" \t\n\v\f\r").find(c) != std::string_view::npos;
+}
 bool is_quote(char c) { return c == '"' || c == '\''; }
 bool continues_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '/' || c == '.';
 }
-bool is_permission(char c) { return std::string_view("rwcda").find(lower(c)) != npos; }
+bool is_permission(char c) {
+  return std::string_view("rwcda").find(lower(c)) != std::string_view::npos;
+}
 
 /// The insides of the words. Unlike split_words it takes any line: what cannot be run can still
 /// carry a secret.
 std::vector<Range> words_of(std::string_view line) {
   std::vector<Range> words;
   for (std::size_t at = 0; at < line.size();) {
-    if (is_blank(line[at])) {
+    if (is_white_space(line[at])) {
       ++at;
       continue;
     }
@@ -46,7 +49,7 @@ std::vector<Range> words_of(std::string_view line) {
     if (escapes) ++at;
     const char quote = is_quote(line[at]) ? line[at++] : '\0';
     const std::size_t begin = at;
-    while (at < line.size() && (quote != '\0' ? line[at] != quote : !is_blank(line[at])))
+    while (at < line.size() && (quote != '\0' ? line[at] != quote : !is_white_space(line[at])))
       at += escapes && line[at] == '\\' && at + 1 < line.size() ? 2 : 1;
     words.push_back({begin, at});
     if (quote != '\0' && at < line.size()) ++at;
@@ -55,17 +58,18 @@ std::vector<Range> words_of(std::string_view line) {
 }
 
 std::size_t skip_to_word(std::string_view line, std::size_t at) {
-  while (at < line.size() && (is_blank(line[at]) || is_quote(line[at]) || line[at] == '$')) ++at;
+  while (at < line.size() && (is_white_space(line[at]) || is_quote(line[at]) || line[at] == '$'))
+    ++at;
   return at;
 }
 
 /// All of `rest` but the name of a user before a colon, and quotes and blanks at the end.
 Range credential(std::string_view line, std::size_t begin) {
   std::size_t end = line.size();
-  while (end > begin && (is_blank(line[end - 1]) || is_quote(line[end - 1]))) --end;
+  while (end > begin && (is_white_space(line[end - 1]) || is_quote(line[end - 1]))) --end;
   const auto names_user = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_.@-").find(c) != npos;
+           std::string_view("_.@-").find(c) != std::string_view::npos;
   };
   const auto user_end = std::find_if_not(line.begin() + begin, line.begin() + end, names_user);
   if (user_end != line.begin() + end && *user_end == ':')
@@ -83,7 +87,8 @@ void find_addauth(std::string_view line, std::vector<Range>& secrets) {
     if ((at > 0 && continues_name(line[at - 1])) || skip_to_word(line, after) == after) continue;
     const std::size_t scheme = skip_to_word(line, after);
     std::size_t end = scheme;
-    while (end < line.size() && !is_blank(line[end]) && !is_quote(line[end]) && line[end] != ':')
+    while (end < line.size() && !is_white_space(line[end]) && !is_quote(line[end]) &&
+           line[end] != ':')
       ++end;
     const bool glued = end < line.size() && line[end] == ':';
     const Range found = credential(line, glued ? scheme : skip_to_word(line, end));
@@ -96,7 +101,8 @@ void find_addauth(std::string_view line, std::vector<Range>& secrets) {
 /// Where in `word`, from `from` on, the permissions of an ACL begin with their colon; its end when
 /// there are none.
 std::size_t permissions_begin(std::string_view word, std::size_t from) {
-  for (std::size_t colon = word.find(':', from); colon != npos; colon = word.find(':', colon + 1)) {
+  for (std::size_t colon = word.find(':', from); colon != std::string_view::npos;
+       colon = word.find(':', colon + 1)) {
     std::size_t end = colon + 1;
     while (end < word.size() && is_permission(word[end])) ++end;
     if (end == word.size() || word[end] == ',') return colon;
@@ -112,7 +118,7 @@ void find_acls(std::string_view line, Range range, std::vector<Range>& secrets) 
       if (!begins_with(word.substr(at), scheme) || (at > 0 && continues_name(word[at - 1])))
         continue;
       const std::size_t colon = word.find(':', at + scheme.size());
-      if (colon == npos) continue;
+      if (colon == std::string_view::npos) continue;
       const std::string_view part = word.substr(colon + 1, word.find(',', colon) - colon - 1);
       // auth:user:cdrwa is complete: the server takes the identities of the session.
       if (scheme == "auth:" && std::all_of(part.begin(), part.end(), is_permission)) continue;
@@ -130,7 +136,7 @@ void find_pair(std::string_view line, Range first, Range second, std::vector<Ran
     return;
   const std::string_view word = line.substr(second.begin, second.end - second.begin);
   const std::size_t colon = word.find(':');
-  if (colon == npos || begins_with(word.substr(colon), "://")) return;
+  if (colon == std::string_view::npos || begins_with(word.substr(colon), "://")) return;
   constexpr std::array schemes{"digest", "auth", "world", "ip", "sasl", "x509", "super"};
   if (std::find(schemes.begin(), schemes.end(), word.substr(0, colon)) != schemes.end()) return;
   secrets.push_back({second.begin + colon + 1, second.end});

@@ -19,7 +19,7 @@ struct Property {
   std::string value;
 };
 
-std::string_view trimmed(std::string_view text) {
+std::string_view stripped(std::string_view text) {
   constexpr auto blanks = " \t\r\f";
   const auto begin = text.find_first_not_of(blanks);
   if (begin == std::string_view::npos) return {};
@@ -30,13 +30,13 @@ std::string_view trimmed(std::string_view text) {
 std::vector<Property> properties(std::string_view text) {
   std::vector<Property> all;
   while (!text.empty()) {
-    const auto line = trimmed(text.substr(0, text.find('\n')));
+    const auto line = stripped(text.substr(0, text.find('\n')));
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
     if (line.empty() || line.front() == '#' || line.front() == '!') continue;
     const auto end_of_key = std::min(line.find_first_of("=: \t"), line.size());
-    auto value = trimmed(line.substr(end_of_key));
+    auto value = stripped(line.substr(end_of_key));
     if (!value.empty() && (value.front() == '=' || value.front() == ':')) value.remove_prefix(1);
-    all.push_back({std::string(line.substr(0, end_of_key)), std::string(trimmed(value))});
+    all.push_back({std::string(line.substr(0, end_of_key)), std::string(stripped(value))});
   }
   return all;
 }

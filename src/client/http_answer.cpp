@@ -24,7 +24,7 @@ std::optional<std::size_t> number(std::string_view text, int base) {
   return value;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
@@ -88,7 +88,7 @@ bool HttpAnswer::read_field(std::string_view line) {
   const auto colon = line.find(':');
   if (colon == std::string_view::npos) return false;
   const auto name = lower(line.substr(0, colon));
-  const auto value = trimmed(line.substr(colon + 1));
+  const auto value = without_blanks(line.substr(colon + 1));
   if (name == "transfer-encoding") {
     chunked_ = lower(value) == "chunked";
     return chunked_;

@@ -13,13 +13,13 @@
 namespace zksh {
 namespace {
 
-std::string size_of(const Data& data) {
+std::string data_size_text(const Data& data) {
   if (!data) return "null";
   return fmt::format("{} byte{}", data->size(), data->size() == 1 ? "" : "s");
 }
 
 std::string details(const CreateOp& op) {
-  auto text = size_of(op.data);
+  auto text = data_size_text(op.data);
   if (op.sequential) text += ", sequential";
   if (op.mode == CreateMode::Ephemeral) text += ", ephemeral";
   if (op.mode == CreateMode::Container) text += ", container";
@@ -63,7 +63,7 @@ void Rehearsal::apply(const Monitor::Held& held, const Op& op) {
     if (overlay.removed.insert(remove->path).second)
       ++overlay.removed_children[std::string(parent_path(remove->path))];
   } else if (const auto* set = std::get_if<SetOp>(&op)) {
-    note_(held, {.verb = "set", .path = set->path, .detail = size_of(set->data)});
+    note_(held, {.verb = "set", .path = set->path, .detail = data_size_text(set->data)});
   }
 }
 

@@ -13,7 +13,7 @@
 namespace zksh {
 namespace {
 
-constexpr std::string_view blanks = " \t\f";
+constexpr std::string_view property_blanks = " \t\f";
 
 /// The next logical line, its continuations joined; false at the end.
 bool next_line(std::string_view& text, std::string& line) {
@@ -23,7 +23,7 @@ bool next_line(std::string_view& text, std::string& line) {
     if (end == std::string_view::npos) end = text.size();
     auto part = text.substr(0, end);
     text.remove_prefix(std::min(text.size(), end + 1));
-    part.remove_prefix(std::min(part.size(), part.find_first_not_of(blanks)));
+    part.remove_prefix(std::min(part.size(), part.find_first_not_of(property_blanks)));
     if (line.empty() && (part.empty() || part.front() == '#' || part.front() == '!')) continue;
     const auto last = part.find_last_not_of('\\');
     const auto backslashes = part.size() - (last == std::string_view::npos ? 0 : last + 1);
@@ -64,7 +64,8 @@ std::size_t key_end(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\\')
       ++i;
-    else if (line[i] == '=' || line[i] == ':' || blanks.find(line[i]) != std::string_view::npos)
+    else if (line[i] == '=' || line[i] == ':' ||
+             property_blanks.find(line[i]) != std::string_view::npos)
       return i;
   }
   return line.size();
@@ -157,9 +158,9 @@ Properties parse_properties(std::string_view text) {
     const auto end = key_end(line);
     std::string_view value(line);
     value.remove_prefix(end);
-    value.remove_prefix(std::min(value.size(), value.find_first_not_of(blanks)));
+    value.remove_prefix(std::min(value.size(), value.find_first_not_of(property_blanks)));
     if (!value.empty() && (value.front() == '=' || value.front() == ':')) value.remove_prefix(1);
-    value.remove_prefix(std::min(value.size(), value.find_first_not_of(blanks)));
+    value.remove_prefix(std::min(value.size(), value.find_first_not_of(property_blanks)));
     properties[unescaped(std::string_view(line).substr(0, end))] = unescaped(value);
   }
   return properties;

@@ -420,7 +420,7 @@ struct AdminQuestion {
   HttpAnswer answer{};
 };
 
-std::optional<int> port_in(std::string_view text) {
+std::optional<int> admin_port(std::string_view text) {
   int port = 0;
   const auto* const end = text.data() + text.size();
   const auto [stop, problem] = std::from_chars(text.data(), end, port);
@@ -482,7 +482,7 @@ AdminServers::AdminServers(std::string_view text, const std::string& connect_str
     port_.reset();
     return;
   }
-  port_ = port_in(text.starts_with(':') ? text.substr(1) : text);
+  port_ = admin_port(text.starts_with(':') ? text.substr(1) : text);
   if (port_) return;
   // In a connect string ports may be left out; AdminServers in a list have no usual one.
   for (std::size_t begin = 0; begin <= text.size();) {

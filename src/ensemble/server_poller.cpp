@@ -18,7 +18,7 @@ std::string_view field(std::string_view line, std::string_view key) {
   return {};
 }
 
-std::optional<std::int64_t> number_field(std::string_view line, std::string_view key) {
+std::optional<std::int64_t> number_after(std::string_view line, std::string_view key) {
   const auto text = field(line, key);
   std::int64_t number = 0;
   const auto* const end = text.data() + text.size();
@@ -68,8 +68,8 @@ std::vector<Connection> parse_connections(std::string_view answer) {
       return;
     all.push_back({.session = *session,
                    .address = std::string(line.substr(slash + 1, end - slash - 1)),
-                   .timeout = number_field(line, "to"),
-                   .since = number_field(line, "est"),
+                   .timeout = number_after(line, "to"),
+                   .since = number_after(line, "est"),
                    .last_request = std::string(field(line, "lop"))});
   });
   return all;

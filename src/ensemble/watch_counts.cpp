@@ -13,7 +13,7 @@
 namespace zksh {
 namespace {
 
-std::optional<std::int64_t> number_of(const std::string& mntr, const std::string& key) {
+std::optional<std::int64_t> metric(const std::string& mntr, const std::string& key) {
   const auto text = answer_field(mntr, key);
   std::int64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -38,15 +38,15 @@ WatchCountsBetween between(const WatchCounts& before, const WatchCounts& after) 
 std::optional<WatchCounts> parse_watch_counts(const std::string& mntr) {
   WatchCounts counts;
   for (const auto* what : {"created", "deleted", "changed", "children"}) {
-    const auto fired = number_of(mntr, fmt::format("zk_sum_node_{}_watch_count", what));
-    const auto changes = number_of(mntr, fmt::format("zk_cnt_node_{}_watch_count", what));
-    const auto most = number_of(mntr, fmt::format("zk_max_node_{}_watch_count", what));
+    const auto fired = metric(mntr, fmt::format("zk_sum_node_{}_watch_count", what));
+    const auto changes = metric(mntr, fmt::format("zk_cnt_node_{}_watch_count", what));
+    const auto most = metric(mntr, fmt::format("zk_max_node_{}_watch_count", what));
     if (!fired || !changes || !most) return std::nullopt;
     counts.fired += *fired;
     counts.changes += *changes;
     counts.most = std::max(counts.most, *most);
   }
-  const auto set = number_of(mntr, "zk_watch_count");
+  const auto set = metric(mntr, "zk_watch_count");
   if (!set) return std::nullopt;
   counts.set = *set;
   return counts;

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Most waits are over by then.
-constexpr auto first_look_after = 1s;
+constexpr auto first_pause = 1s;
 /// A circle may close later, elsewhere.
 constexpr Clock::duration longest_pause = 10s;
 
@@ -58,12 +58,12 @@ std::string CircleWatch::waits(const Monitor::Held& held) const {
 Flow<> CircleWatch::run() {
   for (;;) {
     co_await strand_.until([&](const Monitor::Held& held) { return may_close(held); });
-    Clock::duration pause = first_look_after;
+    Clock::duration pause = first_pause;
     std::string looked_at;
     for (;;) {
       auto now = monitor_.look([&](const Monitor::Held& held) { return waits(held); });
       if (now.empty()) break;
-      pause = now == looked_at ? std::min(2 * pause, longest_pause) : first_look_after;
+      pause = now == looked_at ? std::min(2 * pause, longest_pause) : first_pause;
       looked_at = std::move(now);
       const auto due = Clock::now() + pause;
       const bool changed = co_await strand_.until(

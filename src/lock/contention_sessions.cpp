@@ -12,7 +12,7 @@ namespace zksh {
 namespace {
 
 /// How long a further session may take to be connected when others are.
-constexpr std::chrono::seconds patience{5};
+constexpr std::chrono::seconds most_of_a_wait{5};
 
 }  // namespace
 
@@ -53,7 +53,7 @@ void ContentionSessions::await_all(const std::stop_token& stop) {
   while (so_far < clients_.size()) {
     // As long as one after the other comes, the rest is waited for.
     const bool more =
-        monitor.wait_until(stop, Clock::now() + patience,
+        monitor.wait_until(stop, Clock::now() + most_of_a_wait,
                            [&](const Monitor::Held& held) { return connected(held) > so_far; });
     if (stop.stop_requested()) throw Cancelled();
     so_far = monitor.look(connected);

@@ -9,17 +9,17 @@
 namespace zksh {
 namespace {
 
-constexpr Clock::time_point never{};
+constexpr Clock::time_point not_yet{};
 constexpr std::size_t overlaps_kept = 5;
 
 /// The turns that held the lock, in the order in which they got it.
-std::vector<ContenderTurn> holders(const ContentionResult& result) {
+std::vector<ContenderTurn> turns_held(const ContentionResult& result) {
   std::vector<ContenderTurn> held;
   std::ranges::copy_if(result.turns, std::back_inserter(held),
-                       [](const ContenderTurn& turn) { return turn.acquired != never; });
+                       [](const ContenderTurn& turn) { return turn.acquired != not_yet; });
   std::ranges::sort(held, {}, &ContenderTurn::acquired);
   for (auto& turn : held)
-    if (turn.releasing == never) turn.releasing = result.ended;
+    if (turn.releasing == not_yet) turn.releasing = result.ended;
   return held;
 }
 
@@ -107,7 +107,7 @@ Spread spread_of(std::vector<std::chrono::nanoseconds> times) {
 }
 
 ContentionStatistics contention_statistics(const ContentionResult& result) {
-  const auto held = holders(result);
+  const auto held = turns_held(result);
   ContentionStatistics statistics{
       .acquisitions = held.size(),
       .lost = static_cast<std::size_t>(std::ranges::count(held, true, &ContenderTurn::lost)),
@@ -122,7 +122,7 @@ ContentionStatistics contention_statistics(const ContentionResult& result) {
   release.reserve(held.size());
   for (const auto& turn : held) {
     acquire.push_back(turn.acquired - turn.asked);
-    if (turn.released != never) release.push_back(turn.released - turn.releasing);
+    if (turn.released != not_yet) release.push_back(turn.released - turn.releasing);
   }
   statistics.acquire = spread_of(std::move(acquire));
   statistics.release = spread_of(std::move(release));

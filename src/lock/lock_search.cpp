@@ -14,7 +14,7 @@
 namespace zksh {
 namespace {
 
-constexpr std::size_t reads_in_flight = 128;
+constexpr std::size_t searches_in_flight = 128;
 
 class Search {
  public:
@@ -86,7 +86,7 @@ class Search {
   void read_owners() {
     std::deque<Asked> asked;
     const auto ask = [&](std::string path, LockEntry* entry, LockReading* semaphore) {
-      if (asked.size() == reads_in_flight) take_first(asked);
+      if (asked.size() == searches_in_flight) take_first(asked);
       auto pending = client_.start_get(path, Watch::none());
       asked.push_back({std::move(path), std::move(pending), entry, semaphore});
     };

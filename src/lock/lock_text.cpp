@@ -13,7 +13,7 @@
 namespace zksh {
 namespace {
 
-double seconds(auto duration) { return std::chrono::duration<double>(duration).count(); }
+double in_seconds(auto duration) { return std::chrono::duration<double>(duration).count(); }
 
 std::string ordinal(std::size_t number) {
   const auto teen = number % 100 >= 11 && number % 100 <= 13;
@@ -66,11 +66,12 @@ std::string tokens_text(const LockHolding& holding, std::string_view separator) 
 std::string acquired_line(const Lock& lock, const LockStatus& status) {
   return fmt::format("acquired {}  token={}  node={}  waited={:.3f}s", lock.name(),
                      tokens_text(status.holding, ","), short_node(status.holding.nodes.front()),
-                     seconds(status.held - status.asked));
+                     in_seconds(status.held - status.asked));
 }
 
 std::string released_line(const Lock& lock, const LockStatus& status) {
-  return fmt::format("released {}  held={:.3f}s", lock.name(), seconds(Clock::now() - status.held));
+  return fmt::format("released {}  held={:.3f}s", lock.name(),
+                     in_seconds(Clock::now() - status.held));
 }
 
 namespace {

@@ -15,7 +15,7 @@ constexpr int fewest_children = 2;
 /// A longer list would be much to read for a guess.
 constexpr int most_children = 1000;
 
-bool is_semaphore(const std::vector<std::string>& names) {
+bool looks_like_semaphore(const std::vector<std::string>& names) {
   return std::ranges::find(names, "locks") != names.end() &&
          std::ranges::find(names, "leases") != names.end();
 }
@@ -93,7 +93,7 @@ Flow<std::vector<LockReading>> NearbyLocks::list(std::set<std::string> paths) {
     auto& reading = readings.emplace_back();
     reading.path = path;
     reading.names = std::move(listed.value.names);
-    if (!is_semaphore(reading.names)) continue;
+    if (!looks_like_semaphore(reading.names)) continue;
     auto locks = client_.start_children(join_path(path, "locks"), Watch::none());
     auto leases = client_.start_children(join_path(path, "leases"), Watch::none());
     auto limit = client_.start_get(path, Watch::none());

@@ -20,7 +20,7 @@
 namespace zksh {
 namespace {
 
-std::string_view state_name(const LockStatus& status) {
+std::string_view status_name(const LockStatus& status) {
   switch (status.stage) {
     case LockStage::Asking:
       return "asking";
@@ -93,7 +93,7 @@ std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t colu
   ColumnTable::Column details{.title = ""};
   for (const auto& lock : locks) {
     const auto status = lock->status();
-    const auto state = state_name(status);
+    const auto state = status_name(status);
     states.cells.emplace_back(state == "holds" ? "HOLDS" : state == "lost" ? "LOST" : state);
     kinds.cells.push_back(status.kind.empty() ? lock->plan().kind : status.kind);
     ages.cells.push_back(short_age(milliseconds_since(since(status))));
@@ -114,7 +114,7 @@ std::vector<std::string> plain_own_locks(const OwnLocks& locks) {
   lines.reserve(locks.size());
   for (const auto& lock : locks) {
     const auto status = lock->status();
-    lines.push_back(std::string(state_name(status)) + '\t' +
+    lines.push_back(std::string(status_name(status)) + '\t' +
                     (status.kind.empty() ? lock->plan().kind : status.kind) + '\t' +
                     (has_token(status) ? tokens_text(status.holding, ",") : "-") + '\t' +
                     session_text(status.holding.session) + '\t' +
@@ -136,7 +136,7 @@ Json own_lock_json(const Lock& lock) {
   auto json = Json::object();
   json.set("paths", std::move(paths))
       .set("kind", status.kind.empty() ? lock.plan().kind : status.kind)
-      .set("state", state_name(status))
+      .set("state", status_name(status))
       .set("since_ms", milliseconds_since(since(status)))
       .set("token", has_token(status) ? Json(status.holding.token) : Json())
       .set("tokens", std::move(tokens))

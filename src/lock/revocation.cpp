@@ -16,7 +16,7 @@
 namespace zksh {
 namespace {
 
-LockQueue queue_of(Context& cx, const std::string& path, const std::vector<std::string>& names) {
+LockQueue fetch_queue(Context& cx, const std::string& path, const std::vector<std::string>& names) {
   std::map<std::string, std::int64_t> order;
   if (order_needs_stats(names))
     for (const auto& name : names)
@@ -70,7 +70,7 @@ std::vector<Asked> holders(Context& cx, const std::string& path, bool node_only)
     place = join_path(path, "leases");
     names = cx.client.children(place, Watch::none(), cx.stop).names;
   }
-  const auto queue = queue_of(cx, place, names);
+  const auto queue = fetch_queue(cx, place, names);
   std::vector<Asked> nodes;
   for (std::size_t i = 0; i < queue.contenders.size(); ++i)
     if (semaphore || queue.holds(i)) nodes.push_back(asked_of(place, queue.contenders[i]));

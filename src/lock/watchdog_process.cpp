@@ -38,12 +38,12 @@ namespace {
 using namespace std::chrono_literals;
 using Ending = LockWatchdog::Ending;
 
-constexpr auto never = BootClock::time_point::max();
+constexpr auto no_timer = BootClock::time_point::max();
 /// The largest number that a process can have on 64 bits (PID_MAX_LIMIT).
 constexpr std::size_t most_pids = std::size_t{4} << 20;
 constexpr std::size_t child_stack_size = std::size_t{256} << 10;
 /// How often what ends is looked at although nobody says that anything has changed.
-constexpr auto look_again_after = 5ms;
+constexpr auto poll_again_after = 5ms;
 
 /// The socket's, the program's and those that it inherits; all else is closed.
 std::vector<int> descriptors_of(const Program& program, int socket) {
@@ -68,17 +68,17 @@ void close_all_but(std::span<const int> kept) {
 
 /// What runs in the fork. Other threads may have held any lock at that time: async-signal-safe
 /// functions only. All signals are blocked: SIGKILL and SIGSTOP alone reach it.
-class Watch {
+class ProgramWatch {
  public:
   /// Before the fork.
-  Watch(WatchdogMemory& shared, const Program& program, int socket)
+  ProgramWatch(WatchdogMemory& shared, const Program& program, int socket)
       : shared_(shared),
         program_words_(program),
         kept_(descriptors_of(program, socket)),
         socket_(socket) {}
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-  ~Watch() {
+  ProgramWatch(const ProgramWatch&) = delete;
+  ProgramWatch& operator=(const ProgramWatch&) = delete;
+  ~ProgramWatch() {
     munmap(told_, most_pids / 8);
     munmap(stack_, child_stack_size);
   }
@@ -92,7 +92,7 @@ class Watch {
       if (bereaved_ && (program_ == 0 || shared_.gone)) leave();
       if (shared_.state == WatchdogMemory::State::Wanted) start();
       if (program_ != 0 && !shared_.gone) end_in_time();
-      set_timer(shared_.gone ? never : time_of(shared_.kill_at));
+      set_timer(shared_.gone ? no_timer : time_of(shared_.kill_at));
     }
   }
 
@@ -122,7 +122,7 @@ class Watch {
                                    {.fd = children_, .events = POLLIN, .revents = 0},
                                    {.fd = timer_, .events = POLLIN, .revents = 0}}};
     const bool ends = ending_ != Ending::None && !shared_.gone;
-    poll(waiting.data(), waiting.size(), ends ? static_cast<int>(look_again_after.count()) : -1);
+    poll(waiting.data(), waiting.size(), ends ? static_cast<int>(poll_again_after.count()) : -1);
     std::array<std::byte, 512> read_in{};
     for (std::size_t i = 1; i < waiting.size(); ++i)
       if (waiting[i].revents != 0) {
@@ -140,7 +140,7 @@ class Watch {
     const auto since_boot = time.time_since_epoch();
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since_boot);
     itimerspec when{};  // zero: never
-    if (time != never) {
+    if (time != no_timer) {
       when.it_value.tv_sec = seconds.count();
       when.it_value.tv_nsec = std::max<std::int64_t>((since_boot - seconds).count(), 1);
     }
@@ -161,7 +161,7 @@ class Watch {
     // The child shares this memory until it has become the program, as with vfork(2): no copy, and
     // its errno is known when this one goes on.
     const pid_t child =
-        clone_sharing([](void* self) { return static_cast<Watch*>(self)->become(); },
+        clone_sharing([](void* self) { return static_cast<ProgramWatch*>(self)->become(); },
                       stack_ + child_stack_size, CLONE_VM | CLONE_VFORK | SIGCHLD, this);
     if (child < 0) return fail(errno);
     if (shared_.problem != 0) {
@@ -326,7 +326,7 @@ class Watch {
   pid_t self_ = 0;
   int children_ = -1;
   int timer_ = -1;
-  BootClock::time_point timer_time_ = never;
+  BootClock::time_point timer_time_ = no_timer;
   pid_t program_ = 0;
   bool bereaved_ = false;  ///< zksh is dead
   BootClock::time_point bereaved_at_;
@@ -341,7 +341,7 @@ class Watch {
 }  // namespace
 
 pid_t fork_watchdog(WatchdogMemory& memory, const Program& program, int socket) {
-  Watch watch(memory, program, socket);
+  ProgramWatch watch(memory, program, socket);
   const pid_t pid = start_child([] { return fork(); });
   if (pid == 0) watch.keep();
   if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");

@@ -37,13 +37,13 @@ std::optional<std::string> written(const std::string& text, bool whole, const Ty
 
 /// The sign that sends results elsewhere, once it stands in the line; else empty. `last`: the one
 /// that stands right before the word that is being typed.
-struct Sign {
+struct SignBefore {
   std::string_view first{};
   std::string_view last{};
 };
 
-Sign sign_before(const TypedWords& typed) {
-  Sign sign;
+SignBefore sign_before(const TypedWords& typed) {
+  SignBefore sign;
   for (const auto& word : typed.words) {
     const bool is_one = !word.quoted && (word.text == "|" || word.text == ">" || word.text == ">>");
     sign.last = is_one ? std::string_view(word.text) : std::string_view();

@@ -37,7 +37,7 @@ struct InFlight {
   std::optional<int> code(const Monitor::Held& held) const { return begun.sent.code(held); }
 };
 
-bool is_blank(const std::string& line) {
+bool is_blank_line(const std::string& line) {
   const auto start = line.find_first_not_of(" \t\n\v\f\r");
   return start == std::string::npos || line[start] == '#';
 }
@@ -108,7 +108,7 @@ int Pipeline::run() {
     }
     if (!reader_.next(line)) break;
     ++number_;
-    if (is_blank(line)) continue;
+    if (is_blank_line(line)) continue;
     keep_pace();
     if (is_full()) make_room();
     if (goes_on()) begin(std::move(line));

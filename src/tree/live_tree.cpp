@@ -15,7 +15,7 @@ namespace zksh {
 namespace {
 
 constexpr std::size_t batch_nodes = 1000;
-constexpr std::size_t batch_bytes = 2U << 20U;
+constexpr std::size_t read_bytes = 2U << 20U;
 constexpr std::size_t batches_ahead = 4;
 
 /// Writes a node, which is made where there is none.
@@ -90,7 +90,7 @@ void LiveTree::read(const std::stop_token& stop) {
     if (is_servers_own(node.path, plan_.top)) return;
     bytes += node.path.size() + (node.data ? node.data->size() : 0);
     batch.push_back(found_node(node, plan_.top, limits));
-    if (batch.size() < batch_nodes && bytes < batch_bytes) return;
+    if (batch.size() < batch_nodes && bytes < read_bytes) return;
     hand_over(batch, stop);
     bytes = 0;
   };

@@ -63,7 +63,7 @@ void compare(const TreeRecord& a, const TreeRecord& b,
   if (a.data != b.data) told(data_difference(a, b));
 }
 
-std::string bytes_text(const std::optional<std::size_t>& bytes) {
+std::string size_note(const std::optional<std::size_t>& bytes) {
   if (!bytes) return "";
   return fmt::format("{} byte{} ", *bytes, *bytes == 1 ? "" : "s");
 }
@@ -96,8 +96,8 @@ std::string difference_text(const TreeDifference& difference) {
     case Kind::OnlyInB:
       return "> " + path;
     case Kind::InData:
-      return fmt::format("! {}\tdata: {}{} | {}{}{}", path, bytes_text(difference.a_bytes),
-                         difference.a, bytes_text(difference.b_bytes), difference.b,
+      return fmt::format("! {}\tdata: {}{} | {}{}{}", path, size_note(difference.a_bytes),
+                         difference.a, size_note(difference.b_bytes), difference.b,
                          difference.at ? fmt::format(" (from byte {} on)", *difference.at) : "");
     default:
       return fmt::format("! {}\t{}: {} | {}", path, difference_name(difference.kind),

@@ -11,6 +11,10 @@ TOP = {".ci", ".clang-format", ".clang-tidy", ".gitignore", "CMakeLists.txt", "L
 CODE = {".cpp", ".h", ".c", ".py", ".sh"}
 # A file's first words: a sentence, which may go on in the next line of the comment.
 COMMENT = re.compile(r'(?:(?://|#) [^\n]*\n?)*?(?://|#) [^\n]*\S[.:)?](?=\s|$)|"""[^\n]*[.:)?](?:"""|\n|$)')
+# What may be compiled in one text with others (ZKSH_UNITY): the files of a directory.
+ANONYMOUS = re.compile(r"^namespace \{$(.*?)^\}  // namespace$", re.M | re.S)
+NAME = re.compile(r"^(?:\[\[\w+\]\] )?(?:\w[\w:<>,*&\[\] ]*[ *&>])?(\w+)\(|^(?:struct|class|enum class|enum|using) (\w+)|"
+                  r"^(?:inline |static |const |constexpr |thread_local |std::|[A-Z])[\w:<>,*& ]*?[ *&](\w+)(?: =|\{|\[|;)", re.M)
 # The four parts of a command, in their order.
 PARTS = [re.compile(r"^struct Args \{|^using Args = ", re.M), re.compile(r"^void declare\(Options& ", re.M),
          re.compile(r"^(int|Sent) run\(Context& cx", re.M), re.compile(r"^extern const Command (\w+)_command =", re.M)]
@@ -49,6 +53,26 @@ def faults_of_command(root, name):
     identifier = stem if stem.isidentifier() else f"_{stem}"
     if found[3][1] != identifier:
         yield f"{name}: must define {identifier}_command"
+    elif f"\nnamespace zksh::command_{stem} {{\n" not in text:
+        yield f"{name}: must stand in namespace zksh::command_{stem}"
+
+
+def own_names(text):
+    """What a file declares for itself alone."""
+    for part in ANONYMOUS.findall(text):
+        yield from (name for found in NAME.findall(part) for name in found if name and name != "namespace")
+
+
+def shared_names(root, names):
+    """Files of a directory of src may be compiled as one text: what each has for itself needs a name of its own."""
+    users = {}
+    for name in sorted(names):
+        path = pathlib.PurePath(name)
+        if path.suffix == ".cpp" and path.is_relative_to("src") and not path.is_relative_to("src/session/library"):
+            for own in set(own_names((root / name).read_text(encoding="utf-8"))):
+                other = users.setdefault((path.parent, own), name)
+                if other != name:
+                    yield f"{name}: {own} is the name of another thing in {other}"
 
 
 def faults(root, names):
@@ -60,6 +84,7 @@ def faults(root, names):
             yield from faults_of_file(root, name)
         if name.startswith("commands/") and name.endswith(".cpp"):
             yield from faults_of_command(root, name)
+    yield from shared_names(root, names)
 
 
 class Layout(unittest.TestCase):
@@ -70,15 +95,17 @@ class Layout(unittest.TestCase):
 
 
 class PlantedFaults(unittest.TestCase):
-    GOOD = ("// get: print the value of a node.\nstruct Args {\n};\nvoid declare(Options& o, Args& a) {}\n"
-            "int run(Context& cx, const Args& a) {}\nextern const Command get_command = make(declare, run);\n")
+    GOOD = ("// get: print the value of a node.\nnamespace zksh::command_get {\nstruct Args {\n};\n"
+            "void declare(Options& o, Args& a) {}\nint run(Context& cx, const Args& a) {}\nextern const Command get_command = make(declare, run);\n")
 
-    def found(self, name, text):
+    def found(self, name, text, **more):
         with tempfile.TemporaryDirectory() as directory:
-            path = pathlib.Path(directory, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-            return list(faults(pathlib.Path(directory), [name]))
+            files = {name: text, **more}
+            for one, content in files.items():
+                path = pathlib.Path(directory, one)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(content, encoding="utf-8")
+            return list(faults(pathlib.Path(directory), files))
 
     def test_a_good_file_passes(self):
         self.assertEqual([], self.found("commands/get.cpp", self.GOOD))
@@ -92,8 +119,15 @@ class PlantedFaults(unittest.TestCase):
                            ("src/a.cpp", ""),
                            ("commands/set.cpp", self.GOOD),
                            ("commands/get.cpp", self.GOOD.replace("void declare", "void describe")),
-                           ("commands/get.cpp", "\n".join(["// A."] + self.GOOD.splitlines()[:0:-1]))):
+                           ("commands/get.cpp", self.GOOD.replace("command_get {", "command_set {")),
+                           ("commands/get.cpp", "\n".join([*self.GOOD.splitlines()[:2], *self.GOOD.splitlines()[:1:-1]]))):
             self.assertEqual(1, len(self.found(name, text)), (name, text, self.found(name, text)))
+
+    def test_two_things_of_one_name_in_a_directory(self):
+        for own in ("int number_of(int a) { return a; }", "struct Row {", "constexpr auto most = 3;", "[[noreturn]] void fail() {"):
+            text = f"// A file.\nnamespace {{\n{own}\n}}  // namespace\n"
+            self.assertEqual(1, len(self.found("src/a/a.cpp", text, **{"src/a/b.cpp": text})), own)
+            self.assertEqual([], self.found("src/a/a.cpp", text, **{"src/b/a.cpp": text}))
 
 
 if __name__ == "__main__":

@@ -49,15 +49,15 @@ def common_hash(tidy):
 class Source:
     """A compiled file: its text, how it is compiled, and where it is noted that it passed."""
 
-    def __init__(self, entry, build, common):
-        self.path = pathlib.Path(entry["file"])
+    def __init__(self, path, entry, build, common):
+        self.path = path
         self.text = self.path.read_text(encoding="utf-8")
         words = shlex.split(entry["command"])
         self.directory = entry["directory"]
-        # Without the compiler, what it writes, and the file itself.
-        self.flags = tuple(words[1:words.index("-o")])
+        # Without the compiler, what it writes, the file itself, and what is allowed to a text of several files alone.
+        self.flags = tuple(word for word in words[1:words.index("-o")] if word != "-Wno-shadow" and "/Unity/" not in word)
         digest = common.copy()
-        digest.update(self.text.encode() + entry["command"].encode())
+        digest.update(self.text.encode() + shlex.join(self.flags).encode())
         self.digest = digest.hexdigest()
         self.stamp = build / "tidy" / (re.sub(r"[/.]", "_", str(self.path.relative_to(ROOT))) + ".passed")
 
@@ -74,8 +74,17 @@ class Source:
         """The text in a namespace of its own, so that its names are nobody else's; None where other files need it."""
         if self.path.parent == ROOT / "src" or self.path.with_suffix(".h").exists():
             return None
-        text, opened = re.subn(r"^namespace zksh \{$", f"namespace zksh::file{number} {{", self.text, flags=re.M)
+        text, opened = re.subn(r"^namespace (zksh(?:::\w+)?) \{$", rf"namespace \1::file{number} {{", self.text, flags=re.M)
         return text if opened == 1 else None
+
+
+def files_of(entry):
+    """The sources that an entry of compile_commands.json compiles: with ZKSH_UNITY, those that its file includes."""
+    path = pathlib.Path(entry["file"]).resolve()
+    if path.parent.name != "Unity":
+        return [path]
+    included = re.findall(r'^#include "(.+)"$', path.read_text(encoding="utf-8"), re.M)
+    return [pathlib.Path(name).resolve() for name in included]
 
 
 def header_names():
@@ -158,9 +167,9 @@ def main():
     common = common_hash(tidy)
     sources = {}
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
-        path = pathlib.Path(entry["file"]).resolve()
-        if path.is_relative_to(ROOT) and not path.is_relative_to(build) and (not only or path in only):
-            sources[path] = Source(entry, build, common)
+        for path in files_of(entry):
+            if path.is_relative_to(ROOT) and not path.is_relative_to(build) and (not only or path in only):
+                sources[path] = Source(path, entry, build, common)
     if not sources:
         sys.exit("no file to check")
     batches = packed([source for source in sources.values() if not source.passed()])

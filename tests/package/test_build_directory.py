@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(small LANGUAGES NONE)
 option(ZKSH_TESTS "Build the tests" ON)
+option(ZKSH_UNITY "Several files at a time" OFF)
 if(EXISTS ${CMAKE_SOURCE_DIR}/flaw)
   message(FATAL_ERROR "a flaw")
 endif()
@@ -39,6 +40,14 @@ class BuildDirectory(unittest.TestCase):
         self.assertEqual("ON", self.configure("test")["ZKSH_TESTS"])
         self.assertEqual("ON", self.configure("try")["ZKSH_TESTS"])
         self.assertEqual("ON", self.configure("test")["ZKSH_TESTS"])
+
+    def test_a_first_build_compiles_several_files_at_a_time_and_who_works_on_zksh_says_otherwise(self):
+        self.assertEqual("ON", self.configure("try")["ZKSH_UNITY"])
+        self.assertEqual("ON", self.configure("test")["ZKSH_UNITY"])
+        subprocess.run(["cmake", "-B", self.build, "-DZKSH_UNITY=OFF"], check=True, capture_output=True, timeout=60)
+        self.assertEqual("OFF", self.configure("test")["ZKSH_UNITY"])
+        shutil.rmtree(self.build)
+        self.assertEqual("OFF", self.configure("test", ZKSH_UNITY="OFF")["ZKSH_UNITY"])
 
     def test_after_a_failure(self):
         (self.source / "flaw").touch()
