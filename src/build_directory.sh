@@ -26,7 +26,7 @@ is_configured() {
 }
 
 # With ZKSH_UNITY, in a directory that is new: it halves a whole build, and makes those after an edit longer. To
-# work on zksh: cmake -B build -DZKSH_UNITY=OFF
+# work on zksh: cmake build -DZKSH_UNITY=OFF
 # Tests need more packages. A directory that was configured before stays as it is.
 configure_to_try() {
   is_configured "$2" || configure_build "$@" -DZKSH_TESTS=OFF

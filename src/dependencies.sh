@@ -95,7 +95,7 @@ install_missing() {
   } >&2
   if ! command -v apt-get >/dev/null; then
     echo "There is no apt-get here. Install what these Debian packages hold by other means, then:" >&2
-    echo "  cmake -S . -B build -G Ninja -DZKSH_TESTS=OFF && cmake --build build --parallel && build/zksh" >&2
+    echo "  cmake -S . -B build -G Ninja -DZKSH_TESTS=OFF -DZKSH_UNITY=ON && cmake --build build --parallel && build/zksh" >&2
     return 1
   fi
   if [ "$(id -u)" != 0 ]; then

@@ -74,7 +74,7 @@ class Source:
         """The text in a namespace of its own, so that its names are nobody else's; None where other files need it."""
         if self.path.parent == ROOT / "src" or self.path.with_suffix(".h").exists():
             return None
-        text, opened = re.subn(r"^namespace (zksh(?:::\w+)?) \{$", rf"namespace \1::file{number} {{", self.text, flags=re.M)
+        text, opened = re.subn(r"^namespace (zksh(?:::command_\w+)?) \{$", rf"namespace \1::file{number} {{", self.text, flags=re.M)
         return text if opened == 1 else None
 
 

@@ -44,7 +44,7 @@ class BuildDirectory(unittest.TestCase):
     def test_a_first_build_compiles_several_files_at_a_time_and_who_works_on_zksh_says_otherwise(self):
         self.assertEqual("ON", self.configure("try")["ZKSH_UNITY"])
         self.assertEqual("ON", self.configure("test")["ZKSH_UNITY"])
-        subprocess.run(["cmake", "-B", self.build, "-DZKSH_UNITY=OFF"], check=True, capture_output=True, timeout=60)
+        subprocess.run(["cmake", self.build, "-DZKSH_UNITY=OFF"], check=True, capture_output=True, timeout=60)
         self.assertEqual("OFF", self.configure("test")["ZKSH_UNITY"])
         shutil.rmtree(self.build)
         self.assertEqual("OFF", self.configure("test", ZKSH_UNITY="OFF")["ZKSH_UNITY"])
