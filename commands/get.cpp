@@ -1,6 +1,7 @@
 // get: print the value of a node.
 #include "base/byte_text.h"
 #include "command/command.h"
+#include "command/zkcli_style.h"
 #include "node/listing.h"
 #include "node/node_json.h"
 
@@ -45,7 +46,7 @@ void print_value(Context& cx, const Args& a, const std::string& path, const Node
     return print_json(cx, json);
   }
   cx.out.out(value_text(cx, a, node.data));
-  if (a.stat) print_stat(cx, node.stat, a.human);
+  if (a.stat || prints_as_34(cx)) print_stat(cx, node.stat, a.human);
 }
 
 constexpr DeprecatedForm old_form{"get path [watch]", "get [-s] [-w] path"};

@@ -1,4 +1,5 @@
 // listquota: show the quota of a node, and how much of it is used.
+#include "command/zkcli_style.h"
 #include "node/node_json.h"
 #include "node/quota.h"
 
@@ -20,6 +21,12 @@ Json quota_json(const QuotaText& quota) {
   return json;
 }
 
+/// All that zkCli 3.4 knew of.
+std::string old_text(const QuotaText& limits) {
+  return fmt::format("count={},bytes={}", limits.get(QuotaText::count),
+                     limits.get(QuotaText::bytes));
+}
+
 int run(Context& cx, const Args& a) {
   const auto path = quota_argument(cx, a.path);
   const auto node = limits_node(path);
@@ -34,7 +41,8 @@ int run(Context& cx, const Args& a) {
       print_json(cx, json);
       return status::ok;
     }
-    cx.out.line("Output quota for {} {}", cx.out.shown(path), limits.text());
+    cx.out.line("Output quota for {} {}", cx.out.shown(path),
+                prints_as_34(cx) ? old_text(limits) : limits.text());
     cx.out.line("Output stat for {} {}", cx.out.shown(path), usage.text());
   } catch (const ZkError& error) {
     if (error.code() != code::no_node) throw;

@@ -1,5 +1,6 @@
 // quit: end the session and the shell.
 #include "command/command.h"
+#include "command/zkcli_style.h"
 
 namespace zksh::command_quit {
 namespace {
@@ -9,6 +10,7 @@ struct Args {};
 void declare(Options& /*o*/, Args& /*a*/) {}
 
 int run(Context& cx, const Args& /*a*/) {
+  if (prints_as_34(cx)) cx.out.line("Quitting...");
   cx.quit = true;
   return status::ok;
 }

@@ -2,6 +2,7 @@
 #include "base/byte_text.h"
 #include "base/quoting.h"
 #include "command/command.h"
+#include "command/zkcli_style.h"
 #include "node/listing.h"
 #include "node/node_json.h"
 #include "node/value.h"
@@ -63,7 +64,7 @@ Op operation(Context& cx, const Args& a) {
 int print(Context& cx, bool with_stat, const std::string& path, const Stat& stat) {
   if (cx.out.json())
     print_json(cx, path_json(path).set("stat", stat_json(stat)));
-  else if (with_stat)
+  else if (with_stat || prints_as_34(cx))
     print_stat(cx, stat);
   return status::ok;
 }

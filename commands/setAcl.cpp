@@ -3,6 +3,7 @@
 #include "command/progress.h"
 #include "command/work_account.h"
 #include "command/work_options.h"
+#include "command/zkcli_style.h"
 #include "node/acl_argument.h"
 #include "node/listing.h"
 #include "tree/batch_writer.h"
@@ -84,7 +85,7 @@ Sent run(Context& cx, const Args& a) {
   refuse_empty(acl);
   const auto version = a.version ? *a.version : a.legacy_version.value_or(-1);
   if (a.recursive) return set_subtree(cx, path, acl, version, a.limits.limits());
-  if (a.stat) {
+  if (a.stat || prints_as_34(cx)) {
     print_stat(cx, cx.client.set_acl(path, acl, version, cx.stop));
     return status::ok;
   }

@@ -1,4 +1,5 @@
 // setquota: limit the nodes or the bytes of a subtree.
+#include "command/zkcli_style.h"
 #include "node/quota.h"
 #include "tree/walk.h"
 
@@ -173,6 +174,9 @@ void write_limit(Context& cx, const std::string& path, std::string_view key, std
 
 int run(Context& cx, const Args& a) {
   const auto limit = chosen_limit(a);
+  if (prints_as_34(cx))
+    cx.out.err_line("Comment: the parts are option {} val {} path {}", limit.option, limit.text,
+                    a.path);
   refuse_quota_tree(a.path);  // before anything else, as zkCli
   const auto value = value_of_limit(cx, limit);
   const auto path = cx.resolve(a.path);

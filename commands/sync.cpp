@@ -1,5 +1,6 @@
 // sync: wait until the server has seen every write made before.
 #include "command/command.h"
+#include "command/zkcli_style.h"
 #include "node/node_json.h"
 
 #include <fmt/core.h>
@@ -29,7 +30,7 @@ int finish(Context& cx, const Pending<Nothing>& pending, const std::string& path
   if (cx.out.json())
     print_json(cx, path_json(path));
   else
-    cx.out.line("Sync is OK");
+    cx.out.line("{}", prints_as_34(cx) ? "Sync returned 0" : "Sync is OK");
   return status::ok;
 }
 

@@ -78,7 +78,12 @@ std::span<const Settings::Description> Settings::descriptions() {
        .initial = "off",
        .help = "Say on stderr how long each command took.",
        .choices = {"on", "off"},
-       .flag = &Settings::timing}};
+       .flag = &Settings::timing},
+      {.name = "zkcli",
+       .initial = "3.8",
+       .help = "Which zkCli's results are printed. 3.4: a Stat, on stderr, after each get, set and "
+               "setAcl, no notices of old forms, children in the server's order.",
+       .choices = {"3.8", "3.4"}}};
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include "client/persistent_watches.h"
 #include "client/stat_text.h"
 #include "command/report.h"
+#include "command/zkcli_style.h"
 #include "config/settings.h"
 #include "ensemble/server_poller.h"
 #include "node/node_json.h"
@@ -44,6 +45,7 @@ int each_node(Context& cx, const std::vector<std::string>& paths,
 }
 
 void tell_deprecated(Context& cx, std::string_view old_form, std::string_view new_form) {
+  if (prints_as_34(cx)) return;
   cx.out.err_line("'{}' has been deprecated. Please use '{}' instead.", old_form, new_form);
 }
 
@@ -83,7 +85,7 @@ void print_children_json(Context& cx, const std::string& path, const Children& c
 
 void print_children(Context& cx, const std::string& path, Children children, ListingForm form) {
   auto& names = children.names;
-  std::ranges::sort(names);
+  if (!prints_as_34(cx)) std::ranges::sort(names);
   if (cx.out.json()) return print_children_json(cx, path, children, form.with_stat);
   std::string text;
   for (const auto& name : names) {
@@ -124,8 +126,12 @@ std::string owner_of(Context& cx, const Stat& stat) {
 void print_stat(Context& cx, const Stat& stat, bool human) {
   // The event of a write comes before its answer, as the server sends them.
   cx.watches.settle(std::chrono::milliseconds(300), cx.stop);
-  cx.out.out(stat_lines(
-      stat, human ? human_notes(stat, wall_clock_now(), owner_of(cx, stat)) : StatNotes()));
+  const auto text = stat_lines(
+      stat, human ? human_notes(stat, wall_clock_now(), owner_of(cx, stat)) : StatNotes());
+  if (prints_as_34(cx))
+    cx.out.err(text);
+  else
+    cx.out.out(text);
 }
 
 }  // namespace zksh

@@ -94,6 +94,12 @@ void add_other_options(std::vector<ProcessOption>& all) {
                          "line)",
                  .key = "output"});
   for (const auto& [name, format] : formats) all.back().choices.emplace_back(name);
+  all.push_back({.names = "--zkcli",
+                 .value = "VERSION",
+                 .help = "Print what zkCli of this version prints: 3.8, or 3.4 for scripts that "
+                         "expect its Stats",
+                 .key = "zkcli",
+                 .choices = {"3.8", "3.4"}});
   all.push_back({.names = "--color",
                  .value = "WHEN",
                  .help = "auto (on a terminal, unless NO_COLOR is set), always, never",

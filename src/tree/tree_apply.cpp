@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/quoting.h"
 #include "client/node_path.h"
+#include "client/server_version.h"
 #include "tree/live_tree.h"
 
 #include <fmt/core.h>
@@ -194,7 +195,20 @@ void TreeApply::done(const Write& write, const Written& result) {
                           as_word(path_of(write))),
               exit_status_of(result.code)));
   else
-    failure_ = std::make_exception_ptr(error_of(write, result));
+    failure_ = std::make_exception_ptr(
+        result.code == code::unimplemented ? lack_of(write) : error_of(write, result));
+}
+
+/// What the server is too old for; of a write that it does not know.
+ZkError TreeApply::lack_of(const Write& write) {
+  const auto* const create = std::get_if<CreateOp>(&write);
+  try {
+    require_newer(client_, path_of(write),
+                  create && create->ttl > 0 ? "nodes with a TTL" : "containers", stop_);
+  } catch (const ZkError& error) {
+    return error;
+  }
+  return {code::unimplemented, path_of(write), true};
 }
 
 /// Whether the node is as the write was to make it, though it was refused: an answer that was lost

@@ -92,6 +92,7 @@ class TreeApply {
   void write(Write write);
   void done(const Write& write, const Written& result);
   bool is_so(const Write& write, const Written& result);
+  ZkError lack_of(const Write& write);
   void count(const Write& write);
   void tell(const Write& write) const;
   void refuse(const std::string& path, const std::string& why);

@@ -95,6 +95,17 @@ class Versions:
         self.assertRegex(out, r"(?m)^\[_c_.*-lock-\d+\]$")  # the session was not lost on the way
         self.assertRegex(out, r"(?m)^x$")
 
+    def test_apply_names_what_the_server_lacks(self):
+        for life, what in (("container", "containers"), ("ttl=100000", "nodes with a TTL")):
+            tree = (f"zksh-tree\t1\t/made\n/\tpersistent\tworld:anyone:cdrwa\tnull\n"
+                    f"/a\t{life}\tworld:anyone:cdrwa\tnull\nend\n")
+            done = subprocess.run([ZKSH, "-s", self.server.address, "apply", "-"], input=tree, capture_output=True,
+                                  text=True, timeout=60, check=False)
+            self.zksh("rmr", "/made")
+            self.assertEqual(12 if self.is_old else 0, done.returncode, done.stderr)
+            if self.is_old:
+                self.assertIn(f"{what} came with ZooKeeper 3.5, and the version of this server is 3.4.13", done.stderr)
+
     def test_a_sandbox(self):
         if "/" in self.version:
             self.skipTest("--zookeeper is tried with versions")

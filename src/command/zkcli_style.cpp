@@ -1,0 +1,12 @@
+// zkCli style: whose results zksh prints, those of today's zkCli or those of 3.4's.
+#include "command/zkcli_style.h"
+
+#include "config/settings.h"
+
+namespace zksh {
+
+bool prints_as_34(const Context& cx) {
+  return !cx.out.plain() && !cx.out.json() && cx.settings.value("zkcli") == "3.4";
+}
+
+}  // namespace zksh
