@@ -22,6 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BATCH = 16
 # The analyzer's deep mode takes eight times as long; the tests run under two sanitizers besides.
 ANALYZER = ["-Xclang", "-analyzer-config", "-Xclang", "mode=shallow"]
+# What is allowed to a text of several files alone.
+ALLOWED_TOGETHER = {"-Wno-shadow", "-Wno-subobject-linkage"}
 # Declared at the start of a line: functions, types, constants. Files that share one cannot be one text.
 NAMES = re.compile(r"^(?:\w[\w:<>,*&\[\] ]*[ *&>])?(\w+)\(|^(?:struct|class|enum class|enum|using) (\w+)|"
                    r"^(?:inline |static |const |constexpr |thread_local |std::)[\w:<>,*& ]*?[ *&](\w+)(?: =|\{|\[|;)", re.M)
@@ -54,8 +56,8 @@ class Source:
         self.text = self.path.read_text(encoding="utf-8")
         words = shlex.split(entry["command"])
         self.directory = entry["directory"]
-        # Without the compiler, what it writes, the file itself, and what is allowed to a text of several files alone.
-        self.flags = tuple(word for word in words[1:words.index("-o")] if word != "-Wno-shadow" and "/Unity/" not in word)
+        # Without the compiler, what it writes, and the file itself.
+        self.flags = tuple(word for word in words[1:words.index("-o")] if word not in ALLOWED_TOGETHER)
         digest = common.copy()
         digest.update(self.text.encode() + shlex.join(self.flags).encode())
         self.digest = digest.hexdigest()
