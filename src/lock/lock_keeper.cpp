@@ -342,10 +342,11 @@ class LockKeeper {
     change([](LockStatus& status) { status.revoked = true; });
     if (plan.on_revoke != OnRevoke::Run) return;
     try {
-      command_ = std::make_unique<Process>(
-          monitor_, Program{.words = shell_words(plan.revoke_command),
-                            .environment = {{"ZKSH_LOCK_PATH", plan.paths.front()},
-                                            {"ZKSH_LOCK_NODE", recipe_->holding().nodes.front()}}});
+      Program program{.words = shell_words(plan.revoke_command),
+                      .environment = {{"ZKSH_LOCK_PATH", plan.paths.front()},
+                                      {"ZKSH_LOCK_NODE", recipe_->holding().nodes.front()}}};
+      const auto printed = teller_.output ? teller_.output->redirect(program) : std::vector<Fd>();
+      command_ = std::make_unique<Process>(monitor_, program);
     } catch (const Error& error) {
       say(fmt::format("{}: {}", lock_.name(), error.what()));
     }

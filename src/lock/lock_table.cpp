@@ -12,8 +12,8 @@
 
 namespace zksh {
 
-Lock::Lock(Monitor& monitor, LockPlan plan)
-    : monitor_(monitor), plan_(std::move(plan)), strand_(monitor), loss_command_(monitor) {
+Lock::Lock(Monitor& monitor, LockPlan plan, CarriedOutput* output)
+    : monitor_(monitor), plan_(std::move(plan)), strand_(monitor), loss_command_(monitor, output) {
   monitor_.look([&](const Monitor::Held& held) { status_(held).kind = plan_.kind; });
 }
 
@@ -132,7 +132,7 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
 }  // namespace
 
 std::shared_ptr<Lock> LockTable::ask(LockPlan plan) {
-  auto lock = std::make_shared<Lock>(monitor_, std::move(plan));
+  auto lock = std::make_shared<Lock>(monitor_, std::move(plan), teller_.output);
   lock->strand_.begin(keep_lock(client_, *lock, teller_, checks_));
   std::string problem;
   monitor_.change([&](const Monitor::Held& held) {

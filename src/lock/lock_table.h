@@ -81,7 +81,8 @@ class CircleWatch;
 /// One lock of this process. Members may be called from any thread, but not under the Monitor.
 class Lock {
  public:
-  Lock(Monitor& monitor, LockPlan plan);
+  /// `output`: takes what its command for a loss prints, or null.
+  Lock(Monitor& monitor, LockPlan plan, CarriedOutput* output);
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
   ~Lock();
@@ -143,6 +144,8 @@ class LockTable {
   struct Teller {
     Say say;
     std::function<void()> changed;  ///< the summary may be another; null where nobody shows it
+    /// Takes what programs print while a line is typed; null where none is.
+    CarriedOutput* output = nullptr;
   };
 
   LockTable(Monitor& monitor, Client& client, Teller teller);
@@ -179,6 +182,8 @@ class LockTable {
 
   /// Prints a line for the user; never blocks.
   void say(const std::string& line) const { teller_.say(line); }
+  /// Takes what a program in the background prints; null: it prints itself.
+  CarriedOutput* output() const { return teller_.output; }
   /// The nodes that guard a write which is sent now: of every lock with LockPlan::guard, from when
   /// it is held until it was given back. One that was lost guards until `unlock` takes note of it:
   /// writes must not go through again without a word.

@@ -48,7 +48,9 @@ void LossCommand::run(Program program) {
   const Fd empty(open("/dev/null", O_RDONLY | O_CLOEXEC));
   program.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
   program.group = Program::Group::Own;
+  auto printed = output_ ? output_->redirect(program) : std::vector<Fd>();
   const Process command(monitor_, program);
+  printed.clear();
   monitor_.wait_until({}, Clock::now() + time_limit,
                       [&](const Monitor::Held& held) { return command.status(held).has_value(); });
 }

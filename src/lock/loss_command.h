@@ -1,6 +1,7 @@
 // LossCommand: what --on-lost runs when a lock is lost.
 #pragma once
 
+#include "base/carried_output.h"
 #include "base/monitor.h"
 #include "base/process.h"
 
@@ -15,7 +16,8 @@ namespace zksh {
 /// Members may be called from any thread, but not under the Monitor.
 class LossCommand {
  public:
-  explicit LossCommand(Monitor& monitor) : monitor_(monitor) {}
+  /// `output`: takes what it prints, and outlives it; null: it prints itself.
+  LossCommand(Monitor& monitor, CarriedOutput* output) : monitor_(monitor), output_(output) {}
   LossCommand(const LossCommand&) = delete;
   LossCommand& operator=(const LossCommand&) = delete;
   /// Blocks until the command has ended.
@@ -30,6 +32,7 @@ class LossCommand {
   void run(Program program);
 
   Monitor& monitor_;
+  CarriedOutput* output_;
   Guarded<bool> started_;
   Guarded<bool> running_;
   std::thread thread_;

@@ -1,6 +1,7 @@
 // Run: the parts of zksh put together for one invocation.
 #include "shell/run.h"
 
+#include "base/carried_output.h"
 #include "base/signal_relay.h"
 #include "client/guarded_client.h"
 #include "client/persistent_watches.h"
@@ -202,6 +203,32 @@ int run_commands(Foundation& base, const Interpreter::Surroundings& around,
   });
 }
 
+/// What a program wrote while a line is typed.
+void print_for_program(OutputQueue& queue, int target, std::string_view lines,
+                       const std::stop_token& stop) {
+  const auto stream = target == STDOUT_FILENO ? Stream::Out : Stream::Err;
+  try {
+    queue.add(stream, lines, stop);
+  } catch (const Cancelled&) {
+    queue.add(stream, lines);  // the last of it
+  }
+}
+
+/// `programs`: where lines are typed at a prompt, else null.
+LockTable::Teller lock_teller(Foundation& base, const OutputStyle& style, CarriedOutput* programs) {
+  auto& queue = base.queue;
+  LockTable::Teller teller{.say =
+                               [&queue, escapes = style.err_is_terminal](const std::string& line) {
+                                 queue.add(Stream::Err,
+                                           (escapes ? escape_for_terminal(line) : line) + '\n');
+                               },
+                           .changed = {},
+                           .output = programs};
+  // The prompt shows the locks, also those that are taken quietly.
+  if (programs) teller.changed = [&base] { eventfd_write(base.loop.wake_fd(), 1); };
+  return teller;
+}
+
 /// Everything between the servers and the commands put together, and the commands run.
 int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandbox* sandbox) {
   auto& monitor = base.monitor;
@@ -232,15 +259,12 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
   RootKeeper root_keeper(session);
   ReadOnlyClient read_only(session);
   Client& client = arguments.read_only ? static_cast<Client&>(read_only) : root_keeper;
-  LockTable::Teller teller{
-      .say =
-          [&](const std::string& line) {
-            queue.add(Stream::Err,
-                      (style.err_is_terminal ? escape_for_terminal(line) : line) + '\n');
-          },
-      .changed = {}};
-  // The prompt shows the locks, also those that are taken quietly.
-  if (input == Input::Terminal) teller.changed = [&] { eventfd_write(base.loop.wake_fd(), 1); };
+  std::optional<CarriedOutput> programs;
+  if (input == Input::Terminal)
+    programs.emplace(monitor, [&](int target, std::string_view lines, const std::stop_token& stop) {
+      print_for_program(queue, target, lines, stop);
+    });
+  auto teller = lock_teller(base, style, programs ? &*programs : nullptr);
   LockTable locks(monitor, client, std::move(teller));
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{.client = guarded,
@@ -261,6 +285,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
   base.supervisor.warn_before_stop({});
   locks.close(leave_patience);
   session.close();
+  if (programs) programs->close();
   base.printer.flush([&](int fd) { return base.loop.await_writable(fd); });
   return result;
 }

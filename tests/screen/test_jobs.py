@@ -1,10 +1,11 @@
 """Commands around commands: what runs in the background, a stop of zksh, timing, repeat."""
 import os
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest  # noqa: E402
+from shell_case import ZKSH, ShellTest  # noqa: E402
 
 
 class Stop(ShellTest):
@@ -50,6 +51,30 @@ class Jobs(ShellTest):
         self.assertEqual(self.run_line(screen, "jobs", 7), [])
         self.assertEqual(self.run_line(screen, "fg", 8), ["nothing runs in the background"])
 
+    def check_line(self, screen, *above):
+        """What was printed stands above the typed line, which is as it was."""
+        screen.wait_for(lambda s: set(above) <= set(s.lines()[:-1]) and s.lines()[-1].endswith("] get /typed"))
+
+    def test_what_programs_print_stands_above_the_typed_line(self):
+        screen = self.start(width=120)
+        go_on = os.path.join(self.directory, "go-on")
+        os.mkfifo(go_on)
+        screen.type(f"lock -q /l -- sh -c 'printf half; read x <{go_on}; echo \" a line\"; echo wrong >&2' &\n")
+        screen.wait_for(lambda s: "locked /l]" in s.lines()[-1])
+        screen.type("get /typed")
+        with open(go_on, "w", encoding="ascii") as file:
+            file.write("\n")
+        self.check_line(screen, "half a line", "wrong")
+
+    def test_what_commands_about_a_lock_print_stands_above_the_typed_line(self):
+        screen = self.start(width=120)
+        screen.type("lock --on-revoke 'echo REVOKED; echo loudly >&2' --on-lost 'echo LOST' /l\n")
+        screen.wait_for(lambda s: "locked /l]" in s.lines()[-1])
+        screen.type("get /typed")
+        for line, printed in (("revoke /l", "REVOKED loudly"), ("deleteall -y /l", "LOST")):
+            subprocess.run([ZKSH, "-s", self.connect, "-c", line], check=True, timeout=60, stdout=subprocess.DEVNULL)
+            self.check_line(screen, *printed.split())
+
     def test_ctrl_c_ends_the_job_that_is_waited_for(self):
         screen = self.start()
         self.start_job(screen, "repeat --every 1000s get /", 0, 1)
@@ -64,11 +89,11 @@ class Jobs(ShellTest):
         screen = self.start()
         fifo = os.path.join(self.directory, "fifo")
         os.mkfifo(fifo)
-        self.start_job(screen, f"ls / > {fifo}", 0, 1)
+        self.start_job(screen, f"pwd > {fifo}", 0, 1)
         screen.type("fg %1\n")
-        screen.wait_for(lambda s: s.lines()[-1] == f"ls / > {fifo}")
+        screen.wait_for(lambda s: s.lines()[-1] == f"pwd > {fifo}")
         with open(fifo, encoding="utf-8") as file:
-            self.assertEqual(file.read(), "[]\n")
+            self.assertEqual(file.read(), "/\n")
         self.wait_prompt(screen, 2)
 
     def test_a_secret_is_not_listed(self):
