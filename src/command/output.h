@@ -83,6 +83,7 @@ struct OutputStyle {
   Format format = Format::Zkcli;
   bool out_is_terminal = false;
   bool err_is_terminal = false;
+  bool for_people = false;  ///< no form was asked for: lists may have one that fits their reader
 };
 
 /// What takes results in place of standard output.

@@ -1,9 +1,11 @@
 // Listing: a command for each of several nodes, and how nodes, values and Stats are listed.
 #include "node/listing.h"
 
+#include "base/text_columns.h"
 #include "base/time.h"
 #include "client/persistent_watches.h"
 #include "client/stat_text.h"
+#include "command/live_picture.h"
 #include "command/report.h"
 #include "command/zkcli_style.h"
 #include "config/settings.h"
@@ -81,19 +83,55 @@ void print_children_json(Context& cx, const std::string& path, const Children& c
   print_json(cx, json);
 }
 
+/// As Tab lists them. What the nodes are is asked at once, and not of more than a person reads.
+std::vector<std::string> marked_names(Context& cx, const std::string& path,
+                                      const std::vector<std::string>& names) {
+  constexpr std::size_t most_asked = 500;
+  std::vector<Pending<Stat>> answers;
+  if (names.size() <= most_asked)
+    for (const auto& name : names)
+      answers.push_back(cx.client.start_exists(join_path(path, name), Watch::none()));
+  std::vector<std::string> marked;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    marked.push_back(cx.out.shown(names[i]));
+    if (answers.empty()) continue;
+    const auto [code, stat, culprit] = cx.client.await(answers[i], cx.stop);
+    if (code != code::ok) continue;  // it is gone
+    if (stat.ephemeral_owner != 0)
+      marked.back() += '*';
+    else if (stat.num_children > 0)
+      marked.back() += '/';
+  }
+  return marked;
+}
+
 }  // namespace
+
+bool is_a_line_each(const Context& cx) {
+  return cx.out.plain() ||
+         (cx.out.style().for_people && cx.out.redirected() && !cx.out.style().out_is_terminal);
+}
 
 void print_children(Context& cx, const std::string& path, Children children, ListingForm form) {
   auto& names = children.names;
   if (!prints_as_34(cx)) std::ranges::sort(names);
   if (cx.out.json()) return print_children_json(cx, path, children, form.with_stat);
-  std::string text;
-  for (const auto& name : names) {
-    if (!cx.out.plain() && !text.empty()) text += ", ";
-    text += cx.out.shown(form.with_paths && cx.out.plain() ? join_path(path, name) : name);
-    if (cx.out.plain()) text += '\n';
+  const auto& style = cx.out.style();
+  const bool lines = is_a_line_each(cx);
+  const bool columns =
+      !lines && style.for_people && style.out_is_terminal && cx.input != Input::Pipe;
+  if (columns && !names.empty()) {
+    const auto marked = marked_names(cx, path, names);
+    cx.out.out(in_text_columns(marked, marked.size(), terminal_size().columns));
+  } else {
+    std::string text;
+    for (const auto& name : names) {
+      if (!lines && !text.empty()) text += ", ";
+      text += cx.out.shown(form.with_paths && lines ? join_path(path, name) : name);
+      if (lines) text += '\n';
+    }
+    cx.out.out(lines ? text : '[' + text + "]\n");
   }
-  cx.out.out(cx.out.plain() ? text : '[' + text + "]\n");
   if (form.with_stat) print_stat(cx, children.stat, form.human);
 }
 

@@ -73,12 +73,14 @@ NodeWords node_words(Context& cx, const std::vector<std::string>& words,
                      const DeprecatedForm* forms);
 /// Whether a word is what people wrote for "set a watch": watch, true or 1.
 bool means_watch(const std::string& word);
+/// Whether names are to be printed one a line, with nothing between them.
+bool is_a_line_each(const Context& cx);
 /// The headings between what is printed of several nodes: in zkCli's format each has its path and a
 /// colon above it, and a blank line is between them.
 class Headings {
  public:
   Headings(Context& cx, std::size_t nodes)
-      : cx_(cx), wanted_(nodes > 1 && !cx.out.plain() && !cx.out.json()) {}
+      : cx_(cx), wanted_(nodes > 1 && !is_a_line_each(cx) && !cx.out.json()) {}
   void print(const std::string& path);
 
  private:
@@ -100,7 +102,9 @@ int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Pr
 }
 
 /// The children of a node, sorted: `[a, b]`, or one a line in plain output, with the node's path
-/// before each if wanted; the Stat below if wanted.
+/// before each if wanted; the Stat below if wanted. Where no form was asked for: on a terminal in
+/// columns, with a slash behind a node that has children and a * behind an ephemeral; one a line
+/// to a program or a file that the line names.
 struct ListingForm {
   bool with_stat = false;
   bool with_paths = false;

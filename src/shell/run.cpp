@@ -297,7 +297,8 @@ int run(const Arguments& arguments) {
   auto& queue = base.queue;
   const OutputStyle style{.format = arguments.format,
                           .out_is_terminal = isatty(STDOUT_FILENO) != 0,
-                          .err_is_terminal = isatty(STDERR_FILENO) != 0};
+                          .err_is_terminal = isatty(STDERR_FILENO) != 0,
+                          .for_people = arguments.configuration["output"].origin == "default"};
   if (arguments.answer)
     return base.supervisor.run([&](const std::stop_token& stop) {
       queue.add(Stream::Out, *arguments.answer, stop);

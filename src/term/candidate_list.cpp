@@ -2,27 +2,14 @@
 #include "term/candidate_list.h"
 
 #include "base/text.h"
+#include "base/text_columns.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cwchar>
 
 namespace zksh {
 namespace {
-
-constexpr int gap = 2;
-
-/// In columns of the screen.
-int width_of(std::string_view text) {
-  int width = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto step = decode_utf8(text, at);
-    width += std::max(0, wcwidth(static_cast<wchar_t>(step.code_point)));
-    at += step.length;
-  }
-  return width;
-}
 
 /// 99960 as "99 960".
 std::string grouped(std::size_t number) {
@@ -36,25 +23,12 @@ std::string grouped(std::size_t number) {
 std::string candidate_list(const std::vector<std::string>& candidates, std::size_t count,
                            ScreenSize screen) {
   std::vector<std::string> texts;
-  int widest = 1;
-  for (const auto& candidate : candidates) {
-    texts.push_back(escape_for_terminal(candidate));
-    widest = std::max(widest, width_of(texts.back()));
-  }
-  const auto columns =
-      static_cast<std::size_t>(std::max(1, (screen.columns + gap - 1) / (widest + gap)));
+  texts.reserve(candidates.size());
+  for (const auto& candidate : candidates) texts.push_back(escape_for_terminal(candidate));
+  const auto columns = static_cast<std::size_t>(std::max(1, screen.columns));
   const auto row_limit = static_cast<std::size_t>(std::max(1, screen.rows - 3));
-  const auto shown = std::min(texts.size(), columns * row_limit);
-  const auto rows = (shown + columns - 1) / columns;
-  std::string list;
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t at = row; at < shown; at += rows) {
-      list += texts[at];
-      if (at + rows < shown)
-        list.append(static_cast<std::size_t>(widest + gap - width_of(texts[at])), ' ');
-    }
-    list += '\n';
-  }
+  const auto shown = std::min(texts.size(), texts_in_a_row(texts, columns) * row_limit);
+  auto list = in_text_columns(texts, shown, columns);
   if (shown < count) list += fmt::format("… and {} more\n", grouped(count - shown));
   return list;
 }

@@ -44,10 +44,38 @@ class CommandOutput(OutputTest):
         self.assertEqual(self.run_line(screen, "get /none | cat", 2),
                          ["Node does not exist: /none"])
         self.assertEqual(self.run_line(screen, "ls / | grep -q nothing", 3), [])
-        self.assertEqual(self.run_line(screen, f"ls / > {self.directory}/f", 4), [])
-        self.run_line(screen, f"ls / >> {self.directory}/f", 5)
+        self.assertEqual(self.run_line(screen, f"pwd > {self.directory}/f", 4), [])
+        self.run_line(screen, f"pwd >> {self.directory}/f", 5)
         with open(f"{self.directory}/f", encoding="utf-8") as file:
-            self.assertEqual(file.read(), "[]\n[]\n")
+            self.assertEqual(file.read(), "/\n/\n")
+
+    def test_lists_have_the_form_that_fits_their_reader(self):
+        with self.znodes() as znodes:
+            for name in ("app", "app/config", *(f"node-{number:02}" for number in range(20))):
+                znodes.create(f"{self.root}/{name}")
+        screen = self.start(width=80)
+        self.run_line(screen, "create -e /app/mine", 0)
+        self.assertEqual(self.run_line(screen, "ls /app; ls /none; ls /app/config", 1),
+                         ["config  mine*", "Node does not exist: /none"])
+        self.assertEqual([line.split() for line in self.run_line(screen, "ls /", 2)],
+                         [["app/", "node-02", "node-05", "node-08", "node-11", "node-14", "node-17"],
+                          ["node-00", "node-03", "node-06", "node-09", "node-12", "node-15", "node-18"],
+                          ["node-01", "node-04", "node-07", "node-10", "node-13", "node-16", "node-19"]])
+        self.assertEqual(self.run_line(screen, "ls /app | sort -r", 3), ["mine", "config"])
+        self.assertEqual(self.run_line(screen, "ls /app / | head -3", 4), ["/app/config", "/app/mine", "/app"])
+        self.assertEqual(self.run_line(screen, f"ls /app > {self.directory}/f", 5), [])
+        with open(f"{self.directory}/f", encoding="utf-8") as file:
+            self.assertEqual(file.read(), "config\nmine\n")
+        self.assertEqual(self.run_line(screen, "ls /app/config", 6), ["[]"])
+        screen = self.start("-o", "zkcli")
+        self.assertEqual(self.run_line(screen, "ls /app", 0), ["[config, mine]"])
+        self.assertEqual(self.run_line(screen, "ls /app | cat", 1), ["[config, mine]"])
+
+    def test_the_screen_is_emptied(self):
+        screen = self.start()
+        self.run_line(screen, "version", 0)
+        screen.type("clear\n")
+        screen.wait_for(lambda s: s.lines(history=True) == [self.prompt(2)])
 
     def test_bytes_reach_a_terminal_only_when_asked_for(self):
         screen = self.start("-o", "plain")
@@ -62,13 +90,13 @@ class CommandOutput(OutputTest):
     def test_a_program_has_the_terminal(self):
         """It reads keys, Ctrl-C is its own, and its end gives the terminal back."""
         screen = self.start()
-        screen.type("ls / | { cat; read answer < /dev/tty; echo got $answer; }\n")
-        screen.wait_for(lambda s: s.lines()[-1] == "[]")
+        screen.type("pwd | { cat; read answer < /dev/tty; echo got $answer; }\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "/")
         screen.type("key\n")
         self.wait_prompt(screen, 1)
         self.assertIn("got key", screen.lines())
-        screen.type("ls / | { cat; exec tail -f /dev/null; }\n")
-        screen.wait_for(lambda s: s.lines()[-1] == "[]")
+        screen.type("pwd | { cat; exec tail -f /dev/null; }\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "/")
         screen.keys("C-c")
         self.wait_prompt(screen, 2)
 
@@ -81,8 +109,8 @@ class CommandOutput(OutputTest):
 
     def test_a_stopped_program_stops_zksh(self):
         screen, _ = self.start_below_sh(job_control=True)
-        screen.type("ls / | { cat; exec tail -f /dev/null; }\n")
-        screen.wait_for(lambda s: s.lines()[-1] == "[]")
+        screen.type("pwd | { cat; exec tail -f /dev/null; }\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "/")
         screen.keys("C-z")
         screen.wait_for(lambda s: s.lines()[-1] == "$")
         screen.type("fg\n")
@@ -93,7 +121,7 @@ class CommandOutput(OutputTest):
     def test_a_raw_program_that_is_killed_leaves_the_terminal_intact(self):
         screen = self.start()
         before = self.modes(screen)
-        screen.type("ls / | { cat; stty raw -echo < /dev/tty; exec tail -f /dev/null; }\n")
+        screen.type("pwd | { cat; stty raw -echo < /dev/tty; exec tail -f /dev/null; }\n")
         screen.wait_for(lambda s: b"-icanon" in self.modes(s))
         os.kill(self.program(screen, "tail"), signal.SIGKILL)
         self.wait_prompt(screen, 1)
@@ -101,8 +129,8 @@ class CommandOutput(OutputTest):
 
     def test_sigterm_ends_program_and_shell(self):
         screen = self.start()
-        screen.type("ls / | { trap '' HUP; cat; exec tail -f /dev/null; }\n")
-        screen.wait_for(lambda s: s.lines()[-1] == "[]")
+        screen.type("pwd | { trap '' HUP; cat; exec tail -f /dev/null; }\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "/")
         os.kill(screen.pid(), signal.SIGTERM)
         self.wait_exit(screen, 128 + signal.SIGTERM)
 
@@ -110,15 +138,15 @@ class CommandOutput(OutputTest):
         screen = self.start()
         fifo = os.path.join(self.directory, "fifo")
         os.mkfifo(fifo)
-        screen.type(f"ls / | (read x < {fifo}; cat) &\n")
+        screen.type(f"pwd | (read x < {fifo}; cat) &\n")
         self.wait_prompt(screen, 1)
         screen.type("get /some")
         self.wait_prompt(screen, 1, typed="get /some")
         with open(fifo, "w", encoding="ascii") as file:
             file.write("go\n")
-        screen.wait_for("done: ls /")
+        screen.wait_for("done: pwd")
         self.wait_prompt(screen, 1, typed="get /some")
-        self.assertIn("[]", screen.lines())
+        self.assertIn("/", screen.lines())
 
 
 class Pager(OutputTest):

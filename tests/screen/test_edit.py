@@ -61,7 +61,7 @@ class EditAtThePrompt(ShellTest):
         screen.wait_for("Changed /a")
         self.wait_prompt(screen, 1)
         self.assertEqual(self.value(), b"x")
-        self.assertEqual(self.run_line(screen, "ls /", 1), ["[a]"])
+        self.assertEqual(self.run_line(screen, "ls /", 1), ["a"])
         self.assertEqual(os.listdir(self.temporary), [])
 
     def test_a_killed_editor_writes_nothing(self):
@@ -70,7 +70,7 @@ class EditAtThePrompt(ShellTest):
         os.kill(self.wait_editing(screen), signal.SIGKILL)
         screen.wait_for("the editor failed with status 137: nothing was written")
         self.wait_prompt(screen, 1)
-        self.assertEqual(self.run_line(screen, "ls /", 1), ["[a]"])
+        self.assertEqual(self.run_line(screen, "ls /", 1), ["a"])
         self.assertEqual(self.value(), b"old")
         self.assertEqual(os.listdir(self.temporary), [])
 

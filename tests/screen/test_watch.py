@@ -23,7 +23,7 @@ class WatchAtThePrompt(ShellTest):
         self.ended_with(screen, 1, "created  /later  version 0")
         screen.keys("C-c")
         self.wait_prompt(screen, 2)
-        self.assertEqual(self.run_line(screen, "ls /", 2), ["[later, mine]"])
+        self.assertEqual(self.run_line(screen, "ls /", 2), ["later  mine*"])
 
     def test_goes_on_after_a_gap(self):
         screen = self.start("-t", "60000")
