@@ -16,8 +16,8 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-c", a.connect_string, "Only the version, and the servers as clients name them.");
-  o.flag("-w", a.watch, "Report the next change of the configuration.");
-  o.flag("-s", a.stat, "Print the Stat of /zookeeper/config below.");
+  o.flag("-w,--watch", a.watch, "Report the next change of the configuration.");
+  o.flag("-s,--stat", a.stat, "Print the Stat of /zookeeper/config below.");
 }
 
 Node configuration(Context& cx, bool watch) {

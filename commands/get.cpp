@@ -19,10 +19,10 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-s", a.stat, "Print the node's Stat below the value.");
+  o.flag("-s,--stat", a.stat, "Print the node's Stat below the value.");
   o.flag("-h,--human", a.human, "With -s: ages, sizes and owners beside the fields.");
-  o.flag("-w", a.watch, "Report the next change of the node.");
-  o.flag("-b", a.base64, "Print the value in base64, on one line.");
+  o.flag("-w,--watch", a.watch, "Report the next change of the node.");
+  o.flag("-b,--base64", a.base64, "Print the value in base64, on one line.");
   o.flag("-x", a.hexdump, "Print the value as a hex dump; goes before -b.");
   o.flag("--raw", a.raw, "The bytes of the value and nothing else, on a terminal, too.");
   o.nodes("path", a.paths, "The nodes whose values are printed.");

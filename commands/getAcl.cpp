@@ -13,7 +13,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-s", a.stat, "Print the node's Stat below the list.");
+  o.flag("-s,--stat", a.stat, "Print the node's Stat below the list.");
   o.node("path", a.path, "The node whose ACL is shown.");
 }
 

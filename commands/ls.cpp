@@ -21,10 +21,10 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-s", a.stat, "Print the node's Stat below the list; not with -R.");
+  o.flag("-s,--stat", a.stat, "Print the node's Stat below the list; not with -R.");
   o.flag("-h,--human", a.human, "With -s: ages, sizes and owners beside the fields.");
-  o.flag("-w", a.watch, "Report the next change of the list; with -R of every list.");
-  o.flag("-R", a.recursive, "List the whole subtree, one path a line.");
+  o.flag("-w,--watch", a.watch, "Report the next change of the list; with -R of every list.");
+  o.flag("-R,--recursive", a.recursive, "List the whole subtree, one path a line.");
   o.legacy().flag("-?", a.option_list, "Before the result, the options that zkCli's ls has.");
   declare_work_limits(o, a.limits);
   o.nodes("path", a.paths,
@@ -80,7 +80,12 @@ extern const Command ls_command = make_command<Args>(
      .summary = "List the children of a node",
      .keywords = {"children", "directory", "recursive"},
      .details =
-         "The names are sorted. -R prints full paths: the node, its children, then each child's "
+         "The names are sorted. On a terminal they stand in columns, a slash behind those that "
+         "have "
+         "children, a * behind ephemerals; into | program and > file one a line; -o zkcli is "
+         "zkCli's "
+         "form everywhere, as on piped input. -R prints full paths: the node, its children, then "
+         "each child's "
          "subtree in the same way; nodes that vanish meanwhile are left out. Of several nodes each "
          "has its path above its list, and with -o plain before each name. A last word watch, true "
          "or 1 is zkCli 3.4's for -w.",

@@ -24,7 +24,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-s", a.stat, "Print the Stat of /zookeeper/config below.");
+  o.flag("-s,--stat", a.stat, "Print the Stat of /zookeeper/config below.");
   o.text("-v", a.version, "Change it only if this is its version, in hexadecimal.", "version");
   o.file("-file", a.file, "Take the new members from a file; not with -add and -remove.", "path");
   o.text("-members", a.members, "All the members there shall be; not with -add and -remove.",

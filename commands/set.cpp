@@ -21,7 +21,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-s", a.stat, "Print the node's new Stat.");
+  o.flag("-s,--stat", a.stat, "Print the node's new Stat.");
   o.number("-v", a.version, "version", "Write only if this is the data version; -1: any.");
   o.text("--if-value", a.if_value, "Write only if this is the value now; else the status is 1.",
          "value");

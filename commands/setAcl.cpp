@@ -25,9 +25,9 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-s", a.stat, "Print the node's new Stat; not with -R.");
+  o.flag("-s,--stat", a.stat, "Print the node's new Stat; not with -R.");
   o.number("-v", a.version, "version", "Set it only if this is the aclVersion; -1: any.");
-  o.flag("-R", a.recursive, "Set it on every node of the subtree.");
+  o.flag("-R,--recursive", a.recursive, "Set it on every node of the subtree.");
   o.node("path", a.path, "The node.");
   o.acl("acl", a.acl,
         "Who may do what: scheme:id:perms, separated by commas; perms are letters of cdrwa.");

@@ -14,7 +14,8 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-h,--human", a.human, "Say beside the fields how long ago, how much and whose.");
-  o.flag("-w", a.watch, "Report the next change of the node; on a missing one, its creation.");
+  o.flag("-w,--watch", a.watch,
+         "Report the next change of the node; on a missing one, its creation.");
   o.nodes("path", a.paths, "The nodes to look at.");
 }
 

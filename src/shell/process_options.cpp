@@ -124,7 +124,7 @@ void add_other_options(std::vector<ProcessOption>& all) {
   all.push_back({.names = "--show-config",
                  .value = {},
                  .help = "Print what is configured, and where each value came from, and exit"});
-  all.push_back({.names = "--help", .value = {}, .help = "Print this and exit"});
+  all.push_back({.names = "-h,--help", .value = {}, .help = "Print this and exit"});
   all.push_back({.names = "--version",
                  .value = {},
                  .help = "Print the version and how it was built, and exit"});

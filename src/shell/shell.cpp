@@ -15,7 +15,7 @@
 #include "shell/line_style.h"
 #include "shell/prompt.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <csignal>
@@ -127,9 +127,10 @@ int Shell::run() {
 }
 
 void Shell::accept(const std::optional<std::string>& line) {
+  ++accepted_;
   if (!line) {
-    leaving_ = true;
     around_.queue.add(Stream::Err, "\n");
+    leaving_ = may_leave();
     return;
   }
   std::string kept;
@@ -154,6 +155,23 @@ void Shell::accept(const std::optional<std::string>& line) {
   }
   LineEditor::remember(kept);
   start_next();
+}
+
+/// Jobs and locks end with the shell: whoever wants to leave is told of them, and says so again.
+bool Shell::may_leave() {
+  std::vector<std::string> ends;
+  if (const auto jobs = background_.names().size(); jobs > 0)
+    ends.push_back(jobs == 1 ? "1 job runs in the background"
+                             : fmt::format("{} jobs run in the background", jobs));
+  if (const auto locks = around_.locks.summary(); !locks.empty())
+    ends.push_back("this shell has " + locks);
+  if (ends.empty() || leave_refused_ == accepted_ - 1) return true;
+  leave_refused_ = accepted_;
+  around_.queue.add(Stream::Err,
+                    escape_for_terminal(fmt::format("{}: leave again, and that ends with the shell",
+                                                    fmt::join(ends, ", and "))) +
+                        '\n');
+  return false;
 }
 
 /// The lines of a text run one after the other, up to the first that fails.
@@ -214,7 +232,7 @@ void Shell::look_after_jobs() {
     command_.reset();
     problem_told_ = problem_told_ || result == status::no_connection;
     if (!leaving_) status_ = quit_ ? status_ : result;
-    leaving_ = leaving_ || quit_;
+    leaving_ = leaving_ || (std::exchange(quit_, false) && may_leave());
     if (result != status::ok && !lines_.empty() && !leaving_)
       around_.queue.add(
           Stream::Err, fmt::format("stopped there: {} not run\n",

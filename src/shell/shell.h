@@ -33,6 +33,7 @@ class Shell {
  private:
   void accept(const std::optional<std::string>& line);
   bool may_decorate() const;
+  bool may_leave();
   Completion complete(const CompletionRequest& request);
   void start(const std::string& line);
   void start_next();
@@ -65,7 +66,9 @@ class Shell {
   bool problem_told_ = false;       ///< by a command that waited for the same connection
   bool quit_ = false;               ///< written by the command's thread, read after its end
   bool leaving_ = false;
-  int interrupts_ = 0;  ///< since the command was started
+  int accepted_ = 0;        ///< lines
+  int leave_refused_ = -1;  ///< accepted_ when somebody was told of what ends with the shell
+  int interrupts_ = 0;      ///< since the command was started
   int status_ = 0;
 };
 

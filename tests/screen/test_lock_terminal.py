@@ -114,6 +114,9 @@ class LockTerminal(ShellTest):
         screen.wait_for("Stopped")
         self.assertRegex(screen.text(), STOP_WARNING)
         screen.type("fg\n")
+        # Until then it is the line editor of bash that reads.
+        screen.wait_for(lambda s: any(line.startswith(ZKSH) for line in s.lines()))
+        self.wait_running(screen)
         screen.keys("C-d")
         self.wait_nodes(0)
 
@@ -152,7 +155,7 @@ class LockTerminal(ShellTest):
         self.wait_prompt(screen, 1)
         self.wait_nodes(0)
         screen.type("ls /\n")
-        screen.wait_for("[l]")
+        screen.wait_for(lambda s: "l" in s.lines())
 
     def test_killed_at_the_prompt(self):
         screen = self.start()
@@ -188,8 +191,17 @@ class LockTerminal(ShellTest):
         screen.keys("C-c")  # not the program's
         screen.type("ls /\n")
         self.wait_prompt(screen, "2 locked /l")
-        self.assertIn("[l]", screen.lines())
+        self.assertIn("l/", screen.lines())
         self.wait_nodes(1)
+        told = "1 job runs in the background, and this shell has locked /l: leave again, and that ends with the shell"
+        screen.keys("C-d")
+        screen.wait_for(lambda s: s.lines(joined=True).count(told) == 1)
+        self.wait_prompt(screen, "2 locked /l")
+        screen.type("pwd\n")  # who goes on is asked anew
+        self.wait_prompt(screen, "3 locked /l")
+        screen.type("quit\n")
+        screen.wait_for(lambda s: s.lines(joined=True).count(told) == 2)
+        self.wait_prompt(screen, "4 locked /l")
         screen.keys("C-d")
         self.wait_exit(screen, 0)
         self.wait_nodes(0)

@@ -1,0 +1,30 @@
+// clear: empty the screen.
+#include "command/command.h"
+
+namespace zksh {
+namespace {
+
+struct Args {};
+
+void declare(Options& /*o*/, Args& /*a*/) {}
+
+int run(Context& cx, const Args& /*a*/) {
+  // Home, the screen, and what the terminal keeps of the lines above it.
+  if (cx.out.style().out_is_terminal) cx.out.out("\033[H\033[2J\033[3J");
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command clear_command = make_command<Args>(
+    {.name = "clear",
+     .group = "Shell",
+     .summary = "Empty the screen",
+     .details =
+         "With the lines that the terminal keeps above it; Ctrl-L leaves those. Does nothing "
+         "where the output is no terminal.",
+     .examples = {{"clear", "Begin at the top."}},
+     .needs = Needs::Nothing,
+     .beside_transaction = true},
+    declare, run);
+}  // namespace zksh

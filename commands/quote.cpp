@@ -1,0 +1,42 @@
+// quote: write words so that a line of zksh reads them back.
+#include "base/quoting.h"
+#include "command/command.h"
+#include "node/node_json.h"
+
+namespace zksh {
+namespace {
+
+struct Args {
+  std::vector<std::string> words;
+};
+
+void declare(Options& o, Args& a) {
+  o.words("word", a.words, "What is to be quoted: a path, a value.", true);
+}
+
+int run(Context& cx, const Args& a) {
+  std::string line;
+  for (const auto& word : a.words) {
+    if (!line.empty()) line += ' ';
+    line += as_word(word);
+  }
+  if (cx.out.json())
+    print_json(cx, Json::object().set("quoted", line));
+  else
+    cx.out.line("{}", line);
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command quote_command = make_command<Args>(
+    {.name = "quote",
+     .group = "Shell",
+     .summary = "Write words so that a line of zksh reads them back",
+     .details =
+         "In quotes where that is needed: for names with blanks, pattern characters or bytes "
+         "that are no text, on their way from a program into a script of zksh.",
+     .examples = {{"quote '/my app/*'", "Prints it in quotes."}},
+     .needs = Needs::Nothing},
+    declare, run);
+}  // namespace zksh
