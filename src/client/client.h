@@ -2,12 +2,10 @@
 #pragma once
 
 #include "base/monitor.h"
+#include "base/name_list.h"
 #include "base/time.h"
-#include "client/acl.h"
-#include "client/operation.h"
 #include "client/watch.h"
 #include "client/zk_error.h"
-#include "client/znode.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +15,134 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace zksh {
+
+/// A znode's metadata, as the server keeps it. Times in milliseconds since 1970 UTC.
+struct Stat {
+  std::int64_t czxid = 0;
+  std::int64_t mzxid = 0;
+  std::int64_t ctime = 0;
+  std::int64_t mtime = 0;
+  std::int32_t version = 0;
+  std::int32_t cversion = 0;
+  std::int32_t aversion = 0;
+  std::int64_t ephemeral_owner = 0;
+  std::int32_t data_length = 0;
+  std::int32_t num_children = 0;
+  std::int64_t pzxid = 0;
+};
+
+/// A znode's value: bytes, or null, which is not the same as empty.
+using Data = std::optional<std::string>;
+
+struct Node {
+  Data data;
+  Stat stat;
+};
+
+struct Children {
+  std::vector<std::string> names;  ///< in the server's order
+  Stat stat;                       ///< the parent's
+};
+
+/// As Children, of any number.
+struct Listing {
+  NameList names;  ///< in the server's order
+  Stat stat;       ///< the parent's
+};
+
+namespace perm {
+inline constexpr int read = 1;
+inline constexpr int write = 2;
+inline constexpr int create = 4;
+inline constexpr int remove = 8;
+inline constexpr int admin = 16;
+inline constexpr int all = 31;
+}  // namespace perm
+
+struct AclEntry {
+  int perms = 0;
+  std::string scheme;
+  std::string id;
+
+  bool operator==(const AclEntry&) const = default;
+};
+using Acl = std::vector<AclEntry>;
+
+/// world:anyone with every permission.
+inline Acl open_acl() { return {{.perms = perm::all, .scheme = "world", .id = "anyone"}}; }
+
+struct NodeAcl {
+  Acl acl;
+  Stat stat;
+};
+
+/// Who a session is to the servers: what they compare with the entries of an ACL.
+struct Identity {
+  std::string scheme;
+  std::string id;  ///< of digest: the user, a colon and a hash; never the password
+
+  bool operator==(const Identity&) const = default;
+};
+
+/// What makes a session to be somebody: of digest, a user, a colon and the password.
+struct Credential {
+  std::string scheme;
+  std::string secret;
+
+  bool operator==(const Credential&) const = default;
+};
+
+enum class CreateMode { Persistent, Ephemeral, Container };
+
+struct CreateOp {
+  std::string path;
+  Data data;
+  Acl acl = open_acl();
+  CreateMode mode = CreateMode::Persistent;
+  bool sequential = false;
+  std::int64_t ttl = 0;  ///< milliseconds; 0: none. Persistent nodes only.
+};
+/// Whether a transaction can create it: no containers, and no nodes with a TTL (C client 3.8).
+inline bool fits_multi(const CreateOp& op) {
+  return op.mode != CreateMode::Container && op.ttl == 0;
+}
+struct RemoveOp {
+  std::string path;
+  std::int32_t version = -1;  ///< -1: any
+};
+struct SetOp {
+  std::string path;
+  Data data;
+  std::int32_t version = -1;  ///< -1: any
+};
+struct CheckOp {
+  std::string path;
+  std::int32_t version = -1;  ///< -1: the node exists
+};
+using Op = std::variant<CreateOp, RemoveOp, SetOp, CheckOp>;
+
+struct Created {
+  std::string path;  ///< with the sequence number, if there is one
+  Stat stat;  ///< of containers and nodes with a TTL; of others the czxid alone, 0: not known
+};
+struct OpResult {
+  int code = code::ok;
+  std::string path;  ///< of a create
+  Stat stat;         ///< of a set; of a create, a transaction's answer has none (C client 3.8)
+};
+struct Nothing {};
+
+/// A change of the ensemble's members: some come and some go, or all are named anew.
+struct Reconfiguration {
+  std::optional<std::string> joining{};  ///< "server.4=HOST:PORT:PORT;PORT", separated by commas
+  std::optional<std::string> leaving{};  ///< numbers of servers, separated by commas
+  std::optional<std::string> members{};  ///< as joining; alone
+  std::int64_t version = -1;             ///< of the configuration that is to change; -1: any
+};
 
 template <class T>
 struct Outcome {

@@ -3,7 +3,6 @@
 
 #include "base/fd.h"
 #include "base/json.h"
-#include "lock/held_lock.h"
 #include "lock/lock_text.h"
 #include "lock/token_file.h"
 

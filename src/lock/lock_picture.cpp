@@ -320,4 +320,195 @@ std::vector<std::string> lock_picture(const LockView& view, const PictureStyle& 
   return lines;
 }
 
+namespace {
+
+/// Seats' numbers; each of one stage waits for one of the stage before.
+using Stage = std::vector<std::size_t>;
+
+std::string stage_text(const Stage& stage, const PictureStyle& style) {
+  constexpr std::size_t shown = 4;
+  if (stage.size() == 1) return fmt::format("#{}", stage.front());
+  std::string text;
+  for (std::size_t i = 0; i < stage.size(); ++i) {
+    const bool left_out = stage.size() > shown && i > 0 && i + 1 < stage.size();
+    if (left_out && i > 1) continue;
+    text += i == 0 ? "{" : " ";
+    text += left_out ? (style.ascii ? "..." : "…") : fmt::format("#{}", stage[i]);
+  }
+  return text + "}";
+}
+
+std::vector<Stage> stages_from(Stage first, const std::map<std::size_t, Stage>& waiting) {
+  std::vector<Stage> stages;
+  for (Stage next = std::move(first); !next.empty();) {
+    stages.push_back(std::exchange(next, {}));
+    for (const auto number : stages.back())
+      if (const auto found = waiting.find(number); found != waiting.end())
+        next.insert(next.end(), found->second.begin(), found->second.end());
+    std::ranges::sort(next);
+  }
+  return stages;
+}
+
+std::string joined(const std::vector<std::string>& texts, std::size_t from, std::size_t to,
+                   std::string_view arrow) {
+  std::string text;
+  for (auto i = from; i < to; ++i)
+    text += (i == from ? std::string() : std::string(arrow)) + texts[i];
+  return text;
+}
+
+/// A chain that is too long for a line loses its middle: its ends are where things happen.
+std::string chain_text(const std::vector<Stage>& stages, const PictureStyle& style) {
+  const std::string arrow = style.ascii ? " <- " : " ◄ ";
+  const std::string gap = arrow + (style.ascii ? "..." : "…") + arrow;
+  const std::size_t columns = style.columns == 0 ? 100 : style.columns;
+  std::vector<std::string> texts;
+  texts.reserve(stages.size());
+  for (const auto& stage : stages) texts.push_back(stage_text(stage, style));
+  auto text = joined(texts, 0, std::min<std::size_t>(texts.size(), columns), arrow);
+  if (texts.size() <= columns && text_width(text) <= columns) return text;
+  const auto end = gap + texts.back();
+  text = texts.front();
+  for (std::size_t i = 1; i + 1 < texts.size(); ++i) {
+    const auto more = arrow + texts[i];
+    if (text_width(text) + text_width(more) + text_width(end) > columns) break;
+    text += more;
+  }
+  return text + end;
+}
+
+}  // namespace
+
+std::vector<std::string> lock_chains(const LockView& view, const PictureStyle& style) {
+  std::map<std::size_t, Stage> waiting;
+  Stage holders;
+  Stage next;
+  std::vector<Stage> alone;
+  for (const auto& seat : view.seats) {
+    if (seat.waits_for)
+      waiting[*seat.waits_for].push_back(seat.number);
+    else if (seat.state == SeatState::Holds)
+      holders.push_back(seat.number);
+    else if (seat.state == SeatState::Next)
+      next.push_back(seat.number);
+    else
+      alone.push_back({seat.number});
+  }
+  // Who waits for any of the leases waits for the last of them as well as for the others.
+  if (!next.empty() && !holders.empty()) waiting[holders.back()] = next;
+  std::vector<Stage> first{holders.empty() ? next : holders};
+  first.insert(first.end(), alone.begin(), alone.end());
+  std::vector<std::string> lines;
+  for (const auto& stage : first) {
+    const auto stages = stages_from(stage, waiting);
+    if (stages.size() > 1) lines.push_back(chain_text(stages, style));
+  }
+  return lines;
+}
+
+namespace {
+
+std::string_view state_name(SeatState state) {
+  switch (state) {
+    case SeatState::Holds:
+      return "holds";
+    case SeatState::Waits:
+      return "waits";
+    case SeatState::Next:
+      return "next";
+    case SeatState::MayHold:
+      break;
+  }
+  return "may_hold";
+}
+
+std::string_view mode_name(const LockSeat& seat) {
+  const auto mode = seat_mode(seat);
+  return mode == "excl" ? "exclusive" : mode;
+}
+
+Json seat_json(const LockSeat& seat, std::int64_t now) {
+  auto nodes = Json::array();
+  for (const auto& node : seat.contender.nodes) nodes.add(node.text);
+  auto watched_by = Json::array();
+  for (const auto number : seat.watched_by) watched_by.add(number);
+  auto json = Json::object();
+  json.set("number", seat.number)
+      .set("state", state_name(seat.state))
+      .set("mode", mode_name(seat))
+      .set("library", family_name(seat.family))
+      .set("nodes", std::move(nodes))
+      .set("owner", seat.owner)
+      .set("owner_length", seat.owner_length)
+      .set("session", session_text(seat.session))
+      .set("session_alive", seat.alive)
+      .set("connected", seat.connected)
+      .set("address", seat.address.empty() ? Json() : Json(seat.address))
+      .set("created", seat.created)
+      .set("age_ms", now - seat.created)
+      .set("token", seat.token)
+      .set("waits_for", seat.waits_for)
+      .set("watched_by", std::move(watched_by))
+      .set("other_watchers", seat.other_watchers)
+      .set("asked_to_release", seat.asked_to_release);
+  return json;
+}
+
+Json texts_json(const std::vector<std::string>& texts) {
+  auto array = Json::array();
+  for (const auto& text : texts) array.add(text);
+  return array;
+}
+
+Json changes_json(const std::optional<LockChanges>& changes) {
+  if (!changes) return {};
+  auto json = Json::object();
+  json.set("since", changes->since).set("left", changes->left);
+  auto events = Json::object();
+  if (changes->events)
+    events.set("deleted", changes->events->deleted).set("children", changes->events->children);
+  json.set("watch_events", changes->events ? std::move(events) : Json());
+  return json;
+}
+
+}  // namespace
+
+Json lock_json(const LockView& view, const PictureStyle& style) {
+  auto contenders = Json::array();
+  for (const auto& seat : view.seats) contenders.add(seat_json(seat, style.now));
+  auto circles = Json::array();
+  for (const auto& circle : view.circles) circles.add(circle_json(circle));
+  auto json = Json::object();
+  json.set("path", view.path)
+      .set("kind", view.kind)
+      .set("limit", view.limit)
+      .set("counter", view.counter)
+      .set("contenders", std::move(contenders))
+      .set("no_contenders", texts_json(view.others))
+      .set("warnings", texts_json(view.flaws))
+      .set("circles", std::move(circles))
+      .set("watchers", view.measured ? "measured" : "inferred")
+      .set("server_watches", view.account.watches)
+      .set("time", style.now)
+      .set("changes", changes_json(style.changes));
+  return json;
+}
+
+std::vector<std::string> plain_lock(const LockView& view) {
+  std::vector<std::string> lines;
+  lines.reserve(view.seats.size());
+  for (const auto& seat : view.seats) {
+    const auto owner = seat.owner ? escape_for_terminal(*seat.owner) : std::string("-");
+    lines.push_back(fmt::format(
+        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", seat.number, state_name(seat.state),
+        mode_name(seat), family_name(seat.family), session_text(seat.session),
+        seat.address.empty() ? "-" : escape_for_terminal(seat.address), seat.created, seat.token,
+        seat.waits_for ? std::to_string(*seat.waits_for) : "-",
+        seat.watched_by.empty() ? "-" : fmt::format("{}", fmt::join(seat.watched_by, ",")),
+        escape_for_terminal(seat.contender.nodes.front().text), owner));
+  }
+  return lines;
+}
+
 }  // namespace zksh

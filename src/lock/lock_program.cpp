@@ -3,7 +3,7 @@
 
 #include "base/program_terminal.h"
 #include "base/signal_relay.h"
-#include "lock/held_lock.h"
+#include "lock/lock_hold.h"
 #include "lock/lock_text.h"
 #include "lock/program_launch.h"
 #include "lock/token_file.h"

@@ -3,7 +3,6 @@
 
 #include "base/process.h"
 #include "base/process_tree.h"
-#include "lock/watchdog_memory.h"
 #include "lock/watchdog_process.h"
 
 #include <array>

@@ -1,7 +1,6 @@
 // WaitGraph: which sessions wait for which at locks, and the circles in that.
 #pragma once
 
-#include "lock/lock_circle.h"
 #include "lock/lock_view.h"
 
 #include <cstddef>

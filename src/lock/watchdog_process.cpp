@@ -3,7 +3,6 @@
 
 #include "base/process_setup.h"
 #include "base/process_tree.h"
-#include "lock/watchdog_memory.h"
 
 #include <algorithm>
 #include <array>

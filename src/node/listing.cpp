@@ -1,7 +1,7 @@
 // Listing: a command for each of several nodes, and how nodes, values and Stats are listed.
 #include "node/listing.h"
 
-#include "base/text_columns.h"
+#include "base/column_table.h"
 #include "base/time.h"
 #include "client/persistent_watches.h"
 #include "client/stat_text.h"

@@ -1,7 +1,7 @@
 // Creations: a queue from the wire to the completions.
 #include "session/creations.h"
 
-#include "session/per_session.h"
+#include "session/session_lease.h"
 
 #include <algorithm>
 

@@ -2,16 +2,25 @@
 #include "session/session.h"
 
 #include "base/afterwards.h"
+#include "base/digest.h"
+#include "base/fd.h"
 #include "base/monitor.h"
 #include "client/connect_string.h"
 #include "client/diagnose_connection.h"
-#include "session/known_servers.h"
 #include "session/session_handle.h"
 #include "session/session_library.h"
 #include "session/wire_guard.h"
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <system_error>
 #include <utility>
 
 namespace zksh {
@@ -312,6 +321,279 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
     if (probe && ++refused >= servers.servers.size() && still)
       throw ZkError(code::connection_loss, path);
   }
+}
+
+namespace {
+
+/// Whether nothing will come of a session any more.
+bool is_dead(SessionState state) {
+  return state == SessionState::Expired || state == SessionState::AuthFailed;
+}
+
+/// What became of a session that was asked for, when no server answered.
+constexpr const char* kept = "; the session in use stays as it is";
+
+}  // namespace
+
+/// A handle that nobody else knows yet. Blocks while names resolve.
+std::unique_ptr<Session::Handle> Session::make_handle(const std::string& server) {
+  auto fresh = std::make_unique<Handle>(*this, parse_connect_string(server));
+  const auto& servers = fresh->servers;
+  const int flags = ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0);
+  // Several servers are in their order already; the addresses of a single name are not.
+  zoo_deterministic_conn_order(servers.servers.size() > 1 ? 1 : 0);
+  fresh->zh = open_handle(monitor_, settings_.security, servers, Handle::on_event,
+                          settings_.session_timeout_ms, fresh.get(), flags);
+  if (!fresh->zh) {
+    const int reason = errno;
+    throw Error("cannot connect to " + (reason == ENOENT
+                                            ? diagnose_connection(servers)
+                                            : fmt::format("{}: {}", server, std::strerror(reason))),
+                status::no_connection);
+  }
+  // Without this the C client resolves the names on every turn of its loop; now only to reconnect.
+  zoo_set_servers_resolution_delay(fresh->zh, -1);
+  fresh->opened = Clock::now();
+  // The C client keeps them until it is connected, and sends them before anything else.
+  for (const auto& credential : settings_.credentials) add_auth_to(fresh.get(), credential);
+  return fresh;
+}
+
+void Session::open(const std::string& server) {
+  parse_connect_string(server);
+  end(monitor_.change([&](const Monitor::Held& held) {
+    state_->server = server;
+    return enter(held, Phase::Idle);
+  }));
+  want_session();
+}
+
+void Session::want_session() {
+  const auto wanted = [&](const Monitor::Held&) { return state_->needs_opener(); };
+  if (!monitor_.look(wanted)) return;
+  parse_connect_string(server());
+  start_opener();
+  monitor_.change([&](const Monitor::Held& held) {
+    if (!wanted(held)) return;
+    // The opener ends it: this may be one of its own threads.
+    auto expired = std::move(state_->handle);
+    enter(held, Phase::Opening);
+    state_->handle = std::move(expired);
+  });
+}
+
+void Session::start_opener() {
+  const std::lock_guard lock(starting_);
+  if (opener_.joinable()) return;
+  try {
+    opener_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+  } catch (const std::system_error& error) {
+    throw Error(fmt::format("no session can be opened: a thread cannot be started ({})",
+                            std::strerror(error.code().value())));
+  }
+}
+
+/// The opener: all sessions but those of replace_session are opened here, one at a time.
+void Session::serve(const std::stop_token& stop) {
+  while (monitor_.wait(stop, [&](const Monitor::Held&) { return state_->phase == Phase::Opening; }))
+    open_one(stop);
+}
+
+/// Tries to open a session, until there is one, nobody wants it any more, or the next attempt has
+/// another server.
+void Session::open_one(const std::stop_token& stop) {
+  constexpr std::chrono::seconds between_attempts{1};
+  std::unique_ptr<Handle> expired;
+  std::size_t turn = 0;
+  std::string server;
+  const bool wanted = monitor_.change([&](const Monitor::Held& held) {
+    if (state_->phase != Phase::Opening) return false;
+    turn = state_->turn;
+    server = state_->server;
+    expired = std::move(state_->handle);
+    if (expired) sink_(held, {.path = {}, .state = SessionState::Closed});
+    return true;
+  });
+  if (!wanted) return;
+  end(std::move(expired));
+  while (!stop.stop_requested()) {
+    std::unique_ptr<Handle> fresh;
+    std::exception_ptr problem;
+    try {
+      fresh = make_handle(server);
+    } catch (...) {  // thrown by whoever waits for the session
+      problem = std::current_exception();
+    }
+    std::size_t asked = 0;
+    const bool over = monitor_.change([&](const Monitor::Held& held) {
+      if (state_->turn != turn) return true;
+      asked = state_->asked;
+      if (fresh) {
+        enter(held, Phase::Open, std::move(fresh));
+        return true;
+      }
+      ++state_->failures;
+      state_->problem = problem;
+      return false;
+    });
+    end(std::move(fresh));  // somebody else has decided meanwhile
+    if (over) return;
+    monitor_.wait_until(stop, Clock::now() + between_attempts, [&](const Monitor::Held&) {
+      return state_->turn != turn || state_->asked != asked;
+    });
+    if (monitor_.look([&](const Monitor::Held&) { return state_->turn != turn; })) return;
+  }
+}
+
+void Session::replace_session(const std::string& server, const std::function<void()>& before_end,
+                              const std::stop_token& stop) {
+  auto fresh = make_handle(server);
+  bool hopeless = false;
+  monitor_.wait_until(stop, Clock::now() + settings_.connect_timeout,
+                      [&](const Monitor::Held& held) {
+                        hopeless = tls_failed_everywhere(held, fresh->servers);
+                        // Its credentials are the only requests that it has.
+                        const bool ready = is_connected(fresh->state) && fresh->calls.empty();
+                        return ready || hopeless || is_dead(fresh->state);
+                      });
+  if (stop.stop_requested()) throw Cancelled();
+  const auto state = monitor_.look([&](const Monitor::Held&) { return fresh->state; });
+  if (!is_connected(state)) refuse(*fresh);
+  before_end();
+  // In two steps: whoever waits for the end of the session that was hears of it.
+  auto old = monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Closed); });
+  auto other = monitor_.change([&](const Monitor::Held& held) {
+    state_->server = server;
+    return enter(held, Phase::Open, std::move(fresh));
+  });
+  end(std::move(old));
+  end(std::move(other));
+}
+
+/// Says why a session could not be had.
+void Session::refuse(const Handle& fresh) {
+  SessionState state{};
+  std::string end;
+  monitor_.look([&](const Monitor::Held&) {
+    state = fresh.state;
+    if (state_->phase == Phase::Open) end = kept;
+  });
+  if (state == SessionState::AuthFailed) {
+    const auto why = why_settings_refused();
+    throw Error("authentication failed" + (why.empty() ? "" : ": " + why) + end,
+                status::not_authorised);
+  }
+  throw Error("no connection to " + problem_with(fresh.servers) + end, status::no_connection);
+}
+
+namespace {
+
+union Address {
+  sockaddr any;
+  sockaddr_in v4;
+  sockaddr_in6 v6;
+};
+
+/// As InetAddress.getHostAddress of Java writes it: an IPv6 address in full, without "::".
+std::string host_text(const Address& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (address.any.sa_family == AF_INET)
+    return inet_ntop(AF_INET, &address.v4.sin_addr, text.data(), text.size());
+  const auto* bytes = address.v6.sin6_addr.s6_addr;
+  if (IN6_IS_ADDR_V4MAPPED(&address.v6.sin6_addr))
+    return inet_ntop(AF_INET, bytes + 12, text.data(), text.size());
+  std::string host;
+  for (std::size_t i = 0; i < 16; i += 2)
+    host += fmt::format("{}{:x}", i == 0 ? "" : ":", bytes[i] << 8 | bytes[i + 1]);
+  return host;
+}
+
+/// The address that this machine's packets to a server bear, unless they are translated on the way.
+/// The C client keeps its socket to itself; but a socket of our own that is connected to the same
+/// place gets the same address, and a datagram socket sends nothing for that.
+std::string own_address(zhandle_t* zh) {
+  Address server{};
+  socklen_t size = sizeof server;
+  if (!zookeeper_get_connected_host(zh, &server.any, &size)) return {};
+  const Fd fd(socket(server.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  Address own{};
+  socklen_t own_size = sizeof own;
+  if (!fd || connect(fd.get(), &server.any, size) != 0 ||
+      getsockname(fd.get(), &own.any, &own_size) != 0)
+    return {};
+  return host_text(own);
+}
+
+}  // namespace
+
+Identity identity_of(const std::string& scheme, const std::string& credential) {
+  if (scheme == "digest") return {.scheme = scheme, .id = digest_id(credential)};
+  // What other schemes make of it is known to the servers alone.
+  return {.scheme = scheme, .id = {}};
+}
+
+void Session::Handle::accepted(const Credential& credential) {
+  if (credential.scheme == "ip") return;  // the server adds what it knows already
+  session.monitor_.look([&](const Monitor::Held&) {
+    if (std::ranges::count(credentials, credential) == 0) credentials.push_back(credential);
+  });
+}
+
+std::vector<Credential> Session::credentials() {
+  return monitor_.look([&](const Monitor::Held&) {
+    const auto* const open = state_->open_handle();
+    return open ? open->credentials : std::vector<Credential>();
+  });
+}
+
+std::vector<Identity> Session::identities() {
+  const Use on(*this);
+  const bool connected = is_connected(current_state());
+  if (!connected || !on) return {};
+  std::vector<Identity> all;
+  if (const auto own = own_address(on->zh); !own.empty())
+    all.push_back({.scheme = "ip", .id = own});
+  // The servers' name for it may be longer with Kerberos, whose realm they cut off or not.
+  if (const auto& sasl = settings_.security.sasl; sasl.mechanism == "DIGEST-MD5")
+    all.push_back({.scheme = "sasl", .id = sasl.user});
+  for (const auto& [scheme, secret] : credentials()) {
+    auto identity = identity_of(scheme, secret);
+    if (std::ranges::count(all, identity) == 0) all.push_back(std::move(identity));
+  }
+  return all;
+}
+
+std::string Session::file_of_all_credentials(const Monitor::Held& held) const {
+  return sent_others(held) ? "" : settings_.credentials_file;
+}
+
+/// Whether the session has sent other credentials than those of the settings.
+bool Session::sent_others(const Monitor::Held& /*held*/) const {
+  const auto* const open = state_->open_handle();
+  return state_->phase == Phase::Refused || (open && open->other_credentials);
+}
+
+std::string Session::why_refused(const Monitor::Held& held) const {
+  return sent_others(held) ? "" : why_settings_refused();
+}
+
+std::string Session::why_settings_refused() const {
+  const auto& sasl = settings_.security.sasl;
+  if (!sasl.mechanism.empty())
+    return fmt::format(
+        "the servers do not do SASL {}, or refuse {} or the password; correct it and "
+        "start zksh again",
+        sasl.mechanism, sasl.user.empty() ? "the user" : "the user " + sasl.user);
+  const auto& file = settings_.credentials_file;
+  if (file.empty()) return {};
+  return fmt::format(
+      "the servers do not know a scheme of the auth file {}, or refuse its credential, and every "
+      "session that has it is dead; correct the file and start zksh again",
+      file);
+}
+
+void Session::fail_authentication() {
+  end(monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Refused); }));
 }
 
 }  // namespace zksh

@@ -1,14 +1,213 @@
 // Session: the requests, each sent with an asynchronous call of the C client.
-#include "session/session_calls.h"
+#include "base/afterwards.h"
+#include "client/node_path.h"
+#include "session/session_handle.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <sys/socket.h>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace zksh {
 namespace {
+
+/// Settles a call, which a completion was given as its data. Once for each call.
+template <class T>
+void conclude(const void* data, int rc, T value) {
+  // The C client hands back, as const, the pointer that was given to it.
+  const std::unique_ptr<CallOf<T>> call(static_cast<CallOf<T>*>(const_cast<void*>(data)));
+  auto& handle = *call->handle;
+  handle.session.monitor().change_of(call->pending.get(), [&](const Monitor::Held& held) {
+    handle.calls.erase(call->place);
+    if (const auto& watching = call->watching) {
+      const bool left = rc == ZOK || (watching->on_missing && rc == ZNONODE);
+      handle.watchers.answered(watching->path, watching->kind, watching->who, left);
+    }
+    call->settle(held, rc, std::move(value));
+  });
+}
+
+/// For the C client's completions: settles the call, and does what its answer made possible.
+template <class T>
+void answer(const void* data, int rc, T value) {
+  const Afterwards afterwards;
+  conclude<T>(data, rc, std::move(value));
+}
+
+/// Takes a call down before its request is sent.
+inline void enlist(const Monitor::Held& /*held*/, Session::Handle& handle, Call& call) {
+  call.handle = &handle;
+  call.place = handle.calls.insert(handle.calls.end(), &call);
+  if (const auto& watching = call.watching)
+    handle.watchers.asked(watching->path, watching->kind, watching->who);
+}
+
+/// Registers a call and sends its request with `send(zh, call)`. Without a handle, or when the C
+/// client refuses it, the answer is there at once. The handle is in use until this returns.
+template <class T, class Send>
+Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<CallOf<T>> call,
+                 Send&& send) {
+  auto pending = call->pending;
+  if (!handle) {
+    monitor.change(
+        [&](const Monitor::Held& held) { call->settle_error(held, code::invalid_state); });
+    return pending;
+  }
+  monitor.look([&](const Monitor::Held& held) { enlist(held, *handle, *call); });
+  CallOf<T>* sent = call.release();  // the answer owns it now
+  const int rc = send(handle->zh, sent);
+  if (rc != ZOK) conclude<T>(sent, rc, T{});
+  return pending;
+}
+
+/// The server that a handle is connected to, as bytes; empty when it is not connected.
+std::string connected_server(zhandle_t* zh) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  if (!zh || !zookeeper_get_connected_host(zh, generic, &size)) return {};
+  return {reinterpret_cast<const char*>(&address), size};
+}
+
+/// The read of /zookeeper/config.
+struct LearningCall : CallOf<Nothing> {
+  std::string server;
+  std::function<void(bool newer)> go;
+  std::function<void(const Monitor::Held&, int rc)> fail;
+
+  void settle_error(const Monitor::Held& held, int rc) override {
+    if (fail) std::exchange(fail, {})(held, rc);
+    CallOf<Nothing>::settle_error(held, rc);
+  }
+};
+
+void config_read(int rc, const char* /*bytes*/, int /*size*/, const ::Stat* /*stat*/,
+                 const void* data) {
+  auto& call = const_cast<LearningCall&>(
+      static_cast<const LearningCall&>(*static_cast<const CallOf<Nothing>*>(data)));
+  auto& session = call.handle->session;
+  const bool answered = rc == ZOK || rc == ZNONODE || rc == ZNOAUTH;
+  const auto go = std::exchange(call.go, {});
+  const auto fail = std::exchange(call.fail, {});
+  session.monitor().change([&](const Monitor::Held& held) {
+    if (answered)
+      session.known_servers().learn(held, call.server, rc != ZNONODE);
+    else if (fail)
+      fail(held, rc);
+  });
+  // Before this call is settled: who closes the handle waits until none is left.
+  if (answered && go) go(rc != ZNONODE);
+  answer<Nothing>(data, rc, {});
+}
+
+/// For start_newer: asks the server that `on` is connected to, and calls one of the two when the
+/// answer is there: on the C client's thread; `fail` under the monitor.
+void learn_of_server(Session& session, Session::Handle* on, std::function<void(bool newer)> go,
+                     std::function<void(const Monitor::Held&, int rc)> fail) {
+  auto call = std::make_unique<LearningCall>();
+  auto& learning = *call;
+  learning.go = std::move(go);
+  learning.fail = std::move(fail);
+  start(session.monitor(), on, std::unique_ptr<CallOf<Nothing>>(std::move(call)),
+        [&](zhandle_t* zh, const void* data) {
+          learning.server = connected_server(zh);
+          const int rc = zoo_awgetconfig(zh, nullptr, nullptr, config_read, data);
+          if (rc == ZOK) return rc;
+          config_read(rc, nullptr, 0, nullptr, data);
+          return static_cast<int>(ZOK);
+        });
+}
+
+}  // namespace
+
+std::optional<bool> Session::server_is_newer(Handle* on) {
+  zhandle_t* const zh = monitor_.look([&](const Monitor::Held&) { return on ? on->zh : nullptr; });
+  const auto server = connected_server(zh);
+  return monitor_.look(
+      [&](const Monitor::Held& held) { return known_servers().is_newer(held, server); });
+}
+
+template <class T, class Newer, class Older>
+Pending<T> Session::start_newer(std::unique_ptr<CallOf<T>> call, Newer newer, Older older) {
+  const Use on(*this);
+  const auto send = [this, newer, older](Handle* handle, std::unique_ptr<CallOf<T>> now,
+                                         bool is_newer) {
+    return is_newer ? start(monitor_, handle, std::move(now), newer)
+                    : start(monitor_, handle, std::move(now), older);
+  };
+  if (const auto known = server_is_newer(on.get())) return send(on.get(), std::move(call), *known);
+  auto pending = call->pending;
+  // A function must be copyable.
+  const auto waiting = std::make_shared<std::unique_ptr<CallOf<T>>>(std::move(call));
+  learn_of_server(
+      *this, on.get(),
+      // On a thread of the handle, which is not closed before that has ended.
+      [send, waiting, handle = on.get()](bool is_newer) {
+        send(handle, std::move(*waiting), is_newer);
+      },
+      [waiting](const Monitor::Held& held, int rc) { (*waiting)->settle_error(held, rc); });
+  return pending;
+}
+
+/// An older server is spared the request, and the session the end of its connection.
+template <class T, class Newer>
+Pending<T> Session::start_newer(std::unique_ptr<CallOf<T>> call, Newer newer) {
+  return start_newer(std::move(call), std::move(newer),
+                     [](zhandle_t* /*zh*/, const void* /*data*/) -> int { return ZUNIMPLEMENTED; });
+}
+
+namespace {
+
+Stat stat_of(const ::Stat* from) {
+  if (!from) return {};
+  return {.czxid = from->czxid,
+          .mzxid = from->mzxid,
+          .ctime = from->ctime,
+          .mtime = from->mtime,
+          .version = from->version,
+          .cversion = from->cversion,
+          .aversion = from->aversion,
+          .ephemeral_owner = from->ephemeralOwner,
+          .data_length = from->dataLength,
+          .num_children = from->numChildren,
+          .pzxid = from->pzxid};
+}
+
+const char* bytes_of(const Data& data) { return data ? data->data() : nullptr; }
+int size_of(const Data& data) { return data ? static_cast<int>(data->size()) : -1; }
+
+/// The C client's view of an ACL; it borrows the strings and only reads them.
+class AclView {
+ public:
+  explicit AclView(const Acl& acl) {
+    for (const auto& entry : acl)
+      entries_.push_back({.perms = entry.perms,
+                          .id = {.scheme = const_cast<char*>(entry.scheme.c_str()),
+                                 .id = const_cast<char*>(entry.id.c_str())}});
+    vector_ = {.count = static_cast<int>(entries_.size()), .data = entries_.data()};
+  }
+  const ACL_vector* get() const { return &vector_; }
+
+ private:
+  std::vector<::ACL> entries_;
+  ACL_vector vector_{};
+};
+
+int mode_of(const CreateOp& op) {
+  if (op.mode == CreateMode::Container) return ZOO_CONTAINER;
+  if (op.ttl > 0)
+    return op.sequential ? ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL : ZOO_PERSISTENT_WITH_TTL;
+  if (op.mode == CreateMode::Ephemeral)
+    return op.sequential ? ZOO_EPHEMERAL_SEQUENTIAL : ZOO_EPHEMERAL;
+  return op.sequential ? ZOO_PERSISTENT_SEQUENTIAL : ZOO_PERSISTENT;
+}
 
 void nothing_done(int rc, const void* data) { answer<Nothing>(data, rc, {}); }
 void stat_done(int rc, const ::Stat* stat, const void* data) {
@@ -269,6 +468,136 @@ void Session::drop_watches(const std::string& path, const Mailbox& mailbox, Watc
     return sent ? *sent : here(zh, data);
   };
   start_newer(std::make_unique<CallOf<Nothing>>(), there, here);
+}
+
+Pending<Created> Session::start_create(const CreateOp& op) {
+  auto call = std::make_unique<CallOf<Created>>();
+  if (op.mode == CreateMode::Container || op.ttl > 0)
+    return start_newer<Created>(std::move(call), [op](zhandle_t* zh, const void* data) {
+      const auto done = [](int rc, const char* path, const ::Stat* stat, const void* sent) {
+        answer<Created>(sent, rc, {.path = path ? path : "", .stat = stat_of(stat)});
+      };
+      return zoo_acreate2_ttl(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
+                              AclView(op.acl).get(), mode_of(op), op.ttl > 0 ? op.ttl : -1, done,
+                              data);
+    });
+  const Use on(*this);
+  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
+    const auto done = [](int rc, const char* path, const void* sent) {
+      Created created{.path = path ? path : "", .stat = {}};
+      auto& handle = *static_cast<const CallOf<Created>*>(sent)->handle;
+      if (rc == ZOK) created.stat.czxid = handle.czxid_of(created.path);
+      answer<Created>(sent, rc, std::move(created));
+    };
+    return zoo_acreate(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
+                       AclView(op.acl).get(), mode_of(op), done, data);
+  });
+}
+
+Pending<Nothing> Session::start_probe_newer() {
+  return start_newer<Nothing>(std::make_unique<CallOf<Nothing>>(),
+                              [](zhandle_t* /*zh*/, const void* data) {
+                                answer<Nothing>(data, ZOK, {});
+                                return static_cast<int>(ZOK);
+                              });
+}
+
+namespace {
+
+/// A multi's operations, its results and the buffers that both point into until the answer comes.
+struct MultiCall : CallOf<std::vector<OpResult>> {
+  std::vector<AclView> acls;
+  std::vector<std::string> created;
+  std::vector<::Stat> stats;
+  std::vector<zoo_op_t> ops;
+  std::vector<zoo_op_result_t> results;
+
+  explicit MultiCall(const std::vector<Op>& requested)
+      : created(requested.size()),
+        stats(requested.size()),
+        ops(requested.size()),
+        results(requested.size()) {
+    acls.reserve(requested.size());  // the C client keeps no copy: nothing may move
+    for (std::size_t i = 0; i < requested.size(); ++i)
+      std::visit([&](const auto& op) { add(i, op); }, requested[i]);
+  }
+
+  void add(std::size_t i, const CreateOp& op) {
+    constexpr std::size_t longest_suffix = sizeof "-2147483648";
+    created[i].resize(op.path.size() + longest_suffix);
+    acls.emplace_back(op.acl);
+    zoo_create_op_init(&ops[i], op.path.c_str(), bytes_of(op.data), size_of(op.data),
+                       acls.back().get(), mode_of(op), created[i].data(),
+                       static_cast<int>(created[i].size()));
+  }
+  void add(std::size_t i, const RemoveOp& op) {
+    zoo_delete_op_init(&ops[i], op.path.c_str(), op.version);
+  }
+  void add(std::size_t i, const SetOp& op) {
+    zoo_set_op_init(&ops[i], op.path.c_str(), bytes_of(op.data), size_of(op.data), op.version,
+                    &stats[i]);
+  }
+  void add(std::size_t i, const CheckOp& op) {
+    zoo_check_op_init(&ops[i], op.path.c_str(), op.version);
+  }
+
+  std::vector<OpResult> outcome() const {
+    std::vector<OpResult> all(ops.size());
+    for (std::size_t i = 0; i < ops.size(); ++i)
+      all[i] = {.code = results[i].err,
+                .path = created[i].substr(0, created[i].find('\0')),
+                .stat = stat_of(&stats[i])};
+    return all;
+  }
+};
+
+void multi_done(int rc, const void* data) {
+  const auto& call =
+      static_cast<const MultiCall&>(*static_cast<const CallOf<std::vector<OpResult>>*>(data));
+  auto results = call.outcome();
+  const auto created =
+      std::ranges::find_if(results, [](const OpResult& result) { return !result.path.empty(); });
+  if (rc == ZOK && created != results.end()) {
+    const auto czxid = call.handle->czxid_of(created->path);
+    for (auto& result : results)
+      if (!result.path.empty()) result.stat.czxid = czxid;
+  }
+  answer<std::vector<OpResult>>(data, rc, std::move(results));
+}
+
+/// What zoo_amulti must not be given: when it refuses an operation itself (a path, a dead handle)
+/// it frees memory twice, and it aborts on the answer to a container's creation (3.8.0, where no
+/// transaction has nodes with a TTL either).
+int refusal(zhandle_t* zh, const std::vector<Op>& ops) {
+  if (is_unrecoverable(zh) != ZOK) return code::invalid_state;
+  const auto malformed = [](const Op& op) {
+    const auto* created = std::get_if<CreateOp>(&op);
+    const auto& path =
+        std::visit([](const auto& one) -> const std::string& { return one.path; }, op);
+    return path_flaw(created && created->sequential ? path + '1' : path).has_value();
+  };
+  const auto unknown = [](const Op& op) {
+    const auto* created = std::get_if<CreateOp>(&op);
+    return created && !fits_multi(*created);
+  };
+  if (std::ranges::any_of(ops, malformed)) return code::bad_arguments;
+  if (std::ranges::any_of(ops, unknown)) return code::unimplemented;
+  return code::ok;
+}
+
+}  // namespace
+
+Pending<std::vector<OpResult>> Session::start_multi(const std::vector<Op>& ops) {
+  auto call = std::make_unique<MultiCall>(ops);
+  auto& multi = *call;
+  return start(monitor_, Use(*this).get(),
+               std::unique_ptr<CallOf<std::vector<OpResult>>>(std::move(call)),
+               [&](zhandle_t* zh, const void* data) {
+                 const int refused = refusal(zh, ops);
+                 if (refused != code::ok) return refused;
+                 return zoo_amulti(zh, static_cast<int>(multi.ops.size()), multi.ops.data(),
+                                   multi.results.data(), multi_done, data);
+               });
 }
 
 }  // namespace zksh

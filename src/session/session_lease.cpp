@@ -1,8 +1,6 @@
 // SessionLease: which of the answered requests counts.
 #include "session/session_lease.h"
 
-#include "session/per_session.h"
-
 #include <algorithm>
 #include <unordered_map>
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 
 namespace zksh {
 
@@ -116,5 +117,26 @@ class SessionLease {
 
 /// The lease of the session with this id, the same for all who ask while one of them has it.
 std::shared_ptr<SessionLease> lease_of(std::int64_t session);
+
+/// It lives as long as somebody has it. From any thread.
+template <class T>
+class PerSession {
+ public:
+  std::shared_ptr<T> of(std::int64_t session) {
+    const std::lock_guard lock(mutex_);
+    auto& known = all_[session];
+    auto one = known.lock();
+    if (one) return one;
+    std::erase_if(
+        all_, [&](const auto& entry) { return entry.second.expired() && entry.first != session; });
+    one = std::make_shared<T>();
+    all_[session] = one;
+    return one;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::int64_t, std::weak_ptr<T>> all_;
+};
 
 }  // namespace zksh

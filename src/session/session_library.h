@@ -7,6 +7,8 @@
 #include "client/connect_string.h"
 #include "client/security.h"
 
+#include <zookeeper/zookeeper.h>
+
 #include <map>
 #include <string>
 
@@ -27,5 +29,11 @@ bool tls_failed_everywhere(const Monitor::Held& held, const ConnectString& serve
 
 /// Lets TLS handshakes end that are under way, since a handle is to be closed. Any thread.
 void hang_up_handshakes();
+
+/// As zookeeper_init for a new session, with what prepare_security made ready when `security` asks
+/// for it: null, and errno, when it fails. With SASL, the watcher hears of its failure. Blocks
+/// while names resolve.
+zhandle_t* open_handle(Monitor& monitor, const Security& security, const ConnectString& servers,
+                       watcher_fn watcher, int timeout_ms, void* context, int flags);
 
 }  // namespace zksh

@@ -1,8 +1,8 @@
 // Candidate list: several completions as a table, to be shown above the line that is typed.
 #include "term/candidate_list.h"
 
+#include "base/column_table.h"
 #include "base/text.h"
-#include "base/text_columns.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,6 @@
 // ContentionDrawing: which sign stands where, and that the lines fit.
-#include "lock/contention_drawing.h"
-
 #include "base/text.h"
+#include "lock/contention.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

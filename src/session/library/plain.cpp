@@ -1,5 +1,5 @@
 // Plain: the C client as Debian builds it, without TLS and SASL.
-#include "session/session_opening.h"
+#include "session/session_library.h"
 #include "session/trying_order.h"
 
 namespace zksh {

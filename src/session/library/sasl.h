@@ -1,7 +1,7 @@
 // SASL: sessions that authenticate themselves through Cyrus SASL.
 #pragma once
 
-#include "session/session_opening.h"
+#include "session/session_library.h"
 
 namespace zksh {
 

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "session/library/tls.h"
 #include "session/library/tls_calls.h"
-#include "session/session_opening.h"
+#include "session/session_library.h"
 #include "session/trying_order.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// Error texts: what the user is told about a ZooKeeper error code, and its exit status.
+// ZkError: what the user is told about an error code of ZooKeeper, and its exit status.
 #include "client/zk_error.h"
 
 #include <fmt/core.h>
