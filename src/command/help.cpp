@@ -132,8 +132,9 @@ std::string help_overview() {
   for (const Command* command : all_commands()) widest = std::max(widest, command->name.size());
   std::string text =
       "`help NAME` explains a command, with examples; `help WORD` finds commands for a\n"
-      "subject, such as backup or permission. Tab completes. To start: create /demo\n"
-      "hello, watch /demo &, set /demo world, tree /, lock /demo, unlock, deleteall /demo.\n\n";
+      "subject, such as backup or permission. Tab completes. To start:\n"
+      "create /demo hello, watch /demo &, set /demo world, tree /, lock /demo, unlock,\n"
+      "deleteall /demo.\n\n";
   for (const auto& [group, commands] : commands_in_groups()) {
     text += fmt::format("{}\n", group);
     for (const Command* command : commands)

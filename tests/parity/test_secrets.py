@@ -81,6 +81,8 @@ class Secrets(unittest.TestCase):
     def enter(self, shell, line, wait=True):
         """Types a line; returns what zksh prints behind it, to the next prompt and with that."""
         begin = shell.enter(line)
+        if line.count("'") % 2 == 1:  # the quote goes on in a second line, and is closed there
+            shell.enter("'")
         if not wait:
             return b""
         self.at = shell.read_until(rb"\d+-ready> ", begin)
