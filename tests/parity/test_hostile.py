@@ -51,6 +51,7 @@ CASES = {
               f"apply --to {BAD} ~/tree", f"apply --to {MISSING} ~/tree"],
     "cd": ["cd {}", "pwd", "cd /", "cd -", f"cd {MISSING}", f"cd {BAD}"],
     "check": ["check {}", "check -v 7 {}", f"check {MISSING}", f"check -v {BAD} /"],
+    "clear": [f"clear {BAD}"],
     "close": ["close", "ls {}"],
     "conf": [f"conf prompt {BAD}", f"conf pager {BAD}", "conf", f"conf hints {BAD}", f"conf {BAD}"],
     "config": ["config", "config -c", "config -s -w"],
@@ -74,6 +75,7 @@ CASES = {
     "ephemerals": ["create -e {}/ephemeral x", "ephemerals /", "ephemerals --session me {}", f"ephemerals --session {BAD} /", f"ephemerals {MISSING}"],
     "exec": ["multi", "create -s {}/s- x", f"set {{}} {BAD}", f"exec {BAD}", "exec --dry-run", "exec", "multi",
              f"set {{}} {BAD}", "create {}/child", "check {}", "exec", "exec"],
+    "exists": ["exists {}", f"exists {MISSING}", f"exists -q {BAD}"],
     "fg": [f"fg {BAD}", "fg %1"],
     "fill": ["fill -n 2 {}", "fill --dry-run -n 2 {}", f"fill {MISSING}", f"fill -s {BAD} {{}}", f"fill -n {BAD} /"],
     "find": ["find /", "find {} -type persistent", f"find {MISSING}", f"find / -name {BAD}", f"find / -regex {typed('(' + ATTACK)}", f"find / -owner {BAD}",
@@ -114,6 +116,7 @@ CASES = {
     "printwatches": [f"printwatches {BAD}", "printwatches"],
     "pwd": [f"cd {typed('/' + NAMES[0])}", "pwd"],
     "quit": [f"quit {BAD}"],
+    "quote": ["quote {}", f"quote {BAD}"],
     "reconfig": [f"reconfig -add {BAD}", f"reconfig -file {MISSING}", f"reconfig -remove {BAD}"],
     "redo": ["get {}", "redo 0", f"redo {BAD}"],
     "removewatches": ["addWatch {}", "removewatches {}", "removewatches {}", f"removewatches {MISSING}"],
@@ -134,6 +137,7 @@ CASES = {
     "setquota": ["setquota -n 5 {}", "setquota -N 1 {}", "setquota --dry-run -b 5 {}", "setquota -b 5 {}/child",
                  f"setquota -n 5 {MISSING}", f"setquota -n {BAD} /"],
     "stat": ["stat {}", "stat -h {}", "stat -w {}", "delete {}/child", f"stat {MISSING}"],
+    "status": ["lock {}", "status", f"status {BAD}", "unlock --all"],
     "sync": ["sync {}", f"sync {MISSING}", f"sync {BAD}"],
     "timing": [f"timing {BAD}", "timing on", "get {}"],
     "touch": ["touch {}", "touch -c {}/none", "touch -p {}/deep/new", "touch --dry-run {}/dry", f"touch {MISSING}"],
@@ -289,7 +293,7 @@ class HostileTree(unittest.TestCase):
                         at = shell.read_until(rb"(?<!\d)%d-ready[^\n]*> " % number, at)
                         if line.split()[0] == "quit":
                             break
-                    shell.type("\x04")
+                    shell.type("\x04\x04")  # the second one leaves locks and jobs
                     shell.finish()
                 self.check_shown(EDITING.sub(b"", shell.bytes), carriage_return=True)
 
