@@ -1,7 +1,7 @@
 // clear: empty the screen.
 #include "command/command.h"
 
-namespace zksh {
+namespace zksh::command_clear {
 namespace {
 
 struct Args {};
@@ -27,4 +27,4 @@ extern const Command clear_command = make_command<Args>(
      .needs = Needs::Nothing,
      .beside_transaction = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_clear

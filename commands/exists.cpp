@@ -2,7 +2,7 @@
 #include "command/command.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_exists {
 namespace {
 
 struct Args {
@@ -55,4 +55,4 @@ extern const Command exists_command = make_command<Args>(
                   {"exists / /zookeeper/config", "Asks for two."}},
      .strict = true},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_exists

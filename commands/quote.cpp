@@ -3,7 +3,7 @@
 #include "command/command.h"
 #include "node/node_json.h"
 
-namespace zksh {
+namespace zksh::command_quote {
 namespace {
 
 struct Args {
@@ -39,4 +39,4 @@ extern const Command quote_command = make_command<Args>(
      .examples = {{"quote '/my app/*'", "Prints it in quotes."}},
      .needs = Needs::Nothing},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_quote

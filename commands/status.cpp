@@ -11,7 +11,7 @@
 #include <chrono>
 #include <utility>
 
-namespace zksh {
+namespace zksh::command_status {
 namespace {
 
 struct Args {};
@@ -88,4 +88,4 @@ extern const Command status_command = make_command<Args>(
                 "it waits for, its jobs in the background, and how long one request took just now.",
      .examples = {{"status", "Where am I?"}}},
     declare, run);
-}  // namespace zksh
+}  // namespace zksh::command_status

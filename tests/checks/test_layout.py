@@ -53,7 +53,7 @@ def faults_of_command(root, name):
     identifier = stem if stem.isidentifier() else f"_{stem}"
     if found[3][1] != identifier:
         yield f"{name}: must define {identifier}_command"
-    elif not re.search(rf"^namespace zksh(::command_{stem})? \{{$", text, re.M):
+    elif not re.search(rf"^namespace zksh::command_{stem} \{{$", text, re.M):
         yield f"{name}: must stand in namespace zksh::command_{stem}"
 
 
