@@ -41,7 +41,8 @@ class LockTerminal(ShellTest):
         return f"{shlex.quote(ZKSH)} -s {self.connect} {options} lock -q /l -- {program}"
 
     def in_script(self, script):
-        """A shell without job control that runs a script."""
+        """A shell without job control that runs a script. Of a program that has ended tmux may not show the last line: a script
+        whose last line is looked for reads another one."""
         return self.screen_of(["sh", "-c", script])
 
     def in_shell(self, line):
@@ -64,7 +65,7 @@ class LockTerminal(ShellTest):
 
     def test_has_the_terminal_and_gives_it_back(self):
         screen = self.in_script(self.lock_line(self.draws) +
-                                "; echo status $?; stty -a; read line; echo got $line")
+                                "; echo status $?; stty -a; read line; echo got $line; read line")
         self.wait_ready(screen)
         screen.keys("C-c")
         screen.wait_for("interrupted")
@@ -77,7 +78,7 @@ class LockTerminal(ShellTest):
         screen.wait_for("got a line")
 
     def test_killed_program_leaves_no_odd_modes(self):
-        screen = self.in_script(self.lock_line(self.draws) + "; echo status $?; stty -a")
+        screen = self.in_script(self.lock_line(self.draws) + "; echo status $?; stty -a; read line")
         os.kill(self.wait_ready(screen), signal.SIGKILL)
         screen.wait_for("status 137")
         screen.wait_for(lambda s: " icanon" in s.text() and " echo " in s.text())
