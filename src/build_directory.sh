@@ -7,11 +7,12 @@
 # cmake with Ninja, unless the directory works with another generator. What a failed run left behind, and
 # makefiles without a make, are no reason to fail again: that starts from nothing.
 configure_build() {
-  local source=$1 directory=$2 arguments=(-DZKSH_WERROR="${ZKSH_WERROR:-OFF}" "${@:3}")
+  local source=$1 directory=$2 arguments=(-DZKSH_WERROR="${ZKSH_WERROR:-OFF}")
   if ! is_configured "$directory"; then
     arguments+=(-G Ninja -DZKSH_UNITY="${ZKSH_UNITY:-ON}")
     [ ! -e "$directory/CMakeCache.txt" ] || arguments+=(--fresh)
   fi
+  arguments+=("${@:3}")  # the last one of two counts
   if command -v ccache >/dev/null; then
     # Clones of the project share what it keeps.
     export CCACHE_BASEDIR=$source CCACHE_NOHASHDIR=1
