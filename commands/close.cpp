@@ -1,7 +1,7 @@
 // close: end the session.
 #include "command/command.h"
 #include "command/transaction.h"
-#include "lock/lock_table.h"
+#include "lock/lock_manager.h"
 
 #include <chrono>
 

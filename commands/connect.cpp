@@ -2,7 +2,7 @@
 #include "command/command.h"
 #include "command/current_node.h"
 #include "command/transaction.h"
-#include "lock/lock_table.h"
+#include "lock/lock_manager.h"
 
 namespace zksh::command_connect {
 namespace {

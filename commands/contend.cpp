@@ -108,10 +108,10 @@ std::vector<RecipeKind> recipes_of(const Args& a) {
 void make_parent(Context& cx, const std::string& path) {
   const std::string parent(parent_path(path));
   if (parent == "/") return;
-  Strand strand(cx.client.monitor());
+  Fiber fiber(cx.client.monitor());
   const LockReport report;
-  LockRequests requests(cx.client, strand, report);
-  run_flow(strand, make_ancestors(requests, parent, CreateMode::Persistent, open_acl()), cx.stop);
+  LockRequests requests(cx.client, fiber, report);
+  run_task(fiber, make_ancestors(requests, parent, CreateMode::Persistent, open_acl()), cx.stop);
 }
 
 /// Says the same thing once, however many contenders say it.

@@ -38,9 +38,9 @@ int run(Context& cx, const Args& a) {
   for (const auto& path : a.paths) target.paths.push_back(cx.resolve(path));
   refuse_twice(target.paths);
   target.recipe = [paths = target.paths, atomic = a.atomic](
-                      Client& client, Strand& strand, const LockReport& report,
+                      Client& client, Fiber& fiber, const LockReport& report,
                       const LockRequest& request) -> std::unique_ptr<Recipe> {
-    return std::make_unique<MultiLock>(client, strand, report, request, paths, atomic);
+    return std::make_unique<MultiLock>(client, fiber, report, request, paths, atomic);
   };
   return run_lock(cx, a.lock, std::move(target));
 }

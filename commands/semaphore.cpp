@@ -32,9 +32,9 @@ int run(Context& cx, const Args& a) {
         fmt::format("-Q {}: of {} leases it can take 1 to {}", quantity, count, count));
   LockTarget target{.paths = {cx.resolve(a.path)}, .kind = fmt::format("semaphore of {}", count)};
   target.leases = static_cast<std::size_t>(quantity);
-  target.recipe = [count, quantity](Client& client, Strand& strand, const LockReport& report,
+  target.recipe = [count, quantity](Client& client, Fiber& fiber, const LockReport& report,
                                     const LockRequest& request) -> std::unique_ptr<Recipe> {
-    return std::make_unique<Semaphore>(client, strand, report, request, count, quantity);
+    return std::make_unique<Semaphore>(client, fiber, report, request, count, quantity);
   };
   return run_lock(cx, a.lock, std::move(target));
 }

@@ -3,7 +3,7 @@
 #include "command/command.h"
 #include "command/current_node.h"
 #include "command/job_table.h"
-#include "lock/lock_table.h"
+#include "lock/lock_manager.h"
 #include "node/node_json.h"
 
 #include <fmt/ranges.h>
@@ -18,7 +18,7 @@ struct Args {};
 
 void declare(Options& /*o*/, Args& /*a*/) {}
 
-std::vector<std::string> lock_names(const LockTable& locks) {
+std::vector<std::string> lock_names(const LockManager& locks) {
   std::vector<std::string> names;
   for (const auto& lock : locks.locks()) names.push_back(lock->name());
   return names;

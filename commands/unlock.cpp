@@ -2,7 +2,7 @@
 #include "base/quoting.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
-#include "lock/lock_table.h"
+#include "lock/lock_manager.h"
 #include "lock/lock_text.h"
 #include "lock/revocation.h"
 

@@ -35,7 +35,7 @@ std::vector<Fd> CarriedOutput::redirect(Program& program) {
     fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
     program.redirections.push_back({.target = target, .source = pipe.write_end.get()});
     ends.push_back(std::move(pipe.write_end));
-    monitor_.look([&](const Monitor::Held& held) {
+    monitor_.with_lock([&](const Monitor::Held& held) {
       added_(held).push_back({.target = target, .fd = std::move(pipe.read_end)});
     });
   }
@@ -53,7 +53,7 @@ void CarriedOutput::serve(const std::stop_token& stop) {
   std::vector<Source> sources;
   while (true) {
     const bool last = stop.stop_requested();
-    monitor_.look([&](const Monitor::Held& held) {
+    monitor_.with_lock([&](const Monitor::Held& held) {
       std::ranges::move(std::exchange(added_(held), {}), std::back_inserter(sources));
     });
     for (auto& source : sources)

@@ -93,7 +93,7 @@ class Monitor {
 
   /// Runs `f(const Held&)` under the lock, and wakes nobody.
   template <class F>
-  auto look(F&& f) {
+  auto with_lock(F&& f) {
     const std::lock_guard lock(mutex_);
     return std::forward<F>(f)(held());
   }

@@ -392,11 +392,11 @@ Process::~Process() {
 }
 
 std::optional<int> Process::status() const {
-  return monitor_.look([this](const Monitor::Held& held) { return status(held); });
+  return monitor_.with_lock([this](const Monitor::Held& held) { return status(held); });
 }
 
 bool Process::stopped() const {
-  return monitor_.look([this](const Monitor::Held& held) { return stopped(held); });
+  return monitor_.with_lock([this](const Monitor::Held& held) { return stopped(held); });
 }
 
 int Process::wait(const std::stop_token& stop) const {

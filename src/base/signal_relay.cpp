@@ -8,14 +8,14 @@
 namespace zksh {
 
 SignalRelay::Registration::Registration(SignalRelay& relay, Receiver receiver) : relay_(relay) {
-  relay_.monitor_.look([&](const Monitor::Held&) {
+  relay_.monitor_.with_lock([&](const Monitor::Held&) {
     place_ = relay_.receivers_.insert(relay_.receivers_.end(), std::move(receiver));
     ++relay_.registrations_;
   });
 }
 
 SignalRelay::Registration::~Registration() {
-  relay_.monitor_.look([&](const Monitor::Held&) {
+  relay_.monitor_.with_lock([&](const Monitor::Held&) {
     relay_.receivers_.erase(place_);
     --relay_.registrations_;
   });
@@ -32,7 +32,8 @@ bool SignalRelay::offer(int signal) {
 }
 
 std::optional<int> SignalRelay::take_end() {
-  return monitor_.look([&](const Monitor::Held&) { return std::exchange(end_, std::nullopt); });
+  return monitor_.with_lock(
+      [&](const Monitor::Held&) { return std::exchange(end_, std::nullopt); });
 }
 
 }  // namespace zksh

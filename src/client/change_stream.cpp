@@ -55,7 +55,7 @@ std::vector<NodeChange> ChangeStream::next(const std::stop_token& stop) {
   std::vector<NodeChange> changes;
   while (changes.empty()) {
     await_news(stop);
-    const auto events = client_.monitor().look(
+    const auto events = client_.monitor().with_lock(
         [&](const Monitor::Held& held) { return std::exchange((*mailbox_)(held), {}); });
     for (const auto& event : events) follow(event, changes, stop);
     if (lost_) continue;
@@ -70,8 +70,8 @@ void ChangeStream::await_news(const std::stop_token& stop) {
   const auto has_news = [&](const Monitor::Held& held) {
     return (!lost_ && tree_.in_doubt()) || !(*mailbox_)(held).empty();
   };
-  while (lost_ && !client_.monitor().look(has_news)) {
-    const bool gone = client_.monitor().look([&](const Monitor::Held& held) {
+  while (lost_ && !client_.monitor().with_lock(has_news)) {
+    const bool gone = client_.monitor().with_lock([&](const Monitor::Held& held) {
       return client_.state(held) == SessionState::Expired || client_.session_id(held) == 0;
     });
     if (!gone) break;

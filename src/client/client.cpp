@@ -112,7 +112,7 @@ void Client::add_auth(const std::string& scheme, const std::string& auth,
                             "credential may still be accepted",
                             std::chrono::duration<double>(patience).count()),
                 status::no_connection);
-  const int code = monitor().look([&](const Monitor::Held& held) {
+  const int code = monitor().with_lock([&](const Monitor::Held& held) {
     if (state(held) == SessionState::AuthFailed) return code::auth_failed;
     if (state(held) == SessionState::Expired) return code::session_expired;
     const auto& outcome = (*pending)(held);

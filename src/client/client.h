@@ -225,7 +225,7 @@ class Client {
   /// Whether no session is there, nor begun: what was asked for in the one before ended with it.
   virtual bool between_sessions(const Monitor::Held& /*held*/) { return false; }
   SessionState current_state() {
-    return monitor().look([&](const Monitor::Held& held) { return state(held); });
+    return monitor().with_lock([&](const Monitor::Held& held) { return state(held); });
   }
   /// What keeps each server from being connected to, for the user ("HOST:PORT: Connection
   /// refused"); asks each once, so it may block for a second. Empty when there is no server.
@@ -233,7 +233,7 @@ class Client {
   /// 0 while there is none. An expired session keeps its id until the next one is opened.
   virtual std::int64_t session_id(const Monitor::Held& held) = 0;
   std::int64_t session_id() {
-    return monitor().look([&](const Monitor::Held& held) { return session_id(held); });
+    return monitor().with_lock([&](const Monitor::Held& held) { return session_id(held); });
   }
   /// The session timeout that the server granted, in milliseconds; 0 while there is no session.
   virtual int negotiated_timeout() = 0;
@@ -315,7 +315,8 @@ class Client {
     if (!monitor().wait(stop,
                         [&](const Monitor::Held& held) { return (*pending)(held).has_value(); }))
       throw Cancelled();
-    return monitor().look([&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
+    return monitor().with_lock(
+        [&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
   }
 
   /// The second half of the blocking members that read `path`: waits, and throws, as they do.

@@ -11,7 +11,7 @@
 
 namespace zksh {
 
-GuardedClient::Guards GuardedClient::guards() { return monitor().look(source_); }
+GuardedClient::Guards GuardedClient::guards() { return monitor().with_lock(source_); }
 
 void GuardedClient::refuse(const Guards& guards, const std::string& what) {
   throw ValueError(fmt::format(

@@ -55,16 +55,17 @@ void PersistentWatches::add(const std::string& path, WatchMode mode, const std::
 
 bool PersistentWatches::remove(const std::string& path, std::optional<WatchMode> mode,
                                const std::stop_token& stop) {
-  const bool active = monitor_.look([&](const Monitor::Held& held) { return state_(held).active; });
+  const bool active =
+      monitor_.with_lock([&](const Monitor::Held& held) { return state_(held).active; });
   return active && client_->await(request(path, false, mode), stop).code == code::ok;
 }
 
 void PersistentWatches::tell(const Event& event) {
-  monitor_.look([&](const Monitor::Held& held) { report_.event(held, event); });
+  monitor_.with_lock([&](const Monitor::Held& held) { report_.event(held, event); });
 }
 
 void PersistentWatches::settle(std::chrono::milliseconds longest, const std::stop_token& stop) {
-  const auto heard = monitor_.look([&](const Monitor::Held& held) {
+  const auto heard = monitor_.with_lock([&](const Monitor::Held& held) {
     return state_(held).active ? state_(held).taken + (*mailbox_)(held).size() : 0;
   });
   if (heard == 0) return;
@@ -95,7 +96,7 @@ void PersistentWatches::serve(const std::stop_token& stop) {
 void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& stop) {
   std::deque<Event> events;
   std::deque<Request> requests;
-  monitor_.look([&](const Monitor::Held& held) {
+  monitor_.with_lock([&](const Monitor::Held& held) {
     auto& state = state_(held);
     events.swap((*mailbox_)(held));
     requests.swap(state.requests);
@@ -121,7 +122,7 @@ void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& sto
 void PersistentWatches::tell_of(WatchedTree& tree) {
   const auto events = tree.take_events();
   const auto unlisted = tree.take_unlisted();
-  monitor_.look([&](const Monitor::Held& held) {
+  monitor_.with_lock([&](const Monitor::Held& held) {
     for (const auto& event : events) report_.event(held, event);
     if (!unlisted.empty())
       report_.warning(

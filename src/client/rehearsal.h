@@ -40,7 +40,7 @@ class Rehearsal final : public ForwardingClient {
 
   /// Takes note of something that is no request of this client.
   void note(const Rehearsed& what) {
-    monitor().look([&](const Monitor::Held& held) { note_(held, what); });
+    monitor().with_lock([&](const Monitor::Held& held) { note_(held, what); });
   }
 
  private:

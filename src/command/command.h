@@ -21,7 +21,7 @@ namespace zksh {
 class CurrentNode;
 class JobTable;
 class LineHistory;
-class LockTable;
+class LockManager;
 class PersistentWatches;
 class Sandbox;
 class SignalRelay;
@@ -51,7 +51,7 @@ struct Context {
   Settings& settings;
   const Protection& protection;
   PersistentWatches& watches;
-  LockTable& locks;
+  LockManager& locks;
   Transaction& transaction;  ///< the operations that are collected, if any are
   Sandbox* sandbox;          ///< the private servers of --sandbox, or null
   Rehearsal* rehearsal;      ///< with --dry-run: what `client` is; else null

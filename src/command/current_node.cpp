@@ -7,14 +7,14 @@ namespace zksh {
 
 CurrentNode::CurrentNode(const CurrentNode& other)
     : monitor_(other.monitor_),
-      state_(monitor_.look([&](const Monitor::Held& held) { return other.state_(held); })) {}
+      state_(monitor_.with_lock([&](const Monitor::Held& held) { return other.state_(held); })) {}
 
 std::string CurrentNode::path() const {
-  return monitor_.look([&](const Monitor::Held& held) { return state_(held).path; });
+  return monitor_.with_lock([&](const Monitor::Held& held) { return state_(held).path; });
 }
 
 std::optional<std::string> CurrentNode::previous() const {
-  return monitor_.look([&](const Monitor::Held& held) { return state_(held).previous; });
+  return monitor_.with_lock([&](const Monitor::Held& held) { return state_(held).previous; });
 }
 
 void CurrentNode::go_to(const std::string& path) {

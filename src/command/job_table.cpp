@@ -6,7 +6,7 @@
 namespace zksh {
 
 JobTable::Job JobTable::add(const std::string& line) {
-  return monitor_.look([&](const Monitor::Held& held) {
+  return monitor_.with_lock([&](const Monitor::Held& held) {
     auto& jobs = jobs_(held);
     const int number = jobs.empty() ? 1 : jobs.rbegin()->first + 1;
     return jobs[number] = {.number = number, .line = line, .started = Clock::now()};
@@ -21,7 +21,7 @@ void JobTable::end(int number, int status) {
 }
 
 std::optional<JobTable::Job> JobTable::find(int number) const {
-  return monitor_.look([&](const Monitor::Held& held) -> std::optional<Job> {
+  return monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<Job> {
     const auto found = jobs_(held).find(number);
     if (found == jobs_(held).end()) return std::nullopt;
     return found->second;
@@ -29,7 +29,7 @@ std::optional<JobTable::Job> JobTable::find(int number) const {
 }
 
 std::vector<JobTable::Job> JobTable::all() const {
-  return monitor_.look([&](const Monitor::Held& held) {
+  return monitor_.with_lock([&](const Monitor::Held& held) {
     std::vector<Job> all;
     all.reserve(jobs_(held).size());
     for (const auto& job : jobs_(held)) all.push_back(job.second);
@@ -42,7 +42,7 @@ void JobTable::remove(int number) {
 }
 
 bool JobTable::kill(int number) {
-  auto stop = monitor_.look([&](const Monitor::Held& held) -> std::optional<std::stop_source> {
+  auto stop = monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<std::stop_source> {
     const auto found = jobs_(held).find(number);
     if (found == jobs_(held).end()) return std::nullopt;
     found->second.killed = true;
@@ -53,7 +53,7 @@ bool JobTable::kill(int number) {
 }
 
 std::optional<int> JobTable::wait(int number, const std::stop_token& stop) {
-  monitor_.look([&](const Monitor::Held& held) {
+  monitor_.with_lock([&](const Monitor::Held& held) {
     const auto found = jobs_(held).find(number);
     if (found != jobs_(held).end()) found->second.awaited = true;
   });

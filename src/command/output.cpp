@@ -10,21 +10,21 @@ namespace zksh {
 void OutputQueue::add(Stream stream, std::string_view bytes, const std::stop_token& stop) {
   if (bytes.empty()) return;
   const auto has_room = [&](const Monitor::Held& held) { return state_(held).bytes <= limit; };
-  const bool full = monitor_.look([&](const Monitor::Held& held) {
+  const bool full = monitor_.with_lock([&](const Monitor::Held& held) {
     if (!has_room(held)) return true;
     add(held, stream, bytes);
     return false;
   });
   if (!full) return;
   if (!monitor_.wait(stop, has_room)) throw Cancelled();
-  monitor_.look([&](const Monitor::Held& held) { add(held, stream, bytes); });
+  monitor_.with_lock([&](const Monitor::Held& held) { add(held, stream, bytes); });
 }
 
 void OutputQueue::add(const std::vector<Chunk>& chunks, const std::stop_token& stop) {
   if (chunks.empty()) return;
   const auto has_room = [&](const Monitor::Held& held) { return state_(held).bytes <= limit; };
   if (!monitor_.wait(stop, has_room)) throw Cancelled();
-  monitor_.look([&](const Monitor::Held& held) {
+  monitor_.with_lock([&](const Monitor::Held& held) {
     for (const auto& chunk : chunks) add(held, chunk.stream, chunk.bytes);
   });
 }
@@ -53,7 +53,7 @@ std::deque<OutputQueue::Chunk> OutputQueue::take() {
 }
 
 void OutputQueue::hold_back(std::function<bool()> spoils) {
-  monitor_.look([&](const Monitor::Held& held) { state_(held).spoils = std::move(spoils); });
+  monitor_.with_lock([&](const Monitor::Held& held) { state_(held).spoils = std::move(spoils); });
   eventfd_write(wake_fd_, 1);
 }
 

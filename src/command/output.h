@@ -41,7 +41,7 @@ class OutputQueue {
   /// Never blocks: for the C client's threads.
   void add(const Monitor::Held& held, Stream stream, std::string_view bytes);
   void add(Stream stream, std::string_view bytes) {
-    monitor_.look([&](const Monitor::Held& held) { add(held, stream, bytes); });
+    monitor_.with_lock([&](const Monitor::Held& held) { add(held, stream, bytes); });
   }
   /// Takes all that waits; nothing while it is held back. Whoever takes has written what was taken
   /// before.
@@ -54,7 +54,7 @@ class OutputQueue {
   void await_written(Clock::time_point deadline, const std::stop_token& stop);
   /// The bytes that were ever added.
   std::uint64_t added() {
-    return monitor_.look([&](const Monitor::Held& held) { return state_(held).added; });
+    return monitor_.with_lock([&](const Monitor::Held& held) { return state_(held).added; });
   }
 
  private:

@@ -57,7 +57,7 @@ std::optional<std::string> read_line(int fd, const std::stop_token& stop) {
 class Questions::Asking {
  public:
   Asking(Questions& questions, const Asked& asked) : questions_(questions) {
-    questions_.monitor_.look([&](const Monitor::Held& held) {
+    questions_.monitor_.with_lock([&](const Monitor::Held& held) {
       questions_.asked_(held) = asked;
       set_modes(asked.fd, asked.before, asked.hidden);
     });
@@ -66,7 +66,7 @@ class Questions::Asking {
   Asking(const Asking&) = delete;
   Asking& operator=(const Asking&) = delete;
   ~Asking() {
-    questions_.monitor_.look([&](const Monitor::Held& held) {
+    questions_.monitor_.with_lock([&](const Monitor::Held& held) {
       auto& now = questions_.asked_(held);
       tcsetattr(now->fd, TCSANOW, &now->before);
       now.reset();
@@ -100,13 +100,13 @@ void Questions::say(int terminal, const std::string& text) {
 }
 
 void Questions::suspend() {
-  monitor_.look([&](const Monitor::Held& held) {
+  monitor_.with_lock([&](const Monitor::Held& held) {
     if (const auto& asked = asked_(held)) tcsetattr(asked->fd, TCSANOW, &asked->before);
   });
 }
 
 void Questions::resume() {
-  const auto asked = monitor_.look([&](const Monitor::Held& held) {
+  const auto asked = monitor_.with_lock([&](const Monitor::Held& held) {
     auto now = asked_(held);
     // Continued in the background it must not touch the terminal: the read will stop it again.
     if (now && tcgetpgrp(now->fd) != getpgrp()) now.reset();

@@ -97,7 +97,7 @@ class OnTerminal {
   }
 
   int stop_signal() const {
-    return cx_.client.monitor().look(
+    return cx_.client.monitor().with_lock(
         [&](const Monitor::Held& held) { return process_->stop_signal(held); });
   }
 

@@ -10,7 +10,7 @@
 namespace zksh {
 
 void Transaction::begin() {
-  const bool opened = monitor_.look([&](const Monitor::Held& held) {
+  const bool opened = monitor_.with_lock([&](const Monitor::Held& held) {
     if (state_(held)) return false;
     state_(held).emplace();
     spoilt_(held) = false;
@@ -20,14 +20,14 @@ void Transaction::begin() {
 }
 
 std::optional<std::size_t> Transaction::size() const {
-  return monitor_.look([&](const Monitor::Held& held) -> std::optional<std::size_t> {
+  return monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<std::size_t> {
     if (!state_(held)) return std::nullopt;
     return state_(held)->operations.size();
   });
 }
 
 void Transaction::come_from(const std::string& place) {
-  monitor_.look([&](const Monitor::Held& held) {
+  monitor_.with_lock([&](const Monitor::Held& held) {
     if (state_(held)) state_(held)->place = place;
   });
 }
@@ -44,7 +44,7 @@ void Transaction::add(Op op, const std::string& line) {
     shown.erase(end);
     shown += "…";
   }
-  monitor_.look([&](const Monitor::Held& held) {
+  monitor_.with_lock([&](const Monitor::Held& held) {
     auto& state = *state_(held);
     state.operations.push_back(
         {.op = std::move(op), .line = std::move(shown), .place = state.place});
@@ -52,12 +52,12 @@ void Transaction::add(Op op, const std::string& line) {
 }
 
 void Transaction::spoil() {
-  monitor_.look([&](const Monitor::Held& held) { spoilt_(held) = true; });
+  monitor_.with_lock([&](const Monitor::Held& held) { spoilt_(held) = true; });
 }
 
 std::vector<PlannedOp> Transaction::operations() {
   bool spoilt = false;
-  const auto open = monitor_.look([&](const Monitor::Held& held) {
+  const auto open = monitor_.with_lock([&](const Monitor::Held& held) {
     auto copy = state_(held);
     spoilt = copy && spoilt_(held);
     if (spoilt) state_(held).reset();
@@ -70,7 +70,7 @@ std::vector<PlannedOp> Transaction::operations() {
 }
 
 std::optional<std::size_t> Transaction::drop() {
-  return monitor_.look([&](const Monitor::Held& held) -> std::optional<std::size_t> {
+  return monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<std::size_t> {
     const auto dropped = std::exchange(state_(held), std::nullopt);
     if (!dropped) return std::nullopt;
     return dropped->operations.size();

@@ -100,13 +100,13 @@ Settings::Settings(Monitor& monitor) : monitor_(monitor) {
 std::string Settings::value(std::string_view name) const {
   const auto& description = known(name);
   if (description.flag) return this->*description.flag ? "on" : "off";
-  return monitor_.look(
+  return monitor_.with_lock(
       [&](const Monitor::Held& held) { return kept_(held).find(name)->second.value; });
 }
 
 std::string Settings::origin(std::string_view name) const {
   known(name);
-  return monitor_.look(
+  return monitor_.with_lock(
       [&](const Monitor::Held& held) { return kept_(held).find(name)->second.origin; });
 }
 
@@ -119,7 +119,7 @@ void Settings::set(std::string_view name, std::string_view value, std::string_vi
   else if (!choices.empty() && std::ranges::find(choices, value) == choices.end())
     throw ValueError(
         fmt::format("{}: \"{}\" is none of {}", what, value, fmt::join(choices, ", ")));
-  monitor_.look([&](const Monitor::Held& held) {
+  monitor_.with_lock([&](const Monitor::Held& held) {
     kept_(held)[std::string(name)] = {.value = std::string(value), .origin = std::string(origin)};
   });
 }

@@ -58,7 +58,7 @@ class Prober {
     auto& monitor = client_->monitor();
     const auto there = [&](const Monitor::Held& held) { return (*pending)(held).has_value(); };
     if (monitor.wait_until(stop, Clock::now() + plan_.patience, there))
-      return monitor.look([&](const Monitor::Held& held) { return *(*pending)(held); });
+      return monitor.with_lock([&](const Monitor::Held& held) { return *(*pending)(held); });
     if (!stop.stop_requested())
       result_.problem = fmt::format("it did not answer within {}", short_time(plan_.patience));
     return std::nullopt;
@@ -102,7 +102,7 @@ void await_sessions(Monitor& monitor, const Probers& probers, const LatencyPlan&
   monitor.wait_until(stop, Clock::now() + plan.patience, [&](const Monitor::Held& held) {
     return std::ranges::all_of(probers, [&](const auto& each) { return each->connected(held); });
   });
-  monitor.look([&](const Monitor::Held& held) {
+  monitor.with_lock([&](const Monitor::Held& held) {
     for (const auto& each : probers)
       if (!each->connected(held))
         each->result().problem =

@@ -2,7 +2,7 @@
 #include "lock/contention.h"
 
 #include "base/time.h"
-#include "client/strand_driver.h"
+#include "client/scheduler.h"
 
 #include <fmt/core.h>
 
@@ -18,7 +18,7 @@ struct Arena {
   const ContentionPlan& plan;
   ContentionResult& result;
   std::stop_source& stop;
-  StrandDriver& driver;
+  Scheduler& driver;
 };
 
 class Participant {
@@ -28,7 +28,7 @@ class Participant {
         client_(client),
         arena_(arena),
         request_(arena.plan.request),
-        strand_(client.monitor()) {
+        fiber_(client.monitor()) {
     const auto& plan = arena.plan;
     const bool reads =
         (number + 1) * plan.readers / plan.contenders > number * plan.readers / plan.contenders;
@@ -45,15 +45,15 @@ class Participant {
     report_.warning = numbered(report.warning);
     report_.request = [&arena] { ++arena.result.requests; };
     report_.event = [&arena] { arena.result.events.push_back(Clock::now()); };
-    strand_.begin(contend());
+    fiber_.begin(contend());
   }
 
-  Strand& strand() { return strand_; }
+  Fiber& fiber() { return fiber_; }
   const std::deque<ContenderTurn>& turns() const { return turns_; }
 
  private:
-  Flow<> contend();
-  Flow<> take_turn(ContenderTurn& turn);
+  Task<> contend();
+  Task<> take_turn(ContenderTurn& turn);
 
   std::size_t number_;
   Client& client_;
@@ -61,18 +61,17 @@ class Participant {
   LockRequest request_;
   LockReport report_;
   std::deque<ContenderTurn> turns_;
-  Strand strand_;  // last: its flow uses the others
+  Fiber fiber_;  // last: its task uses the others
 };
 
-Flow<> Participant::take_turn(ContenderTurn& turn) {
-  const auto lock = make_recipe(arena_.plan.recipe, client_, strand_, report_, request_);
+Task<> Participant::take_turn(ContenderTurn& turn) {
+  const auto lock = make_recipe(arena_.plan.recipe, client_, fiber_, report_, request_);
   turn.asked = Clock::now();
-  co_await lock->acquire(Strand::never);
+  co_await lock->acquire(Fiber::never);
   turn.acquired = Clock::now();
   std::exception_ptr interrupted;
   try {
-    if (arena_.plan.hold.count() > 0)
-      co_await strand_.pause_until(turn.acquired + arena_.plan.hold);
+    if (arena_.plan.hold.count() > 0) co_await fiber_.pause_until(turn.acquired + arena_.plan.hold);
   } catch (const Cancelled&) {  // thrown on when the lock is given back
     interrupted = std::current_exception();
   }
@@ -83,7 +82,7 @@ Flow<> Participant::take_turn(ContenderTurn& turn) {
   if (interrupted) std::rethrow_exception(interrupted);
 }
 
-Flow<> Participant::contend() {
+Task<> Participant::contend() {
   try {
     for (std::size_t round = 0; round < arena_.plan.rounds; ++round) {
       auto& turn = turns_.emplace_back();
@@ -106,14 +105,14 @@ ContentionResult contend(const ContentionPlan& plan, const std::vector<Client*>&
   ContentionResult result;
   std::stop_source all_stop;
   const std::stop_callback forward(stop, [&] { all_stop.request_stop(); });
-  StrandDriver driver(clients.front()->monitor());
+  Scheduler driver(clients.front()->monitor());
   Arena arena{.plan = plan, .result = result, .stop = all_stop, .driver = driver};
   std::vector<std::unique_ptr<Participant>> participants;
   participants.reserve(plan.contenders);
   for (std::size_t i = 0; i < plan.contenders; ++i) {
     auto& client = *clients[i % clients.size()];
     driver.add(participants.emplace_back(std::make_unique<Participant>(i, client, report, arena))
-                   ->strand());
+                   ->fiber());
   }
   result.began = Clock::now();
   driver.run(all_stop.get_token());

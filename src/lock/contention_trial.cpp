@@ -63,7 +63,7 @@ void ContentionSessions::await_all(const std::stop_token& stop) {
         monitor.wait_until(stop, Clock::now() + most_of_a_wait,
                            [&](const Monitor::Held& held) { return connected(held) > so_far; });
     if (stop.stop_requested()) throw Cancelled();
-    so_far = monitor.look(connected);
+    so_far = monitor.with_lock(connected);
     if (!more)
       throw Error(fmt::format("only {} of {} sessions were let in: a server takes maxClientCnxns "
                               "connections from one address, 60 unless it is configured otherwise "

@@ -36,7 +36,7 @@ std::shared_ptr<const LockChecks::Check> LockChecks::check(Clock::duration inter
 
 int LockChecks::settle(const Check& check) {
   const auto outcome =
-      client_.monitor().look([&](const Monitor::Held& held) { return (*check.answer)(held); });
+      client_.monitor().with_lock([&](const Monitor::Held& held) { return (*check.answer)(held); });
   for (std::size_t i = 0; i < std::min(check.nodes.size(), outcome->value.size()); ++i) {
     const int code = outcome->value[i].code;
     if (code == code::no_node) gone_.insert(check.nodes[i]);

@@ -15,7 +15,7 @@ namespace zksh {
 /// extends the session's lease (SessionLease), and tells of a node that was deleted by hand. All
 /// the locks of a session are checked by one. Between two of them goes a read: the lease counts
 /// from requests that are older than a transaction, and there are to be some. Used by the thread
-/// that drives the locks' flows.
+/// that drives the locks' tasks.
 class LockChecks {
  public:
   struct Check {

@@ -162,9 +162,9 @@ class LockRun {
     LockPlan plan{.paths = target_.paths, .kind = target_.kind, .recipe = {}};
     if (wait_ && !request.try_only) plan.deadline = begun_ + *wait_;
     plan.recipe = [request, make = target_.recipe, kind = o_.recipe.value_or(RecipeKind::Fair)](
-                      Client& client, Strand& strand, const LockReport& report) {
-      return make ? make(client, strand, report, request)
-                  : make_recipe(kind, client, strand, report, request);
+                      Client& client, Fiber& fiber, const LockReport& report) {
+      return make ? make(client, fiber, report, request)
+                  : make_recipe(kind, client, fiber, report, request);
     };
     plan.report = report();
     plan.program = o_.runs_program();
@@ -222,8 +222,8 @@ class LockRun {
   /// and no server may let it.
   Clock::time_point limit() const {
     const auto given = lock_->plan().deadline;
-    if (given != Strand::never) return given + leave_patience;
-    return tries_only() ? Clock::now() + longest_look : Strand::never;
+    if (given != Fiber::never) return given + leave_patience;
+    return tries_only() ? Clock::now() + longest_look : Fiber::never;
   }
   bool tries_only() const { return o_.try_only || wait_ == 0ms; }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "command/command.h"
+#include "lock/lock_manager.h"
 #include "lock/lock_options.h"
-#include "lock/lock_table.h"
 
 #include <functional>
 #include <memory>
@@ -19,7 +19,7 @@ struct LockTarget {
   LockRequest request{};
   std::size_t leases = 0;  ///< of a semaphore: how many are to be taken
   /// Makes the recipe from the finished request; empty: the one that --recipe names.
-  std::function<std::unique_ptr<Recipe>(Client&, Strand&, const LockReport&, const LockRequest&)>
+  std::function<std::unique_ptr<Recipe>(Client&, Fiber&, const LockReport&, const LockRequest&)>
       recipe{};
 };
 

@@ -28,7 +28,7 @@ class InputEnd {
     const bool lasts = fstat(STDIN_FILENO, &info) == 0 &&
                        (terminal_ || S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
     if (!lasts) {
-      monitor_.look(
+      monitor_.with_lock(
           [&](const Monitor::Held& held) { reached_(held) = input == HoldInput::Always; });
       return;
     }
@@ -85,7 +85,7 @@ Clock::time_point end_of(const LockHold& hold) {
 
 }  // namespace
 
-int hold_lock(Context& cx, LockTable& table, Lock& lock, const LockHold& hold) {
+int hold_lock(Context& cx, LockManager& table, Lock& lock, const LockHold& hold) {
   HeldLock held_lock(table, lock);
   auto& monitor = cx.client.monitor();
   const auto until = end_of(hold);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command/command.h"
-#include "lock/lock_table.h"
+#include "lock/lock_manager.h"
 
 #include <chrono>
 #include <optional>
@@ -31,7 +31,7 @@ struct LockHold {
 /// is thrown away.
 /// Then releases the lock. Returns 0, or 76, with a line on stderr, when the lock was lost. Throws
 /// Error when the token file cannot be written, Cancelled after a stop; the lock is released then.
-int hold_lock(Context& cx, LockTable& table, Lock& lock, const LockHold& hold);
+int hold_lock(Context& cx, LockManager& table, Lock& lock, const LockHold& hold);
 
 /// Starts a zksh without a terminal that runs the same command with --until-signal, waits until it
 /// holds the lock, prints "NODE PID" and returns 0; that zksh outlives this one, and is ended by
@@ -45,7 +45,7 @@ int detach_lock(Context& cx, const std::vector<std::string>& command);
 /// so long: the table goes on with it, and the end of the session does it in the end.
 class HeldLock {
  public:
-  HeldLock(LockTable& table, Lock& lock) : table_(table), lock_(&lock) {}
+  HeldLock(LockManager& table, Lock& lock) : table_(table), lock_(&lock) {}
   HeldLock(const HeldLock&) = delete;
   HeldLock& operator=(const HeldLock&) = delete;
   ~HeldLock() {
@@ -60,7 +60,7 @@ class HeldLock {
   }
 
  private:
-  LockTable& table_;
+  LockManager& table_;
   Lock* lock_;
 };
 

@@ -21,18 +21,18 @@ double seconds(auto duration) { return std::chrono::duration<double>(duration).c
 
 }  // namespace
 
-/// One lock's life. Used by the flow that it runs in.
+/// One lock's life. Used by the task that it runs in.
 class LockKeeper {
  public:
-  LockKeeper(Client& client, Lock& lock, const LockTable::Teller& teller, LockChecks& checks)
+  LockKeeper(Client& client, Lock& lock, const LockManager::Teller& teller, LockChecks& checks)
       : client_(client), lock_(lock), monitor_(lock.monitor_), teller_(teller), checks_(checks) {}
 
-  Flow<> live() {
+  Task<> live() {
     report_ = lock_.plan_.report;
     report_.waiting = [this](const LockPlace& place) { tell_place(place); };
     std::exception_ptr refusal;
     try {
-      recipe_ = lock_.plan_.recipe(client_, lock_.strand_, report_);
+      recipe_ = lock_.plan_.recipe(client_, lock_.fiber_, report_);
       co_await recipe_->acquire(lock_.plan_.deadline);
     } catch (...) {  // handed to the owner
       refusal = std::current_exception();
@@ -42,7 +42,7 @@ class LockKeeper {
       if (lock_.plan_.background) say_refusal(refusal);
       co_return;
     }
-    const Strand::Shield shield(lock_.strand_);  // from here on it is the wishes that count
+    const Fiber::Shield shield(lock_.fiber_);  // from here on it is the wishes that count
     const bool asked = co_await asked_meanwhile();
     if (asked) {
       co_await decline();
@@ -55,11 +55,11 @@ class LockKeeper {
       co_await give_back();
     else
       co_await bury();
-    co_await lock_.strand_.until(
+    co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) { return !lock_.loss_command_.running(held); });
   }
 
-  /// What has ended the flow ends the lock: nobody proves any more that it is held.
+  /// What has ended the task ends the lock: nobody proves any more that it is held.
   void fail(const std::exception_ptr& failure) {
     checks_.remove(checked_);
     std::string reason = "an error";
@@ -130,7 +130,7 @@ class LockKeeper {
 
   /// Whether somebody has asked for the release while it waited: what would be begun now would be
   /// ended at once. Its own watch would tell earlier, but a contender has one, on who is before it.
-  Flow<bool> asked_meanwhile() {
+  Task<bool> asked_meanwhile() {
     const auto stage = lock_.status().stage;
     if (stage != LockStage::Waiting || lock_.plan_.on_revoke != OnRevoke::Release) co_return false;
     std::vector<Pending<Node>> questions;
@@ -139,14 +139,14 @@ class LockKeeper {
     for (const auto& node : nodes) questions.push_back(client_.start_get(node, Watch::none()));
     bool asked = false;
     for (const auto& question : questions) {
-      const auto outcome = co_await lock_.strand_.answer(question);
+      const auto outcome = co_await lock_.fiber_.answer(question);
       asked = asked || (outcome.code == code::ok && asks_for_release(outcome.value.data));
     }
     co_return asked;
   }
 
   /// Gives back what it has come to hold, as if it had never been.
-  Flow<> decline() {
+  Task<> decline() {
     change([](LockStatus& status) { status.revoked = true; });
     try {
       co_await recipe_->release();
@@ -184,11 +184,11 @@ class LockKeeper {
   bool too_late() const { return BootClock::now() >= safe_until(); }
 
   /// Ends when the lock is to be given back, or is lost (lost_ says why).
-  Flow<> hold() {
+  Task<> hold() {
     auto next = Clock::now() + first_look_after;
     for (;;) {
       const auto due = std::min(std::min(next, next_proof_), safe_deadline());
-      co_await lock_.strand_.until(
+      co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) {
             const auto& wishes = lock_.wishes_(held);
             return wishes.release || wishes.downgrade || !(*mailbox_)(held).empty() ||
@@ -200,7 +200,7 @@ class LockKeeper {
         lose_unproven();
         co_return;
       }
-      const auto wishes = monitor_.look([&](const Monitor::Held& held) {
+      const auto wishes = monitor_.with_lock([&](const Monitor::Held& held) {
         looked_ = looked_ && (*mailbox_)(held).empty();
         (*mailbox_)(held).clear();
         return std::exchange(lock_.wishes_(held).downgrade, nullptr);
@@ -231,7 +231,8 @@ class LockKeeper {
   }
 
   bool wants_release() {
-    return monitor_.look([&](const Monitor::Held& held) { return lock_.wishes_(held).release; });
+    return monitor_.with_lock(
+        [&](const Monitor::Held& held) { return lock_.wishes_(held).release; });
   }
   void lose_unproven() {
     lost_ = fmt::format("the servers did not confirm it within the session timeout of {:.1f} s",
@@ -239,12 +240,12 @@ class LockKeeper {
   }
 
   /// No connection: nothing can be asked, but the lock is safe for a while.
-  Flow<> sit_out() {
+  Task<> sit_out() {
     const auto left = seconds(safe_until() - BootClock::now());
     change([](LockStatus& status) { status.stage = LockStage::Suspended; });
     say(fmt::format("suspended {}: no server answers; it is safe for {:.1f} s more", lock_.name(),
                     std::max(left, 0.0)));
-    co_await lock_.strand_.until(
+    co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) {
           return client_.state(held) != SessionState::Connecting || lock_.wishes_(held).release;
         },
@@ -254,13 +255,13 @@ class LockKeeper {
 
   /// Asks for every node of the lock, with a watch. It is left unfinished when the next check is
   /// due: a server that says nothing is given up for want of an answer to that.
-  Flow<> look() {
+  Task<> look() {
     std::vector<Pending<Node>> questions;
     const auto nodes = recipe_->holding().nodes;
     questions.reserve(nodes.size());
     for (const auto& node : nodes)
       questions.push_back(client_.start_get(node, Watch::into(mailbox_)));
-    const bool answered = co_await lock_.strand_.until(
+    const bool answered = co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) {
           return lock_.wishes_(held).release ||
                  std::ranges::all_of(questions, [&](const Pending<Node>& question) {
@@ -274,7 +275,7 @@ class LockKeeper {
     bool revoked = false;
     for (const auto& question : questions) {
       const auto outcome =
-          monitor_.look([&](const Monitor::Held& held) { return (*question)(held); });
+          monitor_.with_lock([&](const Monitor::Held& held) { return (*question)(held); });
       if (!outcome) co_return;  // the release was wished first
       if (outcome->code == code::no_node) lost_ = "its node was deleted";
       const bool there = outcome->code == code::ok;
@@ -292,11 +293,11 @@ class LockKeeper {
   }
 
   /// Has the session's locks checked by a transaction, and takes note of the lease after it.
-  Flow<> prove() {
+  Task<> prove() {
     for (;;) {
       const auto check = checks_.check(proof_interval());
       next_proof_ = check->sent + proof_interval();
-      const bool answered = co_await lock_.strand_.until(
+      const bool answered = co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) {
             return lock_.wishes_(held).release || (*check->answer)(held).has_value();
           },
@@ -305,7 +306,7 @@ class LockKeeper {
         lose_unproven();
         co_return;
       }
-      const bool settled = monitor_.look(
+      const bool settled = monitor_.with_lock(
           [&](const Monitor::Held& held) { return (*check->answer)(held).has_value(); });
       if (!settled) co_return;  // the release was wished first
       const int result = checks_.settle(*check);
@@ -356,7 +357,7 @@ class LockKeeper {
     return lock_.status().revoked && plan.on_revoke == OnRevoke::Release && !plan.program;
   }
 
-  Flow<> downgrade(Guarded<std::optional<std::exception_ptr>>& done) {
+  Task<> downgrade(Guarded<std::optional<std::exception_ptr>>& done) {
     std::exception_ptr error;
     try {
       co_await recipe_->downgrade();
@@ -373,7 +374,7 @@ class LockKeeper {
     monitor_.change([&](const Monitor::Held& held) { done(held) = error; });
   }
 
-  Flow<> give_back() {
+  Task<> give_back() {
     change([](LockStatus& status) { status.stage = LockStage::Releasing; });
     auto how = LockEnd::Stuck;
     std::string problem;
@@ -388,7 +389,7 @@ class LockKeeper {
       problem = error.what();
     }
     if (command_)
-      co_await lock_.strand_.until(
+      co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) { return command_->status(held).has_value(); },
           Clock::now() + 5s);
     // Who wished for the release tells of it.
@@ -415,9 +416,9 @@ class LockKeeper {
 
   /// The lock is lost; what is left of its nodes keeps others waiting for nobody. While a program
   /// runs under it that is as it should be: of several locks none is given away meanwhile.
-  Flow<> bury() {
+  Task<> bury() {
     tell_end(lost_line(lost_), LockEnd::Lost, lost_);
-    co_await lock_.strand_.until(
+    co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) { return !lock_.status_(held).occupied; });
     try {
       co_await recipe_->release();
@@ -432,7 +433,7 @@ class LockKeeper {
   Client& client_;
   Lock& lock_;
   Monitor& monitor_;
-  const LockTable::Teller& teller_;
+  const LockManager::Teller& teller_;
   LockChecks& checks_;
   LockReport report_;
   std::unique_ptr<Recipe> recipe_;
@@ -447,7 +448,7 @@ class LockKeeper {
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
 };
 
-Flow<> keep_lock(Client& client, Lock& lock, LockTable::Teller teller, LockChecks& checks) {
+Task<> keep_lock(Client& client, Lock& lock, LockManager::Teller teller, LockChecks& checks) {
   LockKeeper keeper(client, lock, teller, checks);
   std::exception_ptr failure;
   try {

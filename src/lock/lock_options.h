@@ -3,7 +3,7 @@
 
 #include "command/options.h"
 #include "lock/lock_deadlines.h"
-#include "lock/lock_table.h"
+#include "lock/lock_manager.h"
 #include "recipes/make_recipe.h"
 
 #include <cstdint>

@@ -35,7 +35,7 @@ Clock::time_point wait_until(BootClock::time_point time) {
 /// kernel's death signal goes by the thread.
 class LockedProgram {
  public:
-  LockedProgram(Context& cx, LockTable& table, Lock& lock, const LockProgram& program,
+  LockedProgram(Context& cx, LockManager& table, Lock& lock, const LockProgram& program,
                 LockWatchdog& watchdog)
       : cx_(cx),
         table_(table),
@@ -99,7 +99,7 @@ class LockedProgram {
             .told_to_end = told_to_end_(held)};
   }
   View view() const {
-    return cx_.client.monitor().look([&](const Monitor::Held& held) { return view(held); });
+    return cx_.client.monitor().with_lock([&](const Monitor::Held& held) { return view(held); });
   }
   /// False: the lock is lost, or wanted back, and nothing was started.
   bool start() {
@@ -128,7 +128,7 @@ class LockedProgram {
                         [this](const Monitor::Held& held) { return !is_wanted(lock_, held); });
     if (!started) return false;
     if (lends) terminal_.was_lent(watchdog_.pid());
-    cx_.client.monitor().look([&](const Monitor::Held& held) {
+    cx_.client.monitor().with_lock([&](const Monitor::Held& held) {
       started_(held) = true;
       for (const int signal : early_(held)) pass_on(held, signal);
     });
@@ -363,7 +363,7 @@ class LockedProgram {
       const auto now = view(held);
       return now.revoked || now.unwanted || now.told_to_end || lock_.stage(held) == LockStage::Gone;
     };
-    if (cx_.client.monitor().look(ends)) return;
+    if (cx_.client.monitor().with_lock(ends)) return;
     if (!program_.quiet)
       say(fmt::format("{}: kept for {:.1f} s more (--at-least)", lock_.name(), left.count()));
     cx_.client.monitor().wait_until(cx_.stop, until, ends);
@@ -397,7 +397,7 @@ class LockedProgram {
   }
 
   Context& cx_;
-  LockTable& table_;
+  LockManager& table_;
   Lock& lock_;
   const LockProgram& program_;
   LockWatchdog& watchdog_;
@@ -423,7 +423,7 @@ class LockedProgram {
 
 }  // namespace
 
-int run_under_lock(Context& cx, LockTable& table, Lock& lock, const LockProgram& program,
+int run_under_lock(Context& cx, LockManager& table, Lock& lock, const LockProgram& program,
                    LockWatchdog& watchdog) {
   return LockedProgram(cx, table, lock, program, watchdog).run();
 }

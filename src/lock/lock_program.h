@@ -3,7 +3,7 @@
 
 #include "command/command.h"
 #include "lock/lock_deadlines.h"
-#include "lock/lock_table.h"
+#include "lock/lock_manager.h"
 #include "lock/lock_watchdog.h"
 
 #include <chrono>
@@ -60,7 +60,7 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockProgram& prog
 /// terminal (Ctrl-Z) stops zksh, too, and with it whatever proves the lock: when zksh is continued
 /// too late, or not in time, the program is killed. zksh's own end by SIGKILL ends everything as
 /// well. See LockDeadlines and LockWatchdog.
-int run_under_lock(Context& cx, LockTable& table, Lock& lock, const LockProgram& program,
+int run_under_lock(Context& cx, LockManager& table, Lock& lock, const LockProgram& program,
                    LockWatchdog& watchdog);
 
 }  // namespace zksh

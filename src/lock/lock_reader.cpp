@@ -227,7 +227,7 @@ std::size_t LockReader::watches() const {
 
 ServersAccount::Events LockReader::events() {
   auto events = events_;
-  client_.monitor().look([&](const Monitor::Held& held) {
+  client_.monitor().with_lock([&](const Monitor::Held& held) {
     for (const auto& event : (*mailbox_)(held)) {
       if (event.type == Event::Type::Deleted) ++events.deleted;
       if (event.type == Event::Type::ChildrenChanged) ++events.children;

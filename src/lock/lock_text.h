@@ -1,7 +1,7 @@
 // LockText: what people are told of a lock, a line each.
 #pragma once
 
-#include "lock/lock_table.h"
+#include "lock/lock_manager.h"
 
 #include <string>
 #include <string_view>

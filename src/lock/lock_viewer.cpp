@@ -33,8 +33,8 @@ LockViewer::LockViewer(Client& client, const std::string& path, bool watch, bool
       watchers_(watchers),
       own_(std::move(own)),
       reader_(client, path, watch),
-      strand_(client.monitor()),
-      nearby_(client, strand_),
+      fiber_(client.monitor()),
+      nearby_(client, fiber_),
       words_(client.server(), admin_servers) {
   changes_.since = wall_clock_now();
 }
@@ -69,8 +69,8 @@ void LockViewer::look_for_circles(const std::stop_token& stop) {
   auto paths = own_.paths;
   paths.insert(path_);
   std::vector<LockView> views;
-  const auto read = [&]() -> Flow<> { views = co_await nearby_.read(std::move(paths)); };
-  run_flow(strand_, read(), stop);
+  const auto read = [&]() -> Task<> { views = co_await nearby_.read(std::move(paths)); };
+  run_task(fiber_, read(), stop);
   circles_ = WaitGraph(views, own_.passing).circles(path_);
 }
 
@@ -128,7 +128,7 @@ void LockViewer::await_change(const std::stop_token& stop) {
 
 bool LockViewer::await_change(const std::stop_token& stop, Clock::time_point deadline) {
   for (;;) {
-    const auto recheck = somebody_waits_ ? circles_looked_ + between_circles : Strand::never;
+    const auto recheck = somebody_waits_ ? circles_looked_ + between_circles : Fiber::never;
     if (reader_.await_change(stop, std::min(deadline, recheck))) break;
     if (Clock::now() >= deadline) return false;
     const auto before = circles_;

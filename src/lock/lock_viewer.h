@@ -54,7 +54,7 @@ class LockViewer {
   bool watchers_;
   Own own_;
   LockReader reader_;
-  Strand strand_;
+  Fiber fiber_;
   NearbyLocks nearby_;
   std::vector<LockCircle> circles_;  ///< as of the last look for them
   Clock::time_point circles_looked_{};

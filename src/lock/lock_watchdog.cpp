@@ -105,7 +105,7 @@ bool LockWatchdog::start(const Start& start,
   };
   monitor_.wait_until({}, Clock::time_point::max(),
                       [&](const Monitor::Held& held) { return settled(held) || unwanted(held); });
-  if (!monitor_.look(settled)) {
+  if (!monitor_.with_lock(settled)) {
     // It may be too late for that; its owner ends it then.
     shared_->start_until = 0;
     kill(pid_, SIGCONT);
@@ -120,7 +120,7 @@ bool LockWatchdog::start(const Start& start,
 }
 
 LockWatchdog::View LockWatchdog::view() const {
-  return monitor_.look([this](const Monitor::Held& held) { return view_(held); });
+  return monitor_.with_lock([this](const Monitor::Held& held) { return view_(held); });
 }
 
 /// On a thread of its own.

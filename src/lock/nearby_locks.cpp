@@ -43,7 +43,7 @@ void add_nodes(const std::string& parent, const std::vector<std::string>& names,
 
 }  // namespace
 
-Flow<std::vector<LockView>> NearbyLocks::read(std::set<std::string> paths) {
+Task<std::vector<LockView>> NearbyLocks::read(std::set<std::string> paths) {
   auto all = co_await with_siblings(std::move(paths));
   auto readings = co_await list(std::move(all));
   co_await fetch_sessions(readings);
@@ -53,7 +53,7 @@ Flow<std::vector<LockView>> NearbyLocks::read(std::set<std::string> paths) {
   co_return views;
 }
 
-Flow<std::set<std::string>> NearbyLocks::with_siblings(std::set<std::string> paths) {
+Task<std::set<std::string>> NearbyLocks::with_siblings(std::set<std::string> paths) {
   std::map<std::string, Pending<Stat>> parents;
   for (const auto& path : paths) {
     const std::string parent(parent_path(path));
@@ -62,11 +62,11 @@ Flow<std::set<std::string>> NearbyLocks::with_siblings(std::set<std::string> pat
   }
   std::map<std::string, Pending<Stat>> siblings;
   for (const auto& [parent, asked] : parents) {
-    const auto stat = co_await strand_.answer(asked);
+    const auto stat = co_await fiber_.answer(asked);
     const auto count = static_cast<std::size_t>(std::max(stat.value.num_children, 0));
     if (stat.code != code::ok || count > most_siblings) continue;
     const auto listing = client_.start_children(parent, Watch::none());
-    const auto listed = co_await strand_.answer(listing);
+    const auto listed = co_await fiber_.answer(listing);
     for (const auto& name : listed.value.names) {
       const auto path = join_path(parent, name);
       if (path == "/zookeeper" || paths.contains(path)) continue;
@@ -74,13 +74,13 @@ Flow<std::set<std::string>> NearbyLocks::with_siblings(std::set<std::string> pat
     }
   }
   for (const auto& [path, asked] : siblings) {
-    const auto stat = co_await strand_.answer(asked);
+    const auto stat = co_await fiber_.answer(asked);
     if (may_be_lock(stat)) paths.insert(path);
   }
   co_return paths;
 }
 
-Flow<std::vector<LockReading>> NearbyLocks::list(std::set<std::string> paths) {
+Task<std::vector<LockReading>> NearbyLocks::list(std::set<std::string> paths) {
   struct Semaphore {
     std::size_t reading;
     Pending<Children> locks;
@@ -92,7 +92,7 @@ Flow<std::vector<LockReading>> NearbyLocks::list(std::set<std::string> paths) {
   std::vector<LockReading> readings;
   std::vector<Semaphore> semaphores;
   for (const auto& [path, asked] : listings) {
-    auto listed = co_await strand_.answer(asked);
+    auto listed = co_await fiber_.answer(asked);
     if (listed.code != code::ok || listed.value.names.size() < fewest_children) continue;
     auto& reading = readings.emplace_back();
     reading.path = path;
@@ -105,9 +105,9 @@ Flow<std::vector<LockReading>> NearbyLocks::list(std::set<std::string> paths) {
         {readings.size() - 1, std::move(locks), std::move(leases), std::move(limit)});
   }
   for (const auto& semaphore : semaphores) {
-    auto locks = co_await strand_.answer(semaphore.locks);
-    auto leases = co_await strand_.answer(semaphore.leases);
-    const auto limit = co_await strand_.answer(semaphore.limit);
+    auto locks = co_await fiber_.answer(semaphore.locks);
+    auto leases = co_await fiber_.answer(semaphore.leases);
+    const auto limit = co_await fiber_.answer(semaphore.limit);
     auto& reading = readings[semaphore.reading];
     reading.names = std::move(locks.value.names);
     reading.semaphore.emplace();
@@ -117,7 +117,7 @@ Flow<std::vector<LockReading>> NearbyLocks::list(std::set<std::string> paths) {
   co_return readings;
 }
 
-Flow<> NearbyLocks::fetch_sessions(std::vector<LockReading>& readings) {
+Task<> NearbyLocks::fetch_sessions(std::vector<LockReading>& readings) {
   std::vector<std::pair<std::string, LockEntry*>> nodes;
   for (auto& reading : readings) {
     if (!reading.semaphore) {
@@ -138,7 +138,7 @@ Flow<> NearbyLocks::fetch_sessions(std::vector<LockReading>& readings) {
       unknown[path] = client_.start_exists(path, Watch::none());
   }
   for (const auto& [path, asked] : unknown) {
-    const auto stat = co_await strand_.answer(asked);
+    const auto stat = co_await fiber_.answer(asked);
     if (stat.code == code::ok) sessions[path] = stat.value.ephemeral_owner;
   }
   for (const auto& [path, entry] : nodes)
@@ -158,14 +158,14 @@ constexpr Clock::duration longest_pause = 10s;
 
 }  // namespace
 
-CircleWatch::CircleWatch(Client& client, Source locks, const LockTable::Teller& teller)
+CircleWatch::CircleWatch(Client& client, Source locks, const LockManager::Teller& teller)
     : client_(client),
       monitor_(client.monitor()),
       locks_(std::move(locks)),
       teller_(teller),
-      strand_(monitor_),
-      nearby_(client, strand_) {
-  strand_.begin(run());
+      fiber_(monitor_),
+      nearby_(client, fiber_) {
+  fiber_.begin(run());
 }
 
 /// Whether one waits, and there is another that somebody may wait for. Asked at every change.
@@ -191,18 +191,18 @@ std::string CircleWatch::waits(const Monitor::Held& held) const {
   return text;
 }
 
-Flow<> CircleWatch::run() {
+Task<> CircleWatch::run() {
   for (;;) {
-    co_await strand_.until([&](const Monitor::Held& held) { return may_close(held); });
+    co_await fiber_.until([&](const Monitor::Held& held) { return may_close(held); });
     Clock::duration pause = first_pause;
     std::string looked_at;
     for (;;) {
-      auto now = monitor_.look([&](const Monitor::Held& held) { return waits(held); });
+      auto now = monitor_.with_lock([&](const Monitor::Held& held) { return waits(held); });
       if (now.empty()) break;
       pause = now == looked_at ? std::min(2 * pause, longest_pause) : first_pause;
       looked_at = std::move(now);
       const auto due = Clock::now() + pause;
-      const bool changed = co_await strand_.until(
+      const bool changed = co_await fiber_.until(
           [&](const Monitor::Held& held) { return waits(held) != looked_at; }, due);
       if (changed || client_.current_state() != SessionState::Connected) continue;
       co_await look();
@@ -211,10 +211,10 @@ Flow<> CircleWatch::run() {
 }
 
 OwnLocks CircleWatch::locks() const {
-  return monitor_.look([&](const Monitor::Held& held) { return locks_(held); });
+  return monitor_.with_lock([&](const Monitor::Held& held) { return locks_(held); });
 }
 
-Flow<> CircleWatch::look() {
+Task<> CircleWatch::look() {
   auto paths = paths_of(locks());
   const auto views = co_await nearby_.read(std::move(paths));
   const WaitGraph graph(views, occupied_nodes(locks()));
@@ -223,7 +223,7 @@ Flow<> CircleWatch::look() {
     std::optional<LockCircle> circle;
     for (const auto& path : lock->plan().paths)
       if (!circle) circle = graph.circle(session, path);
-    const bool another = monitor_.look([&](const Monitor::Held& held) {
+    const bool another = monitor_.with_lock([&](const Monitor::Held& held) {
       auto& status = lock->status_(held);
       if (status.stage != LockStage::Waiting) circle.reset();
       return std::exchange(status.circle, circle) != circle;

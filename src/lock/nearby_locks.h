@@ -1,8 +1,8 @@
 // NearbyLocks: the queues of some locks and of those beside them, read for who waits for whom.
 #pragma once
 
-#include "client/flow.h"
-#include "lock/lock_table.h"
+#include "client/task.h"
+#include "lock/lock_manager.h"
 #include "lock/lock_view.h"
 #include "lock/own_locks.h"
 
@@ -20,27 +20,27 @@ namespace zksh {
 /// What a lock's contenders wait for elsewhere no server tells; but locks often stand side by side.
 /// So the locks that are asked for are read, and those with the same parents, where these are few.
 /// Nothing is watched, requests are pipelined, and their number is bounded: what is too large is
-/// left out. Of a contender that was seen before nothing is asked again. Used on one strand.
+/// left out. Of a contender that was seen before nothing is asked again. Used on one fiber.
 class NearbyLocks {
  public:
   /// Both outlive it.
-  NearbyLocks(Client& client, Strand& strand) : client_(client), strand_(strand) {}
+  NearbyLocks(Client& client, Fiber& fiber) : client_(client), fiber_(fiber) {}
 
   /// The queues in which somebody waits, without owners' data. What cannot be read, or is gone, is
   /// left out. Throws Cancelled.
-  Flow<std::vector<LockView>> read(std::set<std::string> paths);
+  Task<std::vector<LockView>> read(std::set<std::string> paths);
 
   static constexpr std::size_t most_parents = 4;
   static constexpr std::size_t most_siblings = 64;
   static constexpr std::size_t most_contenders = 1024;  ///< of all locks together
 
  private:
-  Flow<std::set<std::string>> with_siblings(std::set<std::string> paths);
-  Flow<std::vector<LockReading>> list(std::set<std::string> paths);
-  Flow<> fetch_sessions(std::vector<LockReading>& readings);
+  Task<std::set<std::string>> with_siblings(std::set<std::string> paths);
+  Task<std::vector<LockReading>> list(std::set<std::string> paths);
+  Task<> fetch_sessions(std::vector<LockReading>& readings);
 
   Client& client_;
-  Strand& strand_;
+  Fiber& fiber_;
   std::map<std::string, std::int64_t> sessions_;  ///< of the nodes that were seen last
 };
 
@@ -54,14 +54,14 @@ class CircleWatch {
   using Source = std::function<const OwnLocks&(const Monitor::Held&)>;
 
   /// All that is referred to outlives it.
-  CircleWatch(Client& client, Source locks, const LockTable::Teller& teller);
+  CircleWatch(Client& client, Source locks, const LockManager::Teller& teller);
 
-  /// Its flow, which does not end; for whoever drives the locks' strands.
-  Strand& strand() { return strand_; }
+  /// Its task, which does not end; for whoever drives the locks' fibers.
+  Fiber& fiber() { return fiber_; }
 
  private:
-  Flow<> run();
-  Flow<> look();
+  Task<> run();
+  Task<> look();
   bool may_close(const Monitor::Held& held) const;
   std::string waits(const Monitor::Held& held) const;
   OwnLocks locks() const;
@@ -70,8 +70,8 @@ class CircleWatch {
   Client& client_;
   Monitor& monitor_;
   Source locks_;
-  const LockTable::Teller& teller_;
-  Strand strand_;
+  const LockManager::Teller& teller_;
+  Fiber fiber_;
   NearbyLocks nearby_;
 };
 

@@ -60,7 +60,7 @@ bool OnceRecord::await_connection() {
     return gone(held) || cx_.client.state(held) == SessionState::Connected;
   });
   if (!settled) throw Cancelled();
-  return !monitor.look(gone);
+  return !monitor.with_lock(gone);
 }
 
 std::optional<OnceRecord::Content> OnceRecord::read() {

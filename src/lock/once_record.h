@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command/command.h"
-#include "lock/lock_table.h"
+#include "lock/lock_manager.h"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "lock/lock_table.h"
+#include "lock/lock_manager.h"
 
 #include <cstddef>
 #include <memory>

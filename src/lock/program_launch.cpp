@@ -55,7 +55,7 @@ bool await_safety(Context& cx, const Lock& lock, BootClock::duration least) {
     return is_safe(held) || !is_wanted(lock, held);
   });
   if (cx.stop.stop_requested()) throw Cancelled();
-  return monitor.look(
+  return monitor.with_lock(
       [&](const Monitor::Held& held) { return is_safe(held) && is_wanted(lock, held); });
 }
 

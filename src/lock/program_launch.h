@@ -1,8 +1,8 @@
 // ProgramLaunch: what a program under a lock is started with.
 #pragma once
 
+#include "lock/lock_manager.h"
 #include "lock/lock_program.h"
-#include "lock/lock_table.h"
 
 #include <chrono>
 #include <string>

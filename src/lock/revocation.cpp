@@ -92,7 +92,7 @@ bool await_end(Context& cx, const std::string& node, Clock::time_point deadline)
       cx.client.drop_watches(node, mailbox);
       return false;
     }
-    cx.client.monitor().look([&](const Monitor::Held& held) { (*mailbox)(held).clear(); });
+    cx.client.monitor().with_lock([&](const Monitor::Held& held) { (*mailbox)(held).clear(); });
   }
   // The node was gone before it was asked for: the watch waits for its creation.
   cx.client.drop_watches(node, mailbox);

@@ -1,7 +1,7 @@
 // TokenFile: a fencing token in a file.
 #pragma once
 
-#include "lock/lock_table.h"
+#include "lock/lock_manager.h"
 
 #include <stop_token>
 #include <string>

@@ -89,7 +89,7 @@ void await_node(Client& client, const std::string& path, const NodeCondition& wi
   const WatchesForgotten forgotten(client, path, mailbox);
   auto& monitor = client.monitor();
   for (;;) {
-    const auto session = monitor.look([&](const Monitor::Held& held) {
+    const auto session = monitor.with_lock([&](const Monitor::Held& held) {
       (*mailbox)(held).clear();
       return client.session_id(held);
     });

@@ -9,9 +9,9 @@
 
 namespace zksh {
 
-ExclusiveLock::ExclusiveLock(Client& client, Strand& strand, const LockReport& report,
+ExclusiveLock::ExclusiveLock(Client& client, Fiber& fiber, const LockReport& report,
                              LockRequest request)
-    : requests_(client, strand, report),
+    : requests_(client, fiber, report),
       report_(report),
       request_(std::move(request)),
       node_(join_path(request_.path, "lock")),
@@ -30,16 +30,16 @@ ExclusiveLock::ExclusiveLock(Client& client, Strand& strand, const LockReport& r
     throw UsageError("the exclusive recipe has no readers and writers");
 }
 
-Flow<> ExclusiveLock::acquire(Clock::time_point deadline) {
+Task<> ExclusiveLock::acquire(Clock::time_point deadline) {
   return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
 }
 
-Flow<> ExclusiveLock::give_up() {
+Task<> ExclusiveLock::give_up() {
   watch_.drop();
   co_await nodes_.take_back();
 }
 
-Flow<> ExclusiveLock::contend() {
+Task<> ExclusiveLock::contend() {
   told_.clear();
   co_await look_first();
   for (;;) {
@@ -58,7 +58,7 @@ Flow<> ExclusiveLock::contend() {
 }
 
 /// The contenders of a queue do not see the node, nor does it stop them.
-Flow<> ExclusiveLock::look_first() {
+Task<> ExclusiveLock::look_first() {
   for (;;) {
     co_await requests_.connected();
     auto sent = requests_.send(
@@ -78,7 +78,7 @@ Flow<> ExclusiveLock::look_first() {
   }
 }
 
-Flow<> ExclusiveLock::await_end() {
+Task<> ExclusiveLock::await_end() {
   co_await requests_.connected();
   auto seen = co_await watch_.get(node_);
   if (seen.code == code::no_node || LockRequests::lost(seen.code)) co_return;
@@ -95,12 +95,12 @@ Flow<> ExclusiveLock::await_end() {
   if (!woken) throw LockBusy(request_.path + " was not acquired in time");
 }
 
-Flow<bool> ExclusiveLock::release() {
-  requests_.set_deadline(Strand::never);
+Task<bool> ExclusiveLock::release() {
+  requests_.set_deadline(Fiber::never);
   co_return co_await nodes_.take_back();
 }
 
-Flow<> ExclusiveLock::downgrade() {
+Task<> ExclusiveLock::downgrade() {
   throw ValueError(request_.path + " is not held for writing");
   co_return;
 }

@@ -14,19 +14,19 @@ namespace zksh {
 /// when it is asked for it is LockBusy.
 class ExclusiveLock final : public Recipe {
  public:
-  /// `client`, `strand` and `report` outlive it. Throws UsageError when readers are asked for.
-  ExclusiveLock(Client& client, Strand& strand, const LockReport& report, LockRequest request);
+  /// `client`, `fiber` and `report` outlive it. Throws UsageError when readers are asked for.
+  ExclusiveLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request);
 
-  Flow<> acquire(Clock::time_point deadline) override;
-  Flow<bool> release() override;
-  Flow<> downgrade() override;
+  Task<> acquire(Clock::time_point deadline) override;
+  Task<bool> release() override;
+  Task<> downgrade() override;
   const LockHolding& holding() const override { return nodes_.holding(); }
 
  private:
-  Flow<> contend();
-  Flow<> look_first();
-  Flow<> await_end();
-  Flow<> give_up();
+  Task<> contend();
+  Task<> look_first();
+  Task<> await_end();
+  Task<> give_up();
 
   LockRequests requests_;
   const LockReport& report_;

@@ -37,9 +37,9 @@ void tell_other_names(const LockReport& report, const std::string& path) {
                    "libraries (--compat all)");
 }
 
-FairLock::FairLock(Client& client, Strand& strand, const LockReport& report, LockRequest request,
+FairLock::FairLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request,
                    LockWait wait)
-    : requests_(client, strand, report),
+    : requests_(client, fiber, report),
       report_(report),
       request_(std::move(request)),
       names_(request_.compat.value_or(Compat::Curator)),
@@ -47,16 +47,16 @@ FairLock::FairLock(Client& client, Strand& strand, const LockReport& report, Loc
              [this](const std::string& guid) { return contender_plan(request_, names_, guid); }),
       turn_(requests_, report, request_, wait) {}
 
-Flow<> FairLock::acquire(Clock::time_point deadline) {
+Task<> FairLock::acquire(Clock::time_point deadline) {
   return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
 }
 
-Flow<> FairLock::give_up() {
+Task<> FairLock::give_up() {
   turn_.leave(false);
   co_await nodes_.take_back();
 }
 
-Flow<> FairLock::contend() {
+Task<> FairLock::contend() {
   if (request_.try_only) co_await turn_.look_first();
   for (;;) {
     co_await nodes_.make([this] { turn_.ask(); });
@@ -77,16 +77,16 @@ Flow<> FairLock::contend() {
   }
 }
 
-Flow<bool> FairLock::release() {
-  requests_.set_deadline(Strand::never);
+Task<bool> FairLock::release() {
+  requests_.set_deadline(Fiber::never);
   turn_.leave(true);
   co_return co_await nodes_.take_back();
 }
 
-Flow<> FairLock::downgrade() {
+Task<> FairLock::downgrade() {
   if (!request_.read_write || request_.mode != LockMode::Exclusive)
     throw ValueError(request_.path + " is not held for writing");
-  const Strand::Shield shield(requests_.strand());
+  const Fiber::Shield shield(requests_.fiber());
   const auto queue = co_await turn_.look();
   const auto own = std::ranges::find_if(queue.contenders, [&](const Contender& contender) {
     return nodes_.has(contender.nodes.front());

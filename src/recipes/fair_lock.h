@@ -14,18 +14,18 @@ namespace zksh {
 /// Source: ZooKeeper Recipes and Solutions, "Locks" and "Shared Locks"; names of Curator, kazoo.
 class FairLock final : public Recipe {
  public:
-  /// `client`, `strand` and `report` outlive it.
-  FairLock(Client& client, Strand& strand, const LockReport& report, LockRequest request,
+  /// `client`, `fiber` and `report` outlive it.
+  FairLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request,
            LockWait wait = LockWait::Predecessor);
 
-  Flow<> acquire(Clock::time_point deadline) override;
-  Flow<bool> release() override;
-  Flow<> downgrade() override;
+  Task<> acquire(Clock::time_point deadline) override;
+  Task<bool> release() override;
+  Task<> downgrade() override;
   const LockHolding& holding() const override { return nodes_.holding(); }
 
  private:
-  Flow<> contend();
-  Flow<> give_up();
+  Task<> contend();
+  Task<> give_up();
 
   LockRequests requests_;
   const LockReport& report_;

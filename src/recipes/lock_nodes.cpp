@@ -33,7 +33,7 @@ void LockNodes::begin_anew() {
   token_asked_.reset();
 }
 
-Flow<int> LockNodes::make(std::function<void()> behind) {
+Task<int> LockNodes::make(std::function<void()> behind) {
   parents_.clear();
   for (int race = 0; race < parent_races;) {
     co_await requests_.connected();
@@ -63,7 +63,7 @@ Flow<int> LockNodes::make(std::function<void()> behind) {
 
 /// Creates the nodes, and right before them the parents that were missing: a container that never
 /// has a child is never removed. The code is that of the nodes.
-Flow<int> LockNodes::create(const std::function<void()>& behind) {
+Task<int> LockNodes::create(const std::function<void()>& behind) {
   auto& client = requests_.client();
   // Not in one transaction with the nodes: the C client (3.8.0) aborts at the answer to a container
   // in a multi.
@@ -108,7 +108,7 @@ void LockNodes::adopt(const std::vector<OpResult>& results) {
 
 /// Why there was no parent, by the answers to its creation; the next try will fare better, or this
 /// throws.
-Flow<> LockNodes::explain(std::vector<LockRequests::Sent<Created>> parents) {
+Task<> LockNodes::explain(std::vector<LockRequests::Sent<Created>> parents) {
   auto path = parents_.begin();
   for (auto& parent : parents) {
     const auto outcome = co_await requests_.answer(std::move(parent));
@@ -127,7 +127,7 @@ Flow<> LockNodes::explain(std::vector<LockRequests::Sent<Created>> parents) {
 }
 
 /// Looks for nodes whose creation got no answer. False: there are none, or the session has ended.
-Flow<bool> LockNodes::find() {
+Task<bool> LockNodes::find() {
   for (;;) {
     const bool there = co_await session_is_there();
     if (!there) break;
@@ -147,7 +147,7 @@ Flow<bool> LockNodes::find() {
 
 /// In the order of their numbers; nothing when the connection was lost again. What is still on its
 /// way to the server's tree is waited for (sync).
-Flow<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
+Task<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
   auto& client = requests_.client();
   std::set<std::string> parents;
   for (const auto& node : plan_.nodes) parents.emplace(parent_path(node.path));
@@ -182,7 +182,7 @@ Flow<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
 }
 
 /// As find_by_names: the nodes of this session that have our data.
-Flow<std::optional<std::vector<std::string>>> LockNodes::find_by_data() {
+Task<std::optional<std::vector<std::string>>> LockNodes::find_by_data() {
   auto& client = requests_.client();
   std::vector<std::string> nodes;
   for (const auto& node : plan_.nodes) {
@@ -203,9 +203,9 @@ Flow<std::optional<std::vector<std::string>>> LockNodes::find_by_data() {
 
 /// Waits until the session in which the nodes were made can be asked; false: it has ended, and its
 /// nodes with it.
-Flow<bool> LockNodes::session_is_there() {
+Task<bool> LockNodes::session_is_there() {
   auto& client = requests_.client();
-  const bool settled = co_await requests_.strand().until(
+  const bool settled = co_await requests_.fiber().until(
       [&](const Monitor::Held& held) {
         return client.state(held) != SessionState::Connecting || client.between_sessions(held);
       },
@@ -220,8 +220,8 @@ Flow<bool> LockNodes::session_is_there() {
   co_return true;
 }
 
-Flow<bool> LockNodes::take_back() {
-  const Strand::Shield shield(requests_.strand());
+Task<bool> LockNodes::take_back() {
+  const Fiber::Shield shield(requests_.fiber());
   const auto session = holding_.session;
   bool asked = false;
   while (asked_) {
@@ -244,7 +244,7 @@ Flow<bool> LockNodes::take_back() {
 }
 
 /// The code is no_node when one of them was not there any more; the others are gone then too.
-Flow<int> LockNodes::remove() {
+Task<int> LockNodes::remove() {
   auto& client = requests_.client();
   const auto& nodes = holding_.nodes;
   if (nodes.size() > 1) {
@@ -267,7 +267,7 @@ Flow<int> LockNodes::remove() {
   co_return result;
 }
 
-Flow<bool> LockNodes::prove() {
+Task<bool> LockNodes::prove() {
   while (holding_.token == 0) {
     co_await requests_.connected();
     if (!same_session()) co_return false;
@@ -311,7 +311,7 @@ void LockNodes::renew_lease() {
 
 /// After a long time without a transaction it takes two of them (SessionLease); after a pause of
 /// this whole process also a while.
-Flow<bool> LockNodes::await_lease() {
+Task<bool> LockNodes::await_lease() {
   constexpr int usual = 2;
   for (int sent = 0; same_session() && !lease_lasts(); ++sent) {
     co_await requests_.connected();
@@ -320,7 +320,7 @@ Flow<bool> LockNodes::await_lease() {
       const auto pause = Clock::now() + timeout / 24;
       if (pause >= requests_.deadline())
         throw LockBusy("the session could not be proven to live in time");
-      co_await requests_.strand().pause_until(pause);
+      co_await requests_.fiber().pause_until(pause);
     }
     auto check = send_check();
     const auto outcome = co_await requests_.answer(std::move(check));
@@ -333,8 +333,8 @@ Flow<bool> LockNodes::await_lease() {
   co_return same_session();
 }
 
-Flow<> LockNodes::exchange(std::vector<Op> ops, std::vector<std::string> after) {
-  const Strand::Shield shield(requests_.strand());
+Task<> LockNodes::exchange(std::vector<Op> ops, std::vector<std::string> after) {
+  const Fiber::Shield shield(requests_.fiber());
   auto& client = requests_.client();
   const auto session = holding_.session;
   for (;;) {
@@ -367,7 +367,7 @@ Flow<> LockNodes::exchange(std::vector<Op> ops, std::vector<std::string> after) 
   }
 }
 
-Flow<bool> nodes_exist(LockRequests& requests, std::vector<std::string> nodes,
+Task<bool> nodes_exist(LockRequests& requests, std::vector<std::string> nodes,
                        std::int64_t session) {
   auto& client = requests.client();
   for (;;) {

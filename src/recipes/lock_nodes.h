@@ -38,12 +38,12 @@ class LockNodes {
   /// code::node_exists when somebody else has a node without a number. `behind` is called right
   /// behind each creation: what it sends is answered after it. Throws ZkError, Error when a parent
   /// keeps vanishing, LockBusy, Cancelled; then they are to be taken back.
-  Flow<int> make(std::function<void()> behind = {});
+  Task<int> make(std::function<void()> behind = {});
   /// Asks for the token, unless an answer has told it, and ends when the session's lease leaves the
   /// time to make use of the lock: a third of the session timeout. After a long wait a server that
   /// lags behind may show nodes whose session the leader has expired. False: they are gone, or the
   /// session is. Throws ZkError, LockBusy, Cancelled.
-  Flow<bool> prove();
+  Task<bool> prove();
   /// Asks for the token ahead, when prove would have to: for who has to wait anyway.
   void ask_token();
   /// Sends a transaction that extends the lease, when prove would have to; awaits nothing. Sent
@@ -51,10 +51,10 @@ class LockNodes {
   void renew_lease();
   /// Removes them. False: one of them was gone, or their session was. Lasts until a server answers
   /// or the session has ended; not interrupted by a cancel. Throws ZkError.
-  Flow<bool> take_back();
+  Task<bool> take_back();
   /// Creates and removes nodes in one transaction, the created ones in place of the removed; never
   /// interrupted. Throws LockLost when one of them or the session is gone.
-  Flow<> exchange(std::vector<Op> ops, std::vector<std::string> after);
+  Task<> exchange(std::vector<Op> ops, std::vector<std::string> after);
 
   const LockHolding& holding() const { return holding_; }
   bool same_session() const { return requests_.client().session_id() == holding_.session; }
@@ -63,18 +63,18 @@ class LockNodes {
 
  private:
   void begin_anew();
-  Flow<int> create(const std::function<void()>& behind);
+  Task<int> create(const std::function<void()>& behind);
   CreateOp parent_creation(const std::string& path) const;
-  Flow<> explain(std::vector<LockRequests::Sent<Created>> parents);
+  Task<> explain(std::vector<LockRequests::Sent<Created>> parents);
   void adopt(const std::vector<OpResult>& results);
-  Flow<bool> find();
-  Flow<std::optional<std::vector<std::string>>> find_by_names();
-  Flow<std::optional<std::vector<std::string>>> find_by_data();
+  Task<bool> find();
+  Task<std::optional<std::vector<std::string>>> find_by_names();
+  Task<std::optional<std::vector<std::string>>> find_by_data();
   bool lease_lasts();
   LockRequests::Sent<std::vector<OpResult>> send_check();
-  Flow<bool> await_lease();
-  Flow<bool> session_is_there();
-  Flow<int> remove();
+  Task<bool> await_lease();
+  Task<bool> session_is_there();
+  Task<int> remove();
 
   LockRequests& requests_;
   Planner planner_;
@@ -93,7 +93,7 @@ class LockNodes {
 
 /// Whether all these nodes exist, in this session; waits for a connection. Throws ZkError,
 /// LockBusy, Cancelled.
-Flow<bool> nodes_exist(LockRequests& requests, std::vector<std::string> nodes,
+Task<bool> nodes_exist(LockRequests& requests, std::vector<std::string> nodes,
                        std::int64_t session);
 
 }  // namespace zksh

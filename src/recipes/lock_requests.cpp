@@ -38,7 +38,7 @@ void LockRequests::tell(const std::string& what, Clock::time_point at, int code,
 }
 
 std::deque<Event> LockRequests::take_events(const Mailbox& mailbox) const {
-  auto events = strand_.monitor().look(
+  auto events = fiber_.monitor().with_lock(
       [&](const Monitor::Held& held) { return std::exchange((*mailbox)(held), {}); });
   for (const auto& event : events) {
     if (report_.event) report_.event();
@@ -54,7 +54,7 @@ bool LockRequests::lost(int code) {
          code == code::invalid_state;
 }
 
-Flow<> LockRequests::connected() {
+Task<> LockRequests::connected() {
   bool told_of_loss = false;
   for (;;) {
     const auto state = client_.current_state();
@@ -67,7 +67,7 @@ Flow<> LockRequests::connected() {
     if (!told_of_loss) step("no connection: waiting for one");
     told_of_loss = true;
     client_.want_session();  // nobody else may want one in an expired one's place
-    const bool changed = co_await strand_.until(
+    const bool changed = co_await fiber_.until(
         [&](const Monitor::Held& held) { return client_.state(held) != SessionState::Connecting; },
         deadline_);
     if (!changed) throw LockBusy("no connection in time");
@@ -75,8 +75,8 @@ Flow<> LockRequests::connected() {
   if (told_of_loss) step("connected");
 }
 
-Flow<> attempt_until(Clock::time_point deadline, LockRequests& requests, Flow<> attempt,
-                     std::function<Flow<>()> give_back) {
+Task<> attempt_until(Clock::time_point deadline, LockRequests& requests, Task<> attempt,
+                     std::function<Task<>()> give_back) {
   requests.set_deadline(deadline);
   std::exception_ptr failure;
   try {
@@ -84,13 +84,13 @@ Flow<> attempt_until(Clock::time_point deadline, LockRequests& requests, Flow<> 
   } catch (...) {  // thrown on when all is given back
     failure = std::current_exception();
   }
-  requests.set_deadline(Strand::never);
+  requests.set_deadline(Fiber::never);
   if (!failure) co_return;
   co_await give_back();
   std::rethrow_exception(failure);
 }
 
-Flow<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl) {
+Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl) {
   // From the deepest up, until one is there; then down again.
   std::vector<std::string> missing{path};
   while (!missing.empty()) {
@@ -122,7 +122,8 @@ void LockWatch::arm(const std::string& path, WatchKind kind) {
   kind_ = kind;
   session_ = requests_.client().session_id();
   // What an event before this would tell is in the answer to what is sent now.
-  requests_.strand().monitor().look([&](const Monitor::Held& held) { (*mailbox_)(held).clear(); });
+  requests_.fiber().monitor().with_lock(
+      [&](const Monitor::Held& held) { (*mailbox_)(held).clear(); });
 }
 
 Watch LockWatch::on_children(const std::string& path) {
@@ -130,7 +131,7 @@ Watch LockWatch::on_children(const std::string& path) {
   return Watch::into(mailbox_);
 }
 
-Flow<Outcome<Node>> LockWatch::get(std::string path) {
+Task<Outcome<Node>> LockWatch::get(std::string path) {
   arm(path, WatchKind::OfData);
   auto& client = requests_.client();
   auto sent = requests_.send([&] { return "getData with a watch " + path; },
@@ -149,8 +150,8 @@ Flow<Outcome<Node>> LockWatch::get(std::string path) {
   co_return outcome;
 }
 
-Flow<bool> LockWatch::event() {
-  const bool woken = co_await requests_.strand().until(
+Task<bool> LockWatch::event() {
+  const bool woken = co_await requests_.fiber().until(
       [&](const Monitor::Held& held) {
         return !(*mailbox_)(held).empty() ||
                requests_.client().state(held) != SessionState::Connected ||

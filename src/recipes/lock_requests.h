@@ -1,7 +1,7 @@
 // LockRequests: what recipes ask of the servers, and the events that they wait for.
 #pragma once
 
-#include "client/flow.h"
+#include "client/task.h"
 #include "recipes/recipe.h"
 
 #include <fmt/core.h>
@@ -26,14 +26,14 @@ std::string told(const std::vector<OpResult>& results);
 /// For how long a node has existed, in milliseconds; by the two machines' clocks.
 std::int64_t age_ms(const Stat& stat);
 
-/// Used by one recipe, on the thread that drives its strand.
+/// Used by one recipe, on the thread that drives its fiber.
 class LockRequests {
  public:
-  LockRequests(Client& client, Strand& strand, const LockReport& report)
-      : client_(client), strand_(strand), report_(report) {}
+  LockRequests(Client& client, Fiber& fiber, const LockReport& report)
+      : client_(client), fiber_(fiber), report_(report) {}
 
   Client& client() { return client_; }
-  Strand& strand() { return strand_; }
+  Fiber& fiber() { return fiber_; }
 
   template <class T>
   struct Sent {
@@ -54,12 +54,12 @@ class LockRequests {
   }
   /// The answer, whatever its code. Throws Cancelled, and LockBusy at the deadline.
   template <class T>
-  Flow<Outcome<T>> answer(Sent<T> sent) {
-    const bool in_time = co_await strand_.until(
+  Task<Outcome<T>> answer(Sent<T> sent) {
+    const bool in_time = co_await fiber_.until(
         [&](const Monitor::Held& held) { return (*sent.pending)(held).has_value(); }, deadline_,
         sent.pending.get());
     if (!in_time) throw LockBusy("the server has not answered in time");
-    auto outcome = strand_.monitor().look(
+    auto outcome = fiber_.monitor().with_lock(
         [&](const Monitor::Held& held) { return std::move(*(*sent.pending)(held)); });
     if (report_.step)
       tell(sent.what, sent.at, outcome.code,
@@ -76,11 +76,11 @@ class LockRequests {
   /// Ends when a server that takes writes is connected; a new session is opened when the old one
   /// has expired. Throws ZkError{invalid_state} when the session was closed or refused, Error when
   /// only a read-only server is there, Cancelled, LockBusy at the deadline.
-  Flow<> connected();
+  Task<> connected();
   /// Whether an answer's code says only that the connection, or the session, is gone.
   static bool lost(int code);
 
-  /// Waits longer than this end with LockBusy. Strand::never: for clearing up.
+  /// Waits longer than this end with LockBusy. Fiber::never: for clearing up.
   void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
   Clock::time_point deadline() const { return deadline_; }
 
@@ -93,21 +93,21 @@ class LockRequests {
   void tell(const std::string& what, Clock::time_point at, int code, const std::string& said) const;
 
   Client& client_;
-  Strand& strand_;
+  Fiber& fiber_;
   const LockReport& report_;
-  Clock::time_point deadline_ = Strand::never;
+  Clock::time_point deadline_ = Fiber::never;
 };
 
 /// Runs `attempt`, whose waits end at the deadline. When it fails, `give_back` runs to its end,
 /// without a deadline, before the failure is thrown on.
-Flow<> attempt_until(Clock::time_point deadline, LockRequests& requests, Flow<> attempt,
-                     std::function<Flow<>()> give_back);
+Task<> attempt_until(Clock::time_point deadline, LockRequests& requests, Task<> attempt,
+                     std::function<Task<>()> give_back);
 
 /// Creates what is missing of a path: ancestors persistent, the last one as `last`, which existed
 /// or exists now in any case. Throws ZkError, LockBusy, Cancelled.
-Flow<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl);
+Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl);
 
-/// One watch at a time, used by one flow.
+/// One watch at a time, used by one task.
 class LockWatch {
  public:
   /// `requests` outlives it.
@@ -116,12 +116,12 @@ class LockWatch {
   /// Reads a node and watches its data; a node that may not be read is watched nevertheless, and
   /// then seems empty. Without one the outcome is code::no_node, and no watch is left. Throws
   /// Cancelled and LockBusy, then `drop` it.
-  Flow<Outcome<Node>> get(std::string path);
+  Task<Outcome<Node>> get(std::string path);
   /// The watch to list a node's children with, for a request that is sent at once.
   Watch on_children(const std::string& path);
   /// Ends at an event of what was watched last, or when the connection or the session is lost.
   /// False: the deadline came first. Throws Cancelled.
-  Flow<bool> event();
+  Task<bool> event();
   /// Takes away what has not fired, at the server too. Returns at once.
   void drop();
   /// It will fire, but is not waited for any more.

@@ -61,14 +61,14 @@ LockTurn::Sent LockTurn::send_listing(bool with_watch) {
 
 void LockTurn::ask() { asked_ = send_listing(true); }
 
-Flow<LockQueue> LockTurn::look() {
+Task<LockQueue> LockTurn::look() {
   auto names = co_await list(false);
   auto queue = co_await order(std::move(names));
   co_return queue;
 }
 
 /// A try that fails must cost the others nothing: no node, no watch, no event.
-Flow<> LockTurn::look_first() {
+Task<> LockTurn::look_first() {
   const auto queue = co_await look();
   const bool free = std::ranges::none_of(queue.contenders, [&](const Contender& contender) {
     return request_.mode == LockMode::Exclusive || contender.mode == LockMode::Exclusive;
@@ -76,7 +76,7 @@ Flow<> LockTurn::look_first() {
   if (!free) throw LockBusy(called() + " is busy");
 }
 
-Flow<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
+Task<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
   for (;;) {
     auto listed = co_await list(true);
     std::optional<LockStanding> standing;
@@ -111,7 +111,7 @@ bool LockTurn::finds_obstacle(const LockQueue& queue, std::size_t own) {
   return false;
 }
 
-Flow<std::vector<std::string>> LockTurn::list(bool with_watch) {
+Task<std::vector<std::string>> LockTurn::list(bool with_watch) {
   for (;;) {
     if (!asked_) {
       co_await requests_.connected();
@@ -127,7 +127,7 @@ Flow<std::vector<std::string>> LockTurn::list(bool with_watch) {
   }
 }
 
-Flow<LockQueue> LockTurn::order(std::vector<std::string>&& names) {
+Task<LockQueue> LockTurn::order(std::vector<std::string>&& names) {
   std::map<std::string, std::int64_t> czxids;
   if (order_needs_stats(names)) czxids = co_await fetch_order(names);
   auto queue = make_lock_queue(std::move(names), czxids);
@@ -135,7 +135,7 @@ Flow<LockQueue> LockTurn::order(std::vector<std::string>&& names) {
 }
 
 /// The counter of the parent is at its end, or past it: only czxid tells who came first.
-Flow<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std::string> names) {
+Task<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std::string> names) {
   for (;;) {
     std::vector<LockRequests::Sent<Stat>> questions;
     questions.reserve(names.size());
@@ -159,7 +159,7 @@ Flow<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std:
   }
 }
 
-Flow<> LockTurn::await_change(LockStanding standing) {
+Task<> LockTurn::await_change(LockStanding standing) {
   Outcome<Node> seen;
   if (wait_ == LockWait::Predecessor)
     seen = co_await watch_.get(path_of(standing.to_watch));
@@ -173,14 +173,14 @@ Flow<> LockTurn::await_change(LockStanding standing) {
   if (!woken) throw LockBusy(called() + " was not acquired in time");
 }
 
-Flow<Outcome<Node>> LockTurn::read(std::string name) {
+Task<Outcome<Node>> LockTurn::read(std::string name) {
   const auto path = path_of(name);
   auto sent = requests_.send([&] { return "getData " + path; },
                              [&] { return requests_.client().start_get(path, Watch::none()); });
   co_return co_await requests_.answer(std::move(sent));
 }
 
-Flow<> LockTurn::tell_place(LockStanding standing, Data said) {
+Task<> LockTurn::tell_place(LockStanding standing, Data said) {
   if (!report_.waiting || position_ == standing.position) co_return;
   position_ = standing.position;
   LockPlace place{.position = standing.position,

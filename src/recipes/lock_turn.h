@@ -45,16 +45,16 @@ class LockTurn {
   /// Ends when no other contender is before the one with these nodes, or there is no sense in
   /// waiting. `names`: theirs. Throws ZkError, LockBusy,
   /// Cancelled.
-  Flow<Turn> await(LockNodes& nodes, Compat names);
+  Task<Turn> await(LockNodes& nodes, Compat names);
   /// From now on it does not wait behind a contender that has joined several queues at once, and
   /// may be waiting there for what we hold.
   void give_way_to_those_who_join_many() { gives_way_ = true; }
   /// After Turn::GivesWay: that contender's node, a whole path.
   const std::string& obstacle() const { return obstacle_; }
   /// Throws LockBusy when somebody else would be waited for. Leaves no node and no watch.
-  Flow<> look_first();
+  Task<> look_first();
   /// The queue as it is now; no sign of an own contender in it.
-  Flow<LockQueue> look();
+  Task<LockQueue> look();
   /// Says that the place is gone, and why; the next one is told anew.
   void tell_lost_place(bool same_session);
   /// Stops watching. `nodes_go`: the own nodes are about to be removed.
@@ -64,16 +64,16 @@ class LockTurn {
   using Sent = LockRequests::Sent<Children>;
 
   Sent send_listing(bool with_watch);
-  Flow<std::vector<std::string>> list(bool with_watch);
-  Flow<LockQueue> order(std::vector<std::string>&& names);
+  Task<std::vector<std::string>> list(bool with_watch);
+  Task<LockQueue> order(std::vector<std::string>&& names);
   std::optional<std::size_t> own_place(const LockQueue& queue, const LockNodes& nodes) const;
-  Flow<std::map<std::string, std::int64_t>> fetch_order(std::vector<std::string> names);
+  Task<std::map<std::string, std::int64_t>> fetch_order(std::vector<std::string> names);
   bool wants_other_names(const LockQueue& queue, std::size_t own, Compat names) const;
   void warn_of_flaws(const LockQueue& queue, std::size_t own);
-  Flow<> await_change(LockStanding standing);
-  Flow<> tell_place(LockStanding standing, Data said);
+  Task<> await_change(LockStanding standing);
+  Task<> tell_place(LockStanding standing, Data said);
   bool finds_obstacle(const LockQueue& queue, std::size_t own);
-  Flow<Outcome<Node>> read(std::string name);
+  Task<Outcome<Node>> read(std::string name);
   std::string path_of(const std::string& name) const;
   const std::string& called() const;
 

@@ -8,12 +8,12 @@
 
 namespace zksh {
 
-std::unique_ptr<Recipe> make_recipe(RecipeKind kind, Client& client, Strand& strand,
+std::unique_ptr<Recipe> make_recipe(RecipeKind kind, Client& client, Fiber& fiber,
                                     const LockReport& report, LockRequest request) {
   if (kind == RecipeKind::Exclusive)
-    return std::make_unique<ExclusiveLock>(client, strand, report, std::move(request));
+    return std::make_unique<ExclusiveLock>(client, fiber, report, std::move(request));
   const auto wait = kind == RecipeKind::Herd ? LockWait::Children : LockWait::Predecessor;
-  return std::make_unique<FairLock>(client, strand, report, std::move(request), wait);
+  return std::make_unique<FairLock>(client, fiber, report, std::move(request), wait);
 }
 
 }  // namespace zksh

@@ -18,9 +18,9 @@ enum class RecipeKind {
 inline constexpr NamedValues<RecipeKind, 3> recipe_names{
     {{"fair", RecipeKind::Fair}, {"herd", RecipeKind::Herd}, {"exclusive", RecipeKind::Exclusive}}};
 
-/// A contender, which has asked for nothing yet. `client`, `strand` and `report` outlive it; it
-/// runs on `strand`. Throws UsageError when the recipe cannot do what is requested.
-std::unique_ptr<Recipe> make_recipe(RecipeKind kind, Client& client, Strand& strand,
+/// A contender, which has asked for nothing yet. `client`, `fiber` and `report` outlive it; it
+/// runs on `fiber`. Throws UsageError when the recipe cannot do what is requested.
+std::unique_ptr<Recipe> make_recipe(RecipeKind kind, Client& client, Fiber& fiber,
                                     const LockReport& report, LockRequest request);
 
 }  // namespace zksh

@@ -25,9 +25,9 @@ MultiLock::Queue::Queue(MultiLock& lock, const std::string& path)
   };
 }
 
-MultiLock::MultiLock(Client& client, Strand& strand, const LockReport& report, LockRequest request,
+MultiLock::MultiLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request,
                      std::vector<std::string> paths, bool atomic)
-    : requests_(client, strand, report),
+    : requests_(client, fiber, report),
       report_(report),
       request_(std::move(request)),
       paths_(std::move(paths)),
@@ -66,11 +66,11 @@ LockNodesPlan MultiLock::plan(const Stage& stage, const std::string& guid) const
   return all;
 }
 
-Flow<> MultiLock::acquire(Clock::time_point deadline) {
+Task<> MultiLock::acquire(Clock::time_point deadline) {
   return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
 }
 
-Flow<> MultiLock::contend() {
+Task<> MultiLock::contend() {
   if (request_.try_only) co_await look_first();
   for (;;) {
     auto turn = Turn::Held;
@@ -108,7 +108,7 @@ void MultiLock::tell_lost() {
 }
 
 /// A try that fails must cost the others nothing: no node, no watch, no event.
-Flow<> MultiLock::look_first() {
+Task<> MultiLock::look_first() {
   for (const auto& stage : stages_) {
     for (const auto& queue : stage->queues) {
       const auto seen = co_await queue->turn.look();
@@ -125,7 +125,7 @@ Flow<> MultiLock::look_first() {
 }
 
 /// Joins the queues of one stage, and waits in each.
-Flow<Turn> MultiLock::join(std::size_t number) {
+Task<Turn> MultiLock::join(std::size_t number) {
   auto& stage = *stages_[number];
   co_await stage.nodes->make([&stage] {
     for (const auto& queue : stage.queues) queue->turn.ask();
@@ -142,7 +142,7 @@ Flow<Turn> MultiLock::join(std::size_t number) {
 }
 
 /// Who is told that it was in vain also wants to know for whom.
-Flow<Turn> MultiLock::await_turn(Queue& queue, LockNodes& nodes) {
+Task<Turn> MultiLock::await_turn(Queue& queue, LockNodes& nodes) {
   try {
     co_return co_await queue.turn.await(nodes, names_);
   } catch (const LockBusy& busy) {
@@ -153,7 +153,7 @@ Flow<Turn> MultiLock::await_turn(Queue& queue, LockNodes& nodes) {
 }
 
 /// Whether all that was had one after the other is there still, in one session.
-Flow<bool> MultiLock::prove() {
+Task<bool> MultiLock::prove() {
   std::vector<std::string> nodes;
   for (const auto& stage : stages_) {
     co_await requests_.connected();
@@ -185,7 +185,7 @@ void MultiLock::note_holding() {
 }
 
 /// Holding nothing.
-Flow<> MultiLock::await_gone(std::string node) {
+Task<> MultiLock::await_gone(std::string node) {
   for (;;) {
     co_await requests_.connected();
     const auto seen = co_await watch_.get(node);
@@ -206,22 +206,22 @@ Flow<> MultiLock::await_gone(std::string node) {
   }
 }
 
-Flow<> MultiLock::give_up() {
+Task<> MultiLock::give_up() {
   watch_.drop();
   for (const auto& stage : stages_)
     for (const auto& queue : stage->queues) queue->turn.leave(false);
   co_await take_back();
 }
 
-Flow<bool> MultiLock::release() {
-  requests_.set_deadline(Strand::never);
+Task<bool> MultiLock::release() {
+  requests_.set_deadline(Fiber::never);
   for (const auto& stage : stages_)
     for (const auto& queue : stage->queues) queue->turn.leave(true);
   co_return co_await take_back();
 }
 
 /// All, whatever happens to one; the first failure is thrown then.
-Flow<bool> MultiLock::take_back() {
+Task<bool> MultiLock::take_back() {
   std::exception_ptr failure;
   bool held = true;
   for (std::size_t i = stages_.size(); i-- > 0;) {
@@ -236,7 +236,7 @@ Flow<bool> MultiLock::take_back() {
   co_return held;
 }
 
-Flow<> MultiLock::downgrade() {
+Task<> MultiLock::downgrade() {
   throw ValueError(fmt::format("{} are not held for writing", fmt::join(paths_, " ")));
   co_return;
 }

@@ -28,15 +28,15 @@ namespace zksh {
 /// holds nothing until that one is gone, and begins anew.
 class MultiLock final : public Recipe {
  public:
-  /// `paths`: no two are the same; `request.path` is not used. `client`, `strand` and `report`
+  /// `paths`: no two are the same; `request.path` is not used. `client`, `fiber` and `report`
   /// outlive it. Throws UsageError when readers are asked for.
-  MultiLock(Client& client, Strand& strand, const LockReport& report, LockRequest request,
+  MultiLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request,
             std::vector<std::string> paths, bool atomic);
 
-  Flow<> acquire(Clock::time_point deadline) override;
+  Task<> acquire(Clock::time_point deadline) override;
   /// False: one of them at least had been lost.
-  Flow<bool> release() override;
-  Flow<> downgrade() override;
+  Task<bool> release() override;
+  Task<> downgrade() override;
   /// Nodes and tokens in the order of the paths as they were given.
   const LockHolding& holding() const override { return holding_; }
 
@@ -58,15 +58,15 @@ class MultiLock final : public Recipe {
   void add_stage(const std::vector<std::string>& paths);
   LockNodesPlan plan(const Stage& stage, const std::string& guid) const;
 
-  Flow<> contend();
-  Flow<> look_first();
-  Flow<Turn> join(std::size_t number);
-  Flow<Turn> await_turn(Queue& queue, LockNodes& nodes);
-  Flow<bool> prove();
+  Task<> contend();
+  Task<> look_first();
+  Task<Turn> join(std::size_t number);
+  Task<Turn> await_turn(Queue& queue, LockNodes& nodes);
+  Task<bool> prove();
   void note_holding();
-  Flow<> await_gone(std::string node);
-  Flow<> give_up();
-  Flow<bool> take_back();
+  Task<> await_gone(std::string node);
+  Task<> give_up();
+  Task<bool> take_back();
   void tell_lost();
 
   LockRequests requests_;

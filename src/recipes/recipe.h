@@ -1,8 +1,8 @@
-// Recipe: a way to hold a lock by znodes, as a flow; what it asks for, tells and promises.
+// Recipe: a way to hold a lock by znodes, as a task; what it asks for, tells and promises.
 #pragma once
 
 #include "client/client.h"
-#include "client/flow.h"
+#include "client/task.h"
 #include "recipes/lock_name.h"
 
 #include <cstddef>
@@ -49,7 +49,7 @@ struct LockPlace {
   std::string path{};  ///< of several locks, which one it is about; empty: there is one only
 };
 
-/// Who hears what a recipe does; each may be empty. Called on the thread that drives the flow.
+/// Who hears what a recipe does; each may be empty. Called on the thread that drives the task.
 struct LockReport {
   /// Every request with its answer and its time, every watch and event: `-v`.
   std::function<void(const std::string& text)> step{};
@@ -87,7 +87,7 @@ struct LockHolding {
   std::int64_t session = 0;
 };
 
-/// One contender for one lock. Its flows run on one strand, one at a time.
+/// One contender for one lock. Its tasks run on one fiber, one at a time.
 class Recipe {
  public:
   Recipe() = default;
@@ -98,13 +98,13 @@ class Recipe {
   /// Ends when the lock is held, and the session's lease leaves the time to make use of it. Throws
   /// LockBusy at the deadline, LockLost, ZkError, Cancelled; before any of them it takes its nodes
   /// back, which lasts until a server answers or the session has ended.
-  virtual Flow<> acquire(Clock::time_point deadline) = 0;
+  virtual Task<> acquire(Clock::time_point deadline) = 0;
   /// Takes the nodes back. False: the lock had been lost before, and somebody else may have had it.
   /// Lasts until a server answers or the session has ended. Not interrupted by a cancel.
-  virtual Flow<bool> release() = 0;
+  virtual Task<bool> release() = 0;
   /// Turns a held write lock into a read lock without letting a writer in between. Throws
   /// UsageError where there is no such thing.
-  virtual Flow<> downgrade() = 0;
+  virtual Task<> downgrade() = 0;
   /// Valid from the end of acquire until release.
   virtual const LockHolding& holding() const = 0;
 };

@@ -39,9 +39,9 @@ LockNodesPlan lease_plan(const LockRequest& request, const std::string& path, in
 
 }  // namespace
 
-Semaphore::Semaphore(Client& client, Strand& strand, const LockReport& report, LockRequest request,
+Semaphore::Semaphore(Client& client, Fiber& fiber, const LockReport& report, LockRequest request,
                      int count, int quantity)
-    : requests_(client, strand, report),
+    : requests_(client, fiber, report),
       report_(report),
       request_(std::move(request)),
       count_(count),
@@ -66,11 +66,11 @@ Semaphore::Semaphore(Client& client, Strand& strand, const LockReport& report, L
   };
 }
 
-Flow<> Semaphore::acquire(Clock::time_point deadline) {
+Task<> Semaphore::acquire(Clock::time_point deadline) {
   return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
 }
 
-Flow<> Semaphore::give_up() {
+Task<> Semaphore::give_up() {
   watch_.drop();
   turn_.leave(false);
   asked_.reset();
@@ -85,17 +85,17 @@ Flow<> Semaphore::give_up() {
   if (failure) std::rethrow_exception(failure);
 }
 
-Flow<bool> Semaphore::release() {
-  requests_.set_deadline(Strand::never);
+Task<bool> Semaphore::release() {
+  requests_.set_deadline(Fiber::never);
   co_return co_await leases_.take_back();
 }
 
-Flow<> Semaphore::downgrade() {
+Task<> Semaphore::downgrade() {
   throw ValueError(request_.path + " is not held for writing");
   co_return;
 }
 
-Flow<> Semaphore::contend() {
+Task<> Semaphore::contend() {
   told_ = false;
   if (request_.try_only) co_await look_first();
   for (;;) {
@@ -110,7 +110,7 @@ Flow<> Semaphore::contend() {
 }
 
 /// A try that fails must cost the others nothing: no node, no watch, no event.
-Flow<> Semaphore::look_first() {
+Task<> Semaphore::look_first() {
   co_await read_count();
   watches_ = false;
   co_await list();
@@ -118,7 +118,7 @@ Flow<> Semaphore::look_first() {
 }
 
 /// False: the place in the queue, or the session, is gone.
-Flow<bool> Semaphore::attempt() {
+Task<bool> Semaphore::attempt() {
   co_await mutex_.make([this] {
     turn_.ask();
     asked_ = send_listing(false);
@@ -136,7 +136,7 @@ Flow<bool> Semaphore::attempt() {
   co_return co_await leases_.prove();
 }
 
-Flow<Turn> Semaphore::await_turn() {
+Task<Turn> Semaphore::await_turn() {
   const auto deadline = requests_.deadline();
   if (request_.try_only)
     requests_.set_deadline(std::min(deadline, Clock::now() + Clock::duration(passing_time)));
@@ -146,7 +146,7 @@ Flow<Turn> Semaphore::await_turn() {
 }
 
 /// True: there is. False: there was not, and has been a change.
-Flow<bool> Semaphore::look_for_room() {
+Task<bool> Semaphore::look_for_room() {
   co_await list();
   if (!fits() && !watches_) {
     asked_ = send_listing(true);
@@ -167,7 +167,7 @@ Flow<bool> Semaphore::look_for_room() {
 }
 
 /// False: the leases were not had, and there are none.
-Flow<bool> Semaphore::take() {
+Task<bool> Semaphore::take() {
   co_await leases_.make([this] {
     asked_ = send_listing(false);
     asked_count_ = send_reading();
@@ -192,7 +192,7 @@ LockRequests::Sent<Node> Semaphore::send_reading() {
 }
 
 /// Throws ValueError when the node says another number, or no number.
-Flow<Semaphore::Count> Semaphore::read_count() {
+Task<Semaphore::Count> Semaphore::read_count() {
   for (;;) {
     if (!asked_count_) {
       co_await requests_.connected();
@@ -214,7 +214,7 @@ Flow<Semaphore::Count> Semaphore::read_count() {
 }
 
 /// Once.
-Flow<> Semaphore::warn_of_others() {
+Task<> Semaphore::warn_of_others() {
   if (!report_.warning || std::exchange(looked_at_others_, true)) co_return;
   auto sent = requests_.send(
       [&] { return "getChildren " + request_.path; },
@@ -243,7 +243,7 @@ void Semaphore::compare(const std::string& data) const {
 
 /// Writes the number of leases where there is none. Of two who write, the server refuses one, which
 /// then reads what the other has written.
-Flow<> Semaphore::agree() {
+Task<> Semaphore::agree() {
   for (;;) {
     const auto count = co_await read_count();
     if (count == Count::Agreed) co_return;
@@ -271,7 +271,7 @@ LockRequests::Sent<Children> Semaphore::send_listing(bool with_watch) {
       [&] { return requests_.client().start_children(leases_path_, watch); });
 }
 
-Flow<> Semaphore::list() {
+Task<> Semaphore::list() {
   for (;;) {
     if (!asked_) {
       co_await requests_.connected();
@@ -301,7 +301,7 @@ std::string Semaphore::taken() const {
   return fmt::format("{} of {} leases are taken", names_.size(), count_);
 }
 
-Flow<> Semaphore::tell_taken() {
+Task<> Semaphore::tell_taken() {
   if (!report_.waiting || told_) co_return;  // once: who wants many may see them come and go
   told_ = true;
   LockPlace place;

@@ -24,16 +24,16 @@ namespace zksh {
 class Semaphore final : public Recipe {
  public:
   /// `count`: how many leases there are in all; `quantity`: how many it takes, 1 to `count`.
-  /// `client`, `strand` and `report` outlive it.
-  Semaphore(Client& client, Strand& strand, const LockReport& report, LockRequest request,
-            int count, int quantity = 1);
+  /// `client`, `fiber` and `report` outlive it.
+  Semaphore(Client& client, Fiber& fiber, const LockReport& report, LockRequest request, int count,
+            int quantity = 1);
 
   /// Besides what Recipe says: throws ValueError when the semaphore has another number of leases,
   /// or its node has other data. With LockRequest::try_only it does not wait for a lease, but for
   /// those who are taking theirs right now: for `passing_time` at most.
-  Flow<> acquire(Clock::time_point deadline) override;
-  Flow<bool> release() override;
-  Flow<> downgrade() override;
+  Task<> acquire(Clock::time_point deadline) override;
+  Task<bool> release() override;
+  Task<> downgrade() override;
   const LockHolding& holding() const override { return leases_.holding(); }
 
   static constexpr std::chrono::seconds passing_time{1};
@@ -42,23 +42,23 @@ class Semaphore final : public Recipe {
   /// What the node says of the number of leases.
   enum class Count { Missing, Empty, Agreed };
 
-  Flow<> contend();
-  Flow<bool> attempt();
-  Flow<> look_first();
-  Flow<Turn> await_turn();
-  Flow<bool> look_for_room();
-  Flow<bool> take();
-  Flow<> give_up();
+  Task<> contend();
+  Task<bool> attempt();
+  Task<> look_first();
+  Task<Turn> await_turn();
+  Task<bool> look_for_room();
+  Task<bool> take();
+  Task<> give_up();
 
-  Flow<Count> read_count();
-  Flow<> agree();
+  Task<Count> read_count();
+  Task<> agree();
   LockRequests::Sent<Node> send_reading();
-  Flow<> warn_of_others();
+  Task<> warn_of_others();
   void compare(const std::string& data) const;
 
   LockRequests::Sent<Children> send_listing(bool with_watch);
-  Flow<> list();
-  Flow<> tell_taken();
+  Task<> list();
+  Task<> tell_taken();
   bool fits() const;
   bool has_leases() const;
   std::string taken() const;

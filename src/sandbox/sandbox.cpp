@@ -266,7 +266,7 @@ Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,
 
 Sandbox::~Sandbox() {
   // All at once; each is waited for when its Process is destroyed.
-  monitor_.look([this](const Monitor::Held& held) {
+  monitor_.with_lock([this](const Monitor::Held& held) {
     for (const auto& process : processes_(held)) {
       if (process != nullptr && !process->status(held)) process->signal(SIGKILL);
     }
@@ -374,7 +374,7 @@ bool Sandbox::port_was_taken() const {
 }
 
 bool Sandbox::quorum_runs() const {
-  return monitor_.look([this](const Monitor::Held& held) {
+  return monitor_.with_lock([this](const Monitor::Held& held) {
     const auto runs = std::ranges::count_if(processes_(held), [&](const auto& process) {
       return process != nullptr && !process->status(held) && !process->stopped(held);
     });
@@ -392,7 +392,7 @@ std::size_t Sandbox::index(int number) const {
 
 std::shared_ptr<Process> Sandbox::running(int number) const {
   const std::size_t i = index(number);
-  auto process = monitor_.look([&](const Monitor::Held& held) {
+  auto process = monitor_.with_lock([&](const Monitor::Held& held) {
     const auto& it = processes_(held)[i];
     return it != nullptr && !it->status(held) ? it : nullptr;
   });
@@ -406,7 +406,7 @@ std::vector<Sandbox::Server> Sandbox::status() const {
   std::vector<Server> servers;
   std::vector<int> ports;
   std::vector<std::size_t> asked;
-  monitor_.look([&](const Monitor::Held& held) {
+  monitor_.with_lock([&](const Monitor::Held& held) {
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       const auto& process = processes_(held)[i];
       Server server{.number = static_cast<int>(i + 1),
@@ -452,7 +452,7 @@ void Sandbox::start(int number, const std::stop_token& stop) {
     throw Error(process->stopped(held) ? fmt::format("server {} is frozen, not stopped", number)
                                        : fmt::format("server {} runs already", number));
   };
-  monitor_.look(check_stopped);
+  monitor_.with_lock(check_stopped);
   auto process = launch(i);
   monitor_.change([&](const Monitor::Held& held) {
     check_stopped(held);  // again: another thread may have been faster

@@ -1,7 +1,7 @@
 // Session: its phases, the news of the handle in use, and waiting for a connection.
 #include "session/session.h"
 
-#include "base/afterwards.h"
+#include "base/deferred_calls.h"
 #include "base/digest.h"
 #include "base/fd.h"
 #include "base/monitor.h"
@@ -9,7 +9,7 @@
 #include "client/diagnose_connection.h"
 #include "session/session_handle.h"
 #include "session/session_library.h"
-#include "session/wire_guard.h"
+#include "session/socket_interposer.h"
 
 #include <fmt/core.h>
 
@@ -75,7 +75,7 @@ bool Session::Handle::take_note(const Monitor::Held& /*held*/, SessionState now,
 }
 
 std::int64_t Session::Handle::czxid_of(const std::string& path) {
-  const auto from = session.monitor().look([&](const Monitor::Held&) { return creations; });
+  const auto from = session.monitor().with_lock([&](const Monitor::Held&) { return creations; });
   return from ? from->take(path) : 0;
 }
 
@@ -104,8 +104,8 @@ void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, c
   auto& handle = *static_cast<Handle*>(const_cast<void*>(zoo_get_context(zh)));
   const auto id = reinterpret_cast<std::uintptr_t>(context);
   auto& monitor = handle.session.monitor_;
-  const Afterwards afterwards;
-  const auto mailbox = monitor.look([&](const Monitor::Held& held) -> Mailbox {
+  const DeferredCalls afterwards;
+  const auto mailbox = monitor.with_lock([&](const Monitor::Held& held) -> Mailbox {
     handle.watches_fired(held, type, path ? path : "");
     const auto found = handle.mailboxes.find(id);
     return found == handle.mailboxes.end() ? nullptr : found->second;
@@ -135,7 +135,7 @@ std::uintptr_t Session::Handle::id_of(const Monitor::Held& /*held*/, const Mailb
 }
 
 Session::Use::Use(Session& session)
-    : monitor_(session.monitor_), handle_(monitor_.look([&](const Monitor::Held&) {
+    : monitor_(session.monitor_), handle_(monitor_.with_lock([&](const Monitor::Held&) {
         auto* const open = session.state_->open_handle();
         if (open) ++open->uses;
         return open;
@@ -143,7 +143,7 @@ Session::Use::Use(Session& session)
 
 Session::Use::~Use() {
   if (!handle_) return;
-  const bool awaited = monitor_.look(
+  const bool awaited = monitor_.with_lock(
       [&](const Monitor::Held&) { return --handle_->uses == 0 && handle_->out_of_use; });
   // It may be gone by now.
   if (awaited) monitor_.change_of(this, [](const Monitor::Held&) {});
@@ -205,7 +205,7 @@ void Session::close() {
 }
 
 std::string Session::server() {
-  return monitor_.look([&](const Monitor::Held&) { return state_->server; });
+  return monitor_.with_lock([&](const Monitor::Held&) { return state_->server; });
 }
 
 SessionState Session::state(const Monitor::Held& /*held*/) {
@@ -222,14 +222,14 @@ std::int64_t Session::session_id(const Monitor::Held& /*held*/) {
 }
 
 int Session::negotiated_timeout() {
-  return monitor_.look([&](const Monitor::Held&) {
+  return monitor_.with_lock([&](const Monitor::Held&) {
     const auto* const open = state_->open_handle();
     return open ? open->negotiated_timeout : 0;
   });
 }
 
 BootClock::time_point Session::lease_end() {
-  const auto lease = monitor_.look([&](const Monitor::Held&) {
+  const auto lease = monitor_.with_lock([&](const Monitor::Held&) {
     const auto* const open = state_->open_handle();
     return open ? open->lease : nullptr;
   });
@@ -239,7 +239,7 @@ BootClock::time_point Session::lease_end() {
 std::string Session::connection_problem() {
   const auto text = server();
   if (text.empty()) return "";
-  const auto file = monitor_.look([&](const Monitor::Held& held) {
+  const auto file = monitor_.with_lock([&](const Monitor::Held& held) {
     const auto* const open = state_->open_handle();
     return open && open->ever_connected && open->credentials.empty() ? file_of_all_credentials(held)
                                                                      : "";
@@ -254,7 +254,8 @@ std::string Session::connection_problem() {
 }
 
 std::string Session::problem_with(const ConnectString& servers, const std::string& hint) {
-  const auto failures = monitor_.look([](const Monitor::Held& held) { return tls_failures(held); });
+  const auto failures =
+      monitor_.with_lock([](const Monitor::Held& held) { return tls_failures(held); });
   const auto refused = refused_answer();
   return diagnose_connection(servers, failures) + hint + (refused.empty() ? "" : "; " + refused);
 }
@@ -287,7 +288,7 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
     bool patient = false;
     Clock::time_point deadline;
     ConnectString servers;
-    const auto turn = monitor_.look([&](const Monitor::Held& held) {
+    const auto turn = monitor_.with_lock([&](const Monitor::Held& held) {
       now = state(held);
       if (const auto* const open = state_->open_handle()) {
         servers = open->servers;
@@ -314,7 +315,7 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
              (probe && (*probe)(held));
     });
     if (stop.stop_requested()) throw Cancelled();
-    const bool still = monitor_.look([&](const Monitor::Held& held) {
+    const bool still = monitor_.with_lock([&](const Monitor::Held& held) {
       return state_->turn == turn && state(held) == SessionState::Connecting;
     });
     if (still && refused_all) throw ZkError(code::connection_loss, path);
@@ -370,7 +371,7 @@ void Session::open(const std::string& server) {
 
 void Session::want_session() {
   const auto wanted = [&](const Monitor::Held&) { return state_->needs_opener(); };
-  if (!monitor_.look(wanted)) return;
+  if (!monitor_.with_lock(wanted)) return;
   parse_connect_string(server());
   start_opener();
   monitor_.change([&](const Monitor::Held& held) {
@@ -441,7 +442,7 @@ void Session::open_one(const std::stop_token& stop) {
     monitor_.wait_until(stop, Clock::now() + between_attempts, [&](const Monitor::Held&) {
       return state_->turn != turn || state_->asked != asked;
     });
-    if (monitor_.look([&](const Monitor::Held&) { return state_->turn != turn; })) return;
+    if (monitor_.with_lock([&](const Monitor::Held&) { return state_->turn != turn; })) return;
   }
 }
 
@@ -457,7 +458,7 @@ void Session::replace_session(const std::string& server, const std::function<voi
                         return ready || hopeless || is_dead(fresh->state);
                       });
   if (stop.stop_requested()) throw Cancelled();
-  const auto state = monitor_.look([&](const Monitor::Held&) { return fresh->state; });
+  const auto state = monitor_.with_lock([&](const Monitor::Held&) { return fresh->state; });
   if (!is_connected(state)) refuse(*fresh);
   before_end();
   // In two steps: whoever waits for the end of the session that was hears of it.
@@ -474,7 +475,7 @@ void Session::replace_session(const std::string& server, const std::function<voi
 void Session::refuse(const Handle& fresh) {
   SessionState state{};
   std::string end;
-  monitor_.look([&](const Monitor::Held&) {
+  monitor_.with_lock([&](const Monitor::Held&) {
     state = fresh.state;
     if (state_->phase == Phase::Open) end = kept;
   });
@@ -534,13 +535,13 @@ Identity identity_of(const std::string& scheme, const std::string& credential) {
 
 void Session::Handle::accepted(const Credential& credential) {
   if (credential.scheme == "ip") return;  // the server adds what it knows already
-  session.monitor_.look([&](const Monitor::Held&) {
+  session.monitor_.with_lock([&](const Monitor::Held&) {
     if (std::ranges::count(credentials, credential) == 0) credentials.push_back(credential);
   });
 }
 
 std::vector<Credential> Session::credentials() {
-  return monitor_.look([&](const Monitor::Held&) {
+  return monitor_.with_lock([&](const Monitor::Held&) {
     const auto* const open = state_->open_handle();
     return open ? open->credentials : std::vector<Credential>();
   });

@@ -1,5 +1,5 @@
 // Session: the requests, each sent with an asynchronous call of the C client.
-#include "base/afterwards.h"
+#include "base/deferred_calls.h"
 #include "client/node_path.h"
 #include "session/session_handle.h"
 
@@ -37,7 +37,7 @@ void conclude(const void* data, int rc, T value) {
 /// For the C client's completions: settles the call, and does what its answer made possible.
 template <class T>
 void answer(const void* data, int rc, T value) {
-  const Afterwards afterwards;
+  const DeferredCalls afterwards;
   conclude<T>(data, rc, std::move(value));
 }
 
@@ -60,7 +60,7 @@ Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<Call
         [&](const Monitor::Held& held) { call->settle_error(held, code::invalid_state); });
     return pending;
   }
-  monitor.look([&](const Monitor::Held& held) { enlist(held, *handle, *call); });
+  monitor.with_lock([&](const Monitor::Held& held) { enlist(held, *handle, *call); });
   CallOf<T>* sent = call.release();  // the answer owns it now
   const int rc = send(handle->zh, sent);
   if (rc != ZOK) conclude<T>(sent, rc, T{});
@@ -128,9 +128,10 @@ void learn_of_server(Session& session, Session::Handle* on, std::function<void(b
 }  // namespace
 
 std::optional<bool> Session::server_is_newer(Handle* on) {
-  zhandle_t* const zh = monitor_.look([&](const Monitor::Held&) { return on ? on->zh : nullptr; });
+  zhandle_t* const zh =
+      monitor_.with_lock([&](const Monitor::Held&) { return on ? on->zh : nullptr; });
   const auto server = connected_server(zh);
-  return monitor_.look(
+  return monitor_.with_lock(
       [&](const Monitor::Held& held) { return known_servers().is_newer(held, server); });
 }
 
@@ -239,8 +240,8 @@ Watcher watcher_for(const Watch& watch, Monitor& monitor, Session::Handle* handl
   // The same function and context as the handle's own: the C client, like Java's, then fires one
   // event for a node's data, exists and child watches.
   if (watch.is_printed()) return {Session::Handle::on_event, handle};
-  const auto id =
-      monitor.look([&](const Monitor::Held& held) { return handle->id_of(held, watch.mailbox()); });
+  const auto id = monitor.with_lock(
+      [&](const Monitor::Held& held) { return handle->id_of(held, watch.mailbox()); });
   return {Session::Handle::on_private_watch, as_context(id)};
 }
 
@@ -373,7 +374,7 @@ Pending<Nothing> Session::add_auth_to(Handle* on, const Credential& credential) 
   call->credential = credential;
   const auto& [scheme, secret] = credential;
   if (on && std::ranges::count(settings_.credentials, credential) == 0)
-    monitor_.look([&](const Monitor::Held&) { on->other_credentials = true; });
+    monitor_.with_lock([&](const Monitor::Held&) { on->other_credentials = true; });
   return start(monitor_, on, std::unique_ptr<CallOf<Nothing>>(std::move(call)),
                [&, bytes = secret.data(), size = static_cast<int>(secret.size()),
                 name = scheme.c_str()](zhandle_t* zh, const void* data) {
@@ -427,7 +428,7 @@ namespace {
 
 /// Takes away the watches that report to a mailbox, without asking a server.
 void forget_here(Session::Handle& handle, const std::string& path, void* who) {
-  handle.session.monitor().look([&](const Monitor::Held&) {
+  handle.session.monitor().with_lock([&](const Monitor::Held&) {
     for (const auto kind : {WatchKind::OfData, WatchKind::OfChildren})
       handle.watchers.forgotten(path, kind, who);
   });
@@ -441,7 +442,7 @@ void Session::forget_watches(const std::string& path, const Mailbox& mailbox) {
   const Use on(*this);
   if (!on) return;
   auto* const who = as_context(
-      monitor_.look([&](const Monitor::Held& held) { return on->id_of(held, mailbox); }));
+      monitor_.with_lock([&](const Monitor::Held& held) { return on->id_of(held, mailbox); }));
   forget_here(*on.get(), path, who);
 }
 
@@ -449,7 +450,7 @@ void Session::drop_watches(const std::string& path, const Mailbox& mailbox, Watc
   const Use on(*this);
   if (!on) return;
   auto* const who = as_context(
-      monitor_.look([&](const Monitor::Held& held) { return on->id_of(held, mailbox); }));
+      monitor_.with_lock([&](const Monitor::Held& held) { return on->id_of(held, mailbox); }));
   // The watch stays at the server, and what it reports is dropped.
   const auto here = [path, who, handle = on.get()](zhandle_t* /*zh*/, const void* data) -> int {
     forget_here(*handle, path, who);
@@ -458,7 +459,7 @@ void Session::drop_watches(const std::string& path, const Mailbox& mailbox, Watc
   };
   const auto there = [=, this, handle = on.get()](zhandle_t* zh, const void* data) -> int {
     // Decided and sent at once: a read that leaves a watch is sent before, and seen, or behind it.
-    const auto sent = monitor_.look([&](const Monitor::Held&) -> std::optional<int> {
+    const auto sent = monitor_.with_lock([&](const Monitor::Held&) -> std::optional<int> {
       if (!handle->watchers.only(path, kind, who)) return std::nullopt;
       handle->watchers.forgotten(path, kind, who);
       // Not the call that takes away one watcher's: that one leaves the server's watch where it is.

@@ -1,9 +1,9 @@
 // WireLink: the bytes of one connection of a session on their way, those that come looked at before
-// the C client reads them (WireAnswer).
+// the C client reads them (ReplyValidator).
 #pragma once
 
 #include "base/time.h"
-#include "session/wire_answer.h"
+#include "session/reply_validator.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -30,7 +30,7 @@ class Interpreter {
     Settings& settings;
     const Protection& protection;
     PersistentWatches& watches;
-    LockTable& locks;
+    LockManager& locks;
     Questions& questions;
     Sandbox* sandbox = nullptr;
     JobTable* jobs = nullptr;

@@ -15,7 +15,7 @@ Job::Job(Monitor& monitor, int wake_fd, std::function<int(std::stop_token)> body
       }) {}
 
 std::optional<int> Job::status() {
-  return monitor_.look([&](const Monitor::Held& held) { return status_(held); });
+  return monitor_.with_lock([&](const Monitor::Held& held) { return status_(held); });
 }
 
 }  // namespace zksh

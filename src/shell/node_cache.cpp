@@ -59,7 +59,7 @@ void NodeCache::Fetch::list(Client& client, const Mailbox& mailbox, int wake_fd,
     }
   }
   auto outcome =
-      monitor.look([&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
+      monitor.with_lock([&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
   code = outcome.code;
   names = std::move(outcome.value.names);
   std::ranges::sort(names);
@@ -77,7 +77,7 @@ void NodeCache::Fetch::describe(Client& client, const std::stop_token& stop) {
   };
   auto& monitor = client.monitor();
   monitor.wait_until(stop, Clock::now() + kinds_patience, have_answer);
-  monitor.look([&](const Monitor::Held& held) {
+  monitor.with_lock([&](const Monitor::Held& held) {
     for (std::size_t i = 0; i < asked.size(); ++i) {
       const auto& stat = (*stats[i])(held);
       if (!stat || stat->code != code::ok) continue;
@@ -240,7 +240,7 @@ void NodeCache::keep(Fetch& fetch) {
 }
 
 void NodeCache::take_events() {
-  const auto events = client_.monitor().look(
+  const auto events = client_.monitor().with_lock(
       [&](const Monitor::Held& held) { return std::exchange((*mailbox_)(held), {}); });
   for (const auto& event : events) {
     lists_.erase(event.path);

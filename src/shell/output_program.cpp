@@ -100,7 +100,7 @@ bool OutputProgram::pass_on(const Monitor::Held& held, int signal) {
 /// The minding thread: until the program has ended.
 void OutputProgram::mind() {
   while (true) {
-    const auto now = plan_.monitor.look([&](const Monitor::Held& held) { return view(held); });
+    const auto now = plan_.monitor.with_lock([&](const Monitor::Held& held) { return view(held); });
     if (now.ended) return ended(*now.ended);
     if (now.stop_signal != 0) mind_stop(now.stop_signal);
     if (written_ && !reader_gone_) look_at_reader();
@@ -112,7 +112,7 @@ void OutputProgram::mind() {
 }
 
 void OutputProgram::look_at_reader() {
-  const bool gone = plan_.monitor.look([&](const Monitor::Held&) {
+  const bool gone = plan_.monitor.with_lock([&](const Monitor::Held&) {
     pollfd waiting{.fd = input_.get(), .events = 0, .revents = 0};
     return input_ && poll(&waiting, 1, 0) > 0 && (waiting.revents & POLLERR) != 0;
   });
@@ -172,7 +172,7 @@ OutputProgram::Ends OutputProgram::finish(int result) {
   const bool enough = reader_gone_ && !plan_.stop.stop_requested();
   if (enough && result == Cancelled().exit_status()) result = status::ok;
   writer_.reset();
-  plan_.monitor.look([&](const Monitor::Held&) { input_.close(); });
+  plan_.monitor.with_lock([&](const Monitor::Held&) { input_.close(); });
   const auto has_ended = [&](const Monitor::Held& held) {
     return process_->status(held).has_value();
   };

@@ -182,7 +182,8 @@ bool Pipeline::await_answer(std::size_t index, Clock::time_point deadline) {
 void Pipeline::finish_answered() {
   while (!flight_.empty()) {
     const auto& first = flight_.front();
-    if (!monitor_.look([&](const Monitor::Held& held) { return first.code(held).has_value(); }))
+    if (!monitor_.with_lock(
+            [&](const Monitor::Held& held) { return first.code(held).has_value(); }))
       return;
     finish_first();
   }
@@ -215,7 +216,7 @@ void Pipeline::finish_first() {
 /// Whether a line reads, and the connection was lost before the answer.
 bool Pipeline::was_lost(const InFlight& line) {
   if (line.writes() || stop_.stop_requested()) return false;
-  return monitor_.look(
+  return monitor_.with_lock(
       [&](const Monitor::Held& held) { return line.code(held) == code::connection_loss; });
 }
 

@@ -11,13 +11,13 @@
 #include "command/questions.h"
 #include "command/report.h"
 #include "command/transaction.h"
-#include "lock/lock_table.h"
+#include "lock/lock_manager.h"
 #include "sandbox/sandbox.h"
 #include "session/session_library.h"
+#include "shell/event_printer.h"
 #include "shell/interpreter.h"
 #include "shell/job.h"
 #include "shell/loop.h"
-#include "shell/news.h"
 #include "shell/printer.h"
 #include "shell/shell.h"
 
@@ -215,15 +215,16 @@ void print_for_program(OutputQueue& queue, int target, std::string_view lines,
 }
 
 /// `programs`: where lines are typed at a prompt, else null.
-LockTable::Teller lock_teller(Foundation& base, const OutputStyle& style, CarriedOutput* programs) {
+LockManager::Teller lock_teller(Foundation& base, const OutputStyle& style,
+                                CarriedOutput* programs) {
   auto& queue = base.queue;
-  LockTable::Teller teller{.say =
-                               [&queue, escapes = style.err_is_terminal](const std::string& line) {
-                                 queue.add(Stream::Err,
-                                           (escapes ? escape_for_terminal(line) : line) + '\n');
-                               },
-                           .changed = {},
-                           .output = programs};
+  LockManager::Teller teller{
+      .say =
+          [&queue, escapes = style.err_is_terminal](const std::string& line) {
+            queue.add(Stream::Err, (escapes ? escape_for_terminal(line) : line) + '\n');
+          },
+      .changed = {},
+      .output = programs};
   // The prompt shows the locks, also those that are taken quietly.
   if (programs) teller.changed = [&base] { eventfd_write(base.loop.wake_fd(), 1); };
   return teller;
@@ -243,7 +244,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
                               .profile = arguments.configuration.profile()};
   CurrentNode current(monitor);
   Transaction transaction(monitor);
-  News news(queue, settings, style, input);
+  EventPrinter news(queue, settings, style, input);
   PersistentWatches watches(
       monitor, {.event = [&](const Monitor::Held& held, const Event& event) { news(held, event); },
                 .warning = [&](const Monitor::Held& held,
@@ -265,7 +266,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
       print_for_program(queue, target, lines, stop);
     });
   auto teller = lock_teller(base, style, programs ? &*programs : nullptr);
-  LockTable locks(monitor, client, std::move(teller));
+  LockManager locks(monitor, client, std::move(teller));
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{.client = guarded,
                                          .queue = queue,

@@ -8,7 +8,7 @@
 #include "command/current_node.h"
 #include "command/report.h"
 #include "command/transaction.h"
-#include "lock/lock_table.h"
+#include "lock/lock_manager.h"
 #include "shell/complete.h"
 #include "shell/history_expansion.h"
 #include "shell/line_hint.h"
@@ -47,7 +47,7 @@ std::string_view state_name(SessionState state) {
 
 int editor_output() { return isatty(STDOUT_FILENO) != 0 ? STDOUT_FILENO : STDERR_FILENO; }
 
-std::vector<std::string> lock_paths(const LockTable& locks) {
+std::vector<std::string> lock_paths(const LockManager& locks) {
   std::vector<std::string> paths;
   for (const auto& lock : locks.locks())
     paths.insert(paths.end(), lock->plan().paths.begin(), lock->plan().paths.end());

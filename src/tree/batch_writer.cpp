@@ -122,7 +122,7 @@ bool BatchWriter::has_room() const {
 bool BatchWriter::last_was_lost() const {
   if (sent_.empty()) return false;
   const auto& last = sent_.back();
-  return client_.monitor().look([&](const Monitor::Held& held) {
+  return client_.monitor().with_lock([&](const Monitor::Held& held) {
     const auto lost = [&](const auto& pending) {
       const auto& outcome = (*pending)(held);
       return outcome && is_connection_trouble(outcome->code);

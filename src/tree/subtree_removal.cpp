@@ -77,8 +77,8 @@ class Explorer {
   /// False when the next answer is not there.
   bool take_answer() {
     auto question = asked_.front();
-    const auto outcome =
-        client_.monitor().look([&](const Monitor::Held& held) -> std::optional<Outcome<Listing>> {
+    const auto outcome = client_.monitor().with_lock(
+        [&](const Monitor::Held& held) -> std::optional<Outcome<Listing>> {
           auto& answer = (*question.answer)(held);
           return answer ? std::optional(std::move(*answer)) : std::nullopt;
         });

@@ -241,7 +241,7 @@ void WalkReads::await_some() {
 }
 
 bool WalkReads::take_answers(WalkStop& node, Answers& answers) {
-  return client_.monitor().look([&](const Monitor::Held& held) {
+  return client_.monitor().with_lock([&](const Monitor::Held& held) {
     if (!answered(node, held)) return false;
     take_outcome(node.listing, answers.listing, held);
     take_outcome(node.stat, answers.stat, held);

@@ -1,4 +1,4 @@
-"""No co_await where gcc 12 compiles it wrongly: in conditions, and with lists in braces. src/client/flow.h says what happens."""
+"""No co_await where gcc 12 compiles it wrongly: in conditions, and with lists in braces. src/client/task.h says what happens."""
 import pathlib
 import re
 import tempfile
@@ -143,12 +143,12 @@ class PlantedFaults(unittest.TestCase):
         "co_await f([this]() mutable { return A{1}; });", "co_await f([&]() -> A { return {1}; });",
         "const A a{1}; const auto n = co_await f(a);", "// if (co_await f())\ng();", 'x("if (co_await f())");',
         "try { co_await f(); } catch (...) { x = c ? 1 : 2; }", "A a{1};\nco_await f();", "co_return co_await f();",
-        "const auto run = [&]() -> Flow<> { x = co_await f(1'000); }; y = A{run()};",
+        "const auto run = [&]() -> Task<> { x = co_await f(1'000); }; y = A{run()};",
         "if (c) { x = A{1}; }\nco_await f();"]
 
     @staticmethod
     def found(statement):
-        return [fault for _, fault in faults_of_text("Flow<> flow(int n) {\n  " + statement + "\n}\n")]
+        return [fault for _, fault in faults_of_text("Task<> task(int n) {\n  " + statement + "\n}\n")]
 
     def test_faults_are_found(self):
         for fault, statements in self.BAD.items():

@@ -1,7 +1,7 @@
 // Fuzzes what servers send: a byte says how many requests were sent, and each then has one for its
 // kind; the frames of answers follow, each behind two bytes for its length.
 #include "fuzz.h"
-#include "session/wire_answer.h"
+#include "session/reply_validator.h"
 
 namespace zksh::fuzz {
 

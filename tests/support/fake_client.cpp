@@ -73,7 +73,7 @@ void FakeClient::renew(const Monitor::Held& held) {
 }
 
 void FakeClient::lose_names() {
-  monitor().look([&](const Monitor::Held&) { has_names_ = false; });
+  monitor().with_lock([&](const Monitor::Held&) { has_names_ = false; });
 }
 
 void FakeClient::find_names() {
@@ -134,7 +134,7 @@ void FakeClient::suffer(const Monitor::Held& held, Loss loss) {
 }
 
 void FakeClient::hold_back() {
-  monitor().look([&](const Monitor::Held&) { holds_back_ = true; });
+  monitor().with_lock([&](const Monitor::Held&) { holds_back_ = true; });
 }
 
 bool FakeClient::deliver() {
@@ -148,7 +148,7 @@ bool FakeClient::deliver() {
 }
 
 void FakeClient::deliver_all() {
-  monitor().look([&](const Monitor::Held&) { holds_back_ = false; });
+  monitor().with_lock([&](const Monitor::Held&) { holds_back_ = false; });
   while (deliver()) continue;
 }
 
@@ -179,26 +179,26 @@ SessionState FakeClient::state(const Monitor::Held& /*held*/) { return state_; }
 std::int64_t FakeClient::session_id(const Monitor::Held& /*held*/) { return session_; }
 
 void FakeClient::fail_request(std::size_t number, When when, int code) {
-  monitor().look([&](const Monitor::Held&) {
+  monitor().with_lock([&](const Monitor::Held&) {
     failures_.push_back({requests_ + number, when, Loss::OfAnswer, code});
   });
 }
 
 void FakeClient::lose(std::size_t number, When when, Loss loss) {
   const bool session = loss == Loss::OfSession || loss == Loss::OfSessionUnburied;
-  monitor().look([&](const Monitor::Held&) {
+  monitor().with_lock([&](const Monitor::Held&) {
     failures_.push_back(
         {requests_ + number, when, loss, session ? code::session_expired : code::connection_loss});
   });
 }
 
 void FakeClient::before_request(std::size_t number, std::function<void()> action) {
-  monitor().look(
+  monitor().with_lock(
       [&](const Monitor::Held&) { actions_.emplace(requests_ + number, std::move(action)); });
 }
 
 std::size_t FakeClient::watches() {
-  return monitor().look([&](const Monitor::Held&) {
+  return monitor().with_lock([&](const Monitor::Held&) {
     std::size_t count = 0;
     for (const auto* watches : {&data_watches_, &child_watches_})
       for (const auto& [path, listeners] : *watches) count += listeners.size();
@@ -207,14 +207,14 @@ std::size_t FakeClient::watches() {
 }
 
 std::size_t FakeClient::requests() {
-  return monitor().look([&](const Monitor::Held&) { return requests_; });
+  return monitor().with_lock([&](const Monitor::Held&) { return requests_; });
 }
 
 template <class T, class Apply>
 Pending<T> FakeClient::request(bool changes, Apply&& apply) {
   auto pending = std::make_shared<Answer<T>>();
   std::function<void()> action;
-  const auto number = monitor().look([&](const Monitor::Held&) {
+  const auto number = monitor().with_lock([&](const Monitor::Held&) {
     ++requests_;
     if (const auto found = actions_.find(requests_); found != actions_.end())
       action = std::move(found->second);
@@ -286,7 +286,7 @@ Pending<Created> FakeClient::start_create(const CreateOp& op) {
 }
 
 void FakeClient::serve_as_old() {
-  monitor().look([&](const Monitor::Held&) { old_ = true; });
+  monitor().with_lock([&](const Monitor::Held&) { old_ = true; });
 }
 
 Pending<Nothing> FakeClient::start_probe_newer() {
@@ -356,7 +356,7 @@ Pending<std::vector<OpResult>> FakeClient::start_multi(const std::vector<Op>& op
 }
 
 BootClock::time_point FakeClient::lease_end() {
-  return monitor().look([&](const Monitor::Held&) {
+  return monitor().with_lock([&](const Monitor::Held&) {
     const std::chrono::milliseconds timeout(negotiated_timeout());
     return proofs_wanted_ > 0 ? BootClock::time_point() : BootClock::now() + timeout;
   });
@@ -393,7 +393,7 @@ void FakeClient::forget_watches(const std::string& path, const Mailbox& mailbox)
 }
 
 void FakeClient::drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) {
-  monitor().look([&](const Monitor::Held&) { std::erase(watches_of(kind)[path], mailbox); });
+  monitor().with_lock([&](const Monitor::Held&) { std::erase(watches_of(kind)[path], mailbox); });
 }
 
 }  // namespace zksh

@@ -14,33 +14,34 @@ namespace zksh {
 using namespace std::chrono_literals;
 
 TrialContender::TrialContender(FakeTree& on, const RecipeMaker& make, std::string called)
-    : name(std::move(called)), tree(on), client(on), strand(on.monitor()) {
+    : name(std::move(called)), tree(on), client(on), fiber(on.monitor()) {
   report.step = [this](const std::string& text) { steps.push_back(text); };
   report.warning = [this](const std::string& text) { warnings.push_back(text); };
   report.waiting = [this](const LockPlace& place) { places.push_back(place); };
-  recipe = make(client, strand, report, name);
+  recipe = make(client, fiber, report, name);
 }
 
-Flow<> TrialContender::acquire(Clock::time_point deadline) {
+Task<> TrialContender::acquire(Clock::time_point deadline) {
   co_await recipe->acquire(deadline);
   held_ = true;
 }
 
-Flow<> TrialContender::release() {
+Task<> TrialContender::release() {
   released_ = co_await recipe->release();
   held_ = false;
 }
 
-void TrialContender::begin_acquire(Clock::time_point deadline) { strand.begin(acquire(deadline)); }
+void TrialContender::begin_acquire(Clock::time_point deadline) { fiber.begin(acquire(deadline)); }
 
-void TrialContender::begin_release() { strand.begin(release()); }
+void TrialContender::begin_release() { fiber.begin(release()); }
 
 bool TrialContender::go() {
   const auto able = [&] {
-    return tree.monitor().look([&](const Monitor::Held& held) { return strand.can_go_on(held); });
+    return tree.monitor().with_lock(
+        [&](const Monitor::Held& held) { return fiber.can_go_on(held); });
   };
-  while (able()) strand.go_on();
-  return strand.ended();
+  while (able()) fiber.go_on();
+  return fiber.ended();
 }
 
 bool TrialContender::run(const std::function<void()>& idle) {
@@ -55,13 +56,13 @@ bool TrialContender::run(const std::function<void()>& idle) {
     // A new session is opened by a thread of its own.
     if (client.current_state() != SessionState::Connected) {
       tree.monitor().wait_until({}, Clock::now() + 5s, [&](const Monitor::Held& held) {
-        return strand.can_go_on(held) || client.state(held) == SessionState::Connected;
+        return fiber.can_go_on(held) || client.state(held) == SessionState::Connected;
       });
       continue;
     }
     if (idle) idle();
     tree.monitor().wait_until({}, Clock::now() + 1ms,
-                              [&](const Monitor::Held& held) { return strand.can_go_on(held); });
+                              [&](const Monitor::Held& held) { return fiber.can_go_on(held); });
   }
   ADD_FAILURE() << name << " waits for ever";
   return false;
@@ -88,7 +89,8 @@ void TrialContender::give_back() {
 std::vector<std::string> TrialContender::nodes() {
   std::vector<std::string> found;
   for (const auto& path : all_nodes(tree)) {
-    const auto node = tree.monitor().look([&](const Monitor::Held&) { return tree.get(path); });
+    const auto node =
+        tree.monitor().with_lock([&](const Monitor::Held&) { return tree.get(path); });
     const auto& data = node.value.data;
     if (data && (*data == name || data->starts_with(name + " "))) found.push_back(path);
   }
@@ -99,7 +101,7 @@ std::vector<std::string> all_nodes(FakeTree& tree) {
   std::vector<std::string> all{"/"};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto below =
-        tree.monitor().look([&](const Monitor::Held&) { return tree.children(all[i]); });
+        tree.monitor().with_lock([&](const Monitor::Held&) { return tree.children(all[i]); });
     for (const auto& child : below.value.names) all.push_back(join_path(all[i], child));
   }
   std::ranges::sort(all);

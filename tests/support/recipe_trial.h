@@ -14,30 +14,30 @@ namespace zksh {
 
 /// How a test makes the recipe that it is about; `owner` is to be the nodes' data.
 using RecipeMaker =
-    std::function<std::unique_ptr<Recipe>(Client&, Strand&, const LockReport&, std::string owner)>;
+    std::function<std::unique_ptr<Recipe>(Client&, Fiber&, const LockReport&, std::string owner)>;
 
 /// One contender with its own session. Its nodes are those whose data begin with its name.
 class TrialContender {
  public:
   TrialContender(FakeTree& on, const RecipeMaker& make, std::string called);
 
-  void begin_acquire(Clock::time_point deadline = Strand::never);
+  void begin_acquire(Clock::time_point deadline = Fiber::never);
   void begin_release();
-  /// Goes on as long as it can. True: its flow has ended.
+  /// Goes on as long as it can. True: its task has ended.
   bool go();
   /// Also waits, for what happens on other threads, and calls `idle` whenever it can do nothing; at
   /// most `patience` times, then the test fails. The contender's connection is restored, and what
   /// is held back arrives, before `idle` is asked to help.
   bool run(const std::function<void()>& idle = {});
-  /// Throws what the flow threw.
-  void result() { strand.result(); }
+  /// Throws what the task threw.
+  void result() { fiber.result(); }
   /// Acquires; nothing is in its way.
   void take();
   /// Asks, and has to wait.
   void wait();
   /// Releases what it holds; nothing is in its way.
   void give_back();
-  /// What its flow, which has ended, threw; empty: nothing.
+  /// What its task, which has ended, threw; empty: nothing.
   template <class E>
   std::string failure() {
     try {
@@ -56,7 +56,7 @@ class TrialContender {
   const std::string name;
   FakeTree& tree;
   FakeClient client;
-  Strand strand;
+  Fiber fiber;
   std::vector<std::string> warnings;
   std::vector<LockPlace> places;
   std::vector<std::string> steps;
@@ -64,8 +64,8 @@ class TrialContender {
   std::unique_ptr<Recipe> recipe;
 
  private:
-  Flow<> acquire(Clock::time_point deadline);
-  Flow<> release();
+  Task<> acquire(Clock::time_point deadline);
+  Task<> release();
 
   bool held_ = false;
   bool released_ = false;

@@ -25,7 +25,7 @@ int code_of(const std::function<void()>& call) {
 class FakeClientTest : public testing::Test {
  protected:
   std::vector<std::string> heard() {
-    return tree.monitor().look([&](const Monitor::Held& held) {
+    return tree.monitor().with_lock([&](const Monitor::Held& held) {
       std::vector<std::string> paths;
       for (const auto& event : std::exchange((*mailbox)(held), {})) paths.push_back(event.path);
       return paths;
@@ -135,7 +135,7 @@ TEST_F(FakeClientTest, HoldsAnswersAndEventsBackInTheirOrder) {
   client.hold_back();
   const auto made = client.start_create({.path = "/a", .data = {}});
   const auto answered = [&] {
-    return client.monitor().look([&](const Monitor::Held& held) { return !!(*made)(held); });
+    return client.monitor().with_lock([&](const Monitor::Held& held) { return !!(*made)(held); });
   };
   EXPECT_TRUE(client.deliver());
   EXPECT_THAT(heard(), ElementsAre("/"));

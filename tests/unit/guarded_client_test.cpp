@@ -40,11 +40,13 @@ class GuardedClientTest : public testing::Test {
     return inner.requests() - before;
   }
   void guard(const std::string& node, const std::string& lock) {
-    tree.monitor().look([&](const Monitor::Held& held) { guards(held).push_back({node, lock}); });
+    tree.monitor().with_lock([&](const Monitor::Held& held) {
+      guards(held).push_back({node, lock});
+    });
   }
   void guard() { guard("/lock/one", "/lock"); }
   void unguard() {
-    tree.monitor().look([&](const Monitor::Held& held) { guards(held).clear(); });
+    tree.monitor().with_lock([&](const Monitor::Held& held) { guards(held).clear(); });
   }
 
   FakeTree tree;
@@ -209,7 +211,7 @@ TEST(Answer, IsMadeWhenWhatItDependsOnIsThere) {
     const auto& outcome = (*first)(held);
     return outcome ? Answer<int>::Value({.value = outcome->value + 1}) : std::nullopt;
   });
-  monitor.look([&](const Monitor::Held& held) {
+  monitor.with_lock([&](const Monitor::Held& held) {
     EXPECT_FALSE((*second)(held));
     (*first)(held) = Outcome<int>{.value = 1};
     EXPECT_EQ((*second)(held)->value, 2);

@@ -62,9 +62,9 @@ TEST(LockCounter, ForgedNumbersAllRoundTheCircleHaveAnOrder) {
 }
 
 TEST(LockCounter, WhoQueuesUpNearItsEndIsToldOnce) {
-  const auto fair = [](Client& client, Strand& strand, const LockReport& report,
+  const auto fair = [](Client& client, Fiber& fiber, const LockReport& report,
                        const std::string& owner) {
-    return make_recipe(RecipeKind::Fair, client, strand, report,
+    return make_recipe(RecipeKind::Fair, client, fiber, report,
                        {.path = "/locks/l", .owner = owner});
   };
   FakeTree tree;

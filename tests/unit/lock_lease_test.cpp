@@ -12,8 +12,8 @@ namespace zksh {
 namespace {
 
 RecipeMaker fair() {
-  return [](Client& client, Strand& strand, const LockReport& report, std::string owner) {
-    return make_recipe(RecipeKind::Fair, client, strand, report,
+  return [](Client& client, Fiber& fiber, const LockReport& report, std::string owner) {
+    return make_recipe(RecipeKind::Fair, client, fiber, report,
                        {.path = "/l", .owner = std::move(owner)});
   };
 }

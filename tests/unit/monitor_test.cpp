@@ -81,7 +81,7 @@ TEST(Monitor, WhoeverChangesSomethingAsksAndOnlyTheReadyWake) {
         return turn(held) == i;
       });
       // The predicate was true on the thread that made it so, and was not asked again here.
-      monitor.look([&](const Monitor::Held&) {
+      monitor.with_lock([&](const Monitor::Held&) {
         EXPECT_NE(std::this_thread::get_id(), asked_by[static_cast<std::size_t>(i) - 1]);
       });
     });
@@ -146,7 +146,7 @@ TEST(Monitor, AListenerHearsOfEveryChangeBeforeAWaiterIsAsked) {
       });
     });
     monitor.change([](const Monitor::Held&) {});
-    monitor.look([](const Monitor::Held&) {});
+    monitor.with_lock([](const Monitor::Held&) {});
     monitor.change_of(&subject, [&](const Monitor::Held& held) { ready(held) = true; });
   }
   monitor.change([](const Monitor::Held&) {});

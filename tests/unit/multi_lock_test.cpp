@@ -34,23 +34,23 @@ struct Wish {
 };
 
 RecipeMaker locks(const Paths& paths, Wish wish) {
-  return [=](Client& client, Strand& strand, const LockReport& report,
+  return [=](Client& client, Fiber& fiber, const LockReport& report,
              const std::string& owner) -> std::unique_ptr<Recipe> {
     LockRequest request{.path = paths.front()};
     request.owner = owner;
     request.try_only = wish.try_only;
     request.requeue = wish.requeue;
     request.compat = wish.compat;
-    return std::make_unique<MultiLock>(client, strand, report, request, paths, wish.atomic);
+    return std::make_unique<MultiLock>(client, fiber, report, request, paths, wish.atomic);
   };
 }
 
 RecipeMaker plain(const std::string& path) {
-  return [=](Client& client, Strand& strand, const LockReport& report,
+  return [=](Client& client, Fiber& fiber, const LockReport& report,
              const std::string& owner) -> std::unique_ptr<Recipe> {
     LockRequest request{.path = path};
     request.owner = owner;
-    return std::make_unique<FairLock>(client, strand, report, request);
+    return std::make_unique<FairLock>(client, fiber, report, request);
   };
 }
 
@@ -73,16 +73,18 @@ class MultiLockTest : public testing::TestWithParam<bool> {
   }
   static void run_to_deadline(TrialContender& contender) {
     while (!contender.go())
-      contender.tree.monitor().wait_until({}, contender.strand.deadline(),
+      contender.tree.monitor().wait_until({}, contender.fiber.deadline(),
                                           [](const Monitor::Held&) { return false; });
   }
   std::size_t children(const std::string& path) {
     return tree.monitor()
-        .look([&](const Monitor::Held&) { return tree.children(path); })
+        .with_lock([&](const Monitor::Held&) { return tree.children(path); })
         .value.names.size();
   }
   std::int64_t czxid(const std::string& path) {
-    return tree.monitor().look([&](const Monitor::Held&) { return tree.exists(path); }).value.czxid;
+    return tree.monitor()
+        .with_lock([&](const Monitor::Held&) { return tree.exists(path); })
+        .value.czxid;
   }
   void remove(const std::string& path) {
     tree.monitor().change([&](const Monitor::Held& held) { tree.remove(held, {.path = path}); });
@@ -158,7 +160,7 @@ TEST_P(MultiLockTest, TheDeadlineNamesTheOneThatIsBusyAndLeavesNothing) {
 TEST_P(MultiLockTest, ACancelLeavesNothing) {
   const auto other = holder("other", plain("/b"));
   const auto us = waiting("us", locks({"/a", "/b"}, wish));
-  us->strand.cancel();
+  us->fiber.cancel();
   ASSERT_TRUE(us->run());
   EXPECT_THROW(us->result(), Cancelled);
   expect_nothing_left(*us);

@@ -24,7 +24,7 @@ class PersistentWatchesTest : public testing::Test {
 
   std::vector<std::string> told() {
     watches.settle(30s, {});
-    return server.monitor().look(
+    return server.monitor().with_lock(
         [&](const Monitor::Held& held) { return std::exchange(texts(held), {}); });
   }
 

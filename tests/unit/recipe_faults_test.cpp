@@ -50,39 +50,38 @@ struct Case {
 };
 
 RecipeMaker of_kind(RecipeKind kind, const LockRequest& request) {
-  return [kind, request](Client& client, Strand& strand, const LockReport& report,
+  return [kind, request](Client& client, Fiber& fiber, const LockReport& report,
                          const std::string& owner) {
     auto mine = request;
     mine.path = "/locks/l";
     mine.owner = owner;
-    return make_recipe(kind, client, strand, report, mine);
+    return make_recipe(kind, client, fiber, report, mine);
   };
 }
 
 RecipeMaker of_leases(int count, int quantity) {
-  return [=](Client& client, Strand& strand, const LockReport& report, const std::string& owner) {
+  return [=](Client& client, Fiber& fiber, const LockReport& report, const std::string& owner) {
     LockRequest request{.path = "/locks/l"};
     request.owner = owner;
-    return std::make_unique<Semaphore>(client, strand, report, request, count, quantity);
+    return std::make_unique<Semaphore>(client, fiber, report, request, count, quantity);
   };
 }
 
 RecipeMaker of_locks(bool atomic) {
-  return [=](Client& client, Strand& strand, const LockReport& report, const std::string& owner) {
+  return [=](Client& client, Fiber& fiber, const LockReport& report, const std::string& owner) {
     LockRequest request{.path = {}};
     request.owner = owner;
     const std::vector<std::string> paths{"/locks/n", "/locks/m"};
-    return std::make_unique<MultiLock>(client, strand, report, request, paths, atomic);
+    return std::make_unique<MultiLock>(client, fiber, report, request, paths, atomic);
   };
 }
 
 /// The same with servers before 3.5.
 RecipeMaker of_old(const RecipeMaker& make) {
-  return
-      [make](Client& client, Strand& strand, const LockReport& report, const std::string& owner) {
-        dynamic_cast<FakeClient&>(client).serve_as_old();
-        return make(client, strand, report, owner);
-      };
+  return [make](Client& client, Fiber& fiber, const LockReport& report, const std::string& owner) {
+    dynamic_cast<FakeClient&>(client).serve_as_old();
+    return make(client, fiber, report, owner);
+  };
 }
 
 std::vector<Case> cases() {
@@ -120,8 +119,8 @@ class RecipeFaults : public testing::TestWithParam<Case> {
     std::ranges::sort(claimed);
     ASSERT_EQ(us.nodes(), claimed);
     for (const auto& node : claimed) {
-      const auto stat =
-          us.tree.monitor().look([&](const Monitor::Held&) { return us.tree.exists(node).value; });
+      const auto stat = us.tree.monitor().with_lock(
+          [&](const Monitor::Held&) { return us.tree.exists(node).value; });
       EXPECT_EQ(stat.ephemeral_owner, us.client.session_id());
       if (node == first) {
         EXPECT_EQ(stat.czxid, us.recipe->holding().token);
@@ -255,7 +254,7 @@ TEST_P(RecipeFaults, WithoutNamesAWaiterEndsWhenItIsToldTo) {
   us.client.lose_names();
   us.client.expire();
   EXPECT_FALSE(us.go());
-  us.strand.cancel();
+  us.fiber.cancel();
   ASSERT_TRUE(us.go()) << "there is nothing to give back, and nobody to ask";
   EXPECT_THROW(us.result(), Cancelled);
 }
@@ -271,7 +270,7 @@ TEST_P(RecipeFaults, WithoutNamesAWaiterEndsAtItsDeadline) {
   us.client.lose_names();
   us.client.expire();
   us.go();
-  tree.monitor().wait_until({}, us.strand.deadline(), [](const Monitor::Held&) { return false; });
+  tree.monitor().wait_until({}, us.fiber.deadline(), [](const Monitor::Held&) { return false; });
   ASSERT_TRUE(us.go());
   EXPECT_THROW(us.result(), LockBusy);
 }

@@ -30,13 +30,13 @@ struct Wish {
 };
 
 RecipeMaker leases(Wish wish) {
-  return [wish](Client& client, Strand& strand, const LockReport& report,
+  return [wish](Client& client, Fiber& fiber, const LockReport& report,
                 const std::string& owner) -> std::unique_ptr<Recipe> {
     LockRequest request{.path = "/s"};
     request.owner = owner;
     request.try_only = wish.try_only;
     request.requeue = wish.requeue;
-    return std::make_unique<Semaphore>(client, strand, report, request, wish.count, wish.quantity);
+    return std::make_unique<Semaphore>(client, fiber, report, request, wish.count, wish.quantity);
   };
 }
 
@@ -59,12 +59,12 @@ class SemaphoreTest : public testing::Test {
   }
   std::vector<std::string> children(const std::string& path) {
     return tree.monitor()
-        .look([&](const Monitor::Held&) { return tree.children(path); })
+        .with_lock([&](const Monitor::Held&) { return tree.children(path); })
         .value.names;
   }
   std::string data(const std::string& path) {
     return tree.monitor()
-        .look([&](const Monitor::Held&) { return tree.get(path); })
+        .with_lock([&](const Monitor::Held&) { return tree.get(path); })
         .value.data.value_or("null");
   }
   void create(const std::string& path, const std::string& value) {
@@ -143,7 +143,7 @@ TEST_F(SemaphoreTest, SeveralLeasesAreTakenTogetherOrNotAtAll) {
   EXPECT_THAT(b->nodes(), SizeIs(2));
   const auto node = b->nodes().front();
   const auto token =
-      tree.monitor().look([&](const Monitor::Held&) { return tree.exists(node).value.czxid; });
+      tree.monitor().with_lock([&](const Monitor::Held&) { return tree.exists(node).value.czxid; });
   EXPECT_EQ(b->recipe->holding().token, token);
   b->give_back();
   EXPECT_THAT(children("/s/leases"), IsEmpty());
@@ -191,12 +191,12 @@ TEST_F(SemaphoreTest, OfTwoFirstOnesWithTwoNumbersOneIsRefused) {
     first.begin_acquire();
     ASSERT_TRUE(first.run());
     const bool refused = !first.failure<ValueError>().empty();
-    if (second.strand.ended() && second.holds()) {
+    if (second.fiber.ended() && second.holds()) {
       EXPECT_TRUE(refused) << request;
       EXPECT_THAT(first.nodes(), IsEmpty());
     }
     EXPECT_FALSE(first.holds() && second.holds()) << request;
-    if (!second.strand.ended()) second.run();
+    if (!second.fiber.ended()) second.run();
   }
 }
 
@@ -212,7 +212,7 @@ TEST_F(SemaphoreTest, ANumberThatIsChangedMeanwhileIsNoticedBeforeItIsHeld) {
 TEST_F(SemaphoreTest, ATryThatFailsLeavesNoTrace) {
   const auto a = holder("a", {.count = 1});
   const auto before = all_nodes(tree);
-  const auto writes = tree.monitor().look(
+  const auto writes = tree.monitor().with_lock(
       [&](const Monitor::Held&) { return tree.children("/s/locks").value.stat.cversion; });
   const auto us = contender("us", {.count = 1, .try_only = true});
   us->begin_acquire();
@@ -220,7 +220,7 @@ TEST_F(SemaphoreTest, ATryThatFailsLeavesNoTrace) {
   EXPECT_EQ(us->failure<LockBusy>(), "/s is busy: 1 of 1 leases are taken");
   EXPECT_EQ(all_nodes(tree), before);
   EXPECT_EQ(tree.monitor()
-                .look([&](const Monitor::Held&) { return tree.children("/s/locks"); })
+                .with_lock([&](const Monitor::Held&) { return tree.children("/s/locks"); })
                 .value.stat.cversion,
             writes);
   EXPECT_EQ(us->client.watches(), 0U);
@@ -239,8 +239,7 @@ TEST_F(SemaphoreTest, ATryDoesNotWaitBehindOneWhoWaitsForMore) {
   const auto begun = Clock::now();
   us->begin_acquire();
   while (!us->go())  // the tree changes no more: only the time passes
-    tree.monitor().wait_until({}, us->strand.deadline(),
-                              [](const Monitor::Held&) { return false; });
+    tree.monitor().wait_until({}, us->fiber.deadline(), [](const Monitor::Held&) { return false; });
   EXPECT_EQ(us->failure<LockBusy>(), "/s was not acquired in time");
   EXPECT_LT(Clock::now() - begun, Semaphore::passing_time + 5s);
   EXPECT_THAT(us->nodes(), IsEmpty());
@@ -252,8 +251,7 @@ TEST_F(SemaphoreTest, TheDeadlineLeavesNothing) {
   const auto us = contender("us", {.count = 1});
   us->begin_acquire(Clock::now() + 1ms);
   while (!us->go())
-    tree.monitor().wait_until({}, us->strand.deadline(),
-                              [](const Monitor::Held&) { return false; });
+    tree.monitor().wait_until({}, us->fiber.deadline(), [](const Monitor::Held&) { return false; });
   EXPECT_EQ(us->failure<LockBusy>(), "/s was not acquired in time: 1 of 1 leases are taken");
   EXPECT_THAT(us->nodes(), IsEmpty());
   EXPECT_EQ(us->client.watches(), 0U);
@@ -262,7 +260,7 @@ TEST_F(SemaphoreTest, TheDeadlineLeavesNothing) {
 TEST_F(SemaphoreTest, ACancelLeavesNothing) {
   const auto a = holder("a", {.count = 1});
   const auto us = waiting("us", {.count = 1});
-  us->strand.cancel();
+  us->fiber.cancel();
   ASSERT_TRUE(us->run());
   EXPECT_THROW(us->result(), Cancelled);
   EXPECT_THAT(us->nodes(), IsEmpty());

@@ -52,7 +52,7 @@ class SessionMulti : public testing::Test {
                                      [](const Monitor::Held&, const Event&) {});
   }
   void guard(const std::string& node, const std::string& lock) {
-    monitor->look([&](const Monitor::Held& held) { guards(held).push_back({node, lock}); });
+    monitor->with_lock([&](const Monitor::Held& held) { guards(held).push_back({node, lock}); });
   }
   static int code_of(const std::function<void()>& call) {
     try {

@@ -154,7 +154,7 @@ TEST_F(SessionTest, OneThatExpiresWithoutNamesIsOpenedAgainWhenTheyAreBack) {
   names = Names::AreMissing;  // only now: the C client looks them up to connect again, too
   session->want_session();
   EXPECT_EQ(session->current_state(), SessionState::Connecting);
-  EXPECT_TRUE(monitor.look([&](const Monitor::Held& held) {
+  EXPECT_TRUE(monitor.with_lock([&](const Monitor::Held& held) {
     return session->between_sessions(held) && session->session_id(held) == 0;
   }));
   EXPECT_THROW(session->await_connection("/", {}), Error);  // says that they do not resolve
@@ -220,7 +220,7 @@ TEST_F(SessionTest, OneThatCannotBeReplacedStays) {
   EXPECT_EQ(session->session_id(), 0x100);
   EXPECT_EQ(session->current_state(), SessionState::Connected);
   EXPECT_EQ(session->server(), first.at("127.0.0.1"));
-  EXPECT_EQ(monitor.look([&](const Monitor::Held&) { return heard; }),
+  EXPECT_EQ(monitor.with_lock([&](const Monitor::Held&) { return heard; }),
             std::vector{SessionState::Connected});
 }
 

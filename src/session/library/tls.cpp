@@ -91,7 +91,7 @@ Tls::Tls(TlsSettings settings)
 
 void Tls::add(Monitor& monitor, const ConnectString& servers) {
   monitor_ = &monitor;
-  monitor.look([&](const Monitor::Held& held) {
+  monitor.with_lock([&](const Monitor::Held& held) {
     for (const auto& server : servers.servers) {
       failures_(held).erase(server.text());
       tries_(held).erase(server.text());
@@ -103,7 +103,8 @@ void Tls::add(Monitor& monitor, const ConnectString& servers) {
 }
 
 std::vector<ServerAddress> Tls::servers_at(const std::string& host, int port) {
-  auto servers = monitor_.load()->look([&](const Monitor::Held& held) { return servers_(held); });
+  auto servers =
+      monitor_.load()->with_lock([&](const Monitor::Held& held) { return servers_(held); });
   std::erase_if(servers, [&](const ServerAddress& server) { return server.port != port; });
   auto same = servers;
   std::erase_if(same, [&](const ServerAddress& server) { return !same_host(server.host, host); });

@@ -4,7 +4,7 @@
 #include "session/library/tls.h"
 #include "session/library/tls_calls.h"
 #include "session/library/tls_connection.h"
-#include "session/wire_guard.h"
+#include "session/socket_interposer.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-// News: what a session's events look like to the user.
+// EventPrinter: what a session's events look like to the user.
 #pragma once
 
 #include "client/client.h"
@@ -12,9 +12,9 @@ namespace zksh {
 /// stdout where zkCli's shell is mirrored (typed and piped lines), on stderr elsewhere; connection
 /// news on stderr, a line each; that a session begins is none.
 /// Called under the monitor.
-class News {
+class EventPrinter {
  public:
-  News(OutputQueue& queue, const Settings& settings, OutputStyle style, Input input)
+  EventPrinter(OutputQueue& queue, const Settings& settings, OutputStyle style, Input input)
       : queue_(queue), settings_(settings), style_(style), input_(input) {}
 
   /// `refusal`: of a session that is dead, as Session::why_refused has it.

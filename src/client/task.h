@@ -1,4 +1,4 @@
-// Flow: an algorithm with waits, written as a coroutine, that any number share one thread.
+// Task: an algorithm with waits, written as a coroutine, that any number share one thread.
 #pragma once
 
 #include "client/client.h"
@@ -12,13 +12,13 @@
 namespace zksh {
 
 template <class T>
-class Flow;
+class Task;
 
-namespace flow_detail {
+namespace task_detail {
 
 struct PromiseBase {
   std::exception_ptr error;
-  std::coroutine_handle<> next;  ///< who awaits this flow
+  std::coroutine_handle<> next;  ///< who awaits this task
 
   struct ReturnToNext {
     bool await_ready() const noexcept { return false; }
@@ -37,22 +37,22 @@ struct PromiseBase {
 template <class T>
 struct Promise : PromiseBase {
   std::optional<T> value;
-  Flow<T> get_return_object();
+  Task<T> get_return_object();
   void return_value(T result) { value.emplace(std::move(result)); }
   T take() { return std::move(*value); }
 };
 
 template <>
 struct Promise<void> : PromiseBase {
-  Flow<void> get_return_object();
+  Task<void> get_return_object();
   void return_void() const {}
   void take() const {}
 };
 
-}  // namespace flow_detail
+}  // namespace task_detail
 
 /// What a coroutine of an algorithm returns: `co_await` it from another one, or give it to a
-/// Strand. It starts when it is awaited. An exception reaches whoever awaits it.
+/// Fiber. It starts when it is awaited. An exception reaches whoever awaits it.
 /// A coroutine's parameters are kept as they are declared: what is a reference must outlive it.
 ///
 /// gcc 12 compiles some uses of co_await wrongly, without a word. Measured with 12.2, -O0 and -O2:
@@ -64,20 +64,20 @@ struct Promise<void> : PromiseBase {
 /// lambda's body: what is awaited, or handed over, gets a name first. tests/checks/test_coroutines
 /// refuses anything else.
 template <class T = void>
-class [[nodiscard]] Flow {
+class [[nodiscard]] Task {
  public:
-  using promise_type = flow_detail::Promise<T>;  // NOLINT(readability-identifier-naming)
+  using promise_type = task_detail::Promise<T>;  // NOLINT(readability-identifier-naming)
   using Handle = std::coroutine_handle<promise_type>;
 
-  explicit Flow(Handle handle) : handle_(handle) {}
-  Flow(Flow&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
-  Flow& operator=(Flow&& other) noexcept {
+  explicit Task(Handle handle) : handle_(handle) {}
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  Task& operator=(Task&& other) noexcept {
     std::swap(handle_, other.handle_);
     return *this;
   }
-  Flow(const Flow&) = delete;
-  Flow& operator=(const Flow&) = delete;
-  ~Flow() {
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  ~Task() {
     if (handle_) handle_.destroy();
   }
 
@@ -100,80 +100,80 @@ class [[nodiscard]] Flow {
 };
 
 template <class T>
-Flow<T> flow_detail::Promise<T>::get_return_object() {
-  return Flow<T>(Flow<T>::Handle::from_promise(*this));
+Task<T> task_detail::Promise<T>::get_return_object() {
+  return Task<T>(Task<T>::Handle::from_promise(*this));
 }
-inline Flow<void> flow_detail::Promise<void>::get_return_object() {
-  return Flow<void>(Flow<void>::Handle::from_promise(*this));
+inline Task<void> task_detail::Promise<void>::get_return_object() {
+  return Task<void>(Task<void>::Handle::from_promise(*this));
 }
 
-/// One flow on its way: where it stands, what it waits for, and whether it is to give up.
+/// One task on its way: where it stands, what it waits for, and whether it is to give up.
 /// One thread drives it: it calls `begin`, then `go_on` whenever `can_go_on`, and reads the
-/// results. `cancel`, `cancelled` and `can_go_on` may be called from any thread. The flow itself
-/// uses the awaitables. With a flow that has not ended it may be destroyed, unless it is running.
-class Strand {
+/// results. `cancel`, `cancelled` and `can_go_on` may be called from any thread. The task itself
+/// uses the awaitables. With a task that has not ended it may be destroyed, unless it is running.
+class Fiber {
  public:
   using Ready = std::function<bool(const Monitor::Held&)>;
   static constexpr auto never = Clock::time_point::max();
 
-  explicit Strand(Monitor& monitor) : monitor_(monitor) {}
-  Strand(const Strand&) = delete;
-  Strand& operator=(const Strand&) = delete;
-  ~Strand() = default;
+  explicit Fiber(Monitor& monitor) : monitor_(monitor) {}
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+  ~Fiber() = default;
 
   Monitor& monitor() { return monitor_; }
 
-  /// Gives it a flow, which begins with the next `go_on`. The one before must have ended.
-  void begin(Flow<> flow);
+  /// Gives it a task, which begins with the next `go_on`. The one before must have ended.
+  void begin(Task<> task);
   /// Whether go_on would do something now. Under the monitor.
   bool can_go_on(const Monitor::Held& held) const;
   /// When it can go on although nothing happens.
   Clock::time_point deadline() const { return deadline_; }
-  /// Runs the flow to its next wait; nothing happens when it cannot go on. Never under the monitor.
+  /// Runs the task to its next wait; nothing happens when it cannot go on. Never under the monitor.
   void go_on();
-  bool ended() const { return !flow_ || flow_->handle().done(); }
-  /// Throws what the flow threw; it must have ended.
+  bool ended() const { return !task_ || task_->handle().done(); }
+  /// Throws what the task threw; it must have ended.
   void result();
 
-  /// The flow's present wait, or its next one, throws Cancelled, once; not in a Shield.
+  /// The task's present wait, or its next one, throws Cancelled, once; not in a Shield.
   void cancel();
   bool cancelled() const {
-    return monitor_.look([&](const Monitor::Held& held) { return cancel_(held); });
+    return monitor_.with_lock([&](const Monitor::Held& held) { return cancel_(held); });
   }
 
   /// While it lives, waits go on in spite of a cancel: for clearing up.
   class Shield {
    public:
-    explicit Shield(Strand& strand) : strand_(strand) { count(1); }
+    explicit Shield(Fiber& fiber) : fiber_(fiber) { count(1); }
     Shield(const Shield&) = delete;
     Shield& operator=(const Shield&) = delete;
     ~Shield() { count(-1); }
 
    private:
     void count(int more) {
-      strand_.monitor_.look([&](const Monitor::Held& held) { strand_.shields_(held) += more; });
+      fiber_.monitor_.with_lock([&](const Monitor::Held& held) { fiber_.shields_(held) += more; });
     }
-    Strand& strand_;
+    Fiber& fiber_;
   };
 
   /// What the present wait is for: a Monitor::change_of something else does not end it. Null when
   /// any change may.
   const void* subject() const { return subject_; }
 
-  /// `co_await strand.until(ready[, deadline[, subject]])`: true when `ready` was, false at the
-  /// deadline. Throws Cancelled. What `ready` found may have changed again when the flow goes on.
+  /// `co_await fiber.until(ready[, deadline[, subject]])`: true when `ready` was, false at the
+  /// deadline. Throws Cancelled. What `ready` found may have changed again when the task goes on.
   auto until(Ready ready, Clock::time_point deadline = never, const void* subject = nullptr) {
     return Wait{*this, std::move(ready), deadline, subject};
   }
   auto pause_until(Clock::time_point deadline) {
     return Wait{*this, [](const Monitor::Held&) { return false; }, deadline, this};
   }
-  /// `co_await strand.answer(pending)`: the Outcome of a request.
+  /// `co_await fiber.answer(pending)`: the Outcome of a request.
   template <class T>
-  Flow<Outcome<T>> answer(Pending<T> pending) {
+  Task<Outcome<T>> answer(Pending<T> pending) {
     co_await until([&](const Monitor::Held& held) { return (*pending)(held).has_value(); }, never,
                    pending.get());
-    co_return monitor_.look(
+    co_return monitor_.with_lock(
         [&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
   }
 
@@ -182,8 +182,8 @@ class Strand {
 
   class Wait {
    public:
-    Wait(Strand& strand, Ready ready, Clock::time_point deadline, const void* subject)
-        : strand_(strand), ready_(std::move(ready)), deadline_(deadline), subject_(subject) {}
+    Wait(Fiber& fiber, Ready ready, Clock::time_point deadline, const void* subject)
+        : fiber_(fiber), ready_(std::move(ready)), deadline_(deadline), subject_(subject) {}
     Wait(const Wait&) = delete;
     Wait& operator=(const Wait&) = delete;
     ~Wait();
@@ -193,8 +193,8 @@ class Strand {
     bool await_resume() const;
 
    private:
-    friend class Strand;
-    Strand& strand_;
+    friend class Fiber;
+    Fiber& fiber_;
     Ready ready_;
     Clock::time_point deadline_;
     const void* subject_;
@@ -213,11 +213,11 @@ class Strand {
   Guarded<Wait*> wait_;                     ///< at which it stands; null at its beginning
   Guarded<int> shields_;
   Guarded<bool> cancel_;
-  std::optional<Flow<>> flow_;  ///< last: while it is destroyed, it uses the others
+  std::optional<Task<>> task_;  ///< last: while it is destroyed, it uses the others
 };
 
-/// Drives one flow to its end on this thread. A stop cancels it; what it then does to clear up is
-/// still waited for. Throws what the flow throws.
-void run_flow(Strand& strand, Flow<> flow, const std::stop_token& stop);
+/// Drives one task to its end on this thread. A stop cancels it; what it then does to clear up is
+/// still waited for. Throws what the task throws.
+void run_task(Fiber& fiber, Task<> task, const std::stop_token& stop);
 
 }  // namespace zksh

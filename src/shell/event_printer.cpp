@@ -1,5 +1,5 @@
-// News: what a session's events look like to the user.
-#include "shell/news.h"
+// EventPrinter: what a session's events look like to the user.
+#include "shell/event_printer.h"
 
 #include <fmt/core.h>
 
@@ -11,7 +11,8 @@ constexpr auto event_format = "\nWATCHER::\n\nWatchedEvent state:{} type:{} path
 
 }  // namespace
 
-void News::operator()(const Monitor::Held& held, const Event& event, const std::string& refusal) {
+void EventPrinter::operator()(const Monitor::Held& held, const Event& event,
+                              const std::string& refusal) {
   if (event.type == Event::Type::Session && event.state == SessionState::AuthFailed)
     authentication_news(held, refusal);
   else if (event.type == Event::Type::Session)
@@ -20,11 +21,11 @@ void News::operator()(const Monitor::Held& held, const Event& event, const std::
     watch_event(held, event);
 }
 
-void News::warn(const Monitor::Held& held, const std::string& text) {
+void EventPrinter::warn(const Monitor::Held& held, const std::string& text) {
   queue_.add(held, Stream::Err, (style_.err_is_terminal ? escape_for_terminal(text) : text) + '\n');
 }
 
-void News::watch_event(const Monitor::Held& held, const Event& event) {
+void EventPrinter::watch_event(const Monitor::Held& held, const Event& event) {
   if (!settings_.print_watches) return;
   const bool mirrored = input_ == Input::Terminal || input_ == Input::Pipe;
   const bool terminal = mirrored ? style_.out_is_terminal : style_.err_is_terminal;
@@ -36,7 +37,7 @@ void News::watch_event(const Monitor::Held& held, const Event& event) {
                   event_name(event.type), terminal ? escape_for_terminal(event.path) : event.path));
 }
 
-void News::connection_news(const Monitor::Held& held, SessionState state) {
+void EventPrinter::connection_news(const Monitor::Held& held, SessionState state) {
   const auto tell = [&](std::string_view news) {
     queue_.add(held, Stream::Err, fmt::format("{}\n", news));
   };
@@ -67,7 +68,7 @@ void News::connection_news(const Monitor::Held& held, SessionState state) {
 }
 
 /// zkCli.sh knows no file of credentials: what is said of one is said to its users, too.
-void News::authentication_news(const Monitor::Held& held, const std::string& refusal) {
+void EventPrinter::authentication_news(const Monitor::Held& held, const std::string& refusal) {
   if (input_ == Input::Pipe && settings_.print_watches)
     queue_.add(held, Stream::Out, fmt::format(event_format, "AuthFailed", "None", "null"));
   if (!refusal.empty())

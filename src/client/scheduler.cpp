@@ -1,13 +1,13 @@
-// StrandDriver: any number of strands, driven one at a time, wherever an answer comes.
-#include "client/strand_driver.h"
+// Scheduler: any number of fibers, driven one at a time, wherever an answer comes.
+#include "client/scheduler.h"
 
-#include "base/afterwards.h"
+#include "base/deferred_calls.h"
 
 #include <algorithm>
 
 namespace zksh {
 
-void StrandDriver::Waiting::move_ready(const Monitor::Held& held, const void* subject) {
+void Scheduler::Waiting::move_ready(const Monitor::Held& held, const void* subject) {
   const auto [first, last] = by_subject.equal_range(subject);
   for (auto at = first; at != last;) {
     if (at->second->can_go_on(held)) {
@@ -19,7 +19,7 @@ void StrandDriver::Waiting::move_ready(const Monitor::Held& held, const void* su
   }
 }
 
-void StrandDriver::Waiting::move_all_ready(const Monitor::Held& held) {
+void Scheduler::Waiting::move_all_ready(const Monitor::Held& held) {
   std::erase_if(by_subject, [&](const auto& entry) {
     if (!entry.second->can_go_on(held)) return false;
     ready.push_back(entry.second);
@@ -27,38 +27,38 @@ void StrandDriver::Waiting::move_all_ready(const Monitor::Held& held) {
   });
 }
 
-void StrandDriver::Waiting::hear(const Monitor::Held& held, const void* subject) {
+void Scheduler::Waiting::hear(const Monitor::Held& held, const void* subject) {
   if (!subject) return move_all_ready(held);
   move_ready(held, subject);
   move_ready(held, nullptr);  // those that wait for anything
 }
 
-Clock::time_point StrandDriver::Waiting::next_deadline() const {
-  return deadlines.empty() ? Strand::never : deadlines.begin()->first;
+Clock::time_point Scheduler::Waiting::next_deadline() const {
+  return deadlines.empty() ? Fiber::never : deadlines.begin()->first;
 }
 
 /// Whether the thread of `run` has something to do.
-bool StrandDriver::Waiting::needs_driver() const {
+bool Scheduler::Waiting::needs_driver() const {
   if (!work.empty()) return true;
   return !driven && (!ready.empty() || left == 0 || next_deadline() < sleeps_until);
 }
 
-void StrandDriver::hear(const Monitor::Held& held, const void* subject) {
+void Scheduler::hear(const Monitor::Held& held, const void* subject) {
   if (subject == this) return;  // its own news, for the thread of `run`
   auto& waiting = waiting_(held);
   waiting.hear(held, subject);
-  auto* const afterwards = Afterwards::here();
+  auto* const afterwards = DeferredCalls::here();
   if (!afterwards || waiting.driven || waiting.ready.empty()) return;
   waiting.driven = true;
   afterwards->add([this] { drive(); });
 }
 
-/// Runs the strands that can go on until there is none. `driven` was set by this thread.
-void StrandDriver::drive() {
+/// Runs the fibers that can go on until there is none. `driven` was set by this thread.
+void Scheduler::drive() {
   for (;;) {
-    const auto ready = monitor_.look(
+    const auto ready = monitor_.with_lock(
         [&](const Monitor::Held& held) { return std::exchange(waiting_(held).ready, {}); });
-    for (auto* strand : ready) go_on(*strand);
+    for (auto* fiber : ready) go_on(*fiber);
     if (!ready.empty()) continue;
     const bool done = monitor_.change_of(this, [&](const Monitor::Held& held) {
       auto& waiting = waiting_(held);
@@ -70,56 +70,56 @@ void StrandDriver::drive() {
   }
 }
 
-void StrandDriver::go_on(Strand& strand) {
-  monitor_.look([&](const Monitor::Held& held) {
-    waiting_(held).deadlines.erase({strand.deadline(), &strand});
+void Scheduler::go_on(Fiber& fiber) {
+  monitor_.with_lock([&](const Monitor::Held& held) {
+    waiting_(held).deadlines.erase({fiber.deadline(), &fiber});
   });
-  strand.go_on();
-  monitor_.look([&](const Monitor::Held& held) {
+  fiber.go_on();
+  monitor_.with_lock([&](const Monitor::Held& held) {
     auto& waiting = waiting_(held);
-    if (strand.ended()) {
+    if (fiber.ended()) {
       --waiting.left;
       return;
     }
-    if (strand.deadline() != Strand::never) waiting.deadlines.insert({strand.deadline(), &strand});
-    if (strand.can_go_on(held))
-      waiting.ready.push_back(&strand);  // what it waits for came before it was listened for
+    if (fiber.deadline() != Fiber::never) waiting.deadlines.insert({fiber.deadline(), &fiber});
+    if (fiber.can_go_on(held))
+      waiting.ready.push_back(&fiber);  // what it waits for came before it was listened for
     else
-      waiting.by_subject.emplace(strand.subject(), &strand);
+      waiting.by_subject.emplace(fiber.subject(), &fiber);
   });
 }
 
-void StrandDriver::leave(std::function<void()> work) {
+void Scheduler::leave(std::function<void()> work) {
   monitor_.change_of(
       this, [&](const Monitor::Held& held) { waiting_(held).work.push_back(std::move(work)); });
 }
 
-void StrandDriver::do_work() {
-  const auto left = monitor_.look(
+void Scheduler::do_work() {
+  const auto left = monitor_.with_lock(
       [&](const Monitor::Held& held) { return std::exchange(waiting_(held).work, {}); });
   for (const auto& work : left) work();
 }
 
-void StrandDriver::run(std::stop_token stop) {
+void Scheduler::run(std::stop_token stop) {
   const Monitor::Listener listener(
       monitor_, [&](const Monitor::Held& held, const void* subject) { hear(held, subject); });
-  monitor_.look([&](const Monitor::Held& held) {
-    waiting_(held).ready = strands_;
-    waiting_(held).left = strands_.size();
+  monitor_.with_lock([&](const Monitor::Held& held) {
+    waiting_(held).ready = fibers_;
+    waiting_(held).left = fibers_.size();
   });
   for (;;) {
-    const auto deadline = monitor_.look([&](const Monitor::Held& held) {
+    const auto deadline = monitor_.with_lock([&](const Monitor::Held& held) {
       auto& waiting = waiting_(held);
-      return waiting.sleeps_until = waiting.driven ? Strand::never : waiting.next_deadline();
+      return waiting.sleeps_until = waiting.driven ? Fiber::never : waiting.next_deadline();
     });
     monitor_.wait_until(stop, deadline,
                         [&](const Monitor::Held& held) { return waiting_(held).needs_driver(); });
     do_work();
     if (stop.stop_requested()) {
-      for (auto* strand : strands_) strand->cancel();
+      for (auto* fiber : fibers_) fiber->cancel();
       stop = {};
     }
-    const bool here = monitor_.look([&](const Monitor::Held& held) {
+    const bool here = monitor_.with_lock([&](const Monitor::Held& held) {
       auto& waiting = waiting_(held);
       if (waiting.driven) return false;
       if (Clock::now() >= waiting.next_deadline()) waiting.move_all_ready(held);
@@ -128,7 +128,7 @@ void StrandDriver::run(std::stop_token stop) {
     });
     if (!here) continue;
     drive();
-    const bool all_ended = monitor_.look([&](const Monitor::Held& held) {
+    const bool all_ended = monitor_.with_lock([&](const Monitor::Held& held) {
       return waiting_(held).left == 0 && !waiting_(held).driven;
     });
     if (!all_ended) continue;

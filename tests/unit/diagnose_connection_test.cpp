@@ -6,7 +6,7 @@
 namespace zksh {
 namespace {
 
-TEST(WhyUnreachable, NamesTheServerAndTheReason) {
+TEST(DiagnoseConnection, NamesTheServerAndTheReason) {
   // Port 1 of the loopback: nothing listens there.
   EXPECT_EQ(diagnose_connection(parse_connect_string("127.0.0.1:1")),
             "127.0.0.1:1: Connection refused");

@@ -1,5 +1,5 @@
-// WireAnswer: the walk through a frame, by what was asked.
-#include "session/wire_answer.h"
+// ReplyValidator: the walk through a frame, by what was asked.
+#include "session/reply_validator.h"
 
 #include <algorithm>
 #include <array>

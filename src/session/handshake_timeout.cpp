@@ -1,5 +1,5 @@
-// SilenceLimit: the C client connects and waits here.
-#include "session/silence_limit.h"
+// HandshakeTimeout: the C client connects and waits here.
+#include "session/handshake_timeout.h"
 
 #include "base/monitor.h"
 

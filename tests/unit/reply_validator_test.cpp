@@ -1,5 +1,5 @@
-// WireAnswer: answers that fit what was asked, and those that the C client could not bear.
-#include "session/wire_answer.h"
+// ReplyValidator: answers that fit what was asked, and those that the C client could not bear.
+#include "session/reply_validator.h"
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ std::string said(std::int32_t operation, const std::string& body, const std::str
 
 constexpr auto early = "an answer ends too early";
 
-TEST(WireAnswer, AnswersHaveTheFormOfWhatWasAsked) {
+TEST(ReplyValidator, AnswersHaveTheFormOfWhatWasAsked) {
   EXPECT_EQ(said(4, text("data") + stat), "");
   EXPECT_EQ(said(4, number(-1) + stat), "") << "null";
   EXPECT_EQ(said(3, stat), "");
@@ -47,7 +47,7 @@ TEST(WireAnswer, AnswersHaveTheFormOfWhatWasAsked) {
   EXPECT_EQ(said(3, stat + "more"), "") << "as newer servers may send";
 }
 
-TEST(WireAnswer, WhatEndsTooEarlyIsRefused) {
+TEST(ReplyValidator, WhatEndsTooEarlyIsRefused) {
   EXPECT_EQ(said(4, ""), early);
   EXPECT_EQ(said(4, text("data") + stat.substr(1)), early);
   EXPECT_EQ(said(4, number(-2) + stat), early);
@@ -60,7 +60,7 @@ TEST(WireAnswer, WhatEndsTooEarlyIsRefused) {
   EXPECT_STREQ(conversation.flaw_of("short"), early);
 }
 
-TEST(WireAnswer, WhatACreationMadeIsHandedOn) {
+TEST(ReplyValidator, WhatACreationMadeIsHandedOn) {
   const auto creations = std::make_shared<Creations>();
   WireConversation conversation;
   conversation.tell(nullptr, creations, {});
@@ -87,13 +87,13 @@ TEST(WireAnswer, WhatACreationMadeIsHandedOn) {
   EXPECT_EQ(creations->take("/b"), 0) << "it came before the other";
 }
 
-TEST(WireAnswer, AFailureNeedsNoMore) {
+TEST(ReplyValidator, AFailureNeedsNoMore) {
   WireConversation conversation;
   conversation.note_request(number(5) + number(4));
   EXPECT_EQ(conversation.flaw_of(header(5, -101)), nullptr);
 }
 
-TEST(WireAnswer, AnswersComeInTurn) {
+TEST(ReplyValidator, AnswersComeInTurn) {
   WireConversation conversation;
   EXPECT_STREQ(conversation.flaw_of(header(5)), "an answer came that nobody had asked for");
   conversation.note_request(number(5) + number(2));
@@ -106,7 +106,7 @@ TEST(WireAnswer, AnswersComeInTurn) {
   EXPECT_STREQ(conversation.flaw_of(header(7)), "an answer came out of turn");
 }
 
-TEST(WireAnswer, NoNumberIsThatOfNoRequest) {
+TEST(ReplyValidator, NoNumberIsThatOfNoRequest) {
   WireConversation conversation;
   conversation.note_request(number(5) + number(2));
   for (const std::int32_t xid : {-2, -4, -8})
@@ -117,7 +117,7 @@ TEST(WireAnswer, NoNumberIsThatOfNoRequest) {
   EXPECT_EQ(conversation.flaw_of(header(5)), nullptr) << "still outstanding";
 }
 
-TEST(WireAnswer, EventsAreThoseOfServers) {
+TEST(ReplyValidator, EventsAreThoseOfServers) {
   WireConversation conversation;
   const auto event = [](std::int32_t type) {
     return header(-1) + number(type) + number(3) + text("/a");
@@ -129,7 +129,7 @@ TEST(WireAnswer, EventsAreThoseOfServers) {
         << type;
 }
 
-TEST(WireAnswer, ATransactionsAnswerHasItsParts) {
+TEST(ReplyValidator, ATransactionsAnswerHasItsParts) {
   const auto part = [](std::int32_t kind, bool done = false) {
     return number(kind) + number(done ? 1 : 0, 1) + number(done ? -1 : 0);
   };
@@ -149,7 +149,7 @@ TEST(WireAnswer, ATransactionsAnswerHasItsParts) {
   EXPECT_EQ(said(14, part(5) + stat + part(5) + stat + part(13) + end, asked), flaw);
 }
 
-TEST(WireAnswer, GreetingsAreThoseOfZooKeeper) {
+TEST(ReplyValidator, GreetingsAreThoseOfZooKeeper) {
   const auto greeting = [](int length, int version, int timeout, std::int64_t session) {
     return number(length) + number(version) + number(timeout) + number(session, 8) + number(16) +
            std::string(17, 'p');
@@ -166,7 +166,7 @@ TEST(WireAnswer, GreetingsAreThoseOfZooKeeper) {
   EXPECT_FALSE(asks_for_new_session(number(0) + number(0, 8) + number(4000) + number(9, 8)));
 }
 
-TEST(WireAnswer, LengthsHaveBounds) {
+TEST(ReplyValidator, LengthsHaveBounds) {
   for (const int good : {16, 17, 1 << 20, (1 << 29) - 1})
     EXPECT_EQ(flaw_of_length(good), nullptr) << good;
   for (const int bad : {-1, 0, 15, 1 << 29, 0x7fffffff, 0x48545450 /* HTTP */})
@@ -184,7 +184,7 @@ std::string transaction(std::int32_t xid, const std::vector<std::int32_t>& opera
   return request + number(-1) + number(1, 1) + number(-1);
 }
 
-TEST(WireAnswer, AConnectionIsGivenUpWhenACheckIsNotAnswered) {
+TEST(ReplyValidator, AConnectionIsGivenUpWhenACheckIsNotAnswered) {
   using namespace std::chrono_literals;
   constexpr std::int32_t set = 5;
   constexpr std::int32_t check = 13;

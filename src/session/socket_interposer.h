@@ -1,5 +1,5 @@
-// WireGuard: stands between ZooKeeper's C client and its sockets, and ends a connection whose
-// server answers with what the C client could not bear (WireLink).
+// SocketInterposer: stands between ZooKeeper's C client and its sockets, and ends a connection
+// whose server answers with what the C client could not bear (WireLink).
 //
 // Two functions of it take the place of the C library's send and recv: the C client has no other
 // seam. All sockets but those of its sessions are left alone. Over TLS the bytes come another way,
@@ -18,7 +18,7 @@ class WireLink;
 std::string refused_answer();
 
 /// Takes note of bytes that the connection with this socket took. Like refuse_received it tells
-/// SilenceLimit whether a greeting is awaited; both are called on the connection's thread.
+/// HandshakeTimeout whether a greeting is awaited; both are called on the connection's thread.
 void note_sent(WireLink& link, int fd, std::string_view bytes);
 
 /// Whether bytes that came over the connection are to be kept from the C client: errno is EBADMSG

@@ -1,7 +1,7 @@
-// Tests of the StrandDriver: which changes let which strands go on, and what ends them.
-#include "client/strand_driver.h"
+// Tests of the Scheduler: which changes let which fibers go on, and what ends them.
+#include "client/scheduler.h"
 
-#include "base/afterwards.h"
+#include "base/deferred_calls.h"
 #include "base/error.h"
 
 #include <gtest/gtest.h>
@@ -17,13 +17,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// One strand that waits for a flag of its own, and counts how often it was asked.
+/// One fiber that waits for a flag of its own, and counts how often it was asked.
 struct Waiter {
-  explicit Waiter(Monitor& monitor) : strand(monitor) {}
+  explicit Waiter(Monitor& monitor) : fiber(monitor) {}
 
-  Flow<> wait(Clock::time_point deadline, const void* subject) {
+  Task<> wait(Clock::time_point deadline, const void* subject) {
     try {
-      const bool came = co_await strand.until(
+      const bool came = co_await fiber.until(
           [this](const Monitor::Held& held) {
             ++asked;
             return flag(held);
@@ -35,48 +35,48 @@ struct Waiter {
     }
   }
 
-  void begin(StrandDriver& driver, Clock::time_point deadline, const void* subject) {
-    strand.begin(wait(deadline, subject));
-    driver.add(strand);
+  void begin(Scheduler& driver, Clock::time_point deadline, const void* subject) {
+    fiber.begin(wait(deadline, subject));
+    driver.add(fiber);
   }
 
   Guarded<bool> flag;
   int asked = 0;  // under the monitor
   std::string end;
-  Strand strand;
+  Fiber fiber;
 };
 
-struct StrandDriverTest : testing::Test {
+struct SchedulerTest : testing::Test {
   Monitor monitor;
-  StrandDriver driver{monitor};
+  Scheduler driver{monitor};
   std::deque<Waiter> waiters;
-  Strand serial{monitor};
+  Fiber serial{monitor};
 
-  auto strand_until(const Guarded<int>& given, int at_least) {
+  auto fiber_until(const Guarded<int>& given, int at_least) {
     return serial.until(
         [&given, at_least](const Monitor::Held& held) { return given(held) >= at_least; },
-        Strand::never, &given);
+        Fiber::never, &given);
   }
   Waiter& waiter() { return waiters.emplace_back(monitor); }
   int asked(const Waiter& one) {
-    return monitor.look([&](const Monitor::Held&) { return one.asked; });
+    return monitor.with_lock([&](const Monitor::Held&) { return one.asked; });
   }
   /// Until the driver has let it run to its wait.
   void await_waiting(const Waiter& one) {
-    while (asked(one) < 2) std::this_thread::yield();  // once by the strand, once by the driver
+    while (asked(one) < 2) std::this_thread::yield();  // once by the fiber, once by the driver
   }
   void set(Waiter& one, const void* subject) {
     monitor.change_of(subject, [&](const Monitor::Held& held) { one.flag(held) = true; });
   }
 };
 
-TEST_F(StrandDriverTest, AChangeOfOneSubjectAsksOnlyThoseThatWaitForIt) {
+TEST_F(SchedulerTest, AChangeOfOneSubjectAsksOnlyThoseThatWaitForIt) {
   auto& first = waiter();
   auto& second = waiter();
   auto& any = waiter();
-  first.begin(driver, Strand::never, &first);
-  second.begin(driver, Strand::never, &second);
-  any.begin(driver, Strand::never, nullptr);
+  first.begin(driver, Fiber::never, &first);
+  second.begin(driver, Fiber::never, &second);
+  any.begin(driver, Fiber::never, nullptr);
   std::jthread thread([&] { driver.run({}); });
   for (const auto& one : waiters) await_waiting(one);
 
@@ -97,9 +97,9 @@ TEST_F(StrandDriverTest, AChangeOfOneSubjectAsksOnlyThoseThatWaitForIt) {
   for (const auto& one : waiters) EXPECT_EQ("came", one.end);
 }
 
-TEST_F(StrandDriverTest, SeveralMayWaitForOneSubject) {
+TEST_F(SchedulerTest, SeveralMayWaitForOneSubject) {
   const int subject = 0;
-  for (int i = 0; i < 5; ++i) waiter().begin(driver, Strand::never, &subject);
+  for (int i = 0; i < 5; ++i) waiter().begin(driver, Fiber::never, &subject);
   std::jthread thread([&] { driver.run({}); });
   for (auto& one : waiters) {
     await_waiting(one);
@@ -109,14 +109,14 @@ TEST_F(StrandDriverTest, SeveralMayWaitForOneSubject) {
   for (const auto& one : waiters) EXPECT_EQ("came", one.end);
 }
 
-TEST_F(StrandDriverTest, TheThreadOfAChangeGoesOnWhenItMay) {
+TEST_F(SchedulerTest, TheThreadOfAChangeGoesOnWhenItMay) {
   constexpr int many = 10'000;
   Guarded<int> given;
   Guarded<int> taken;
   std::thread::id taken_on;
-  const auto take = [&]() -> Flow<> {
+  const auto take = [&]() -> Task<> {
     for (int next = 1; next <= many; ++next) {
-      co_await strand_until(given, next);
+      co_await fiber_until(given, next);
       taken_on = std::this_thread::get_id();
       monitor.change([&](const Monitor::Held& held) { taken(held) = next; });
     }
@@ -127,7 +127,7 @@ TEST_F(StrandDriverTest, TheThreadOfAChangeGoesOnWhenItMay) {
   int here = 0;
   for (int next = 1; next <= many; ++next) {
     {
-      const Afterwards afterwards;
+      const DeferredCalls afterwards;
       monitor.change_of(&given, [&](const Monitor::Held& held) { given(held) = next; });
     }
     // The driver's own thread may not have gone to sleep yet; then it goes on.
@@ -137,34 +137,34 @@ TEST_F(StrandDriverTest, TheThreadOfAChangeGoesOnWhenItMay) {
   EXPECT_GT(here, 0);
 }
 
-/// A strand that waits for one change after the other.
+/// A fiber that waits for one change after the other.
 struct Counter {
-  explicit Counter(Monitor& monitor) : strand(monitor) {}
-  Flow<> count(int until) {
+  explicit Counter(Monitor& monitor) : fiber(monitor) {}
+  Task<> count(int until) {
     for (done = 0; done < until; ++done)
-      co_await strand.until([this](const Monitor::Held& held) { return given(held) > done; },
-                            Clock::now() + std::chrono::hours(1), this);
+      co_await fiber.until([this](const Monitor::Held& held) { return given(held) > done; },
+                           Clock::now() + std::chrono::hours(1), this);
   }
   /// On any thread; may let this thread go on.
   void give(bool may_drive) {
-    std::optional<Afterwards> afterwards;
+    std::optional<DeferredCalls> afterwards;
     if (may_drive) afterwards.emplace();
-    strand.monitor().change_of(this, [&](const Monitor::Held& held) { ++given(held); });
+    fiber.monitor().change_of(this, [&](const Monitor::Held& held) { ++given(held); });
   }
 
   Guarded<int> given;
   int done = 0;  // not guarded: ThreadSanitizer sees when two threads drive at a time
-  Strand strand;
+  Fiber fiber;
 };
 
-TEST_F(StrandDriverTest, ManyThreadsDriveByTurns) {
+TEST_F(SchedulerTest, ManyThreadsDriveByTurns) {
   constexpr std::size_t threads = 4;
   constexpr int rounds = 200;
   std::deque<Counter> counters;
   for (std::size_t i = 0; i < threads; ++i) {
     auto& counter = counters.emplace_back(monitor);
-    counter.strand.begin(counter.count(rounds));
-    driver.add(counter.strand);
+    counter.fiber.begin(counter.count(rounds));
+    driver.add(counter.fiber);
   }
   std::jthread thread([&] { driver.run({}); });
   const auto change = [&](std::size_t first) {
@@ -178,15 +178,15 @@ TEST_F(StrandDriverTest, ManyThreadsDriveByTurns) {
   for (const auto& counter : counters) EXPECT_EQ(rounds, counter.done);
 }
 
-TEST_F(StrandDriverTest, WhatCameBeforeTheWaitCounts) {
+TEST_F(SchedulerTest, WhatCameBeforeTheWaitCounts) {
   auto& one = waiter();
   set(one, &one);
-  one.begin(driver, Strand::never, &one);
+  one.begin(driver, Fiber::never, &one);
   driver.run({});
   EXPECT_EQ("came", one.end);
 }
 
-TEST_F(StrandDriverTest, DeadlinesEndWaitsInTheirOrder) {
+TEST_F(SchedulerTest, DeadlinesEndWaitsInTheirOrder) {
   const auto now = Clock::now();
   auto& later = waiter();
   auto& sooner = waiter();
@@ -204,9 +204,9 @@ TEST_F(StrandDriverTest, DeadlinesEndWaitsInTheirOrder) {
   EXPECT_EQ("came", in_time.end);
 }
 
-TEST_F(StrandDriverTest, AStopCancelsAllOfThem) {
+TEST_F(SchedulerTest, AStopCancelsAllOfThem) {
   std::stop_source stop;
-  for (int i = 0; i < 3; ++i) waiter().begin(driver, Strand::never, &waiters);
+  for (int i = 0; i < 3; ++i) waiter().begin(driver, Fiber::never, &waiters);
   waiter().begin(driver, Clock::now() + std::chrono::hours(1), nullptr);
   std::jthread thread([&] { driver.run(stop.get_token()); });
   for (const auto& one : waiters) await_waiting(one);
@@ -215,29 +215,29 @@ TEST_F(StrandDriverTest, AStopCancelsAllOfThem) {
   for (const auto& one : waiters) EXPECT_EQ("cancelled", one.end);
 }
 
-TEST_F(StrandDriverTest, AStopThatCameBeforeCancelsWhatBegins) {
+TEST_F(SchedulerTest, AStopThatCameBeforeCancelsWhatBegins) {
   std::stop_source stop;
   stop.request_stop();
   auto& one = waiter();
-  one.begin(driver, Strand::never, &one);
+  one.begin(driver, Fiber::never, &one);
   driver.run(stop.get_token());
   EXPECT_EQ("cancelled", one.end);
 }
 
-TEST_F(StrandDriverTest, AFlowMayWaitAgainAndAgain) {
+TEST_F(SchedulerTest, ATaskMayWaitAgainAndAgain) {
   constexpr int turns = 500;
   Guarded<int> given;
   Guarded<int> taken;
-  const auto take = [&](Strand& strand) -> Flow<> {
+  const auto take = [&](Fiber& fiber) -> Task<> {
     for (int i = 1; i <= turns; ++i) {
-      co_await strand.until([&given, i](const Monitor::Held& held) { return given(held) >= i; },
-                            Strand::never, &given);
+      co_await fiber.until([&given, i](const Monitor::Held& held) { return given(held) >= i; },
+                           Fiber::never, &given);
       monitor.change_of(&taken, [&](const Monitor::Held& held) { taken(held) = i; });
     }
   };
-  Strand strand(monitor);
-  strand.begin(take(strand));
-  driver.add(strand);
+  Fiber fiber(monitor);
+  fiber.begin(take(fiber));
+  driver.add(fiber);
   std::jthread thread([&] { driver.run({}); });
   for (int i = 1; i <= turns; ++i) {
     monitor.change_of(&given, [&](const Monitor::Held& held) { given(held) = i; });
@@ -245,24 +245,24 @@ TEST_F(StrandDriverTest, AFlowMayWaitAgainAndAgain) {
   }
 }
 
-TEST_F(StrandDriverTest, WhatAFlowThrowsIsLeftToItsResult) {
-  const auto fail = [](Strand& strand) -> Flow<> {
-    co_await strand.pause_until(Clock::now() + milliseconds(1));
+TEST_F(SchedulerTest, WhatATaskThrowsIsLeftToItsResult) {
+  const auto fail = [](Fiber& fiber) -> Task<> {
+    co_await fiber.pause_until(Clock::now() + milliseconds(1));
     throw Error("no");
   };
-  Strand strand(monitor);
-  strand.begin(fail(strand));
-  driver.add(strand);
+  Fiber fiber(monitor);
+  fiber.begin(fail(fiber));
+  driver.add(fiber);
   driver.run({});
-  EXPECT_THROW(strand.result(), Error);
+  EXPECT_THROW(fiber.result(), Error);
 }
 
-TEST_F(StrandDriverTest, WhatMayWaitIsDoneByTheThreadOfTheRun) {
+TEST_F(SchedulerTest, WhatMayWaitIsDoneByTheThreadOfTheRun) {
   std::vector<std::thread::id> done_on;
   Guarded<int> given;
-  const auto tell = [&]() -> Flow<> {
+  const auto tell = [&]() -> Task<> {
     driver.leave([&] { done_on.push_back(std::this_thread::get_id()); });
-    co_await strand_until(given, 1);
+    co_await fiber_until(given, 1);
     driver.leave([&] {
       monitor.wait({}, [](const Monitor::Held&) { return true; });
       done_on.push_back(std::this_thread::get_id());
@@ -273,7 +273,7 @@ TEST_F(StrandDriverTest, WhatMayWaitIsDoneByTheThreadOfTheRun) {
   std::jthread thread([&] { driver.run({}); });
   const auto runner = thread.get_id();
   {
-    const Afterwards afterwards;  // this thread drives, and must not wait
+    const DeferredCalls afterwards;  // this thread drives, and must not wait
     monitor.change_of(&given, [&](const Monitor::Held& held) { given(held) = 1; });
   }
   thread.join();
@@ -283,7 +283,7 @@ TEST_F(StrandDriverTest, WhatMayWaitIsDoneByTheThreadOfTheRun) {
 TEST(NoWaitingDeathTest, AWaitOnAThreadOfTheCClientEndsTheProcess) {
   Monitor monitor;
   const auto wait = [&] {
-    const Afterwards afterwards;
+    const DeferredCalls afterwards;
     monitor.wait({}, [](const Monitor::Held&) { return true; });
   };
   EXPECT_DEATH(wait(), "Monitor::wait on a thread of the C client");

@@ -1,4 +1,5 @@
-// WireAnswer: whether what a server sends has the form that ZooKeeper's C client takes for granted.
+// ReplyValidator: whether what a server sends has the form that ZooKeeper's C client takes for
+// granted.
 //
 // The C client 3.8 does not look: an answer that ends early leaves it with pointers to nowhere, and
 // one that nobody asked for ends the process (an assert). Its input is looked at before it is.

@@ -1,5 +1,5 @@
-// LockTable: asking for locks, driving their flows, giving them back.
-#include "lock/lock_table.h"
+// LockManager: asking for locks, driving their tasks, giving them back.
+#include "lock/lock_manager.h"
 
 #include "base/fd.h"
 #include "base/process.h"
@@ -29,7 +29,7 @@ LossCommand::~LossCommand() {
 }
 
 void LossCommand::start(Program program, const std::function<void(const std::string& line)>& say) {
-  const bool first = monitor_.look([&](const Monitor::Held& held) {
+  const bool first = monitor_.with_lock([&](const Monitor::Held& held) {
     running_(held) = running_(held) || !started_(held);
     return !std::exchange(started_(held), true);
   });
@@ -63,8 +63,8 @@ void LossCommand::run(Program program) {
 }
 
 Lock::Lock(Monitor& monitor, LockPlan plan, CarriedOutput* output)
-    : monitor_(monitor), plan_(std::move(plan)), strand_(monitor), loss_command_(monitor, output) {
-  monitor_.look([&](const Monitor::Held& held) { status_(held).kind = plan_.kind; });
+    : monitor_(monitor), plan_(std::move(plan)), fiber_(monitor), loss_command_(monitor, output) {
+  monitor_.with_lock([&](const Monitor::Held& held) { status_(held).kind = plan_.kind; });
 }
 
 Lock::~Lock() = default;
@@ -72,7 +72,7 @@ Lock::~Lock() = default;
 std::string Lock::name() const { return fmt::format("{}", fmt::join(plan_.paths, " ")); }
 
 LockStatus Lock::status() const {
-  return monitor_.look([&](const Monitor::Held& held) { return status_(held); });
+  return monitor_.with_lock([&](const Monitor::Held& held) { return status_(held); });
 }
 
 void Lock::release() {
@@ -82,12 +82,12 @@ void Lock::release() {
     (occupied ? status.unwanted : wishes_(held).release) = true;
     return status.stage;
   });
-  // The flow leaves the queue; once the lock is held it looks at the wish, and at no cancel.
-  if (stage < LockStage::Held) strand_.cancel();
+  // The task leaves the queue; once the lock is held it looks at the wish, and at no cancel.
+  if (stage < LockStage::Held) fiber_.cancel();
 }
 
 bool Lock::occupy() {
-  return monitor_.look([&](const Monitor::Held& held) {
+  return monitor_.with_lock([&](const Monitor::Held& held) {
     auto& status = status_(held);
     const bool is_held = status.stage == LockStage::Held || status.stage == LockStage::Suspended;
     return status.occupied = is_held && !wishes_(held).release;
@@ -120,7 +120,7 @@ void Lock::downgrade(const std::stop_token& stop) {
     return (*done)(held).has_value() || status_(held).stage == LockStage::Gone;
   });
   if (!ended) throw Cancelled(name() + ": the downgrade was asked for and may still be done");
-  const auto error = monitor_.look([&](const Monitor::Held& held) { return (*done)(held); });
+  const auto error = monitor_.with_lock([&](const Monitor::Held& held) { return (*done)(held); });
   if (!error) throw LockLost(name() + " was lost");
   if (*error) std::rethrow_exception(*error);
 }
@@ -139,7 +139,7 @@ bool Lock::unnest() {
   return monitor_.change([&](const Monitor::Held& held) { return --status_(held).nested <= 0; });
 }
 
-LockTable::LockTable(Monitor& monitor, Client& client, Teller teller)
+LockManager::LockManager(Monitor& monitor, Client& client, Teller teller)
     : monitor_(monitor),
       client_(client),
       teller_(std::move(teller)),
@@ -147,7 +147,7 @@ LockTable::LockTable(Monitor& monitor, Client& client, Teller teller)
       circles_(std::make_unique<CircleWatch>(
           client, [this](const Monitor::Held& held) -> auto& { return locks_(held); }, teller_)) {}
 
-LockTable::~LockTable() {
+LockManager::~LockManager() {
   close(std::chrono::milliseconds(0));
   thread_ = std::jthread();  // the client is still there
 }
@@ -181,9 +181,9 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
 
 }  // namespace
 
-std::shared_ptr<Lock> LockTable::ask(LockPlan plan) {
+std::shared_ptr<Lock> LockManager::ask(LockPlan plan) {
   auto lock = std::make_shared<Lock>(monitor_, std::move(plan), teller_.output);
-  lock->strand_.begin(keep_lock(client_, *lock, teller_, checks_));
+  lock->fiber_.begin(keep_lock(client_, *lock, teller_, checks_));
   std::string problem;
   monitor_.change([&](const Monitor::Held& held) {
     for (const auto& other : locks_(held)) {
@@ -203,8 +203,8 @@ std::shared_ptr<Lock> LockTable::ask(LockPlan plan) {
   return lock;
 }
 
-bool LockTable::await_held(const Lock& lock, Clock::time_point deadline,
-                           const std::stop_token& stop) {
+bool LockManager::await_held(const Lock& lock, Clock::time_point deadline,
+                             const std::stop_token& stop) {
   const bool decided = monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
     const auto stage = lock.stage(held);
     return stage != LockStage::Asking && stage != LockStage::Waiting;
@@ -213,23 +213,23 @@ bool LockTable::await_held(const Lock& lock, Clock::time_point deadline,
   return decided;
 }
 
-bool LockTable::await_gone(const Lock& lock, Clock::time_point deadline,
-                           const std::stop_token& stop) {
+bool LockManager::await_gone(const Lock& lock, Clock::time_point deadline,
+                             const std::stop_token& stop) {
   return monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
     return lock.stage(held) == LockStage::Gone;
   });
 }
 
-std::vector<std::shared_ptr<Lock>> LockTable::locks() const {
-  return monitor_.look([&](const Monitor::Held& held) {
+std::vector<std::shared_ptr<Lock>> LockManager::locks() const {
+  return monitor_.with_lock([&](const Monitor::Held& held) {
     auto all = locks_(held);
     std::erase_if(all, [&](const auto& lock) { return is_over(lock->status(held)); });
     return all;
   });
 }
 
-std::shared_ptr<Lock> LockTable::find(const std::string& path) const {
-  return monitor_.look([&](const Monitor::Held& held) -> std::shared_ptr<Lock> {
+std::shared_ptr<Lock> LockManager::find(const std::string& path) const {
+  return monitor_.with_lock([&](const Monitor::Held& held) -> std::shared_ptr<Lock> {
     for (const auto& lock : locks_(held)) {
       if (is_over(lock->status(held))) continue;
       const auto& nodes = lock->status(held).holding.nodes;
@@ -242,7 +242,7 @@ std::shared_ptr<Lock> LockTable::find(const std::string& path) const {
   });
 }
 
-GuardedClient::Guards LockTable::guards(const Monitor::Held& held) const {
+GuardedClient::Guards LockManager::guards(const Monitor::Held& held) const {
   GuardedClient::Guards all;
   for (const auto& lock : locks_(held)) {
     const auto& status = lock->status(held);
@@ -255,9 +255,9 @@ GuardedClient::Guards LockTable::guards(const Monitor::Held& held) const {
   return all;
 }
 
-std::string LockTable::summary() const {
+std::string LockManager::summary() const {
   std::string text;
-  monitor_.look([&](const Monitor::Held& held) {
+  monitor_.with_lock([&](const Monitor::Held& held) {
     for (const auto& lock : locks_(held)) {
       const auto& status = lock->status(held);
       const char* mark = "";
@@ -270,7 +270,7 @@ std::string LockTable::summary() const {
   return text;
 }
 
-std::string LockTable::stop_warning() const {
+std::string LockManager::stop_warning() const {
   const auto locked = summary();
   if (locked.empty()) return "";
   const std::chrono::milliseconds timeout(client_.negotiated_timeout());
@@ -278,7 +278,7 @@ std::string LockTable::stop_warning() const {
                      std::chrono::duration<double>(timeout).count());
 }
 
-void LockTable::forget(const Lock& lock) {
+void LockManager::forget(const Lock& lock) {
   monitor_.change([&](const Monitor::Held& held) {
     for (const auto& other : locks_(held))
       if (other.get() == &lock && lock.stage(held) == LockStage::Gone)
@@ -286,7 +286,7 @@ void LockTable::forget(const Lock& lock) {
   });
 }
 
-void LockTable::end_programs(const std::stop_token& stop) {
+void LockManager::end_programs(const std::stop_token& stop) {
   auto all = locks();
   std::erase_if(all, [](const auto& lock) { return !lock->status().occupied; });
   for (const auto& lock : all) lock->release();
@@ -296,7 +296,7 @@ void LockTable::end_programs(const std::stop_token& stop) {
     if (!await_gone(*lock, deadline, stop) && stop.stop_requested()) throw Cancelled();
 }
 
-void LockTable::close(std::chrono::milliseconds patience) {
+void LockManager::close(std::chrono::milliseconds patience) {
   const auto all = locks();
   std::vector<const Lock*> left;  // that were waited for, in vain, when they were given up
   std::vector<const Lock*> held;  // of one that is gone already somebody else has told
@@ -305,7 +305,7 @@ void LockTable::close(std::chrono::milliseconds patience) {
     const auto stage = lock->status().stage;
     if (stage >= LockStage::Held && stage != LockStage::Gone) held.push_back(lock.get());
     const bool is_left =
-        monitor_.look([&](const Monitor::Held& now) { return lock->wishes_(now).release; });
+        monitor_.with_lock([&](const Monitor::Held& now) { return lock->wishes_(now).release; });
     if (stage < LockStage::Held && is_left) left.push_back(lock.get());
     lock->release();
   }
@@ -329,32 +329,32 @@ void LockTable::close(std::chrono::milliseconds patience) {
   }
 }
 
-/// Whoever waits for a lock hears of it under the monitor; this thread alone runs the flows.
-void LockTable::serve(const std::stop_token& stop) {
+/// Whoever waits for a lock hears of it under the monitor; this thread alone runs the tasks.
+void LockManager::serve(const std::stop_token& stop) {
   std::vector<std::shared_ptr<Lock>> ready;
-  auto& circles = circles_->strand();
+  auto& circles = circles_->fiber();
   while (!stop.stop_requested()) {
-    auto deadline = Strand::never;
+    auto deadline = Fiber::never;
     ready.clear();
     const auto collect = [&](const Monitor::Held& held) {
-      deadline = Strand::never;
+      deadline = Fiber::never;
       for (const auto& lock : locks_(held)) {
-        if (lock->strand_.can_go_on(held)) ready.push_back(lock);
-        deadline = std::min(deadline, lock->strand_.deadline());
+        if (lock->fiber_.can_go_on(held)) ready.push_back(lock);
+        deadline = std::min(deadline, lock->fiber_.deadline());
       }
       deadline = std::min(deadline, circles.deadline());
       return !ready.empty() || circles.can_go_on(held);
     };
-    if (!monitor_.look(collect)) {
+    if (!monitor_.with_lock(collect)) {
       ready.clear();
       monitor_.wait_until(stop, deadline, collect);
     }
     for (const auto& lock : ready)
-      if (!lock->strand_.ended()) lock->strand_.go_on();
+      if (!lock->fiber_.ended()) lock->fiber_.go_on();
     circles.go_on();
-    monitor_.look([&](const Monitor::Held& held) {
+    monitor_.with_lock([&](const Monitor::Held& held) {
       std::erase_if(locks_(held), [&](const auto& lock) {
-        return is_over(lock->status(held)) && lock->strand_.ended();
+        return is_over(lock->status(held)) && lock->fiber_.ended();
       });
     });
   }

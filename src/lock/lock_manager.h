@@ -1,4 +1,5 @@
-// LockTable: the locks that this process holds and waits for, each kept by a flow until it is gone.
+// LockManager: the locks that this process holds and waits for, each kept by a task until it is
+// gone.
 #pragma once
 
 #include "base/carried_output.h"
@@ -91,9 +92,9 @@ struct LockPlan {
   std::vector<std::string> paths;  ///< one, or those of a multi-lock
   std::string kind = "exclusive";  ///< for people: exclusive, read, write, "semaphore of 3"
   /// Makes the recipe; called once, on the table's thread.
-  std::function<std::unique_ptr<Recipe>(Client&, Strand&, const LockReport&)> recipe;
+  std::function<std::unique_ptr<Recipe>(Client&, Fiber&, const LockReport&)> recipe;
   LockReport report{};  ///< called on the table's thread
-  Clock::time_point deadline = Strand::never;
+  Clock::time_point deadline = Fiber::never;
   OnRevoke on_revoke = OnRevoke::Release;
   std::string revoke_command{};  ///< of OnRevoke::Run: for $SHELL -c
   std::string lost_command{};    ///< run when it is lost, for $SHELL -c; empty: none
@@ -143,7 +144,7 @@ class Lock {
   bool unnest();
 
  private:
-  friend class LockTable;
+  friend class LockManager;
   friend class LockKeeper;
   friend class CircleWatch;
 
@@ -156,16 +157,16 @@ class Lock {
 
   Monitor& monitor_;
   LockPlan plan_;
-  Strand strand_;
+  Fiber fiber_;
   LossCommand loss_command_;
   Guarded<LockStatus> status_;
   Guarded<Wishes> wishes_;
 };
 
-/// Owns the thread that keeps the locks: it drives their flows, proves every sixth of the session
+/// Owns the thread that keeps the locks: it drives their tasks, proves every sixth of the session
 /// timeout that they are still held, and tells the user what happens to them. Members may be
 /// called from any thread, but not under the Monitor.
-class LockTable {
+class LockManager {
  public:
   /// Prints a line for the user; from any thread. Never blocks.
   using Say = std::function<void(const std::string& line)>;
@@ -177,11 +178,11 @@ class LockTable {
     CarriedOutput* output = nullptr;
   };
 
-  LockTable(Monitor& monitor, Client& client, Teller teller);
-  LockTable(const LockTable&) = delete;
-  LockTable& operator=(const LockTable&) = delete;
+  LockManager(Monitor& monitor, Client& client, Teller teller);
+  LockManager(const LockManager&) = delete;
+  LockManager& operator=(const LockManager&) = delete;
   /// As close, without patience.
-  ~LockTable();
+  ~LockManager();
 
   /// Begins to ask for a lock, and returns at once. Throws UsageError when this process has a lock,
   /// or waits for one, on one of the paths: it would wait for itself.

@@ -1,7 +1,7 @@
-// WireGuard: the C client reads and writes here.
-#include "session/wire_guard.h"
+// SocketInterposer: the C client reads and writes here.
+#include "session/socket_interposer.h"
 
-#include "session/silence_limit.h"
+#include "session/handshake_timeout.h"
 #include "session/wire_link.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// SilenceLimit: how long a server that a session connects to may say nothing.
+// HandshakeTimeout: how long a server that a session connects to may say nothing.
 //
 // Two functions of it take the place of the C library's connect and poll: ZooKeeper's C client has
 // no other seam. A host that does not answer is given up after 3 s: all sockets are bounded so. A
