@@ -30,6 +30,15 @@ bool fits(std::string_view text, char quote) {
          (quote == '\0' ? may_be_bare(text) : text.find(quote) == std::string_view::npos);
 }
 
+/// $1, ${1}, $# or $@.
+bool may_name_argument(std::string_view text) {
+  for (auto at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1))
+    if (at + 1 < text.size() &&
+        std::string_view("0123456789#@{").find(text[at + 1]) != std::string_view::npos)
+      return true;
+  return false;
+}
+
 char quote_for(std::string_view text, char wanted) {
   for (const char quote : {wanted, '\0', '"', '\''})
     if (fits(text, quote)) return quote;
@@ -77,6 +86,10 @@ std::string as_word(std::string_view text) {
   if (text.find(';') != std::string_view::npos)
     for (const char quote : {'"', '\'', '$'})
       if (word.closing.empty()) word = write_word(text, quote);
+  // In a script it would stand for an argument, also in "…".
+  if (may_name_argument(text))
+    for (const char quote : {'\'', '$'})
+      if (word.closing != "'") word = write_word(text, quote);
   return word.text + word.closing;
 }
 

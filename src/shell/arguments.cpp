@@ -9,6 +9,7 @@
 #include "config/client_configuration.h"
 #include "session/session_library.h"
 #include "shell/process_options.h"
+#include "shell/script_arguments.h"
 
 #include <fmt/core.h>
 
@@ -90,6 +91,25 @@ std::optional<PipeSettings> parse_pipe(const GivenOptions& given, const Argument
         static_cast<std::size_t>(parse_number(*window, "--window", 1, most_in_flight));
   if (rate != nullptr) settings.rate = parse_number(*rate, "--rate", 1, most_a_second);
   return settings;
+}
+
+/// The words behind the options are those of a script, where there is one. In the text of -c alone
+/// they are taken only where it names them: else somebody forgot the quotes around it.
+void take_script_arguments(Arguments& arguments) {
+  if (arguments.scripts.empty()) return;
+  const bool expected = std::ranges::any_of(arguments.scripts, [](const ScriptSource& script) {
+    return script.kind != ScriptSource::Kind::Text || names_arguments(script.text);
+  });
+  if (!expected && !arguments.command.empty())
+    throw UsageError(
+        fmt::format("\"{}\" stands behind the commands of -c, which name no argument ($1): as a "
+                    "part of them they want quotes around all",
+                    arguments.command.front()));
+  const bool texts_alone = std::ranges::all_of(arguments.scripts, [](const ScriptSource& script) {
+    return script.kind == ScriptSource::Kind::Text;
+  });
+  if (texts_alone && arguments.command.empty()) return;
+  arguments.script_arguments = std::exchange(arguments.command, {});
 }
 
 /// `given`: by the option; null: not.
@@ -210,10 +230,8 @@ Arguments parse_arguments(std::vector<std::string> words) {
   if (given.has("--show-config")) arguments.answer = config.report();
   arguments.keep_going = given.has("--keep-going");
   arguments.scripts = scripts_of(given);
+  take_script_arguments(arguments);
   arguments.pipe = parse_pipe(given, arguments);
-  if (!arguments.scripts.empty() && !arguments.command.empty())
-    throw UsageError(fmt::format("\"{}\" stands after -c or -f: give either commands or a script",
-                                 arguments.command.front()));
   return arguments;
 }
 

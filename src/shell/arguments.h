@@ -32,11 +32,14 @@ struct Arguments {
   std::string warning{};    ///< to be told, or empty
   Format format = Format::Zkcli;
   bool keep_going = false;
-  std::optional<PipeSettings> pipe{};          ///< --pipe
-  int sandbox_servers = 0;                     ///< 0: none
-  std::string sandbox_zookeeper{};             ///< --zookeeper, or empty
-  std::vector<ScriptSource> scripts{};         ///< -c and -f, in their order
-  std::vector<std::string> command{};          ///< the words after the options
+  std::optional<PipeSettings> pipe{};   ///< --pipe
+  int sandbox_servers = 0;              ///< 0: none
+  std::string sandbox_zookeeper{};      ///< --zookeeper, or empty
+  std::vector<ScriptSource> scripts{};  ///< -c and -f, in their order
+  /// The words after the options, where there is no script.
+  std::vector<std::string> command{};
+  /// Those where there is one: $1, $2, … in its lines; nothing: such words are plain text there.
+  std::optional<std::vector<std::string>> script_arguments{};
   std::vector<std::string> session_options{};  ///< see Settings
   /// Text to print instead of doing anything: --help or --version.
   std::optional<std::string> answer{};

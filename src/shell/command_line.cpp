@@ -3,10 +3,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "shell/script_arguments.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -73,8 +75,14 @@ Kind kind_of(std::string_view sign) {
 
 std::string file_name(const Word& word) { return word.quoted ? word.text : with_home(word.text); }
 
-std::string file_behind(std::string_view sign, std::string_view rest) {
-  const auto words = split_words(rest);
+std::vector<Word> filled_words(std::string_view line, const std::vector<std::string>* arguments) {
+  auto words = split_words(line);
+  return arguments ? with_arguments(std::move(words), line, *arguments) : words;
+}
+
+std::string file_behind(std::string_view sign, std::string_view rest,
+                        const std::vector<std::string>* arguments) {
+  const auto words = filled_words(rest, arguments);
   if (words.empty())
     throw ValueError(
         fmt::format("a file's name is missing behind {} (as a value it wants quotes)", sign));
@@ -108,9 +116,10 @@ std::vector<std::string> typed_commands(std::string_view line) {
   return commands;
 }
 
-CommandLine parse_command_line(std::string_view line, bool redirects) {
+CommandLine parse_command_line(std::string_view line, bool redirects,
+                               const std::vector<std::string>* arguments) {
   const auto found = redirects ? first_sign(line) : Sign();
-  CommandLine parsed{.words = split_words(line.substr(0, found.begin))};
+  CommandLine parsed{.words = filled_words(line.substr(0, found.begin), arguments)};
   if (found.begin == npos) return parsed;
   const auto sign = line.substr(found.begin, found.end - found.begin);
   auto rest = line.substr(found.end);
@@ -122,7 +131,7 @@ CommandLine parse_command_line(std::string_view line, bool redirects) {
       throw ValueError("a program is missing behind | (as a value it wants quotes)");
     parsed.to.target = rest;
   } else {
-    parsed.to.target = file_behind(sign, rest);
+    parsed.to.target = file_behind(sign, rest, arguments);
   }
   return parsed;
 }

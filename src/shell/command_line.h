@@ -29,8 +29,10 @@ struct CommandLine {
 /// behind `>` and `>>` stands one word, in which an unquoted `~/` at the begin is the home
 /// directory. Throws UsageError as split_words, and when no command stands before the sign, or
 /// behind it nothing, or more than one file; with `redirects` also for `&&`, `||` and `<`, with the
-/// remedy.
-CommandLine parse_command_line(std::string_view line, bool redirects);
+/// remedy. With `arguments`, the words of the command and the file's name have them
+/// (with_arguments).
+CommandLine parse_command_line(std::string_view line, bool redirects,
+                               const std::vector<std::string>* arguments = nullptr);
 
 /// The commands of a typed line: parted at `;` outside quotes, but what stands behind the first `|`
 /// belongs to the program. Blank ones are left out.

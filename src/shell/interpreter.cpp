@@ -131,13 +131,18 @@ void Interpreter::tell_literal(const std::vector<Word>& words) {
       out_.shown_in_error(found->text));
 }
 
-int Interpreter::execute_line(const std::string& line) {
+CommandLine Interpreter::parsed(const std::string& line) const {
   // zkCli.sh knows no redirection, and zksh's own arguments have been through a shell.
   const bool redirects = input_ == Input::Terminal || input_ == Input::Text;
-  auto parsed = parse_command_line(line, redirects);
-  if (input_ == Input::Pipe) tell_literal(parsed.words);
-  const auto words = words_of(std::move(parsed.words));
-  return parsed.to ? execute_into(parsed.to, words) : execute(words);
+  return parse_command_line(line, redirects, input_ == Input::Text ? around_.arguments : nullptr);
+}
+
+int Interpreter::execute_line(const std::string& line) {
+  auto typed = parsed(line);
+  if (input_ == Input::Pipe) tell_literal(typed.words);
+  if (typed.words.empty()) return status::ok;
+  const auto words = words_of(std::move(typed.words));
+  return typed.to ? execute_into(typed.to, words) : execute(words);
 }
 
 int Interpreter::execute(const Words& given) {

@@ -37,6 +37,8 @@ class Interpreter {
     std::reference_wrapper<CurrentNode> current;
     std::reference_wrapper<Transaction> transaction;
     bool background = false;  ///< ended with &
+    /// Of the script whose lines are run; null: what would stand for them is plain text.
+    const std::vector<std::string>* arguments = nullptr;
   };
 
   Interpreter(Surroundings surroundings, Input input, std::stop_token stop);
@@ -79,6 +81,7 @@ class Interpreter {
 
   int execute_line(const std::string& line);
   int execute_all(const std::string& line);
+  CommandLine parsed(const std::string& line) const;
   void tell_literal(const std::vector<Word>& words);
   int explaining(const Command& command, const std::string& name, const std::function<int()>& body);
   Context context_for(const Words& given, Client& client, Output& out, Rehearsal* rehearsal);

@@ -50,6 +50,7 @@ OutputProgram::Plan Interpreter::program_plan(const std::string& line) const {
           .signals = around_.signals,
           .queue = around_.queue,
           .line = line,
+          .arguments = input_ == Input::Text ? around_.arguments : nullptr,
           .at_prompt = input_ == Input::Terminal,
           .background = around_.background,
           .stop = stop_};

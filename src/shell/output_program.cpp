@@ -35,7 +35,12 @@ OutputProgram::OutputProgram(Plan plan)
 void OutputProgram::start() {
   if (!plan_.background) plan_.queue.await_written(Clock::time_point::max(), plan_.stop);
   Pipe pipe = make_pipe();
-  Program program{.words = {"/bin/sh", "-c", plan_.line},
+  std::vector<std::string> words{"/bin/sh", "-c", plan_.line};
+  if (plan_.arguments) {
+    words.emplace_back("sh");  // $0, its name in what it says
+    words.insert(words.end(), plan_.arguments->begin(), plan_.arguments->end());
+  }
+  Program program{.words = std::move(words),
                   .redirections = {{.target = STDIN_FILENO, .source = pipe.read_end.get()}},
                   .group = plan_.at_prompt ? Program::Group::Own : Program::Group::Shared,
                   .terminal = terminal_.to_lend()};

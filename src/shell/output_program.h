@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace zksh {
 
@@ -30,9 +31,10 @@ class OutputProgram {
     Monitor& monitor;
     SignalRelay& signals;
     OutputQueue& queue;
-    std::string line;           ///< for /bin/sh -c
-    bool at_prompt = false;     ///< the line was typed
-    bool background = false;    ///< with & at its end
+    std::string line;                                     ///< for /bin/sh -c
+    const std::vector<std::string>* arguments = nullptr;  ///< $1, $2, … there; null: none
+    bool at_prompt = false;                               ///< the line was typed
+    bool background = false;                              ///< with & at its end
     bool whole_screen = false;  ///< nothing else is printed until it has ended
     std::stop_token stop;       ///< ends the command, and then the program
   };

@@ -17,11 +17,10 @@ std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& lin
   std::optional<Begun> begun;
   out_.begin_command({});
   const int result = reporting(out_, [&] {
-    const bool redirects = input_ == Input::Text;
-    auto parsed = parse_command_line(line, redirects);
-    const auto words = words_of(std::move(parsed.words));
+    auto typed = parsed(line);
+    const auto words = words_of(std::move(typed.words));
     const Command* command = words.texts.empty() ? nullptr : command_named(words.texts.front());
-    if (!command || parsed.to || !has_halves(*command, words.texts)) return status::ok;
+    if (!command || typed.to || !has_halves(*command, words.texts)) return status::ok;
     begun = {.command = command, .name = words.texts.front()};
     if (!again) remember(line);
     return explaining(*command, begun->name, [&] {

@@ -72,7 +72,8 @@ void add_options_of_scripts(std::vector<ProcessOption>& all) {
                  .repeatable = true});
   all.push_back({.names = "-f,--file",
                  .value = "FILE",
-                 .help = "Run the commands of a file; - is standard input; may be repeated",
+                 .help = "Run the commands of a file; - is standard input; may be repeated; the "
+                         "words behind the options are $1, $2, … in its lines",
                  .repeatable = true});
   all.push_back(
       {.names = "-k,--keep-going", .value = {}, .help = "A script runs on after a failure"});
@@ -250,7 +251,8 @@ std::vector<Argument> process_options() {
 
 std::string process_help() {
   std::string text =
-      "zksh [OPTIONS] [COMMAND ARGUMENTS…]\n\n"
+      "zksh [OPTIONS] [COMMAND ARGUMENTS…]\n"
+      "zksh [OPTIONS] -f FILE… [ARGUMENTS…]\n\n"
       "A shell for Apache ZooKeeper: interactive on a terminal, else the commands on standard\n"
       "input; with COMMAND, -c or -f those alone. `zksh help` lists the commands.\n\nOptions\n";
   for (const auto& option : process_option_table()) {

@@ -268,19 +268,22 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
   auto teller = lock_teller(base, style, programs ? &*programs : nullptr);
   LockManager locks(monitor, client, std::move(teller));
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
-  const Interpreter::Surroundings around{.client = guarded,
-                                         .queue = queue,
-                                         .signals = base.signals,
-                                         .style = style,
-                                         .history = history,
-                                         .settings = settings,
-                                         .protection = protection,
-                                         .watches = watches,
-                                         .locks = locks,
-                                         .questions = base.questions,
-                                         .sandbox = sandbox,
-                                         .current = current,
-                                         .transaction = transaction};
+  const Interpreter::Surroundings around{
+      .client = guarded,
+      .queue = queue,
+      .signals = base.signals,
+      .style = style,
+      .history = history,
+      .settings = settings,
+      .protection = protection,
+      .watches = watches,
+      .locks = locks,
+      .questions = base.questions,
+      .sandbox = sandbox,
+      .current = current,
+      .transaction = transaction,
+      .background = false,
+      .arguments = arguments.script_arguments ? &*arguments.script_arguments : nullptr};
   base.supervisor.warn_before_stop([&locks] { return locks.stop_warning(); });
   const int result = run_commands(base, around, arguments);
   base.supervisor.warn_before_stop({});

@@ -69,6 +69,9 @@ TEST(AsWord, IsWhatCanBePasted) {
   EXPECT_EQ(as_word("/a\";b"), "'/a\";b'");
   EXPECT_EQ(as_word("/a\"';b"), "$'/a\"\\';b'");
   EXPECT_EQ(as_word("/" + right_to_left), "$'/\\u202e'");
+  EXPECT_EQ(as_word("costs $5"), "'costs $5'");
+  EXPECT_EQ(as_word("it's ${1}"), "$'it\\'s ${1}'");
+  EXPECT_EQ(as_word("/$x"), "/$x");
 }
 
 }  // namespace

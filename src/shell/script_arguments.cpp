@@ -1,0 +1,105 @@
+// Script arguments: $1, $2, …, $# and $@ in the lines of a script.
+#include "shell/script_arguments.h"
+
+#include "base/error.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+constexpr std::string_view digits = "0123456789";
+
+/// What stands for arguments in a text.
+struct Reference {
+  std::size_t length = 0;   ///< of all its bytes; 0: there is none
+  std::string_view name{};  ///< what stands behind the $, without braces: digits, # or @
+};
+
+/// At a `$`.
+Reference reference_at(std::string_view text, std::size_t at) {
+  const auto rest = text.substr(at + 1);
+  const bool braces = rest.starts_with('{');
+  const auto name = rest.substr(braces ? 1 : 0);
+  const bool sign = name.starts_with('#') || name.starts_with('@');
+  const auto length = sign ? 1 : std::min(name.find_first_not_of(digits), name.size());
+  if (length == 0) return {};
+  if (!braces) return {.length = 1 + length, .name = name.substr(0, length)};
+  if (!name.substr(length).starts_with('}')) return {};
+  return {.length = 3 + length, .name = name.substr(0, length)};
+}
+
+const std::string& argument(std::string_view number, const std::vector<std::string>& arguments) {
+  std::size_t index = 0;
+  for (const char digit : number)
+    index = std::min<std::size_t>(index * 10 + static_cast<std::size_t>(digit - '0'), 1'000'000);
+  if (index == 0 || index > arguments.size())
+    throw ValueError(
+        fmt::format("${} is missing: the script was given {} argument{} (as a value "
+                    "it wants single quotes)",
+                    number, arguments.empty() ? "no" : std::to_string(arguments.size()),
+                    arguments.size() == 1 ? "" : "s"));
+  return arguments[index - 1];
+}
+
+bool has_pattern(std::string_view text) {
+  return text.find_first_of("*?[") != std::string_view::npos;
+}
+
+/// Puts the arguments into one word.
+void fill(Word& word, const std::vector<std::string>& arguments) {
+  std::string text;
+  for (std::size_t at = 0; at < word.text.size();) {
+    const auto dollar = std::min(word.text.find('$', at), word.text.size());
+    text.append(word.text, at, dollar - at);
+    at = dollar;
+    if (at == word.text.size()) break;
+    const auto [length, name] = reference_at(word.text, at);
+    if (name == "@")
+      throw ValueError("$@ stands for all arguments, each as a word: it must be a word by itself");
+    if (name == "#") {
+      text += std::to_string(arguments.size());
+    } else if (length > 0) {
+      const auto& value = argument(name, arguments);
+      word.quoted = word.quoted || has_pattern(value);
+      text += value;
+    } else {
+      text += '$';
+    }
+    at += std::max<std::size_t>(length, 1);
+  }
+  word.text = std::move(text);
+}
+
+}  // namespace
+
+bool names_arguments(std::string_view text) {
+  for (auto at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1))
+    if (reference_at(text, at).length > 0) return true;
+  return false;
+}
+
+std::vector<Word> with_arguments(std::vector<Word> words, std::string_view line,
+                                 const std::vector<std::string>& arguments) {
+  std::vector<Word> filled;
+  filled.reserve(words.size());
+  for (auto& word : words) {
+    const bool literal = word.quoted && line[word.begin] != '"';
+    if (!literal && (word.text == "$@" || word.text == "${@}")) {
+      for (const auto& text : arguments)
+        filled.push_back({.text = text,
+                          .begin = word.begin,
+                          .end = word.end,
+                          .quoted = word.quoted || has_pattern(text)});
+      continue;
+    }
+    if (!literal) fill(word, arguments);
+    filled.push_back(std::move(word));
+  }
+  return filled;
+}
+
+}  // namespace zksh
