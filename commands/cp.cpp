@@ -6,6 +6,7 @@
 #include "command/work_account.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
+#include "node/parents.h"
 #include "tree/tree_copy.h"
 
 #include <fmt/core.h>
@@ -15,6 +16,7 @@ namespace {
 
 struct Args {
   bool recursive = false;
+  bool parents = false;
   WorkOptions limits;
   std::string source;
   std::string target;
@@ -22,6 +24,8 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-r,--recursive", a.recursive, "Copy all below the node, too.");
+  o.flag("-p,--parents", a.parents,
+         "Create the nodes above the copy that are missing, with null values.");
   declare_work_limits(o, a.limits);
   o.node("source", a.source, "The node.");
   o.node("target", a.target, "The copy's path; there must be no such node yet.");
@@ -42,6 +46,7 @@ std::size_t copy_subtree(Context& cx, const Args& a, const std::string& source,
   Progress progress(cx.out, cx.background, "nodes copied");
   CopyPlan plan{.source = source, .target = target, .limits = a.limits.limits()};
   plan.rehearse = cx.rehearsal != nullptr;
+  plan.parents_made = a.parents;
   plan.copied = [](const FoundNode& /*node*/) {};
   plan.left_out = [&](const FoundNode& /*node*/) { ++left_out; };
   plan.told = [&](const TreeApply::Change& change) {
@@ -71,6 +76,8 @@ int run(Context& cx, const Args& a) {
     throw ValueError(
         fmt::format("{} is within {}: it cannot become a copy of that", target, source));
   if (cx.client.exists(target, Watch::none(), cx.stop)) throw ZkError(code::node_exists, target);
+  if (a.parents && cx.client.exists(source, Watch::none(), cx.stop))
+    create_parents(cx.client, target, cx.stop);
   std::size_t copied = 1;
   if (a.recursive)
     copied = copy_subtree(cx, a, source, target);
@@ -94,7 +101,8 @@ extern const Command cp_command = make_command<Args>(
          "What was copied before a failure stays: `rm -r` it, or go on with dump and apply --to. "
          "It is no snapshot. Silent when it worked.",
      .examples = {{"cp /app /app-1", "The node alone."},
-                  {"cp -r /app /app-2", "With all below it."}},
+                  {"cp -r /app /app-2", "With all below it."},
+                  {"cp -r --parents /app /old/2026/app", "To where nothing is yet."}},
      .strict = true,
      .writes = true},
     declare, run);

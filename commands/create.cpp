@@ -3,6 +3,7 @@
 #include "command/command.h"
 #include "node/acl_argument.h"
 #include "node/node_json.h"
+#include "node/parents.h"
 #include "node/value.h"
 
 #include <fmt/core.h>
@@ -90,18 +91,6 @@ CreateOp checked(Context& cx, const Args& a) {
   return op;
 }
 
-/// From the top down; one that somebody else creates meanwhile is as good.
-void create_parents(Context& cx, const std::string& path) {
-  const std::string parent(parent_path(path));
-  if (parent == "/" || cx.client.exists(parent, Watch::none(), cx.stop)) return;
-  create_parents(cx, parent);
-  try {
-    cx.client.create({.path = parent, .data = std::nullopt}, cx.stop);
-  } catch (const ZkError& error) {
-    if (error.code() != code::node_exists) throw;
-  }
-}
-
 template <class Body>
 auto explaining(Context& cx, Body&& body) {
   try {
@@ -132,7 +121,7 @@ Sent run(Context& cx, const Args& a) {
     const auto op = checked(cx, a);
     if (!fits_multi(op))
       require_newer(cx.client, op.path, a.container ? "containers" : "nodes with a TTL", cx.stop);
-    if (a.parents) create_parents(cx, op.path);
+    if (a.parents) create_parents(cx.client, op.path, cx.stop);
     cx.client.await_connection(op.path, cx.stop);
     const auto pending = cx.client.start_create(op);
     return Sent(op.path, pending,

@@ -26,9 +26,10 @@ int run(Context& cx, const Args& a) {
   const NodeFilter filter(a.filter);
   const auto tops = cx.resolve_all_or_current(a.paths);
   ResultLines lines(cx.out);
-  SkippedNodes skipped(cx);
+  SkippedNodes skipped(cx, a.filter.acl ? "read" : "list");
   const auto enter = [&](const TreeNode& node) {
-    if (!node.readable && node.stat.num_children > 0) skipped.add(node.path);
+    if ((!node.readable && node.stat.num_children > 0) || !node.acl_readable)
+      skipped.add(node.path);
     if (!filter.wants(node)) return;
     lines.add(cx.out.json() ? path_json(node.path).set("stat", stat_json(node.stat)).text()
                             : cx.out.shown(node.path));
@@ -40,6 +41,7 @@ int run(Context& cx, const Args& a) {
   const WalkPlan plan{.tops = tops,
                       .missing = missing,
                       .depth = a.filter.depth(),
+                      .acls = a.filter.acl.has_value(),
                       .limits = a.limits.limits(),
                       .enter = enter};
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
@@ -52,7 +54,7 @@ extern const Command find_command = make_command<Args>(
     {.name = "find",
      .group = "Trees",
      .summary = "Find nodes of a subtree by name, type, age or size",
-     .keywords = {"search", "filter", "recursive"},
+     .keywords = {"search", "filter", "recursive", "permission", "ACL"},
      .details = "Prints a path a line, a node before all below it, siblings by name. A node must "
                 "meet all conditions; without any, every node is listed. Ages are of the value, "
                 "and go by this machine's clock. The servers do not tell containers and nodes with "
@@ -62,7 +64,8 @@ extern const Command find_command = make_command<Args>(
      .examples = {{"find /app -name 'lock-*'", "By a part of the name."},
                   {"find / -type ephemeral", "Everything that sessions hold."},
                   {"find /app -older 30d -max-children 0", "Leaves that nobody wrote for a month."},
-                  {"find /app -min-size 100k", "The large values."}},
+                  {"find /app -min-size 100k", "The large values."},
+                  {"find /app -acl world:anyone:w", "What everybody may overwrite."}},
      .strict = true,
      .pages = true},
     declare, run);

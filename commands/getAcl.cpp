@@ -1,19 +1,31 @@
 // getAcl: show who may do what with a node.
 #include "client/acl_text.h"
 #include "command/command.h"
+#include "command/result_lines.h"
+#include "command/work_options.h"
 #include "node/listing.h"
 #include "node/node_json.h"
+#include "tree/skipped_nodes.h"
+#include "tree/walk.h"
 
 namespace zksh::command_getAcl {
 namespace {
 
 struct Args {
   bool stat = false;
+  bool recursive = false;
+  bool changes = false;
+  WorkOptions limits;
   std::string path;
 };
 
 void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the node's Stat below the list.");
+  o.flag("-R,--recursive", a.recursive,
+         "Show the ACLs of all nodes below, too: a line for each, its path behind a tab.");
+  o.flag("--changes", a.changes,
+         "With -R: only nodes with another ACL than the node above them, and the first one.");
+  declare_work_limits(o, a.limits);
   o.node("path", a.path, "The node whose ACL is shown.");
 }
 
@@ -37,8 +49,36 @@ int print(Context& cx, bool with_stat, const std::string& path, const NodeAcl& n
   return status::ok;
 }
 
+int print_subtree(Context& cx, const Args& a, const std::string& top) {
+  ResultLines lines(cx.out);
+  SkippedNodes skipped(cx, "read");
+  std::vector<Acl> above;  // of the nodes on the way to the one that is visited
+  const auto enter = [&](const TreeNode& node) {
+    if (!node.acl_readable || (!node.readable && node.stat.num_children > 0))
+      skipped.add(node.path);
+    const bool same = node.depth > 0 && above[node.depth - 1] == node.acl;
+    above.resize(node.depth);
+    above.push_back(node.acl);
+    if (!node.acl_readable || (a.changes && same)) return;
+    if (!cx.out.json())
+      return lines.add(cx.out.shown(acl_text(node.acl)) + '\t' + cx.out.shown(node.path));
+    auto json = path_json(node.path);
+    json.set("acl", acl_json(node.acl));
+    if (a.stat) json.set("stat", stat_json(node.stat));
+    lines.add(json.text());
+  };
+  lines.during([&] {
+    walk_tree(cx.client, {.tops = {top}, .acls = true, .limits = a.limits.limits(), .enter = enter},
+              cx.stop);
+  });
+  return skipped.report();
+}
+
 Sent run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
+  if (a.changes && !a.recursive) throw ValueError("--changes is an option of -R");
+  if (a.recursive && a.stat && !cx.out.json()) throw ValueError("-s with -R is for -o json alone");
+  if (a.recursive) return print_subtree(cx, a, path);
   cx.client.await_connection(path, cx.stop);
   const auto pending = cx.client.start_get_acl(path);
   return {path, pending, [&cx, with_stat = a.stat, path, pending] {
@@ -56,9 +96,11 @@ extern const Command getAcl_command = make_command<Args>(
      .details = "Each entry is an identity (scheme and id) and its permissions: c create children, "
                 "d delete children, r read, w write, a set the ACL. With -o plain an entry is one "
                 "line, as setAcl takes it. Digest hashes show as x to those who may not set the "
-                "ACL, and always with -o json.",
+                "ACL, and always with -o json. -R tells who can do what below a node, in "
+                "the order of find; what may not be read is left out, and the status is 7.",
      .examples = {{"getAcl /zookeeper", "The ACL."},
-                  {"getAcl -s /zookeeper", "The ACL and the Stat."}},
+                  {"getAcl -s /zookeeper", "The ACL and the Stat."},
+                  {"getAcl -R --changes /app", "Who may do what, and where that changes."}},
      .zkcli_syntax = "[-s] path",
      .pages = true},
     declare, run);

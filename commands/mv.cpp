@@ -6,6 +6,7 @@
 #include "command/work_account.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
+#include "node/parents.h"
 #include "tree/batch_writer.h"
 #include "tree/tree_copy.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 struct Args {
   bool in_parts = false;
+  bool parents = false;
   WorkOptions limits;
   std::string source;
   std::string target;
@@ -26,6 +28,8 @@ struct Args {
 void declare(Options& o, Args& a) {
   o.flag("--in-parts", a.in_parts,
          "Copy, then remove, where it is too much for one transaction: others see it in between.");
+  o.flag("-p,--parents", a.parents,
+         "Create the nodes above the target that are missing, with null values.");
   declare_work_limits(o, a.limits);
   o.node("source", a.source, "The node.");
   o.node("target", a.target, "Its new path; there must be no such node yet.");
@@ -88,14 +92,16 @@ void refuse_changed(Context& cx, const std::vector<FoundNode>& nodes, const std:
   }
 }
 
-/// The new nodes, parents first, then the old ones, as they were read, children first. Each of
-/// these is written once more before it is removed: the answer has its Stat, which tells in the end
-/// whether it was what had been read.
+/// First those of `parents`, then the new nodes, parents first, then the old ones, as they were
+/// read, children first. Each of these is written once more before it is removed: the answer has
+/// its Stat, which tells in the end whether it was what had been read.
 void move_at_once(Context& cx, std::vector<FoundNode> nodes, const std::string& source,
-                  const std::string& target) {
+                  const std::string& target, const std::vector<std::string>& parents) {
   refuse_changed(cx, nodes, source);
   std::vector<Op> ops;
-  ops.reserve(3 * nodes.size());
+  ops.reserve(parents.size() + 3 * nodes.size());
+  for (const auto& parent : parents)
+    ops.emplace_back(CreateOp{.path = parent, .data = std::nullopt});
   for (auto& node : nodes)
     ops.emplace_back(CreateOp{.path = path_below(target, node.record.path),
                               .data = node.record.data,
@@ -112,8 +118,9 @@ void move_at_once(Context& cx, std::vector<FoundNode> nodes, const std::string& 
   }
   const auto results = cx.client.multi(ops, cx.stop);
   if (cx.rehearsal) return;
+  const auto first = parents.size() + nodes.size();  // of the old ones
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (!is_same(results[nodes.size() + 2 * i].stat, nodes[i].stat))
+    if (!is_same(results[first + 2 * i].stat, nodes[i].stat))
       throw Error(
           fmt::format("{} was moved to {}, but {} was given another ACL, or was deleted and "
                       "created again, after it was read: what was moved is what was read",
@@ -160,12 +167,15 @@ void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
               failure->exit_status());
 }
 
-std::size_t move_in_parts(Context& cx, const WorkLimits& limits, const std::string& source,
+std::size_t move_in_parts(Context& cx, const Args& a, const std::string& source,
                           const std::string& target) {
+  const auto limits = a.limits.limits();
+  if (a.parents) create_parents(cx.client, target, cx.stop);
   Copied copied;
   Progress progress(cx.out, cx.background, "nodes copied");
   CopyPlan plan{.source = source, .target = target, .limits = limits};
   plan.rehearse = cx.rehearsal != nullptr;
+  plan.parents_made = a.parents;
   plan.copied = [&](const FoundNode& node) {
     copied.paths.add(node.record.path);
     copied.versions.push_back(node.stat.version);
@@ -199,16 +209,19 @@ int run(Context& cx, const Args& a) {
     throw ValueError(fmt::format("{} is within {}: that cannot be moved there", target, source));
   if (cx.client.exists(target, Watch::none(), cx.stop)) throw ZkError(code::node_exists, target);
   auto nodes = read_small(cx, limits, source, target);
+  std::vector<std::string> parents;
+  if (a.parents) parents = missing_parents(cx.client, target, cx.stop);
   std::size_t moved = nodes ? nodes->size() : 0;
-  if (nodes)
-    move_at_once(cx, std::move(*nodes), source, target);
-  else if (!a.in_parts)
+  if (nodes) {
+    move_at_once(cx, std::move(*nodes), source, target, parents);
+  } else if (a.in_parts) {
+    moved = move_in_parts(cx, a, source, target);
+  } else {
     throw Error(
         fmt::format("{} is too much for one transaction: --in-parts copies it and then "
                     "removes it, and others see it in between",
                     source));
-  else
-    moved = move_in_parts(cx, limits, source, target);
+  }
   if (cx.out.json()) print_json(cx, path_json(target).set("moved", moved));
   return status::ok;
 }
@@ -229,7 +242,9 @@ extern const Command mv_command = make_command<Args>(
          "--in-parts copies everything, then removes exactly what was copied, in the version that "
          "was copied. Values and ACLs move; quotas stay, and versions, times and sequence numbers "
          "start anew. Ephemerals cannot be moved. Prints nothing on success.",
-     .examples = {{"create /app/old x", "A node,"}, {"mv /app/old /app/new", "and its new name."}},
+     .examples = {{"create /app/old x", "A node,"},
+                  {"mv /app/old /app/new", "and its new name."},
+                  {"mv --parents /app/new /app/by/year/2026", "To where nothing is yet."}},
      .strict = true,
      .writes = true},
     declare, run);

@@ -35,7 +35,7 @@ int perm_of(char letter) {
   return 0;
 }
 
-int parse_perms(std::string_view text, std::vector<std::string>& complaints) {
+int usable_perms(std::string_view text, std::vector<std::string>& complaints) {
   int perms = 0;
   for (std::size_t at = 0; at < text.size();) {
     const auto step = decode_utf8(text, at);
@@ -89,12 +89,25 @@ ParsedAcl parse_acl(std::string_view text) {
       parsed.complaints.push_back(std::string(part) + " does not have the form scheme:id:perm");
       continue;
     }
-    const int perms = parse_perms(part.substr(last + 1), parsed.complaints);
+    const int perms = usable_perms(part.substr(last + 1), parsed.complaints);
     parsed.acl.push_back({.perms = perms,
                           .scheme = std::string(part.substr(0, first)),
                           .id = std::string(part.substr(first + 1, last - first - 1))});
   }
   return parsed;
+}
+
+std::optional<int> perms_of(std::string_view text) {
+  std::vector<std::string> complaints;
+  const int perms = usable_perms(text, complaints);
+  return text.empty() || !complaints.empty() ? std::nullopt : std::optional(perms);
+}
+
+std::string acl_text(const Acl& acl) {
+  std::string text;
+  for (const auto& [perms, scheme, id] : acl)
+    text += (text.empty() ? "" : ",") + scheme + ':' + id + ':' + perm_letters(perms);
+  return text;
 }
 
 std::string perm_letters(int perms) {

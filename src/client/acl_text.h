@@ -3,6 +3,7 @@
 
 #include "client/client.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,12 @@ struct ParsedAcl {
 /// with a complaint, so that letters other than r, w, c, d and a are left out one by one. An id may
 /// contain colons.
 ParsedAcl parse_acl(std::string_view text);
+
+/// The mask of letters of rwcda; nothing: there is another one among them, or none.
+std::optional<int> perms_of(std::string_view letters);
+
+/// "scheme:id:perms,…", as parse_acl and setAcl take it.
+std::string acl_text(const Acl& acl);
 
 /// The letters of a permission mask, in zkCli's order: "cdrwa".
 std::string perm_letters(int perms);

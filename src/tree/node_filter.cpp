@@ -5,6 +5,7 @@
 #include "base/extended_regex.h"
 #include "base/number.h"
 #include "base/time.h"
+#include "client/acl_text.h"
 #include "client/node_path.h"
 
 #include <fmt/format.h>
@@ -44,6 +45,10 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
          "regex");
   o.choice("-type", f.type, node_types, "type", "The type of the node.");
   o.text("-owner", f.owner, "Ephemerals of this session only.", "session");
+  o.text("-acl", f.acl,
+         "The ACL has an entry for this identity, a pattern: world:anyone, 'ip:10.*', digest:ann; "
+         "with :PERMS behind it, one that gives all of these: world:anyone:w.",
+         "scheme:id[:perms]");
   o.text("-newer", f.newer, "The value was written within this time: 90s, 5m, 2h, 7d.", "age");
   o.text("-older", f.older, "The value was not written within this time.", "age");
   o.text("-min-size", f.least_size, "The value has at least this size: 100, 10k, 1M.", "size");
@@ -111,6 +116,25 @@ void NodeFilter::add_life_tests(const NodeFilterOptions& options) {
     tests_.emplace_back([owner = parse_session_id(*options.owner, "-owner")](const TreeNode& node) {
       return node.stat.ephemeral_owner == owner;
     });
+  if (options.acl) add_acl_test(*options.acl);
+}
+
+void NodeFilter::add_acl_test(const std::string& entry) {
+  const auto first = entry.find(':');
+  if (first == std::string::npos)
+    throw ValueError(fmt::format("-acl: \"{}\" does not have the form scheme:id[:perms]", entry));
+  // The id of a digest has a colon of its own, before its hash.
+  const auto last = entry.rfind(':');
+  const auto wanted = last == first ? std::nullopt : perms_of(entry.substr(last + 1));
+  const auto identity = wanted ? entry.substr(0, last) : entry;
+  tests_.emplace_back([identity, perms = wanted.value_or(0)](const TreeNode& node) {
+    return std::ranges::any_of(node.acl, [&](const AclEntry& one) {
+      const auto text = one.scheme + ':' + one.id;
+      const auto user = text.substr(0, text.rfind(':'));  // without the hash
+      return (one.perms & perms) == perms && (fnmatch(identity.c_str(), text.c_str(), 0) == 0 ||
+                                              (one.scheme == "digest" && identity == user));
+    });
+  });
 }
 
 void NodeFilter::add_age_tests(const NodeFilterOptions& options) {

@@ -19,6 +19,7 @@ struct NodeFilterOptions {
   std::optional<std::string> regex{};
   std::optional<NodeKind> type{};
   std::optional<std::string> owner{};
+  std::optional<std::string> acl{};
   std::optional<std::string> newer{};
   std::optional<std::string> older{};
   std::optional<std::string> least_size{};
@@ -51,6 +52,7 @@ class NodeFilter {
   using Test = std::function<bool(const TreeNode&)>;
   void add_name_tests(const NodeFilterOptions& options);
   void add_life_tests(const NodeFilterOptions& options);
+  void add_acl_test(const std::string& entry);
   void add_age_tests(const NodeFilterOptions& options);
   void add_range(std::optional<std::int64_t> least, std::optional<std::int64_t> most,
                  std::function<std::int64_t(const TreeNode&)> value);

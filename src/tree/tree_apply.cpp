@@ -37,7 +37,7 @@ TreeApply::TreeApply(Client& client, Plan plan, std::stop_token stop)
 void TreeApply::run(TreeReader& text) {
   client_.await_connection(plan_.top, stop_);
   identities_ = client_.identities();
-  if (plan_.top != "/") {
+  if (plan_.top != "/" && !plan_.parents_made) {
     const std::string parent(parent_path(plan_.top));
     if (!client_.exists(parent, Watch::none(), stop_)) throw ZkError(code::no_node, parent);
   }

@@ -50,7 +50,8 @@ class TreeApply {
   struct Plan {
     std::string top{};  ///< an absolute path
     bool prune = false;
-    bool rehearse = false;  ///< send nothing, tell what would be sent
+    bool rehearse = false;      ///< send nothing, tell what would be sent
+    bool parents_made = false;  ///< those above `top` were made just now, perhaps in a rehearsal
     WorkLimits limits{};
     /// Hears of each write when the server has confirmed it (of a rehearsal: at once).
     std::function<void(const Change&)> told{};

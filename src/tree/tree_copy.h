@@ -28,7 +28,8 @@ struct CopyPlan {
   std::function<void(const FoundNode& node)> left_out{};
   /// Hears of each write, as TreeApply::Plan::told.
   std::function<void(const TreeApply::Change& change)> told{};
-  bool rehearse = false;  ///< send no write
+  bool rehearse = false;      ///< send no write
+  bool parents_made = false;  ///< see TreeApply::Plan
 };
 
 /// Throws ZkError or Error when a node may not be read as a whole: its data, its children, its ACL

@@ -1,0 +1,31 @@
+// Parents: the nodes above a node that is to be made.
+#include "node/parents.h"
+
+#include "client/node_path.h"
+
+#include <algorithm>
+
+namespace zksh {
+
+std::vector<std::string> missing_parents(Client& client, const std::string& path,
+                                         const std::stop_token& stop) {
+  std::vector<std::string> missing;
+  for (std::string parent(parent_path(path));
+       parent != "/" && !client.exists(parent, Watch::none(), stop);
+       parent = std::string(parent_path(parent)))
+    missing.push_back(parent);
+  std::ranges::reverse(missing);
+  return missing;
+}
+
+void create_parents(Client& client, const std::string& path, const std::stop_token& stop) {
+  for (const auto& parent : missing_parents(client, path, stop)) {
+    try {
+      client.create({.path = parent, .data = std::nullopt}, stop);
+    } catch (const ZkError& error) {
+      if (error.code() != code::node_exists) throw;
+    }
+  }
+}
+
+}  // namespace zksh
