@@ -6,7 +6,6 @@
 #include "command/live_picture.h"
 #include "config/settings.h"
 #include "lock/contention.h"
-#include "lock/contention_trial.h"
 #include "lock/lock_options.h"
 #include "recipes/lock_requests.h"
 

@@ -9,7 +9,7 @@
 #include "config/settings.h"
 #include "ensemble/health.h"
 #include "ensemble/server_command.h"
-#include "lock/contention_statistics.h"
+#include "lock/contention.h"
 #include "node/node_json.h"
 
 #include <fmt/format.h>

@@ -3,7 +3,6 @@
 
 #include "base/suggestions.h"
 #include "client/node_pattern.h"
-#include "command/command_table.h"
 #include "command/current_node.h"
 #include "command/given_words.h"
 

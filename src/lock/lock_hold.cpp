@@ -3,14 +3,24 @@
 
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/process.h"
+#include "config/settings.h"
 #include "lock/lock_text.h"
 #include "lock/token_file.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
+#include <filesystem>
+#include <functional>
 #include <poll.h>
+#include <string_view>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -83,6 +93,196 @@ Clock::time_point end_of(const LockHold& hold) {
   return hold.duration ? Clock::now() + *hold.duration : Clock::time_point::max();
 }
 
+/// Descriptors of the shell that starts the holder; the holder has the second one, too.
+constexpr int control_fd = 3;
+constexpr int credentials_fd = 4;
+
+/// sh, and not we, is the holder's parent, which can end without ending it, and leaves no zombie.
+/// setsid: the end of sh's process group is not the holder's.
+constexpr const char* starter =
+    "setsid \"$@\" 3>&- & echo \"pid $!\" >&3; exec >&- 2>&-; wait $!; echo \"ended $?\" >&3";
+
+/// A word of a line that split_words gives back as it was.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view harmless = "_-./:=,@%+";
+  const auto is_harmless = [&](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           harmless.find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, is_harmless)) return word;
+  if (word.find('\'') == std::string::npos) return fmt::format("'{}'", word);
+  std::string text = "$'";
+  for (const char c : word)
+    text += is_harmless(c) ? std::string(1, c)
+                           : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  return text + "'";
+}
+
+std::string line_of(const std::vector<std::string>& words) {
+  std::string line;
+  for (const auto& word : words) {
+    if (!line.empty()) line += ' ';
+    line += quoted(word);
+  }
+  return line;
+}
+
+std::vector<std::string> holding_command(std::vector<std::string> words) {
+  std::erase(words, "--detach");
+  // Its input is empty.
+  words.insert(words.begin() + 1, "--until-signal");
+  return words;
+}
+
+/// Commands that make another session what this one is, in memory alone.
+Fd credentials_script(Client& client) {
+  std::string script;
+  for (const auto& [scheme, secret] : client.credentials())
+    script += line_of({"addauth", scheme, secret}) + '\n';
+  Fd file(memfd_create("credentials", MFD_CLOEXEC));
+  for (std::string_view rest = script; !rest.empty();) {
+    const auto count = write(file.get(), rest.data(), rest.size());
+    if (count < 0) throw Error(fmt::format("--detach: {}", strerror(errno)));
+    rest.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return file;
+}
+
+/// The holder while it comes to hold the lock, as seen by the zksh that started it.
+class Holder {
+ public:
+  Holder(Context& cx, const std::vector<std::string>& command)
+      : cx_(cx),
+        credentials_(credentials_script(cx.client)),
+        sh_(cx.client.monitor(), starting(command)) {
+    control_.write_end.close();
+    out_.write_end.close();
+    err_.write_end.close();
+  }
+
+  /// Blocks until it holds the lock, or has ended; the exit status of the command.
+  int await() {
+    const Fd wake(eventfd(0, EFD_CLOEXEC));
+    const std::stop_callback<std::function<void()>> on_stop(cx_.stop,
+                                                            [&] { eventfd_write(wake.get(), 1); });
+    bool stopping = false;
+    while (!ended_ && (node_.empty() || pid_ == 0)) {
+      std::array<pollfd, 4> waiting{
+          {poll_entry(control_),
+           poll_entry(out_),
+           poll_entry(err_),
+           {.fd = stopping ? -1 : wake.get(), .events = POLLIN, .revents = 0}}};
+      poll(waiting.data(), waiting.size(), -1);
+      if (waiting[2].revents != 0) pass_on_errors();
+      if (waiting[1].revents != 0) take_node();
+      if (waiting[0].revents != 0) take_control();
+      // It leaves the queue, and ends.
+      if (waiting[3].revents != 0 && pid_ != 0) {
+        stopping = true;
+        kill(pid_, SIGTERM);
+      }
+    }
+    pass_on_errors_left();
+    if (stopping) throw Cancelled();
+    if (node_.empty()) return ended_.value_or(status::failure);
+    if (cx_.out.json())
+      cx_.out.line("{}", Json::object().set("node", node_).set("pid", pid_).text());
+    else
+      cx_.out.line("{} {}", cx_.out.shown(node_), pid_);
+    return status::ok;
+  }
+
+ private:
+  static pollfd poll_entry(const Pipe& pipe) {
+    return {.fd = pipe.read_end.get(), .events = POLLIN, .revents = 0};
+  }
+
+  Program starting(const std::vector<std::string>& command) {
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+    std::vector<std::string> words{"/bin/sh", "-c", starter, "sh", program};
+    const auto& options = cx_.settings.session_options;
+    words.insert(words.end(), options.begin(), options.end());
+    // Its node is read here, whatever the configuration says of formats.
+    for (const auto& word :
+         {std::string("-s"), cx_.client.server(), std::string("-t"),
+          std::to_string(cx_.client.negotiated_timeout()), std::string("--output=plain")})
+      words.push_back(word);
+    Program sh{.words = {},
+               .redirections = {{STDIN_FILENO, null_.get()},
+                                {STDOUT_FILENO, out_.write_end.get()},
+                                {STDERR_FILENO, err_.write_end.get()},
+                                {control_fd, control_.write_end.get()}},
+               .group = Program::Group::Session};
+    if (!cx_.client.credentials().empty()) {
+      words.insert(words.end(), {"-f", fmt::format("/dev/fd/{}", credentials_fd)});
+      sh.redirections.push_back({credentials_fd, credentials_.get()});
+    }
+    words.insert(words.end(), {"-c", line_of(holding_command(command))});
+    sh.words = std::move(words);
+    return sh;
+  }
+
+  /// Empty at the end.
+  static std::string_view next_bytes(Pipe& pipe, std::array<char, 4096>& buffer) {
+    const auto count = read(pipe.read_end.get(), buffer.data(), buffer.size());
+    if (count <= 0) pipe.read_end.close();
+    return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
+  }
+
+  void pass_on_errors() {
+    std::array<char, 4096> buffer{};
+    // It writes to a pipe, and so escapes nothing itself.
+    const std::string text(next_bytes(err_, buffer));
+    cx_.out.err_regardless(cx_.out.style().err_is_terminal ? escape_for_terminal(text, true)
+                                                           : text);
+  }
+
+  /// What it said before it held the lock, or ended, is in the pipe by now.
+  void pass_on_errors_left() {
+    for (pollfd waiting = poll_entry(err_); err_.read_end && poll(&waiting, 1, 0) > 0;)
+      pass_on_errors();
+  }
+
+  void take_node() {
+    std::array<char, 4096> buffer{};
+    out_text_ += next_bytes(out_, buffer);
+    const auto end = out_text_.find('\n');
+    if (end != std::string::npos) node_ = out_text_.substr(0, end);
+  }
+
+  void take_control() {
+    std::array<char, 4096> buffer{};
+    const auto bytes = next_bytes(control_, buffer);
+    control_text_ += bytes;
+    if (bytes.empty()) ended_ = status::failure;  // somebody killed sh
+    for (auto end = control_text_.find('\n'); end != std::string::npos;
+         end = control_text_.find('\n')) {
+      const auto line = control_text_.substr(0, end);
+      control_text_.erase(0, end + 1);
+      const auto blank = line.find(' ');
+      int number = 0;
+      std::from_chars(line.data() + blank + 1, line.data() + line.size(), number);
+      if (line.starts_with("pid "))
+        pid_ = number;
+      else
+        ended_ = number;
+    }
+  }
+
+  Context& cx_;
+  Fd null_{open("/dev/null", O_RDWR | O_CLOEXEC)};
+  Fd credentials_;
+  Pipe control_ = make_pipe();
+  Pipe out_ = make_pipe();
+  Pipe err_ = make_pipe();
+  Process sh_;
+  std::string control_text_;
+  std::string out_text_;
+  std::string node_;
+  pid_t pid_ = 0;
+  std::optional<int> ended_;
+};
+
 }  // namespace
 
 int hold_lock(Context& cx, LockManager& table, Lock& lock, const LockHold& hold) {
@@ -114,6 +314,10 @@ int hold_lock(Context& cx, LockManager& table, Lock& lock, const LockHold& hold)
   if (now.end == LockEnd::Released && !told && !hold.quiet) table.say(released_line(lock, now));
   if (stopped) throw Cancelled();
   return status::ok;
+}
+
+int detach_lock(Context& cx, const std::vector<std::string>& command) {
+  return Holder(cx, command).await();
 }
 
 }  // namespace zksh

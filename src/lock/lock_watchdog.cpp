@@ -2,23 +2,441 @@
 #include "lock/lock_watchdog.h"
 
 #include "base/process.h"
+#include "base/process_setup.h"
 #include "base/process_tree.h"
-#include "lock/watchdog_process.h"
+#include "base/time.h"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <bit>
 #include <cerrno>
+#include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <memory>
 #include <mutex>
 #include <new>
+#include <poll.h>
+#include <sched.h>
+#include <span>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <system_error>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+// clone(2) by its other name: ThreadSanitizer takes the first for a fork, which shares no memory.
+extern "C" int clone_sharing(int (*function)(void*), void* stack, int flags, void* argument,
+                             ...) noexcept __asm__("__clone");
 
 namespace zksh {
 namespace {
+
+/// Anonymous memory, all zero; `flags`: MAP_SHARED or MAP_PRIVATE. Throws std::system_error.
+void* map_memory(std::size_t size, int flags) {
+  void* const memory =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+  return memory;
+}
+
+/// A time as a number that two processes can share: nanoseconds of BootClock.
+std::int64_t count_of(BootClock::time_point time) { return time.time_since_epoch().count(); }
+BootClock::time_point time_of(std::int64_t count) {
+  return BootClock::time_point(std::chrono::nanoseconds(count));
+}
+
+}  // namespace
+
+/// Who changes something wakes the other one through the socket. It is mapped at the same place in
+/// both.
+struct WatchdogMemory {
+  /// More than the kernel lets a program's arguments and environment have (execve(2)).
+  static constexpr std::size_t size = std::size_t{8} << 20;
+
+  enum class State : int { Idle, Wanted, Running, Failed };
+
+  // zksh's:
+  std::atomic<std::int64_t> kill_at = count_of(BootClock::time_point::max());
+  std::atomic<std::int64_t> start_until = count_of(BootClock::time_point::max());
+  std::atomic<LockWatchdog::Ending> ending = LockWatchdog::Ending::None;
+  std::atomic<bool> group_told = false;  ///< zksh has sent SIGTERM to the program's group
+  std::atomic<bool> leave = false;       ///< the watchdog is to end, whatever is left
+  std::int64_t grace = 0;                ///< in nanoseconds; as all below, before State::Wanted
+  bool has_terminal = false;
+  const char* path = nullptr;
+  char* const* argv = nullptr;
+  char* const* shell_argv = nullptr;
+  char* const* envp = nullptr;
+  // Both's:
+  std::atomic<State> state = State::Idle;
+  // The watchdog's:
+  std::atomic<int> problem = 0;  ///< errno of State::Failed; ECANCELED: it was too late
+  std::atomic<pid_t> program = 0;
+  std::atomic<int> status = -1;  ///< -1: it runs
+  std::atomic<int> stop_signal = 0;
+  std::atomic<int> left = 0;
+  std::atomic<bool> gone = false;
+
+  /// Copies behind this what a program is started with. False: it does not fit.
+  bool take(const ProgramImage& image) {
+    next_ = sizeof(WatchdogMemory);
+    path = add(image.path);
+    argv = add(image.argv);
+    shell_argv = add(image.shell_argv);
+    envp = add(image.envp);
+    return path && argv && shell_argv && envp;
+  }
+
+ private:
+  void* room_for(std::size_t wanted) {
+    const auto at = (next_ + alignof(std::max_align_t) - 1) & ~(alignof(std::max_align_t) - 1);
+    if (wanted > size - std::min(at, size)) return nullptr;
+    next_ = at + wanted;
+    return std::bit_cast<char*>(this) + at;
+  }
+  char* add(std::string_view text) {
+    auto* const copy = static_cast<char*>(room_for(text.size() + 1));
+    if (copy != nullptr) text.copy(copy, text.size());  // what follows is zero
+    return copy;
+  }
+  char** add(const std::vector<char*>& words) {
+    auto** const copy = static_cast<char**>(room_for(words.size() * sizeof(char*)));
+    for (std::size_t i = 0; copy != nullptr && i + 1 < words.size(); ++i)
+      if ((copy[i] = add(std::string_view(words[i]))) == nullptr) return nullptr;
+    return copy;
+  }
+
+  std::size_t next_ = 0;
+};
+
+namespace {
+
+using namespace std::chrono_literals;
+using Ending = LockWatchdog::Ending;
+
+constexpr auto no_timer = BootClock::time_point::max();
+/// The largest number that a process can have on 64 bits (PID_MAX_LIMIT).
+constexpr std::size_t most_pids = std::size_t{4} << 20;
+constexpr std::size_t child_stack_size = std::size_t{256} << 10;
+/// How often what ends is looked at although nobody says that anything has changed.
+constexpr auto poll_again_after = 5ms;
+
+/// The socket's, the program's and those that it inherits; all else is closed.
+std::vector<int> descriptors_of(const Program& program, int socket) {
+  std::vector<int> all{STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, socket};
+  const auto& inherited = inherited_descriptors();
+  all.insert(all.end(), inherited.begin(), inherited.end());
+  for (const auto& redirection : program.redirections) all.push_back(redirection.source);
+  std::ranges::sort(all);
+  return all;
+}
+
+/// `kept`: in order.
+void close_all_but(std::span<const int> kept) {
+  unsigned first = 0;
+  for (const int fd : kept) {
+    const auto next = static_cast<unsigned>(fd);
+    if (next > first) close_range(first, next - 1, 0);
+    first = std::max(first, next + 1);
+  }
+  close_range(first, UINT_MAX, 0);
+}
+
+/// What runs in the fork. Other threads may have held any lock at that time: async-signal-safe
+/// functions only. All signals are blocked: SIGKILL and SIGSTOP alone reach it.
+class ProgramWatch {
+ public:
+  /// Before the fork.
+  ProgramWatch(WatchdogMemory& shared, const Program& program, int socket)
+      : shared_(shared),
+        program_words_(program),
+        kept_(descriptors_of(program, socket)),
+        socket_(socket) {}
+  ProgramWatch(const ProgramWatch&) = delete;
+  ProgramWatch& operator=(const ProgramWatch&) = delete;
+  ~ProgramWatch() {
+    munmap(told_, most_pids / 8);
+    munmap(stack_, child_stack_size);
+  }
+
+  [[noreturn]] void keep() {
+    set_up();
+    for (;;) {
+      wait();
+      observe();
+      if (shared_.leave) leave();
+      if (bereaved_ && (program_ == 0 || shared_.gone)) leave();
+      if (shared_.state == WatchdogMemory::State::Wanted) start();
+      if (program_ != 0 && !shared_.gone) end_in_time();
+      set_timer(shared_.gone ? no_timer : time_of(shared_.kill_at));
+    }
+  }
+
+ private:
+  using State = WatchdogMemory::State;
+
+  void set_up() {
+    self_ = getpid();
+    close_all_but(kept_);
+    for (const auto& redirection : program_words_.redirections)
+      fcntl(redirection.source, F_SETFD, FD_CLOEXEC);
+    setpgid(0, 0);
+    // Whoever kills all that is called zksh does not mean it.
+    prctl(PR_SET_NAME, "lock-watchdog");
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGCONT);
+    sigset_t ended;
+    sigemptyset(&ended);
+    sigaddset(&ended, SIGCHLD);
+    children_ = signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
+    timer_ = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (children_ < 0 || timer_ < 0) _exit(status::failure);
+  }
+
+  void wait() {
+    std::array<pollfd, 3> waiting{{{.fd = bereaved_ ? -1 : socket_, .events = POLLIN, .revents = 0},
+                                   {.fd = children_, .events = POLLIN, .revents = 0},
+                                   {.fd = timer_, .events = POLLIN, .revents = 0}}};
+    const bool ends = ending_ != Ending::None && !shared_.gone;
+    poll(waiting.data(), waiting.size(), ends ? static_cast<int>(poll_again_after.count()) : -1);
+    std::array<std::byte, 512> read_in{};
+    for (std::size_t i = 1; i < waiting.size(); ++i)
+      if (waiting[i].revents != 0) {
+        [[maybe_unused]] const auto count = read(waiting[i].fd, read_in.data(), read_in.size());
+      }
+    if (waiting[0].revents == 0) return;
+    const auto count = recv(socket_, read_in.data(), read_in.size(), MSG_DONTWAIT);
+    if (count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))) return;
+    bereaved_ = true;
+    bereaved_at_ = BootClock::now();
+  }
+
+  void set_timer(BootClock::time_point time) {
+    if (time == std::exchange(timer_time_, time)) return;
+    const auto since_boot = time.time_since_epoch();
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since_boot);
+    itimerspec when{};  // zero: never
+    if (time != no_timer) {
+      when.it_value.tv_sec = seconds.count();
+      when.it_value.tv_nsec = std::max<std::int64_t>((since_boot - seconds).count(), 1);
+    }
+    timerfd_settime(timer_, TFD_TIMER_ABSTIME, &when, nullptr);
+  }
+
+  /// To zksh. It need not be waited for: when there is no room, it has not yet read the last one.
+  void tell() const {
+    if (bereaved_) return;
+    const char word = 0;
+    send(socket_, &word, sizeof word, MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+
+  bool too_late() const { return BootClock::now() >= time_of(shared_.start_until); }
+
+  void start() {
+    if (too_late()) return fail(ECANCELED);
+    // The child shares this memory until it has become the program, as with vfork(2): no copy, and
+    // its errno is known when this one goes on.
+    const pid_t child =
+        clone_sharing([](void* self) { return static_cast<ProgramWatch*>(self)->become(); },
+                      stack_ + child_stack_size, CLONE_VM | CLONE_VFORK | SIGCHLD, this);
+    if (child < 0) return fail(errno);
+    if (shared_.problem != 0) {
+      waitpid(child, nullptr, 0);
+      return fail(shared_.problem);
+    }
+    program_ = child;
+    shared_.program = child;
+    shared_.state = State::Running;
+    // A connection, or somebody's pipe, is not to be kept open by it.
+    std::array<int, 3> own{socket_, children_, timer_};
+    std::ranges::sort(own);
+    close_all_but(own);
+    tell();
+  }
+  void fail(int problem) {
+    shared_.problem = problem;
+    shared_.state = State::Failed;
+    tell();
+  }
+
+  /// In the child; returns when it could not become the program.
+  int become() {
+    shared_.problem = prepare();
+    if (shared_.problem == 0)
+      shared_.problem =
+          become_program(shared_.path, shared_.argv, shared_.shell_argv, shared_.envp);
+    return status::program_not_found;
+  }
+  int prepare() const {
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || setpgid(0, 0) != 0) return errno;
+    if (shared_.has_terminal) {
+      // SIGTTOU is blocked here, or this would stop the child.
+      const int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
+      if (terminal < 0 || tcsetpgrp(terminal, getpid()) != 0) return errno;
+    }
+    for (const auto& redirection : program_words_.redirections)
+      if (dup2(redirection.source, redirection.target) < 0) return errno;
+    return too_late() ? ECANCELED : 0;
+  }
+
+  /// Takes note of what has ended or stopped, and tells zksh.
+  void observe() {
+    if (program_ == 0 || shared_.gone) return;
+    const bool changed = observe_program();
+    const int left_before = shared_.left;
+    bool others = false;
+    const auto children = tree_.children(self_);
+    const bool alone = children.size() == 1;
+    for (const pid_t child : children)
+      if (child != program_ && waitpid(child, nullptr, WNOHANG) != child) others = true;
+    if (shared_.status < 0) {
+      if (changed) tell();
+      return;
+    }
+    // The program itself stays a zombie: nobody else can have its number, or its group's.
+    shared_.left = others ? count_living() : 0;
+    shared_.gone = alone || (!others && only_program_left());
+    if (changed || shared_.gone || shared_.left != left_before) tell();
+  }
+
+  bool observe_program() {
+    if (shared_.status >= 0) return false;
+    bool changed = false;
+    for (;;) {
+      siginfo_t info{};
+      constexpr int all = WEXITED | WSTOPPED | WCONTINUED;
+      const auto id = static_cast<id_t>(program_);
+      if (waitid(P_PID, id, &info, all | WNOWAIT | WNOHANG) != 0 || info.si_pid == 0)
+        return changed;
+      changed = true;
+      if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED) {
+        const int base = info.si_code == CLD_EXITED ? 0 : status::signal_base;
+        shared_.stop_signal = 0;
+        shared_.status = base + info.si_status;
+        return changed;
+      }
+      // Consumes what WNOWAIT left, and goes by that: it may be a later change.
+      info = {};
+      waitid(P_PID, id, &info, WSTOPPED | WCONTINUED | WNOHANG);
+      if (info.si_pid != 0)
+        shared_.stop_signal = info.si_code != CLD_CONTINUED ? info.si_status : 0;
+    }
+  }
+
+  int count_living() {
+    int living = 0;
+    for (const pid_t process : tree_.descendants(self_)) {
+      const char state = ProcessTree::state(process);
+      if (state != 0 && state != 'Z' && state != 'X') ++living;
+    }
+    return living;
+  }
+  bool only_program_left() {
+    const auto children = tree_.children(self_);
+    return children.size() == 1 && children.front() == program_;
+  }
+
+  /// Ends the program when zksh says so, when its time has come, or when zksh is dead.
+  void end_in_time() {
+    const auto now = BootClock::now();
+    const auto grace = std::chrono::nanoseconds(shared_.grace);
+    auto due = shared_.ending.load();
+    if (bereaved_)
+      due = std::max(due, now < bereaved_at_ + grace ? Ending::Terminate : Ending::Kill);
+    if (ending_ == Ending::Kill || now >= time_of(shared_.kill_at)) due = Ending::Kill;
+    if (due == Ending::Terminate && ending_ != due) tell_group(now);
+    if (due == Ending::None && ending_ != due) forget_told();
+    ending_ = due;
+    if (ending_ == Ending::Terminate) terminate(now >= terminated_at_ + grace / 2);
+    if (ending_ == Ending::Kill) kill_all();
+    if (ending_ != Ending::None) observe();
+  }
+
+  void tell_group(BootClock::time_point now) {
+    terminated_at_ = now;
+    for (const pid_t process : tree_.descendants(self_))
+      if (getpgid(process) == program_) note_told(process);
+    if (!shared_.group_told.exchange(true)) kill(-program_, SIGTERM);
+    // A stopped one cannot end.
+    kill(-program_, SIGCONT);
+  }
+  /// One SIGTERM for each: to some programs the second is an order to end without clearing up.
+  void terminate(bool all) {
+    for (const pid_t process : all ? tree_.descendants(self_) : tree_.children(self_)) {
+      if (note_told(process)) continue;
+      kill(process, SIGTERM);
+      kill(process, SIGCONT);
+    }
+  }
+  void kill_all() {
+    kill(-program_, SIGKILL);
+    for (const pid_t process : tree_.descendants(self_)) kill(process, SIGKILL);
+  }
+  /// Whether it was told before.
+  bool note_told(pid_t process) {
+    const auto number = static_cast<std::size_t>(process);
+    if (number >= most_pids) return true;
+    auto& byte = told_[number / 8];
+    const auto bit = static_cast<std::uint8_t>(1U << (number % 8));
+    const bool before = (byte & bit) != 0;
+    byte = static_cast<std::uint8_t>(byte | bit);
+    return before;
+  }
+
+  void forget_told() {
+    std::memset(told_, 0, most_pids / 8);
+    shared_.group_told = false;
+  }
+
+  [[noreturn]] void leave() const {
+    // What was left alone is not to be killed with it: a death signal goes no further than the
+    // program itself.
+    if (program_ != 0) waitpid(program_, nullptr, WNOHANG);
+    _exit(status::ok);
+  }
+
+  WatchdogMemory& shared_;
+  const Program& program_words_;
+  std::vector<int> kept_;
+  int socket_;
+  pid_t self_ = 0;
+  int children_ = -1;
+  int timer_ = -1;
+  BootClock::time_point timer_time_ = no_timer;
+  pid_t program_ = 0;
+  bool bereaved_ = false;  ///< zksh is dead
+  BootClock::time_point bereaved_at_;
+  Ending ending_ = Ending::None;
+  BootClock::time_point terminated_at_;
+  ProcessTree tree_;
+  std::uint8_t* told_ = static_cast<std::uint8_t*>(map_memory(most_pids / 8, MAP_PRIVATE));
+  std::byte* stack_ =
+      static_cast<std::byte*>(map_memory(child_stack_size, MAP_PRIVATE | MAP_STACK));
+};
+
+/// Forks it, and returns its process id; it goes by what the memory says, and is woken through the
+/// socket. All signals must be blocked. Throws std::system_error.
+pid_t fork_watchdog(WatchdogMemory& memory, const Program& program, int socket) {
+  ProgramWatch watch(memory, program, socket);
+  const pid_t pid = start_child([] { return fork(); });
+  if (pid == 0) watch.keep();
+  if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  return pid;
+}
 
 using namespace std::chrono_literals;
 

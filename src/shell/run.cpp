@@ -3,23 +3,28 @@
 
 #include "base/carried_output.h"
 #include "base/signal_relay.h"
+#include "client/client.h"
 #include "client/guarded_client.h"
 #include "client/persistent_watches.h"
 #include "client/read_only_client.h"
 #include "client/root_keeper.h"
+#include "command/command.h"
 #include "command/current_node.h"
+#include "command/output.h"
 #include "command/questions.h"
 #include "command/report.h"
 #include "command/transaction.h"
+#include "config/settings.h"
 #include "lock/lock_manager.h"
 #include "sandbox/sandbox.h"
 #include "session/session_library.h"
-#include "shell/event_printer.h"
 #include "shell/interpreter.h"
 #include "shell/job.h"
 #include "shell/loop.h"
 #include "shell/printer.h"
 #include "shell/shell.h"
+
+#include <fmt/core.h>
 
 #include <csignal>
 #include <cstring>
@@ -31,6 +36,101 @@
 
 namespace zksh {
 namespace {
+
+/// Puts a session's events into the output queue, in order: watch events as zkCli prints them, on
+/// stdout where zkCli's shell is mirrored (typed and piped lines), on stderr elsewhere; connection
+/// news on stderr, a line each; that a session begins is none.
+/// Called under the monitor.
+class EventPrinter {
+ public:
+  EventPrinter(OutputQueue& queue, const Settings& settings, OutputStyle style, Input input)
+      : queue_(queue), settings_(settings), style_(style), input_(input) {}
+
+  /// `refusal`: of a session that is dead, as Session::why_refused has it.
+  void operator()(const Monitor::Held& held, const Event& event, const std::string& refusal = {});
+  /// A line on stderr, whatever is switched off.
+  void warn(const Monitor::Held& held, const std::string& text);
+
+ private:
+  void watch_event(const Monitor::Held& held, const Event& event);
+  void connection_news(const Monitor::Held& held, SessionState state);
+  void authentication_news(const Monitor::Held& held, const std::string& refusal);
+
+  OutputQueue& queue_;
+  const Settings& settings_;
+  OutputStyle style_;
+  Input input_;
+  bool lost_ = false;  ///< the connection, since it was last told
+};
+
+// Two lines of zkCli's, each with an empty line before it.
+constexpr auto event_format = "\nWATCHER::\n\nWatchedEvent state:{} type:{} path:{}\n";
+
+void EventPrinter::operator()(const Monitor::Held& held, const Event& event,
+                              const std::string& refusal) {
+  if (event.type == Event::Type::Session && event.state == SessionState::AuthFailed)
+    authentication_news(held, refusal);
+  else if (event.type == Event::Type::Session)
+    connection_news(held, event.state);
+  else
+    watch_event(held, event);
+}
+
+void EventPrinter::warn(const Monitor::Held& held, const std::string& text) {
+  queue_.add(held, Stream::Err, (style_.err_is_terminal ? escape_for_terminal(text) : text) + '\n');
+}
+
+void EventPrinter::watch_event(const Monitor::Held& held, const Event& event) {
+  if (!settings_.print_watches) return;
+  const bool mirrored = input_ == Input::Terminal || input_ == Input::Pipe;
+  const bool terminal = mirrored ? style_.out_is_terminal : style_.err_is_terminal;
+  // Java's client says SyncConnected whatever the state, but for a watch removed without a server.
+  queue_.add(
+      held, mirrored ? Stream::Out : Stream::Err,
+      fmt::format(event_format,
+                  event.state == SessionState::Connecting ? "Disconnected" : "SyncConnected",
+                  event_name(event.type), terminal ? escape_for_terminal(event.path) : event.path));
+}
+
+void EventPrinter::connection_news(const Monitor::Held& held, SessionState state) {
+  const auto tell = [&](std::string_view news) {
+    queue_.add(held, Stream::Err, fmt::format("{}\n", news));
+  };
+  switch (state) {
+    case SessionState::Connected:
+    case SessionState::ConnectedReadOnly:
+      if (state == SessionState::ConnectedReadOnly)
+        tell("connected to a read-only server: it is cut off from the others, writes are refused");
+      else if (lost_)
+        tell("connected again; the session is the same");
+      lost_ = false;
+      break;
+    case SessionState::Connecting:
+      tell("connection lost; trying the servers in turn");
+      lost_ = true;
+      break;
+    case SessionState::Expired:
+      tell(fmt::format(
+          "session expired: its ephemerals, watches and locks are gone; {}",
+          input_ == Input::Terminal ? "opening a new one" : "the next command opens a new one"));
+      lost_ = false;
+      break;
+    case SessionState::AuthFailed:
+    case SessionState::Closed:
+      lost_ = false;
+      break;
+  }
+}
+
+/// zkCli.sh knows no file of credentials: what is said of one is said to its users, too.
+void EventPrinter::authentication_news(const Monitor::Held& held, const std::string& refusal) {
+  if (input_ == Input::Pipe && settings_.print_watches)
+    queue_.add(held, Stream::Out, fmt::format(event_format, "AuthFailed", "None", "null"));
+  if (!refusal.empty())
+    warn(held, "authentication failed: " + refusal);
+  else if (input_ != Input::Pipe)
+    warn(held, "authentication failed: the session is dead; `connect` opens another");
+}
 
 /// How long the locks are given back for when no server answers; the end of the session does it
 /// then.

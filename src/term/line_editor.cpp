@@ -4,19 +4,50 @@
 // to a sink, so that nothing on the terminal is unknown to the Painter.
 #include "term/line_editor.h"
 
+#include "base/column_table.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "term/readline_bridge.h"
 #include "term/terminal.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cassert>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <string>
+#include <termios.h>
 #include <unistd.h>
+#include <vector>
 
 namespace zksh {
 namespace {
+
+/// 99960 as "99 960".
+std::string grouped(std::size_t number) {
+  auto digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ' ');
+  return digits;
+}
+
+/// The texts in columns, from top to bottom and then from left to right, as many as fit on the
+/// screen above the edited line; a last line says how many more there are, of `count` in all.
+/// Control characters are shown escaped.
+std::string candidate_list(const std::vector<std::string>& candidates, std::size_t count,
+                           ScreenSize screen) {
+  std::vector<std::string> texts;
+  texts.reserve(candidates.size());
+  for (const auto& candidate : candidates) texts.push_back(escape_for_terminal(candidate));
+  const auto columns = static_cast<std::size_t>(std::max(1, screen.columns));
+  const auto row_limit = static_cast<std::size_t>(std::max(1, screen.rows - 3));
+  const auto shown = std::min(texts.size(), texts_in_a_row(texts, columns) * row_limit);
+  auto list = in_text_columns(texts, shown, columns);
+  if (shown < count) list += fmt::format("… and {} more\n", grouped(count - shown));
+  return list;
+}
 
 constexpr std::size_t bytes_per_feed = std::size_t{64} << 10U;
 constexpr std::size_t remembered_line_limit = std::size_t{1} << 20U;
@@ -39,6 +70,53 @@ FILE* open_or_throw(int fd, const char* mode) {
   if (file == nullptr)
     throw Error(std::string("cannot set up the line editor: ") + std::strerror(errno));
   return file;
+}
+
+constexpr std::string_view slow_note = "  … asking the server";
+
+/// How the newest line of the history goes on that begins with this text; empty: there is none.
+std::string_view rest_of_newest(std::string_view text) {
+  HIST_ENTRY** const entries = text.empty() ? nullptr : history_list();
+  if (entries == nullptr) return {};
+  for (int i = history_length - 1; i >= 0; --i) {
+    const std::string_view line = entries[i]->line;
+    if (line.size() > text.size() && line.starts_with(text)) return line.substr(text.size());
+  }
+  return {};
+}
+
+/// The bytes up to the end of the first word: letters and digits, and what stands before them.
+std::size_t first_word(std::string_view text) {
+  const auto is_in_word = [&](std::size_t at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    return byte >= 0x80 || std::isalnum(byte) != 0;
+  };
+  std::size_t end = 0;
+  while (end < text.size() && !is_in_word(end)) ++end;
+  while (end < text.size() && is_in_word(end)) ++end;
+  return end;
+}
+
+/// What is found out and listed at a time: a screenful of short names.
+std::size_t candidates_on(ScreenSize screen) {
+  constexpr int most = 200;
+  constexpr int typical_columns = 4;
+  return static_cast<std::size_t>(std::clamp(typical_columns * (screen.rows - 3), 1, most));
+}
+
+/// Whether readline is in the middle of something (a search, a count, a key of several bytes) that
+/// a change of the line would confuse.
+bool readline_is_busy() {
+  return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH | RL_STATE_NUMERICARG | RL_STATE_MULTIKEY |
+                    RL_STATE_METANEXT | RL_STATE_MOREINPUT | RL_STATE_VIMOTION) != 0;
+}
+
+void replace_before_cursor(std::size_t begin, const std::string& text) {
+  rl_begin_undo_group();
+  rl_delete_text(static_cast<int>(begin), rl_point);
+  rl_point = static_cast<int>(begin);
+  rl_insert_text(text.c_str());
+  rl_end_undo_group();
 }
 
 }  // namespace
@@ -286,6 +364,94 @@ void LineEditor::print(std::string_view bytes) {
 void LineEditor::remember(const std::string& line) {
   if (line.empty() || line.size() > remembered_line_limit) return;
   if (line.find('\0') == std::string::npos) add_history(line.c_str());
+}
+
+/// What is to stand behind the line now.
+std::string_view LineEditor::hint_now() {
+  if (dumb_ || rl_point != rl_end) return {};
+  if (awaited_ && awaited_->slow && still_awaited()) return slow_note;
+  const auto text = readline_text();
+  if (!options_.hint || text.empty() || RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH)) return {};
+  if (hinted_line_ != text) {
+    hint_ = options_.hint(text, rest_of_newest(text));
+    hinted_line_ = text;
+  }
+  return hint_.text;
+}
+
+bool LineEditor::take_hint(bool one_word) {
+  if (rl_point != rl_end || rl_end == 0) return false;
+  hint_now();
+  if (!hinted_line_ || *hinted_line_ != readline_text() || !hint_.takeable || hint_.text.empty())
+    return false;
+  const std::string text = one_word ? hint_.text.substr(0, first_word(hint_.text)) : hint_.text;
+  rl_insert_text(text.c_str());
+  return true;
+}
+
+/// Returns the number of candidates; 0 while they are awaited.
+std::size_t LineEditor::complete(bool again) {
+  awaited_.reset();
+  if (!options_.complete) return 0;
+  const auto cursor = static_cast<std::size_t>(rl_point);
+  const auto found = options_.complete({.line = readline_text(),
+                                        .cursor = cursor,
+                                        .room = candidates_on(painter_.screen()),
+                                        .again = again});
+  const bool gained = found.text != readline_text().substr(found.begin, cursor - found.begin);
+  if (gained && !found.awaited) {
+    replace_before_cursor(found.begin, found.text);
+  } else if (found.awaited) {
+    awaited_ = {.line = std::string(readline_text()), .cursor = rl_point};
+  } else if (found.list.empty()) {
+    if (!again) rl_ding();
+  } else {
+    print(candidate_list(found.list, found.count, painter_.screen()));
+  }
+  return found.awaited ? 0 : found.count;
+}
+
+bool LineEditor::still_awaited() const {
+  return awaited_ && active_ && !suspended_ && !readline_is_busy() &&
+         rl_point == awaited_->cursor && readline_text() == awaited_->line;
+}
+
+void LineEditor::completion_is_slow() {
+  if (!still_awaited() || awaited_->slow) return;
+  awaited_->slow = true;
+  if (awaited_->enter) drop_enter();
+  paint();
+}
+
+void LineEditor::completion_came() {
+  if (!still_awaited()) {
+    awaited_.reset();
+    return;
+  }
+  const bool enter = awaited_->enter;
+  const bool one = complete(true) == 1;
+  if (enter && one) {
+    input_.put_back('\n');
+  } else if (enter) {
+    drop_enter();
+  }
+  paint();
+}
+
+/// Enter behind a Tab whose completion is still to come: what stands there is not what is meant.
+/// False: there is no such Tab.
+bool LineEditor::hold_enter() {
+  if (!still_awaited() || awaited_->slow) return false;
+  awaited_->enter = true;
+  return true;
+}
+
+/// Whoever typed on has not seen that the line did not run.
+void LineEditor::drop_enter() {
+  if (awaited_) awaited_->enter = false;
+  input_.drop_ahead();
+  tcflush(options_.in, TCIFLUSH);
+  rl_ding();
 }
 
 }  // namespace zksh

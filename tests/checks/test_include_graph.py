@@ -40,7 +40,7 @@ TYPED = ["src/shell/shell.*", "src/shell/interpreter*", "src/shell/script.*"]
 # Headers of libraries, and the only files that include them.
 LIBRARIES = [
     ("zookeeper/*", ["src/session/*"]),
-    ("CLI/*", ["src/command/word_binding.cpp", "src/shell/process_options.cpp",
+    ("CLI/*", ["src/command/options.cpp", "src/shell/process_options.cpp",
                "src/config/configuration.cpp"]),
     ("readline/*", ["src/term/*"]),
     ("re2/*", ["src/base/extended_regex.cpp"]),

@@ -1,7 +1,7 @@
 // Fuzzes the bytes of a terminal: a byte for how many are taken at once, one for what is asked for
 // next, and the bytes that come.
 #include "fuzz.h"
-#include "term/key_input.h"
+#include "term/line_editor.h"
 
 #include <array>
 #include <unistd.h>

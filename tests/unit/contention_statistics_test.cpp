@@ -1,5 +1,5 @@
 // ContentionStatistics: times, handoffs, overlaps, from turns that are made up.
-#include "lock/contention_statistics.h"
+#include "lock/contention.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,6 @@
 #include "lock/contention.h"
 
 #include "fake_client.h"
-#include "lock/contention_statistics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
