@@ -285,8 +285,8 @@ class Holder {
 
 }  // namespace
 
-int hold_lock(Context& cx, LockManager& table, Lock& lock, const LockHold& hold) {
-  HeldLock held_lock(table, lock);
+int hold_lock(Context& cx, LockManager& locks, Lock& lock, const LockHold& hold) {
+  HeldLock held_lock(locks, lock);
   auto& monitor = cx.client.monitor();
   const auto until = end_of(hold);
   const auto holding = lock.status().holding;
@@ -308,10 +308,10 @@ int hold_lock(Context& cx, LockManager& table, Lock& lock, const LockHold& hold)
   held_lock.give_back();
   const auto now = lock.status();
   if (now.end == LockEnd::Lost) {
-    table.forget(lock);
+    locks.forget(lock);
     return status::lock_lost;
   }
-  if (now.end == LockEnd::Released && !told && !hold.quiet) table.say(released_line(lock, now));
+  if (now.end == LockEnd::Released && !told && !hold.quiet) locks.say(released_line(lock, now));
   if (stopped) throw Cancelled();
   return status::ok;
 }

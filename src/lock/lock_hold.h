@@ -31,7 +31,7 @@ struct LockHold {
 /// is thrown away.
 /// Then releases the lock. Returns 0, or 76, with a line on stderr, when the lock was lost. Throws
 /// Error when the token file cannot be written, Cancelled after a stop; the lock is released then.
-int hold_lock(Context& cx, LockManager& table, Lock& lock, const LockHold& hold);
+int hold_lock(Context& cx, LockManager& locks, Lock& lock, const LockHold& hold);
 
 /// Starts a zksh without a terminal that runs the same command with --until-signal, waits until it
 /// holds the lock, prints "NODE PID" and returns 0; that zksh outlives this one, and is ended by
@@ -42,10 +42,10 @@ int hold_lock(Context& cx, LockManager& table, Lock& lock, const LockHold& hold)
 int detach_lock(Context& cx, const std::vector<std::string>& command);
 
 /// Releases a lock at its end at the latest. When no server answers, the release is waited for only
-/// so long: the table goes on with it, and the end of the session does it in the end.
+/// so long: the manager goes on with it, and the end of the session does it in the end.
 class HeldLock {
  public:
-  HeldLock(LockManager& table, Lock& lock) : table_(table), lock_(&lock) {}
+  HeldLock(LockManager& locks, Lock& lock) : locks_(locks), lock_(&lock) {}
   HeldLock(const HeldLock&) = delete;
   HeldLock& operator=(const HeldLock&) = delete;
   ~HeldLock() {
@@ -56,11 +56,11 @@ class HeldLock {
   void give_back() {
     constexpr std::chrono::seconds patience{3};
     lock_->release();
-    table_.await_gone(*std::exchange(lock_, nullptr), Clock::now() + patience, {});
+    locks_.await_gone(*std::exchange(lock_, nullptr), Clock::now() + patience, {});
   }
 
  private:
-  LockManager& table_;
+  LockManager& locks_;
   Lock* lock_;
 };
 

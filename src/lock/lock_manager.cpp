@@ -154,7 +154,7 @@ LockManager::~LockManager() {
 
 namespace {
 
-/// Gone, and nobody has to be told: the table's thread has only not come to forget it yet.
+/// Gone, and nobody has to be told: the manager's thread has only not come to forget it yet.
 bool is_over(const LockStatus& status) {
   return status.stage == LockStage::Gone && (status.end != LockEnd::Lost || status.forgotten);
 }

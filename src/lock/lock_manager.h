@@ -91,9 +91,9 @@ struct LockStatus {
 struct LockPlan {
   std::vector<std::string> paths;  ///< one, or those of a multi-lock
   std::string kind = "exclusive";  ///< for people: exclusive, read, write, "semaphore of 3"
-  /// Makes the recipe; called once, on the table's thread.
+  /// Makes the recipe; called once, on the manager's thread.
   std::function<std::unique_ptr<Recipe>(Client&, Fiber&, const LockReport&)> recipe;
-  LockReport report{};  ///< called on the table's thread
+  LockReport report{};  ///< called on the manager's thread
   Clock::time_point deadline = Fiber::never;
   OnRevoke on_revoke = OnRevoke::Release;
   std::string revoke_command{};  ///< of OnRevoke::Run: for $SHELL -c

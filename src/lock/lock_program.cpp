@@ -35,10 +35,10 @@ Clock::time_point wait_until(BootClock::time_point time) {
 /// kernel's death signal goes by the thread.
 class LockedProgram {
  public:
-  LockedProgram(Context& cx, LockManager& table, Lock& lock, const LockProgram& program,
+  LockedProgram(Context& cx, LockManager& locks, Lock& lock, const LockProgram& program,
                 LockWatchdog& watchdog)
       : cx_(cx),
-        table_(table),
+        locks_(locks),
         lock_(lock),
         program_(program),
         watchdog_(watchdog),
@@ -47,7 +47,7 @@ class LockedProgram {
         terminal_(!cx.background) {}
 
   int run() {
-    HeldLock held(table_, lock_);
+    HeldLock held(locks_, lock_);
     // What zksh has said comes before what the program says. Where nobody reads, others that want
     // the lock are not made to wait for that.
     if (!cx_.background) cx_.out.await_printed(Clock::now() + 1s);
@@ -61,7 +61,7 @@ class LockedProgram {
     const int result = supervise();
     watchdog_.dismiss();  // it ends while the lock is released
     take_terminal_back(result);
-    for (const auto& line : std::exchange(unsaid_, {})) table_.say(line);
+    for (const auto& line : std::exchange(unsaid_, {})) locks_.say(line);
     await_verdict();
     const auto now = view();
     const bool wanted = asked_ || deadlines_.ended() || now.told_to_end || now.lost;
@@ -285,7 +285,7 @@ class LockedProgram {
   /// Of a lock that is lost its keeper tells.
   void tell_doubt() const {
     lock_.tell_loss("the servers do not confirm it",
-                    [this](const std::string& line) { table_.say(line); });
+                    [this](const std::string& line) { locks_.say(line); });
   }
 
   /// The servers have not confirmed it for so long that the lock may be lost soon.
@@ -322,7 +322,7 @@ class LockedProgram {
 
   /// Nothing keeps the session alive then.
   void warn_of_stop() {
-    const auto warning = ProgramTerminal::is_job() ? table_.stop_warning() : "";
+    const auto warning = ProgramTerminal::is_job() ? locks_.stop_warning() : "";
     if (warning.empty()) return;
     // Behind the ^Z that the terminal has shown.
     const auto* const gap = cx_.out.style().err_is_terminal ? "\n" : "";
@@ -372,14 +372,14 @@ class LockedProgram {
   int given_back(int result) {
     const auto now = lock_.status();
     if (now.end == LockEnd::Lost) {
-      table_.forget(lock_);
+      locks_.forget(lock_);
       return status::lock_lost;
     }
-    if (now.end == LockEnd::Released && !program_.quiet) table_.say(released_line(lock_, now));
+    if (now.end == LockEnd::Released && !program_.quiet) locks_.say(released_line(lock_, now));
     if (!deadlines_.killed_for_loss()) return result;
     tell_doubt();
     if (now.end == LockEnd::Released)
-      table_.say(lock_.name() + ": the program was killed, although the lock was held to the end");
+      locks_.say(lock_.name() + ": the program was killed, although the lock was held to the end");
     return status::lock_lost;
   }
 
@@ -393,11 +393,11 @@ class LockedProgram {
     if (terminal_.drawn_on())
       unsaid_.push_back(line);
     else
-      table_.say(line);
+      locks_.say(line);
   }
 
   Context& cx_;
-  LockManager& table_;
+  LockManager& locks_;
   Lock& lock_;
   const LockProgram& program_;
   LockWatchdog& watchdog_;
@@ -423,9 +423,9 @@ class LockedProgram {
 
 }  // namespace
 
-int run_under_lock(Context& cx, LockManager& table, Lock& lock, const LockProgram& program,
+int run_under_lock(Context& cx, LockManager& locks, Lock& lock, const LockProgram& program,
                    LockWatchdog& watchdog) {
-  return LockedProgram(cx, table, lock, program, watchdog).run();
+  return LockedProgram(cx, locks, lock, program, watchdog).run();
 }
 
 }  // namespace zksh

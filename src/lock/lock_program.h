@@ -60,7 +60,7 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockProgram& prog
 /// terminal (Ctrl-Z) stops zksh, too, and with it whatever proves the lock: when zksh is continued
 /// too late, or not in time, the program is killed. zksh's own end by SIGKILL ends everything as
 /// well. See LockDeadlines and LockWatchdog.
-int run_under_lock(Context& cx, LockManager& table, Lock& lock, const LockProgram& program,
+int run_under_lock(Context& cx, LockManager& locks, Lock& lock, const LockProgram& program,
                    LockWatchdog& watchdog);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// OwnLocks: the lock table's entries, told.
+// OwnLocks: this process's locks, for people.
 #include "lock/own_locks.h"
 
 #include "base/column_table.h"
