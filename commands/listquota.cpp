@@ -2,15 +2,23 @@
 #include "command/zkcli_style.h"
 #include "node/node_json.h"
 #include "node/quota.h"
+#include "tree/live_tree.h"
 
 namespace zksh::command_listquota {
 namespace {
 
 struct Args {
+  bool recursive = false;
+  bool exceeded = false;
   std::string path;
 };
 
-void declare(Options& o, Args& a) { o.node("path", a.path, "The node that has the quota."); }
+void declare(Options& o, Args& a) {
+  o.flag("-R,--recursive", a.recursive,
+         "All quotas of the node and of those below it, a line each.");
+  o.flag("--exceeded", a.exceeded, "With -R: only those of which more is used than they allow.");
+  o.node("path", a.path, "The node that has the quota.");
+}
 
 /// -1: no limit.
 Json quota_json(const QuotaText& quota) {
@@ -27,7 +35,52 @@ std::string old_text(const QuotaText& limits) {
                      limits.get(QuotaText::bytes));
 }
 
+bool is_exceeded(const QuotaText& limits, const QuotaText& usage) {
+  const auto passes = [&](std::string_view used, std::string_view limit) {
+    return limits.get(limit) >= 0 && usage.get(used) > limits.get(limit);
+  };
+  return passes(QuotaText::count, QuotaText::count) ||
+         passes(QuotaText::count, QuotaText::count_hard_limit) ||
+         passes(QuotaText::bytes, QuotaText::bytes) ||
+         passes(QuotaText::bytes, QuotaText::byte_hard_limit);
+}
+
+/// "nodes 7 of 5", a tab, "bytes 20 (hard 100)": what is used, and the limits that there are.
+std::string usage_text(const QuotaText& limits, const QuotaText& usage) {
+  const auto part = [&](std::string_view name, std::string_view used, std::string_view soft,
+                        std::string_view hard) {
+    auto text = fmt::format("{} {}", name, usage.get(used));
+    if (limits.get(soft) >= 0) text += fmt::format(" of {}", limits.get(soft));
+    if (limits.get(hard) >= 0) text += fmt::format(" (hard {})", limits.get(hard));
+    return text;
+  };
+  return part("nodes", QuotaText::count, QuotaText::count, QuotaText::count_hard_limit) + '\t' +
+         part("bytes", QuotaText::bytes, QuotaText::bytes, QuotaText::byte_hard_limit);
+}
+
+int list_all(Context& cx, const Args& a) {
+  const auto top = cx.resolve(a.path);
+  for (const auto& found : limits_below(cx.client, top, cx.stop)) {
+    const auto path = path_below(top, found.first);
+    const auto limits = read_quota(cx, limits_node(path));
+    const auto usage = read_quota(cx, usage_node(path));
+    const bool exceeded = is_exceeded(limits, usage);
+    if (a.exceeded && !exceeded) continue;
+    if (!cx.out.json()) {
+      cx.out.line("{}\t{}\t{}", usage_text(limits, usage), exceeded ? "exceeded" : "ok",
+                  cx.out.shown(path));
+      continue;
+    }
+    auto json = path_json(path);
+    json.set("limits", quota_json(limits)).set("usage", quota_json(usage));
+    print_json(cx, json.set("exceeded", exceeded));
+  }
+  return status::ok;
+}
+
 int run(Context& cx, const Args& a) {
+  if (a.exceeded && !a.recursive) throw ValueError("--exceeded is an option of -R");
+  if (a.recursive) return list_all(cx, a);
   const auto path = quota_argument(cx, a.path);
   const auto node = limits_node(path);
   if (!cx.out.json()) cx.out.err_line("absolute path is {}", cx.out.shown_in_error(node));
@@ -61,10 +114,12 @@ extern const Command listquota_command = make_command<Args>(
      .details =
          "The first line has the limits, -1 for none: count (nodes) and bytes are soft, "
          "countHardLimit and byteHardLimit hard. The second has what the server counts: the nodes "
-         "of the subtree, its top included, and the bytes of their values.",
+         "of the subtree, its top included, and the bytes of their values. -R lists all quotas "
+         "below a node with what is used of them; of a chroot it finds none.",
      .examples = {{"create /app", "A node."},
                   {"setquota -n 100 /app", "At most a hundred nodes."},
-                  {"listquota /app", "The limits, and what is there."}},
+                  {"listquota /app", "The limits, and what is there."},
+                  {"listquota -R --exceeded /", "Where is more than was allowed?"}},
      .zkcli_syntax = "path"},
     declare, run);
 }  // namespace zksh::command_listquota

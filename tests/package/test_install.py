@@ -11,7 +11,8 @@ EXPECTED = {
     "share/man/man7/zksh-security.7", "share/doc/zksh/LICENSE", "share/doc/zksh/README.md",
     "share/bash-completion/completions/zksh", "share/zsh/vendor-completions/_zksh",
     "share/fish/vendor_completions.d/zksh.fish",
-}
+} | {f"share/doc/zksh/examples/{path.name}" for path in (pathlib.Path(__file__).parents[1] / "examples").iterdir()
+     if path.suffix in (".sh", ".zk")}
 
 
 class Install(unittest.TestCase):

@@ -14,7 +14,8 @@ EXPECTED = {
     "usr/share/doc/zksh/copyright", "usr/share/doc/zksh/changelog.Debian.gz",
     "usr/share/bash-completion/completions/zksh", "usr/share/zsh/vendor-completions/_zksh",
     "usr/share/fish/vendor_completions.d/zksh.fish",
-}
+} | {f"usr/share/doc/zksh/examples/{path.name}"
+     for path in (pathlib.Path(__file__).resolve().parents[1] / "examples").iterdir() if path.suffix in (".sh", ".zk")}
 
 
 def run(*command, **options):

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Takes nodes away from the public: every node of a subtree that anyone may write gets this ACL, and the rest is shown.
+# usage: acl-repair.sh NODE ACL
+zksh find "$1" -acl world:anyone:w | xargs -r -d '\n' -I{} zksh setAcl {} "$2" || exit
+left=$(zksh find "$1" -acl world:anyone:w) || exit
+[ -z "$left" ] || { printf 'anyone may still write:\n%s\n' "$left" >&2; exit 1; }
+zksh getAcl -R --changes "$1"
