@@ -1,5 +1,6 @@
 // get: print the value of a node.
 #include "base/byte_text.h"
+#include "base/inflate.h"
 #include "command/command.h"
 #include "command/zkcli_style.h"
 #include "node/listing.h"
@@ -15,6 +16,7 @@ struct Args {
   bool base64 = false;
   bool hexdump = false;
   bool raw = false;
+  std::optional<Compression> compression;
   std::vector<std::string> paths;
 };
 
@@ -25,6 +27,8 @@ void declare(Options& o, Args& a) {
   o.flag("-b,--base64", a.base64, "Print the value in base64, on one line.");
   o.flag("-x", a.hexdump, "Print the value as a hex dump; goes before -b.");
   o.flag("--raw", a.raw, "The bytes of the value and nothing else, on a terminal, too.");
+  o.choice("--decode", a.compression, compressions, "compression",
+           "The value is compressed so: print what was compressed.");
   o.nodes("path", a.paths, "The nodes whose values are printed.");
 }
 
@@ -38,14 +42,27 @@ std::string value_text(const Context& cx, const Args& a, const Data& data) {
   return cx.out.shown_lines(text) + '\n';
 }
 
+/// Throws Error that names the node.
+Data decoded(const Args& a, const std::string& path, const Data& data) {
+  if (!a.compression || !data) return data;
+  try {
+    return inflated(*data, *a.compression);
+  } catch (const Error& error) {
+    const auto* const name = *a.compression == Compression::Gzip ? "gzip" : "zlib";
+    throw Error(
+        fmt::format("the value of {} cannot be decoded as {}: {}", path, name, error.what()));
+  }
+}
+
 void print_value(Context& cx, const Args& a, const std::string& path, const Node& node) {
+  const auto data = decoded(a, path, node.data);
   if (cx.out.json()) {
     auto json = path_json(path);
-    json.set("data", data_json(node.data));
+    json.set("data", data_json(data));
     if (a.stat) json.set("stat", stat_json(node.stat));
     return print_json(cx, json);
   }
-  cx.out.out(value_text(cx, a, node.data));
+  cx.out.out(value_text(cx, a, data));
   if (a.stat || prints_as_34(cx)) print_stat(cx, node.stat, a.human);
 }
 
@@ -80,11 +97,14 @@ extern const Command get_command = make_command<Args>(
          "prints it. With -o plain exactly the bytes are written and nothing else; with -o json "
          "null "
          "is null, and what is not UTF-8 is {\"base64\": …}. On a terminal, control characters are "
-         "shown escaped in every format; --raw writes the bytes there, too. A last word watch, "
+         "shown escaped in every format; --raw writes the bytes there, too. --decode is for "
+         "values that clients compress, as many that use Curator do. A last word watch, "
          "true or 1 is zkCli 3.4's for -w.",
      .examples = {{"get /zookeeper", "The value."},
                   {"get -s /zookeeper", "The value and the Stat."},
-                  {"get -x /zookeeper", "The value as a hex dump."}},
+                  {"get -x /zookeeper", "The value as a hex dump."},
+                  {"get --decode gzip /zookeeper",
+                   "The text that was compressed; null stays null."}},
      .zkcli_syntax = "[-s] [-w] path",
      .pages = true},
     declare, run);

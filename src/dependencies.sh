@@ -17,6 +17,7 @@ build      | libcli11-dev         |                     | parses the arguments o
 build      | libfmt-dev           |                     | formats text
 build      | libreadline-dev      |                     | edits the typed line
 build      | libre2-dev           |                     | matches regular expressions in linear time
+build      | zlib1g-dev           |                     | reads values that are compressed
 build      | nlohmann-json3-dev   |                     | writes JSON
 try test   | libzookeeper-java    | apache_zookeeper    | the ZooKeeper server for private servers
 try test   | default-jre-headless | java_runtime        | the Java that the server runs on

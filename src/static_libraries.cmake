@@ -2,7 +2,7 @@
 #
 #   find_static_libraries(RESULT)     sets RESULT to ON when each of them was found, and they were tried
 #
-# Sets ZOOKEEPER_LIBRARY, READLINE_LIBRARY and RE2_LIBRARY to what is to be linked then; else it says why not.
+# Sets ZOOKEEPER_LIBRARY, READLINE_LIBRARY, RE2_LIBRARY and ZLIB_LIBRARY to what is to be linked then; else it says why not.
 include(CheckCXXSourceCompiles)
 
 # What an archive needs of others: the libraries of pkg-config's package, as archives where there are any.
@@ -35,7 +35,8 @@ function(find_static_libraries result)
   find_library(READLINE_ARCHIVE libreadline.a)
   find_library(TINFO_ARCHIVE libtinfo.a)
   find_library(RE2_ARCHIVE libre2.a)
-  set(wanted READLINE_ARCHIVE TINFO_ARCHIVE RE2_ARCHIVE)
+  find_library(ZLIB_ARCHIVE libz.a)
+  set(wanted READLINE_ARCHIVE TINFO_ARCHIVE RE2_ARCHIVE ZLIB_ARCHIVE)
   if(ZKSH_ZOOKEEPER_SOURCE)
     set(zookeeper zookeeper_client)  # a target of this build, which needs no test
     set(code "")
@@ -54,8 +55,8 @@ function(find_static_libraries result)
     endif()
   endforeach()
   find_archive_group(re2 ${RE2_ARCHIVE} re2)
-  list(APPEND CMAKE_REQUIRED_LIBRARIES ${READLINE_ARCHIVE} ${TINFO_ARCHIVE} ${re2} Threads::Threads)
-  set(CMAKE_REQUIRED_INCLUDES ${READLINE_INCLUDE_DIR} ${RE2_INCLUDE_DIR} ${ZOOKEEPER_INCLUDE_DIR})
+  list(APPEND CMAKE_REQUIRED_LIBRARIES ${READLINE_ARCHIVE} ${TINFO_ARCHIVE} ${re2} ${ZLIB_ARCHIVE} Threads::Threads)
+  set(CMAKE_REQUIRED_INCLUDES ${READLINE_INCLUDE_DIR} ${RE2_INCLUDE_DIR} ${ZLIB_INCLUDE_DIR} ${ZOOKEEPER_INCLUDE_DIR})
   set(CMAKE_REQUIRED_DEFINITIONS -DTHREADED)
   set(CMAKE_REQUIRED_LINK_OPTIONS -static-libstdc++ -static-libgcc)
   set(CMAKE_REQUIRED_QUIET ON)
@@ -65,10 +66,11 @@ function(find_static_libraries result)
       #include <cstdio>
       #include <readline/readline.h>
       #include <re2/re2.h>
+      #include <zlib.h>
       ${code}
       int main(int count, char** words) {
         rl_callback_handler_install(\"\", nullptr);
-        return RE2::PartialMatch(words[count - 1], RE2(\"a|b\")) ? 1 : 0;
+        return RE2::PartialMatch(words[count - 1], RE2(\"a|b\")) && zlibVersion() ? 1 : 0;
       }" ZKSH_LINKS_STATICALLY_${tried})
   if(NOT ZKSH_LINKS_STATICALLY_${tried})
     message(STATUS "Linking with shared libraries: a program does not link with the archives "
@@ -78,5 +80,6 @@ function(find_static_libraries result)
   set(ZOOKEEPER_LIBRARY ${zookeeper} PARENT_SCOPE)
   set(READLINE_LIBRARY ${READLINE_ARCHIVE} ${TINFO_ARCHIVE} PARENT_SCOPE)
   set(RE2_LIBRARY ${re2} PARENT_SCOPE)
+  set(ZLIB_LIBRARY ${ZLIB_ARCHIVE} PARENT_SCOPE)
   set(${result} ON PARENT_SCOPE)
 endfunction()

@@ -44,6 +44,7 @@ LIBRARIES = [
                "src/config/configuration.cpp"]),
     ("readline/*", ["src/term/*"]),
     ("re2/*", ["src/base/extended_regex.cpp"]),
+    ("zlib.h", ["src/base/inflate.cpp", "tests/unit/inflate_test.cpp"]),
     ("nlohmann/*", ["src/base/json.cpp", "src/tree/tree_text.cpp"]),
     ("gtest/*", ["tests/*"]),
     ("gmock/*", ["tests/*"]),

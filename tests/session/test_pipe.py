@@ -69,7 +69,7 @@ class Pipe(SessionTest):
         self.assertEqual(err.splitlines(), [
             "Created /a",
             "stdin:2: Node does not exist: /none",
-            "stdin:4: get: too few arguments: path expected", "usage: get [-s] [-h] [-w] [-b] [-x] [--raw] path…",
+            "stdin:4: get: too few arguments: path expected", "usage: get [-s] [-h] [-w] [-b] [-x] [--raw] [--decode compression] path…",
             "stdin:5: version No is not valid : /a",
             "stdin:6: unknown command: qqqqqq; `help` lists them all",
             "stdin:7: unclosed quote", '  get "', "      ^",
