@@ -2,6 +2,7 @@
 #include "session/handshake_timeout.h"
 
 #include "base/monitor.h"
+#include "session/socket_interposer.h"
 
 #include <algorithm>
 #include <chrono>
@@ -68,6 +69,7 @@ void end_connection() {
     shutdown(std::exchange(greeting.fd, -1), SHUT_RDWR);
     greeting.patience = std::min(2 * greeting.patience, longest_patience);
   } else {
+    note_unanswered();
     shutdown(std::exchange(deadline_here.fd, -1), SHUT_RDWR);
   }
 }

@@ -28,6 +28,7 @@ constexpr std::int32_t create_and_stat = 15;
 constexpr std::int32_t reconfigure = 16;
 constexpr std::int32_t create_container = 19;
 constexpr std::int32_t create_ttl = 21;
+constexpr std::int32_t sasl = 102;
 constexpr std::int32_t failed = -1;
 }  // namespace operation
 
@@ -42,6 +43,9 @@ bool is_agreed_to(std::int32_t asked) {
 }
 
 constexpr std::int32_t xid_of_pings = -2;
+constexpr std::int32_t xid_of_credentials = -4;
+constexpr std::int32_t xid_of_watches = -8;  ///< that are set again
+constexpr const char* unasked = "an answer came that nobody had asked for";
 
 /// Goes through a frame; what would go beyond its end makes it broken, and stays there.
 class Walk {
@@ -124,6 +128,8 @@ void walk_answer(Walk& walk, std::int32_t asked, std::string_view& created) {
     case operation::set:
     case operation::set_acl:
       return walk.stat();
+    case operation::sasl:
+      return walk.data();
     case operation::get:
     case operation::reconfigure:
       walk.data();
@@ -192,8 +198,10 @@ void WireConversation::note_request(std::string_view frame) {
   request.operation = walk.number();
   request.sent = note_sent(request.operation);
   if (request.xid == xid_of_pings) pings_.push_back(request.sent);
+  if (request.xid == xid_of_credentials) ++credentials_;
   // Pings, credentials and watches that are set again: their answers may come out of turn.
   if (request.xid < 0) return;
+  if (outstanding_.empty()) waiting_since_ = BootClock::now();
   if (request.operation == operation::multi) request.parts = parts_of(walk);
   if (lease_ && request.only_checks()) checks_.push_back(request.sent.at);
   outstanding_.push_back(std::move(request));
@@ -202,6 +210,12 @@ void WireConversation::note_request(std::string_view frame) {
 bool WireConversation::Request::only_checks() const {
   return !parts.empty() && std::ranges::count(parts, static_cast<char>(operation::check)) ==
                                static_cast<std::ptrdiff_t>(parts.size());
+}
+
+std::optional<LeaseLogic::Time> WireConversation::give_up_at() const {
+  if (outstanding_.empty() || patience_.count() == 0) return std::nullopt;
+  const auto at = waiting_since_ + patience_;
+  return checks_.empty() ? at : std::min(at, checks_.front() + timeout_ / 16);
 }
 
 const char* WireConversation::flaw_of(std::string_view frame) {
@@ -226,17 +240,25 @@ const char* WireConversation::flaw_of(std::string_view frame) {
     note_answer(pings_.front(), true);
     pings_.pop_front();
   }
-  // Of a ping, a credential and watches that were set again; of any other the C client would look
-  // for the request, and the process end where there is none.
-  constexpr std::array<std::int32_t, 3> out_of_turn{xid_of_pings, -4, -8};
-  if (std::ranges::count(out_of_turn, xid) != 0) return nullptr;
+  if (xid == xid_of_credentials) {
+    // A refusal is the end of the session for the C client, whatever was asked, and all that is not
+    // answered would count as refused, a write that was done too.
+    if (credentials_ == 0) return code == 0 ? nullptr : unasked;
+    --credentials_;
+    return nullptr;
+  }
+  // Of any other number the C client would look for the request, and the process end where there
+  // is none.
+  if (xid == xid_of_pings || xid == xid_of_watches) return nullptr;
   if (xid < 0) return "an answer came that no request can have";
-  if (outstanding_.empty()) return "an answer came that nobody had asked for";
+  if (outstanding_.empty()) return unasked;
   const auto request = std::move(outstanding_.front());
   outstanding_.pop_front();
   if (request.only_checks() && !checks_.empty()) checks_.pop_front();
   if (request.xid != xid) return "an answer came out of turn";
   note_answer(request.sent, code == 0);
+  waiting_since_ = BootClock::now();
+  answered_ = true;
   if (code != 0) return nullptr;
   std::string_view created;
   if (request.operation == operation::multi) {
@@ -280,7 +302,8 @@ const char* flaw_of_greeting(std::string_view answer, bool fresh) {
   const auto password_length = walk.number();
   // A server that knows the session no more says 0 and 0.
   const bool expired = !fresh && session == 0;
-  if (version != 0 || password_length != 16 || (timeout <= 0 && !expired)) return foreign;
+  const bool begun = timeout > 0 && session != 0;
+  if (version != 0 || password_length != 16 || !(begun || expired)) return foreign;
   return nullptr;
 }
 
@@ -293,10 +316,18 @@ Granted granted_by(std::string_view answer) {
   return granted;
 }
 
-bool asks_for_new_session(std::string_view greeting) {
+Wanted wanted_by(std::string_view greeting) {
   Walk walk(greeting);
-  walk.skip(4 + 8 + 4);  // version, last transaction, timeout
-  return walk.integer(8) == 0;
+  walk.skip(4 + 8);  // version, last transaction
+  Wanted wanted;
+  wanted.timeout_ms = walk.number();
+  wanted.fresh = walk.integer(8) == 0;
+  return wanted;
+}
+
+std::chrono::milliseconds request_patience(std::int32_t wanted_ms, std::int32_t granted_ms) {
+  constexpr std::int32_t usual_longest_ms = 60000;
+  return std::chrono::milliseconds(std::min(granted_ms, std::max(wanted_ms, usual_longest_ms)));
 }
 
 }  // namespace zksh

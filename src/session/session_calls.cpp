@@ -49,6 +49,11 @@ inline void enlist(const Monitor::Held& /*held*/, Session::Handle& handle, Call&
     handle.watchers.asked(watching->path, watching->kind, watching->who);
 }
 
+/// Why the C client sends nothing. It knows of a refused credential before it tells of it.
+int reason_unsent(zhandle_t* zh, int rc) {
+  return rc == ZINVALIDSTATE && zoo_state(zh) == ZOO_AUTH_FAILED_STATE ? ZAUTHFAILED : rc;
+}
+
 /// Registers a call and sends its request with `send(zh, call)`. Without a handle, or when the C
 /// client refuses it, the answer is there at once. The handle is in use until this returns.
 template <class T, class Send>
@@ -62,8 +67,9 @@ Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<Call
   }
   monitor.with_lock([&](const Monitor::Held& held) { enlist(held, *handle, *call); });
   CallOf<T>* sent = call.release();  // the answer owns it now
-  const int rc = send(handle->zh, sent);
-  if (rc != ZOK) conclude<T>(sent, rc, T{});
+  zhandle_t* const zh = handle->zh;
+  const int rc = send(zh, sent);
+  if (rc != ZOK) conclude<T>(sent, reason_unsent(zh, rc), T{});
   return pending;
 }
 

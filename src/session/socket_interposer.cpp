@@ -59,12 +59,15 @@ void note_sent(WireLink& link, int fd, std::string_view bytes) {
 bool refuse_received(WireLink& link, int fd, std::string_view bytes) {
   const auto* const flaw = link.flaw_of_received(bytes);
   if (!link.awaits_greeting()) note_greeting(fd, false);
+  if (link.has_answered()) refused.store(nullptr);
   note_deadline(fd, link.give_up_at());
   if (flaw == nullptr) return false;
   refused.store(flaw);
   errno = EBADMSG;
   return true;
 }
+
+void note_unanswered() { refused.store("a request was left without an answer for too long"); }
 
 std::string refused_answer() {
   const auto* const flaw = refused.load();

@@ -13,9 +13,11 @@ namespace zksh {
 
 class WireLink;
 
-/// What was wrong with the latest answer that was refused, for the user; empty: none was. From any
-/// thread.
+/// What was wrong with the latest answer that was refused, or never came, for the user; empty:
+/// nothing, or a request was answered since. From any thread.
 std::string refused_answer();
+/// For HandshakeTimeout: a connection is ended for want of an answer to a request.
+void note_unanswered();
 
 /// Takes note of bytes that the connection with this socket took. Like refuse_received it tells
 /// HandshakeTimeout whether a greeting is awaited; both are called on the connection's thread.

@@ -30,7 +30,8 @@ class WireLink {
   const char* flaw_of_received(std::string_view bytes);
   /// The session was asked for, and there is no answer to that yet.
   bool awaits_greeting() const { return greeting_sent_ && !greeted_; }
-  /// As WireConversation::give_up_at.
+  /// As in WireConversation.
+  bool has_answered() const { return conversation_.has_answered(); }
   std::optional<BootClock::time_point> give_up_at() const { return conversation_.give_up_at(); }
 
  private:
@@ -51,7 +52,7 @@ class WireLink {
 
   bool greeting_sent_ = false;
   BootClock::time_point greeting_at_;
-  bool fresh_ = true;   ///< a new session is asked for
+  Wanted wanted_;
   bool noted_ = false;  ///< the request that is being sent
   bool greeted_ = false;
   std::size_t greeting_taken_ = 0;

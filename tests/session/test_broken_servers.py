@@ -2,9 +2,11 @@
 import concurrent.futures
 import os
 import resource
+import select
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -76,6 +78,34 @@ WITH_SESSION = {
     "nothing behind the header": (told(lambda c: (c.send_frame(header(c.xid)), c.stay())), EARLY),
     "lengths of 2 GiB within": (told(lambda c: (c.send_frame(header(c.xid) + HUGE * 3), c.stay())), EARLY),
     "negative lengths within": (told(lambda c: (c.send_frame(header(c.xid) + b"\xff\xff\xff\xf0" * 3), c.stay())), EARLY),
+}
+AUTH_FAILED = -115
+
+
+def chatter(body):
+    """Greets, and then sends the same frame again and again, whatever is asked."""
+    def behave(c):
+        c.greet(timeout=1500)
+        while True:
+            if select.select([c.link], [], [], 0.1)[0] and not c.link.recv(65536):
+                return
+            c.send_frame(body)
+    return behave
+
+
+def drip_an_answer(c):
+    """So slowly that it would take a day."""
+    c.send(struct.pack(">i", 1 << 20) + header(c.xid))
+    while not select.select([c.link], [], [], 0.1)[0]:
+        c.send(b"x")
+
+
+# Something comes, but no answer: it would be waited for without an end.
+UNANSWERED = {
+    "pings' answers": chatter(header(-2)),
+    "events": chatter(header(-1) + struct.pack(">ii", 3, 3) + pack_string("/zz")),
+    "credentials' answers": chatter(header(-4)),
+    "the answer, too slowly": asked(drip_an_answer, timeout=1500),
 }
 READS = ["get /a", "ls /a"]
 WRITES = ["create /a x", "set /a x", "multi 'create /a x' 'create /a/b x'"]
@@ -181,6 +211,45 @@ class BrokenServers(unittest.TestCase):
         status, out, err = self.zksh(behave, "-c", "addauth digest ann:secret")
         self.assertEqual((status, out), (3, ""), err)
         self.assertIn("the server has not answered within the session timeout (1.5 s)", err)
+
+    def test_what_is_never_answered_is_given_up(self):
+        def check(name, line):
+            status, out, err = self.zksh(UNANSWERED[name], "-c", line)
+            if line in READS:
+                self.assertEqual((status, out), (3, ""), err)
+                self.assertIn("no connection to SERVER: ", err)
+                if name != "the answer, too slowly":  # the C client is first
+                    self.assertIn("; a request was left without an answer for too long", err)
+            else:
+                self.assertEqual((status, out), (10, ""), err)
+                self.assertIn("/a", err)
+        self.all_of([(name, line) for name in UNANSWERED for line in READS + WRITES], check)
+
+    def test_a_refusal_that_nobody_asked_for(self):
+        """It would be the end of the session, and of all that is unanswered: a write that was done would count as refused."""
+        refusal = header(-4, AUTH_FAILED)
+        for line in READS:
+            self.check_refused(told(lambda c: (c.send_frame(refusal), c.stay())), "nobody had asked for", line)
+        for line in WRITES:
+            status, out, err = self.zksh(told(lambda c: (c.send_frame(refusal), c.stay())), "-c", line)
+            self.assertEqual((status, out), (10, ""), err)
+
+    def test_a_refused_credential(self):
+        """Reads and writes fail alike, whoever hears of it first."""
+        def behave(c):
+            c.greet()
+            while True:
+                c.request()
+                if c.xid == -4:
+                    c.send_frame(header(-4, AUTH_FAILED))
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("digest ann:secret\n")
+            file.flush()
+
+            def check(line, _):
+                status, out, err = self.zksh(behave, "--auth-file", file.name, "-c", line)
+                self.assertEqual((status, out), (7, ""), err)
+            self.all_of([(line, i) for line in READS + WRITES for i in range(8)], check)
 
     def test_a_slow_server_is_waited_for(self):
         def drip(c):

@@ -63,7 +63,7 @@ TEST(ReplyValidator, WhatEndsTooEarlyIsRefused) {
 TEST(ReplyValidator, WhatACreationMadeIsHandedOn) {
   const auto creations = std::make_shared<Creations>();
   WireConversation conversation;
-  conversation.tell(nullptr, creations, {});
+  conversation.tell(nullptr, creations, {}, {});
   const auto part = [](std::int32_t kind) { return number(kind) + number(0, 1) + number(-1); };
   const auto end = number(-1) + number(1, 1) + number(-1);
   const auto create = text("/a") + number(-1) + number(0) + number(0);
@@ -162,8 +162,13 @@ TEST(ReplyValidator, GreetingsAreThoseOfZooKeeper) {
   EXPECT_NE(flaw_of_greeting(greeting(37, 7, 4000, 9), true), nullptr);
   EXPECT_EQ(flaw_of_greeting("HTT", true), nullptr) << "not enough to tell";
   EXPECT_NE(flaw_of_greeting("HTTP/1.1 400 Bad Request", true), nullptr);
-  EXPECT_TRUE(asks_for_new_session(number(0) + number(0, 8) + number(4000) + number(0, 8)));
-  EXPECT_FALSE(asks_for_new_session(number(0) + number(0, 8) + number(4000) + number(9, 8)));
+  EXPECT_NE(flaw_of_greeting(greeting(37, 0, 4000, 0), true), nullptr) << "a session has a number";
+  const auto wanted = [](std::int64_t session) {
+    return wanted_by(number(0) + number(0, 8) + number(4000) + number(session, 8));
+  };
+  EXPECT_TRUE(wanted(0).fresh);
+  EXPECT_FALSE(wanted(9).fresh);
+  EXPECT_EQ(wanted(9).timeout_ms, 4000);
 }
 
 TEST(ReplyValidator, LengthsHaveBounds) {
@@ -193,15 +198,17 @@ TEST(ReplyValidator, AConnectionIsGivenUpWhenACheckIsNotAnswered) {
   EXPECT_FALSE(conversation.give_up_at()) << "nobody asks for a lease";
   EXPECT_EQ(conversation.flaw_of(header(1, -101)), nullptr);
 
-  conversation.tell(std::make_shared<SessionLease>(), nullptr, 16s);
+  conversation.tell(std::make_shared<SessionLease>(), nullptr, 16s, 16s);
   conversation.note_request(transaction(2, {check, set}));
   conversation.note_request(number(3) + number(3));
-  EXPECT_FALSE(conversation.give_up_at()) << "none only checks";
+  ASSERT_TRUE(conversation.give_up_at());
+  EXPECT_GT(*conversation.give_up_at(), BootClock::now() + 10s) << "none only checks";
   const auto before = BootClock::now();
   conversation.note_request(transaction(4, {check, check}));
   const auto due = conversation.give_up_at();
   ASSERT_TRUE(due);
   EXPECT_GE(*due, before + 1s);
+  EXPECT_LT(*due, before + 10s);
   conversation.note_request(transaction(5, {check}));
   EXPECT_EQ(conversation.give_up_at(), due) << "the first of them counts";
   EXPECT_EQ(conversation.flaw_of(header(2, -101)), nullptr);
@@ -211,6 +218,49 @@ TEST(ReplyValidator, AConnectionIsGivenUpWhenACheckIsNotAnswered) {
   EXPECT_GT(conversation.give_up_at(), due);
   EXPECT_EQ(conversation.flaw_of(header(5, -101)), nullptr);
   EXPECT_FALSE(conversation.give_up_at());
+}
+
+TEST(ReplyValidator, AConnectionIsGivenUpWhenNoAnswerComes) {
+  using namespace std::chrono_literals;
+  constexpr auto get = 4;
+  WireConversation conversation;
+  conversation.tell(nullptr, nullptr, 30s, 20s);
+  const auto begin = BootClock::now();
+  conversation.note_request(number(-2) + number(11));
+  EXPECT_FALSE(conversation.give_up_at()) << "a ping";
+  conversation.note_request(number(1) + number(get));
+  const auto due = conversation.give_up_at();
+  ASSERT_TRUE(due);
+  EXPECT_GE(*due, begin + 20s);
+  EXPECT_LE(*due, BootClock::now() + 20s);
+  conversation.note_request(number(2) + number(get));
+  EXPECT_EQ(conversation.flaw_of(header(-2)), nullptr);
+  EXPECT_EQ(conversation.flaw_of(header(-1) + number(1) + number(3) + text("/a")), nullptr);
+  EXPECT_EQ(conversation.give_up_at(), due) << "a ping's answer, an event";
+  EXPECT_FALSE(conversation.has_answered());
+  EXPECT_EQ(conversation.flaw_of(header(1, -101)), nullptr);
+  EXPECT_TRUE(conversation.has_answered());
+  EXPECT_GT(conversation.give_up_at(), due) << "the next one's time begins";
+  EXPECT_EQ(conversation.flaw_of(header(2, -101)), nullptr);
+  EXPECT_FALSE(conversation.give_up_at());
+}
+
+TEST(ReplyValidator, MoreThanAMinuteIsWaitedWhereItWasAskedFor) {
+  EXPECT_EQ(request_patience(30000, 4000).count(), 4000);
+  EXPECT_EQ(request_patience(4000, 40000).count(), 40000);
+  EXPECT_EQ(request_patience(30000, INT32_MAX).count(), 60000);
+  EXPECT_EQ(request_patience(300000, 300000).count(), 300000);
+}
+
+TEST(ReplyValidator, OnlyACredentialThatWasSentIsRefused) {
+  WireConversation conversation;
+  constexpr std::int32_t refused = -115;
+  EXPECT_EQ(conversation.flaw_of(header(-4)), nullptr);
+  EXPECT_STREQ(conversation.flaw_of(header(-4, refused)),
+               "an answer came that nobody had asked for");
+  conversation.note_request(number(-4) + number(100));
+  EXPECT_EQ(conversation.flaw_of(header(-4, refused)), nullptr);
+  EXPECT_NE(conversation.flaw_of(header(-4, refused)), nullptr) << "one answer for each";
 }
 
 }  // namespace

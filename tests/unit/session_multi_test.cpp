@@ -103,7 +103,7 @@ TEST_F(SessionMulti, WhatTheCClientCannotSendIsRefusedAndDoesNoHarm) {
 
   EXPECT_EQ(code_of([&] { session.add_auth("unknown", "x", {}); }), code::auth_failed);
   const auto answer = session.start_multi({CheckOp{.path = "/data"}, CheckOp{.path = "/lock"}});
-  EXPECT_EQ(session.await(answer, {}).code, code::invalid_state);
+  EXPECT_EQ(session.await(answer, {}).code, code::auth_failed);
 }
 
 TEST_F(SessionMulti, AGuardedWriteIsOneRequestAndDoesWhatItDoesAlone) {
