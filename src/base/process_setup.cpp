@@ -62,23 +62,6 @@ void require_memory() {
   munmap(room, room_bytes);
 }
 
-void require_threads() {
-  const auto limit = limit_of(RLIMIT_NPROC);
-  if (limit >= many_threads) return;
-  std::mutex mutex;
-  std::unique_lock all_there(mutex);  // all of them at the same time
-  std::vector<std::jthread> started;
-  try {
-    while (started.size() < threads)
-      started.emplace_back([&mutex] { const std::scoped_lock end(mutex); });
-  } catch (const std::system_error&) {
-    all_there.unlock();
-    refuse(fmt::format("too few threads may run here: zksh needs {} (ulimit -u says {})", threads,
-                       limit));
-  }
-  all_there.unlock();
-}
-
 std::vector<int> find() {
   std::vector<int> found;
   DIR* const directory = opendir("/proc/self/fd");
@@ -96,10 +79,29 @@ std::vector<int> find() {
 
 }  // namespace
 
+void require_threads(std::size_t count, const char* for_what) {
+  const auto limit = limit_of(RLIMIT_NPROC);
+  const auto room = limit_of(RLIMIT_AS);
+  if (limit >= many_threads && room == RLIM_INFINITY) return;
+  std::mutex mutex;
+  std::unique_lock all_there(mutex);  // all of them at the same time
+  std::vector<std::jthread> started;
+  try {
+    while (started.size() < count)
+      started.emplace_back([&mutex] { const std::scoped_lock end(mutex); });
+  } catch (const std::system_error&) {
+    all_there.unlock();
+    const auto reason = limit >= many_threads ? fmt::format("ulimit -v says {}", room >> 10U)
+                                              : fmt::format("ulimit -u says {}", limit);
+    refuse(fmt::format("too few threads may run here: {} needs {} ({})", for_what, count, reason));
+  }
+  all_there.unlock();
+}
+
 void require_resources() {
   require_descriptors();
   require_memory();
-  require_threads();
+  if (limit_of(RLIMIT_NPROC) < many_threads) require_threads(threads, "zksh");
 }
 
 const std::vector<int>& inherited_descriptors() {

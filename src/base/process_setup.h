@@ -1,6 +1,7 @@
 // Process setup: the limits and descriptors with which zksh was started.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace zksh {
@@ -10,6 +11,10 @@ namespace zksh {
 /// they come, a failure ends the process, or looks as if no server answered. Costs nothing where
 /// the limits are wide.
 void require_resources();
+
+/// The same for so many threads, now; `for_what` needs them. Threads that end are as good as new
+/// ones for the next who asks, not reserved.
+void require_threads(std::size_t count, const char* for_what);
 
 /// Those that are not closed on exec, in order: a program that gets them has what whoever started
 /// zksh meant it to have. They are found by the first call, which must come before zksh, or a

@@ -47,7 +47,7 @@ Error system_refusal(const std::system_error& error) {
         return "; `sysctl fs.file-max` says how many this machine may have open";
       case EAGAIN:
         return "; `ulimit -u` in the shell that starts zksh says how many processes its user may "
-               "have";
+               "have, and `ulimit -v` how much memory each";
       default:
         return "";
     }

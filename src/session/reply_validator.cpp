@@ -303,6 +303,10 @@ const char* flaw_of_greeting(std::string_view answer, bool fresh) {
   // A server that knows the session no more says 0 and 0.
   const bool expired = !fresh && session == 0;
   const bool begun = timeout > 0 && session != 0;
+  // The C client, as Java's, doubles it.
+  constexpr std::int32_t longest_timeout = (1 << 30) - 1;
+  if (begun && timeout > longest_timeout)
+    return "the session timeout that it grants is more than a client can count";
   if (version != 0 || password_length != 16 || !(begun || expired)) return foreign;
   return nullptr;
 }

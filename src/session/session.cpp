@@ -9,6 +9,7 @@
 #include "client/diagnose_connection.h"
 #include "session/session_handle.h"
 #include "session/session_library.h"
+#include "session/session_threads.h"
 #include "session/socket_interposer.h"
 
 #include <fmt/core.h>
@@ -338,6 +339,7 @@ constexpr const char* kept = "; the session in use stays as it is";
 
 /// A handle that nobody else knows yet. Blocks while names resolve.
 std::unique_ptr<Session::Handle> Session::make_handle(const std::string& server) {
+  require_session_threads();
   auto fresh = std::make_unique<Handle>(*this, parse_connect_string(server));
   const auto& servers = fresh->servers;
   const int flags = ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0);

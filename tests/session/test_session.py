@@ -46,6 +46,19 @@ class Connecting(SessionTest):
             self.fail("no limit is high enough")
         self.assertGreater(files, 8, "no limit was met")
 
+    def test_no_memory_for_threads(self):
+        """A second session's threads: the C client would end the process."""
+        seen = set()
+        for room in range(36, 120, 4):
+            status, _, err = self.run_zksh("lock", "/memory", "--", "true", preexec_fn=lambda most=room << 20: resource.setrlimit(
+                resource.RLIMIT_AS, (most, most)))
+            seen.add(status)
+            if status == 0:
+                break
+            self.assertEqual(status, 1, err)
+            self.assertRegex(err, "ulimit -v|not enough memory")
+        self.assertEqual(seen, {0, 1})
+
     def assert_unreachable(self, server, problem, *options):
         for command in (["get", "/a"], ["create", "/a", "x"], ["-c", "get /a"]):
             self.assertEqual(

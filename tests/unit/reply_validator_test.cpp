@@ -160,6 +160,8 @@ TEST(ReplyValidator, GreetingsAreThoseOfZooKeeper) {
   EXPECT_NE(flaw_of_greeting(greeting(37, 0, 0, 0), true), nullptr);
   EXPECT_NE(flaw_of_greeting(greeting(37, 0, -1, 9), true), nullptr);
   EXPECT_NE(flaw_of_greeting(greeting(37, 7, 4000, 9), true), nullptr);
+  EXPECT_EQ(flaw_of_greeting(greeting(37, 0, (1 << 30) - 1, 9), true), nullptr);
+  EXPECT_NE(flaw_of_greeting(greeting(37, 0, 1 << 30, 9), true), nullptr);
   EXPECT_EQ(flaw_of_greeting("HTT", true), nullptr) << "not enough to tell";
   EXPECT_NE(flaw_of_greeting("HTTP/1.1 400 Bad Request", true), nullptr);
   EXPECT_NE(flaw_of_greeting(greeting(37, 0, 4000, 0), true), nullptr) << "a session has a number";
