@@ -44,7 +44,7 @@ std::string value_text(const Context& cx, const Args& a, const Data& data) {
 
 /// Throws Error that names the node.
 Data decoded(const Args& a, const std::string& path, const Data& data) {
-  if (!a.compression || !data) return data;
+  if (!a.compression || !data || data->empty()) return data;
   try {
     return inflated(*data, *a.compression);
   } catch (const Error& error) {
@@ -104,7 +104,7 @@ extern const Command get_command = make_command<Args>(
                   {"get -s /zookeeper", "The value and the Stat."},
                   {"get -x /zookeeper", "The value as a hex dump."},
                   {"get --decode gzip /zookeeper",
-                   "The text that was compressed; null stays null."}},
+                   "What was compressed; an empty value stays empty."}},
      .zkcli_syntax = "[-s] [-w] path",
      .pages = true},
     declare, run);
