@@ -22,14 +22,53 @@ void print(Output& out, const std::string& message) {
   out.err_regardless((out.style().err_is_terminal ? escape_for_terminal(text, true) : text) + '\n');
 }
 
+/// Of an error that no server sent: ZooKeeper's name where it has one, else zksh's own.
+std::string_view code_name(int exit_status) {
+  switch (exit_status) {
+    case status::usage:
+      return "BadArguments";
+    case status::no_connection:
+    case status::outcome_unknown:
+      return "ConnectionLoss";
+    case status::no_node:
+      return "NoNode";
+    case status::node_exists:
+      return "NodeExists";
+    case status::bad_version:
+      return "BadVersion";
+    case status::not_authorised:
+      return "NoAuth";
+    case status::has_children:
+      return "NotEmpty";
+    case status::session_expired:
+      return "SessionExpired";
+    case status::read_only:
+      return "NotReadOnly";
+    case status::server_refused:
+      return "APIError";
+    case status::timed_out:
+      return "OperationTimeout";
+    case status::lock_busy:
+      return "LockBusy";
+    case status::lock_lost:
+      return "LockLost";
+    case status::cannot_run:
+      return "CannotRun";
+    case status::program_not_found:
+      return "ProgramNotFound";
+    default:
+      return exit_status > status::signal_base ? "Interrupted" : "Failed";
+  }
+}
+
 /// {"error": "…", "code": "NoNode", "path": "/a", "command": "get", "status": 4}
 Json error_json(const Output& out, const Error& error) {
   auto json = Json::object();
   json.set("error", without_secrets(error.what()));
   const auto* const refused = dynamic_cast<const ZkError*>(&error);
   constexpr std::string_view before_code = "KeeperErrorCode = ";
-  json.set("code",
-           refused ? Json(keeper_message(refused->code(), {}).substr(before_code.size())) : Json());
+  json.set("code", refused ? keeper_message(refused->code(), {}).substr(before_code.size())
+                           : std::string(code_name(error.exit_status())));
   json.set("path", refused && !refused->path().empty() ? Json(refused->path()) : Json());
   json.set("command", out.command()).set("status", error.exit_status());
   if (out.place().line > 0) json.set("source", out.place().source).set("line", out.place().line);
