@@ -27,10 +27,11 @@ constexpr std::size_t least_rows = 3;
 
 const char* dots(const PictureStyle& style) { return style.ascii ? "..." : "…"; }
 
-std::string_view state_word(SeatState state) {
+/// For programs.
+std::string_view state_name(SeatState state) {
   switch (state) {
     case SeatState::Holds:
-      return "HOLDS";
+      return "holds";
     case SeatState::Waits:
       return "waits";
     case SeatState::Next:
@@ -38,7 +39,13 @@ std::string_view state_word(SeatState state) {
     case SeatState::MayHold:
       break;
   }
-  return "HOLDS?";
+  return "may_hold";
+}
+
+/// For people: who holds, or may, stands out.
+std::string_view state_word(SeatState state) {
+  if (state == SeatState::Holds) return "HOLDS";
+  return state == SeatState::MayHold ? "HOLDS?" : state_name(state);
 }
 
 std::string owner_text(const LockSeat& seat) {
@@ -408,20 +415,6 @@ std::vector<std::string> lock_chains(const LockView& view, const PictureStyle& s
 }
 
 namespace {
-
-std::string_view state_name(SeatState state) {
-  switch (state) {
-    case SeatState::Holds:
-      return "holds";
-    case SeatState::Waits:
-      return "waits";
-    case SeatState::Next:
-      return "next";
-    case SeatState::MayHold:
-      break;
-  }
-  return "may_hold";
-}
 
 std::string_view mode_name(const LockSeat& seat) {
   const auto mode = seat_mode(seat);
