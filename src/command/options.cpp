@@ -397,6 +397,10 @@ void Options::acl(std::string_view name, std::optional<std::string>& target,
   impl_->add(described(Argument::Kind::AclList, name, help), text_taker(target));
 }
 
+void Options::file(std::string_view name, std::string& target, std::string_view help) {
+  impl_->add(required(described(Argument::Kind::File, name, help)), text_taker(target));
+}
+
 void Options::file(std::string_view names, std::optional<std::string>& target,
                    std::string_view help, std::string_view value) {
   impl_->add(described(Argument::Kind::File, names, help, value), text_taker(target));

@@ -83,6 +83,7 @@ class Options {
   void acl(std::string_view name, std::string& target, std::string_view help);
   void acl(std::string_view name, std::optional<std::string>& target, std::string_view help);
   /// The name of a file of this machine.
+  void file(std::string_view name, std::string& target, std::string_view help);
   void file(std::string_view names, std::optional<std::string>& target, std::string_view help,
             std::string_view value = "file");
   /// All the positional words that are left.

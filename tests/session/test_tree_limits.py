@@ -72,6 +72,28 @@ class Limits(TreeTest):
         self.assert_small(self.start("rmr", "/tree"))
         self.assertEqual(self.listed(), ["/"])
 
+    def test_export_and_import_that_are_cut_short(self):
+        self.fill(200, 1)
+        whole, part = (os.path.join(self.directory, name) for name in ("whole", "part"))
+        self.assertEqual(self.run_zksh("export", "/tree", whole)[:2], (0, f"201 nodes exported to {whole}\n"))
+        process = self.start("export", "--rate", "40", "/tree", part)
+        self.wait_until(lambda: os.path.isdir(part) and len(os.listdir(part)) > 3)
+        written, = self.told_at_interrupt(process, rf"not complete: (\d+) nodes are in {part}\n")
+        self.assertEqual(written, len(os.listdir(part)) + 1)
+        self.assertLess(written, 201)
+
+        process = self.start("import", "--rate", "40", whole, "/copy")
+        self.wait_until(lambda: self.znodes.exists(self.root + "/copy")
+                        and len(self.znodes.children(self.root + "/copy")) > 3)
+        created, unknown = self.told_at_interrupt(
+            process, r"not complete: created (\d+), set 0; of (\d+) more it is not known; import again to go on\n")
+        there = self.number_of_children("/copy") + 1
+        self.assertLessEqual(created, there)
+        self.assertLessEqual(there, created + unknown)
+        self.assertEqual(self.run_zksh("import", whole, "/copy")[:2],
+                         (0, f"created {201 - there}, set 0, unchanged {there}\n"))
+        self.assertEqual(self.run_zksh("diff", "/tree", "/copy"), (0, "", ""))
+
     def interrupt(self, process):
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)

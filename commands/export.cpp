@@ -1,0 +1,98 @@
+// export: write the values of a subtree as a directory of files.
+#include "base/file.h"
+#include "command/command.h"
+#include "command/progress.h"
+#include "command/work_account.h"
+#include "command/work_options.h"
+#include "node/node_json.h"
+#include "tree/file_tree.h"
+#include "tree/skipped_nodes.h"
+#include "tree/tree_record.h"
+#include "tree/walk.h"
+
+namespace zksh::command_export {
+namespace {
+
+struct Args {
+  WorkOptions limits;
+  std::string path;
+  std::string directory;
+};
+
+void declare(Options& o, Args& a) {
+  declare_work_limits(o, a.limits);
+  o.node("path", a.path, "The top of the subtree.");
+  o.file("directory", a.directory, "What is made: there must be no such file yet.");
+}
+
+/// The file that stands for a node, by its path below the top.
+std::string file_of(const std::string& directory, std::string_view relative) {
+  std::string file = directory;
+  while (!relative.empty()) {
+    relative.remove_prefix(1);
+    const auto name = relative.substr(0, relative.find('/'));
+    file += '/' + file_name_of(name);
+    relative.remove_prefix(name.size());
+  }
+  return file;
+}
+
+int run(Context& cx, const Args& a) {
+  const auto top = cx.resolve(a.path);
+  const auto directory = with_home(a.directory);
+  std::size_t nodes = 0;
+  std::size_t bytes = 0;
+  std::size_t ephemerals = 0;
+  SkippedNodes skipped(cx, "read");
+  Progress progress(cx.out, cx.background, "nodes exported");
+  WalkPlan plan{.tops = {top}, .data = true, .limits = a.limits.limits()};
+  plan.enter = [&](TreeNode& node) {
+    if (top == "/" && is_within(node.path, "/zookeeper")) return;
+    if (!node.readable) return skipped.add(node.path);
+    if (node.stat.ephemeral_owner != 0) {
+      ++ephemerals;
+      return;
+    }
+    write_node_file(file_of(directory, path_from(top, node.path)), node.data,
+                    node.stat.num_children > 0);
+    bytes += node.data.value_or("").size();
+    progress.reach(++nodes);
+  };
+  accounting(
+      cx, progress, [&] { walk_tree(cx.client, plan, cx.stop); },
+      [&] {
+        return nodes == 0
+                   ? std::string()
+                   : fmt::format("{} node{} in {}", nodes, nodes == 1 ? " is" : "s are", directory);
+      });
+  if (cx.out.json())
+    print_json(cx,
+               path_json(top).set("directory", directory).set("nodes", nodes).set("bytes", bytes));
+  else
+    cx.out.line("{} node{} exported to {}", nodes, nodes == 1 ? "" : "s", cx.out.shown(directory));
+  if (ephemerals > 0)
+    cx.out.err_line("{} ephemeral node{} left out", ephemerals,
+                    ephemerals == 1 ? " was" : "s were");
+  return skipped.report();
+}
+
+}  // namespace
+
+extern const Command export_command = make_command<Args>(
+    {.name = "export",
+     .group = "Trees",
+     .summary = "Write the values of a subtree as a directory of files",
+     .keywords = {"save", "files", "backup", "download"},
+     .details =
+         "A node with a value and no children is a file of exactly its bytes; any other is a "
+         "directory, with its own value, unless that is null, in the file .value. In names % is "
+         "written as %25, and a dot at the beginning as %2E. Only you may read what is made. "
+         "`import` makes nodes of it again; ACLs, quotas "
+         "and kinds of nodes are in `dump` alone. Ephemerals are left out and counted, and so is "
+         "what may not be read: the status is 7 then. If it is interrupted, what was written "
+         "stays: remove it, or export to another directory. It is no snapshot.",
+     .examples = {{"create /app/port 2181", "A value,"},
+                  {"export /app app.d", "in the file app.d/port."}},
+     .strict = true},
+    declare, run);
+}  // namespace zksh::command_export

@@ -1,0 +1,168 @@
+// import: make nodes of a file, or of a directory of files.
+#include "base/file.h"
+#include "base/quoting.h"
+#include "command/command.h"
+#include "command/progress.h"
+#include "command/work_account.h"
+#include "command/work_options.h"
+#include "node/node_json.h"
+#include "tree/batch_writer.h"
+#include "tree/file_tree.h"
+#include "tree/walk.h"
+
+#include <map>
+
+namespace zksh::command_import {
+namespace {
+
+struct Args {
+  WorkOptions limits;
+  std::string file;
+  std::string path;
+};
+
+void declare(Options& o, Args& a) {
+  declare_work_limits(o, a.limits);
+  o.file("file", a.file, "The file, or the directory.");
+  o.node("path", a.path, "The node that it is to be; the one above it must exist.");
+}
+
+struct Counts {
+  std::size_t created = 0;
+  std::size_t set = 0;
+  std::size_t unchanged = 0;
+};
+
+Data value_in(const NodeFile& node) {
+  return node.file ? Data(read_file(*node.file)) : std::nullopt;
+}
+
+/// Writes what differs: first in the nodes that exist, each in the version that was read, then
+/// those that are missing.
+class Import {
+ public:
+  Import(Context& cx, const WorkLimits& limits, const NodeFiles& files, Progress& progress)
+      : cx_(cx),
+        limits_(limits),
+        files_(files),
+        writer_(
+            cx.client, {.limits = limits},
+            [this, &progress](const Write& write, const Written& result) {
+              take(write, result);
+              progress.reach(counts_.created + counts_.set + counts_.unchanged,
+                             files_.nodes.size());
+            },
+            cx.stop) {}
+
+  const Counts& counts() const { return counts_; }
+  std::size_t in_flight() const { return writer_.in_flight(); }
+
+  void run() {
+    std::map<std::string_view, const NodeFile*> missing;
+    for (const auto& node : files_.nodes) missing.emplace(node.path, &node);
+    const auto enter = [&](const TreeNode& node) {
+      const auto found = missing.find(node.path);
+      if (found == missing.end()) return;
+      set_where_it_differs(*found->second, node);
+      missing.erase(found);
+    };
+    walk_tree(cx_.client,
+              {.tops = {files_.nodes.front().path},
+               .may_be_missing = true,
+               .data = true,
+               .limits = limits_,
+               .enter = enter},
+              cx_.stop);
+    for (const auto& node : files_.nodes) {
+      if (failure_) break;
+      if (missing.contains(node.path))
+        writer_.add(CreateOp{.path = node.path, .data = value_in(node)});
+    }
+    writer_.finish();
+    if (failure_) throw ZkError(*failure_);
+  }
+
+ private:
+  /// A directory without a value leaves that of the node as it is.
+  void set_where_it_differs(const NodeFile& file, const TreeNode& node) {
+    if (!node.readable) throw ZkError(code::no_auth, node.path);
+    auto value = value_in(file);
+    if (!value || value == node.data)
+      ++counts_.unchanged;
+    else
+      writer_.add(SetOp{.path = node.path, .data = std::move(value), .version = node.stat.version});
+  }
+
+  void take(const Write& write, const Written& result) {
+    const bool creates = std::holds_alternative<CreateOp>(write);
+    if (result.code == code::ok ||
+        (creates && result.code == code::node_exists && result.sent_before))
+      ++(creates ? counts_.created : counts_.set);
+    else if (!failure_)
+      failure_ = error_of(write, result);
+  }
+
+  Context& cx_;
+  WorkLimits limits_;
+  const NodeFiles& files_;
+  Counts counts_{};
+  std::optional<ZkError> failure_{};
+  BatchWriter writer_;
+};
+
+void require_parent(Context& cx, const std::string& path) {
+  const std::string parent(parent_path(path));
+  if (parent == "/" || cx.client.exists(parent, Watch::none(), cx.stop)) return;
+  throw ZkError(ZkError(code::no_node, parent),
+                fmt::format(" (`create -p {}` makes it)", as_word(parent)));
+}
+
+int run(Context& cx, const Args& a) {
+  const auto top = cx.resolve(a.path);
+  const auto files = files_below(with_home(a.file), top);
+  require_parent(cx, top);
+  Progress progress(cx.out, cx.background, "nodes imported");
+  Import work(cx, a.limits.limits(), files, progress);
+  const auto& counts = work.counts();
+  accounting(
+      cx, progress, [&] { work.run(); },
+      [&] {
+        if (counts.created + counts.set + work.in_flight() == 0) return std::string();
+        return fmt::format("created {}, set {}; {}; import again to go on", counts.created,
+                           counts.set, unknown_text(work.in_flight()));
+      });
+  if (cx.out.json())
+    print_json(cx, path_json(top)
+                       .set("created", counts.created)
+                       .set("set", counts.set)
+                       .set("unchanged", counts.unchanged));
+  else
+    cx.out.line("created {}, set {}, unchanged {}", counts.created, counts.set, counts.unchanged);
+  if (files.hidden > 0)
+    cx.out.err_line("{} hidden file{} left out", files.hidden,
+                    files.hidden == 1 ? " was" : "s were");
+  return status::ok;
+}
+
+}  // namespace
+
+extern const Command import_command = make_command<Args>(
+    {.name = "import",
+     .group = "Trees",
+     .summary = "Make nodes of a directory of files",
+     .keywords = {"restore", "files", "load", "upload"},
+     .details =
+         "A file is a node with its bytes; a directory a node with a child for each file in it, "
+         "whose own value is in the file .value. In names % and two hexadecimal digits stand for "
+         "a byte. Other files whose names begin with a dot are left out and counted. Nodes that "
+         "exist get the file's value if they have another one, and keep their ACLs; a directory "
+         "without .value leaves the value of its node as it is, and other nodes stay. All names "
+         "are read first: one that cannot be a node's changes nothing. A node that somebody else "
+         "changes meanwhile ends it with status 6. If it is interrupted, run it again.",
+     .examples = {{"create /app/port 2181", "A value,"},
+                  {"export /app app.d", "in a file,"},
+                  {"import app.d /copy", "and as a node again."}},
+     .strict = true,
+     .writes = true},
+    declare, run);
+}  // namespace zksh::command_import

@@ -1,0 +1,127 @@
+// FileTree: the values of a subtree as a directory of files, and such a directory as nodes.
+#include "tree/file_tree.h"
+
+#include "base/error.h"
+#include "base/quoting.h"
+#include "client/node_path.h"
+#include "node/value.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <sys/stat.h>
+
+namespace zksh {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// -1: it is no hexadecimal digit.
+int hexadecimal_value(char digit) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  const auto at = digits.find(digit >= 'A' && digit <= 'F' ? static_cast<char>(digit + 32) : digit);
+  return at == std::string_view::npos ? -1 : static_cast<int>(at);
+}
+
+/// The byte that stands as %HH there; nothing: none that could be in a node's name.
+std::optional<char> escaped_byte(std::string_view text, std::size_t at) {
+  if (text[at] != '%' || text.size() - at < 3) return std::nullopt;
+  const int high = hexadecimal_value(text[at + 1]);
+  const int low = hexadecimal_value(text[at + 2]);
+  if (high < 0 || low < 0) return std::nullopt;
+  const auto byte = static_cast<char>(high * 16 + low);
+  return byte == '\0' || byte == '/' ? std::nullopt : std::optional(byte);
+}
+
+class Collector {
+ public:
+  explicit Collector(NodeFiles& files) : files_(files) {}
+
+  void collect(const fs::path& file, const std::string& node) {
+    std::error_code problem;
+    const auto status = fs::status(file, problem);
+    if (problem)
+      throw ValueError(fmt::format("cannot read {}: {}", file.native(), problem.message()));
+    if (const auto flaw = path_flaw(node))
+      throw ValueError(fmt::format("{} can be no node: {}", file.native(), *flaw));
+    if (fs::is_regular_file(status)) {
+      files_.nodes.push_back({.path = node, .file = file.native()});
+    } else if (fs::is_directory(status) && !fs::is_symlink(fs::symlink_status(file, problem))) {
+      collect_below(file, node);
+    } else {
+      throw ValueError(fmt::format("{} is neither a file nor a directory", file.native()));
+    }
+  }
+
+ private:
+  void collect_below(const fs::path& directory, const std::string& node) {
+    const auto value = directory / own_value_file;
+    std::error_code problem;
+    const bool has_value = fs::is_regular_file(value, problem);
+    files_.nodes.push_back(
+        {.path = node, .file = has_value ? std::optional(value.native()) : std::nullopt});
+    std::vector<std::pair<std::string, fs::path>> entries;
+    for (fs::directory_iterator entry(directory, problem), end; !problem && entry != end;
+         entry.increment(problem)) {
+      const auto name = entry->path().filename().native();
+      if (!name.starts_with('.'))
+        entries.emplace_back(node_name_of(name), entry->path());
+      else if (name != own_value_file)
+        ++files_.hidden;
+    }
+    if (problem)
+      throw ValueError(fmt::format("cannot read {}: {}", directory.native(), problem.message()));
+    std::ranges::sort(entries);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const auto& [name, path] = entries[i];
+      if (i > 0 && entries[i - 1].first == name)
+        throw ValueError(fmt::format("{} and {} stand for the same node",
+                                     entries[i - 1].second.native(), path.native()));
+      collect(path, join_path(node, name));
+    }
+  }
+
+  NodeFiles& files_;
+};
+
+}  // namespace
+
+std::string file_name_of(std::string_view node_name) {
+  std::string name;
+  for (const char c : node_name)
+    if (c == '%')
+      name += "%25";
+    else if (c == '.' && name.empty())
+      name += "%2E";
+    else
+      name += c;
+  return name;
+}
+
+std::string node_name_of(std::string_view file_name) {
+  std::string name;
+  for (std::size_t at = 0; at < file_name.size();) {
+    const auto byte = escaped_byte(file_name, at);
+    name += byte.value_or(file_name[at]);
+    at += byte ? 3 : 1;
+  }
+  return name;
+}
+
+void write_node_file(const std::string& path, const Data& data, bool has_children) {
+  if (data && !has_children) return write_private_file(path, *data);
+  if (mkdir(path.c_str(), S_IRWXU) != 0)
+    throw Error(fmt::format("cannot make {}: {}", path, std::strerror(errno)));
+  if (data) write_private_file(fmt::format("{}/{}", path, own_value_file), *data);
+}
+
+NodeFiles files_below(const std::string& file, const std::string& top) {
+  NodeFiles files;
+  Collector(files).collect(file, top);
+  return files;
+}
+
+}  // namespace zksh
