@@ -70,7 +70,6 @@ std::span<const Configuration::Key> Configuration::keys() {
   static const std::vector<Key> all{
       {"auth-file", "", "Credentials for every session: lines of scheme and credential."},
       {"connect-timeout", "10s", "How long to wait for a server."},
-      {"output", "zkcli", "zkcli, plain or json."},
       {"production", "off", "The prompt shows the profile in red, and removals ask for the name."},
       {"profile", "", "The profile in use; only above the first section of a file."},
       {"read-only", "off", "No write is sent; a read-only server will do."},

@@ -60,6 +60,12 @@ std::span<const Settings::Description> Settings::descriptions() {
        .help = "Show behind the typed line what could follow.",
        .choices = {"on", "off"},
        .flag = &Settings::hints},
+      {.name = "output",
+       .initial = "zkcli",
+       .help =
+           "How results are printed: as zkCli prints them, plain (one item a line) or json (one "
+           "value a line).",
+       .choices = {"zkcli", "plain", "json"}},
       {.name = "pager",
        .initial = "",
        .help = "The program for output that is longer than the screen; empty: $ZKSH_PAGER, $PAGER "

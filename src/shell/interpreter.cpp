@@ -9,6 +9,7 @@
 #include "command/help.h"
 #include "command/report.h"
 #include "command/transaction.h"
+#include "shell/process_options.h"
 
 #include <fmt/ranges.h>
 
@@ -49,8 +50,16 @@ Interpreter::Words Interpreter::words_of(std::vector<Word> split) {
   return words;
 }
 
+/// `conf output` says how all that follow print.
+void Interpreter::begin_command(std::string_view name) {
+  out_.begin_command(name);
+  const auto wanted = around_.settings.value("output");
+  const auto format = std::ranges::find(formats, wanted, [](const auto& one) { return one.first; });
+  if (format != formats.end()) out_.set_format(format->second);
+}
+
 int Interpreter::run_line(const std::string& line) {
-  out_.begin_command({});
+  begin_command({});
   const int result = reporting(out_, [&] {
     constexpr std::string_view blanks = " \t\n\v\f\r";
     const auto start = line.find_first_not_of(blanks);
@@ -199,7 +208,7 @@ int Interpreter::run_command(const Command& command, const Words& given) {
     const auto state = around_.client.current_state();
     return state == SessionState::Closed || state == SessionState::AuthFailed;
   };
-  out_.begin_command(command.name);
+  begin_command(command.name);
   if (command.needs == Needs::Session && is_dead()) return not_connected();
   const std::vector<std::string> arguments(given.texts.begin() + 1, given.texts.end());
   const bool rehearsed = command.writes && wants_dry_run(command, arguments);

@@ -81,6 +81,7 @@ class Interpreter {
 
   int execute_line(const std::string& line);
   int execute_all(const std::string& line);
+  void begin_command(std::string_view name);
   CommandLine parsed(const std::string& line) const;
   void tell_literal(const std::vector<Word>& words);
   int explaining(const Command& command, const std::string& name, const std::function<int()>& body);

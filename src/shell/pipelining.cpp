@@ -15,7 +15,7 @@ bool Interpreter::has_halves(const Command& command, const std::vector<std::stri
 
 std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line, bool again) {
   std::optional<Begun> begun;
-  out_.begin_command({});
+  begin_command({});
   const int result = reporting(out_, [&] {
     auto typed = parsed(line);
     const auto words = words_of(std::move(typed.words));
@@ -24,7 +24,7 @@ std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& lin
     begun = {.command = command, .name = words.texts.front()};
     if (!again) remember(line);
     return explaining(*command, begun->name, [&] {
-      out_.begin_command(command->name);
+      begin_command(command->name);
       const auto state = around_.client.current_state();
       if (state == SessionState::Closed || state == SessionState::AuthFailed)
         return not_connected();
@@ -47,7 +47,7 @@ int Interpreter::finish_line(const Begun& begun) {
   if (!begun.sent.is_pending()) return begun.sent.finish();
   return finish(reporting(out_, [&] {
     return explaining(*begun.command, begun.name, [&] {
-      out_.begin_command(begun.command->name);
+      begin_command(begun.command->name);
       return begun.sent.finish();
     });
   }));
