@@ -4,6 +4,7 @@
 #include "base/secrets.h"
 #include "base/signal_relay.h"
 #include "base/words.h"
+#include "client/state_name.h"
 #include "command/color.h"
 #include "command/current_node.h"
 #include "command/report.h"
@@ -25,25 +26,6 @@
 
 namespace zksh {
 namespace {
-
-// zkCli's words (ZooKeeper.States), but for EXPIRED, which Java's client calls CLOSED.
-std::string_view state_name(SessionState state) {
-  switch (state) {
-    case SessionState::Closed:
-      return "CLOSED";
-    case SessionState::Connecting:
-      return "CONNECTING";
-    case SessionState::Connected:
-      return "CONNECTED";
-    case SessionState::ConnectedReadOnly:
-      return "CONNECTEDREADONLY";
-    case SessionState::Expired:
-      return "EXPIRED";
-    case SessionState::AuthFailed:
-      return "AUTH_FAILED";
-  }
-  return "";
-}
 
 int editor_output() { return isatty(STDOUT_FILENO) != 0 ? STDOUT_FILENO : STDERR_FILENO; }
 

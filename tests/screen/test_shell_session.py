@@ -92,6 +92,17 @@ class Disconnected(ShellTest):
         self.wait_news(screen, "connected again; the session is the same", 2, "CONNECTED")
         self.assertEqual(self.run_line(screen, "ne", 2), ["x"])
 
+    def test_status_without_a_connection(self):
+        screen = self.start()
+        self.run_line(screen, "create /mine x", 0)
+        screen.type("get /mi")
+        self.server.kill()
+        self.wait_news(screen, "connection lost; trying the servers in turn", 1, "CONNECTING")
+        screen.keys("C-u")
+        lines = self.run_line(screen, "status", 1, "CONNECTING")
+        self.assertEqual(lines[1], f"state     CONNECTING: {self.server.address}: Connection refused")
+        self.assertEqual(lines[-1], "latency   -")
+
     def test_expired_session(self):
         screen, pid = self.start_below_sh("-t", "1000")
         self.run_line(screen, "create -e /mine x", 0)
