@@ -27,6 +27,13 @@
 namespace zksh {
 namespace {
 
+/// Whether a line with this status is none to type again: no false answer, nothing that another
+/// time may go well.
+bool is_mistake(int result) {
+  return result == status::usage || result == status::no_node || result == status::node_exists ||
+         result == status::has_children || result == status::program_not_found;
+}
+
 int editor_output() { return isatty(STDOUT_FILENO) != 0 ? STDOUT_FILENO : STDERR_FILENO; }
 
 std::vector<std::string> lock_paths(const LockManager& locks) {
@@ -198,6 +205,7 @@ void Shell::start(const std::string& line) {
     return;
   }
   interrupts_ = 0;
+  command_line_ = line;
   command_ =
       std::make_unique<Job>(monitor_, loop_.wake_fd(), [this, line](const std::stop_token& stop) {
         Interpreter interpreter(around_, Input::Terminal, stop);
@@ -212,6 +220,7 @@ void Shell::look_after_jobs() {
   if (command_ && command_->status() && drained()) {
     const int result = *command_->status();
     command_.reset();
+    editor_.set_suggested(command_line_, !is_mistake(result));
     problem_told_ = problem_told_ || result == status::no_connection;
     if (!leaving_) status_ = quit_ ? status_ : result;
     leaving_ = leaving_ || (std::exchange(quit_, false) && may_leave());

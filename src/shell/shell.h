@@ -61,6 +61,7 @@ class Shell {
   BackgroundJobs background_;
   std::deque<std::string> lines_;   ///< of the accepted text, still to be run
   std::unique_ptr<Job> command_;    ///< the one in the foreground
+  std::string command_line_;        ///< its line
   std::unique_ptr<Job> connector_;  ///< waits for a new session behind the prompt
   std::string connector_problem_;   ///< written by the connector, read after its end
   bool problem_told_ = false;       ///< by a command that waited for the same connection

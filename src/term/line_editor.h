@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -120,6 +121,9 @@ class LineEditor {
 
   /// Appends to the history that up, down and Ctrl-R go through. Keeps the last 10 000 lines.
   static void remember(const std::string& line);
+  /// Whether a line of the history may stand as a hint behind what begins like it; all may, until
+  /// this says otherwise.
+  void set_suggested(const std::string& line, bool wanted);
 
  private:
   struct Bridge;  ///< readline's C callbacks
@@ -172,7 +176,8 @@ class LineEditor {
   std::optional<Awaited> awaited_;
   LineHint hint_;
   std::optional<std::string> hinted_line_;  ///< what hint_ is for
-  std::string paste_;                       ///< what has come of a paste
+  std::set<std::string, std::less<>> unsuggested_;
+  std::string paste_;  ///< what has come of a paste
   bool pasting_ = false;
   bool active_ = false;
   bool suspended_ = false;

@@ -59,6 +59,21 @@ class Hints(HintTest):
                 self.wait_line(screen, 2, "ls -s /", " [path…]")
                 screen.close()
 
+    def test_a_line_that_was_a_mistake_is_not_suggested(self):
+        screen = self.start()
+        self.run_line(screen, "create /right x", 0)
+        self.run_line(screen, "stat /right", 1)
+        self.run_line(screen, "stat /wrong", 2)
+        self.run_line(screen, "pwd", 3)
+        screen.type("stat /")
+        self.wait_line(screen, 4, "stat /", "right")
+        screen.keys("C-u")
+        # Once it goes well, it is.
+        self.run_line(screen, "create /wrong x", 4)
+        self.run_line(screen, "stat /wrong", 5)
+        screen.type("stat /")
+        self.wait_line(screen, 6, "stat /", "wrong")
+
     def test_a_word_of_it(self):
         screen = self.start()
         self.run_line(screen, "sync /none/of-these", 0)
