@@ -16,7 +16,7 @@ class Commands(ShellTest):
         self.assertEqual(self.run_line(screen, "get /b", 2), ["Node does not exist: /b"])
         self.assertEqual(self.run_line(screen, "set /a x", 3), [])
         self.assertEqual(self.run_line(screen, "get", 4), [
-            "get: too few arguments: path expected", "usage: get [-s] [-h] [-w] [-b] [-x] [--raw] path…"])
+            "get: too few arguments: path expected", "usage: get [-s] [-h] [-w] [-b] [-x] [--raw] [--decode compression] path…"])
         self.assertEqual(self.run_line(screen, "create /b $'x\\qy'", 5), [
             "unknown escape in $'…'; a backslash is written \\\\", "  create /b $'x\\qy'", "               ^"])
 
