@@ -86,7 +86,8 @@ extern const Command export_command = make_command<Args>(
      .details =
          "A node with a value and no children is a file of exactly its bytes; any other is a "
          "directory, with its own value, unless that is null, in the file .value. In names % is "
-         "written as %25, and a dot at the beginning as %2E. Only you may read what is made. "
+         "written as %25, and a dot at the beginning as %2E; one that is too long for a file ends "
+         "it. Only you may read what is made. "
          "`import` makes nodes of it again; ACLs, quotas "
          "and kinds of nodes are in `dump` alone. Ephemerals are left out and counted, and so is "
          "what may not be read: the status is 7 then. If it is interrupted, what was written "
