@@ -33,17 +33,16 @@ void declare(Options& o, Args& a) {
 }
 
 /// The value as it is printed, its final newline included.
-std::string value_text(const Context& cx, const Args& a, const Data& data) {
-  if (a.hexdump) return hex_dump(data.value_or("null")) + '\n';
-  if (a.base64) return encode_base64(data.value_or("null")) + '\n';
-  if (a.raw) return data.value_or("");
-  if (cx.out.plain()) return cx.out.shown_lines(data.value_or(""));
-  const auto text = data.value_or("null");
-  return cx.out.shown_lines(text) + '\n';
+std::string value_text(const Context& cx, const Args& a, Data data) {
+  if (a.hexdump) return hex_dump(std::move(data).value_or("null")) + '\n';
+  if (a.base64) return encode_base64(std::move(data).value_or("null")) + '\n';
+  if (a.raw) return std::move(data).value_or("");
+  if (cx.out.plain()) return cx.out.shown_lines(std::move(data).value_or(""));
+  return cx.out.shown_lines(std::move(data).value_or("null")) + '\n';
 }
 
 /// Throws Error that names the node.
-Data decoded(const Args& a, const std::string& path, const Data& data) {
+Data decoded(const Args& a, const std::string& path, Data data) {
   if (!a.compression || !data || data->empty()) return data;
   try {
     return inflated(*data, *a.compression);
@@ -54,15 +53,15 @@ Data decoded(const Args& a, const std::string& path, const Data& data) {
   }
 }
 
-void print_value(Context& cx, const Args& a, const std::string& path, const Node& node) {
-  const auto data = decoded(a, path, node.data);
+void print_value(Context& cx, const Args& a, const std::string& path, Node node) {
+  auto data = decoded(a, path, std::move(node.data));
   if (cx.out.json()) {
     auto json = path_json(path);
     json.set("data", data_json(data));
     if (a.stat) json.set("stat", stat_json(node.stat));
     return print_json(cx, json);
   }
-  cx.out.out(value_text(cx, a, data));
+  cx.out.out(value_text(cx, a, std::move(data)));
   if (a.stat || prints_as_34(cx)) print_stat(cx, node.stat, a.human);
 }
 

@@ -9,6 +9,8 @@ namespace zksh {
 
 void OutputQueue::add(Stream stream, std::string_view bytes, const std::stop_token& stop) {
   if (bytes.empty()) return;
+  for (; bytes.size() > limit; bytes.remove_prefix(limit))
+    add(stream, bytes.substr(0, limit), stop);
   const auto has_room = [&](const Monitor::Held& held) { return state_(held).bytes <= limit; };
   const bool full = monitor_.with_lock([&](const Monitor::Held& held) {
     if (!has_room(held)) return true;

@@ -34,7 +34,8 @@ class OutputQueue {
   /// `wake_fd`: an eventfd that is written when the queue becomes non-empty; not owned.
   OutputQueue(Monitor& monitor, int wake_fd) : monitor_(monitor), wake_fd_(wake_fd) {}
 
-  /// Blocks while more than `limit` bytes wait; throws Cancelled on a stop.
+  /// Blocks while more than `limit` bytes wait; throws Cancelled on a stop. What is longer than
+  /// that by itself goes in pieces, between which others may add.
   void add(Stream stream, std::string_view bytes, const std::stop_token& stop);
   /// The same of several, which follow one another without anybody else's between them.
   void add(const std::vector<Chunk>& chunks, const std::stop_token& stop);
@@ -199,8 +200,9 @@ class Output {
     return style_.out_is_terminal ? escape_for_terminal(bytes) : std::string(bytes);
   }
   /// As `shown`, for a text whose lines are shown as lines.
-  std::string shown_lines(std::string_view text) const {
-    return style_.out_is_terminal ? escape_for_terminal(text, true) : std::string(text);
+  std::string shown_lines(std::string text) const {
+    if (style_.out_is_terminal) return escape_for_terminal(text, true);
+    return text;
   }
   std::string shown_in_error(std::string_view bytes) const {
     return style_.err_is_terminal ? escape_for_terminal(bytes) : std::string(bytes);

@@ -53,6 +53,11 @@ class Walk {
   explicit Walk(std::string_view frame) : rest_(frame) {}
 
   bool broken() const { return broken_; }
+  /// Why, of an answer; null when it is not.
+  const char* flaw() const {
+    if (misnamed_) return "an answer has a name that no node can have";
+    return broken_ ? cut_off : nullptr;
+  }
 
   void skip(std::size_t size) {
     broken_ = broken_ || size > rest_.size();
@@ -92,8 +97,13 @@ class Walk {
     broken_ = broken_ || count < 0 || static_cast<std::size_t>(count) > rest_.size();
     for (std::int32_t i = 0; i < count && !broken_; ++i) each();
   }
-  void texts() {
-    list([this] { text(); });
+  /// Names of nodes. A walk would go on for ever with one that leads to its own parent.
+  void names() {
+    list([this] {
+      const auto name = text();
+      misnamed_ = !broken_ && (name.empty() || name.find('/') != std::string_view::npos);
+      broken_ = broken_ || misnamed_;
+    });
   }
   void acl() {
     list([this] {
@@ -106,6 +116,7 @@ class Walk {
  private:
   std::string_view rest_;
   bool broken_ = false;
+  bool misnamed_ = false;
 };
 
 /// `created`: set to the path of a node that was, unless one was before.
@@ -138,9 +149,9 @@ void walk_answer(Walk& walk, std::int32_t asked, std::string_view& created) {
       walk.acl();
       return walk.stat();
     case operation::children:
-      return walk.texts();
+      return walk.names();
     case operation::children_and_stat:
-      walk.texts();
+      walk.names();
       return walk.stat();
     default:
       return;  // nothing is read of the others
@@ -266,7 +277,7 @@ const char* WireConversation::flaw_of(std::string_view frame) {
       return "the answer to a transaction does not fit it";
   } else {
     walk_answer(walk, request.operation, created);
-    if (walk.broken()) return cut_off;
+    if (walk.broken()) return walk.flaw();
   }
   if (creations_ && !created.empty()) creations_->answered(created, zxid);
   return nullptr;

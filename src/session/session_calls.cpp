@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -220,9 +223,36 @@ void nothing_done(int rc, const void* data) { answer<Nothing>(data, rc, {}); }
 void stat_done(int rc, const ::Stat* stat, const void* data) {
   answer<Stat>(data, rc, stat_of(stat));
 }
+/// A value out of the C client's memory, with room for a newline behind it. Of a large one the
+/// pages that have been copied are given back at once: the C client reads them no more, frees them
+/// next, and has the whole frame besides, so that a value would be there three times.
+std::string taken_value(const char* from, std::size_t size) {
+  constexpr std::size_t large = 16U << 20U;
+  constexpr std::size_t step = 1U << 20U;
+  std::string value;
+  value.reserve(size + 1);
+  if (size < large) return value.append(from, size);
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto whole_pages_up = [&](std::uintptr_t place) {
+    return (place + page - 1) / page * page;
+  };
+  auto* const begin = const_cast<char*>(from);
+  const auto first = whole_pages_up(reinterpret_cast<std::uintptr_t>(from)) -
+                     reinterpret_cast<std::uintptr_t>(from);
+  for (std::size_t done = 0; done < size;) {
+    const auto next = std::min(step, size - done);
+    value.append(from + done, next);
+    done += next;
+    if (done < first + page) continue;
+    madvise(begin + first, (done - first) / page * page, MADV_DONTNEED);
+  }
+  return value;
+}
+
 void node_done(int rc, const char* bytes, int size, const ::Stat* stat, const void* data) {
   Node node{.data = std::nullopt, .stat = stat_of(stat)};
-  if (rc == ZOK && size >= 0) node.data.emplace(bytes ? bytes : "", static_cast<std::size_t>(size));
+  if (rc == ZOK && size >= 0)
+    node.data = bytes ? taken_value(bytes, static_cast<std::size_t>(size)) : std::string();
   answer<Node>(data, rc, std::move(node));
 }
 

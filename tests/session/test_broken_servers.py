@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from broken_server import BrokenServer  # noqa: E402
+from broken_server import STAT, BrokenServer  # noqa: E402
 from znodes import pack_string  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
@@ -272,6 +272,38 @@ class BrokenServers(unittest.TestCase):
         self.all_of([(name,) for name in WITH_SESSION], check)
         status, out, err = self.zksh(lambda c: c.stay(), "--pipe", text=b"create /a x\n")
         self.assertEqual((status, out), (3, ""), err)
+
+    def test_a_large_value_takes_twice_its_size(self):
+        size = 100 << 20
+
+        def behave(c):
+            c.greet(timeout=30000)
+            while True:
+                c.request()
+                if c.operation != 4:
+                    c.send(c.answer())
+                    continue
+                body = header(c.xid) + struct.pack(">i", size)
+                c.send(struct.pack(">i", len(body) + size + len(STAT)) + body)
+                for _ in range(size >> 20):
+                    c.send(b"x" * (1 << 20))
+                c.send(STAT)
+        with BrokenServer(behave, self.tls) as server, tempfile.TemporaryFile() as out:
+            with subprocess.Popen([*self.program, "-s", server.address, "get", "/a"], stdout=out) as process:
+                _, status, used = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual((process.returncode, out.seek(0, os.SEEK_END)), (0, size + 1))
+        self.assertLess(used.ru_maxrss << 10, 2 * size + (50 << 20))
+
+    def test_a_name_that_no_node_has(self):
+        """It would lead a walk to where it came from, without an end."""
+        for name in ("", "/", "a/b", "../a"):
+            def behave(c, body=struct.pack(">i", 1) + pack_string(name) + STAT):
+                c.greet(timeout=30000)
+                while True:
+                    c.request()
+                    c.send_frame(header(c.xid) + body)
+            self.check_refused(behave, "an answer has a name that no node can have", "ls /")
 
     def test_four_letter_words(self):
         behaviours = {"silent": lambda c: c.stay(), "closes": lambda c: None, "asked, it closes": lambda c: c.read(4),

@@ -34,6 +34,7 @@ std::string said(std::int32_t operation, const std::string& body, const std::str
 }
 
 constexpr auto early = "an answer ends too early";
+constexpr auto no_name = "an answer has a name that no node can have";
 
 TEST(ReplyValidator, AnswersHaveTheFormOfWhatWasAsked) {
   EXPECT_EQ(said(4, text("data") + stat), "");
@@ -55,7 +56,10 @@ TEST(ReplyValidator, WhatEndsTooEarlyIsRefused) {
   EXPECT_EQ(said(1, number(-1)), early);
   EXPECT_EQ(said(12, number(0x7fffffff) + stat), early);
   EXPECT_EQ(said(12, number(-1) + stat), early);
-  EXPECT_EQ(said(12, number(2) + text("a") + stat), early);
+  EXPECT_EQ(said(12, number(2) + text("a") + text("b") + stat.substr(1)), early);
+  EXPECT_EQ(said(12, number(2) + text("a") + "\1\1"), early);
+  for (const auto* const none : {"", "/", "a/b"})
+    EXPECT_EQ(said(12, number(1) + text(none) + stat), no_name) << "no name of a node";
   WireConversation conversation;
   EXPECT_STREQ(conversation.flaw_of("short"), early);
 }
