@@ -168,10 +168,11 @@ bool answers_parts(Walk& walk, std::string_view parts, std::string_view& created
     if (done) return parts.empty();
     if (parts.empty() || (kind != operation::failed && kind != parts.front())) return false;
     parts.remove_prefix(1);
-    if (kind == operation::failed)
-      walk.number();
-    else
+    if (kind == operation::failed) {
+      if (walk.number() > 0) return false;
+    } else {
       walk_answer(walk, kind, created);
+    }
   }
 }
 
@@ -267,6 +268,8 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   outstanding_.pop_front();
   if (request.only_checks() && !checks_.empty()) checks_.pop_front();
   if (request.xid != xid) return "an answer came out of turn";
+  // Servers' are negative; zksh has positive ones of its own.
+  if (code > 0) return "an answer has a code that no server has";
   note_answer(request.sent, code == 0);
   waiting_since_ = BootClock::now();
   answered_ = true;

@@ -97,6 +97,14 @@ TEST(ReplyValidator, AFailureNeedsNoMore) {
   EXPECT_EQ(conversation.flaw_of(header(5, -101)), nullptr);
 }
 
+TEST(ReplyValidator, ZkshsOwnCodesAreNoServers) {
+  for (const std::int32_t code : {1, INT32_MAX}) {
+    WireConversation conversation;
+    conversation.note_request(number(5) + number(4));
+    EXPECT_STREQ(conversation.flaw_of(header(5, code)), "an answer has a code that no server has");
+  }
+}
+
 TEST(ReplyValidator, AnswersComeInTurn) {
   WireConversation conversation;
   EXPECT_STREQ(conversation.flaw_of(header(5)), "an answer came that nobody had asked for");

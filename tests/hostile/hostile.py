@@ -1,0 +1,166 @@
+"""Plays the modes (modes.py) to zksh in its ways of use, and judges what it makes of them.
+
+    tests/hostile/hostile.py [--minutes N] [--seed N]   every mode in every use, then random changes of good answers
+
+A run ends within its time and memory, is never ended by a signal, and has a status that says the truth: without an answer to
+it, no request has succeeded.
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import modes  # noqa: E402
+from broken_server import BrokenServer  # noqa: E402
+
+ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+LIMIT = 75  # seconds: dump waits 10 for the server to come back, with a long session timeout 60
+MEMORY = 300 << 10  # KiB; under a sanitizer it is more
+SERVER_SAYS = {1, 4, 5, 6, 7, 8, 9, 11, 12}  # what may come of an error's code
+STATUSES = {3, 10} | SERVER_SAYS
+
+
+@dataclasses.dataclass(frozen=True)
+class Use:
+    words: tuple
+    text: bytes = b""
+    done: bytes = b"\0"  # stdout has this only when a request was answered
+
+
+USES = {
+    "get": Use(("get", "/a")),
+    "script": Use((), b"create /a x\nset /a y\nmulti 'create /a x' 'set /a y'\nget /a\n"),
+    "--pipe": Use(("--pipe",), b"create /a x\nset /a y\nget /a\n" * 3),
+    "watch": Use(("-c", "watch -i -n 1 /a")),
+    "lock": Use(("lock", "-w", "2s", "/l", "--", "echo", "held"), done=b"held"),
+    "ls -R": Use(("ls", "-R", "/")),
+    "dump": Use(("dump", "/")),
+}
+MAY_WAIT = {"watch"}  # for an event, after a good answer: ended from here
+
+
+def wait_briefly():
+    """Between two looks at a process that runs."""
+    time.sleep(0.02)
+
+
+def run(behave, use, limit=LIMIT):
+    """Status (None: it had to be ended), stdout, stderr, seconds, KiB."""
+    with BrokenServer(behave) as server, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, \
+            tempfile.TemporaryFile() as text:
+        text.write(use.text)
+        text.seek(0)
+        begin = time.monotonic()
+        process = subprocess.Popen([ZKSH, "-s", server.address, "-t", "1000", "--connect-timeout", "1s", *use.words],
+                                   stdin=text, stdout=out, stderr=err)
+        ended = False
+        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+            if time.monotonic() - begin > limit:
+                process.kill()
+                ended = True
+                break
+            wait_briefly()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        return (None if ended else process.returncode, out.read(1 << 20), err.read(1 << 20),
+                time.monotonic() - begin, used.ru_maxrss)
+
+
+def fault(name, use_name, allowed):
+    """What is wrong with a run; None: nothing."""
+    use = USES[use_name]
+    behave = modes.BROKEN.get(name) or modes.ODD[name]
+    waits = name in modes.ODD and use_name in MAY_WAIT
+    status, out, err, seconds, memory = run(behave, use, 5 if waits else LIMIT)
+    what = f"{name} × {use_name}: status {status} after {seconds:.1f} s, {memory} KiB, {out[:200]!r} {err[-500:]!r}"
+    if status is None and not waits:
+        return "it does not end: " + what
+    if status is not None and status not in allowed:
+        return "a status that cannot be: " + what
+    if memory > MEMORY:
+        return "too much memory: " + what
+    if name in modes.BROKEN and use.done in out:
+        return "it claims what is not: " + what
+    if b"ssertion" in err or b"terminate called" in err or b"Sanitizer" in err:
+        return "it ends unclean: " + what
+    return None
+
+
+def statuses(name, use):
+    if name in modes.ODD:
+        return STATUSES | {0, 75, 76, 124}
+    return STATUSES | {0} if use == "watch" else STATUSES  # which tells of the gap
+
+
+def play(pairs, threads=32):
+    """The faults of (mode, use) pairs."""
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        return [found for found in pool.map(lambda pair: fault(*pair, statuses(*pair)), pairs) if found]
+
+
+def mutated(seed):
+    """A server whose good answers are changed at random places."""
+    source = random.Random(seed)
+
+    def behave(c):
+        c.hello()
+        for part in range(1 << 30):
+            if part:
+                c.request()
+            answer = bytearray(c.answer() if part else c.welcome(timeout=1500))
+            for _ in range(source.choice((0, 0, 1, 1, 2, 5))):
+                place = source.randrange(len(answer))
+                answer[place] = source.choice((0, 1, 0x7f, 0x80, 0xff, source.randrange(256)))
+            if source.randrange(8) == 0:
+                del answer[source.randrange(len(answer)):]
+            c.send(bytes(answer))
+    return behave
+
+
+def play_mutated(seed):
+    use_name = random.Random(seed).choice(sorted(USES))
+    status, out, err, seconds, memory = run(mutated(seed), USES[use_name], 10 if use_name in MAY_WAIT else LIMIT)
+    unclean = b"ssertion" in err or b"terminate called" in err or b"Sanitizer" in err
+    endless = status is None and use_name not in MAY_WAIT
+    if endless or unclean or (status or 0) < 0 or status in (134, 139) or memory > 1 << 20:
+        return f"seed {seed} × {use_name}: status {status} after {seconds:.1f} s, {memory} KiB, {out[:200]!r} {err[-500:]!r}"
+    return None
+
+
+def play_all_mutated(seeds, threads=24):
+    """The faults of these conversations."""
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        return [found for found in pool.map(play_mutated, seeds) if found]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    options = parser.parse_args()
+    until = time.monotonic() + options.minutes * 60
+    print(f"seed {options.seed}", flush=True)
+    names = [*modes.BROKEN, *modes.ODD]
+    found = play([(name, use) for name in names for use in USES])
+    print(f"{len(names)} modes × {len(USES)} uses: {len(found)} faults", flush=True)
+    count = 0
+    while time.monotonic() < until:
+        batch = range(options.seed + count, options.seed + count + 240)
+        found += play_all_mutated(batch)
+        count += len(batch)
+    print(f"{count} changed conversations")
+    for one in found:
+        print(one)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+"""Every mode of a server that breaks the protocol, each in one of zksh's ways of use; hostile.py plays all of them, for as long as one likes."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import hostile  # noqa: E402
+import modes  # noqa: E402
+
+SLOW = {("the longest session timeout", "dump")}  # a minute
+
+
+class Hostile(unittest.TestCase):
+    maxDiff = None
+
+    def test_there_are_a_hundred_modes(self):
+        self.assertGreater(len(modes.BROKEN) + len(modes.ODD), 100)
+
+    def test_modes(self):
+        uses = list(hostile.USES)
+        names = [*modes.BROKEN, *modes.ODD]
+        pairs = [(name, uses[place % len(uses)]) for place, name in enumerate(names)]
+        self.assertEqual(hostile.play(pair for pair in pairs if pair not in SLOW), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
