@@ -115,7 +115,7 @@ function(add_zookeeper_client given)
   target_include_directories(zookeeper_client SYSTEM PUBLIC ${directory}/include
     PRIVATE ${directory}/private ${client}/include ${client}/src ${generated})
   target_compile_definitions(zookeeper_client PUBLIC THREADED ${definitions} PRIVATE USE_STATIC_LIB)
-  target_compile_options(zookeeper_client PRIVATE -w -UNDEBUG)
+  target_compile_options(zookeeper_client PRIVATE -w -UNDEBUG ${hardening})
   set_source_files_properties(${client}/src/zookeeper.c ${client}/src/mt_adaptor.c
     TARGET_DIRECTORY zookeeper_client PROPERTIES COMPILE_OPTIONS
     "-DZKSH_INSIDE_THE_C_CLIENT;-include;${CMAKE_CURRENT_SOURCE_DIR}/src/session/library/tls_calls.h")

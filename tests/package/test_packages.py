@@ -13,7 +13,7 @@ EXPECTED = {
     "usr/share/man/man7/zksh-locks.7.gz", "usr/share/man/man7/zksh-security.7.gz", "usr/share/doc/zksh/README.md",
     "usr/share/doc/zksh/copyright", "usr/share/doc/zksh/changelog.Debian.gz",
     "usr/share/bash-completion/completions/zksh", "usr/share/zsh/vendor-completions/_zksh",
-    "usr/share/fish/vendor_completions.d/zksh.fish",
+    "usr/share/fish/vendor_completions.d/zksh.fish", "usr/share/lintian/overrides/zksh",
 } | {f"usr/share/doc/zksh/examples/{path.name}"
      for path in (pathlib.Path(__file__).resolve().parents[1] / "examples").iterdir() if path.suffix in (".sh", ".zk")}
 
@@ -40,11 +40,27 @@ class Packages(unittest.TestCase):
         self.assertIn("Package: zksh\n", fields)
         self.assertIn(f"Version: {self.version}-", fields)
         self.assertRegex(fields, r"(?m)^Depends: .*\blibc6\b")
+        self.assertIn("Conflicts: zksh-tls\n", fields)
         top = self.directory / "unpacked"
         run("dpkg-deb", "-x", package, top)
         self.assertEqual(EXPECTED,
                          {path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()})
         self.assertEqual(self.version, run(top / "usr/bin/zksh", "--version").split()[1])
+
+    def test_the_program_is_hardened(self):
+        self.assertRegex(run("readelf", "-dW", ZKSH), r"FLAGS_1.*\bNOW\b.*\bPIE\b")
+        self.assertIn("GNU_RELRO", run("readelf", "-lW", ZKSH))
+
+    def test_tls_is_a_package_of_its_own(self):
+        sources = sorted((BUILD / "zookeeper-source").glob("zookeeper_*.orig.tar.*"))
+        if not sources:
+            self.skipTest("ZooKeeper's source is not there")
+        build = self.directory / "build"
+        run("cmake", "-S", pathlib.Path(__file__).parents[2], "-B", build, "-G", "Ninja", "-DZKSH_TESTS=OFF",
+            f"-DZKSH_ZOOKEEPER_SOURCE={sources[0]}")
+        settings = (build / "CPackConfig.cmake").read_text(encoding="utf-8")
+        for name, value in (("NAME", "zksh-tls"), ("CONFLICTS", "zksh"), ("REPLACES", "zksh"), ("PROVIDES", "zksh")):
+            self.assertIn(f'set(CPACK_DEBIAN_PACKAGE_{name} "{value}")', settings)
 
     def test_sources(self):
         run("cpack", "--config", "CPackSourceConfig.cmake", "-B", self.directory, cwd=BUILD)
