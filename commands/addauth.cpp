@@ -71,8 +71,8 @@ std::string complete_digest(Context& cx, std::string credential) {
 void check_words(const Args& a) {
   // Not with the words themselves: they may be parts of a password.
   if (!a.surplus.empty())
-    throw UsageError("too many words (a credential with blanks wants quotes)");
-  if (a.file && a.scheme) throw UsageError("--file gives the schemes too");
+    throw UsageError("too many words (quote a credential that contains blanks)");
+  if (a.file && a.scheme) throw UsageError("--file already gives the schemes");
   if (a.scheme && !a.credential && *a.scheme != "digest")
     throw SyntaxError("too few arguments: scheme auth expected");
 }

@@ -21,7 +21,7 @@ std::string target(const Context& cx, const Args& a) {
     return paths.front();
   }
   auto previous = cx.current.previous();
-  if (!previous) throw ValueError("cd -: there is no node before this one");
+  if (!previous) throw ValueError("cd -: there is no previous node");
   return *previous;
 }
 

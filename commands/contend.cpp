@@ -99,7 +99,7 @@ ContentionPlan plan_of(const Context& cx, const Args& a) {
 std::vector<RecipeKind> recipes_of(const Args& a) {
   const auto recipe = a.recipe.value_or(a.compare ? RecipeKind::Herd : RecipeKind::Fair);
   if (!a.compare) return {recipe};
-  if (recipe == RecipeKind::Fair) throw UsageError("--compare sets another recipe beside fair");
+  if (recipe == RecipeKind::Fair) throw UsageError("--compare needs a recipe other than fair");
   return {RecipeKind::Fair, recipe};
 }
 

@@ -56,7 +56,7 @@ Sent run(Context& cx, const Args& a) {
 Op operation(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, is_number, nullptr);
   if (given.paths.size() > 1)
-    throw ValueError("in a transaction each node to delete wants a line of its own");
+    throw ValueError("in a transaction each node to delete needs a line of its own");
   return RemoveOp{.path = given.paths.front(), .version = wanted_version(a, given)};
 }
 

@@ -249,7 +249,7 @@ Json difference_json(const TreeDifference& difference) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.a == "-" && a.b == "-") throw ValueError("standard input can be one of the two alone");
+  if (a.a == "-" && a.b == "-") throw ValueError("only one of the two can be standard input");
   const auto limits = a.limits.limits();
   Side left(cx, a.a, limits);
   Side right(cx, a.b, limits);

@@ -99,7 +99,7 @@ std::string line_of(Context& cx, const Args& a, const Extent& extent) {
 }
 
 std::size_t shown_depth(const Args& a) {
-  if (a.depth && *a.depth < 0) throw ValueError("--depth: a number from 0 on");
+  if (a.depth && *a.depth < 0) throw ValueError("--depth must be at least 0");
   if (a.summary) return 0;
   if (a.depth) return static_cast<std::size_t>(*a.depth);
   return a.top ? any_depth : 1;
@@ -107,7 +107,7 @@ std::size_t shown_depth(const Args& a) {
 
 int run(Context& cx, const Args& a) {
   const auto depth = shown_depth(a);
-  if (a.top && *a.top < 1) throw ValueError("--top: a number from 1 on");
+  if (a.top && *a.top < 1) throw ValueError("--top must be at least 1");
   const auto tops = cx.resolve_all_or_current(a.paths);
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx);

@@ -267,7 +267,8 @@ int save(Context& cx, const std::string& path, const std::optional<Node>& before
 }
 
 int run(Context& cx, const Args& a) {
-  if (cx.background) throw ValueError("an editor needs the terminal: not in the background");
+  if (cx.background)
+    throw ValueError("an editor needs the terminal and cannot run in the background");
   const auto path = cx.resolve(a.path);
   cx.client.await_connection(path, cx.stop);
   const auto before = look(cx, path);

@@ -57,7 +57,7 @@ int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
   auto options = a.lock;
   if (a.listen) {
-    if (a.proposal) throw UsageError("who listens proposes nothing");
+    if (a.proposal) throw UsageError("--listen takes no proposal");
     return listen(cx, path);
   }
   if (a.proposal && options.id) throw UsageError("the proposal and --id are the same");

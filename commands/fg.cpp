@@ -15,7 +15,7 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   const auto job = job_of(cx, a.job, false);
-  if (cx.background) throw ValueError("a job in the background cannot wait for others");
+  if (cx.background) throw ValueError("a job cannot wait for other jobs");
   cx.out.err_line("{}", cx.out.shown_in_error(job.line));
   if (const auto result = cx.jobs->wait(job.number, cx.stop)) return *result;
   cx.jobs->kill(job.number);

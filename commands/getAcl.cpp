@@ -76,8 +76,8 @@ int print_subtree(Context& cx, const Args& a, const std::string& top) {
 
 Sent run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
-  if (a.changes && !a.recursive) throw ValueError("--changes is an option of -R");
-  if (a.recursive && a.stat && !cx.out.json()) throw ValueError("-s with -R is for -o json alone");
+  if (a.changes && !a.recursive) throw ValueError("--changes needs -R");
+  if (a.recursive && a.stat && !cx.out.json()) throw ValueError("-s with -R needs -o json");
   if (a.recursive) return print_subtree(cx, a, path);
   cx.client.await_connection(path, cx.stop);
   const auto pending = cx.client.start_get_acl(path);

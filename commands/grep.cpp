@@ -117,7 +117,7 @@ class Grep {
 };
 
 int run(Context& cx, const Args& a) {
-  if (a.depth && *a.depth < 0) throw ValueError("--depth: a number from 0 on");
+  if (a.depth && *a.depth < 0) throw ValueError("--depth must be at least 0");
   Grep grep(cx, a);
   const auto tops = cx.resolve_all_or_current(a.paths);
   SkippedNodes skipped(cx, "read");

@@ -51,7 +51,7 @@ LatencyPlan plan_of(const Context& cx, const Args& a) {
   plan.rounds = static_cast<std::size_t>(count);
   plan.chroot = parse_connect_string(cx.client.server()).chroot;
   plan.write = a.write;
-  if (a.path && !a.write) throw UsageError("--path says where --write writes");
+  if (a.path && !a.write) throw UsageError("--path needs --write");
   if (a.path) plan.parent = cx.resolve(*a.path);
   plan.patience = patience_of(a.timeout, std::chrono::seconds(2));
   if (a.write && !a.dry_run && cx.protection.read_only)

@@ -79,7 +79,7 @@ int list_all(Context& cx, const Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.exceeded && !a.recursive) throw ValueError("--exceeded is an option of -R");
+  if (a.exceeded && !a.recursive) throw ValueError("--exceeded needs -R");
   if (a.recursive) return list_all(cx, a);
   const auto path = quota_argument(cx, a.path);
   const auto node = limits_node(path);

@@ -93,8 +93,8 @@ int run(Context& cx, const Args& a) {
     if (cx.input == Input::Arguments)
       throw SyntaxError("too few arguments: operations expected, or a file of them");
     if (cx.rehearsal)
-      throw UsageError("--dry-run is an option of exec, or of multi with operations");
-    if (cx.background) throw UsageError("in the background nobody can give it operations");
+      throw UsageError("--dry-run works with exec, or with multi and its operations");
+    if (cx.background) throw UsageError("in the background there is nowhere to enter operations");
     cx.transaction.begin();
     return status::ok;
   }

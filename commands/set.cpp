@@ -81,7 +81,7 @@ void tell_next_step(const Context& cx, const ZkError& error) {
 Sent run(Context& cx, const Args& a) {
   const auto op = set_op(cx, a);
   if (a.if_value) {
-    if (a.version || a.legacy_version) throw UsageError("either -v or --if-value can be given");
+    if (a.version || a.legacy_version) throw UsageError("-v and --if-value exclude each other");
     const auto stat = write_if(cx, op.path, value_of(cx, *a.if_value), op.data.value_or(""));
     if (!stat) throw Error(op.path + " has another value than that of --if-value");
     return print(cx, a.stat, op.path, *stat);

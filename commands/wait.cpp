@@ -40,7 +40,7 @@ void declare(Options& o, Args& a) {
 
 NodeCondition condition_of(const Args& a) {
   if (int{a.exists} + int{a.gone} + int{a.children.has_value()} + int{a.value.has_value()} != 1)
-    throw SyntaxError("one of --exists, --gone, --children and --value says what is waited for");
+    throw SyntaxError("say what to wait for: --exists, --gone, --children or --value");
   using LooksAt = NodeCondition::LooksAt;
   if (a.exists) return {.holds = [](const NodeState& node) { return node.stat.has_value(); }};
   if (a.gone) return {.holds = [](const NodeState& node) { return !node.stat.has_value(); }};

@@ -110,7 +110,7 @@ int follow(Context& cx, const Args& a, ChangeStream& stream, const std::stop_tok
 
 int run(Context& cx, const Args& a) {
   if (a.output) cx.out.set_format(*a.output);
-  if (a.count && *a.count < 1) throw ValueError("--count: a number from 1 on");
+  if (a.count && *a.count < 1) throw ValueError("--count must be at least 1");
   ChangeStream::Wish wish{.recursive = a.recursive, .values = a.data};
   wish.paths = cx.resolve_all(a.paths);
   const auto time =

@@ -49,7 +49,7 @@ class Inflater {
   bool next_part() {
     if (stream_.avail_in == 0) return false;
     if (compression_ == Compression::Zlib)
-      throw Error(fmt::format("{} bytes are left over behind its end", stream_.avail_in));
+      throw Error(fmt::format("{} bytes follow its end", stream_.avail_in));
     return inflateReset(&stream_) == Z_OK;
   }
 

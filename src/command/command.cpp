@@ -148,8 +148,8 @@ void refuse_surplus(const Context& cx, const Options& options, bool strict) {
   });
   const auto& first = options.surplus().front();
   const auto* const hint = first == "&"   ? only_at_prompt
-                           : runs_program ? "a program goes behind --"
-                                          : "a value with blanks wants quotes";
+                           : runs_program ? "a program goes after --"
+                                          : "quote a value that contains blanks";
   refuse_words(cx.input, fmt::format("too many words: \"{}\" is left over ({})", first, hint));
 }
 

@@ -9,7 +9,7 @@ namespace zksh {
 bool asks_before_removal(const Context& cx, bool yes) {
   if (!cx.settings.confirm || yes || cx.input == Input::Pipe || cx.rehearsal) return false;
   if (cx.background)
-    throw UsageError("nothing can be asked in the background: --yes removes without a question");
+    throw UsageError("there is nobody to ask in the background; --yes removes without asking");
   return cx.can_ask;
 }
 

@@ -4,7 +4,7 @@
 namespace zksh {
 
 JobTable& jobs_of(const Context& cx) {
-  if (!cx.jobs) throw ValueError("only lines at the prompt run in the background: no jobs here");
+  if (!cx.jobs) throw ValueError("only lines typed at the prompt can run in the background");
   return *cx.jobs;
 }
 

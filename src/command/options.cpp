@@ -439,7 +439,7 @@ void Options::parse(const std::vector<std::string>& words) {
   auto positionals = binding.bind_options({words.begin(), mark});
   // An empty variable in a script must not look like a program that went well.
   if (impl_->program && mark != own && own == words.end())
-    throw UsageError("the program behind -- is missing");
+    throw UsageError("there is no program after --");
   if (impl_->program)
     impl_->program->assign(own, words.end());
   else if (mark != own)

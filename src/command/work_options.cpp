@@ -17,11 +17,11 @@ WorkLimits WorkOptions::limits() const {
   constexpr std::int64_t fastest = 1'000'000'000;
   WorkLimits limits;
   if (window) {
-    if (*window < 1 || *window > widest) throw ValueError("--window: a number from 1 to 65536");
+    if (*window < 1 || *window > widest) throw ValueError("--window must be between 1 and 65536");
     limits.window = static_cast<std::size_t>(*window);
   }
   if (rate) {
-    if (*rate < 1 || *rate > fastest) throw ValueError("--rate: a number from 1 on");
+    if (*rate < 1 || *rate > fastest) throw ValueError("--rate must be at least 1");
     limits.rate = static_cast<std::size_t>(*rate);
   }
   return limits;

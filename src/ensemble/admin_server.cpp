@@ -425,7 +425,8 @@ std::optional<int> admin_port(std::string_view text) {
   const auto* const end = text.data() + text.size();
   const auto [stop, problem] = std::from_chars(text.data(), end, port);
   if (problem != std::errc() || stop != end) return std::nullopt;
-  if (port < 1 || port > 65535) throw ValueError(fmt::format("admin-server: {} is no port", text));
+  if (port < 1 || port > 65535)
+    throw ValueError(fmt::format("admin-server: {} is not a port", text));
   return port;
 }
 

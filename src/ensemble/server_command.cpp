@@ -84,7 +84,7 @@ std::chrono::milliseconds patience_of(const std::optional<std::string>& given,
                                       std::chrono::milliseconds otherwise) {
   if (!given) return otherwise;
   const auto time = parse_duration(*given, "-t");
-  if (time.count() == 0) throw ValueError("-t: a server needs some time to answer");
+  if (time.count() == 0) throw ValueError("-t must be more than 0");
   return time;
 }
 

@@ -436,7 +436,7 @@ class LockRun {
   int keep() {
     if (o_.token_file) write_token();
     if (cx_.input == Input::Arguments && !o_.quiet)
-      cx_.out.err_line("nothing is done under {}: add a program, or --hold to keep it",
+      cx_.out.err_line("nothing would run under {}: add a program, or --hold to keep the lock",
                        lock_->name());
     return status::ok;
   }

@@ -150,18 +150,20 @@ void check_lock_options(const LockOptions& o, const LockRequest& request) {
   if (std::ranges::count(ways, true) > 1 && !(o.detach && o.program.empty() && !o.shell))
     throw UsageError("a program, -c, --hold and --detach exclude each other");
   if (o.nest && std::ranges::count(ways, true) > 0)
-    throw UsageError("--nest is for a lock that the shell holds: no program, --hold or --detach");
+    throw UsageError(
+        "--nest needs a lock that the shell holds; it excludes a program, --hold and --detach");
   if (o.busy_code && (*o.busy_code < 0 || *o.busy_code > 255))
-    throw UsageError("-E: an exit status is 0 to 255");
+    throw UsageError("-E: an exit status is between 0 and 255");
   if (o.guard && o.runs_program())
-    throw UsageError("--guard is about this shell's own writes; a program gets ZKSH_LOCK_TOKEN");
+    throw UsageError("--guard protects this shell's own writes; a program gets ZKSH_LOCK_TOKEN");
   if (o.id && is_release_request(*o.id + ' '))
     throw UsageError("--id: \"" + *o.id + "\" would ask for the lock's release");
-  if (o.once && !o.runs_program()) throw UsageError("--once is about a program");
+  if (o.once && !o.runs_program()) throw UsageError("--once needs a program");
   if (o.once && request.mode == LockMode::Shared)
-    throw UsageError("--once: readers run beside each other");
+    throw UsageError("--once excludes readers, which run at the same time");
   if (o.at_least && !o.runs_program())
-    throw UsageError("--at-least is about a program that may end earlier; else --hold-for");
+    throw UsageError(
+        "--at-least needs a program, which may end earlier; without one use --hold-for");
   if (o.recipe != RecipeKind::Exclusive) return;
   if (request.read_write)
     throw UsageError("--recipe exclusive: its one node knows no readers and writers");

@@ -125,7 +125,7 @@ bool ask(Context& cx, const std::string& node, const RevocationWish& wish) {
     }
     if (result != code::ok) throw ZkError(result, node, writes);
     if (asks_for_release(now.value.data)) {
-      cx.out.err_line("asked once more, as before, to release {}", as_word(node));
+      cx.out.err_line("asked again to release {}", as_word(node));
       return true;
     }
     const auto owner = owner_in_line(now.value.data.value_or(""));

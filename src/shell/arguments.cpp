@@ -218,8 +218,7 @@ Arguments parse_arguments(std::vector<std::string> words) {
   take(config, arguments);
   arguments.sandbox_servers = parse_sandbox(given);
   if (const auto* const zookeeper = given.find("--zookeeper")) {
-    if (arguments.sandbox_servers == 0)
-      throw UsageError("--zookeeper is for the servers of --sandbox, which is not given");
+    if (arguments.sandbox_servers == 0) throw UsageError("--zookeeper needs --sandbox");
     arguments.sandbox_zookeeper = with_home(*zookeeper);
   }
   if (arguments.sandbox_servers == 0) {

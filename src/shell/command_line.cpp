@@ -45,12 +45,11 @@ Sign sign_in(std::string_view line, const WordPlace& place) {
 void refuse_foreign(std::string_view word) {
   if (word.find("&&") != npos)
     throw ValueError(
-        "&& is not known here: behind ; nothing runs after a failure (as a value, && wants "
-        "quotes)");
+        "zksh has no &&: use ;, which stops at a failure (quote && to use it as a value)");
   if (word.starts_with('<'))
     throw ValueError(
-        "< is not known here: @FILE stands for a file's bytes where a value is wanted (as a value, "
-        "< wants quotes)");
+        "zksh has no <: @FILE stands for a file's bytes where a value is expected (quote < to use "
+        "it as a value)");
 }
 
 /// The first sign outside quotes; what stands before it is looked at for signs of other shells.
@@ -62,7 +61,7 @@ Sign first_sign(std::string_view line) {
     if (sign.begin == npos) continue;
     if (line.substr(sign.begin, sign.end - sign.begin) == "||")
       throw ValueError(
-          "|| is not known here: a shell has it (zksh … || zksh …; as a value, || wants quotes)");
+          "zksh has no ||: use the shell's (zksh … || zksh …), or quote || to use it as a value");
     return sign;
   }
   return {};
@@ -85,11 +84,11 @@ std::string file_behind(std::string_view sign, std::string_view rest,
   const auto words = filled_words(rest, arguments);
   if (words.empty())
     throw ValueError(
-        fmt::format("a file's name is missing behind {} (as a value it wants quotes)", sign));
+        fmt::format("there is no file name after {0} (quote {0} to use it as a value)", sign));
   if (words.size() > 1)
     throw ValueError(
-        fmt::format("\"{}\" is left over behind the file of {} (as a value, {} wants quotes)",
-                    words[1].text, sign, sign));
+        fmt::format("\"{0}\" follows the file name after {1} (quote {1} to use it as a value)",
+                    words[1].text, sign));
   return file_name(words.front());
 }
 
@@ -128,7 +127,7 @@ CommandLine parse_command_line(std::string_view line, bool redirects,
   if (parsed.to.kind == Kind::Program) {
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t\n\v\f\r"), rest.size()));
     if (rest.empty())
-      throw ValueError("a program is missing behind | (as a value it wants quotes)");
+      throw ValueError("there is no program after | (quote it to use it as a value)");
     parsed.to.target = rest;
   } else {
     parsed.to.target = file_behind(sign, rest, arguments);

@@ -1,26 +1,123 @@
 // Interpreter: a line in, an exit status out: words, command, run, and the report of what failed.
 #include "shell/interpreter.h"
 
+#include "base/error.h"
+#include "base/fd.h"
 #include "base/quoting.h"
 #include "base/signal_relay.h"
 #include "base/words.h"
 #include "client/persistent_watches.h"
 #include "command/dry_run.h"
+#include "command/given_words.h"
 #include "command/help.h"
+#include "command/live_picture.h"
 #include "command/report.h"
 #include "command/transaction.h"
+#include "shell/pager.h"
 #include "shell/process_options.h"
 
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <poll.h>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 
 namespace zksh {
 namespace {
+
+/// Used by the command's thread alone.
+class OutputFile {
+ public:
+  /// Opens the file, which is made where there is none; what it holds stays until `begin`. Waits
+  /// for a reader of a named pipe. Throws Error naming the file, Cancelled on a stop.
+  OutputFile(std::string name, bool append, const std::stop_token& stop);
+
+  /// For a program that is to write to the file itself.
+  int fd();
+  /// Throws Error naming the file when it cannot be written, Cancelled on a stop.
+  void write(std::string_view bytes);
+  /// The command has ended with this status; returns the status of both. A command that never
+  /// understood its words leaves what the file held. Throws Error when the file refuses what was
+  /// written.
+  int finish(int result);
+
+ private:
+  void begin();
+  [[noreturn]] void fail(int error) const;
+
+  std::string name_;
+  bool begun_;  ///< what it held is gone, or is to stay
+  Fd fd_;
+  std::optional<FdWriter> writer_;
+};
+
+/// A named pipe without a reader cannot be opened but by waiting where no stop is seen.
+Fd open_for_writing(const std::string& name, int flags, const std::stop_token& stop) {
+  constexpr int look_again_after = 50;  // ms
+  const StopFd stopped(stop);
+  while (true) {
+    Fd fd(open(name.c_str(), flags | O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666));
+    if (fd || errno != ENXIO) return fd;
+    pollfd waiting{.fd = stopped.get(), .events = POLLIN, .revents = 0};
+    if (poll(&waiting, 1, look_again_after) > 0) throw Cancelled();
+  }
+}
+
+OutputFile::OutputFile(std::string name, bool append, const std::stop_token& stop)
+    : name_(std::move(name)), begun_(append) {
+  fd_ = open_for_writing(name_, append ? O_APPEND : 0, stop);
+  if (!fd_)
+    throw Error(fmt::format("cannot write to {}: {}; the command was not run", name_,
+                            std::strerror(errno)));
+  // A program that gets the descriptor does not expect that it refuses to wait.
+  fcntl(fd_.get(), F_SETFL, fcntl(fd_.get(), F_GETFL) & ~O_NONBLOCK);
+  writer_.emplace(fd_.get(), stop);
+}
+
+void OutputFile::begin() {
+  if (std::exchange(begun_, true)) return;
+  struct stat info {};
+  if (fstat(fd_.get(), &info) == 0 && S_ISREG(info.st_mode) && ftruncate(fd_.get(), 0) != 0)
+    fail(errno);
+}
+
+int OutputFile::fd() {
+  begin();
+  return fd_.get();
+}
+
+void OutputFile::write(std::string_view bytes) {
+  begin();
+  const int error = writer_->write(bytes);
+  if (error == ECANCELED) throw Cancelled();
+  if (error != 0) fail(error);
+}
+
+int OutputFile::finish(int result) {
+  if (result != status::usage) begin();
+  writer_.reset();
+  // Some file systems tell of a full disk only here.
+  const int copy = fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0);
+  if (copy >= 0 && close(copy) != 0 && result == status::ok) fail(errno);
+  return result;
+}
+
+void OutputFile::fail(int error) const {
+  throw Error(fmt::format("cannot write to {}: {}", name_, std::strerror(error)));
+}
 
 /// As it could be typed again.
 std::string line_of(const std::vector<std::string>& words) {
@@ -272,8 +369,9 @@ std::optional<int> Interpreter::collect(const Command& command, Context& cx) {
         "{} cannot be in a transaction: create, set, delete and check are collected; exec sends "
         "them, discard drops them",
         cx.words.front()));
-  if (cx.rehearsal) throw ValueError("in a transaction --dry-run is an option of exec");
-  if (out_.redirected()) throw ValueError("in a transaction only the results of exec go elsewhere");
+  if (cx.rehearsal) throw ValueError("in a transaction --dry-run works with exec alone");
+  if (out_.redirected())
+    throw ValueError("in a transaction only the results of exec can be redirected");
   cx.transaction.add(command.operation(cx, {cx.words.begin() + 1, cx.words.end()}),
                      line_of(cx.words));
   return status::ok;
@@ -314,6 +412,119 @@ int Interpreter::not_connected() {
   else
     report_error(out_, Error("not connected; `connect [HOST:PORT]` opens a session", result));
   return result;
+}
+
+bool Interpreter::has_halves(const Command& command, const std::vector<std::string>& words) const {
+  const auto arguments = std::span(words).subspan(1);
+  return command.start && !asks_for_help(command, arguments) &&
+         !wants_dry_run(command, arguments) && !around_.settings.timing &&
+         !around_.transaction.get().is_open();
+}
+
+std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line, bool again) {
+  std::optional<Begun> begun;
+  begin_command({});
+  const int result = reporting(out_, [&] {
+    auto typed = parsed(line);
+    const auto words = words_of(std::move(typed.words));
+    const Command* command = words.texts.empty() ? nullptr : command_named(words.texts.front());
+    if (!command || typed.to || !has_halves(*command, words.texts)) return status::ok;
+    begun = {.command = command, .name = words.texts.front()};
+    if (!again) remember(line);
+    return explaining(*command, begun->name, [&] {
+      begin_command(command->name);
+      const auto state = around_.client.current_state();
+      if (state == SessionState::Closed || state == SessionState::AuthFailed)
+        return not_connected();
+      refuse_writes(*command);
+      if (!halved_) halved_.emplace(context_for(words, around_.client, out_, nullptr));
+      halved_->words = words.texts;
+      halved_->quoted = words.quoted;
+      halved_->writes = command->writes;
+      begun->sent = command->start(*halved_, {words.texts.begin() + 1, words.texts.end()});
+      return status::ok;
+    });
+  });
+  if (result == status::ok) return begun;
+  if (!begun) begun.emplace();
+  begun->sent = finish(result);
+  return begun;
+}
+
+int Interpreter::finish_line(const Begun& begun) {
+  if (!begun.sent.is_pending()) return begun.sent.finish();
+  return finish(reporting(out_, [&] {
+    return explaining(*begun.command, begun.name, [&] {
+      begin_command(begun.command->name);
+      return begun.sent.finish();
+    });
+  }));
+}
+
+int Interpreter::execute_into(const RedirectTo& to, const Words& words) {
+  if (!command_named(words.texts.front())) return unknown_command(words.texts.front());
+  if (to.kind != RedirectTo::Kind::Program) {
+    OutputFile file(to.target, to.kind == RedirectTo::Kind::Append, stop_);
+    return file.finish(execute_inside(words, stop_,
+                                      {.write = [&](std::string_view bytes) { file.write(bytes); },
+                                       .fd = [&] { return file.fd(); }}));
+  }
+  OutputProgram program(program_plan(to.target));
+  program.start();
+  const auto ends =
+      program.finish(execute_inside(words, program.stop(),
+                                    {.write = [&](std::string_view bytes) { program.write(bytes); },
+                                     .fd = [&] { return program.fd(); }}));
+  return ends.command != status::ok ? ends.command : ends.program;
+}
+
+int Interpreter::execute_with_pager(const std::string& pager, const Words& words) {
+  Pager pages(program_plan(pager));
+  return pages.finish(
+      execute_inside(words, pages.stop(),
+                     {.write = [&](std::string_view bytes) { pages.write(bytes); },
+                      .terminal = true,
+                      .error = [&](std::string_view bytes) { return pages.keep_error(bytes); }}));
+}
+
+/// Runs a command whose results go elsewhere; reports what fails.
+int Interpreter::execute_inside(const Words& words, const std::stop_token& stop, Redirection to) {
+  Interpreter inner(around_, input_, stop);
+  inner.out_.redirect(std::move(to));
+  const int result = reporting(inner.out_, [&] { return inner.execute(words); });
+  quit_ = quit_ || inner.quit_;
+  return result;
+}
+
+OutputProgram::Plan Interpreter::program_plan(const std::string& line) const {
+  return {.monitor = around_.client.monitor(),
+          .signals = around_.signals,
+          .queue = around_.queue,
+          .line = line,
+          .arguments = input_ == Input::Text ? around_.arguments : nullptr,
+          .at_prompt = input_ == Input::Terminal,
+          .background = around_.background,
+          .stop = stop_};
+}
+
+/// What shows the results of a command that are longer than the screen; nothing: no pager.
+/// `words`: the command's arguments.
+std::optional<std::string> Interpreter::pager_for(const Command& command,
+                                                  const std::vector<std::string>& words) const {
+  const bool screen = input_ == Input::Terminal && !around_.background && !out_.redirected() &&
+                      out_.style().out_is_terminal && terminal_can_redraw();
+  const auto lists = [&] {
+    bool endless = false;
+    command.describe([&](const Options& options) {
+      for (const auto* option : given_words(options.arguments(), words).options)
+        for (const auto name : command.endless)
+          endless = endless || std::ranges::find(option->names, name) != option->names.end();
+    });
+    return (command.pages && !endless) || asks_for_help(command, words) ||
+           (command.writes && wants_dry_run(command, words));
+  };
+  if (!screen || !lists()) return std::nullopt;
+  return pager_line(around_.settings.value("pager"));
 }
 
 }  // namespace zksh

@@ -64,7 +64,7 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
 
 std::size_t NodeFilterOptions::depth() const {
   if (!most_depth) return any_depth;
-  if (*most_depth < 0) throw ValueError("-max-depth: a number from 0 on");
+  if (*most_depth < 0) throw ValueError("-max-depth must be at least 0");
   return static_cast<std::size_t>(*most_depth);
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 std::string parse_text_header(std::string_view line) {
   const auto start = fmt::format("{}\t", tree_format);
-  if (!line.starts_with(start)) throw ValueError("this is no text that `dump` made");
+  if (!line.starts_with(start)) throw ValueError("this is not the output of `dump`");
   const auto version = fmt::format("{}{}\t", start, tree_version);
   if (!line.starts_with(version))
     throw ValueError(
@@ -237,7 +237,7 @@ void TreeReader::read_header() {
       format_ = TreeFormat::JsonLines;
       auto header = parse_tree_json(line_);
       if (!header.header)
-        throw ValueError("the first line does not name the format, as that of `dump` does");
+        throw ValueError("the first line does not name the format as `dump` writes it");
       top_ = std::move(header.top);
     } else {
       top_ = parse_text_header(line_);

@@ -57,9 +57,9 @@ TEST(CommandLine, SignsInQuotesAreNone) {
 
 TEST(CommandLine, SignsOfOtherShellsAreRefusedWithTheRemedy) {
   for (const auto* line : {"ls / && ls /a", "ls /&&ls /a"})
-    EXPECT_NE(refusal(line).find("behind ; nothing runs after a failure"), std::string::npos);
+    EXPECT_NE(refusal(line).find("use ;, which stops at a failure"), std::string::npos);
   for (const auto* line : {"ls / || ls /a", "ls /||ls /a"})
-    EXPECT_NE(refusal(line).find("|| is not known here"), std::string::npos);
+    EXPECT_NE(refusal(line).find("zksh has no ||"), std::string::npos);
   for (const auto* line : {"set /a < f", "set /a <f"})
     EXPECT_NE(refusal(line).find("@FILE stands for a file's bytes"), std::string::npos);
   EXPECT_EQ(refusal("ls / | grep a && echo b"), "");  // the program's shell knows it
@@ -67,8 +67,8 @@ TEST(CommandLine, SignsOfOtherShellsAreRefusedWithTheRemedy) {
 
 TEST(CommandLine, SaysWhatIsMissing) {
   EXPECT_EQ(refusal("| cat"), "a command is missing before |");
-  EXPECT_EQ(refusal("ls / |"), "a program is missing behind | (as a value it wants quotes)");
-  EXPECT_EQ(refusal("ls / >>"), "a file's name is missing behind >> (as a value it wants quotes)");
+  EXPECT_EQ(refusal("ls / |"), "there is no program after | (quote it to use it as a value)");
+  EXPECT_EQ(refusal("ls / >>"), "there is no file name after >> (quote >> to use it as a value)");
 }
 
 TEST(TypedCommands, what_stands_behind_a_pipe_is_the_programs) {

@@ -67,8 +67,7 @@ TEST(Inflate, SaysWhatIsWrong) {
   EXPECT_EQ(refusal("plain text", Compression::Gzip), "incorrect header check");
   EXPECT_EQ(refusal(gzipped_hello(), Compression::Zlib), "incorrect header check");
   EXPECT_EQ(refusal(gzipped_hello() + "x", Compression::Gzip), "it is cut off");
-  EXPECT_EQ(refusal(deflated("a") + "xy", Compression::Zlib),
-            "2 bytes are left over behind its end");
+  EXPECT_EQ(refusal(deflated("a") + "xy", Compression::Zlib), "2 bytes follow its end");
 }
 
 TEST(Inflate, AFewBytesDoNotFillTheMemory) {

@@ -172,7 +172,7 @@ TEST(TreeText, MistakesAreNamedWithTheirLine) {
   const auto with = [](const std::string& lines) { return refusal(head + lines + "end\n"); };
   EXPECT_EQ(refusal(""),
             "f:1: there is nothing in it; `dump` begins with a line that names its format");
-  EXPECT_EQ(refusal("hello\n"), "f:1: this is no text that `dump` made");
+  EXPECT_EQ(refusal("hello\n"), "f:1: this is not the output of `dump`");
   EXPECT_EQ(refusal("zksh-tree\t2\t/a\n"),
             "f:1: its version is not 1, the one that this zksh knows");
   EXPECT_EQ(refusal("zksh-tree\t1\ta\n"), "f:1: Path must start with / character");

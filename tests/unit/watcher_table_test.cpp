@@ -1,5 +1,5 @@
 // Tests of the WatcherTable: when a watch is the only one of its node.
-#include "session/watcher_table.h"
+#include "session/session_handle.h"
 
 #include <gtest/gtest.h>
 

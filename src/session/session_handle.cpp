@@ -1,5 +1,5 @@
-// WatcherTable: counting reads and watches.
-#include "session/watcher_table.h"
+// Session::Handle: counting reads and watches.
+#include "session/session_handle.h"
 
 #include <algorithm>
 #include <functional>
