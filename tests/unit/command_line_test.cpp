@@ -35,7 +35,7 @@ TEST(CommandLine, AFileIsOneWord) {
   setenv("HOME", "/home/ann", 1);
   EXPECT_EQ(target_of("ls / > ~/f").target, "/home/ann/f");
   EXPECT_EQ(target_of("ls / > '~/f'").target, "~/f");
-  EXPECT_NE(refusal("ls / > f g").find("\"g\" is left over"), std::string::npos);
+  EXPECT_NE(refusal("ls / > f g").find("\"g\" follows the file name after >"), std::string::npos);
 }
 
 TEST(CommandLine, SignsNeedNoBlanks) {
