@@ -7,6 +7,7 @@
 #include "base/monitor.h"
 #include "client/connect_string.h"
 #include "client/diagnose_connection.h"
+#include "client/node_path.h"
 #include "session/session_handle.h"
 #include "session/session_library.h"
 #include "session/session_threads.h"
@@ -18,11 +19,21 @@
 #include <arpa/inet.h>
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <netinet/in.h>
+#include <optional>
+#include <string>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -45,6 +56,119 @@ SessionState session_state(int state) {
   if (state == ZOO_EXPIRED_SESSION_STATE) return SessionState::Expired;
   if (state == ZOO_AUTH_FAILED_STATE) return SessionState::AuthFailed;
   return SessionState::Connecting;
+}
+
+/// Settles a call, which a completion was given as its data. Once for each call.
+template <class T>
+void conclude(const void* data, int rc, T value) {
+  // The C client hands back, as const, the pointer that was given to it.
+  const std::unique_ptr<CallOf<T>> call(static_cast<CallOf<T>*>(const_cast<void*>(data)));
+  auto& handle = *call->handle;
+  handle.session.monitor().change_of(call->pending.get(), [&](const Monitor::Held& held) {
+    handle.calls.erase(call->place);
+    if (const auto& watching = call->watching) {
+      const bool left = rc == ZOK || (watching->on_missing && rc == ZNONODE);
+      handle.watchers.answered(watching->path, watching->kind, watching->who, left);
+    }
+    call->settle(held, rc, std::move(value));
+  });
+}
+
+/// For the C client's completions: settles the call, and does what its answer made possible.
+template <class T>
+void answer(const void* data, int rc, T value) {
+  const DeferredCalls afterwards;
+  conclude<T>(data, rc, std::move(value));
+}
+
+/// Takes a call down before its request is sent.
+inline void enlist(const Monitor::Held& /*held*/, Session::Handle& handle, Call& call) {
+  call.handle = &handle;
+  call.place = handle.calls.insert(handle.calls.end(), &call);
+  if (const auto& watching = call.watching)
+    handle.watchers.asked(watching->path, watching->kind, watching->who);
+}
+
+/// Why the C client sends nothing. It knows of a refused credential before it tells of it.
+int reason_unsent(zhandle_t* zh, int rc) {
+  return rc == ZINVALIDSTATE && zoo_state(zh) == ZOO_AUTH_FAILED_STATE ? ZAUTHFAILED : rc;
+}
+
+/// Registers a call and sends its request with `send(zh, call)`. Without a handle, or when the C
+/// client refuses it, the answer is there at once. The handle is in use until this returns.
+template <class T, class Send>
+Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<CallOf<T>> call,
+                 Send&& send) {
+  auto pending = call->pending;
+  if (!handle) {
+    monitor.change(
+        [&](const Monitor::Held& held) { call->settle_error(held, code::invalid_state); });
+    return pending;
+  }
+  monitor.with_lock([&](const Monitor::Held& held) { enlist(held, *handle, *call); });
+  CallOf<T>* sent = call.release();  // the answer owns it now
+  zhandle_t* const zh = handle->zh;
+  const int rc = send(zh, sent);
+  if (rc != ZOK) conclude<T>(sent, reason_unsent(zh, rc), T{});
+  return pending;
+}
+
+/// The server that a handle is connected to, as bytes; empty when it is not connected.
+std::string connected_server(zhandle_t* zh) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  if (!zh || !zookeeper_get_connected_host(zh, generic, &size)) return {};
+  return {reinterpret_cast<const char*>(&address), size};
+}
+
+/// The read of /zookeeper/config.
+struct LearningCall : CallOf<Nothing> {
+  std::string server;
+  std::function<void(bool newer)> go;
+  std::function<void(const Monitor::Held&, int rc)> fail;
+
+  void settle_error(const Monitor::Held& held, int rc) override {
+    if (fail) std::exchange(fail, {})(held, rc);
+    CallOf<Nothing>::settle_error(held, rc);
+  }
+};
+
+void config_read(int rc, const char* /*bytes*/, int /*size*/, const ::Stat* /*stat*/,
+                 const void* data) {
+  auto& call = const_cast<LearningCall&>(
+      static_cast<const LearningCall&>(*static_cast<const CallOf<Nothing>*>(data)));
+  auto& session = call.handle->session;
+  const bool answered = rc == ZOK || rc == ZNONODE || rc == ZNOAUTH;
+  const auto go = std::exchange(call.go, {});
+  const auto fail = std::exchange(call.fail, {});
+  session.monitor().change([&](const Monitor::Held& held) {
+    if (answered)
+      session.known_servers().learn(held, call.server, rc != ZNONODE);
+    else if (fail)
+      fail(held, rc);
+  });
+  // Before this call is settled: who closes the handle waits until none is left.
+  if (answered && go) go(rc != ZNONODE);
+  answer<Nothing>(data, rc, {});
+}
+
+/// For start_newer: asks the server that `on` is connected to, and calls one of the two when the
+/// answer is there: on the C client's thread; `fail` under the monitor.
+void learn_of_server(Session& session, Session::Handle* on, std::function<void(bool newer)> go,
+                     std::function<void(const Monitor::Held&, int rc)> fail) {
+  auto call = std::make_unique<LearningCall>();
+  auto& learning = *call;
+  learning.go = std::move(go);
+  learning.fail = std::move(fail);
+  start(session.monitor(), on, std::unique_ptr<CallOf<Nothing>>(std::move(call)),
+        [&](zhandle_t* zh, const void* data) {
+          learning.server = connected_server(zh);
+          const int rc = zoo_awgetconfig(zh, nullptr, nullptr, config_read, data);
+          if (rc == ZOK) return rc;
+          config_read(rc, nullptr, 0, nullptr, data);
+          return static_cast<int>(ZOK);
+        });
 }
 
 }  // namespace
@@ -597,6 +721,507 @@ std::string Session::why_settings_refused() const {
 
 void Session::fail_authentication() {
   end(monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Refused); }));
+}
+
+std::optional<bool> Session::server_is_newer(Handle* on) {
+  zhandle_t* const zh =
+      monitor_.with_lock([&](const Monitor::Held&) { return on ? on->zh : nullptr; });
+  const auto server = connected_server(zh);
+  return monitor_.with_lock(
+      [&](const Monitor::Held& held) { return known_servers().is_newer(held, server); });
+}
+
+template <class T, class Newer, class Older>
+Pending<T> Session::start_newer(std::unique_ptr<CallOf<T>> call, Newer newer, Older older) {
+  const Use on(*this);
+  const auto send = [this, newer, older](Handle* handle, std::unique_ptr<CallOf<T>> now,
+                                         bool is_newer) {
+    return is_newer ? start(monitor_, handle, std::move(now), newer)
+                    : start(monitor_, handle, std::move(now), older);
+  };
+  if (const auto known = server_is_newer(on.get())) return send(on.get(), std::move(call), *known);
+  auto pending = call->pending;
+  // A function must be copyable.
+  const auto waiting = std::make_shared<std::unique_ptr<CallOf<T>>>(std::move(call));
+  learn_of_server(
+      *this, on.get(),
+      // On a thread of the handle, which is not closed before that has ended.
+      [send, waiting, handle = on.get()](bool is_newer) {
+        send(handle, std::move(*waiting), is_newer);
+      },
+      [waiting](const Monitor::Held& held, int rc) { (*waiting)->settle_error(held, rc); });
+  return pending;
+}
+
+/// An older server is spared the request, and the session the end of its connection.
+template <class T, class Newer>
+Pending<T> Session::start_newer(std::unique_ptr<CallOf<T>> call, Newer newer) {
+  return start_newer(std::move(call), std::move(newer),
+                     [](zhandle_t* /*zh*/, const void* /*data*/) -> int { return ZUNIMPLEMENTED; });
+}
+
+namespace {
+
+Stat stat_of(const ::Stat* from) {
+  if (!from) return {};
+  return {.czxid = from->czxid,
+          .mzxid = from->mzxid,
+          .ctime = from->ctime,
+          .mtime = from->mtime,
+          .version = from->version,
+          .cversion = from->cversion,
+          .aversion = from->aversion,
+          .ephemeral_owner = from->ephemeralOwner,
+          .data_length = from->dataLength,
+          .num_children = from->numChildren,
+          .pzxid = from->pzxid};
+}
+
+const char* bytes_of(const Data& data) { return data ? data->data() : nullptr; }
+int size_of(const Data& data) { return data ? static_cast<int>(data->size()) : -1; }
+
+/// The C client's view of an ACL; it borrows the strings and only reads them.
+class AclView {
+ public:
+  explicit AclView(const Acl& acl) {
+    for (const auto& entry : acl)
+      entries_.push_back({.perms = entry.perms,
+                          .id = {.scheme = const_cast<char*>(entry.scheme.c_str()),
+                                 .id = const_cast<char*>(entry.id.c_str())}});
+    vector_ = {.count = static_cast<int>(entries_.size()), .data = entries_.data()};
+  }
+  const ACL_vector* get() const { return &vector_; }
+
+ private:
+  std::vector<::ACL> entries_;
+  ACL_vector vector_{};
+};
+
+int mode_of(const CreateOp& op) {
+  if (op.mode == CreateMode::Container) return ZOO_CONTAINER;
+  if (op.ttl > 0)
+    return op.sequential ? ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL : ZOO_PERSISTENT_WITH_TTL;
+  if (op.mode == CreateMode::Ephemeral)
+    return op.sequential ? ZOO_EPHEMERAL_SEQUENTIAL : ZOO_EPHEMERAL;
+  return op.sequential ? ZOO_PERSISTENT_SEQUENTIAL : ZOO_PERSISTENT;
+}
+
+void nothing_done(int rc, const void* data) { answer<Nothing>(data, rc, {}); }
+void stat_done(int rc, const ::Stat* stat, const void* data) {
+  answer<Stat>(data, rc, stat_of(stat));
+}
+/// A value out of the C client's memory, with room for a newline behind it. Of a large one the
+/// pages that have been copied are given back at once: the C client reads them no more, frees them
+/// next, and has the whole frame besides, so that a value would be there three times.
+std::string taken_value(const char* from, std::size_t size) {
+  constexpr std::size_t large = 16U << 20U;
+  constexpr std::size_t step = 1U << 20U;
+  std::string value;
+  value.reserve(size + 1);
+  if (size < large) return value.append(from, size);
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto whole_pages_up = [&](std::uintptr_t place) {
+    return (place + page - 1) / page * page;
+  };
+  auto* const begin = const_cast<char*>(from);
+  const auto first = whole_pages_up(reinterpret_cast<std::uintptr_t>(from)) -
+                     reinterpret_cast<std::uintptr_t>(from);
+  for (std::size_t done = 0; done < size;) {
+    const auto next = std::min(step, size - done);
+    value.append(from + done, next);
+    done += next;
+    if (done < first + page) continue;
+    madvise(begin + first, (done - first) / page * page, MADV_DONTNEED);
+  }
+  return value;
+}
+
+void node_done(int rc, const char* bytes, int size, const ::Stat* stat, const void* data) {
+  Node node{.data = std::nullopt, .stat = stat_of(stat)};
+  if (rc == ZOK && size >= 0)
+    node.data = bytes ? taken_value(bytes, static_cast<std::size_t>(size)) : std::string();
+  answer<Node>(data, rc, std::move(node));
+}
+
+/// The watcher function and its context, as the C client takes them; none for no watch.
+struct Watcher {
+  watcher_fn function = nullptr;
+  void* context = nullptr;
+};
+
+ZooWatcherType server_kind(WatchKind kind) {
+  return kind == WatchKind::OfChildren ? ZWATCHTYPE_CHILD : ZWATCHTYPE_DATA;
+}
+
+/// The C client only hands it back.
+void* as_context(std::uintptr_t mailbox_id) {
+  return reinterpret_cast<void*>(mailbox_id);  // NOLINT(performance-no-int-to-ptr)
+}
+
+Watcher watcher_for(const Watch& watch, Monitor& monitor, Session::Handle* handle) {
+  if (!handle || !watch.is_set()) return {};
+  // The same function and context as the handle's own: the C client, like Java's, then fires one
+  // event for a node's data, exists and child watches.
+  if (watch.is_printed()) return {Session::Handle::on_event, handle};
+  const auto id = monitor.with_lock(
+      [&](const Monitor::Held& held) { return handle->id_of(held, watch.mailbox()); });
+  return {Session::Handle::on_private_watch, as_context(id)};
+}
+
+/// What the call of a read says of its watch.
+std::optional<Call::Watching> watching(const std::string& path, WatchKind kind,
+                                       const Watcher& watcher, bool on_missing = false) {
+  if (!watcher.function) return std::nullopt;
+  return Call::Watching{
+      .path = path, .kind = kind, .who = watcher.context, .on_missing = on_missing};
+}
+
+void take_names(const String_vector& from, std::vector<std::string>& to) {
+  to.assign(from.data, from.data + from.count);
+}
+
+void take_names(const String_vector& from, NameList& to) {
+  std::size_t bytes = 0;
+  for (int i = 0; i < from.count; ++i) bytes += std::strlen(from.data[i]);
+  to.reserve(static_cast<std::size_t>(from.count), bytes);
+  for (int i = 0; i < from.count; ++i) to.add(from.data[i]);
+}
+
+}  // namespace
+
+Pending<Nothing> Session::start_remove(const RemoveOp& op) {
+  return start(monitor_, Use(*this).get(), std::make_unique<CallOf<Nothing>>(),
+               [&](zhandle_t* zh, const void* data) {
+                 return zoo_adelete(zh, op.path.c_str(), op.version, nothing_done, data);
+               });
+}
+
+Pending<Stat> Session::start_set(const SetOp& op) {
+  return start(monitor_, Use(*this).get(), std::make_unique<CallOf<Stat>>(),
+               [&](zhandle_t* zh, const void* data) {
+                 return zoo_aset(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
+                                 op.version, stat_done, data);
+               });
+}
+
+Pending<Stat> Session::start_exists(const std::string& path, const Watch& watch) {
+  const Use on(*this);
+  auto call = std::make_unique<CallOf<Stat>>();
+  const auto watcher = watcher_for(watch, monitor_, on.get());
+  call->watching = watching(path, WatchKind::OfData, watcher, true);
+  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
+    return zoo_awexists(zh, path.c_str(), watcher.function, watcher.context, stat_done, data);
+  });
+}
+
+Pending<Node> Session::start_get(const std::string& path, const Watch& watch) {
+  const Use on(*this);
+  auto call = std::make_unique<CallOf<Node>>();
+  const auto watcher = watcher_for(watch, monitor_, on.get());
+  call->watching = watching(path, WatchKind::OfData, watcher);
+  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
+    return zoo_awget(zh, path.c_str(), watcher.function, watcher.context, node_done, data);
+  });
+}
+
+template <class T>
+Pending<T> Session::start_list(const std::string& path, const Watch& watch) {
+  const auto done = [](int rc, const String_vector* names, const ::Stat* stat, const void* data) {
+    T list{.names = {}, .stat = stat_of(stat)};
+    if (names) take_names(*names, list.names);
+    answer<T>(data, rc, std::move(list));
+  };
+  const Use on(*this);
+  auto call = std::make_unique<CallOf<T>>();
+  const auto watcher = watcher_for(watch, monitor_, on.get());
+  call->watching = watching(path, WatchKind::OfChildren, watcher);
+  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
+    return zoo_awget_children2(zh, path.c_str(), watcher.function, watcher.context, done, data);
+  });
+}
+
+Pending<Children> Session::start_children(const std::string& path, const Watch& watch) {
+  return start_list<Children>(path, watch);
+}
+
+Pending<Listing> Session::start_names(const std::string& path, const Watch& watch) {
+  return start_list<Listing>(path, watch);
+}
+
+Pending<NodeAcl> Session::start_get_acl(const std::string& path) {
+  const auto done = [](int rc, ACL_vector* acl, ::Stat* stat, const void* data) {
+    NodeAcl result{.acl = {}, .stat = stat_of(stat)};
+    for (int i = 0; acl && i < acl->count; ++i)
+      result.acl.push_back({acl->data[i].perms, acl->data[i].id.scheme, acl->data[i].id.id});
+    answer<NodeAcl>(data, rc, std::move(result));
+  };
+  return start(
+      monitor_, Use(*this).get(), std::make_unique<CallOf<NodeAcl>>(),
+      [&](zhandle_t* zh, const void* data) { return zoo_aget_acl(zh, path.c_str(), done, data); });
+}
+
+Pending<Nothing> Session::start_set_acl(const std::string& path, const Acl& acl,
+                                        std::int32_t version) {
+  // The C client reads the vector only, but its type says otherwise.
+  const AclView view(acl);
+  return start(monitor_, Use(*this).get(), std::make_unique<CallOf<Nothing>>(),
+               [&](zhandle_t* zh, const void* data) {
+                 return zoo_aset_acl(zh, path.c_str(), version, const_cast<ACL_vector*>(view.get()),
+                                     nothing_done, data);
+               });
+}
+
+Pending<Nothing> Session::start_sync(const std::string& path) {
+  const auto done = [](int rc, const char* /*path*/, const void* data) {
+    answer<Nothing>(data, rc, {});
+  };
+  return start(
+      monitor_, Use(*this).get(), std::make_unique<CallOf<Nothing>>(),
+      [&](zhandle_t* zh, const void* data) { return zoo_async(zh, path.c_str(), done, data); });
+}
+
+Pending<Nothing> Session::start_add_auth(const std::string& scheme, const std::string& auth) {
+  return add_auth_to(Use(*this).get(), {.scheme = scheme, .secret = auth});
+}
+
+Pending<Nothing> Session::add_auth_to(Handle* on, const Credential& credential) {
+  struct AuthCall : CallOf<Nothing> {
+    Credential credential;
+  };
+  const auto done = [](int rc, const void* data) {
+    const auto* call = static_cast<const AuthCall*>(static_cast<const CallOf<Nothing>*>(data));
+    if (rc == ZOK) call->handle->accepted(call->credential);
+    answer<Nothing>(data, rc, {});
+  };
+  auto call = std::make_unique<AuthCall>();
+  call->credential = credential;
+  const auto& [scheme, secret] = credential;
+  if (on && std::ranges::count(settings_.credentials, credential) == 0)
+    monitor_.with_lock([&](const Monitor::Held&) { on->other_credentials = true; });
+  return start(monitor_, on, std::unique_ptr<CallOf<Nothing>>(std::move(call)),
+               [&, bytes = secret.data(), size = static_cast<int>(secret.size()),
+                name = scheme.c_str()](zhandle_t* zh, const void* data) {
+                 return zoo_add_auth(zh, name, bytes, size, done, data);
+               });
+}
+
+Pending<Node> Session::start_get_config(const Watch& watch) {
+  const Use on(*this);
+  auto call = std::make_unique<CallOf<Node>>();
+  const auto watcher = watcher_for(watch, monitor_, on.get());
+  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
+    return zoo_awgetconfig(zh, watcher.function, watcher.context, node_done, data);
+  });
+}
+
+Pending<Node> Session::start_reconfigure(const Reconfiguration& change) {
+  const auto text = [](const std::optional<std::string>& part) {
+    return part ? part->c_str() : nullptr;
+  };
+  return start_newer(std::make_unique<CallOf<Node>>(),
+                     [change, text](zhandle_t* zh, const void* data) {
+                       return zoo_areconfig(zh, text(change.joining), text(change.leaving),
+                                            text(change.members), change.version, node_done, data);
+                     });
+}
+
+Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKind kind,
+                                               bool local) {
+  const auto type = server_kind(kind);
+  const auto here = [path, type](zhandle_t* zh, const void* data) {
+    // The asynchronous call would take `data` for a record of its own; this one sends nothing, and
+    // so does not wait.
+    const int rc = zoo_remove_watches(zh, path.c_str(), type, Handle::on_event,
+                                      const_cast<void*>(zoo_get_context(zh)), 1);
+    if (rc == ZOK) nothing_done(rc, data);
+    return rc;
+  };
+  auto call = std::make_unique<CallOf<Nothing>>();
+  if (local) return start(monitor_, Use(*this).get(), std::move(call), here);
+  const auto there = [path, type](zhandle_t* zh, const void* data) {
+    // The C client's type says a pointer to the completion, but it calls what it is given.
+    return zoo_aremove_watches(zh, path.c_str(), type, Handle::on_event,
+                               const_cast<void*>(zoo_get_context(zh)), 0,
+                               reinterpret_cast<void_completion_t*>(nothing_done), data);
+  };
+  return start_newer(std::move(call), there, here);
+}
+
+namespace {
+
+/// Takes away the watches that report to a mailbox, without asking a server.
+void forget_here(Session::Handle& handle, const std::string& path, void* who) {
+  handle.session.monitor().with_lock([&](const Monitor::Held&) {
+    for (const auto kind : {WatchKind::OfData, WatchKind::OfChildren})
+      handle.watchers.forgotten(path, kind, who);
+  });
+  zoo_remove_watches(handle.zh, path.c_str(), ZWATCHTYPE_ANY, Session::Handle::on_private_watch,
+                     who, 1);
+}
+
+}  // namespace
+
+void Session::forget_watches(const std::string& path, const Mailbox& mailbox) {
+  const Use on(*this);
+  if (!on) return;
+  auto* const who = as_context(
+      monitor_.with_lock([&](const Monitor::Held& held) { return on->id_of(held, mailbox); }));
+  forget_here(*on.get(), path, who);
+}
+
+void Session::drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) {
+  const Use on(*this);
+  if (!on) return;
+  auto* const who = as_context(
+      monitor_.with_lock([&](const Monitor::Held& held) { return on->id_of(held, mailbox); }));
+  // The watch stays at the server, and what it reports is dropped.
+  const auto here = [path, who, handle = on.get()](zhandle_t* /*zh*/, const void* data) -> int {
+    forget_here(*handle, path, who);
+    nothing_done(ZOK, data);
+    return ZOK;
+  };
+  const auto there = [=, this, handle = on.get()](zhandle_t* zh, const void* data) -> int {
+    // Decided and sent at once: a read that leaves a watch is sent before, and seen, or behind it.
+    const auto sent = monitor_.with_lock([&](const Monitor::Held&) -> std::optional<int> {
+      if (!handle->watchers.only(path, kind, who)) return std::nullopt;
+      handle->watchers.forgotten(path, kind, who);
+      // Not the call that takes away one watcher's: that one leaves the server's watch where it is.
+      return zoo_aremove_all_watches(zh, path.c_str(), server_kind(kind), 0,
+                                     reinterpret_cast<void_completion_t*>(nothing_done), data);
+    });
+    return sent ? *sent : here(zh, data);
+  };
+  start_newer(std::make_unique<CallOf<Nothing>>(), there, here);
+}
+
+Pending<Created> Session::start_create(const CreateOp& op) {
+  auto call = std::make_unique<CallOf<Created>>();
+  if (op.mode == CreateMode::Container || op.ttl > 0)
+    return start_newer<Created>(std::move(call), [op](zhandle_t* zh, const void* data) {
+      const auto done = [](int rc, const char* path, const ::Stat* stat, const void* sent) {
+        answer<Created>(sent, rc, {.path = path ? path : "", .stat = stat_of(stat)});
+      };
+      return zoo_acreate2_ttl(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
+                              AclView(op.acl).get(), mode_of(op), op.ttl > 0 ? op.ttl : -1, done,
+                              data);
+    });
+  const Use on(*this);
+  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
+    const auto done = [](int rc, const char* path, const void* sent) {
+      Created created{.path = path ? path : "", .stat = {}};
+      auto& handle = *static_cast<const CallOf<Created>*>(sent)->handle;
+      if (rc == ZOK) created.stat.czxid = handle.czxid_of(created.path);
+      answer<Created>(sent, rc, std::move(created));
+    };
+    return zoo_acreate(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
+                       AclView(op.acl).get(), mode_of(op), done, data);
+  });
+}
+
+Pending<Nothing> Session::start_probe_newer() {
+  return start_newer<Nothing>(std::make_unique<CallOf<Nothing>>(),
+                              [](zhandle_t* /*zh*/, const void* data) {
+                                answer<Nothing>(data, ZOK, {});
+                                return static_cast<int>(ZOK);
+                              });
+}
+
+namespace {
+
+/// A multi's operations, its results and the buffers that both point into until the answer comes.
+struct MultiCall : CallOf<std::vector<OpResult>> {
+  std::vector<AclView> acls;
+  std::vector<std::string> created;
+  std::vector<::Stat> stats;
+  std::vector<zoo_op_t> ops;
+  std::vector<zoo_op_result_t> results;
+
+  explicit MultiCall(const std::vector<Op>& requested)
+      : created(requested.size()),
+        stats(requested.size()),
+        ops(requested.size()),
+        results(requested.size()) {
+    acls.reserve(requested.size());  // the C client keeps no copy: nothing may move
+    for (std::size_t i = 0; i < requested.size(); ++i)
+      std::visit([&](const auto& op) { add(i, op); }, requested[i]);
+  }
+
+  void add(std::size_t i, const CreateOp& op) {
+    constexpr std::size_t longest_suffix = sizeof "-2147483648";
+    created[i].resize(op.path.size() + longest_suffix);
+    acls.emplace_back(op.acl);
+    zoo_create_op_init(&ops[i], op.path.c_str(), bytes_of(op.data), size_of(op.data),
+                       acls.back().get(), mode_of(op), created[i].data(),
+                       static_cast<int>(created[i].size()));
+  }
+  void add(std::size_t i, const RemoveOp& op) {
+    zoo_delete_op_init(&ops[i], op.path.c_str(), op.version);
+  }
+  void add(std::size_t i, const SetOp& op) {
+    zoo_set_op_init(&ops[i], op.path.c_str(), bytes_of(op.data), size_of(op.data), op.version,
+                    &stats[i]);
+  }
+  void add(std::size_t i, const CheckOp& op) {
+    zoo_check_op_init(&ops[i], op.path.c_str(), op.version);
+  }
+
+  std::vector<OpResult> outcome() const {
+    std::vector<OpResult> all(ops.size());
+    for (std::size_t i = 0; i < ops.size(); ++i)
+      all[i] = {.code = results[i].err,
+                .path = created[i].substr(0, created[i].find('\0')),
+                .stat = stat_of(&stats[i])};
+    return all;
+  }
+};
+
+void multi_done(int rc, const void* data) {
+  const auto& call =
+      static_cast<const MultiCall&>(*static_cast<const CallOf<std::vector<OpResult>>*>(data));
+  auto results = call.outcome();
+  const auto created =
+      std::ranges::find_if(results, [](const OpResult& result) { return !result.path.empty(); });
+  if (rc == ZOK && created != results.end()) {
+    const auto czxid = call.handle->czxid_of(created->path);
+    for (auto& result : results)
+      if (!result.path.empty()) result.stat.czxid = czxid;
+  }
+  answer<std::vector<OpResult>>(data, rc, std::move(results));
+}
+
+/// What zoo_amulti must not be given: when it refuses an operation itself (a path, a dead handle)
+/// it frees memory twice, and it aborts on the answer to a container's creation (3.8.0, where no
+/// transaction has nodes with a TTL either).
+int refusal(zhandle_t* zh, const std::vector<Op>& ops) {
+  if (is_unrecoverable(zh) != ZOK) return code::invalid_state;
+  const auto malformed = [](const Op& op) {
+    const auto* created = std::get_if<CreateOp>(&op);
+    const auto& path =
+        std::visit([](const auto& one) -> const std::string& { return one.path; }, op);
+    return path_flaw(created && created->sequential ? path + '1' : path).has_value();
+  };
+  const auto unknown = [](const Op& op) {
+    const auto* created = std::get_if<CreateOp>(&op);
+    return created && !fits_multi(*created);
+  };
+  if (std::ranges::any_of(ops, malformed)) return code::bad_arguments;
+  if (std::ranges::any_of(ops, unknown)) return code::unimplemented;
+  return code::ok;
+}
+
+}  // namespace
+
+Pending<std::vector<OpResult>> Session::start_multi(const std::vector<Op>& ops) {
+  auto call = std::make_unique<MultiCall>(ops);
+  auto& multi = *call;
+  return start(monitor_, Use(*this).get(),
+               std::unique_ptr<CallOf<std::vector<OpResult>>>(std::move(call)),
+               [&](zhandle_t* zh, const void* data) {
+                 const int refused = refusal(zh, ops);
+                 if (refused != code::ok) return refused;
+                 return zoo_amulti(zh, static_cast<int>(multi.ops.size()), multi.ops.data(),
+                                   multi.results.data(), multi_done, data);
+               });
 }
 
 }  // namespace zksh
