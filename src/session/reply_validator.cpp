@@ -334,13 +334,13 @@ Granted granted_by(std::string_view answer) {
   return granted;
 }
 
-Wanted wanted_by(std::string_view greeting) {
+SessionRequest session_request(std::string_view greeting) {
   Walk walk(greeting);
   walk.skip(4 + 8);  // version, last transaction
-  Wanted wanted;
-  wanted.timeout_ms = walk.number();
-  wanted.fresh = walk.integer(8) == 0;
-  return wanted;
+  SessionRequest request;
+  request.timeout_ms = walk.number();
+  request.fresh = walk.integer(8) == 0;
+  return request;
 }
 
 std::chrono::milliseconds request_patience(std::int32_t wanted_ms, std::int32_t granted_ms) {

@@ -98,12 +98,12 @@ struct Granted {
 /// Reads it out of a whole answer to a greeting, in which there is no flaw.
 Granted granted_by(std::string_view answer);
 /// What a client asks for.
-struct Wanted {
+struct SessionRequest {
   bool fresh = true;  ///< a new session
   std::int32_t timeout_ms = 0;
 };
 /// Reads it out of a client's greeting, without its length.
-Wanted wanted_by(std::string_view greeting);
+SessionRequest session_request(std::string_view greeting);
 /// How long a request may go without an answer: the session timeout. A server may
 /// grant any, for centuries too: more than a minute counts only when it was asked for.
 std::chrono::milliseconds request_patience(std::int32_t wanted_ms, std::int32_t granted_ms);

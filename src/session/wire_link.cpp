@@ -28,7 +28,7 @@ void WireLink::look_at_sent(std::string_view bytes) {
   if (!out_.in_frame() || out_.taken > 0 || noted_) return;
   noted_ = true;
   if (!greeting_sent_) {
-    wanted_ = wanted_by(bytes);
+    request_ = session_request(bytes);
     greeting_at_ = BootClock::now();
   } else {
     conversation_.note_request(bytes);
@@ -48,7 +48,7 @@ const char* WireLink::flaw_of_received(std::string_view bytes) {
   if (!greeted_) {
     greeting_taken_ += bytes.size();
     const std::string_view whole(bytes.data() + bytes.size() - greeting_taken_, greeting_taken_);
-    const auto* const flaw = flaw_of_greeting(whole, wanted_.fresh);
+    const auto* const flaw = flaw_of_greeting(whole, request_.fresh);
     greeted_ = whole.size() >= size_of_frame_length &&
                whole.size() >= size_of_frame_length + static_cast<std::size_t>(frame_length(whole));
     if (greeted_ && flaw == nullptr) begin_lease(granted_by(whole));
@@ -67,9 +67,9 @@ void WireLink::begin_lease(const Granted& granted) {
   if (granted.session == 0) return;
   auto lease = lease_of(granted.session);
   const std::chrono::milliseconds timeout(granted.timeout_ms);
-  lease->begin(greeting_at_, wanted_.fresh, timeout);
+  lease->begin(greeting_at_, request_.fresh, timeout);
   conversation_.tell(std::move(lease), creations_of(granted.session), timeout,
-                     request_patience(wanted_.timeout_ms, granted.timeout_ms));
+                     request_patience(request_.timeout_ms, granted.timeout_ms));
 }
 
 }  // namespace zksh

@@ -52,7 +52,7 @@ class WireLink {
 
   bool greeting_sent_ = false;
   BootClock::time_point greeting_at_;
-  Wanted wanted_;
+  SessionRequest request_;
   bool noted_ = false;  ///< the request that is being sent
   bool greeted_ = false;
   std::size_t greeting_taken_ = 0;

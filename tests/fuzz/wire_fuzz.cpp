@@ -7,7 +7,7 @@ namespace zksh::fuzz {
 
 void wire_fuzz(std::string_view bytes) {
   for (const bool fresh : {false, true}) flaw_of_greeting(bytes, fresh);
-  wanted_by(bytes);
+  session_request(bytes);
   Input input(bytes);
   WireConversation conversation;
   const unsigned requests = input.byte() % 8U;

@@ -178,7 +178,7 @@ TEST(ReplyValidator, GreetingsAreThoseOfZooKeeper) {
   EXPECT_NE(flaw_of_greeting("HTTP/1.1 400 Bad Request", true), nullptr);
   EXPECT_NE(flaw_of_greeting(greeting(37, 0, 4000, 0), true), nullptr) << "a session has a number";
   const auto wanted = [](std::int64_t session) {
-    return wanted_by(number(0) + number(0, 8) + number(4000) + number(session, 8));
+    return session_request(number(0) + number(0, 8) + number(4000) + number(session, 8));
   };
   EXPECT_TRUE(wanted(0).fresh);
   EXPECT_FALSE(wanted(9).fresh);
