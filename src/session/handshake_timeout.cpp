@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include <utility>
 
@@ -121,5 +122,11 @@ extern "C" int guarded_connect(int fd, const sockaddr* address, socklen_t size) 
   // A host that does not answer is asked twice, after 1 s again, and given up after 3 s.
   const int repetitions = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &repetitions, sizeof repetitions);
+  // On a read-only server the C client asks the others whether they take writes, over a socket that
+  // blocks, on the thread that serves the session. Its own limit of 1 s has microseconds that were
+  // never set, and mostly no effect.
+  constexpr timeval limit{.tv_sec = 1, .tv_usec = 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   return static_cast<int>(syscall(SYS_connect, fd, address, size));
 }

@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -259,6 +260,31 @@ class BrokenServers(unittest.TestCase):
                 c.request()
                 c.drip(c.answer())
         self.assertEqual(self.zksh(drip, "-c", "create /a x\nget /a", connect_timeout="20s")[:2], (0, "x\n"))
+
+    def test_a_member_that_does_not_say_whether_it_takes_writes(self):
+        """A read-only server's clients ask the others. One that is frozen must not hold up the session."""
+        asked_it = threading.Event()
+
+        def read_only(c):
+            first = c.read(4)
+            if first == b"isro":
+                asked_it.set()
+                c.stay()
+            c.read(struct.unpack(">i", first)[0])
+            c.send(c.welcome(timeout=6000)[:-1] + b"\1")
+            c.serve()
+
+        with BrokenServer(read_only) as server, \
+                subprocess.Popen([ZKSH, "-s", server.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, text=True) as shell:
+            try:
+                shell.stdin.write("get /a\n")
+                shell.stdin.flush()
+                self.assertTrue(asked_it.wait(20))
+                out, _ = shell.communicate("get /a\nget /a\n", timeout=20)
+            finally:
+                shell.kill()
+        self.assertEqual((0, 3), (shell.returncode, out.count("x\n")))
 
     def test_codes_of_no_known_kind(self):
         status, out, err = self.zksh(asked(lambda c: (c.send(c.answer(code=-9999)), c.serve())), "-c", READS[0])
