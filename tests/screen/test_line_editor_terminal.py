@@ -126,6 +126,7 @@ class Terminals(EditorTest):
     def test_restored_when_told_to_end_while_typing(self):
         screen = self.shell(width=140)
         screen.type("some text")
+        screen.wait_for("zk 0> some text")  # what it has not read is echoed behind it
         self.order("end")
         self.check_restored(screen, 0)
 

@@ -85,7 +85,7 @@ class Removals(UsualPrompt):
             self.tree(znodes, 1)
         screen = self.start()
         screen.type("rmr /app &\n")
-        screen.wait_for("--yes removes without a question")
+        screen.wait_for("--yes removes without asking")
         self.assertEqual(["app"], self.names())
 
 
