@@ -46,7 +46,8 @@ class Locker(Actor):
         """Status and what the resource has seen agree."""
         ledger, who = self.world.ledger, self.who
         entered, left = ledger.has_entered(who), ledger.has_left(who)
-        # The servers were silent for so long that it had to end, and then confirmed the lock after all.
+        # The servers were silent for so long that it had to end, perhaps before it had entered, and then confirmed the
+        # lock after all.
         doubted = "the servers do not confirm it" in ended.err
         good = {
             0: left,
@@ -56,7 +57,7 @@ class Locker(Actor):
             IN_DOUBT: not entered,
             LOST: True,
             STALE: ledger.was_refused(who),
-            TERMINATED: entered and doubted,
+            TERMINATED: doubted,
             -9: ended.struck == "killed",
         }.get(ended.status, False)
         if not good:
