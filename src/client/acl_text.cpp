@@ -106,7 +106,12 @@ std::optional<int> perms_of(std::string_view text) {
 std::string acl_text(const Acl& acl) {
   std::string text;
   for (const auto& [perms, scheme, id] : acl)
-    text += (text.empty() ? "" : ",") + scheme + ':' + id + ':' + perm_letters(perms);
+    text.append(text.empty() ? "" : ",")
+        .append(scheme)
+        .append(":")
+        .append(id)
+        .append(":")
+        .append(perm_letters(perms));
   return text;
 }
 

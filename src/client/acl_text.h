@@ -20,8 +20,8 @@ struct ParsedAcl {
 /// contain colons.
 ParsedAcl parse_acl(std::string_view text);
 
-/// The mask of letters of rwcda; nothing: there is another one among them, or none.
-std::optional<int> perms_of(std::string_view letters);
+/// The mask of `text`, letters of rwcda; nothing: there is another one among them, or none.
+std::optional<int> perms_of(std::string_view text);
 
 /// "scheme:id:perms,…", as parse_acl and setAcl take it.
 std::string acl_text(const Acl& acl);

@@ -365,8 +365,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
     programs.emplace(monitor, [&](int target, std::string_view lines, const std::stop_token& stop) {
       print_for_program(queue, target, lines, stop);
     });
-  auto teller = lock_teller(base, style, programs ? &*programs : nullptr);
-  LockManager locks(monitor, client, std::move(teller));
+  LockManager locks(monitor, client, lock_teller(base, style, programs ? &*programs : nullptr));
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{
       .client = guarded,
