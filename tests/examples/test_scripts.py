@@ -142,9 +142,9 @@ class Scripts(SessionTest):
     def test_leader(self):
         self.zksh("create", "/app")
         lead = ("leader.sh", "/app/leader", "echo $ZKSH_LOCK_LOSS >alarm", "sh", "-c")
-        first = self.begin(*lead, "echo first >>led; exec sleep 1000")
+        first = self.begin(*lead, "echo first >>led; exec tail -f /dev/null")
         self.wait_until(self.file("led").exists)
-        second = self.begin(*lead, "echo second >>led; exec sleep 1000")
+        second = self.begin(*lead, "echo second >>led; exec tail -f /dev/null")
         self.wait_until(lambda: len(self.znodes.children(self.root + "/app/leader")) == 2)
         # The lead is taken away: the service ends, help is called for, and the other one leads.
         contenders = self.znodes.children(self.root + "/app/leader")

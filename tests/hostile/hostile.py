@@ -10,6 +10,7 @@ import concurrent.futures
 import dataclasses
 import os
 import random
+import select
 import subprocess
 import sys
 import tempfile
@@ -45,9 +46,13 @@ USES = {
 MAY_WAIT = {"watch"}  # for an event, after a good answer: ended from here
 
 
-def wait_briefly():
-    """Between two looks at a process that runs."""
-    time.sleep(0.02)
+def ends_within(process, seconds):
+    """Whether a process ends in that time; it is not reaped."""
+    pid = os.pidfd_open(process.pid)
+    try:
+        return bool(select.select([pid], [], [], seconds)[0])
+    finally:
+        os.close(pid)
 
 
 def run(behave, use, limit=LIMIT):
@@ -59,13 +64,9 @@ def run(behave, use, limit=LIMIT):
         begin = time.monotonic()
         process = subprocess.Popen([ZKSH, "-s", server.address, "-t", "1000", "--connect-timeout", "1s", *use.words],
                                    stdin=text, stdout=out, stderr=err)
-        ended = False
-        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
-            if time.monotonic() - begin > limit:
-                process.kill()
-                ended = True
-                break
-            wait_briefly()
+        ended = not ends_within(process, limit)
+        if ended:
+            process.kill()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
