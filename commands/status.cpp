@@ -1,5 +1,6 @@
-// status: say where this shell is: its server, session, identity and locks.
+// status: say where this shell is: its server, session, identity, watches and locks.
 #include "base/number.h"
+#include "client/persistent_watches.h"
 #include "client/state_name.h"
 #include "command/command.h"
 #include "command/current_node.h"
@@ -10,7 +11,13 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace zksh::command_status {
 namespace {
@@ -39,6 +46,43 @@ std::chrono::microseconds round_trip(Context& cx) {
   return std::chrono::round<std::chrono::microseconds>(Clock::now() - begin);
 }
 
+/// The watches that the user has set: one-shot and persistent ones.
+struct ShownWatch {
+  std::string path;
+  std::string_view kind;
+};
+
+std::vector<ShownWatch> shown_watches(const OpenWatches& open, const PersistentWatches& lasting) {
+  std::vector<ShownWatch> all;
+  for (const auto& [path, kind] : open.printed)
+    all.push_back({path, kind == WatchKind::OfChildren ? "children" : "data"});
+  for (const auto& [path, mode] : lasting.all())
+    all.push_back({path, mode == WatchMode::Recursive ? "recursive" : "persistent"});
+  return all;
+}
+
+/// "2: /a (data), /b (children)"; of many the number alone.
+std::string watches_text(const std::vector<ShownWatch>& watches, std::size_t others) {
+  constexpr std::size_t few = 8;
+  std::vector<std::string> names;
+  names.reserve(watches.size());
+  for (const auto& [path, kind] : watches) names.push_back(fmt::format("{} ({})", path, kind));
+  auto text = names.empty() ? "none" : std::to_string(names.size());
+  if (!names.empty() && names.size() <= few) text += fmt::format(": {}", fmt::join(names, ", "));
+  if (others > 0) text += fmt::format("; {} more for commands, locks and completion", others);
+  return text;
+}
+
+Json json_of(const std::vector<ShownWatch>& watches) {
+  auto list = Json::array();
+  for (const auto& [path, kind] : watches) {
+    auto watch = Json::object();
+    watch.set("path", path).set("kind", kind);
+    list.add(std::move(watch));
+  }
+  return list;
+}
+
 Json array_of(const std::vector<std::string>& texts) {
   auto list = Json::array();
   for (const auto& text : texts) list.add(text);
@@ -53,47 +97,92 @@ bool reaches_server(Context& cx) {
   return is_connected(cx.client.current_state());
 }
 
-int run(Context& cx, const Args& /*a*/) {
-  const bool connected = reaches_server(cx);
+struct Report {
+  std::string server;
+  std::string connected_to;  ///< empty without a connection
+  std::string state;
+  std::string problem;
+  std::int64_t session = 0;
+  int timeout = 0;
+  std::vector<std::string> identities;
+  std::string node;
+  std::vector<ShownWatch> watches;
+  std::size_t other_watches = 0;
+  std::vector<std::string> locks;
+  std::size_t jobs = 0;
   std::optional<std::chrono::microseconds> latency;
-  if (connected) latency = round_trip(cx);
-  const auto now = cx.client.current_state();
-  const std::string state(state_name(now));
-  const auto problem =
-      now == SessionState::Connecting ? cx.client.connection_problem() : std::string();
-  const auto locks = lock_names(cx.locks);
-  const auto identities = identity_names(cx.client);
-  const auto jobs = cx.jobs ? cx.jobs->all().size() : 0;
+};
+
+Report look_around(Context& cx) {
+  Report report;
+  if (reaches_server(cx)) report.latency = round_trip(cx);
+  auto& client = cx.client;
+  const auto state = client.current_state();
+  report.server = client.server();
+  if (is_connected(state)) report.connected_to = client.connected_server();
+  report.state = state_name(state);
+  if (state == SessionState::Connecting) report.problem = client.connection_problem();
+  report.session = client.session_id();
+  report.timeout = client.negotiated_timeout();
+  report.identities = identity_names(client);
+  report.node = cx.current.path();
+  const auto open = client.open_watches(cx.watches.mailbox());
+  report.watches = shown_watches(open, cx.watches);
+  report.other_watches = open.others;
+  report.locks = lock_names(cx.locks);
+  report.jobs = cx.jobs ? cx.jobs->all().size() : 0;
+  return report;
+}
+
+Json json_of(const Report& report) {
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? Json() : Json(text);
+  };
+  auto json = Json::object();
+  json.set("server", report.server);
+  json.set("connected_to", text_or_null(report.connected_to));
+  json.set("state", report.state);
+  json.set("problem", text_or_null(report.problem));
+  json.set("session", session_text(report.session));
+  json.set("timeout", report.timeout);
+  json.set("identities", array_of(report.identities));
+  json.set("path", report.node);
+  json.set("watches", json_of(report.watches));
+  json.set("other_watches", report.other_watches);
+  json.set("locks", array_of(report.locks));
+  json.set("jobs", report.jobs);
+  json.set("latency_us", report.latency ? Json(report.latency->count()) : Json());
+  return json;
+}
+
+int run(Context& cx, const Args& /*a*/) {
+  const auto report = look_around(cx);
+  const int result = report.latency ? status::ok : status::no_connection;
   if (cx.out.json()) {
-    auto json = Json::object();
-    json.set("server", cx.client.server());
-    json.set("state", state);
-    json.set("problem", problem.empty() ? Json() : Json(problem));
-    json.set("session", session_text(cx.client.session_id()));
-    json.set("timeout", cx.client.negotiated_timeout());
-    json.set("identities", array_of(identities));
-    json.set("path", cx.current.path());
-    json.set("locks", array_of(locks));
-    json.set("jobs", jobs);
-    json.set("latency_us", latency ? Json(latency->count()) : Json());
-    print_json(cx, json);
-    return connected ? status::ok : status::no_connection;
+    print_json(cx, json_of(report));
+    return result;
   }
   const auto line = [&](std::string_view name, const std::string& value) {
-    cx.out.line("{:<10}{}", name, cx.out.shown(value));
+    cx.out.line("{:<10}{}", name, cx.out.shown(value.empty() ? "-" : value));
   };
-  line("server", cx.client.server());
-  line("state", problem.empty() ? state : fmt::format("{}: {}", state, problem));
-  line("session", session_text(cx.client.session_id()));
-  const auto timeout = cx.client.negotiated_timeout();
-  line("timeout", timeout == 0 ? "-" : fmt::format("{} ms", timeout));
-  line("identity", identities.empty() ? "-" : fmt::format("{}", fmt::join(identities, ", ")));
-  line("node", cx.current.path());
-  line("locks", locks.empty() ? "none" : fmt::format("{}", fmt::join(locks, ", ")));
-  line("jobs", jobs == 0 ? "none" : std::to_string(jobs));
-  line("latency",
-       latency ? fmt::format("{:.1f} ms", static_cast<double>(latency->count()) / 1000) : "-");
-  return connected ? status::ok : status::no_connection;
+  const auto list = [](const std::vector<std::string>& names) {
+    return fmt::format("{}", fmt::join(names, ", "));
+  };
+  line("server", report.server);
+  line("state",
+       report.problem.empty() ? report.state : fmt::format("{}: {}", report.state, report.problem));
+  line("connected", report.connected_to);
+  line("session", session_text(report.session));
+  line("timeout", report.timeout == 0 ? "" : fmt::format("{} ms", report.timeout));
+  line("identity", list(report.identities));
+  line("node", report.node);
+  line("watches", watches_text(report.watches, report.other_watches));
+  line("locks", report.locks.empty() ? "none" : list(report.locks));
+  line("jobs", report.jobs == 0 ? "none" : std::to_string(report.jobs));
+  line("latency", report.latency ? fmt::format("{:.1f} ms",
+                                               static_cast<double>(report.latency->count()) / 1000)
+                                 : "");
+  return result;
 }
 
 }  // namespace
@@ -101,10 +190,11 @@ int run(Context& cx, const Args& /*a*/) {
 extern const Command status_command = make_command<Args>(
     {.name = "status",
      .group = "Session",
-     .summary = "Say where this shell is: server, session, locks",
-     .details = "The connect string, the state of the connection, the session and the timeout that "
-                "the servers granted it, who "
-                "the session is to them, the current node, the locks of this shell and those that "
+     .summary = "Say where this shell is: server, session, watches, locks",
+     .details = "The connect string, the state of the connection and the server that it leads to, "
+                "the session and the timeout that the servers granted it, who "
+                "the session is to them, the current node, the watches that are set (by name if "
+                "they are few; with -o json always), the locks of this shell and those that "
                 "it waits for, its jobs in the background, and how long one request took just now. "
                 "Without a connection it says at the prompt why, does not wait for one, and the "
                 "status is 3.",

@@ -71,6 +71,13 @@ std::string short_age(std::int64_t milliseconds) {
   return fmt::format("{}d{:02}h", seconds / 86400, seconds / 3600 % 24);
 }
 
+std::string time_of_day() {
+  const std::time_t now = std::time(nullptr);
+  std::tm here{};
+  localtime_r(&now, &here);
+  return fmt::format("{:02}:{:02}:{:02}", here.tm_hour, here.tm_min, here.tm_sec);
+}
+
 std::int64_t wall_clock_now() {
   using namespace std::chrono;
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();

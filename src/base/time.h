@@ -42,6 +42,9 @@ std::string short_time(std::chrono::nanoseconds time);
 /// "2.1s", "41s", "12m05s", "5h07m", "3d02h"; what is negative is "0.0s".
 std::string short_age(std::int64_t milliseconds);
 
+/// "14:06:22": the time of day here, now.
+std::string time_of_day();
+
 /// Milliseconds since 1970, by this machine's clock.
 std::int64_t wall_clock_now();
 

@@ -7,6 +7,7 @@
 #include "client/watch.h"
 #include "client/zk_error.h"
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -178,6 +179,18 @@ class Answer {
 template <class T>
 using Pending = std::shared_ptr<Answer<T>>;
 
+/// The one-shot watches of a session that have not fired.
+struct OpenWatches {
+  struct Place {
+    std::string path;
+    WatchKind kind = WatchKind::OfData;
+
+    auto operator<=>(const Place&) const = default;
+  };
+  std::vector<Place> printed{};  ///< Watch::printed(), by their paths
+  std::size_t others = 0;        ///< those that report to mailboxes
+};
+
 /// A ZooKeeper client with at most one session.
 ///
 /// The `start_*` members send a request and return at once, from any thread; requests of one thread
@@ -230,6 +243,15 @@ class Client {
   /// What keeps each server from being connected to, for the user ("HOST:PORT: Connection
   /// refused"); asks each once, so it may block for a second. Empty when there is no server.
   virtual std::string connection_problem() = 0;
+  /// The server that the session is connected to, or was when the connection was lost: HOST:PORT,
+  /// as the connect string names it. Empty before it was connected at all.
+  virtual std::string connected_server(const Monitor::Held& /*held*/) { return {}; }
+  std::string connected_server() {
+    return monitor().with_lock([&](const Monitor::Held& held) { return connected_server(held); });
+  }
+  /// The watches that the session has now; those of the mailbox, which may be null, are not
+  /// counted.
+  virtual OpenWatches open_watches(const Mailbox& /*without*/) { return {}; }
   /// 0 while there is none. An expired session keeps its id until the next one is opened.
   virtual std::int64_t session_id(const Monitor::Held& held) = 0;
   std::int64_t session_id() {

@@ -33,6 +33,11 @@ class ForwardingClient : public Client {
     return inner_.between_sessions(held);
   }
   std::string connection_problem() override { return inner_.connection_problem(); }
+  std::string connected_server(const Monitor::Held& held) override {
+    return inner_.connected_server(held);
+  }
+  using Client::connected_server;
+  OpenWatches open_watches(const Mailbox& without) override { return inner_.open_watches(without); }
   std::int64_t session_id(const Monitor::Held& held) override { return inner_.session_id(held); }
   using Client::session_id;
   int negotiated_timeout() override { return inner_.negotiated_timeout(); }

@@ -60,6 +60,10 @@ bool PersistentWatches::remove(const std::string& path, std::optional<WatchMode>
   return active && client_->await(request(path, false, mode), stop).code == code::ok;
 }
 
+std::map<std::string, WatchMode> PersistentWatches::all() const {
+  return monitor_.with_lock([&](const Monitor::Held& held) { return state_(held).roots; });
+}
+
 void PersistentWatches::tell(const Event& event) {
   monitor_.with_lock([&](const Monitor::Held& held) { report_.event(held, event); });
 }
@@ -115,6 +119,7 @@ void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& sto
     state.in_doubt = tree.in_doubt();
     for (std::size_t i = 0; i < requests.size(); ++i)
       (*requests[i].done)(held) = Outcome<Nothing>{results[i], {}};
+    state.roots = tree.roots();
     state.active = !tree.empty() || !state.requests.empty() || !(*mailbox_)(held).empty();
   });
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -56,6 +57,10 @@ class PersistentWatches {
   void add(const std::string& path, WatchMode mode, const std::stop_token& stop);
   /// False when there is no such watch. Blocks while events are being told; throws Cancelled.
   bool remove(const std::string& path, std::optional<WatchMode> mode, const std::stop_token& stop);
+  /// The watches that there are now. Does not block.
+  std::map<std::string, WatchMode> all() const;
+  /// Where the one-shot watches report that they are made of.
+  const Mailbox& mailbox() const { return mailbox_; }
   /// Tells of an event that comes from elsewhere.
   void tell(const Event& event);
   /// Blocks until all that has been heard is told, for some time at most, less on a stop.
@@ -74,7 +79,8 @@ class PersistentWatches {
     std::deque<Request> requests;
     std::uint64_t taken = 0;  ///< events, out of the mailbox
     std::uint64_t told = 0;   ///< of those
-    bool in_doubt = false;    ///< there is more to tell, of what none of them said
+    std::map<std::string, WatchMode> roots;
+    bool in_doubt = false;  ///< there is more to tell, of what none of them said
   };
 
   Pending<Nothing> request(const std::string& path, bool add, std::optional<WatchMode> mode);

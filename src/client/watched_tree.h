@@ -40,6 +40,7 @@ class WatchedTree {
   /// False when the node is the root of no watch, or of none in that mode.
   bool remove(const std::string& path, std::optional<WatchMode> mode);
   bool empty() const { return roots_.empty(); }
+  const std::map<std::string, WatchMode>& roots() const { return roots_; }
 
   /// Takes note of an event: of a private watch, of a printed one, or of the session.
   void note(const Event& event);

@@ -21,12 +21,14 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <netinet/in.h>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <system_error>
@@ -70,6 +72,8 @@ void conclude(const void* data, int rc, T value) {
       const bool left = rc == ZOK || (watching->on_missing && rc == ZNONODE);
       handle.watchers.answered(watching->path, watching->kind, watching->who, left);
     }
+    if (const auto& gone = call->unwatching; gone && rc == ZOK)
+      handle.watchers.forgotten(gone->path, gone->kind, gone->who);
     call->settle(held, rc, std::move(value));
   });
 }
@@ -114,12 +118,26 @@ Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<Call
 }
 
 /// The server that a handle is connected to, as bytes; empty when it is not connected.
-std::string connected_server(zhandle_t* zh) {
+std::string address_of_server(zhandle_t* zh) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   auto* const generic = reinterpret_cast<sockaddr*>(&address);
   if (!zh || !zookeeper_get_connected_host(zh, generic, &size)) return {};
   return {reinterpret_cast<const char*>(&address), size};
+}
+
+/// The same for users, also of a read-only server, which zookeeper_get_connected_host does not
+/// name: HOST:PORT, as the connect string has it. Under the monitor: the C client keeps the text in
+/// one place for all handles.
+std::string connected_name(const Monitor::Held& /*held*/, zhandle_t* zh,
+                           const AddressNames& names) {
+  const std::string_view text = zoo_get_current_server(zh);  // "::1:2181" of an IPv6 address
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::string(text);
+  const ServerAddress address{.host = std::string(text.substr(0, colon)),
+                              .port = std::atoi(text.data() + colon + 1)};
+  const auto name = names.find(address.text());
+  return name == names.end() ? address.text() : name->second;
 }
 
 /// The read of /zookeeper/config.
@@ -163,7 +181,7 @@ void learn_of_server(Session& session, Session::Handle* on, std::function<void(b
   learning.fail = std::move(fail);
   start(session.monitor(), on, std::unique_ptr<CallOf<Nothing>>(std::move(call)),
         [&](zhandle_t* zh, const void* data) {
-          learning.server = connected_server(zh);
+          learning.server = address_of_server(zh);
           const int rc = zoo_awgetconfig(zh, nullptr, nullptr, config_read, data);
           if (rc == ZOK) return rc;
           config_read(rc, nullptr, 0, nullptr, data);
@@ -185,12 +203,13 @@ Session::Handle::~Handle() {
   });
 }
 
-bool Session::Handle::take_note(const Monitor::Held& /*held*/, SessionState now, zhandle_t* from) {
+bool Session::Handle::take_note(const Monitor::Held& held, SessionState now, zhandle_t* from) {
   if (now == state) return false;
   if (is_connected(state)) lost = Clock::now();
   state = now;
   if (is_connected(now)) {
     ever_connected = true;
+    connected_to = connected_name(held, from, names);
     session_id = zoo_client_id(from)->client_id;
     negotiated_timeout = zoo_recv_timeout(from);
     lease = lease_of(session_id);
@@ -341,6 +360,11 @@ SessionState Session::state(const Monitor::Held& /*held*/) {
 
 bool Session::between_sessions(const Monitor::Held& /*held*/) { return !state_->open_handle(); }
 
+std::string Session::connected_server(const Monitor::Held& /*held*/) {
+  const auto* const open = state_->open_handle();
+  return open ? open->connected_to : "";
+}
+
 std::int64_t Session::session_id(const Monitor::Held& /*held*/) {
   const auto* const open = state_->open_handle();
   return open ? open->session_id : 0;
@@ -469,7 +493,7 @@ std::unique_ptr<Session::Handle> Session::make_handle(const std::string& server)
   const int flags = ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0);
   // Several servers are in their order already; the addresses of a single name are not.
   zoo_deterministic_conn_order(servers.servers.size() > 1 ? 1 : 0);
-  fresh->zh = open_handle(monitor_, settings_.security, servers, Handle::on_event,
+  fresh->zh = open_handle(monitor_, settings_.security, servers, fresh->names, Handle::on_event,
                           settings_.session_timeout_ms, fresh.get(), flags);
   if (!fresh->zh) {
     const int reason = errno;
@@ -726,7 +750,7 @@ void Session::fail_authentication() {
 std::optional<bool> Session::server_is_newer(Handle* on) {
   zhandle_t* const zh =
       monitor_.with_lock([&](const Monitor::Held&) { return on ? on->zh : nullptr; });
-  const auto server = connected_server(zh);
+  const auto server = address_of_server(zh);
   return monitor_.with_lock(
       [&](const Monitor::Held& held) { return known_servers().is_newer(held, server); });
 }
@@ -1009,6 +1033,7 @@ Pending<Node> Session::start_get_config(const Watch& watch) {
   const Use on(*this);
   auto call = std::make_unique<CallOf<Node>>();
   const auto watcher = watcher_for(watch, monitor_, on.get());
+  call->watching = watching("/zookeeper/config", WatchKind::OfData, watcher);
   return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
     return zoo_awgetconfig(zh, watcher.function, watcher.context, node_done, data);
   });
@@ -1036,8 +1061,10 @@ Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKin
     if (rc == ZOK) nothing_done(rc, data);
     return rc;
   };
+  const Use on(*this);
   auto call = std::make_unique<CallOf<Nothing>>();
-  if (local) return start(monitor_, Use(*this).get(), std::move(call), here);
+  call->unwatching = Call::Watching{.path = path, .kind = kind, .who = on.get()};
+  if (local) return start(monitor_, on.get(), std::move(call), here);
   const auto there = [path, type](zhandle_t* zh, const void* data) {
     // The C client's type says a pointer to the completion, but it calls what it is given.
     return zoo_aremove_watches(zh, path.c_str(), type, Handle::on_event,
@@ -1060,6 +1087,16 @@ void forget_here(Session::Handle& handle, const std::string& path, void* who) {
 }
 
 }  // namespace
+
+OpenWatches Session::open_watches(const Mailbox& without) {
+  return monitor_.with_lock([&](const Monitor::Held&) -> OpenWatches {
+    const auto* const open = state_->open_handle();
+    if (!open) return {};
+    const auto found =
+        std::ranges::find(open->mailboxes, without, [](const auto& entry) { return entry.second; });
+    return open->watchers.open(found == open->mailboxes.end() ? nullptr : as_context(found->first));
+  });
+}
 
 void Session::forget_watches(const std::string& path, const Mailbox& mailbox) {
   const Use on(*this);

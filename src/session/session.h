@@ -62,6 +62,9 @@ class Session final : public Client {
   SessionState state(const Monitor::Held& held) override;
   bool between_sessions(const Monitor::Held& held) override;
   std::string connection_problem() override;
+  std::string connected_server(const Monitor::Held& held) override;
+  using Client::connected_server;
+  OpenWatches open_watches(const Mailbox& without) override;
   std::int64_t session_id(const Monitor::Held& held) override;
   using Client::session_id;
   int negotiated_timeout() override;

@@ -33,10 +33,12 @@ void WatcherTable::answered(const std::string& path, WatchKind kind, Who who, bo
   if (place == watchers_.end()) return;
   --place->second.asked;
   place->second.watches = place->second.watches || left;
+  if (left && who == named_) places_.insert({.path = path, .kind = kind});
   drop_if_idle(place);
 }
 
 void WatcherTable::fired(const std::string& path, WatchKind kind) {
+  places_.erase({.path = path, .kind = kind});
   auto [place, last] = watchers_.equal_range(key_of(path, kind));
   while (place != last) {
     const auto one = place++;
@@ -50,6 +52,15 @@ void WatcherTable::forgotten(const std::string& path, WatchKind kind, Who who) {
   if (place == watchers_.end()) return;
   place->second.watches = false;
   drop_if_idle(place);
+  if (who == named_) places_.erase({.path = path, .kind = kind});
+}
+
+OpenWatches WatcherTable::open(Who without) const {
+  const auto others = std::ranges::count_if(watchers_, [&](const auto& entry) {
+    const auto& watcher = entry.second;
+    return watcher.watches && watcher.who != named_ && watcher.who != without;
+  });
+  return {.printed = {places_.begin(), places_.end()}, .others = static_cast<std::size_t>(others)};
 }
 
 bool WatcherTable::only(const std::string& path, WatchKind kind, Who who) const {

@@ -6,6 +6,7 @@
 #include "session/creations.h"
 #include "session/session.h"
 #include "session/session_lease.h"
+#include "session/trying_order.h"
 
 #include <zookeeper/zookeeper.h>
 
@@ -16,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -35,6 +37,9 @@ class WatcherTable {
   /// The C client's context of a watcher, told apart by its address alone.
   using Who = const void*;
 
+  /// Of `named` the paths are kept too. Of the others there may be as many as there are nodes.
+  explicit WatcherTable(Who named = nullptr) : named_(named) {}
+
   /// A read that leaves a watch is sent.
   void asked(const std::string& path, WatchKind kind, Who who);
   /// Its answer came, or will not come; `left`: there is a watch now.
@@ -46,6 +51,8 @@ class WatcherTable {
   /// Whether nobody but `who` watches this, or is about to.
   bool only(const std::string& path, WatchKind kind, Who who) const;
   std::size_t size() const { return watchers_.size(); }
+  /// The watches of `named`, and how many there are of others, but for `without`.
+  OpenWatches open(Who without) const;
 
  private:
   struct Watcher {
@@ -60,7 +67,9 @@ class WatcherTable {
   Watchers::iterator find(std::size_t key, Who who);
   void drop_if_idle(Watchers::iterator place);
 
+  Who named_;
   Watchers watchers_;
+  std::set<OpenWatches::Place> places_;  ///< of the watches of named_
 };
 
 /// A request whose answer has not come. The C client drops the unanswered ones when a handle is
@@ -77,6 +86,7 @@ struct Call {
   Session::Handle* handle = nullptr;
   std::list<Call*>::iterator place;
   std::optional<Watching> watching{};
+  std::optional<Watching> unwatching{};  ///< what a request takes away, when it succeeds
 
   Call() = default;
   Call(const Call&) = delete;
@@ -113,7 +123,9 @@ struct Session::Handle {
   SessionState state = SessionState::Connecting;
   bool ever_connected = false;
   Clock::time_point opened;
-  Clock::time_point lost;  ///< when the connection was, if it ever was
+  Clock::time_point lost;    ///< when the connection was, if it ever was
+  std::string connected_to;  ///< the latest server, HOST:PORT; empty before the first
+  AddressNames names;        ///< of the servers; set before anybody but its maker sees the handle
   std::int64_t session_id = 0;
   int negotiated_timeout = 0;
   std::shared_ptr<SessionLease> lease;   ///< null until it is connected
@@ -128,7 +140,7 @@ struct Session::Handle {
   /// takes linear time, not quadratic, to tell each of them of a session event.
   std::unordered_map<std::uintptr_t, Mailbox> mailboxes;
   std::uintptr_t last_mailbox = 0;
-  WatcherTable watchers;  ///< by the contexts of the C client's watchers
+  WatcherTable watchers{this};  ///< by the contexts of the C client's watchers
 
   /// Takes note of what an event says. `type` is the C client's.
   void watches_fired(const Monitor::Held& held, int type, const std::string& path);

@@ -6,6 +6,7 @@
 #include "base/monitor.h"
 #include "client/connect_string.h"
 #include "client/security.h"
+#include "session/trying_order.h"
 
 #include <zookeeper/zookeeper.h>
 
@@ -32,8 +33,9 @@ void hang_up_handshakes();
 
 /// As zookeeper_init for a new session, with what prepare_security made ready when `security` asks
 /// for it: null, and errno, when it fails. With SASL, the watcher hears of its failure. Blocks
-/// while names resolve.
+/// while names resolve, and puts those into `names`.
 zhandle_t* open_handle(Monitor& monitor, const Security& security, const ConnectString& servers,
-                       watcher_fn watcher, int timeout_ms, void* context, int flags);
+                       AddressNames& names, watcher_fn watcher, int timeout_ms, void* context,
+                       int flags);
 
 }  // namespace zksh

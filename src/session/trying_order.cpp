@@ -4,7 +4,6 @@
 #include "client/host_addresses.h"
 
 #include <algorithm>
-#include <iterator>
 #include <random>
 #include <utility>
 #include <vector>
@@ -25,13 +24,16 @@ std::vector<ServerAddress> addresses_of(const ServerAddress& server) {
 
 }  // namespace
 
-std::string trying_order(const ConnectString& servers) {
+std::string trying_order(const ConnectString& servers, AddressNames& names) {
   auto list = servers;
   if (list.servers.size() == 1 && is_address(list.servers.front().host)) return list.for_c_client();
   std::ranges::shuffle(list.servers, std::random_device());
   std::vector<ServerAddress> addresses;
   for (const auto& server : list.servers)
-    std::ranges::copy(addresses_of(server), std::back_inserter(addresses));
+    for (auto& address : addresses_of(server)) {
+      names.emplace(address.text(), server.text());
+      addresses.push_back(std::move(address));
+    }
   if (!addresses.empty() && addresses.size() % 2 == 0) list.servers.push_back(addresses.front());
   return list.for_c_client();
 }

@@ -2,7 +2,9 @@
 #include "shell/run.h"
 
 #include "base/carried_output.h"
+#include "base/number.h"
 #include "base/signal_relay.h"
+#include "base/time.h"
 #include "client/client.h"
 #include "client/guarded_client.h"
 #include "client/persistent_watches.h"
@@ -26,10 +28,12 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <utility>
@@ -39,41 +43,47 @@ namespace {
 
 /// Puts a session's events into the output queue, in order: watch events as zkCli prints them, on
 /// stdout where zkCli's shell is mirrored (typed and piped lines), on stderr elsewhere; connection
-/// news on stderr, a line each; that a session begins is none.
+/// news on stderr, a line each, with the time; that the first session begins is none.
 /// Called under the monitor.
 class EventPrinter {
  public:
   EventPrinter(OutputQueue& queue, const Settings& settings, OutputStyle style, Input input)
       : queue_(queue), settings_(settings), style_(style), input_(input) {}
 
-  /// `refusal`: of a session that is dead, as Session::why_refused has it.
-  void operator()(const Monitor::Held& held, const Event& event, const std::string& refusal = {});
-  /// A line on stderr, whatever is switched off.
-  void warn(const Monitor::Held& held, const std::string& text);
+  void tell(const Monitor::Held& held, const Event& event, Session& session);
+  PersistentWatches::Report of_persistent_watches();
 
  private:
   void watch_event(const Monitor::Held& held, const Event& event);
-  void connection_news(const Monitor::Held& held, SessionState state);
+  /// A line on stderr, whatever is switched off.
+  void warn(const Monitor::Held& held, const std::string& text);
+  void session_event(const Monitor::Held& held, SessionState state, Session& session);
+  void news(const Monitor::Held& held, const std::string& text);
+  void connected(const Monitor::Held& held, bool read_only, Session& session);
   void authentication_news(const Monitor::Held& held, const std::string& refusal);
 
   OutputQueue& queue_;
   const Settings& settings_;
   OutputStyle style_;
   Input input_;
-  bool lost_ = false;  ///< the connection, since it was last told
+  std::optional<Clock::time_point> lost_{};  ///< the connection, since when
+  bool expired_ = false;                     ///< and the next session has not begun
 };
 
 // Two lines of zkCli's, each with an empty line before it.
 constexpr auto event_format = "\nWATCHER::\n\nWatchedEvent state:{} type:{} path:{}\n";
 
-void EventPrinter::operator()(const Monitor::Held& held, const Event& event,
-                              const std::string& refusal) {
-  if (event.type == Event::Type::Session && event.state == SessionState::AuthFailed)
-    authentication_news(held, refusal);
-  else if (event.type == Event::Type::Session)
-    connection_news(held, event.state);
+void EventPrinter::tell(const Monitor::Held& held, const Event& event, Session& session) {
+  if (event.type == Event::Type::Session)
+    session_event(held, event.state, session);
   else
     watch_event(held, event);
+}
+
+PersistentWatches::Report EventPrinter::of_persistent_watches() {
+  return {
+      .event = [this](const Monitor::Held& held, const Event& event) { watch_event(held, event); },
+      .warning = [this](const Monitor::Held& held, const std::string& text) { warn(held, text); }};
 }
 
 void EventPrinter::warn(const Monitor::Held& held, const std::string& text) {
@@ -92,34 +102,56 @@ void EventPrinter::watch_event(const Monitor::Held& held, const Event& event) {
                   event_name(event.type), terminal ? escape_for_terminal(event.path) : event.path));
 }
 
-void EventPrinter::connection_news(const Monitor::Held& held, SessionState state) {
-  const auto tell = [&](std::string_view news) {
-    queue_.add(held, Stream::Err, fmt::format("{}\n", news));
-  };
+void EventPrinter::news(const Monitor::Held& held, const std::string& text) {
+  warn(held, fmt::format("{} {}", time_of_day(), text));
+}
+
+void EventPrinter::session_event(const Monitor::Held& held, SessionState state, Session& session) {
   switch (state) {
     case SessionState::Connected:
     case SessionState::ConnectedReadOnly:
-      if (state == SessionState::ConnectedReadOnly)
-        tell("connected to a read-only server: it is cut off from the others, writes are refused");
-      else if (lost_)
-        tell("connected again; the session is the same");
-      lost_ = false;
+      connected(held, state == SessionState::ConnectedReadOnly, session);
+      lost_.reset();
+      expired_ = false;
       break;
     case SessionState::Connecting:
-      tell("connection lost; trying the servers in turn");
-      lost_ = true;
+      news(held, fmt::format("connection lost ({}); trying the servers in turn",
+                             session.connected_server(held)));
+      lost_ = Clock::now();
       break;
     case SessionState::Expired:
-      tell(fmt::format(
-          "session expired: its ephemerals, watches and locks are gone; {}",
-          input_ == Input::Terminal ? "opening a new one" : "the next command opens a new one"));
-      lost_ = false;
+      news(held, fmt::format("session expired: its ephemerals, watches and locks are gone; {}",
+                             input_ == Input::Terminal ? "opening a new one"
+                                                       : "the next command opens a new one"));
+      lost_.reset();
+      expired_ = true;
       break;
     case SessionState::AuthFailed:
-    case SessionState::Closed:
-      lost_ = false;
+      authentication_news(held, session.why_refused(held));
+      lost_.reset();
+      expired_ = false;
+      break;
+    case SessionState::Closed:  // also the expired one, when the new one is opened
+      lost_.reset();
       break;
   }
+}
+
+void EventPrinter::connected(const Monitor::Held& held, bool read_only, Session& session) {
+  const auto server = session.connected_server(held);
+  std::string text;
+  if (lost_)
+    text = fmt::format("connected again to {} after {}, same session", server,
+                       short_age(round<std::chrono::milliseconds>(Clock::now() - *lost_).count()));
+  else if (expired_)
+    text = fmt::format("new session {} at {}", session_text(session.session_id(held)), server);
+  else if (read_only)
+    text = fmt::format("connected to {}", server);
+  else
+    return;
+  if (read_only)
+    text += "; this server is read-only: it is cut off from the others, writes are refused";
+  news(held, text);
 }
 
 /// zkCli.sh knows no file of credentials: what is said of one is said to its users, too.
@@ -345,14 +377,11 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
   CurrentNode current(monitor);
   Transaction transaction(monitor);
   EventPrinter news(queue, settings, style, input);
-  PersistentWatches watches(
-      monitor, {.event = [&](const Monitor::Held& held, const Event& event) { news(held, event); },
-                .warning = [&](const Monitor::Held& held,
-                               const std::string& text) { news.warn(held, text); }});
+  PersistentWatches watches(monitor, news.of_persistent_watches());
   Session session(monitor, arguments.session,
                   sandbox ? sandbox->connect_string() : arguments.server,
                   [&](const Monitor::Held& held, const Event& event) {
-                    if (!watches.hear(held, event)) news(held, event, session.why_refused(held));
+                    if (!watches.hear(held, event)) news.tell(held, event, session);
                     // The prompt shows the state, also where there is no news to print.
                     if (event.type == Event::Type::Session) eventfd_write(base.loop.wake_fd(), 1);
                   });

@@ -1,6 +1,8 @@
 """The interactive zksh and its session: interrupted, disconnected, expired, stopped, left."""
+import contextlib
 import fcntl
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from shell_case import ZKSH, ShellTest, children  # noqa: E402
+from proxy import Proxy  # noqa: E402
 
 
 class Interrupted(ShellTest):
@@ -76,20 +79,29 @@ class Interrupted(ShellTest):
 class Disconnected(ShellTest):
     def wait_news(self, screen, news, number, state):
         """The news stand above the line that is typed, and its prompt tells of them, whichever comes first."""
-        screen.wait_for(lambda s: s.lines()[-2:] == [news, self.prompt(number, state) + " get /mi"])
+        screen.wait_for(lambda s: s.lines()[-1] == self.prompt(number, state) + " get /mi" and
+                        re.fullmatch(news, s.lines()[-2]))
+
+    def lost(self):
+        server = re.escape(self.server.address)
+        return rf"\d\d:\d\d:\d\d connection lost \({server}\); trying the servers in turn"
+
+    def back(self):
+        return (rf"\d\d:\d\d:\d\d connected again to {re.escape(self.server.address)} "
+                r"after [0-9.]+s, same session")
 
     def test_connection_lost_and_back(self):
         screen = self.start()
         self.run_line(screen, "create -e /mine x", 0)
         screen.type("get /mi")
         self.server.kill()
-        self.wait_news(screen, "connection lost; trying the servers in turn", 1, "CONNECTING")
+        self.wait_news(screen, self.lost(), 1, "CONNECTING")
         screen.keys("C-u")
         self.assertEqual(self.run_line(screen, "get /mine", 1, "CONNECTING"),
                          [f"no connection to {self.server.address}: Connection refused"])
         screen.type("get /mi")
         self.server.start()
-        self.wait_news(screen, "connected again; the session is the same", 2, "CONNECTED")
+        self.wait_news(screen, self.back(), 2, "CONNECTED")
         self.assertEqual(self.run_line(screen, "ne", 2), ["x"])
 
     def test_status_without_a_connection(self):
@@ -97,11 +109,38 @@ class Disconnected(ShellTest):
         self.run_line(screen, "create /mine x", 0)
         screen.type("get /mi")
         self.server.kill()
-        self.wait_news(screen, "connection lost; trying the servers in turn", 1, "CONNECTING")
+        self.wait_news(screen, self.lost(), 1, "CONNECTING")
         screen.keys("C-u")
         lines = self.run_line(screen, "status", 1, "CONNECTING")
         self.assertEqual(lines[1], f"state     CONNECTING: {self.server.address}: Connection refused")
+        self.assertEqual(lines[2], "connected -")
         self.assertEqual(lines[-1], "latency   -")
+
+    def test_one_server_of_a_list(self):
+        with contextlib.ExitStack() as open_proxies:
+            proxies = {}
+            for _ in range(2):
+                proxy = Proxy(self.server.port)
+                proxies[proxy.address] = open_proxies.enter_context(contextlib.ExitStack())
+                proxies[proxy.address].enter_context(proxy)
+            self.connect = ",".join(proxies) + self.root
+            screen = self.start("-t", "60000", width=160)
+            self.run_line(screen, "ls -w /", 0)
+            status = self.run_line(screen, "status", 1)
+            first = re.fullmatch(r"connected (\S+)", status[2])[1]
+            self.assertIn(first, proxies)
+            self.assertIn("watches   1: / (children)", status)
+            proxies.pop(first).close()
+            second, = proxies
+            screen.wait_for(lambda s: f" connection lost ({first}); trying the servers in turn" in s.text())
+            screen.wait_for(lambda s: f" connected again to {second} after " in s.text())
+            status = self.run_line(screen, "status", 2)
+            self.assertEqual(status[2], f"connected {second}")
+            self.assertIn("watches   1: / (children)", status)
+            screen.type("create /a\n")
+            screen.wait_for("type:NodeChildrenChanged path:/")
+            self.wait_prompt(screen, 4)
+            self.assertIn("watches   none", self.run_line(screen, "status", 4))
 
     def test_expired_session(self):
         screen, pid = self.start_below_sh("-t", "1000")
@@ -110,6 +149,8 @@ class Disconnected(ShellTest):
         self.wait_gone("/mine", 20)
         os.kill(pid, signal.SIGCONT)
         screen.wait_for("session expired: its ephemerals, watches and locks are gone")
+        screen.wait_for(lambda s: re.search(
+            rf"(?m)^\d\d:\d\d:\d\d new session 0x[0-9a-f]+ at {re.escape(self.server.address)}$", s.text()))
         self.wait_prompt(screen, 1)
         self.assertEqual(self.run_line(screen, "get /mine", 1), ["Node does not exist: /mine"])
         self.run_line(screen, "create -e /mine y", 2)

@@ -61,7 +61,7 @@ class NobodyAnswers(LossTest):
                 self.server.start()
                 self.znodes = Znodes(self.server.address)
                 self.addCleanup(self.znodes.connection.close)
-                self.wait_said(holder, "connected again; the session is the same")
+                self.wait_said(holder, "connected again to ")
                 self.wait_contenders(0, path)
 
     def test_kill_instead_of_term(self):

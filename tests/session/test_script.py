@@ -124,7 +124,7 @@ class ReadOnly(unittest.TestCase):
             self.assertEqual(self.run_zksh("-r", "get", "/a")[:2], (0, "x\n"))
             status, out, err = self.run_zksh("-r", "--keep-going", "-c", "set /a y; get /a")
             self.assertEqual((status, out), (11, "x\n"))
-            self.assertIn("connected to a read-only server", err)
+            self.assertIn(f"connected to {survivor.address}; this server is read-only", err)
             self.assertIn("Not a read-only call: /a", err)
             status, out, err = self.run_zksh("--connect-timeout", "1s", "get", "/a")
             self.assertEqual((status, out), (3, ""))

@@ -1,5 +1,6 @@
 """Connecting, and losing the connection: one-shot commands and scripts against real servers."""
 import os
+import re
 import resource
 import signal
 import socket
@@ -184,16 +185,20 @@ class Lost(SessionTest):
         self.wait_until(lambda: b"expired" in process.stderr.readline())
         out, err = process.communicate(b"get /mine\ncreate -e /mine y\nget /mine\n", timeout=60)
         self.assertEqual((process.returncode, out), (4, b"y\n"))
-        self.assertEqual(err, b"Node does not exist: /mine\nCreated /mine\n")
+        self.assertRegex(err.decode(), "^\\d\\d:\\d\\d:\\d\\d new session 0x[0-9a-f]+ at "
+                         f"{re.escape(self.server.address)}\nNode does not exist: /mine\nCreated /mine\n$")
         self.wait_gone("/mine")
 
     def test_server_that_comes_back(self):
         process = self.start_with("create -e /mine x", "--connect-timeout", "60s")
         self.server.kill()
-        self.assertEqual(process.stderr.readline(),
-                         b"connection lost; trying the servers in turn\n")
+        clock = r"\d\d:\d\d:\d\d"
+        server = re.escape(self.server.address)
+        self.assertRegex(process.stderr.readline().decode(),
+                         f"^{clock} connection lost \\({server}\\); trying the servers in turn\n$")
         self.server.start()
-        self.assertEqual(process.stderr.readline(), b"connected again; the session is the same\n")
+        self.assertRegex(process.stderr.readline().decode(),
+                         f"^{clock} connected again to {server} after [0-9.]+s, same session\n$")
         out, err = process.communicate(b"get /mine\n", timeout=60)
         self.assertEqual((process.returncode, out, err), (0, b"x\n", b""))
 

@@ -1,11 +1,14 @@
 """What the tests of large trees share: trees whose paths are known, and commands that take their time."""
 import collections
+import re
 import struct
 
 from session_case import SessionTest
 from znodes import EXISTS, Znodes, pack_string
 
-RECONNECTED = "connection lost; trying the servers in turn\nconnected again; the session is the same\n"
+# As `ended` gives it: without what differs from run to run.
+RECONNECTED = ("TIME connection lost (SERVER); trying the servers in turn\n"
+               "TIME connected again to SERVER after TIME, same session\n")
 
 
 def filled_paths(count, depth, top="/tree"):
@@ -71,4 +74,7 @@ class TreeTest(SessionTest):
     def ended(self, process, text=b""):
         """Status, the rest of stdout after `text`, and stderr."""
         out, err = process.communicate(timeout=90)
-        return process.returncode, (text + (out or b"")).decode(), err.decode()
+        news = err.decode().replace(self.server.address, "SERVER")
+        news = re.sub(r"(?m)^\d\d:\d\d:\d\d ", "TIME ", news)
+        news = re.sub(r"after \S+, same session", "after TIME, same session", news)
+        return process.returncode, (text + (out or b"")).decode(), news

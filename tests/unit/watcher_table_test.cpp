@@ -61,6 +61,30 @@ TEST_F(WatcherTableTest, ForgottenOnesDoNotCount) {
   EXPECT_FALSE(table.only("/p", data, &a));  // the read's watch is still to come
 }
 
+TEST_F(WatcherTableTest, OneHasItsPathsKeptWhileTheyAreWatched) {
+  const int c = 0;
+  WatcherTable named(&a);
+  const auto watch_with = [&](const std::string& path, WatchKind kind, const void* who) {
+    named.asked(path, kind, who);
+    named.answered(path, kind, who, true);
+  };
+  watch_with("/q", data, &a);
+  watch_with("/p", data, &a);
+  watch_with("/p", children, &a);
+  watch_with("/p", data, &b);
+  watch_with("/p", data, &c);
+  named.asked("/r", data, &a);
+  using Places = std::vector<OpenWatches::Place>;
+  EXPECT_EQ(named.open(nullptr).printed, (Places{{"/p", children}, {"/p", data}, {"/q", data}}));
+  EXPECT_EQ(named.open(nullptr).others, 2U);
+  EXPECT_EQ(named.open(&c).others, 1U);
+  named.fired("/p", data);
+  named.forgotten("/q", data, &a);
+  named.answered("/r", data, &a, false);
+  EXPECT_EQ(named.open(nullptr).printed, (Places{{"/p", children}}));
+  EXPECT_EQ(named.open(nullptr).others, 0U);
+}
+
 TEST_F(WatcherTableTest, NothingIsKeptOfWhatIsOver) {
   watch(&a);
   watch(&b, children);

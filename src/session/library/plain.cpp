@@ -25,9 +25,9 @@ bool tls_failed_everywhere(const Monitor::Held& /*held*/, const ConnectString& /
 void hang_up_handshakes() {}
 
 zhandle_t* open_handle(Monitor& /*monitor*/, const Security& /*security*/,
-                       const ConnectString& servers, watcher_fn watcher, int timeout_ms,
-                       void* context, int flags) {
-  return zookeeper_init(trying_order(servers).c_str(), watcher, timeout_ms, nullptr, context,
+                       const ConnectString& servers, AddressNames& names, watcher_fn watcher,
+                       int timeout_ms, void* context, int flags) {
+  return zookeeper_init(trying_order(servers, names).c_str(), watcher, timeout_ms, nullptr, context,
                         flags);
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "session/library/tls_calls.h"
-#include "session/trying_order.h"
 
 #include <fmt/core.h>
 
@@ -110,7 +109,8 @@ void make_sasl(const SaslSettings& settings) {
 }
 
 zhandle_t* open_with_sasl(const SaslSettings& settings, const ConnectString& servers,
-                          watcher_fn watcher, int timeout_ms, void* context, int flags) {
+                          const std::string& hosts, watcher_fn watcher, int timeout_ms,
+                          void* context, int flags) {
   session_watcher = watcher;
   // The name that ZooKeeper's servers have for DIGEST-MD5, whatever machine they are on. For
   // Kerberos it is that of the machine.
@@ -120,8 +120,8 @@ zhandle_t* open_with_sasl(const SaslSettings& settings, const ConnectString& ser
                                .host = host.c_str(),
                                .mechlist = settings.mechanism.c_str(),
                                .callbacks = answers().callbacks.data()};
-  return zookeeper_init_sasl(trying_order(servers).c_str(), watcher, timeout_ms, nullptr, context,
-                             flags, nullptr, &parameters);
+  return zookeeper_init_sasl(hosts.c_str(), watcher, timeout_ms, nullptr, context, flags, nullptr,
+                             &parameters);
 }
 
 }  // namespace zksh

@@ -9,8 +9,9 @@ namespace zksh {
 /// machine's SASL has no such mechanism.
 void make_sasl(const SaslSettings& settings);
 
-/// As open_handle.
+/// As open_handle; `hosts` is the servers' trying_order.
 zhandle_t* open_with_sasl(const SaslSettings& settings, const ConnectString& servers,
-                          watcher_fn watcher, int timeout_ms, void* context, int flags);
+                          const std::string& hosts, watcher_fn watcher, int timeout_ms,
+                          void* context, int flags);
 
 }  // namespace zksh

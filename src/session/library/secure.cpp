@@ -26,11 +26,12 @@ void prepare_security(const Security& security) {
 }
 
 zhandle_t* open_handle(Monitor& monitor, const Security& security, const ConnectString& servers,
-                       watcher_fn watcher, int timeout_ms, void* context, int flags) {
-  const auto hosts = trying_order(servers);
+                       AddressNames& names, watcher_fn watcher, int timeout_ms, void* context,
+                       int flags) {
+  const auto hosts = trying_order(servers, names);
 #ifdef HAVE_CYRUS_SASL_H
   if (!security.sasl.mechanism.empty())
-    return open_with_sasl(security.sasl, servers, watcher, timeout_ms, context, flags);
+    return open_with_sasl(security.sasl, servers, hosts, watcher, timeout_ms, context, flags);
 #endif
   if (!security.tls.on)
     return zookeeper_init(hosts.c_str(), watcher, timeout_ms, nullptr, context, flags);
