@@ -427,8 +427,36 @@ void Session::await_handle(const std::string& path, Clock::time_point give_up,
   if (problem) std::rethrow_exception(problem);
 }
 
+/// Somebody waits for a connection as long as this lives.
+class Session::Wait {
+ public:
+  explicit Wait(Session& session) : session_(session) {
+    session_.monitor_.with_lock([&](const Monitor::Held&) {
+      if (session_.state_->waits++ == 0) session_.state_->waiting_since = Clock::now();
+    });
+    if (session_.wait_begins_) session_.wait_begins_();
+  }
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+  ~Wait() {
+    session_.monitor_.with_lock([&](const Monitor::Held&) { --session_.state_->waits; });
+  }
+
+ private:
+  Session& session_;
+};
+
+std::optional<Clock::time_point> Session::awaited_since() {
+  return monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<Clock::time_point> {
+    if (state_->waits == 0 || state(held) != SessionState::Connecting) return std::nullopt;
+    if (!connected_server(held).empty()) return std::nullopt;
+    return state_->waiting_since;
+  });
+}
+
 void Session::await_connection(const std::string& path, const std::stop_token& stop) {
   if (is_connected(current_state())) return;
+  const Wait wait(*this);
   std::size_t refused = 0;
   const auto give_up = Clock::now() + settings_.connect_timeout;
   while (true) {

@@ -14,6 +14,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -59,6 +60,12 @@ class Session final : public Client {
   void close() override;
   std::string server() override;
   void await_connection(const std::string& path, const std::stop_token& stop) override;
+  /// Since when somebody has been waiting for the first connection of a session; nothing while
+  /// nobody does.
+  std::optional<Clock::time_point> awaited_since();
+  /// Called when somebody begins to wait for a connection, on that thread, without the monitor. To
+  /// be set before anybody can.
+  void on_wait(std::function<void()> begins) { wait_begins_ = std::move(begins); }
   SessionState state(const Monitor::Held& held) override;
   bool between_sessions(const Monitor::Held& held) override;
   std::string connection_problem() override;
@@ -107,6 +114,7 @@ class Session final : public Client {
 
  private:
   class Use;
+  class Wait;
   struct State;
   enum class Phase {
     Idle,     ///< there is none; the first request has one opened
@@ -142,6 +150,7 @@ class Session final : public Client {
   Monitor& monitor_;
   SessionSettings settings_;
   EventSink sink_;
+  std::function<void()> wait_begins_;
   std::unique_ptr<State> state_;
   std::mutex starting_;  ///< of the opener
   std::jthread opener_;  ///< started by the first who wants a session; last: it uses the others

@@ -186,11 +186,13 @@ struct Session::State {
   Phase phase = Phase::Idle;
   std::string server;  ///< as the user gave it
   std::unique_ptr<Handle>
-      handle;                  ///< when open; an expired one, while the opener has not come to it
-  std::size_t turn = 0;        ///< counts the phases: what began in an earlier one is stale
-  std::size_t asked = 0;       ///< how often somebody has begun to wait for the opener
-  std::size_t failures = 0;    ///< of the opener
-  std::exception_ptr problem;  ///< of its latest failure
+      handle;             ///< when open; an expired one, while the opener has not come to it
+  std::size_t waits = 0;  ///< for a connection, now
+  Clock::time_point waiting_since;  ///< when the first of them began
+  std::size_t turn = 0;             ///< counts the phases: what began in an earlier one is stale
+  std::size_t asked = 0;            ///< how often somebody has begun to wait for the opener
+  std::size_t failures = 0;         ///< of the opener
+  std::exception_ptr problem;       ///< of its latest failure
 
   Handle* open_handle() const { return phase == Phase::Open ? handle.get() : nullptr; }
   bool needs_opener() const {

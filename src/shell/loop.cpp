@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <optional>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -40,6 +43,14 @@ void count_down(int /*signal*/) {
   last_resort.seconds = *last_resort.programs > 0 ? give_up_after : last_resort.seconds - 1;
   if (last_resort.seconds == 0) _exit(last_resort.status);
   alarm(1);
+}
+
+/// Of poll: -1 is for ever.
+int milliseconds_until(const LoopEvents& events) {
+  const auto again = events.look_again ? events.look_again() : std::nullopt;
+  if (!again) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*again - Clock::now());
+  return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
 }
 
 }  // namespace
@@ -156,7 +167,8 @@ void Loop::run(Printer& printer, const LoopEvents& events, const std::function<b
           .revents = 0},
          {.fd = printer.blocked_on(), .events = POLLOUT, .revents = 0}}};
     const bool input_waits = events.input_waits && events.input_waits();
-    poll(waiting.data(), waiting.size(), input_waits || !signals_.empty() ? 0 : -1);
+    const int patience = input_waits || !signals_.empty() ? 0 : milliseconds_until(events);
+    poll(waiting.data(), waiting.size(), patience);
     if (waiting[0].revents != 0) {
       eventfd_t count = 0;
       eventfd_read(wake_fd_.get(), &count);

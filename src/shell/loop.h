@@ -2,11 +2,13 @@
 #pragma once
 
 #include "base/fd.h"
+#include "base/monitor.h"
 #include "shell/printer.h"
 
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <optional>
 
 namespace zksh {
 
@@ -21,6 +23,9 @@ struct LoopEvents {
   std::function<void()> suspend{};              ///< SIGTSTP
   std::function<void()> resume{};               ///< SIGCONT
   std::function<void(int error)> out_failed{};  ///< stdout cannot be written; told once
+  /// When `done` is to be asked again though nothing has happened; nothing: not before something
+  /// does. Asked after `done`.
+  std::function<std::optional<Clock::time_point>()> look_again{};
 };
 
 /// Owns the descriptors that wake the main thread.

@@ -1,12 +1,16 @@
 // Printer: writes what waits in the OutputQueue to the standard streams, without ever blocking.
 #include "shell/printer.h"
 
+#include "term/terminal.h"
+
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <iterator>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -34,6 +38,7 @@ bool Printer::write_front() {
   auto& chunk = waiting_.front();
   const int fd = descriptor(chunk.stream);
   const auto rest = std::string_view(chunk.bytes).substr(written_);
+  if (notice_ && isatty(fd)) end_notice();
   const bool dropped = chunk.stream == Stream::Out && out_failure_ != 0;
   if (dropped || (above_ && isatty(fd) && above_(rest))) {
     written_ += rest.size();
@@ -57,6 +62,26 @@ bool Printer::write_front() {
     written_ = 0;
   }
   return true;
+}
+
+void Printer::show_notice(const std::string& text) {
+  if (notice_ || !waiting_.empty() || !is_ready(STDERR_FILENO)) return;
+  const bool stays = terminal_is_dumb();
+  auto line = text;
+  // A line that wraps could not be taken away.
+  const auto columns = static_cast<std::size_t>(std::max(screen_size(STDERR_FILENO).columns, 2));
+  if (!stays && line.size() >= columns) {
+    line.resize(columns - 1);
+    while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0x80U) != 0) line.pop_back();
+  }
+  if (stays) line += '\n';
+  notice_ = write(STDERR_FILENO, line.data(), line.size()) > 0 && !stays;
+}
+
+void Printer::end_notice() {
+  constexpr std::string_view erase_line = "\r\033[K";
+  if (!std::exchange(notice_, false) || !is_ready(STDERR_FILENO)) return;
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, erase_line.data(), erase_line.size());
 }
 
 void Printer::pump() {

@@ -20,6 +20,12 @@ class Printer {
   /// returns true, or returns false when no line is typed.
   void print_through(std::function<bool(std::string_view)> above) { above_ = std::move(above); }
 
+  /// A line on standard error, a terminal, for as long as nothing else is printed; one that cannot
+  /// take it away again keeps it. Not shown while the terminal takes no output.
+  void show_notice(const std::string& text);
+  /// Takes it away.
+  void end_notice();
+
   /// Takes what is queued and writes what the streams accept.
   void pump();
   /// The descriptor that must become writable before pump can go on; -1: nothing waits.
@@ -37,6 +43,7 @@ class Printer {
   std::function<bool(std::string_view)> above_;
   std::deque<OutputQueue::Chunk> waiting_;
   std::size_t written_ = 0;  ///< of the first chunk
+  bool notice_ = false;      ///< is shown
   int blocked_on_ = -1;
   int out_failure_ = 0;
 };

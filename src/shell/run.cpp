@@ -28,6 +28,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -197,6 +198,13 @@ class Supervisor {
     stop_warning_ = std::move(warning);
   }
 
+  /// While somebody waits for the first connection of a session, a line says so after a second.
+  /// `since`: Session::awaited_since.
+  void tell_of_waits(std::function<std::optional<Clock::time_point>()> since, std::string text) {
+    awaited_since_ = std::move(since);
+    waiting_text_ = std::move(text);
+  }
+
   /// The job's status, or what ended it: 128 + signal, or 1 when stdout could not be written. A
   /// signal that a program took did not end the job.
   int run(std::function<int(std::stop_token)> body) {
@@ -210,6 +218,7 @@ class Supervisor {
       if (ended_by != 0) _exit(status::signal_base + signal);
       ended_by = signal;
       ended_at = Clock::now();
+      printer_.end_notice();
       loop_.leave(status::signal_base + signal, signals_.registrations());
       job.stop();
     };
@@ -218,6 +227,7 @@ class Supervisor {
     events.end = end;
     events.suspend = [&] {
       questions_.suspend();
+      printer_.end_notice();
       if (const auto warning = stop_warning_ ? stop_warning_() : ""; !warning.empty()) {
         // Behind the ^Z that the terminal has shown.
         queue_.add(Stream::Err, (isatty(STDERR_FILENO) ? "\n" : "") + warning + '\n');
@@ -232,8 +242,10 @@ class Supervisor {
                                             std::strerror(error)));
       job.stop();
     };
+    events.look_again = [&] { return ended_by == 0 ? tell_of_wait() : std::nullopt; };
     loop_.run(printer_, events, [&] {
       if (!job.status()) return false;
+      printer_.end_notice();
       printer_.pump();  // what the job said last
       return printer_.blocked_on() < 0 || ended_by != 0;
     });
@@ -244,6 +256,19 @@ class Supervisor {
   }
 
  private:
+  /// When it is to be called again.
+  std::optional<Clock::time_point> tell_of_wait() {
+    constexpr std::chrono::seconds silence{1};
+    const auto since = awaited_since_ ? awaited_since_() : std::nullopt;
+    if (!since) {
+      printer_.end_notice();
+      return std::nullopt;
+    }
+    if (Clock::now() < *since + silence) return *since + silence;
+    printer_.show_notice(waiting_text_);
+    return std::nullopt;
+  }
+
   Loop& loop_;
   Monitor& monitor_;
   SignalRelay& signals_;
@@ -251,6 +276,8 @@ class Supervisor {
   Printer& printer_;
   Questions& questions_;
   std::function<std::string()> stop_warning_;
+  std::function<std::optional<Clock::time_point>()> awaited_since_;
+  std::string waiting_text_;
 };
 
 int run_sources(Interpreter& interpreter, Output& out, const Arguments& arguments,
@@ -319,6 +346,16 @@ void configure(Settings& settings, const Configuration& configuration) {
   }
 }
 
+/// Whether the user of a terminal is to be told what is waited for: not at the prompt, which has
+/// it, and not when the command is asked to be quiet.
+bool tells_of_waits(const Arguments& arguments, const OutputStyle& style) {
+  const auto& words = arguments.command;
+  const auto options_end = std::ranges::find(words, "--");
+  const auto is_quiet = [](const std::string& word) { return word == "-q" || word == "--quiet"; };
+  return style.err_is_terminal && input_of(arguments) != Input::Terminal &&
+         std::none_of(words.begin(), options_end, is_quiet);
+}
+
 int run_commands(Foundation& base, const Interpreter::Surroundings& around,
                  const Arguments& arguments) {
   const auto input = input_of(arguments);
@@ -362,6 +399,13 @@ LockManager::Teller lock_teller(Foundation& base, const OutputStyle& style,
   return teller;
 }
 
+void tell_of_waits(Foundation& base, Session& session) {
+  session.on_wait([&base] { eventfd_write(base.loop.wake_fd(), 1); });
+  base.supervisor.tell_of_waits(
+      [&session] { return session.awaited_since(); },
+      fmt::format("connecting to {} …", escape_for_terminal(session.server())));
+}
+
 /// Everything between the servers and the commands put together, and the commands run.
 int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandbox* sandbox) {
   auto& monitor = base.monitor;
@@ -385,6 +429,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
                     // The prompt shows the state, also where there is no news to print.
                     if (event.type == Event::Type::Session) eventfd_write(base.loop.wake_fd(), 1);
                   });
+  if (tells_of_waits(arguments, style)) tell_of_waits(base, session);
   const auto attachment = watches.attach(session);
   RootKeeper root_keeper(session);
   ReadOnlyClient read_only(session);
@@ -415,6 +460,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
   base.supervisor.warn_before_stop([&locks] { return locks.stop_warning(); });
   const int result = run_commands(base, around, arguments);
   base.supervisor.warn_before_stop({});
+  base.supervisor.tell_of_waits({}, {});
   locks.close(leave_patience);
   session.close();
   if (programs) programs->close();

@@ -9,8 +9,9 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from session_case import NOT_SERVING, SessionTest  # noqa: E402
+from session_case import NOT_SERVING, ZKSH, SessionTest  # noqa: E402
 from proxy import Proxy  # noqa: E402
+from terminal import Terminal  # noqa: E402
 
 
 class Connecting(SessionTest):
@@ -107,6 +108,57 @@ class Connecting(SessionTest):
         self.assertEqual((4, ""), (status, out))
         self.assertEqual("Node does not exist: / (the chroot {0}/b of the connect string does not exist; "
                          "`zksh -s {1} create -p {0}/b` makes it)\n".format(self.root, self.server.address), err)
+
+
+class Waiting(SessionTest):
+    """What a terminal shows while the first connection is waited for, in the bytes that it gets."""
+
+    def silent_server(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        return "127.0.0.1:%d" % listener.getsockname()[1]
+
+    def terminal(self, *words, server, term="xterm"):
+        environment = {**os.environ, "HOME": self.directory, "XDG_CONFIG_HOME": self.directory,
+                       "XDG_STATE_HOME": self.directory, "TERM": term, "NO_COLOR": "1", "ZKSH_PAGER": "cat"}
+        return Terminal([ZKSH, "-s", server, *words], environment)
+
+    def test_it_is_said_and_taken_away(self):
+        server = self.silent_server() + "," + self.silent_server()
+        with self.terminal("--connect-timeout", "2s", "get", "/x", server=server) as terminal:
+            shown = terminal.finish().decode()
+        self.assertTrue(shown.startswith(f"connecting to {server} …\r\x1b[Kno connection to "), shown)
+        self.assertEqual(shown.count("\r"), 1, shown)
+        self.assertTrue(shown.endswith("\n"), shown)
+
+    def test_it_goes_when_the_server_answers(self):
+        self.server.freeze()
+        with self.terminal("--connect-timeout", "60s", "-c", "ls /", server=self.connect) as terminal:
+            terminal.read_until(re.escape(f"connecting to {self.connect} …").encode())
+            self.server.thaw()
+            shown = terminal.finish().decode()
+        self.assertEqual(shown, f"connecting to {self.connect} …\r\x1b[K[]\n")
+
+    def test_interrupted(self):
+        server = self.silent_server()
+        with self.terminal("--connect-timeout", "60s", "get", "/x", server=server) as terminal:
+            terminal.read_until("…".encode())
+            terminal.type("\x03")
+            shown = terminal.finish().decode()
+        self.assertEqual(terminal.process.returncode, 130)
+        self.assertEqual(shown.rpartition("…")[2], "\r\x1b[K", shown)
+
+    def test_a_terminal_that_cannot_take_it_away(self):
+        server = self.silent_server()
+        with self.terminal("--connect-timeout", "2s", "get", "/x", server=server, term="dumb") as terminal:
+            self.assertIn(f"connecting to {server} …\nno connection to ", terminal.finish().decode())
+
+    def test_not_when_it_is_asked_to_be_quiet_or_needs_no_connection(self):
+        server = self.silent_server()
+        with self.terminal("--connect-timeout", "2s", "lock", "-q", "/l", "true", server=server) as terminal:
+            self.assertNotIn("connecting", terminal.finish().decode())
+        with self.terminal("-c", "help get", server=server) as terminal:
+            self.assertNotIn("connecting", terminal.finish().decode())
 
 
 class Lost(SessionTest):
