@@ -8,10 +8,14 @@ namespace {
 
 struct Args {
   std::optional<std::string> count;
+  bool others = false;
 };
 
 void declare(Options& o, Args& a) {
   o.text("count", a.count, "How many lines, the history line itself included; 11 by default.");
+  o.flag("-n,--new", a.others,
+         "Read the lines that other shells have saved since this one began, or since the last -n: "
+         "they are shown, and Up, Ctrl-R and hints find them.");
 }
 
 /// zkCli's history takes any word and looks at none; elsewhere the word is how many are wanted.
@@ -21,7 +25,22 @@ std::size_t wanted(const std::optional<std::string>& count, Input input) {
   return static_cast<std::size_t>(parse_number(*count, "count", 1, INT32_MAX));
 }
 
+int show_lines_of_others(Context& cx) {
+  const auto lines = cx.history.read_others();
+  if (!lines) throw Error("-n: lines of other shells are read at the prompt", status::usage);
+  for (const auto& line : *lines)
+    if (cx.out.json())
+      print_json(cx, Json::object().set("line", line));
+    else
+      cx.out.line("{}", cx.out.shown(line));
+  return status::ok;
+}
+
 int run(Context& cx, const Args& a) {
+  if (a.others) {
+    if (a.count) throw UsageError("-n takes no count");
+    return show_lines_of_others(cx);
+  }
   const auto count = wanted(a.count, cx.input);
   const auto& history = cx.history;
   auto number = history.next() - std::min(count, history.next() - history.first());
@@ -40,7 +59,8 @@ extern const Command history_command = make_command<Args>(
      .group = "Shell",
      .summary = "Show the latest lines with their numbers",
      .keywords = {"previous", "lines"},
-     .details = "Numbers count from 0 in this run; `redo N` runs a line again. Secrets are masked.",
+     .details = "Numbers count from 0 in this run; `redo N` runs a line again. Secrets are masked. "
+                "Lines of other shells have no numbers here.",
      .examples = {{"history", "The last lines."}},
      .zkcli_syntax = "",
      .needs = Needs::SessionAfter,

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace zksh {
 
@@ -29,6 +33,15 @@ class LineHistory {
   }
   bool redoing() const { return redoing_; }
 
+  /// What reads the lines that other shells have saved meanwhile; where lines are typed.
+  void read_others_with(std::function<std::vector<std::string>()> read) {
+    read_others_ = std::move(read);
+  }
+  /// Those lines, oldest first. They get no numbers. nullopt: nobody types here.
+  std::optional<std::vector<std::string>> read_others() {
+    return read_others_ ? std::optional(read_others_()) : std::nullopt;
+  }
+
   /// The first number still kept, and the one that the next line will get.
   std::size_t first() const { return first_; }
   std::size_t next() const { return first_ + lines_.size(); }
@@ -39,6 +52,7 @@ class LineHistory {
   void trim();
 
   std::deque<Line> lines_;
+  std::function<std::vector<std::string>()> read_others_;
   std::size_t first_ = 0;
   std::size_t bytes_ = 0;
   bool redoing_ = false;

@@ -24,6 +24,7 @@
 #include <cstring>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -84,6 +85,9 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
       background_(monitor, loop.wake_fd(), around_, jobs_) {
   around_.jobs = &jobs_;
   for (const auto& line : history_file_.load()) LineEditor::remember(line);
+  // The command's thread reads the file, while the main thread takes no lines.
+  around_.history.get().read_others_with(
+      [this] { return others_lines_ = history_file_.read_new(); });
   printer_.print_through([this](std::string_view bytes) {
     if (!editor_.active()) return false;
     editor_.print(bytes);
@@ -91,7 +95,10 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
   });
 }
 
-Shell::~Shell() { printer_.print_through({}); }
+Shell::~Shell() {
+  around_.history.get().read_others_with({});
+  printer_.print_through({});
+}
 
 int Shell::run() {
   around_.queue.add(Stream::Err, fmt::format("zksh {}: `help` lists the commands, Ctrl-D leaves\n",
@@ -226,6 +233,7 @@ void Shell::look_after_jobs() {
     const int result = *command_->status();
     command_.reset();
     editor_.set_suggested(command_line_, !is_mistake(result));
+    for (const auto& line : std::exchange(others_lines_, {})) LineEditor::remember(line);
     problem_told_ = problem_told_ || result == status::no_connection;
     if (!leaving_) status_ = quit_ ? status_ : result;
     leaving_ = leaving_ || (std::exchange(quit_, false) && may_leave());

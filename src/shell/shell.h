@@ -101,13 +101,14 @@ class Shell {
   NodeCache nodes_;
   JobTable jobs_;
   BackgroundJobs background_;
-  std::deque<std::string> lines_;   ///< of the accepted text, still to be run
-  std::unique_ptr<Job> command_;    ///< the one in the foreground
-  std::string command_line_;        ///< its line
-  std::unique_ptr<Job> connector_;  ///< waits for a new session behind the prompt
-  std::string connector_problem_;   ///< written by the connector, read after its end
-  bool problem_told_ = false;       ///< by a command that waited for the same connection
-  bool quit_ = false;               ///< written by the command's thread, read after its end
+  std::deque<std::string> lines_;          ///< of the accepted text, still to be run
+  std::unique_ptr<Job> command_;           ///< the one in the foreground
+  std::string command_line_;               ///< its line
+  std::unique_ptr<Job> connector_;         ///< waits for a new session behind the prompt
+  std::string connector_problem_;          ///< written by the connector, read after its end
+  bool problem_told_ = false;              ///< by a command that waited for the same connection
+  std::vector<std::string> others_lines_;  ///< of other shells; as quit_
+  bool quit_ = false;                      ///< written by the command's thread, read after its end
   bool leaving_ = false;
   int accepted_ = 0;        ///< lines
   int leave_refused_ = -1;  ///< accepted_ when somebody was told of what ends with the shell

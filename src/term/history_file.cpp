@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <iterator>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <thread>
@@ -166,9 +167,49 @@ std::vector<std::string> HistoryFile::load() {
   const std::string text = read_tail(file.fd.get(), size, options_.max_bytes);
   auto lines = lines_of(text, options_.max_lines);
   const auto count = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  if (size > options_.max_bytes || count > 2 * options_.max_lines)
-    replace_file(*options_.path, lines);
+  const bool shortened = size > options_.max_bytes || count > 2 * options_.max_lines;
+  if (shortened) replace_file(*options_.path, lines);
   if (!lines.empty()) last_ = lines.back();
+  struct stat now {};
+  if (stat(options_.path->c_str(), &now) == 0)
+    seen_ = {.device = now.st_dev,
+             .inode = now.st_ino,
+             .size = shortened ? static_cast<std::size_t>(now.st_size) : size,
+             .line = last_};
+  return lines;
+}
+
+std::vector<std::string> HistoryFile::read_new() {
+  struct stat facts {};
+  if (!options_.path || stat(options_.path->c_str(), &facts) != 0) return {};
+  const Opened file = open_locked(*options_.path);
+  if (file.quiet) return {};
+  if (!file.fd || fstat(file.fd.get(), &facts) != 0) {
+    fail(fmt::format("cannot open {}: {}", options_.path->string(), std::strerror(errno)));
+    return {};
+  }
+  const auto size = static_cast<std::size_t>(facts.st_size);
+  const bool same =
+      facts.st_dev == seen_.device && facts.st_ino == seen_.inode && size >= seen_.size;
+  const std::size_t from = same ? seen_.size : 0;
+  // read_tail drops what stands before the first newline: the one before `from` is that.
+  const std::size_t wanted = size - from + (from > 0 ? 1 : 0);
+  auto lines = lines_of(read_tail(file.fd.get(), size, std::min(wanted, options_.max_bytes)),
+                        options_.max_lines);
+  // A file that was shortened meanwhile begins elsewhere.
+  if (const auto known = std::find(lines.rbegin(), lines.rend(), seen_.line);
+      !same && known != lines.rend())
+    lines.erase(lines.begin(), known.base());
+  seen_ = {.device = facts.st_dev,
+           .inode = facts.st_ino,
+           .size = size,
+           .line = lines.empty() ? seen_.line : lines.back()};
+  // From the end: the line that asks for this is the latest.
+  while (!own_.empty()) {
+    const auto mine = std::find(lines.rbegin(), lines.rend(), own_.back());
+    if (mine != lines.rend()) lines.erase(std::next(mine).base());
+    own_.pop_back();
+  }
   return lines;
 }
 
@@ -205,6 +246,7 @@ void HistoryFile::append(const std::string& line) {
     [[maybe_unused]] const int done = ftruncate(file.fd.get(), static_cast<off_t>(size));
     return;
   }
+  own_.push_back(line);
   if (size + entry.size() <= 2 * options_.max_bytes) return;
   const std::string text = read_tail(file.fd.get(), size + entry.size(), options_.max_bytes);
   replace_file(path, lines_of(text, options_.max_lines));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -35,6 +36,10 @@ class HistoryFile {
   /// A missing file is an empty one.
   std::vector<std::string> load();
 
+  /// The lines that others have saved since `load`, or since this was called last, oldest first,
+  /// within the same bounds. Waits as add.
+  std::vector<std::string> read_new();
+
   /// Saves a line that was run, and returns it as it is to be remembered in memory: masked, if it
   /// carries a secret. nullopt: not to be remembered, because it begins with a blank, is empty, or
   /// repeats the line before. Lines over 64 KiB and lines with a newline or NUL are not saved.
@@ -42,11 +47,21 @@ class HistoryFile {
   std::optional<std::string> add(const std::string& line);
 
  private:
+  /// How far the file was read.
+  struct Seen {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::size_t size = 0;
+    std::string line{};  ///< the last one
+  };
+
   void append(const std::string& line);
   void fail(const std::string& reason);
 
   Options options_;
   std::string last_;
+  Seen seen_;
+  std::vector<std::string> own_;  ///< that were saved since
   bool warned_ = false;
 };
 

@@ -42,6 +42,24 @@ class History(ShellTest):
         third.keys("Up", "Up")
         self.wait_prompt(third, 0, typed="get /none")
 
+    def test_lines_of_other_shells_on_demand(self):
+        first = self.start()
+        self.run_line(first, "ls /", 0)
+        second = self.start()
+        self.run_line(second, "get /none", 0)
+        self.run_line(first, "stat /mine", 1)
+        self.run_line(second, "stat /none", 1)
+        self.assertEqual(self.run_line(first, "history -n", 2), ["get /none", "stat /none"])
+        self.assertEqual(self.run_line(first, "history -n", 3), [])
+        first.keys("Up")
+        self.wait_prompt(first, 4, typed="stat /none")
+        first.keys("Up")
+        self.wait_prompt(first, 4, typed="get /none")
+        first.keys("C-e", "C-u")
+        self.assertEqual(self.run_line(first, "history 1", 4), ["4 - history 1"])
+        self.assertEqual(self.run_line(second, "history -n", 2),
+                         ["stat /mine", "history -n", "history 1"])
+
     def test_a_blank_before_it_and_a_secret_keep_a_line_out(self):
         screen = self.start()
         self.run_line(screen, " create /a hidden", 0)

@@ -154,6 +154,37 @@ TEST_F(HistoryFileTest, ALinkStaysALink) {
   EXPECT_EQ(fs::file_size(real), 4U);
 }
 
+TEST_F(HistoryFileTest, ReadsWhatOthersHaveSavedSince) {
+  auto early = history();
+  EXPECT_TRUE(early.load().empty());
+  EXPECT_TRUE(early.read_new().empty());
+  auto other = history();
+  other.load();
+  other.add("one");
+  early.add("mine");
+  other.add("two");
+  auto late = history();
+  EXPECT_EQ(late.load().size(), 3U);
+  EXPECT_EQ(early.read_new(), (std::vector<std::string>{"one", "two"}));
+  EXPECT_TRUE(early.read_new().empty());
+  EXPECT_TRUE(late.read_new().empty());
+  early.add("three");
+  EXPECT_TRUE(early.read_new().empty());
+  EXPECT_EQ(late.read_new(), std::vector<std::string>{"three"});
+  EXPECT_EQ(other.read_new(), (std::vector<std::string>{"mine", "three"}));
+}
+
+TEST_F(HistoryFileTest, ReadsOnBehindTheLastLineItKnowsOfAFileThatWasShortened) {
+  auto reader = history();
+  auto writer = history();
+  for (int i = 0; i < 8; ++i) writer.add("early " + std::to_string(i));
+  EXPECT_EQ(reader.load().size(), 8U);
+  writer.add("late 1");
+  EXPECT_EQ(history(4).load().size(), 4U);  // leaves the last four
+  writer.add("late 2");
+  EXPECT_EQ(reader.read_new(), (std::vector<std::string>{"late 1", "late 2"}));
+}
+
 TEST_F(HistoryFileTest, ShellsThatWriteAtOnceLoseNothing) {
   constexpr int lines_each = 200;
   const auto write_lines = [&](char name) {
