@@ -18,7 +18,6 @@ struct Args {
   std::string word;
   std::vector<std::string> hosts;
   std::optional<std::string> timeout;
-  std::optional<Format> output;
   bool any = false;
 };
 
@@ -34,7 +33,6 @@ void declare(Options& o, Args& a) {
   o.words("host", a.hosts,
           "host[:port]: the servers to ask; without it all members of the ensemble.");
   declare_patience(o, a.timeout, "2s");
-  declare_format(o, a.output, "text");
   o.flag("--any", a.any, "Send a word of four letters that zksh does not know.");
 }
 
@@ -67,7 +65,7 @@ void print_json_answer(Context& cx, const Args& a, const MemberAnswers& member,
                        const std::optional<std::string>& problem) {
   const auto* const known = find_word(a.word);
   auto json = Json::object();
-  json.set("server", member.name()).set("id", member.id).set("word", a.word);
+  json.set("server", member.name()).set("serverId", member.id).set("word", a.word);
   const bool answered = !problem;
   json.set("answer", answered ? Json(member.answers.front().text) : Json());
   if (known != nullptr && known->has_fields)
@@ -108,7 +106,6 @@ std::optional<std::string> problem_of(const std::string& word, const MemberAnswe
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.output) cx.out.set_format(*a.output);
   check_word(cx, a);
   const auto asked = asked_servers(cx, a.hosts);
   const auto all =
@@ -153,9 +150,6 @@ std::string details() {
          "the same host, or where --admin-server or the setting admin-server says. What it tells "
          "is shown as the word would answer; of conf it does not know directories' sizes and "
          "observers, of dump connections and the time of day, and on followers no sessions.\n\n"
-         "-o json prints an object for each server: server, id (its number in the ensemble), word, "
-         "answer, fields (of conf, dirs, envi, mntr, srvr: the answer's keys and values), "
-         "error.\n\n"
          "Status 0 when all have answered, 1 when one has not, 3 when none has.";
 }
 
@@ -175,6 +169,7 @@ extern const Command _4lw_command =
                         .examples = {{"4lw srvr", "What each member is and does."},
                                      {"4lw mntr -o plain", "Metrics, for grep."},
                                      {"4lw ruok", "Does each of them run?"}},
+                        .json = "server serverId word answer [fields] error",
                         .needs = Needs::Nothing,
                         .strict = true,
                         .pages = true},

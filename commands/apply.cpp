@@ -172,6 +172,8 @@ extern const Command apply_command = make_command<Args>(
      .examples = {{"dump /app > app.tree", "Keep a subtree in a file."},
                   {"apply --dry-run --prune app.tree", "What would be written?"},
                   {"apply --to /copy app.tree", "Make it again, elsewhere."}},
+     .json = "path created set acls quotas removed unchanged left ephemeralsLeft "
+             "aboveEphemeralsLeft conflicts | change path detail",
      .strict = true,
      .writes = true},
     declare, run);

@@ -45,6 +45,7 @@ extern const Command check_command = make_command<Args>(
                 "another version. In a transaction (multi) it guards the other operations.",
      .examples = {{"check /app", "Is it there?"},
                   {"check -v 0 /app", "Has nobody written it since it was made?"},
-                  {"multi 'check -v 0 /app' 'create /app/seen'", "Write only if so."}}},
+                  {"multi 'check -v 0 /app' 'create /app/seen'", "Write only if so."}},
+     .json = "path version"},
     declare, run, operation);
 }  // namespace zksh::command_check

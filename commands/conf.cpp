@@ -93,6 +93,7 @@ extern const Command conf_command =
                         .examples = {{"conf", "All settings."},
                                      {"conf hints off", "No hints behind the typed line."},
                                      {"conf prompt", "One setting."}},
+                        .json = "name value origin help",
                         .needs = Needs::Nothing,
                         .pages = true},
                        declare, run);

@@ -60,6 +60,7 @@ extern const Command config_command = make_command<Args>(
      .examples = {{"config", "The servers."},
                   {"config -c", "Version and connect string."},
                   {"config -s -w", "With the Stat; changes are reported."}},
+     .json = "config [stat]",
      .zkcli_syntax = "[-c] [-w] [-s]",
      .pages = true},
     declare, run);

@@ -131,7 +131,7 @@ class Listener {
  private:
   /// Also while they leave the queue after a Ctrl-C.
   void say(std::size_t contender, const std::string& text) {
-    cx_.out.err_regardless(fmt::format("#{} {}\n", contender + 1, cx_.out.shown_in_error(text)));
+    cx_.out.err_line_regardless(fmt::format("#{} {}", contender + 1, cx_.out.shown_in_error(text)));
   }
 
   Context& cx_;
@@ -342,6 +342,10 @@ extern const Command contend_command = make_command<Args>(
                   {"contend /app/lock -n 12 --readers 8", "Readers hold together, writers alone."},
                   {"contend /app/lock -n 3 -v",
                    "Every request, answer and event of three of them."}},
+     .json =
+         "recipe acquisitions together requestsPerAcquisition events eventsPerRelease "
+         "eventsByOneRelease nodesLeft watchesLeft tookUs handoffP50Us handoffP99Us handoffMaxUs "
+         "acquireP50Us acquireP99Us acquireMaxUs releaseP50Us releaseP99Us releaseMaxUs",
      .strict = true,
      .writes = true},
     declare, run);

@@ -45,7 +45,7 @@ void print(Context& cx, const Args& a, const std::string& path, const Census& ce
   if (cx.out.json()) {
     auto json = path_json(path);
     json.set("nodes", census.nodes)
-        .set("ephemerals", census.ephemerals)
+        .set("ephemeralCount", census.ephemerals)
         .set("leaves", census.leaves)
         .set("depth", census.depth)
         .set("bytes", census.bytes);
@@ -91,11 +91,11 @@ extern const Command count_command = make_command<Args>(
      .summary = "Count the nodes of a subtree",
      .keywords = {"number", "size"},
      .details = "The top counts, too (getAllChildrenNumber leaves it out). For several nodes it "
-                "prints each number, a tab, and the path. -o json: path, nodes, ephemerals, leaves "
-                "(nodes without children), depth (of the deepest), bytes (of all values). Where "
+                "prints each number, a tab, and the path. Where "
                 "children may not be listed the rest is counted, and the status is 7.",
      .examples = {{"count /app", "How many nodes there are."},
                   {"count -a /", "And what else there is to count."}},
+     .json = "path nodes ephemeralCount leaves depth bytes",
      .strict = true},
     declare, run);
 }  // namespace zksh::command_count

@@ -103,6 +103,7 @@ extern const Command cp_command = make_command<Args>(
      .examples = {{"cp /app /app-1", "The node alone."},
                   {"cp -r /app /app-2", "With all below it."},
                   {"cp -r --parents /app /old/2026/app", "To where nothing is yet."}},
+     .json = "path copied",
      .strict = true,
      .writes = true},
     declare, run);

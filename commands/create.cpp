@@ -158,6 +158,7 @@ extern const Command create_command = make_command<Args>(
                   {"create -s /app/job- x", "A sequential node, such as /app/job-0000000000."},
                   {"create /app/secret x world:anyone:r",
                    "A node that all may read and none may write."}},
+     .json = "path",
      .zkcli_syntax = "[-s] [-e] [-c] [-t ttl] path [data] [acl]",
      .writes = true},
     declare, run, operation);

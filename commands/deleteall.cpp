@@ -210,6 +210,7 @@ extern const Command deleteall_command = make_command<Args>(
          "name. / and /zookeeper require --force.",
      .examples = {{"deleteall --dry-run /app", "What would be removed?"},
                   {"deleteall -y /app", "Remove a subtree, and do not ask."}},
+     .json = "path removed",
      .zkcli_syntax = "path [-b batch size]",
      .writes = true},
     declare, run);

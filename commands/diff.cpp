@@ -294,6 +294,7 @@ extern const Command diff_command = make_command<Args>(
      .examples = {{"diff /app /app", "Nothing: they are the same."},
                   {"dump /app > app.tree", "Keep a subtree in a file."},
                   {"diff app.tree /app", "What has changed since?"}},
+     .json = "path difference [a] [b] [aBytes] [bBytes] [at]",
      .strict = true,
      .pages = true},
     declare, run);

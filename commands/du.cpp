@@ -153,11 +153,12 @@ extern const Command du_command = make_command<Args>(
          "A line for each subtree: the bytes of all values in it, the number of its nodes, the "
          "top included, and the path of that; a subtree behind those in it. What ZooKeeper "
          "needs beside, about a hundred bytes and the path for each node, is not counted. -o "
-         "plain has tabs between, -o json {\"path\": …, \"nodes\": …, \"bytes\": …} a line. Where "
-         "children may not be listed the rest is measured, and the status is 7.",
+         "plain has tabs between. Where children may not be listed the rest is measured, and the "
+         "status is 7.",
      .examples = {{"du /", "Which child of the root is large?"},
                   {"du -h -n 10 /", "The ten largest subtrees."},
                   {"du -s /app", "The whole of one."}},
+     .json = "path nodes bytes",
      .strict = true,
      .pages = true},
     declare, run);

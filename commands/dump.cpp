@@ -75,6 +75,7 @@ extern const Command dump_command = make_command<Args>(
          "It is no snapshot: what is changed while it runs is in it or not.",
      .examples = {{"dump /app > app.tree", "Keep a subtree in a file."},
                   {"dump /app | grep world:anyone", "Which nodes may everybody change?"}},
+     .json = "format version path | path kind acl data [ttl] [quota] | end [ephemeralsLeftOut]",
      .strict = true,
      .pages = true},
     declare, run);

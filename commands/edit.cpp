@@ -251,8 +251,8 @@ int save(Context& cx, const std::string& path, const std::optional<Node>& before
   try {
     result = write(cx, path, before, value);
   } catch (const Error&) {
-    cx.out.err_regardless(
-        fmt::format("yours is in {}\n", cx.out.shown_in_error(keep_value(path, value))));
+    cx.out.err_line_regardless(
+        fmt::format("yours is in {}", cx.out.shown_in_error(keep_value(path, value))));
     throw;
   }
   const bool conflict =

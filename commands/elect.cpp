@@ -81,9 +81,9 @@ extern const Command elect_command = make_command<Args>(
          "A program needs a `--` before it; otherwise its name would be the proposal. The options, "
          "the program's environment and the exit status are those of `lock`.\n\n"
          "-l prints the leader's proposal, and again whenever another one leads; if nobody leads, "
-         "it says so on stderr. Two leaders one after the other may go unseen when they are quick. "
-         "-o json of zksh prints an object a line: leader, node, token (null: nobody leads).",
+         "it says so on stderr. Two leaders one after the other may go unseen when they are quick.",
      .examples = {{"elect /app/leader db1 -- date", "Run a program as the leader."}},
+     .json = "leader node token",
      .needs = Needs::Session,
      .strict = true,
      .endless = {"--listen"},

@@ -73,6 +73,7 @@ extern const Command ephemerals_command = make_command<Args>(
          "7.",
      .examples = {{"ephemerals /app", "All below /app."},
                   {"ephemerals --session me /", "Those that this shell made."}},
+     .json = "path ephemeralOwner",
      .strict = true,
      .pages = true},
     declare, run);

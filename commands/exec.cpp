@@ -33,6 +33,7 @@ extern const Command exec_command = make_command<Args>(
                   {"create /app/a", "The first."},
                   {"set /app b", "The second."},
                   {"exec", "Both, or none."}},
+     .json = "op applied path [stat] | op applied path error",
      .writes = true,
      .beside_transaction = true},
     declare, run);

@@ -53,6 +53,7 @@ extern const Command exists_command = make_command<Args>(
                 "Patterns are not expanded. `wait --exists` waits until a node does.",
      .examples = {{"exists /zookeeper", "Ends with status 0."},
                   {"exists / /zookeeper/config", "Asks for two."}},
+     .json = "path exists",
      .strict = true},
     declare, run);
 }  // namespace zksh::command_exists

@@ -94,6 +94,7 @@ extern const Command export_command = make_command<Args>(
          "stays: remove it, or export to another directory. It is no snapshot.",
      .examples = {{"create /app/port 2181", "A value,"},
                   {"export /app app.d", "in the file app.d/port."}},
+     .json = "path directory nodes bytes",
      .strict = true},
     declare, run);
 }  // namespace zksh::command_export

@@ -171,10 +171,11 @@ extern const Command fill_command = make_command<Args>(
          "The nodes are called n0000000, n0000001, … and each level but the last is full, with the "
          "same number of children everywhere. The values are letters and digits, from the seed: "
          "the same command makes the same tree. What exists is left as it is and counted, so that "
-         "a tree that was cut short can be finished. -o json: path, created, existing.",
+         "a tree that was cut short can be finished.",
      .examples = {{"fill /app/test", "A thousand nodes in a row."},
                   {"fill -n 5000 -d 4 -s 100 /app/deep", "Five thousand in four levels."},
                   {"rm -r -y /app/deep", "And gone again."}},
+     .json = "path created existing",
      .strict = true,
      .writes = true},
     declare, run);

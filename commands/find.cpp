@@ -60,12 +60,13 @@ extern const Command find_command = make_command<Args>(
                 "and go by this machine's clock. The servers do not tell containers and nodes with "
                 "a TTL from other persistent ones. Options may have one dash or two. A node whose "
                 "children may not be listed is looked at itself; the status is 7 then, and stderr "
-                "says so. -o json prints {\"path\": …, \"stat\": {…}} a line.",
+                "says so.",
      .examples = {{"find /app -name 'lock-*'", "By a part of the name."},
                   {"find / -type ephemeral", "Everything that sessions hold."},
                   {"find /app -older 30d -max-children 0", "Leaves that nobody wrote for a month."},
                   {"find /app -min-size 100k", "The large values."},
                   {"find /app -acl world:anyone:w", "What everybody may overwrite."}},
+     .json = "path stat [acl]",
      .strict = true,
      .pages = true},
     declare, run);

@@ -104,6 +104,7 @@ extern const Command get_command = make_command<Args>(
                   {"get -x /zookeeper", "The value as a hex dump."},
                   {"get --decode gzip /zookeeper",
                    "What was compressed; an empty value stays empty."}},
+     .json = "path data [stat]",
      .zkcli_syntax = "[-s] [-w] path",
      .pages = true},
     declare, run);

@@ -101,6 +101,7 @@ extern const Command getAcl_command = make_command<Args>(
      .examples = {{"getAcl /zookeeper", "The ACL."},
                   {"getAcl -s /zookeeper", "The ACL and the Stat."},
                   {"getAcl -R --changes /app", "Who may do what, and where that changes."}},
+     .json = "path acl [stat]",
      .zkcli_syntax = "[-s] path",
      .pages = true},
     declare, run);

@@ -24,7 +24,7 @@ int run(Context& cx, const Args& a) {
       .unlisted = [](const ZkError& error) { throw error; }};
   visit_stats(cx.client, {path}, visitor, cx.stop);
   if (cx.out.json())
-    print_json(cx, path_json(path).set("count", count));
+    print_json(cx, path_json(path).set("nodes", count));
   else
     cx.out.line("{}", count);
   return status::ok;
@@ -42,6 +42,7 @@ extern const Command getAllChildrenNumber_command = make_command<Args>(
          "with many requests in flight; it needs the permission READ on every node that has "
          "children. Nodes that come or go meanwhile may or may not be counted.",
      .examples = {{"getAllChildrenNumber /zookeeper", "How many nodes are below /zookeeper."}},
+     .json = "path nodes",
      .zkcli_syntax = "path"},
     declare, run);
 }  // namespace zksh::command_getAllChildrenNumber

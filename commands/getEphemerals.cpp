@@ -107,6 +107,7 @@ extern const Command getEphemerals_command = make_command<Args>(
      .examples = {{"create -e /app/me", "An ephemeral node;"},
                   {"getEphemerals", "all that this session has,"},
                   {"getEphemerals /app/m", "and those whose path begins so."}},
+     .json = "path",
      .zkcli_syntax = "path",
      .pages = true},
     declare, run);

@@ -150,11 +150,11 @@ extern const Command grep_command = make_command<Args>(
                 "for every matching line; ^ and $ are the ends of lines. The time that takes grows "
                 "with the size of the values alone, whatever the expression. Of a value that is no "
                 "text in UTF-8 it is said that it matches. The status is 0 when something matched, "
-                "1 when nothing did, and 7 when some nodes may not be read. -o json prints path, "
-                "line and text; path and binary; or path and matches (with -c).",
+                "1 when nothing did, and 7 when some nodes may not be read.",
      .examples = {{"create /app/db host=10.0.0.7", "A node with an address in it."},
                   {"grep -F -l 10.0.0.7 /", "Which nodes have this address in them?"},
                   {"grep -i '^host *=' /app", "A setting, wherever it is."}},
+     .json = "path [line] [text] [matches] [binary]",
      .strict = true,
      .pages = true},
     declare, run);

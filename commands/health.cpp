@@ -18,7 +18,6 @@ namespace {
 struct Args {
   std::vector<std::string> hosts;
   std::optional<std::string> timeout;
-  std::optional<Format> output;
   HealthLimits limits;
 };
 
@@ -26,7 +25,6 @@ void declare(Options& o, Args& a) {
   o.words("host", a.hosts,
           "host[:port]: the servers to ask; without it all members of the ensemble.");
   declare_patience(o, a.timeout, "2s");
-  declare_format(o, a.output, "table");
   o.number("--max-behind", a.limits.behind, "count",
            "Degraded when a server has not seen more transactions than this.");
   o.number("--max-pending", a.limits.outstanding, "count",
@@ -107,14 +105,14 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json
 
 Json member_json(const MemberHealth& m) {
   auto json = Json::object();
-  json.set("server", m.name).set("id", m.id).set("serves", m.serves());
-  json.set("role", text_or_null(m.role)).set("version", text_or_null(m.version));
+  json.set("server", m.name).set("serverId", m.id).set("serves", m.serves());
+  json.set("role", text_or_null(m.role)).set("serverVersion", text_or_null(m.version));
   json.set("zxid", m.zxid ? Json(zxid_text(m)) : Json()).set("behind", m.behind);
   json.set("connections", m.connections).set("outstanding", m.outstanding);
-  json.set("mean_latency_us", m.mean_latency_us).set("max_latency_us", m.max_latency_us);
-  json.set("znodes", m.nodes).set("watches", m.watches);
-  json.set("pending_syncs", m.pending_syncs).set("open_files", m.open_files);
-  json.set("max_files", m.max_files);
+  json.set("meanLatencyUs", m.mean_latency_us).set("maxLatencyUs", m.max_latency_us);
+  json.set("nodes", m.nodes).set("watchCount", m.watches);
+  json.set("pendingSyncs", m.pending_syncs).set("openFiles", m.open_files);
+  json.set("maxFiles", m.max_files);
   json.set("problem", m.serves() ? Json() : Json(state_text(m)));
   return json;
 }
@@ -142,9 +140,9 @@ void print_json_health(Context& cx, const Health& health) {
   auto json = Json::object();
   json.set("verdict", verdict_name(health.verdict)).set("status", status_of(health.verdict));
   json.set("summary", health.summary).set("leader", text_or_null(health.leader));
-  json.set("members_total", health.members.size()).set("serving", health.serving);
+  json.set("memberCount", health.members.size()).set("serving", health.serving);
   json.set("voters", health.voters).set("quorum", health.quorum);
-  json.set("synced_followers", health.synced_followers);
+  json.set("syncedFollowers", health.synced_followers);
   json.set("problems", texts_json(health.problems)).set("notes", texts_json(health.notes));
   auto members = Json::array();
   for (const auto& member : health.members) members.add(member_json(member));
@@ -153,7 +151,6 @@ void print_json_health(Context& cx, const Health& health) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.output) cx.out.set_format(*a.output);
   const auto asked = asked_servers(cx, a.hosts);
   const auto all =
       ask_members(asked, health_words(), patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
@@ -200,13 +197,12 @@ extern const Command health_command = make_command<Args>(
          "-o plain: a line for each member, its fields separated by tabs (server, id, role, zxid, "
          "behind, connections, pending, mean and longest latency in microseconds, version, state), "
          "then one with "
-         "the verdict. -o json: one object: verdict, status, summary, leader, members_total, "
-         "serving, voters, quorum, synced_followers, problems, notes, members; of each server, id, "
-         "serves, role, version, zxid, behind, connections, outstanding, mean_latency_us, "
-         "max_latency_us, znodes, watches, pending_syncs, open_files, max_files, problem.",
+         "the verdict.",
      .examples = {{"health", "Is all well?"},
                   {"health -o json -t 1s", "For a monitor; see the exit status."},
                   {"health --max-latency 500 --max-pending 100", "With limits of your own."}},
+     .json = "verdict status summary leader memberCount serving voters quorum syncedFollowers "
+             "problems notes members",
      .needs = Needs::Nothing,
      .strict = true},
     declare, run);

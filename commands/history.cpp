@@ -46,7 +46,7 @@ int run(Context& cx, const Args& a) {
   auto number = history.next() - std::min(count, history.next() - history.first());
   for (; number < history.next(); ++number)
     if (cx.out.json())
-      print_json(cx, Json::object().set("number", number).set("line", history.at(number).text));
+      print_json(cx, Json::object().set("number", number).set("text", history.at(number).text));
     else
       cx.out.line("{} - {}", number, cx.out.shown(history.at(number).text));
   return status::ok;
@@ -62,6 +62,7 @@ extern const Command history_command = make_command<Args>(
      .details = "Numbers count from 0 in this run; `redo N` runs a line again. Secrets are masked. "
                 "Lines of other shells have no numbers here.",
      .examples = {{"history", "The last lines."}},
+     .json = "number text",
      .zkcli_syntax = "",
      .needs = Needs::SessionAfter,
      .optionless = true,

@@ -162,6 +162,7 @@ extern const Command import_command = make_command<Args>(
      .examples = {{"create /app/port 2181", "A value,"},
                   {"export /app app.d", "in a file,"},
                   {"import app.d /copy", "and as a node again."}},
+     .json = "path created set unchanged",
      .strict = true,
      .writes = true},
     declare, run);

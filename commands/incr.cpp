@@ -67,7 +67,7 @@ int run(Context& cx, const Args& a) {
     throw ZkError(error, fmt::format(" (`incr -c {}` creates it)", as_word(path)));
   }
   if (cx.out.json())
-    print_json(cx, path_json(path).set("value", result));
+    print_json(cx, path_json(path).set("number", result));
   else
     cx.out.line("{}", result);
   return status::ok;
@@ -87,6 +87,7 @@ extern const Command incr_command = make_command<Args>(
      .examples = {{"incr -c /app/counter", "1 the first time, then 2."},
                   {"incr /app/counter 10", "Ten more."},
                   {"incr /app/counter -- -3", "Three less."}},
+     .json = "path number",
      .writes = true},
     declare, run);
 }  // namespace zksh::command_incr

@@ -25,7 +25,7 @@ int run(Context& cx, const Args& /*a*/) {
                          .set("job", job.number)
                          .set("state", state_of(job))
                          .set("seconds", static_cast<std::int64_t>(age.count()))
-                         .set("line", job.line));
+                         .set("text", job.line));
     else if (cx.out.plain())
       cx.out.line("{}\t{}\t{:.0f}\t{}", job.number, state_of(job), age.count(), job.line);
     else
@@ -46,6 +46,7 @@ extern const Command jobs_command = make_command<Args>(
                 "above the line that you are typing. `fg` waits for it, `kill` ends it, and so "
                 "does the end of zksh. -o plain separates number, state, seconds and line by tabs.",
      .examples = {{"jobs", "What runs, and for how long?"}},
+     .json = "job state seconds text",
      .needs = Needs::Nothing,
      .pages = true},
     declare, run);

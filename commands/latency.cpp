@@ -27,7 +27,6 @@ struct Args {
   std::optional<std::string> path;
   bool dry_run = false;
   std::optional<std::string> timeout;
-  std::optional<Format> output;
 };
 
 void declare(Options& o, Args& a) {
@@ -37,7 +36,6 @@ void declare(Options& o, Args& a) {
   o.text("--path", a.path, "With --write, the node below which that one is made (/).", "path");
   o.common().flag("--dry-run", a.dry_run, "Tell what would be written, and measure nothing.");
   declare_patience(o, a.timeout, "2s");
-  declare_format(o, a.output, "table");
 }
 
 constexpr std::int64_t most_rounds = 1'000'000;
@@ -160,9 +158,9 @@ Json probe_json(const ProbeTimes& probe) {
     return measured ? Json(microseconds(value)) : Json();
   };
   json.set("request", probe_name(probe.probe)).set("count", spread.count);
-  json.set("min_us", measured ? Json(microseconds(std::ranges::min(probe.times))) : Json());
-  json.set("p50_us", time(spread.median)).set("p99_us", time(spread.p99));
-  json.set("max_us", time(spread.longest));
+  json.set("minUs", measured ? Json(microseconds(std::ranges::min(probe.times))) : Json());
+  json.set("p50Us", time(spread.median)).set("p99Us", time(spread.p99));
+  json.set("maxUs", time(spread.longest));
   json.set("error", probe.problem.empty() ? Json() : Json(probe.problem));
   return json;
 }
@@ -171,7 +169,7 @@ void print_json_members(Context& cx, const std::vector<MemberLatency>& members) 
   const auto histogram = histogram_of(members);
   for (const auto& member : members) {
     auto json = Json::object();
-    json.set("server", member.name).set("id", member.id);
+    json.set("server", member.name).set("serverId", member.id);
     json.set("role", member.role.empty() ? Json() : Json(member.role));
     json.set("error", member.problem.empty() ? Json() : Json(member.problem));
     auto requests = Json::array();
@@ -182,8 +180,8 @@ void print_json_members(Context& cx, const std::vector<MemberLatency>& members) 
       for (std::size_t i = 0; i < counts.size(); ++i) {
         if (counts[i] == 0) continue;
         auto bucket = Json::object();
-        bucket.set("from_us", microseconds(histogram->bound(i)));
-        bucket.set("to_us", microseconds(histogram->bound(i + 1))).set("count", counts[i]);
+        bucket.set("fromUs", microseconds(histogram->bound(i)));
+        bucket.set("toUs", microseconds(histogram->bound(i + 1))).set("count", counts[i]);
         list.add(std::move(bucket));
       }
       each.set("histogram", std::move(list));
@@ -240,7 +238,6 @@ int tell_writes(Context& cx, const std::vector<MemberLatency>& members, const La
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.output) cx.out.set_format(*a.output);
   const auto plan = plan_of(cx, a);
   auto members = members_of(cx, a, plan);
   if (a.dry_run) return tell_writes(cx, members, plan);
@@ -275,14 +272,13 @@ extern const Command latency_command = make_command<Args>(
                 "is the same factor longer than the one before, from the shortest time of all to "
                 "the longest. Ctrl-C ends it and shows what was measured.\n\n"
                 "-o plain: server, role, request, count, p50, p99 and max in microseconds, "
-                "separated by tabs. -o json: an object for each server: server, id, role, error, "
-                "requests; of each: request, count, min_us, p50_us, p99_us, max_us, error, "
-                "histogram (from_us, to_us, count; empty ones left out).\n\n"
+                "separated by tabs.\n\n"
                 "A server that gives no session or no answer within the time of -t is left out and "
                 "named on stderr: status 1, or 3 when nothing was measured.",
      .examples = {{"latency", "A hundred reads and syncs with each server."},
                   {"latency -n 20 --write", "Writes, too."},
                   {"latency -o json -n 10", "For programs, in microseconds."}},
+     .json = "server serverId role error requests",
      .needs = Needs::Nothing,
      .strict = true},
     declare, run);

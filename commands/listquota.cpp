@@ -120,6 +120,7 @@ extern const Command listquota_command = make_command<Args>(
                   {"setquota -n 100 /app", "At most a hundred nodes."},
                   {"listquota /app", "The limits, and what is there."},
                   {"listquota -R --exceeded /", "Where is more than was allowed?"}},
+     .json = "path limits usage [exceeded]",
      .zkcli_syntax = "path"},
     declare, run);
 }  // namespace zksh::command_listquota

@@ -65,6 +65,7 @@ extern const Command lock_command = make_command<Args>(
                   {"lock -w 30 /jobs/nightly -c 'date | cat'", "Wait for half a minute."},
                   {"lock --once 2026-11-22 /jobs/nightly date", "On one of the machines, once."},
                   {"lock /jobs/nightly", "Hold it in this shell; `unlock` gives it back."}},
+     .json = "node [pid]",
      .needs = Needs::Session,
      .strict = true,
      .writes = true},

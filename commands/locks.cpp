@@ -352,7 +352,6 @@ struct Args {
   bool recursive = false;
   bool watch = false;
   bool watchers = false;
-  std::optional<Format> output;
   std::optional<std::string> path;
 };
 
@@ -361,8 +360,6 @@ void declare(Options& o, Args& a) {
   o.flag("-w,--watch", a.watch, "Show it again whenever it has changed, until Ctrl-C.");
   o.flag("--watchers", a.watchers,
          "Ask the servers who watches whom (wchp), instead of telling it from the rule.");
-  o.choice("-o,--output", a.output, named_formats("table"), "format",
-           "How it is shown: a table; plain: fields separated by tabs; or JSON.");
   o.node("path", a.path, "The lock's node, or with -r where to look for locks.");
 }
 
@@ -543,7 +540,6 @@ int show_own(Context& cx) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.output) cx.out.set_format(*a.output);
   if (a.recursive && (a.watch || a.watchers))
     throw UsageError("-r looks once; it excludes -w and --watchers");
   if (!a.path && (a.recursive || a.watch || a.watchers))
@@ -583,24 +579,14 @@ extern const Command locks_command = make_command<Args>(
          "circle: sessions of which each waits for a lock of the next, so that none can go on. It "
          "is looked for where somebody waits: at this lock, at those beside it (64 at most below "
          "one parent), and at those of this shell; with -r at all that are found. A session is "
-         "taken for one that holds and waits, whatever its threads do.\n\n"
-         "-o json prints one object on a line: path, kind (exclusive, read/write, semaphore, free, "
-         "missing), limit, counter, contenders, no_contenders, warnings, circles (lists of links: "
-         "session, path where it waits for the session of the next link, held: by that), watchers "
-         "(inferred or measured), server_watches, time, changes (with -w: since, left, "
-         "watch_events with deleted and children). A contender: number, state (holds, waits, next, "
-         "may_hold), mode (exclusive, read, write, lease), library, nodes, owner (text, null, or "
-         "an object with base64; at most 4096 bytes), owner_length, session, session_alive, "
-         "connected, address, created, age_ms, token, waits_for, watched_by, other_watchers, "
-         "asked_to_release. Times are milliseconds; what is not told is null. A lock of this "
-         "shell: paths, kind, state (asking, waits, holds, suspended, releasing, lost), since_ms, "
-         "token, session, nodes, nested, asked_to_release, position, contenders, behind, circle "
-         "(as in circles, from this session on), reason. -w and -r print one object a line. An "
-         "error is an object on stderr: error, code, path, command, status.",
+         "taken for one that holds and waits, whatever its threads do.",
      .examples = {{"locks /app", "The queue of a lock."},
                   {"locks -r /app", "Every lock below a path, one a line."},
                   {"locks -o json /app", "For programs."},
                   {"locks", "The locks of this shell."}},
+     .json = "path kind limit counter contenders otherNodes warnings circles watcherSource "
+             "serverWatches time changes | paths kind state ageMs token tokens session "
+             "contenderNodes nested askedToRelease position contenderCount behind circle reason",
      .needs = Needs::Nothing,
      .strict = true,
      .pages = true,

@@ -69,7 +69,8 @@ Sent run(Context& cx, const Args& a) {
       [&](const std::string& path) { return cx.client.children(path, watch, cx.stop); },
       [&](const std::string& path, const Children& children) {
         print_children(cx, path, children, form);
-      });
+      },
+      is_a_line_each(cx));
 }
 
 }  // namespace
@@ -93,6 +94,7 @@ extern const Command ls_command = make_command<Args>(
                   {"ls -s /zookeeper", "The children, and the Stat of the node itself."},
                   {"ls -R /zookeeper", "The whole subtree."},
                   {"ls /a*", "The children of every node whose name begins with a."}},
+     .json = "path [children] [stat]",
      .zkcli_syntax = "[-s] [-w] [-R] path",
      .pages = true},
     declare, run);

@@ -29,6 +29,7 @@ extern const Command ls2_command = make_command<Args>(
      .keywords = {"children", "stat"},
      .details = "As `ls -s`: the command of zkCli 3.4 that later versions dropped.",
      .examples = {{"ls2 /", "The children and the Stat of the root."}},
+     .json = "path children stat",
      .pages = true},
     declare, run);
 }  // namespace zksh::command_ls2

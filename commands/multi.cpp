@@ -119,8 +119,8 @@ extern const Command multi_command = make_command<Args>(
          "operations it opens a transaction: the following lines are collected, exec sends them, "
          "discard drops them. A wrong line is refused at once; in a script nothing is sent then. "
          "Prints a line for each operation: Created with the node's real path, Set with the new "
-         "version, Deleted, Checked; with -o plain the path; with -o json an object of op, path, "
-         "applied, and stat or error. When one fails none is applied, and the status is that of "
+         "version, Deleted, Checked; with -o plain the path. When one fails none is applied, and "
+         "the status is that of "
          "its failure. When the connection is lost before the answer comes, either all or none "
          "were applied: the status is 10. @FILE names a file whatever its name is.",
      .examples = {{"multi 'create /app/a x' 'set /app y'", "Both, or none."},
@@ -129,6 +129,7 @@ extern const Command multi_command = make_command<Args>(
                   {"create /app/b x", "kept,"},
                   {"delete /app/b", "kept,"},
                   {"exec", "and both sent."}},
+     .json = "op applied path [stat] | op applied path error",
      .writes = true,
      .beside_transaction = true},
     declare, run);

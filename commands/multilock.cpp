@@ -65,6 +65,7 @@ extern const Command multilock_command = make_command<Args>(
      .examples = {{"multilock /accounts/a /accounts/b -- date", "Run a program under both."},
                   {"multilock --atomic -n /accounts/a /accounts/b -- date",
                    "Only if both are free: else end with 75, and name the one that is not."}},
+     .json = "node [pid]",
      .needs = Needs::Session,
      .strict = true,
      .writes = true},

@@ -245,6 +245,7 @@ extern const Command mv_command = make_command<Args>(
      .examples = {{"create /app/old x", "A node,"},
                   {"mv /app/old /app/new", "and its new name."},
                   {"mv --parents /app/new /app/by/year/2026", "To where nothing is yet."}},
+     .json = "path moved",
      .strict = true,
      .writes = true},
     declare, run);

@@ -34,6 +34,7 @@ extern const Command printwatches_command = make_command<Args>(
      .keywords = {"event", "notify"},
      .details = "An event that comes while it is off is not kept.",
      .examples = {{"printwatches", "Is it on?"}, {"printwatches off", "Print no events."}},
+     .json = "printwatches",
      .zkcli_syntax = "on|off",
      .needs = Needs::SessionAfter,
      .optionless = true},

@@ -26,6 +26,7 @@ extern const Command pwd_command = make_command<Args>({.name = "pwd",
                                                        .keywords = {"directory"},
                                                        .details = "`cd` changes it.",
                                                        .examples = {{"pwd", "The current node."}},
+                                                       .json = "path",
                                                        .needs = Needs::Nothing,
                                                        .beside_transaction = true},
                                                       declare, run);

@@ -37,6 +37,7 @@ extern const Command quote_command = make_command<Args>(
          "In quotes where that is needed: for names with blanks, pattern characters or bytes "
          "that are no text, on their way from a program into a script of zksh.",
      .examples = {{"quote '/my app/*'", "Prints it in quotes."}},
+     .json = "quoted",
      .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_quote

@@ -181,6 +181,7 @@ extern const Command reconfig_command = make_command<Args>(
                   {"reconfig -remove 1", "Server 1 leaves, and drops its clients."},
                   {"reconfig -add 'server.4=127.0.0.1:2888:3888:observer;2181'",
                    "Server 4 joins as an observer."}},
+     .json = "config [stat]",
      .zkcli_syntax =
          "[-s] [-v version] [[-file path] | [-members serverID=host:port1:port2;port3[,...]*]] | "
          "[-add serverId=host:port1:port2;port3[,...]]* [-remove serverId[,...]*]",

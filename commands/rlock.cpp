@@ -19,6 +19,7 @@ extern const Command rlock_command = make_command<Args>(
      .keywords = {"shared", "mutex"},
      .details = "Short for `rwlock path read`; see there, and `lock` for the options.",
      .examples = {{"rlock /cfg", "As `rwlock /cfg read`."}},
+     .json = "node [pid]",
      .strict = true,
      .writes = true},
     declare, run);

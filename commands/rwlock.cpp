@@ -58,6 +58,7 @@ extern const Command rwlock_command = make_command<Args>(
      .examples = {{"rwlock /cfg read date", "Run a program while nobody writes."},
                   {"rwlock /cfg write", "Alone, once the readers before it are gone."},
                   {"rwlock /cfg downgrade", "Go on reading; readers that wait come in."}},
+     .json = "node [pid]",
      .strict = true,
      .writes = true},
     declare, run);

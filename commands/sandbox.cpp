@@ -45,8 +45,8 @@ const char* state_text(Sandbox::State state) {
 void show_json(Context& cx, const Sandbox& sandbox) {
   for (const Sandbox::Server& server : sandbox.status())
     print_json(cx, Json::object()
-                       .set("server", server.number)
-                       .set("address", server.address)
+                       .set("serverId", server.number)
+                       .set("server", server.address)
                        .set("state", state_text(server.state))
                        .set("role", server.role.empty() ? Json() : Json(server.role)));
 }
@@ -110,6 +110,7 @@ extern const Command sandbox_command = make_command<Args>(
      .examples = {{"sandbox", "the servers, and which of them leads"},
                   {"sandbox stop 1", "kill the first server"},
                   {"sandbox start 1", "bring it back"}},
+     .json = "serverId server state role",
      .needs = Needs::Nothing,
      .strict = true},
     declare, run);

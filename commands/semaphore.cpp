@@ -61,6 +61,7 @@ extern const Command semaphore_command = make_command<Args>(
      .examples = {{"semaphore /pool 3 date", "Run a program; on all machines three at a time."},
                   {"semaphore -n /pool 3 date", "Run it now, or end with 75 at once."},
                   {"semaphore -Q 2 /pool 3", "Hold two of the three leases in this shell."}},
+     .json = "node [pid]",
      .needs = Needs::Session,
      .strict = true,
      .writes = true},

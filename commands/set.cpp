@@ -111,6 +111,7 @@ extern const Command set_command = make_command<Args>(
      .examples = {{"set /app/config on", "Write a value."},
                   {"set -v 1 /app/config off", "Only if nobody wrote since version 1."},
                   {"set /app/config $'two\\nlines'", "A value with a line break."}},
+     .json = "path stat",
      .zkcli_syntax = "[-s] [-v version] path data",
      .writes = true},
     declare, run, operation);

@@ -6,6 +6,7 @@
 #include "command/zkcli_style.h"
 #include "node/acl_argument.h"
 #include "node/listing.h"
+#include "node/node_json.h"
 #include "tree/batch_writer.h"
 #include "tree/walk.h"
 
@@ -86,13 +87,18 @@ Sent run(Context& cx, const Args& a) {
   const auto version = a.version ? *a.version : a.legacy_version.value_or(-1);
   if (a.recursive) return set_subtree(cx, path, acl, version, a.limits.limits());
   if (a.stat || prints_as_34(cx)) {
-    print_stat(cx, cx.client.set_acl(path, acl, version, cx.stop));
+    const auto stat = cx.client.set_acl(path, acl, version, cx.stop);
+    if (cx.out.json())
+      print_json(cx, path_json(path).set("stat", stat_json(stat)));
+    else
+      print_stat(cx, stat);
     return status::ok;
   }
   cx.client.await_connection(path, cx.stop);
   const auto pending = cx.client.start_set_acl(path, acl, version);
   return {path, pending, [&cx, path, pending] {
             cx.client.written(pending, path, 0, cx.stop);
+            if (cx.out.json()) print_json(cx, path_json(path));
             return status::ok;
           }};
 }
@@ -115,6 +121,7 @@ extern const Command setAcl_command = make_command<Args>(
                   {"setAcl -v 1 /app world:anyone:cdrwa,ip:10.0.0.0/8:r",
                    "Only if the ACL was set once since the node was made."},
                   {"setAcl -R /app world:anyone:cdra", "None may write, in the whole subtree."}},
+     .json = "path [stat]",
      .zkcli_syntax = "[-s] [-v version] [-R] path acl",
      .writes = true},
     declare, run);

@@ -66,6 +66,7 @@ extern const Command stat_command = make_command<Args>(
          "many KiB a long value has, and what is known of the ephemeralOwner: the client's address "
          "where the servers tell (cons, dump).",
      .examples = {{"stat /zookeeper", "The Stat of a node."}, {"stat -h /app", "With ages."}},
+     .json = "path stat",
      .zkcli_syntax = "[-w] path"},
     declare, run);
 }  // namespace zksh::command_stat

@@ -32,10 +32,10 @@ std::vector<std::string> lock_names(const LockManager& locks) {
   return names;
 }
 
-std::vector<std::string> identity_names(Client& client) {
+std::vector<std::string> names_of(const std::vector<Identity>& identities) {
   std::vector<std::string> names;
-  for (const auto& identity : client.identities())
-    names.push_back(identity.scheme + ':' + identity.id.substr(0, identity.id.find(':')));
+  for (const auto& identity : identities)
+    names.push_back(identity.scheme + ':' + user_of(identity));
   return names;
 }
 
@@ -104,7 +104,7 @@ struct Report {
   std::string problem;
   std::int64_t session = 0;
   int timeout = 0;
-  std::vector<std::string> identities;
+  std::vector<Identity> identities;
   std::string node;
   std::vector<ShownWatch> watches;
   std::size_t other_watches = 0;
@@ -124,7 +124,7 @@ Report look_around(Context& cx) {
   if (state == SessionState::Connecting) report.problem = client.connection_problem();
   report.session = client.session_id();
   report.timeout = client.negotiated_timeout();
-  report.identities = identity_names(client);
+  report.identities = client.identities();
   report.node = cx.current.path();
   const auto open = client.open_watches(cx.watches.mailbox());
   report.watches = shown_watches(open, cx.watches);
@@ -140,18 +140,18 @@ Json json_of(const Report& report) {
   };
   auto json = Json::object();
   json.set("server", report.server);
-  json.set("connected_to", text_or_null(report.connected_to));
+  json.set("connectedTo", text_or_null(report.connected_to));
   json.set("state", report.state);
   json.set("problem", text_or_null(report.problem));
   json.set("session", session_text(report.session));
   json.set("timeout", report.timeout);
-  json.set("identities", array_of(report.identities));
+  json.set("identities", identities_json(report.identities));
   json.set("path", report.node);
-  json.set("watches", json_of(report.watches));
-  json.set("other_watches", report.other_watches);
+  json.set("openWatches", json_of(report.watches));
+  json.set("otherWatches", report.other_watches);
   json.set("locks", array_of(report.locks));
   json.set("jobs", report.jobs);
-  json.set("latency_us", report.latency ? Json(report.latency->count()) : Json());
+  json.set("latencyUs", report.latency ? Json(report.latency->count()) : Json());
   return json;
 }
 
@@ -174,7 +174,7 @@ int run(Context& cx, const Args& /*a*/) {
   line("connected", report.connected_to);
   line("session", session_text(report.session));
   line("timeout", report.timeout == 0 ? "" : fmt::format("{} ms", report.timeout));
-  line("identity", list(report.identities));
+  line("identity", list(names_of(report.identities)));
   line("node", report.node);
   line("watches", watches_text(report.watches, report.other_watches));
   line("locks", report.locks.empty() ? "none" : list(report.locks));
@@ -199,6 +199,8 @@ extern const Command status_command = make_command<Args>(
                 "Without a connection it says at the prompt why, does not wait for one, and the "
                 "status is 3.",
      .examples = {{"status", "Where am I?"}},
+     .json = "server connectedTo state problem session timeout identities path openWatches "
+             "otherWatches locks jobs latencyUs",
      .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_status

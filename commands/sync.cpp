@@ -55,6 +55,7 @@ extern const Command sync_command =
                         .details = "A follower may lag behind the leader; after sync its answers "
                                    "are at least as new as the leader's were when sync was sent.",
                         .examples = {{"sync /", "Catch up with the leader."}},
+                        .json = "path",
                         .zkcli_syntax = "path"},
                        declare, run);
 }  // namespace zksh::command_sync

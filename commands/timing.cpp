@@ -34,6 +34,7 @@ extern const Command timing_command = make_command<Args>(
      .details = "The time from the line to the end of its output, a line on standard error. It is "
                 "the setting timing of conf, too.",
      .examples = {{"timing on", "From the next command on."}, {"timing", "Is it on?"}},
+     .json = "timing",
      .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_timing

@@ -48,9 +48,9 @@ void touch(Context& cx, const Args& a, const std::string& path) {
     stat = change_value(
         cx.client, path, [](const Node& node) { return std::optional<Data>(node.data); }, cx.stop);
   if (cx.out.json())
-    print_json(cx, path_json(path)
-                       .set("created", created)
-                       .set("version", stat ? Json(stat->version) : Json(0)));
+    print_json(
+        cx,
+        path_json(path).set("isNew", created).set("version", stat ? Json(stat->version) : Json(0)));
 }
 
 int run(Context& cx, const Args& a) {
@@ -72,6 +72,7 @@ extern const Command touch_command = make_command<Args>(
                 "somebody else writes meanwhile, their value is kept. Prints nothing on success.",
      .examples = {{"touch /app/flag", "There is such a node now."},
                   {"touch /app/flag", "And its version is 1."}},
+     .json = "path isNew version",
      .strict = true,
      .writes = true},
     declare, run);

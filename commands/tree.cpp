@@ -19,7 +19,6 @@ struct Args {
   std::optional<std::int64_t> depth;
   bool counts = false;
   bool sizes = false;
-  std::optional<Format> output;
   WorkOptions limits;
   std::optional<std::string> path;
 };
@@ -28,8 +27,6 @@ void declare(Options& o, Args& a) {
   o.number("-L,--depth", a.depth, "depth", "Draw at most this deep; 1: the node and its children.");
   o.flag("-c,--count", a.counts, "Show the number of children of each node.");
   o.flag("-s,--size", a.sizes, "Show the size of each value, and their sum.");
-  o.choice("-o,--output", a.output, named_formats("text"), "format",
-           "A drawing; plain: one path a line; or JSON, an object a line.");
   declare_work_limits(o, a.limits);
   o.node("path", a.path, "The top node; the current one if it is left out.");
 }
@@ -47,7 +44,6 @@ Json node_json(const TreeNode& node) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.output) cx.out.set_format(*a.output);
   if (a.depth && *a.depth < 0) throw ValueError("--depth must be at least 0");
   const auto top = a.path ? cx.resolve(*a.path) : cx.knows_current_node() ? cx.resolve(".") : "/";
   const auto depth = a.depth ? static_cast<std::size_t>(*a.depth) : any_depth;
@@ -85,13 +81,11 @@ extern const Command tree_command = make_command<Args>(
                 "including the top. It is drawn while it is read, so it can be of any size; a node "
                 "that vanishes meanwhile is left out.\n\n"
                 "On a terminal nodes with children are blue, ephemerals yellow; not so with "
-                "NO_COLOR, or the setting color=never.\n\n"
-                "-o json prints an object for each node, in the same order: path, depth (0: the "
-                "top), numChildren, dataLength, ephemeralOwner (\"0x…\" or null), readable "
-                "(whether its children may be listed).",
+                "NO_COLOR, or the setting color=never.",
      .examples = {{"tree /app", "Everything below."},
                   {"tree -L 1 -c -s /", "The root and its children, with counts and sizes."},
                   {"tree -o plain /app", "One path a line."}},
+     .json = "path depth numChildren dataLength ephemeralOwner readable",
      .strict = true,
      .pages = true},
     declare, run);

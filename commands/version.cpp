@@ -16,7 +16,7 @@ void declare(Options& o, Args& a) {
 int run(Context& cx, const Args& a) {
   if (a.surplus) throw SyntaxError("version takes no arguments");
   if (cx.out.json())
-    print_json(cx, Json::object().set("version", ZKSH_VERSION));
+    print_json(cx, Json::object().set("zkshVersion", ZKSH_VERSION));
   else
     cx.out.line("ZooKeeper CLI version: zksh {}", ZKSH_VERSION);
   return status::ok;
@@ -30,6 +30,7 @@ extern const Command version_command =
                         .summary = "Show the version of zksh",
                         .keywords = {"release"},
                         .examples = {{"version", "The version."}},
+                        .json = "zkshVersion",
                         .zkcli_syntax = ""},
                        declare, run);
 }  // namespace zksh::command_version

@@ -17,7 +17,6 @@ struct Args {
   std::optional<std::string> children;
   std::optional<std::string> value;
   std::optional<std::string> timeout;
-  std::optional<Format> output;
   std::string path;
 };
 
@@ -33,8 +32,6 @@ void declare(Options& o, Args& a) {
          "regex");
   o.text("-t,--timeout", a.timeout, "Give up after this time (500ms, 5s, 2m), with status 124.",
          "time");
-  o.choice("-o,--output", a.output, NamedValues<Format, 1>{{{"json", Format::Json}}}, "format",
-           "json: print the node at the end, as an object on one line.");
   o.node("path", a.path, "The node; it need not exist.");
 }
 
@@ -74,7 +71,6 @@ std::string unmet(const Args& a, const NodeState& node) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.output) cx.out.set_format(*a.output);
   const auto wish = condition_of(a);
   const auto path = cx.resolve(a.path);
   const auto time =
@@ -100,16 +96,16 @@ extern const Command wait_command = make_command<Args>(
      .group = "Watches",
      .summary = "Wait until a node meets a condition",
      .keywords = {"block", "barrier", "until", "poll"},
-     .details = "For scripts: prints nothing, and ends with status 0 when the condition holds, or "
+     .details = "For scripts: prints nothing and ends with status 0 when the condition holds, or "
                 "124 when the time is over. It reads the node again only after a watch event, and "
                 "survives lost connections and expired sessions. A node that does not exist has no "
-                "number of children, and no value; a null value matches nothing.\n\n"
-                "-o json prints path, stat (an object as of `stat -o json`; null where there is no "
-                "such node), and with --value data: text, or an object with base64.",
+                "number of children, and no value; a null value matches nothing. With -o "
+                "json it prints the node as it is then.",
      .examples = {{"wait --exists /app", "Until it is there."},
                   {"wait --gone --timeout 5s /app/old", "Until it is gone, five seconds at most."},
                   {"wait --children 1+ /app", "Until it has a child at least."},
                   {"wait --value '^$|ready' /app/config", "Until its value says so."}},
+     .json = "path stat [data]",
      .strict = true},
     declare, run);
 }  // namespace zksh::command_wait

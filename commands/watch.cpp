@@ -19,7 +19,6 @@ struct Args {
   std::optional<std::int64_t> count;
   std::optional<std::string> timeout;
   std::optional<std::string> program;
-  std::optional<Format> output;
   std::vector<std::string> paths;
 };
 
@@ -32,8 +31,6 @@ void declare(Options& o, Args& a) {
          "time");
   o.text("-x,--exec", a.program, "Run this by sh -c for each event, one after the other.",
          "command");
-  o.choice("-o,--output", a.output, named_formats("text"), "format",
-           "A line for people; plain: fields separated by tabs; or JSON, an object a line.");
   o.nodes("path", a.paths, "The nodes; they need not exist.");
 }
 
@@ -109,7 +106,6 @@ int follow(Context& cx, const Args& a, ChangeStream& stream, const std::stop_tok
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.output) cx.out.set_format(*a.output);
   if (a.count && *a.count < 1) throw ValueError("--count must be at least 1");
   ChangeStream::Wish wish{.recursive = a.recursive, .values = a.data};
   wish.paths = cx.resolve_all(a.paths);
@@ -151,17 +147,15 @@ extern const Command watch_command = make_command<Args>(
          "-o plain prints fields separated by tabs, a dash for nothing: time (milliseconds since "
          "1970), type, path, zxid (0x…), version, ephemeral owner (0x0: none), missed (0 or 1), "
          "old value, new value, children added, children removed. Control characters, backslashes "
-         "and commas in children's names are escaped; a null value is \\N.\n\n"
-         "-o json prints an object a line: time, type, path, missed, zxid, version, oldVersion (of "
-         "changed), ephemeralOwner (\"0x…\" or null), dataLength, added and removed (of children), "
-         "old and new (with -d, where known; text, null, or an object with base64). A gap has "
-         "time, type, reason (disconnected or expired), since. What is not known is null.",
+         "and commas in children's names are escaped; a null value is \\N.",
      .examples = {{"watch --initial --count 1 /app",
                    "The node; then the end. Without --count it goes on until Ctrl-C."},
                   {"watch -R -d -i -n 3 -o json /app",
                    "The subtree with its values, for programs."},
                   {"watch -i -n 1 -x 'echo $ZKSH_EVENT_TYPE $ZKSH_EVENT_PATH' /app",
                    "A program for each event."}},
+     .json = "time type path missed zxid version [oldVersion] ephemeralOwner dataLength "
+             "[childrenAdded] [childrenRemoved] [old] [new] | time type reason since",
      .strict = true},
     declare, run);
 }  // namespace zksh::command_watch

@@ -20,14 +20,12 @@ struct Args {
   bool by_path = false;
   std::optional<std::string> under;
   std::optional<std::string> timeout;
-  std::optional<Format> output;
 };
 
 void declare(Options& o, Args& a) {
   o.flag("-p,--by-path", a.by_path, "A line for each watched node, with those who watch it.");
   o.node("path", a.under, "Only the watches of this node and of those below it.");
   declare_patience(o, a.timeout, "5s");
-  declare_format(o, a.output, "table");
 }
 
 /// On a terminal, of one session or node; the count beside it says how many there are.
@@ -127,7 +125,7 @@ void print_json_rows(Context& cx, const SessionSurvey& words, const std::vector<
       json.set("session", session_text(row.session));
       json.set("client", address == "-" ? Json() : Json(address)).set("server", row.server);
     }
-    json.set("watches", row.what.size());
+    json.set("watchCount", row.what.size());
     auto what = Json::array();
     for (const auto& each : row.what) what.add(each);
     json.set(by_path ? "sessions" : "paths", std::move(what));
@@ -136,7 +134,6 @@ void print_json_rows(Context& cx, const SessionSurvey& words, const std::vector<
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.output) cx.out.set_format(*a.output);
   const auto connect_string = cx.client.server();
   const auto under =
       a.under ? whole_path(parse_connect_string(connect_string).chroot, cx.resolve(*a.under)) : "";
@@ -182,6 +179,7 @@ extern const Command wchc_command = make_command<Args>(
      .examples = {{"wchc", "Who watches what."},
                   {"wchc -p /app", "The watched nodes below /app, and by whom."},
                   {"wchc -o plain", "A line for each watch."}},
+     .json = "session client server watchCount paths | path watchCount sessions",
      .needs = Needs::Nothing,
      .strict = true,
      .pages = true},

@@ -232,9 +232,12 @@ Json account_json(const SessionAccount& account) {
   json.set("session", session_text(account.session)).set("alive", account.alive);
   json.set("client", at ? Json(at->address) : Json());
   json.set("server", at ? Json(at->server) : Json());
-  json.set("timeout_ms", at ? Json(at->timeout) : Json());
-  json.set("connected_since", at ? Json(at->since) : Json());
-  json.set("last_request", at ? Json(at->last_request) : Json());
+  json.set("timeout", at ? Json(at->timeout) : Json());
+  if (at && at->since)
+    json.set_time("connectedSince", *at->since);
+  else
+    json.set("connectedSince", Json()).set("connectedSinceIso", Json());
+  json.set("lastRequest", at ? Json(at->last_request) : Json());
   json.set("ephemerals", list_json(account.ephemerals));
   json.set("watches", list_json(account.watches));
   return json;
@@ -242,8 +245,8 @@ Json account_json(const SessionAccount& account) {
 
 Json account_json(const NodeAccount& account, const SessionSurvey& words) {
   auto json = Json::object();
-  json.set("path", account.path).set("whole_path", account.whole).set("kind", account.kind);
-  json.set("owner", account.owner ? account_json(*account.owner) : Json());
+  json.set("path", account.path).set("wholePath", account.whole).set("kind", account.kind);
+  json.set("ownerSession", account.owner ? account_json(*account.owner) : Json());
   Json below;
   if (account.below) {
     below = Json::array();
@@ -258,14 +261,13 @@ Json account_json(const NodeAccount& account, const SessionSurvey& words) {
     watchers = Json::array();
     for (const auto session : *account.watchers) watchers.add(session_address_json(session, words));
   }
-  json.set("ephemerals_below", std::move(below)).set("watchers", std::move(watchers));
+  json.set("ephemeralsBelow", std::move(below)).set("watchers", std::move(watchers));
   return json;
 }
 
 struct Args {
   std::optional<std::string> target;
   std::optional<std::string> timeout;
-  std::optional<Format> output;
 };
 
 void declare(Options& o, Args& a) {
@@ -273,7 +275,6 @@ void declare(Options& o, Args& a) {
       "path|session", a.target,
       "A node; or a session as servers write it, 0x100000abc. Without it, this shell's session.");
   declare_patience(o, a.timeout, "5s");
-  declare_format(o, a.output, "text");
 }
 
 /// On a terminal, of each list.
@@ -353,7 +354,6 @@ int run_node(Context& cx, const Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.output) cx.out.set_format(*a.output);
   if (!a.target) {
     cx.client.await_connection("", cx.stop);
     return run_session(cx, a, cx.client.session_id());
@@ -383,13 +383,12 @@ extern const Command who_command = make_command<Args>(
                 "-o plain: a line for each fact, its fields separated by tabs: session, id, alive "
                 "or ended, client, server, timeout in ms, connected since (ms since 1970); "
                 "ephemeral, path; watch, path; node, path, kind; below, path, session, client; "
-                "watcher, session, client. -o json: one object: session, alive, client, server, "
-                "timeout_ms, connected_since, last_request, ephemerals, watches; of a node: path, "
-                "whole_path, kind (persistent, ephemeral, container, ttl), owner (such an object), "
-                "ephemerals_below, watchers. What is not told is null.\n\n"
+                "watcher, session, client.\n\n"
                 "Status 1 when the session has ended or a server did not tell, 3 when none did.",
      .examples = {{"who", "This session."},
                   {"who /app", "Who has ephemerals below a node, and who watches it."}},
+     .json = "session alive client server timeout connectedSince lastRequest ephemerals watches | "
+             "path wholePath kind ownerSession ephemeralsBelow watchers",
      .needs = Needs::Nothing,
      .strict = true,
      .pages = true},

@@ -16,19 +16,10 @@ std::uint32_t hash_of(const Identity& identity) {
   return (17 * 37 + java_hash(identity.scheme)) * 37 + java_hash(identity.id);
 }
 
-std::string user_of(const Identity& identity) {
-  return identity.scheme == "digest" ? identity.id.substr(0, identity.id.find(':')) : identity.id;
-}
-
 void print(Context& cx, std::vector<Identity> identities) {
   sort_as_java_map(identities, hash_of);
-  if (cx.out.json()) {
-    auto list = Json::array();
-    for (const auto& identity : identities)
-      list.add(
-          std::move(Json::object().set("scheme", identity.scheme).set("user", user_of(identity))));
-    return print_json(cx, list);
-  }
+  if (cx.out.json())
+    return print_json(cx, Json::object().set("identities", identities_json(identities)));
   if (!cx.out.plain()) cx.out.line("Auth scheme: User");
   for (const auto& identity : identities)
     cx.out.line("{}:{}{}", cx.out.shown(identity.scheme), cx.out.plain() ? "" : " ",
@@ -59,6 +50,7 @@ extern const Command whoami_command = make_command<Args>(
                 "that an address that is translated on the way shows as it is here, and that a "
                 "user is the superuser does not show.",
      .examples = {{"whoami", "Who am I?"}},
+     .json = "identities",
      .zkcli_syntax = "",
      .optionless = true},
     declare, run);

@@ -19,6 +19,7 @@ extern const Command wlock_command = make_command<Args>(
      .keywords = {"mutex"},
      .details = "Short for `rwlock path write`; see there, and `lock` for the options.",
      .examples = {{"wlock /cfg", "As `rwlock /cfg write`."}},
+     .json = "node [pid]",
      .strict = true,
      .writes = true},
     declare, run);

@@ -29,6 +29,7 @@ test       | libsasl2-dev         |                     | SASL, in the same
 test       | libsasl2-modules     |                     | its DIGEST-MD5
 test       | openssl              | command -v openssl  | makes certificates
 test       | python3              | test -x /usr/bin/python3 | runs the transcripts and screen tests
+test       | python3-jsonschema   |                     | holds what -o json prints against its schema
 test       | python3-kazoo        |                     | another client, which changes nodes behind zksh's back
 test       | libcurator-recipes-java |               | Curator's locks, which zksh shares paths with
 test       | default-jdk-headless | command -v javac | compiles the programs that use Java's locks

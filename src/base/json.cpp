@@ -3,6 +3,7 @@
 
 #include "base/byte_text.h"
 #include "base/text.h"
+#include "base/time.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -131,6 +132,11 @@ Json Json::array() {
 Json& Json::set(std::string_view name, Json value) {
   impl_->value[std::string(name)] = std::move(value.impl_->value);
   return *this;
+}
+
+Json& Json::set_time(std::string_view name, std::int64_t milliseconds) {
+  set(name, milliseconds);
+  return set(fmt::format("{}Iso", name), iso_time(milliseconds));
 }
 
 Json& Json::add(Json value) {

@@ -40,6 +40,9 @@ class Json {
 
   /// Of an object.
   Json& set(std::string_view name, Json value);
+  /// Of an object: a time in milliseconds since 1970 UTC, and as NAMEIso the same in ISO 8601; null
+  /// outside the years 1970 to 9999.
+  Json& set_time(std::string_view name, std::int64_t milliseconds);
   /// Of an array.
   Json& add(Json value);
 

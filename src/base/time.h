@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,8 @@ std::string short_age(std::int64_t milliseconds);
 
 /// "14:06:22": the time of day here, now.
 std::string time_of_day();
+/// "2026-11-23T13:41:50.224Z", of milliseconds since 1970; nothing outside the years 1970 to 9999.
+std::optional<std::string> iso_time(std::int64_t milliseconds);
 
 /// Milliseconds since 1970, by this machine's clock.
 std::int64_t wall_clock_now();

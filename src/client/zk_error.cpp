@@ -40,6 +40,7 @@ const char* wrapper_text(int code) {
 struct CodeMessage {
   int code;
   const char* text;
+  const char* name = text;  ///< in one word, where the text is none: as KeeperException.Code has it
 };
 
 // KeeperException.getCodeMessage.
@@ -60,23 +61,25 @@ constexpr auto code_messages = std::to_array<CodeMessage>({
     {code::bad_version, "BadVersion"},
     {code::no_children_for_ephemerals, "NoChildrenForEphemerals"},
     {code::node_exists, "NodeExists"},
-    {code::not_empty, "Directory not empty"},
+    {code::not_empty, "Directory not empty", "NotEmpty"},
     {code::invalid_acl, "InvalidACL"},
-    {code::not_read_only, "Not a read-only call"},
-    {code::quota_exceeded, "Quota has exceeded"},
-    {code::session_expired, "Session expired"},
-    {code::invalid_callback, "Invalid callback"},
+    {code::not_read_only, "Not a read-only call", "NotReadOnly"},
+    {code::quota_exceeded, "Quota has exceeded", "QuotaExceeded"},
+    {code::session_expired, "Session expired", "SessionExpired"},
+    {code::invalid_callback, "Invalid callback", "InvalidCallback"},
     {code::auth_failed, "AuthFailed"},
-    {code::session_moved, "Session moved"},
-    {code::ephemeral_on_local_session, "Ephemeral node on local session"},
-    {code::no_watcher, "No such watcher"},
-    {code::request_timeout, "Unknown error REQUESTTIMEOUT"},
-    {code::reconfig_disabled, "Reconfig is disabled"},
-    {code::session_closed_require_sasl, "Session closed because client failed to authenticate"},
-    {code::throttled, "Op throttled due to high load"},
+    {code::session_moved, "Session moved", "SessionMoved"},
+    {code::ephemeral_on_local_session, "Ephemeral node on local session",
+     "EphemeralOnLocalSession"},
+    {code::no_watcher, "No such watcher", "NoWatcher"},
+    {code::request_timeout, "Unknown error REQUESTTIMEOUT", "RequestTimeout"},
+    {code::reconfig_disabled, "Reconfig is disabled", "ReconfigDisabled"},
+    {code::session_closed_require_sasl, "Session closed because client failed to authenticate",
+     "SessionClosedRequireSaslAuth"},
+    {code::throttled, "Op throttled due to high load", "ThrottledOp"},
     // Codes of the C client alone. A request of a closed Java client fails as if expired.
-    {code::invalid_state, "Session expired"},
-    {code::closing, "Session expired"},
+    {code::invalid_state, "Session expired", "SessionExpired"},
+    {code::closing, "Session expired", "SessionExpired"},
 });
 
 std::string code_message(int code) {
@@ -151,6 +154,11 @@ std::string error_text(int code, const std::string& path) {
            "config - try invoking reconfiguration after new servers are connected and synced";
   }
   return keeper_message(code, path);
+}
+
+std::string code_name(int code) {
+  const auto* known = std::ranges::find(code_messages, code, &CodeMessage::code);
+  return known == code_messages.end() ? fmt::format("Unknown{}", code) : known->name;
 }
 
 std::string keeper_message(int code, const std::string& path) {

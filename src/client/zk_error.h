@@ -78,6 +78,8 @@ std::string too_large_text(std::string_view what);
 
 /// The text that zkCli.sh 3.8.0 prints for an error (parity: CliWrapperException.java).
 std::string error_text(int code, const std::string& path);
+/// "NoNode": the error as programs know it.
+std::string code_name(int code);
 /// "KeeperErrorCode = NoNode for /p": an error as KeeperException.getMessage of 3.8.0 puts it.
 std::string keeper_message(int code, const std::string& path);
 /// The exit status that stands for a ZooKeeper error code.

@@ -88,13 +88,17 @@ std::string Command::syntax() const {
   return text;
 }
 
-void declare_of_writes(Options& options, OptionsOfWrites& wanted) {
-  options.common().flag("--dry-run", wanted.dry_run,
+void declare_common(Options& options, CommonOptions& common, bool writes, bool as_zkcli) {
+  if (!as_zkcli)
+    options.common().choice("-o,--output", common.format, named_formats, "format",
+                            "Print results as zkcli does (also: text, table), plain, or as json.");
+  if (!writes) return;
+  options.common().flag("--dry-run", common.dry_run,
                         "Show what would be written, but write nothing.");
   const bool takes_patterns = std::ranges::find(options.arguments(), Argument::Kind::NodePaths,
                                                 &Argument::kind) != options.arguments().end();
   if (takes_patterns)
-    options.common().flag(std::string(glob_option), wanted.glob,
+    options.common().flag(std::string(glob_option), common.glob,
                           "Expand patterns among zksh's own arguments, too.");
 }
 
@@ -114,9 +118,25 @@ bool has_option(const Command& command, std::span<const std::string> words,
   return found;
 }
 
-void parse_words(Input input, Options& options, std::vector<std::string> words, bool optionless) {
-  if (optionless && input == Input::Pipe) words.insert(words.begin(), "--");
-  options.parse(words);
+bool may_choose_format(std::span<const std::string> words) {
+  return std::ranges::any_of(words, [](const std::string& word) {
+    return word.starts_with("-o") || word.starts_with("--o");
+  });
+}
+
+void parse_words(const Context& cx, Options& options, const CommonOptions& common,
+                 std::vector<std::string> words, bool optionless) {
+  if (optionless && cx.input == Input::Pipe) words.insert(words.begin(), "--");
+  const auto choose_format = [&] {
+    if (common.format) cx.out.set_format(*common.format);
+  };
+  try {
+    options.parse(words);
+  } catch (const UsageError&) {
+    choose_format();
+    throw;
+  }
+  choose_format();
 }
 
 namespace {

@@ -148,6 +148,8 @@ struct CommandText {
   std::vector<std::string_view> keywords{};  ///< what else people call it: `help WORD` finds it
   std::string_view details{};
   std::vector<Example> examples{};
+  /// The fields of the objects that -o json prints, see json_fields.h; empty: it prints none.
+  std::string_view json{};
   /// The arguments as zkCli.sh 3.8.0 prints them; no value: zkCli has no such command.
   std::optional<std::string_view> zkcli_syntax{};
   Needs needs = Needs::Session;
@@ -186,18 +188,26 @@ struct Command : CommandText {
 /// prompt would take it for itself.
 void refuse_surplus(const Context& cx, const Options& options, bool strict);
 
-/// Binds a command's words. `optionless`: on piped input a word that looks like an option is none.
-void parse_words(Input input, Options& options, std::vector<std::string> words, bool optionless);
-
 /// With which the words of a write may be patterns where no quotes can say that they are none.
 inline constexpr std::string_view glob_option = "--glob";
-/// What commands that write have in common. wants_dry_run is asked before the words are parsed: the
-/// command gets another client for it.
-struct OptionsOfWrites {
+/// What commands have in common. wants_dry_run is asked before the words are parsed: the command
+/// gets another client for it.
+struct CommonOptions {
+  std::optional<Format> format{};
   bool dry_run = false;
   bool glob = false;  ///< Context::resolve_all looks at the words
 };
-void declare_of_writes(Options& options, OptionsOfWrites& wanted);
+/// Whether it is -o, which every command has.
+inline bool is_output_option(const Argument& argument) { return argument.names.front() == "-o"; }
+/// `writes`: Command::writes. `as_zkcli`: the line may have zkCli's options alone, and not -o.
+void declare_common(Options& options, CommonOptions& common, bool writes, bool as_zkcli);
+/// Binds a command's words, and chooses the format that they ask for, also for an error that is
+/// thrown. `optionless`: on piped input a word that looks like an option is none.
+void parse_words(const Context& cx, Options& options, const CommonOptions& common,
+                 std::vector<std::string> words, bool optionless);
+
+/// Whether the words (the name left out) may have -o among them; cheap, and true once too often.
+bool may_choose_format(std::span<const std::string> words);
 
 /// Whether an option stands among a command's words (its name left out), as a word of its own
 /// before any `--` and any program.
@@ -221,19 +231,20 @@ Command make_command(CommandText text, void (*declare)(Options&, Args&),
                      Result (*run)(Context&, const Args&),
                      Op (*operation)(Context&, const Args&) = nullptr) {
   Command command{std::move(text)};
-  const auto declare_all = [declare, writes = command.writes](Options& options, Args& args,
-                                                              OptionsOfWrites& of_writes) {
+  const auto declare_all = [declare, writes = command.writes](
+                               Options& options, Args& args, CommonOptions& common, bool as_zkcli) {
     declare(options, args);
-    if (writes) declare_of_writes(options, of_writes);
+    declare_common(options, common, writes, as_zkcli);
   };
-  const auto parsed = [declare_all, strict = command.strict, optionless = command.optionless](
+  const auto parsed = [declare_all, strict = command.strict, optionless = command.optionless,
+                       of_zkcli = command.zkcli_syntax.has_value()](
                           const Context& cx, const std::vector<std::string>& words, auto use) {
     Args args;
     Options options;
-    OptionsOfWrites of_writes;
-    declare_all(options, args, of_writes);
-    parse_words(cx.input, options, words, optionless);
-    require_rehearsal(cx, of_writes.dry_run);
+    CommonOptions common;
+    declare_all(options, args, common, of_zkcli && cx.input == Input::Pipe);
+    parse_words(cx, options, common, words, optionless);
+    require_rehearsal(cx, common.dry_run);
     refuse_surplus(cx, options, strict);
     return use(std::as_const(args));
   };
@@ -255,8 +266,8 @@ Command make_command(CommandText text, void (*declare)(Options&, Args&),
   command.describe = [declare_all](const std::function<void(const Options&)>& reader) {
     Args args;
     Options options;
-    OptionsOfWrites of_writes;
-    declare_all(options, args, of_writes);
+    CommonOptions common;
+    declare_all(options, args, common, false);
     reader(options);
   };
   return command;

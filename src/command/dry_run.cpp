@@ -33,6 +33,7 @@ DryRun::DryRun(Client& client, Output& out, std::stop_token stop)
 void DryRun::report() {
   const auto notes = rehearsal_.monitor().with_lock(
       [&](const Monitor::Held& held) { return std::exchange(notes_(held), {}); });
+  out_.set_format(silence_.style().format);  // that the command chose
   for (const auto& what : notes) print_rehearsed(out_, what);
   if (notes.empty() && !out_.json()) out_.err_line("nothing would be written");
 }

@@ -1,6 +1,7 @@
 // Help: what the user reads about commands, all of it derived from their declarations.
 #include "command/help.h"
 
+#include "command/json_fields.h"
 #include "command/live_picture.h"
 
 #include <fmt/core.h>
@@ -88,7 +89,8 @@ bool mentions(const Command& command, std::string_view word) {
   bool found = has_word(command.details, word);
   command.describe([&](const Options& options) {
     for (const auto& argument : options.arguments())
-      found = found || has_word(argument.help, word) || has_word(argument.names.back(), word);
+      found = found || (!is_output_option(argument) &&
+                        (has_word(argument.help, word) || has_word(argument.names.back(), word)));
   });
   return found;
 }
@@ -174,6 +176,10 @@ std::string help_of(const Command& command, std::size_t width) {
   if (!command.details.empty()) text += '\n' + filled(command.details, 2, width);
   if (const auto arguments = argument_lines(command, width); !arguments.empty())
     text += "\nArguments\n" + arguments;
+  if (!command.json.empty())
+    text +=
+        '\n' + filled(fmt::format("-o json: {} (zksh-json(5)).", json_shapes_text(command.json)), 2,
+                      width);
   if (!command.aliases.empty())
     text += fmt::format("\nAlso called {}.\n", fmt::join(command.aliases, ", "));
   if (!command.examples.empty()) text += "\nExamples\n";

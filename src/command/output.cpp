@@ -2,6 +2,7 @@
 #include "command/output.h"
 
 #include "base/error.h"
+#include "base/json.h"
 
 #include <sys/eventfd.h>
 
@@ -64,6 +65,14 @@ void Output::gather(Stream stream, std::string_view bytes) {
   if (gathered_->empty() || gathered_->back().stream != stream)
     gathered_->push_back({.stream = stream, .bytes = {}});
   gathered_->back().bytes += bytes;
+}
+
+std::string note_line(const std::string& text, const std::string& command) {
+  if (text.empty()) return {};  // an empty line keeps paragraphs apart for people
+  auto json = Json::object();
+  json.set("note", text);
+  if (!command.empty()) json.set("command", command);
+  return json.text() + '\n';
 }
 
 void OutputQueue::await_written(Clock::time_point deadline, const std::stop_token& stop) {

@@ -74,10 +74,13 @@ class OutputQueue {
 
 /// How a command's result is written.
 enum class Format { Zkcli, Plain, Json };
-/// The values of -o; what people read is a "table", or a "text".
-constexpr NamedValues<Format, 3> named_formats(std::string_view for_people) {
-  return {{{for_people, Format::Zkcli}, {"plain", Format::Plain}, {"json", Format::Json}}};
-}
+/// The values of a command's -o. What people read is zkCli's form for the commands that zkCli has,
+/// and a table or a text for others.
+inline constexpr NamedValues<Format, 5> named_formats{{{"zkcli", Format::Zkcli},
+                                                       {"plain", Format::Plain},
+                                                       {"json", Format::Json},
+                                                       {"text", Format::Zkcli},
+                                                       {"table", Format::Zkcli}}};
 
 /// What the two streams are connected to, and how results are to look.
 struct OutputStyle {
@@ -96,12 +99,15 @@ struct Redirection {
   std::function<bool(std::string_view bytes)> error{};
 };
 
+/// News as -o json has them on stderr: {"note": …, "command": …} and a newline; of no text nothing.
+std::string note_line(const std::string& text, const std::string& command = {});
+
 /// A job's view of the streams. Used by the job's thread alone. Every member may block while the
 /// queue is full, and throws Cancelled on a stop.
 class Output {
  public:
   Output(OutputQueue& queue, OutputStyle style, std::stop_token stop)
-      : queue_(queue), style_(style), format_(style.format), stop_(std::move(stop)) {}
+      : queue_(queue), style_(style), shells_(style), stop_(std::move(stop)) {}
 
   const OutputStyle& style() const { return style_; }
   /// One like this that drops what it is given.
@@ -110,9 +116,11 @@ class Output {
     other.silent_ = true;
     return other;
   }
-  /// Of the results and the errors until the next command begins: for a command that has its own
-  /// option for it.
-  void set_format(Format format) { style_.format = format; }
+  /// Of the results and the errors until the next command begins.
+  void set_format(Format format) {
+    style_.format = format;
+    style_.for_people = false;
+  }
   /// From now on what is said is kept there, in its order, and nothing is printed and nobody waited
   /// for; null: no more. `into` must outlive that.
   void gather(std::vector<OutputQueue::Chunk>* into) { gathered_ = into; }
@@ -133,7 +141,8 @@ class Output {
   /// A command, by its name, begins to use this.
   void begin_command(std::string_view name) {
     command_ = name;
-    style_.format = format_;
+    style_.format = shells_.format;
+    style_.for_people = shells_.for_people;
   }
   const std::string& command() const { return command_; }
   /// From now on results go there.
@@ -182,8 +191,14 @@ class Output {
     else
       queue_.add(Stream::Err, bytes);
   }
-  /// A line of results; arguments that come from znodes go through `shown`. A line of errors needs
-  /// that only where newlines must not stay: all else in it is escaped on a terminal anyway.
+  /// As err_line of a text that is escaped already, but also after a stop, and without waiting for
+  /// room.
+  void err_line_regardless(const std::string& text) {
+    err_regardless(json() ? note_line(text, command_) : text + '\n');
+  }
+  /// A line of results, or with err_line one of news: {"note": …} with -o json. Arguments that come
+  /// from znodes go through `shown`. A line of errors needs that only where newlines must not stay:
+  /// all else in it is escaped on a terminal anyway.
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
     out(fmt::format(format, std::forward<Args>(args)...) + '\n');
@@ -191,7 +206,9 @@ class Output {
   template <class... Args>
   void err_line(fmt::format_string<Args...> format, Args&&... args) {
     const auto text = fmt::format(format, std::forward<Args>(args)...);
-    const auto told = (style_.err_is_terminal ? escape_for_terminal(text, true) : text) + '\n';
+    const auto told =
+        json() ? note_line(text, command_)
+               : (style_.err_is_terminal ? escape_for_terminal(text, true) : text) + '\n';
     if (silent_ || (to_.error && to_.error(told))) return;
     err(told);
   }
@@ -213,7 +230,7 @@ class Output {
 
   OutputQueue& queue_;
   OutputStyle style_;
-  Format format_;  ///< the shell's
+  OutputStyle shells_;  ///< of commands that choose no format
   std::string command_;
   std::stop_token stop_;
   Redirection to_{};

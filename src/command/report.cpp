@@ -23,7 +23,7 @@ void print(Output& out, const std::string& message) {
 }
 
 /// Of an error that no server sent: ZooKeeper's name where it has one, else zksh's own.
-std::string_view code_name(int exit_status) {
+std::string_view name_of_status(int exit_status) {
   switch (exit_status) {
     case status::usage:
       return "BadArguments";
@@ -66,9 +66,8 @@ Json error_json(const Output& out, const Error& error) {
   auto json = Json::object();
   json.set("error", without_secrets(error.what()));
   const auto* const refused = dynamic_cast<const ZkError*>(&error);
-  constexpr std::string_view before_code = "KeeperErrorCode = ";
-  json.set("code", refused ? keeper_message(refused->code(), {}).substr(before_code.size())
-                           : std::string(code_name(error.exit_status())));
+  json.set("code",
+           refused ? code_name(refused->code()) : std::string(name_of_status(error.exit_status())));
   json.set("path", refused && !refused->path().empty() ? Json(refused->path()) : Json());
   json.set("command", out.command()).set("status", error.exit_status());
   if (out.place().line > 0) json.set("source", out.place().source).set("line", out.place().line);

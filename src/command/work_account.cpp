@@ -16,7 +16,7 @@ class Account {
     progress_.end();
     if (complete_ || cx_.rehearsal) return;
     const auto text = told_();
-    if (!text.empty()) cx_.out.err_regardless(fmt::format("not complete: {}\n", text));
+    if (!text.empty()) cx_.out.err_line_regardless("not complete: " + text);
   }
 
   void complete() { complete_ = true; }

@@ -67,12 +67,6 @@ Json answer_fields(std::string_view answer) {
   return fields;
 }
 
-void declare_format(Options& options, std::optional<Format>& target, std::string_view for_people) {
-  options.choice(
-      "-o,--output", target, named_formats(for_people), "format",
-      fmt::format("How it is shown: as {}; plain, for programs; or as JSON.", for_people));
-}
-
 void declare_patience(Options& options, std::optional<std::string>& target,
                       std::string_view otherwise) {
   options.text("-t,--timeout", target,

@@ -30,9 +30,6 @@ std::span<const FourLetterWord> four_letter_words();
 /// "key<TAB>value" of an answer; whole numbers as numbers.
 Json answer_fields(std::string_view answer);
 
-/// The option -o. `for_people`: see named_formats.
-void declare_format(Options& options, std::optional<Format>& target, std::string_view for_people);
-
 /// The option -t of the commands that ask servers, and its value.
 void declare_patience(Options& options, std::optional<std::string>& target,
                       std::string_view otherwise);

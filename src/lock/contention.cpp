@@ -447,21 +447,21 @@ const std::vector<Row>& count_rows() {
        [](const Summary& of) { return std::to_string(of.statistics.acquisitions); }},
       {"  at the same time", "together",
        [](const Summary& of) { return std::to_string(of.statistics.together); }},
-      {"requests per acquisition", "requests_per_acquisition",
+      {"requests per acquisition", "requestsPerAcquisition",
        [](const Summary& of) {
          return per_acquisition(of, static_cast<std::int64_t>(of.requests));
        }},
       {"watch events fired", "events", [](const Summary& of) { return std::to_string(fired(of)); }},
-      {"  per release", "events_per_release",
+      {"  per release", "eventsPerRelease",
        [](const Summary& of) { return per_acquisition(of, fired(of)); }},
-      {"  by one release", "events_by_one_release",
+      {"  by one release", "eventsByOneRelease",
        [](const Summary& of) {
          return of.counted && of.counted->most ? std::to_string(*of.counted->most)
                                                : std::to_string(of.statistics.events_at_once);
        }},
-      {"znodes left", "znodes_left",
+      {"znodes left", "nodesLeft",
        [](const Summary& of) { return std::to_string(of.znodes_left); }},
-      {"watches left", "watches_left",
+      {"watches left", "watchesLeft",
        [](const Summary& of) { return of.counted ? std::to_string(of.counted->left) : "-"; }}};
   return rows;
 }
@@ -526,11 +526,11 @@ std::vector<std::string> contention_figures(const std::vector<ContentionSummary>
   };
   add("recipe", [](const ContentionSummary& of) { return of.title; });
   for (const auto& row : count_rows()) add(row.key, row.figure);
-  add("took_us", [](const ContentionSummary& of) { return microseconds(of.statistics.took); });
+  add("tookUs", [](const ContentionSummary& of) { return microseconds(of.statistics.took); });
   for (const auto& row : spread_rows())
     for (const auto& [suffix, part] :
-         {std::pair{"_median_us", &Spread::median}, std::pair{"_p99_us", &Spread::p99},
-          std::pair{"_longest_us", &Spread::longest}})
+         {std::pair{"P50Us", &Spread::median}, std::pair{"P99Us", &Spread::p99},
+          std::pair{"MaxUs", &Spread::longest}})
       add(row.key + suffix, [&, part = part](const ContentionSummary& of) {
         const auto& spread = of.statistics.*row.spread;
         return spread.count == 0 ? "-" : microseconds(spread.*part);

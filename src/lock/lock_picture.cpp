@@ -431,20 +431,20 @@ Json seat_json(const LockSeat& seat, std::int64_t now) {
       .set("state", state_name(seat.state))
       .set("mode", mode_name(seat))
       .set("library", family_name(seat.family))
-      .set("nodes", std::move(nodes))
+      .set("contenderNodes", std::move(nodes))
       .set("owner", seat.owner)
-      .set("owner_length", seat.owner_length)
+      .set("ownerLength", seat.owner_length)
       .set("session", session_text(seat.session))
-      .set("session_alive", seat.alive)
+      .set("sessionAlive", seat.alive)
       .set("connected", seat.connected)
-      .set("address", seat.address.empty() ? Json() : Json(seat.address))
-      .set("created", seat.created)
-      .set("age_ms", now - seat.created)
+      .set("client", seat.address.empty() ? Json() : Json(seat.address))
+      .set_time("ctime", seat.created)
+      .set("ageMs", now - seat.created)
       .set("token", seat.token)
-      .set("waits_for", seat.waits_for)
-      .set("watched_by", std::move(watched_by))
-      .set("other_watchers", seat.other_watchers)
-      .set("asked_to_release", seat.asked_to_release);
+      .set("waitsFor", seat.waits_for)
+      .set("watchedBy", std::move(watched_by))
+      .set("otherWatchers", seat.other_watchers)
+      .set("askedToRelease", seat.asked_to_release);
   return json;
 }
 
@@ -457,11 +457,12 @@ Json texts_json(const std::vector<std::string>& texts) {
 Json changes_json(const std::optional<LockChanges>& changes) {
   if (!changes) return {};
   auto json = Json::object();
-  json.set("since", changes->since).set("left", changes->left);
+  json.set_time("since", changes->since).set("left", changes->left);
   auto events = Json::object();
   if (changes->events)
-    events.set("deleted", changes->events->deleted).set("children", changes->events->children);
-  json.set("watch_events", changes->events ? std::move(events) : Json());
+    events.set("deleted", changes->events->deleted)
+        .set("childrenChanged", changes->events->children);
+  json.set("watchEvents", changes->events ? std::move(events) : Json());
   return json;
 }
 
@@ -478,12 +479,12 @@ Json lock_json(const LockView& view, const PictureStyle& style) {
       .set("limit", view.limit)
       .set("counter", view.counter)
       .set("contenders", std::move(contenders))
-      .set("no_contenders", texts_json(view.others))
+      .set("otherNodes", texts_json(view.others))
       .set("warnings", texts_json(view.flaws))
       .set("circles", std::move(circles))
-      .set("watchers", view.measured ? "measured" : "inferred")
-      .set("server_watches", view.account.watches)
-      .set("time", style.now)
+      .set("watcherSource", view.measured ? "measured" : "inferred")
+      .set("serverWatches", view.account.watches)
+      .set_time("time", style.now)
       .set("changes", changes_json(style.changes));
   return json;
 }

@@ -176,9 +176,10 @@ std::string plain_change(const NodeChange& change) {
 
 Json change_json(const NodeChange& change) {
   auto json = Json::object();
-  json.set("time", change.time).set("type", change_name(change.type));
+  json.set_time("time", change.time).set("type", change_name(change.type));
   if (change.type == Type::Gap) {
-    json.set("reason", change.expired ? "expired" : "disconnected").set("since", change.since);
+    json.set("reason", change.expired ? "expired" : "disconnected");
+    json.set_time("since", change.since);
     return json;
   }
   json.set("path", change.path).set("missed", change.missed);
@@ -191,7 +192,8 @@ Json change_json(const NodeChange& change) {
            change.ephemeral_owner() != 0 ? Json(session_text(change.ephemeral_owner())) : Json());
   json.set("dataLength", change.after ? Json(change.after->data_length) : Json());
   if (change.type == Type::Children)
-    json.set("added", names_json(change.added)).set("removed", names_json(change.removed));
+    json.set("childrenAdded", names_json(change.added))
+        .set("childrenRemoved", names_json(change.removed));
   if (change.old_value) json.set("old", *change.old_value);
   if (change.new_value) json.set("new", *change.new_value);
   return json;

@@ -107,9 +107,14 @@ std::vector<std::string> marked_names(Context& cx, const std::string& path,
 
 }  // namespace
 
+bool is_bare(const Context& cx) {
+  const auto& style = cx.out.style();
+  return cx.out.plain() || (style.for_people && !style.out_is_terminal && cx.out.redirected());
+}
+
 bool is_a_line_each(const Context& cx) {
-  return cx.out.plain() ||
-         (cx.out.style().for_people && cx.out.redirected() && !cx.out.style().out_is_terminal);
+  const auto& style = cx.out.style();
+  return is_bare(cx) || (style.for_people && !style.out_is_terminal && cx.input == Input::Text);
 }
 
 void print_children(Context& cx, const std::string& path, Children children, ListingForm form) {

@@ -73,14 +73,16 @@ NodeWords node_words(Context& cx, const std::vector<std::string>& words,
                      const DeprecatedForm* forms);
 /// Whether a word is what people wrote for "set a watch": watch, true or 1.
 bool means_watch(const std::string& word);
-/// Whether names are to be printed one a line, with nothing between them.
+/// Whether results go bare to a program or a file: in plain output, or where the line names one and
+/// no form was asked for.
+bool is_bare(const Context& cx);
+/// Whether names are to be printed one a line: where results go bare, and in the lines of a script.
 bool is_a_line_each(const Context& cx);
 /// The headings between what is printed of several nodes: in zkCli's format each has its path and a
 /// colon above it, and a blank line is between them.
 class Headings {
  public:
-  Headings(Context& cx, std::size_t nodes)
-      : cx_(cx), wanted_(nodes > 1 && !is_a_line_each(cx) && !cx.out.json()) {}
+  Headings(Context& cx, bool wanted) : cx_(cx), wanted_(wanted && !cx.out.json()) {}
   void print(const std::string& path);
 
  private:
@@ -88,11 +90,12 @@ class Headings {
   bool wanted_;
   bool first_ = true;
 };
-/// For each node `print(path, read(path))`, under headings. One that cannot be read is told, and
-/// the others go on; returns as each_node.
+/// For each node `print(path, read(path))`, under headings unless `bare`. One that cannot be read
+/// is told, and the others go on; returns as each_node.
 template <class Read, class Print>
-int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Print print) {
-  Headings headings(cx, paths.size());
+int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Print print,
+               bool bare) {
+  Headings headings(cx, paths.size() > 1 && !bare);
   return each_node(cx, paths, [&](const std::string& path) {
     const auto value = read(path);
     headings.print(path);
@@ -100,11 +103,15 @@ int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Pr
     return status::ok;
   });
 }
+template <class Read, class Print>
+int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Print print) {
+  return print_each(cx, paths, read, print, is_bare(cx));
+}
 
 /// The children of a node, sorted: `[a, b]`, or one a line in plain output, with the node's path
 /// before each if wanted; the Stat below if wanted. Where no form was asked for: on a terminal in
-/// columns, with a slash behind a node that has children and a * behind an ephemeral; one a line
-/// to a program or a file that the line names.
+/// columns, with a slash behind a node that has children and a * behind an ephemeral; elsewhere as
+/// is_a_line_each says.
 struct ListingForm {
   bool with_stat = false;
   bool with_paths = false;

@@ -27,8 +27,8 @@ Json stat_json(const Stat& stat) {
   json.set("czxid", zxid_text(stat.czxid))
       .set("mzxid", zxid_text(stat.mzxid))
       .set("pzxid", zxid_text(stat.pzxid))
-      .set("ctime", stat.ctime)
-      .set("mtime", stat.mtime)
+      .set_time("ctime", stat.ctime)
+      .set_time("mtime", stat.mtime)
       .set("version", stat.version)
       .set("cversion", stat.cversion)
       .set("aversion", stat.aversion)
@@ -50,6 +50,17 @@ Json acl_json(const Acl& acl) {
         .set("perms", perm_letters(entry.perms));
     list.add(std::move(json));
   }
+  return list;
+}
+
+std::string user_of(const Identity& identity) {
+  return identity.scheme == "digest" ? identity.id.substr(0, identity.id.find(':')) : identity.id;
+}
+
+Json identities_json(const std::vector<Identity>& identities) {
+  auto list = Json::array();
+  for (const auto& identity : identities)
+    list.add(std::move(Json::object().set("scheme", identity.scheme).set("id", user_of(identity))));
   return list;
 }
 

@@ -10,6 +10,7 @@
 #include "command/command.h"
 
 #include <string>
+#include <vector>
 
 namespace zksh {
 
@@ -24,6 +25,11 @@ Json data_json(const Data& data);
 /// [{"scheme": …, "id": …, "perms": "cdrwa"}, …]; the hash of a digest is x, as the servers show it
 /// to those who may not set the ACL.
 Json acl_json(const Acl& acl);
+
+/// [{"scheme": …, "id": …}, …]; of a digest the user alone.
+Json identities_json(const std::vector<Identity>& identities);
+/// What may be shown of an identity: of a digest the user, of others all.
+std::string user_of(const Identity& identity);
 
 /// Prints a value on a line of its own.
 void print_json(Context& cx, const Json& json);

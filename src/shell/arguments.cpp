@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "client/connect_string.h"
 #include "client/security.h"
+#include "command/json_fields.h"
 #include "config/auth_file.h"
 #include "config/client_configuration.h"
 #include "session/session_library.h"
@@ -207,6 +208,7 @@ Arguments parse_arguments(std::vector<std::string> words) {
   const GivenOptions given(words);
   arguments.command = std::move(words);
   if (given.has("--help")) arguments.answer = process_help();
+  if (given.has("--json-schema")) arguments.answer = json_schema();
   if (given.has("--version")) arguments.answer = version_text();
   arguments.session_options = session_options_of(given);
   arguments.session.read_only = given.has("-r");

@@ -30,11 +30,12 @@ Candidates command_names(std::string_view prefix) {
 }
 
 Candidates option_names(std::string_view prefix, const Arguments& arguments) {
-  // It fits everywhere, so it is for who asks for options.
+  // What fits everywhere is for who asks for options.
   std::vector<std::string> names;
   if (!prefix.empty()) names.emplace_back("--help");
   for (const auto& argument : arguments)
-    if (!argument.positional() && !argument.legacy)
+    if (!argument.positional() && !argument.legacy &&
+        (!prefix.empty() || !is_output_option(argument)))
       names.insert(names.end(), argument.names.begin(), argument.names.end());
   std::erase_if(names, [&](const std::string& name) { return !name.starts_with(prefix); });
   return Candidates(std::move(names));

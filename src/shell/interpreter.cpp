@@ -150,6 +150,7 @@ Interpreter::Words Interpreter::words_of(std::vector<Word> split) {
 /// `conf output` says how all that follow print.
 void Interpreter::begin_command(std::string_view name) {
   out_.begin_command(name);
+  if (around_.settings.origin("output") == "default") return;
   const auto wanted = around_.settings.value("output");
   const auto format = std::ranges::find(formats, wanted, [](const auto& one) { return one.first; });
   if (format != formats.end()) out_.set_format(format->second);
@@ -187,8 +188,9 @@ int Interpreter::timed(const std::function<int()>& body) {
   const int result = reporting(out_, body);
   const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
   if (wanted && around_.settings.timing)
-    out_.err_regardless(took.count() < 1000 ? fmt::format("time: {:.1f} ms\n", took.count())
-                                            : fmt::format("time: {:.2f} s\n", took.count() / 1000));
+    out_.err_line_regardless(took.count() < 1000
+                                 ? fmt::format("time: {:.1f} ms", took.count())
+                                 : fmt::format("time: {:.2f} s", took.count() / 1000));
   return result;
 }
 
@@ -417,8 +419,8 @@ int Interpreter::not_connected() {
 bool Interpreter::has_halves(const Command& command, const std::vector<std::string>& words) const {
   const auto arguments = std::span(words).subspan(1);
   return command.start && !asks_for_help(command, arguments) &&
-         !wants_dry_run(command, arguments) && !around_.settings.timing &&
-         !around_.transaction.get().is_open();
+         !wants_dry_run(command, arguments) && !may_choose_format(arguments) &&
+         !around_.settings.timing && !around_.transaction.get().is_open();
 }
 
 std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line, bool again) {

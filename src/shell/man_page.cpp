@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "command/help.h"
+#include "command/json_fields.h"
 #include "config/configuration.h"
 #include "config/settings.h"
 
@@ -112,7 +113,7 @@ std::vector<SharedOptions> shared_options(const Commands& group) {
   for (const Command* command : group)
     command->describe([&](const Options& declared) {
       for (const auto& argument : declared.arguments()) {
-        if (argument.legacy || argument.positional()) continue;
+        if (argument.legacy || argument.positional() || is_output_option(argument)) continue;
         const auto same = std::ranges::find_if(takers, [&](const auto& taken) {
           const auto& option = taken.first;
           return option.names == argument.names && option.value == argument.value &&
@@ -158,6 +159,7 @@ std::string arguments_of(const Command& command, const std::vector<SharedOptions
   bool shares = false;
   command.describe([&](const Options& options) {
     for (const auto& argument : options.arguments()) {
+      if (is_output_option(argument)) continue;  // zksh(1) describes it once
       if (std::ranges::any_of(shared, [&](const auto& s) { return s.has(command, argument); }))
         shares = true;
       else
@@ -211,6 +213,36 @@ std::string commands_list() {
     text += fmt::format(".SS {}\n{}", roff(group), shared_items(shared));
     for (const Command* command : commands) text += command_item(*command, shared);
   }
+  return text;
+}
+
+std::string json_fields_list() {
+  std::string text;
+  for (const auto& field : json_fields()) {
+    auto type = std::string(field.type);
+    if (field.can_be_null()) type.replace(type.size() - 1, 1, " or null");
+    text +=
+        fmt::format(".TP\n{} ({})\n{}", bold(field.name), roff(type), prose(field.meaning, ".IP"));
+  }
+  return text;
+}
+
+std::string json_objects_list() {
+  std::string text;
+  for (const auto& object : json_objects())
+    text += fmt::format(
+        ".TP\n{}\n{}", bold(object.name),
+        prose(fmt::format("{} Fields: {}.", object.meaning, json_shapes_text(object.fields)),
+              ".IP"));
+  return text;
+}
+
+std::string json_commands_list() {
+  std::string text;
+  for (const Command* command : all_commands())
+    if (!command->json.empty())
+      text += fmt::format(".TP\n{}\n{}", bold(command->name),
+                          prose(json_shapes_text(command->json), ".IP"));
   return text;
 }
 
@@ -283,6 +315,12 @@ std::string man_page(std::string_view frame, const std::vector<Argument>& proces
       page += groups_list();
     else if (line == "@COMMANDS@")
       page += commands_list();
+    else if (line == "@JSON_FIELDS@")
+      page += json_fields_list();
+    else if (line == "@JSON_OBJECTS@")
+      page += json_objects_list();
+    else if (line == "@JSON_COMMANDS@")
+      page += json_commands_list();
     else if (line == "@KEYS@")
       page += keys_list();
     else

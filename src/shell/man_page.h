@@ -10,9 +10,10 @@
 
 namespace zksh {
 
-/// The page: `frame` (man macros) with its lines @OPTIONS@, @GROUPS@, @COMMANDS@ and @KEYS@
-/// replaced by zksh's own options, the commands in their groups, the description of each command,
-/// and the keys of the configuration. Lines that four blanks indent are shown as they are.
+/// The page: `frame` (man macros) with its lines @OPTIONS@, @GROUPS@, @COMMANDS@,
+/// @KEYS@, @JSON_FIELDS@, @JSON_OBJECTS@ and @JSON_COMMANDS@ replaced by zksh's own options, the
+/// commands in their groups, the description of each command, the keys of the configuration, and
+/// what stands in json_fields.h. Lines that four blanks indent are shown as they are.
 std::string man_page(std::string_view frame, const std::vector<Argument>& process_options);
 
 /// A text as roff shows it, to the letter: on a line of its own or within one.

@@ -268,21 +268,20 @@ void Pipeline::tell_interrupted() {
   if (flight_.empty() && !cut_short_) return;
   const auto number = cut_short_ ? *cut_short_ : flight_.front().number;
   const auto writes = std::ranges::count_if(flight_, &InFlight::writes);
-  out_.err_regardless(
+  out_.err_line_regardless(
       writes == 0
-          ? fmt::format("{}:{}: interrupted; no write is unanswered from here on\n", name_, number)
+          ? fmt::format("{}:{}: interrupted; no write is unanswered from here on", name_, number)
           : fmt::format(
                 "{}:{}: interrupted; {} of the lines from here on {} sent and not answered, and "
-                "{} may still be done\n",
+                "{} may still be done",
                 name_, number, writes, writes == 1 ? "is a write that was" : "are writes that were",
                 writes == 1 ? "it" : "they"));
 }
 
 void Pipeline::tell_end() {
   if (cut_off_)
-    out_.err_regardless(
-        fmt::format("{}:{}: stopped, since there is no connection; what follows was not sent\n",
-                    name_, number_));
+    out_.err_line_regardless(fmt::format(
+        "{}:{}: stopped, since there is no connection; what follows was not sent", name_, number_));
   if (out_.json())
     out_.err_regardless(Json::object().set("ok", done_).set("failed", failed_).text() + '\n');
   else

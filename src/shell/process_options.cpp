@@ -125,6 +125,9 @@ void add_other_options(std::vector<ProcessOption>& all) {
   all.push_back({.names = "--show-config",
                  .value = {},
                  .help = "Print what is configured, and where each value came from, and exit"});
+  all.push_back({.names = "--json-schema",
+                 .value = {},
+                 .help = "Print the JSON Schema of what -o json prints, and exit"});
   all.push_back({.names = "-h,--help", .value = {}, .help = "Print this and exit"});
   all.push_back({.names = "--version",
                  .value = {},

@@ -2,6 +2,7 @@
 #include "shell/run.h"
 
 #include "base/carried_output.h"
+#include "base/json.h"
 #include "base/number.h"
 #include "base/signal_relay.h"
 #include "base/time.h"
@@ -41,6 +42,12 @@
 
 namespace zksh {
 namespace {
+
+/// A line of news that no command's Output prints.
+std::string news_line(const OutputStyle& style, const std::string& text) {
+  if (style.format == Format::Json) return note_line(text);
+  return (style.err_is_terminal ? escape_for_terminal(text) : text) + '\n';
+}
 
 /// Puts a session's events into the output queue, in order: watch events as zkCli prints them, on
 /// stdout where zkCli's shell is mirrored (typed and piped lines), on stderr elsewhere; connection
@@ -88,19 +95,26 @@ PersistentWatches::Report EventPrinter::of_persistent_watches() {
 }
 
 void EventPrinter::warn(const Monitor::Held& held, const std::string& text) {
-  queue_.add(held, Stream::Err, (style_.err_is_terminal ? escape_for_terminal(text) : text) + '\n');
+  queue_.add(held, Stream::Err, news_line(style_, text));
 }
 
 void EventPrinter::watch_event(const Monitor::Held& held, const Event& event) {
   if (!settings_.print_watches) return;
+  const auto* const state =
+      event.state == SessionState::Connecting ? "Disconnected" : "SyncConnected";
+  if (style_.format == Format::Json) {
+    auto json = Json::object();
+    json.set_time("time", wall_clock_now());
+    json.set("state", state).set("type", event_name(event.type)).set("path", event.path);
+    queue_.add(held, Stream::Err, json.text() + '\n');
+    return;
+  }
   const bool mirrored = input_ == Input::Terminal || input_ == Input::Pipe;
   const bool terminal = mirrored ? style_.out_is_terminal : style_.err_is_terminal;
   // Java's client says SyncConnected whatever the state, but for a watch removed without a server.
-  queue_.add(
-      held, mirrored ? Stream::Out : Stream::Err,
-      fmt::format(event_format,
-                  event.state == SessionState::Connecting ? "Disconnected" : "SyncConnected",
-                  event_name(event.type), terminal ? escape_for_terminal(event.path) : event.path));
+  queue_.add(held, mirrored ? Stream::Out : Stream::Err,
+             fmt::format(event_format, state, event_name(event.type),
+                         terminal ? escape_for_terminal(event.path) : event.path));
 }
 
 void EventPrinter::news(const Monitor::Held& held, const std::string& text) {
@@ -367,7 +381,7 @@ int run_commands(Foundation& base, const Interpreter::Surroundings& around,
     const auto dropped = around.transaction.get().drop();
     if (!dropped) return result;
     const bool forgotten = result == status::ok && !interpreter.quit();
-    out.err_regardless((forgotten ? "exec is missing: " : "") + dropped_text(*dropped) + '\n');
+    out.err_line_regardless((forgotten ? "exec is missing: " : "") + dropped_text(*dropped));
     return forgotten ? status::usage : result;
   });
 }
@@ -388,10 +402,8 @@ LockManager::Teller lock_teller(Foundation& base, const OutputStyle& style,
                                 CarriedOutput* programs) {
   auto& queue = base.queue;
   LockManager::Teller teller{
-      .say =
-          [&queue, escapes = style.err_is_terminal](const std::string& line) {
-            queue.add(Stream::Err, (escapes ? escape_for_terminal(line) : line) + '\n');
-          },
+      .say = [&queue,
+              style](const std::string& line) { queue.add(Stream::Err, news_line(style, line)); },
       .changed = {},
       .output = programs};
   // The prompt shows the locks, also those that are taken quietly.

@@ -13,9 +13,9 @@ int SkippedNodes::report(int otherwise) {
 
 void SkippedNodes::tell() const {
   if (empty()) return;
-  cx_.out.err_regardless(fmt::format("incomplete: no permission to {} {}{}\n", what_,
-                                     cx_.out.shown_in_error(first_),
-                                     count_ > 1 ? fmt::format(" and {} more", count_ - 1) : ""));
+  cx_.out.err_line_regardless(
+      fmt::format("incomplete: no permission to {} {}{}", what_, cx_.out.shown_in_error(first_),
+                  count_ > 1 ? fmt::format(" and {} more", count_ - 1) : ""));
 }
 
 }  // namespace zksh

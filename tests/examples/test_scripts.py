@@ -129,7 +129,7 @@ class Scripts(SessionTest):
         self.assertEqual(self.run_script("wait-for-instances.zk", "/app", "2", "300ms")[0], 124)
         self.assertIsNone(waiting.poll())
         self.zksh("create", "/app/two")
-        self.assertEqual(waiting.communicate(timeout=20)[0].split(), ["[one,", "two]"])
+        self.assertEqual(waiting.communicate(timeout=20)[0].split(), ["one", "two"])
         self.assertEqual(waiting.returncode, 0)
 
     def test_health_alert(self):

@@ -56,7 +56,7 @@ class Scripts(Writer):
                     self.world.violate(f"{self.who}: {paths[i]} was answered by {answer}: {ended.brief()}")
                 self.book.created(paths[i], outcome, str(self.number))
             else:
-                self.book.counted(COUNTER, outcome, answer["value"] if outcome == OK else None)
+                self.book.counted(COUNTER, outcome, answer["number"] if outcome == OK else None)
         self.check_status(ended)
 
     def execute(self, text):

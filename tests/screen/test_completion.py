@@ -41,7 +41,7 @@ class Completion(unittest.TestCase):
         self.screen.type("ls -\t")
         self.wait_typed("ls -")
         self.screen.wait_for(lambda screen: [line.split() for line in screen.lines() if line.startswith("--h")] == [
-            ["--help", "--recursive", "--window", "-s"], ["--human", "--stat", "-R", "-w"]])
+            ["--help", "--recursive", "-R", "-w"], ["--human", "--stat", "-h"]])
         self.screen.type("R")
         self.wait_typed("ls -R")
 

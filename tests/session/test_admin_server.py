@@ -110,13 +110,13 @@ class Versions:
             znodes.create("/mine", b"", EPHEMERAL)
             znodes.exists("/mine", True)
             found = json.loads(self.ask("who", "-o", "json", "/mine"))
-            self.assertTrue(found["owner"]["alive"])
-            self.assertEqual(found["owner"]["server"], self.server.address)
-            self.assertRegex(found["owner"]["client"], r"^127[.]0[.]0[.]1:\d+$")
-            self.assertEqual((found["owner"]["ephemerals"], len(found["watchers"])), (["/mine"], 1))
+            self.assertTrue(found["ownerSession"]["alive"])
+            self.assertEqual(found["ownerSession"]["server"], self.server.address)
+            self.assertRegex(found["ownerSession"]["client"], r"^127[.]0[.]0[.]1:\d+$")
+            self.assertEqual((found["ownerSession"]["ephemerals"], len(found["watchers"])), (["/mine"], 1))
             watches = json.loads(self.ask("wchc", "-o", "json"))
-            self.assertEqual((watches["session"], watches["paths"]), (found["owner"]["session"], ["/mine"]))
-            self.assertEqual(self.ask("wchc", "-p", "-o", "plain"), f"/mine\t{found['owner']['session']}\n")
+            self.assertEqual((watches["session"], watches["paths"]), (found["ownerSession"]["session"], ["/mine"]))
+            self.assertEqual(self.ask("wchc", "-p", "-o", "plain"), f"/mine\t{found['ownerSession']['session']}\n")
             self.assertIn("(client 127.0.0.1:", self.ask("stat", "-h", "/mine"))
             found = json.loads(self.ask("who", "-o", "json", "0x5", status=1))
             self.assertIs(found["alive"], False)
@@ -124,7 +124,7 @@ class Versions:
     def test_health(self):
         found = json.loads(self.ask("health", "-o", "json"))
         self.assertEqual((found["verdict"], found["notes"]), ("healthy", []))
-        self.assertIsNotNone(found["members"][0]["open_files"])
+        self.assertIsNotNone(found["members"][0]["openFiles"])
 
     def test_locks(self):
         with Znodes(self.server.address) as znodes, Znodes(self.server.address) as other:
@@ -132,14 +132,14 @@ class Versions:
             znodes.create("/l/x-lock-0000000000", b"me", EPHEMERAL)
             other.exists("/l/x-lock-0000000000", True)
             (holder,) = json.loads(self.ask("locks", "-o", "json", "--watchers", "/l"))["contenders"]
-            self.assertRegex(holder["address"], r"^127[.]0[.]0[.]1:\d+$")
-            self.assertEqual((holder["session_alive"], holder["other_watchers"]), (True, 1))
+            self.assertRegex(holder["client"], r"^127[.]0[.]0[.]1:\d+$")
+            self.assertEqual((holder["sessionAlive"], holder["otherWatchers"]), (True, 1))
             znodes.delete("/l/x-lock-0000000000")
             znodes.delete("/l")
 
     def test_contend(self):
         out = self.ask("-o", "plain", "contend", "/c", "-n", "5")
-        self.assertRegex(out, r"(?m)^watches_left\t0$")
+        self.assertRegex(out, r"(?m)^watchesLeft\t0$")
 
     def test_an_ensemble(self):
         """All servers from one, though none of them may say who they are; followers' AdminServers know no sessions."""
@@ -157,13 +157,13 @@ class Versions:
                 status, out, err, _ = run(ensemble.connect_string, "health", "-o", "json", admin=admin)
                 self.assertEqual((status, err), (0, ""), out)
                 found = json.loads(out)
-                self.assertEqual((found["voters"], found["synced_followers"], found["notes"]), (3, 2, []))
-                self.assertEqual([member["id"] for member in found["members"]], [1, 2, 3])
+                self.assertEqual((found["voters"], found["syncedFollowers"], found["notes"]), (3, 2, []))
+                self.assertEqual([member["serverId"] for member in found["members"]], [1, 2, 3])
                 follower = next(m for m in ensemble.servers if m.mode() == "follower")
                 with Znodes(follower.address) as znodes:
                     znodes.create("/mine", b"", EPHEMERAL)
                     found = json.loads(run(ensemble.connect_string, "who", "-o", "json", "/mine", admin=admin)[1])
-                    self.assertEqual((found["owner"]["alive"], found["owner"]["server"]), (True, follower.address))
+                    self.assertEqual((found["ownerSession"]["alive"], found["ownerSession"]["server"]), (True, follower.address))
                 # One that the leader would have to say is gone.
                 port = ports[follower.number - 1]
                 found = json.loads(run(follower.address, "who", "-o", "json", "0x5", admin=port)[1])

@@ -51,10 +51,10 @@ class Counting(ContendTest):
         self.assertEqual(figures["recipe"], ["fair", "herd"])
         self.assertEqual(figures["acquisitions"], ["10", "10"])
         self.assertEqual(figures["together"], ["1", "1"])
-        self.assertEqual((figures["events"][0], figures["events_by_one_release"][0]), ("9", "1"))
+        self.assertEqual((figures["events"][0], figures["eventsByOneRelease"][0]), ("9", "1"))
         self.assertGreaterEqual(int(figures["events"][1]), 9 + 8 + 7 + 6 + 5 + 4 + 3 + 2 + 1)
-        self.assertGreaterEqual(int(figures["events_by_one_release"][1]), 8)
-        self.assertEqual((figures["znodes_left"], figures["watches_left"]), (["0", "0"], ["0", "0"]))
+        self.assertGreaterEqual(int(figures["eventsByOneRelease"][1]), 8)
+        self.assertEqual((figures["nodesLeft"], figures["watchesLeft"]), (["0", "0"], ["0", "0"]))
         self.assert_nothing_left()
 
     def test_a_thousand_contenders(self):
@@ -62,8 +62,8 @@ class Counting(ContendTest):
         self.assertEqual(figures["acquisitions"], ["1000"])
         self.assertLessEqual(int(figures["events"][0]), 999)
         self.assertGreater(int(figures["events"][0]), 900)
-        self.assertEqual(figures["events_by_one_release"], ["1"])
-        self.assertEqual((figures["znodes_left"], figures["watches_left"]), (["0"], ["0"]))
+        self.assertEqual(figures["eventsByOneRelease"], ["1"])
+        self.assertEqual((figures["nodesLeft"], figures["watchesLeft"]), (["0"], ["0"]))
         self.assert_nothing_left()
 
     def test_readers_hold_together(self):
@@ -76,7 +76,7 @@ class Counting(ContendTest):
                                              "--hold", "50ms", server=server.address)
         self.assertEqual(status, 0)
         self.assertIn("events\t4\n", out)
-        self.assertIn("watches_left\t-\n", out)
+        self.assertIn("watchesLeft\t-\n", out)
         self.assertEqual(err, "the events are those that the contenders received: "
                               f"{server.address} does not allow mntr\n")
 

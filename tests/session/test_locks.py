@@ -42,17 +42,17 @@ class Json(LocksTest):
         lock = self.queue()
         self.assertEqual((lock["path"], lock["kind"], lock["counter"]), ("/l", "exclusive", 2))
         first, second = lock["contenders"]
-        self.assertEqual([first["nodes"], second["nodes"]], [[nodes[0]], [nodes[1]]])
-        self.assertEqual((first["owner"], first["state"], first["waits_for"], first["watched_by"]),
+        self.assertEqual([first["contenderNodes"], second["contenderNodes"]], [[nodes[0]], [nodes[1]]])
+        self.assertEqual((first["owner"], first["state"], first["waitsFor"], first["watchedBy"]),
                          ("alice", "holds", None, [2]))
-        self.assertEqual((second["owner"], second["state"], second["waits_for"], second["watched_by"]),
+        self.assertEqual((second["owner"], second["state"], second["waitsFor"], second["watchedBy"]),
                          ("bob", "waits", 1, []))
         self.assertLess(first["token"], second["token"])
         self.assertEqual(first["session"], second["session"])
         self.assertRegex(first["session"], "^0x[0-9a-f]+$")
-        self.assertRegex(first["address"], r":\d+$")
-        self.assertTrue(first["session_alive"])
-        self.assertEqual((lock["warnings"], lock["no_contenders"], lock["changes"]), ([], [], None))
+        self.assertRegex(first["client"], r":\d+$")
+        self.assertTrue(first["sessionAlive"])
+        self.assertEqual((lock["warnings"], lock["otherNodes"], lock["changes"]), ([], [], None))
 
     def test_owners_that_are_no_text(self):
         self.join(b"\xff\xfe")
@@ -61,7 +61,7 @@ class Json(LocksTest):
         invalid, control, long = self.queue()["contenders"]
         self.assertEqual(invalid["owner"], {"base64": "//4="})
         self.assertEqual(control["owner"], "\x1b[2J\n\0")
-        self.assertEqual((len(long["owner"]), long["owner_length"]), (4096, 1_000_000))
+        self.assertEqual((len(long["owner"]), long["ownerLength"]), (4096, 1_000_000))
 
     def test_contenders_of_other_libraries(self):
         self.join(b"one")
@@ -70,7 +70,7 @@ class Json(LocksTest):
         lock = self.queue()
         self.assertEqual([c["state"] for c in lock["contenders"]], ["holds", "may_hold"])
         self.assertEqual(lock["contenders"][1]["library"], "kazoo")
-        self.assertEqual(lock["no_contenders"], ["readme"])
+        self.assertEqual(lock["otherNodes"], ["readme"])
         self.assertIn("do not see each other", " ".join(lock["warnings"]))
 
     def test_measured_watchers(self):
@@ -79,8 +79,8 @@ class Json(LocksTest):
         self.start("lock", "-q", "/l", "--hold")
         self.wait_until(lambda: len(self.znodes.children(self.root + "/l")) == 2)
         lock = self.queue("--watchers")
-        self.assertEqual(lock["watchers"], "measured")
-        self.assertEqual([c["watched_by"] for c in lock["contenders"]], [[2], []])
+        self.assertEqual(lock["watcherSource"], "measured")
+        self.assertEqual([c["watchedBy"] for c in lock["contenders"]], [[2], []])
 
     def test_every_lock_below_a_path(self):
         self.join(b"alice")
@@ -117,7 +117,7 @@ class Json(LocksTest):
                 status, out, err = self.run_zksh("locks", "-o", "json", "--watchers", "/l", server=server.address)
         self.assertEqual(status, 0)
         (holder,) = json.loads(out)["contenders"]
-        self.assertEqual((holder["owner"], holder["address"], holder["connected"], holder["session_alive"]),
+        self.assertEqual((holder["owner"], holder["client"], holder["connected"], holder["sessionAlive"]),
                          ("alice", None, None, None))
         self.assertIn("does not allow the word wchp", err)
 

@@ -16,7 +16,7 @@ class Scripts(SessionTest):
         self.assertEqual(self.run_zksh("-f", script), (4, "", stopped + (
             f"{script}:4: stopped at the first failure (status 4); --keep-going goes on\n")))
         self.assertEqual(self.znodes.children(self.root), ["a"])
-        self.assertEqual(self.run_zksh("-f", "-", text=b"ls /\nget /none\nls /\n"), (4, "[a]\n", (
+        self.assertEqual(self.run_zksh("-f", "-", text=b"ls /\nget /none\nls /\n"), (4, "a\n", (
             "Node does not exist: /none\n"
             "stdin:2: stopped at the first failure (status 4); --keep-going goes on\n")))
         self.assertEqual(self.run_zksh(text=b"ls /\nget /none\nls /\n"),

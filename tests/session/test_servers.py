@@ -65,7 +65,7 @@ class Healthy(EnsembleTest):
         self.assertEqual((found["serving"], found["voters"], found["quorum"]), (3, 3, 2))
         self.assertEqual(sorted(member["role"] for member in found["members"]),
                          ["follower", "follower", "leader"])
-        self.assertEqual([member["id"] for member in found["members"]], [1, 2, 3])
+        self.assertEqual([member["serverId"] for member in found["members"]], [1, 2, 3])
 
     def test_a_killed_follower(self):
         victim = self.followers()[0]
@@ -73,7 +73,7 @@ class Healthy(EnsembleTest):
         found = self.health()
         self.assertEqual((found["verdict"], found["status"]), ("degraded", 1))
         self.assertIn(f"{victim.address}: Connection refused", found["problems"])
-        wait_until(lambda: self.health()["synced_followers"] == 1)
+        wait_until(lambda: self.health()["syncedFollowers"] == 1)
         self.assertIn("1 of 2 followers is in sync with the leader", self.health()["problems"])
 
     def test_a_frozen_follower_costs_two_seconds(self):
@@ -125,8 +125,8 @@ class Sessions(EnsembleTest):
             self.assertEqual((status, err), (0, ""))
             found = json.loads(out)
             self.assertEqual(found["kind"], "ephemeral")
-            self.assertEqual(found["owner"]["server"], one.address)
-            self.assertEqual(found["owner"]["ephemerals"], ["/mine"])
+            self.assertEqual(found["ownerSession"]["server"], one.address)
+            self.assertEqual(found["ownerSession"]["ephemerals"], ["/mine"])
             self.assertEqual(len(found["watchers"]), 1)
             watcher = found["watchers"][0]["session"]
             # From one server of the ensemble the others are found.

@@ -50,16 +50,18 @@ TEST(ChangeText, PlainDeletion) {
 }
 
 TEST(ChangeText, JsonKeepsEveryByte) {
-  EXPECT_EQ(change_json(changed("\xff", std::nullopt)).text(),
-            R"({"time":1000,"type":"changed","path":"/a","missed":false,"zxid":"0x7","version":3,)"
-            R"("oldVersion":1,"ephemeralOwner":null,"dataLength":2,"old":{"base64":"/w=="},)"
-            R"("new":null})");
+  EXPECT_EQ(
+      change_json(changed("\xff", std::nullopt)).text(),
+      R"({"time":1000,"timeIso":"1970-01-01T00:00:01.000Z","type":"changed","path":"/a","missed":false,"zxid":"0x7","version":3,)"
+      R"("oldVersion":1,"ephemeralOwner":null,"dataLength":2,"old":{"base64":"/w=="},)"
+      R"("new":null})");
 }
 
 TEST(ChangeText, JsonOfAGap) {
   EXPECT_EQ(
       change_json({.type = NodeChange::Type::Gap, .time = 9, .expired = true, .since = 4}).text(),
-      R"({"time":9,"type":"gap","reason":"expired","since":4})");
+      R"({"time":9,"timeIso":"1970-01-01T00:00:00.009Z","type":"gap","reason":"expired",)"
+      R"("since":4,"sinceIso":"1970-01-01T00:00:00.004Z"})");
 }
 
 TEST(ChangeText, WhatDoesNotFitTheEnvironmentIsEmpty) {

@@ -200,7 +200,7 @@ TEST(LockChains, ALongOneLosesItsMiddle) {
   EXPECT_THAT(lines[0], testing::EndsWith(" ◄ … ◄ #1000"));
 }
 
-TEST(LockJson, HasTheFieldsThatTheHelpNames) {
+TEST(LockJson, SaysAllOfEachContender) {
   auto view = view_of({0, 1});
   view.seats[1].owner = "\xff\x01";
   view.seats[1].address.clear();
@@ -210,22 +210,23 @@ TEST(LockJson, HasTheFieldsThatTheHelpNames) {
   EXPECT_THAT(text, testing::StartsWith(
                         "{\"path\":\"/demo\",\"kind\":\"exclusive\",\"limit\":null,\"counter\":5,"
                         "\"contenders\":[{\"number\":1,\"state\":\"holds\",\"mode\":\"exclusive\","
-                        "\"library\":\"zksh\",\"nodes\":["));
+                        "\"library\":\"zksh\",\"contenderNodes\":["));
   EXPECT_THAT(text, HasSubstr("\"owner\":null"));
-  EXPECT_THAT(
-      text,
-      HasSubstr(fmt::format(
-          "{{\"number\":2,\"state\":\"waits\",\"mode\":\"exclusive\",\"library\":\"zksh\","
-          "\"nodes\":"
-          "[\"{}\"],\"owner\":{{\"base64\":\"/wE=\"}},\"owner_length\":0,"
-          "\"session\":\"0x100002513350002\",\"session_alive\":null,\"connected\":true,"
-          "\"address\":null,\"created\":1000,\"age_ms\":2100,\"token\":4294967302,\"waits_for\":1,"
-          "\"watched_by\":[],\"other_watchers\":0,\"asked_to_release\":false}}",
-          second.contender.nodes.front().text)));
   EXPECT_THAT(text,
-              testing::EndsWith("\"no_contenders\":[],\"warnings\":[],\"circles\":[],\"watchers\":"
-                                "\"inferred\",\"server_watches\":null,\"time\":3100,"
-                                "\"changes\":null}"));
+              HasSubstr(fmt::format(
+                  "{{\"number\":2,\"state\":\"waits\",\"mode\":\"exclusive\",\"library\":\"zksh\","
+                  "\"contenderNodes\":"
+                  "[\"{}\"],\"owner\":{{\"base64\":\"/wE=\"}},\"ownerLength\":0,"
+                  "\"session\":\"0x100002513350002\",\"sessionAlive\":null,\"connected\":true,"
+                  "\"client\":null,\"ctime\":1000,\"ctimeIso\":\"1970-01-01T00:00:01.000Z\","
+                  "\"ageMs\":2100,\"token\":4294967302,\"waitsFor\":1,"
+                  "\"watchedBy\":[],\"otherWatchers\":0,\"askedToRelease\":false}}",
+                  second.contender.nodes.front().text)));
+  EXPECT_THAT(
+      text, testing::EndsWith("\"otherNodes\":[],\"warnings\":[],\"circles\":[],\"watcherSource\":"
+                              "\"inferred\",\"serverWatches\":null,\"time\":3100,"
+                              "\"timeIso\":\"1970-01-01T00:00:03.100Z\","
+                              "\"changes\":null}"));
   EXPECT_EQ(text.find('\n'), std::string::npos);
 }
 

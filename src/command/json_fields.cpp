@@ -1,0 +1,405 @@
+// JSON fields: the table of them, and the schema.
+#include "command/json_fields.h"
+
+#include "base/json.h"
+#include "command/command.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace zksh {
+namespace {
+
+constexpr std::string_view list_prefix = "list of ";
+
+constexpr auto fields = std::to_array<JsonField>({
+    {"a", "string?", "The value in the first tree, as text; may be cut."},
+    {"aBytes", "integer", "The length of the value in the first tree."},
+    {"aboveEphemeralsLeft", "integer", "Nodes that were left because ephemerals are below them."},
+    {"acl", "list of AclEntry", "Who may do what with the node."},
+    {"acls", "integer", "Nodes whose ACL was set."},
+    {"acquireMaxUs", "number?", "The longest time from the request to the lock."},
+    {"acquireP50Us", "number?", "Half of the requests had the lock by then."},
+    {"acquireP99Us", "number?", "99 of 100 requests had the lock by then."},
+    {"acquisitions", "integer", "How often a lock was acquired."},
+    {"ageMs", "integer", "For how long, in milliseconds."},
+    {"alive", "boolean?", "Whether the session exists."},
+    {"answer", "string?", "What the server answered."},
+    {"applied", "boolean?", "Whether the operation was done; null: not known."},
+    {"askedToRelease", "boolean", "Whether somebody asked for the lock with revoke."},
+    {"at", "integer", "The first byte that differs."},
+    {"aversion", "integer", "How often the ACL was set."},
+    {"b", "string?", "The value in the second tree, as text; may be cut."},
+    {"bBytes", "integer", "The length of the value in the second tree."},
+    {"base64", "string", "Bytes that are not UTF-8."},
+    {"behind", "integer?", "How many transactions, or contenders, are before this one."},
+    {"binary", "boolean", "The value is not text, and matches."},
+    {"byteHardLimit", "integer", "Of a quota: bytes, enforced; -1: no limit."},
+    {"bytes", "integer", "The length of values, together; of a quota: the limit, -1: none."},
+    {"change", "string", "What was changed: created, set, …"},
+    {"changes", "Changes?", "What happened since the last picture of -w."},
+    {"children", "list of string", "The names of the children, sorted."},
+    {"childrenAdded", "list of string", "Children that were not there before."},
+    {"childrenChanged", "integer", "Watch events for changed lists of children."},
+    {"childrenRemoved", "list of string", "Children that are gone."},
+    {"circle", "list of Link?", "The circle of locks in which this contender waits for itself."},
+    {"circles", "list of Circle", "Circles of sessions that wait for each other."},
+    {"client", "string?", "The client's address, HOST:PORT."},
+    {"code", "string", "ZooKeeper's name of the error, such as NoNode, or one of zksh's own."},
+    {"command", "string", "The command's name."},
+    {"config", "string", "The configuration of the ensemble, its lines as they are."},
+    {"conflicts", "integer", "Nodes that could not be made so."},
+    {"connected", "boolean?", "Whether a client with that session is connected."},
+    {"connectedSince", "time?", "Since when the client is connected."},
+    {"connectedTo", "string?", "The server of this session, HOST:PORT."},
+    {"connections", "integer?", "Clients that are connected to the server."},
+    {"contenderCount", "integer?", "How many contenders the lock has."},
+    {"contenderNodes", "list of string", "The nodes by which a contender stands in the queue."},
+    {"contenders", "list of Contender", "Who holds the lock or waits for it, in their order."},
+    {"copied", "integer", "Nodes that were copied."},
+    {"count", "integer", "How many; of a quota: nodes, -1: no limit."},
+    {"countHardLimit", "integer", "Of a quota: nodes, enforced; -1: no limit."},
+    {"counter", "integer?", "The number that the next sequential node gets."},
+    {"created", "integer", "Nodes that were created."},
+    {"ctime", "time", "When the node was created."},
+    {"cversion", "integer", "How often the list of children changed."},
+    {"czxid", "hex", "The transaction that created the node."},
+    {"data", "data", "The node's value."},
+    {"dataLength", "integer?", "The length of the value in bytes."},
+    {"deleted", "integer", "Watch events for deleted nodes."},
+    {"depth", "integer", "Levels below the top; the top has 0."},
+    {"detail", "string?", "More about it."},
+    {"difference", "string", "What differs: onlyInA, onlyInB, data, acl, …"},
+    {"directory", "string", "The directory on this machine."},
+    {"end", "boolean", "The last line of a dump that is complete."},
+    {"ephemeralOwner", "hex?", "The session of an ephemeral node; null: the node stays."},
+    {"ephemerals", "list of string?", "The session's ephemeral nodes."},
+    {"ephemeralsBelow", "list of Ephemeral?", "The ephemeral nodes below."},
+    {"ephemeralCount", "integer", "How many of the nodes are ephemeral."},
+    {"ephemeralsLeft", "integer", "Ephemeral nodes that were left as they are."},
+    {"ephemeralsLeftOut", "integer", "Ephemeral nodes that a dump does not have."},
+    {"error", "string?", "What went wrong, as a sentence."},
+    {"events", "integer", "Watch events that the servers sent."},
+    {"eventsByOneRelease", "integer", "The most watch events that one release caused."},
+    {"eventsPerRelease", "number?", "Watch events for each release."},
+    {"exceeded", "boolean", "Whether the usage is above a limit."},
+    {"existing", "integer", "Nodes that were there."},
+    {"exists", "boolean", "Whether the node exists."},
+    {"failed", "integer", "Commands that failed."},
+    {"fields", "Figures?", "The answer's lines of a key and a value."},
+    {"format", "string", "Always zksh-tree."},
+    {"fromUs", "integer", "From this time on, in microseconds."},
+    {"handoffMaxUs", "number?", "The longest time from a release to the next acquisition."},
+    {"handoffP50Us", "number?", "Half of the handoffs took no longer."},
+    {"handoffP99Us", "number?", "99 of 100 handoffs took no longer."},
+    {"held", "string", "The node by which the session holds the lock."},
+    {"help", "string", "What the setting does."},
+    {"histogram", "list of Bucket", "How many requests took how long; empty ones are left out."},
+    {"id", "string", "Whom the scheme lets in."},
+    {"identities", "list of Identity", "Who the session is to the servers."},
+    {"isNew", "boolean", "Whether the node was created now."},
+    {"job", "integer", "The job's number."},
+    {"jobs", "integer", "How many jobs run in the background."},
+    {"kind", "string", "What kind of node (persistent, ephemeral, …) or of lock it is."},
+    {"lastRequest", "string?", "The last request of the session."},
+    {"latencyUs", "integer?", "The time of one request and its answer, in microseconds."},
+    {"leader", "string?", "Who leads."},
+    {"leaves", "integer", "Nodes without children."},
+    {"left", "integer", "What was left as it is; contenders that have gone."},
+    {"library", "string", "Whose form of the lock the contender uses."},
+    {"limit", "integer?", "How many may hold the semaphore."},
+    {"limits", "Quota", "The quota."},
+    {"line", "integer", "The line's number."},
+    {"locks", "list of string", "The locks of this shell."},
+    {"matches", "integer", "How many lines of the value match."},
+    {"maxFiles", "integer?", "How many files the server may have open."},
+    {"maxLatencyUs", "integer?", "The longest time of a request, as the server counts it."},
+    {"maxUs", "integer?", "The longest time, in microseconds."},
+    {"meanLatencyUs", "integer?", "The mean time of a request, as the server counts it."},
+    {"memberCount", "integer", "How many servers were asked."},
+    {"members", "list of Member", "The servers."},
+    {"minUs", "integer?", "The shortest time, in microseconds."},
+    {"missed", "boolean", "The change happened while the connection was lost."},
+    {"mode", "string", "How the lock is held: exclusive, read, write, …"},
+    {"moved", "integer", "Nodes that were moved."},
+    {"mtime", "time", "When the value was set last."},
+    {"mzxid", "hex", "The transaction that set the value last."},
+    {"name", "string", "The setting's name."},
+    {"nested", "integer", "How often this shell has asked for the lock that it holds."},
+    {"new", "data", "The value after the change."},
+    {"node", "string?", "The node by which the lock is held."},
+    {"nodes", "integer?", "How many nodes."},
+    {"note", "string", "News and warnings, as a sentence."},
+    {"nodesLeft", "integer", "Nodes that the contenders left behind."},
+    {"notes", "list of string", "What is worth knowing, and no problem."},
+    {"numChildren", "integer", "How many children the node has."},
+    {"number", "integer", "A line's or contender's number, or the number that a node holds."},
+    {"ok", "integer", "Commands that succeeded."},
+    {"old", "data", "The value before the change."},
+    {"oldVersion", "integer?", "The version before the change."},
+    {"op", "string", "The operation: create, set, delete or check."},
+    {"openFiles", "integer?", "How many files the server has open."},
+    {"origin", "string", "Where the setting's value comes from."},
+    {"openWatches", "list of OpenWatch", "The watches that were set and have not fired."},
+    {"otherNodes", "list of string", "Children of the lock that are no contenders."},
+    {"otherWatches", "integer",
+     "Watches of zksh's own: for locks, waiting commands and completion."},
+    {"otherWatchers", "integer?", "Who watches the contender and is none."},
+    {"outstanding", "integer?", "Requests that wait in the server."},
+    {"owner", "data", "What the contender says of itself."},
+    {"ownerLength", "integer", "The length of that in bytes."},
+    {"ownerSession", "Session?", "The session that an ephemeral node belongs to."},
+    {"p50Us", "integer?", "Half of the requests took no longer, in microseconds."},
+    {"p99Us", "integer?", "99 of 100 requests took no longer, in microseconds."},
+    {"path", "string?", "The node."},
+    {"paths", "list of string", "Nodes."},
+    {"pendingSyncs", "integer?", "Followers that the leader brings up to date."},
+    {"perms", "string", "Of c (create), d, r, w and a (admin) those that are allowed."},
+    {"pid", "integer", "The process."},
+    {"position", "integer?", "The place in the queue."},
+    {"printwatches", "boolean", "Whether watch events are printed."},
+    {"problem", "string?", "What is wrong."},
+    {"problems", "list of string", "What is wrong with the ensemble."},
+    {"pzxid", "hex", "The last transaction that changed the list of children."},
+    {"question", "string", "What is asked."},
+    {"quorum", "integer?", "How many voters must serve."},
+    {"quota", "PlainQuota", "The quota of a dumped node: the limits that are set."},
+    {"quotas", "integer", "Nodes whose quota was set."},
+    {"quoted", "string", "The text as one word."},
+    {"readable", "boolean", "Whether the children could be read."},
+    {"reason", "string?", "Why: disconnected or expired; why a lock is in that state."},
+    {"recipe", "string", "The recipe that was tried."},
+    {"releaseMaxUs", "number?", "The longest time of a release."},
+    {"releaseP50Us", "number?", "Half of the releases took no longer."},
+    {"releaseP99Us", "number?", "99 of 100 releases took no longer."},
+    {"removed", "integer", "Nodes that were removed."},
+    {"request", "string", "What was measured: read, write or sync."},
+    {"requestsPerAcquisition", "number?", "Requests to the servers for each acquisition."},
+    {"requests", "list of Request", "What was measured of the server."},
+    {"role", "string?", "leader, follower, observer or standalone."},
+    {"scheme", "string", "world, ip, digest, auth, sasl or x509."},
+    {"seconds", "integer", "For how long the job runs."},
+    {"server", "string?", "HOST:PORT."},
+    {"serverId", "integer?", "The server's number in the ensemble."},
+    {"serverVersion", "string?", "The server's version, as it says itself."},
+    {"serverWatches", "integer?", "How many watches all servers have."},
+    {"serves", "boolean", "Whether the server answers clients."},
+    {"serving", "integer", "How many servers serve."},
+    {"session", "hex?", "The session."},
+    {"sessionAlive", "boolean?", "Whether the session exists."},
+    {"sessions", "list of hex", "Sessions."},
+    {"set", "integer", "Nodes whose value was set."},
+    {"since", "time?", "Since when."},
+    {"source", "string", "The script's name; -c for the text of an option."},
+    {"stat", "Stat?", "The node's metadata."},
+    {"state", "string", "In which state it is."},
+    {"status", "integer", "The exit status."},
+    {"summary", "string", "The whole in a sentence."},
+    {"syncedFollowers", "integer?", "Followers that are up to date."},
+    {"text", "string", "The line."},
+    {"time", "time", "When."},
+    {"timeout", "integer?", "The session's timeout in milliseconds."},
+    {"timing", "boolean", "Whether each command's time is printed."},
+    {"toUs", "integer", "Up to this time, in microseconds."},
+    {"together", "integer", "How many held the lock at the same moment."},
+    {"token", "integer?", "The fencing token: it grows from holder to holder."},
+    {"tokens", "list of integer", "Of several locks, in the order of their paths."},
+    {"tookUs", "number", "The time of the whole."},
+    {"ttl", "integer", "After how many milliseconds without a change the node goes."},
+    {"type", "string", "What changed: created, changed, children, deleted, gap, …"},
+    {"unchanged", "integer", "Nodes that were as they should be."},
+    {"usage", "Quota", "What there is."},
+    {"value", "string", "The setting's value."},
+    {"verdict", "string", "healthy, degraded or down."},
+    {"version", "integer?", "The version of the node's value; of a dump: 1."},
+    {"voters", "integer", "How many servers vote."},
+    {"waitsFor", "integer?", "The number of the contender that this one waits for."},
+    {"warnings", "list of string", "What is wrong with the lock."},
+    {"watchCount", "integer?", "How many watches."},
+    {"watchEvents", "WatchEvents?", "Watch events that the servers have sent."},
+    {"watchedBy", "list of integer", "The numbers of the contenders that watch this one."},
+    {"watchers", "list of Watcher?", "Who watches the node."},
+    {"watcherSource", "string", "Whether who watches whom was measured or inferred."},
+    {"watches", "list of string?", "The nodes that the session watches."},
+    {"watchesLeft", "integer?", "Watches that the contenders left behind."},
+    {"wholePath", "string", "The path with the chroot."},
+    {"word", "string", "The four-letter word."},
+    {"would", "string", "What --dry-run did not do."},
+    {"zkshVersion", "string", "zksh's version."},
+    {"zxid", "hex?", "The transaction."},
+});
+
+constexpr auto objects = std::to_array<JsonObject>({
+    {"AclEntry", "scheme id perms", "One entry of an ACL."},
+    {"Bucket", "fromUs toUs count", "A bar of a histogram."},
+    {"Changes", "since left watchEvents", "What happened around a lock."},
+    {"Contender",
+     "number state mode library contenderNodes owner ownerLength session sessionAlive connected "
+     "client ctime ageMs token waitsFor watchedBy otherWatchers askedToRelease",
+     "A session in the queue of a lock."},
+    {"Ephemeral", "session client path", "An ephemeral node and its session."},
+    {"Error", "error code path command status [source] [line]", "On standard error: what failed."},
+    {"Event", "time state type path", "On standard error: a watch that was set has fired."},
+    {"Identity", "scheme id", "An identity of a session."},
+    {"Link", "session path held", "A session that holds one lock and waits for another."},
+    {"Member",
+     "server serverId serves role serverVersion zxid behind connections outstanding meanLatencyUs "
+     "maxLatencyUs nodes watchCount pendingSyncs openFiles maxFiles problem",
+     "A server of the ensemble."},
+    {"Note", "note [command]", "On standard error: what is no error."},
+    {"OpenWatch", "path kind", "A watch: data, children, persistent or recursive."},
+    {"PlainQuota", "[count] [bytes] [countHardLimit] [byteHardLimit]", "The limits that are set."},
+    {"Quota", "count bytes countHardLimit byteHardLimit", "Limits, or what there is."},
+    {"Request", "request count minUs p50Us p99Us maxUs error [histogram]", "Times of requests."},
+    {"Session", "session alive client server timeout connectedSince lastRequest ephemerals watches",
+     "A session as the servers know it."},
+    {"Stat",
+     "czxid mzxid pzxid ctime mtime version cversion aversion ephemeralOwner dataLength "
+     "numChildren",
+     "The metadata of a node, as ZooKeeper names it."},
+    {"Tally", "ok failed", "On standard error: the end of --pipe."},
+    {"WatchEvents", "deleted childrenChanged", "Watch events, by what they told."},
+    {"Watcher", "session client", "A session that watches."},
+    {"Written", "would path detail", "What --dry-run did not do, instead of the results."},
+});
+
+const JsonField& field_named(std::string_view name) {
+  const auto* const found = std::ranges::find(fields, name, &JsonField::name);
+  if (found == fields.end())
+    throw std::logic_error(fmt::format("the JSON field {} is not in the table", name));
+  return *found;
+}
+
+Json reference(std::string_view object) {
+  auto json = Json::object();
+  json.set("$ref", fmt::format("#/$defs/{}", object));
+  return json;
+}
+
+Json of_type(std::string_view type) {
+  auto json = Json::object();
+  json.set("type", type);
+  return json;
+}
+
+Json either(Json one, Json other) {
+  auto choices = Json::array();
+  choices.add(std::move(one)).add(std::move(other));
+  auto json = Json::object();
+  json.set("anyOf", std::move(choices));
+  return json;
+}
+
+Json schema_of_base(std::string_view base) {
+  if (base == "data") return reference("Data");
+  if (base == "Figures") return of_type("object");
+  if (base == "Circle") {
+    auto list = of_type("array");
+    list.set("items", reference("Link"));
+    return list;
+  }
+  if (base == "hex") {
+    auto json = of_type("string");
+    json.set("pattern", "^0x[0-9a-f]+$");
+    return json;
+  }
+  if (base == "time") return of_type("integer");
+  const bool is_object = base.front() >= 'A' && base.front() <= 'Z';
+  return is_object ? reference(base) : of_type(base);
+}
+
+Json schema_of(const JsonField& field) {
+  auto schema = schema_of_base(field.base());
+  if (field.is_list()) {
+    auto list = of_type("array");
+    list.set("items", std::move(schema));
+    schema = std::move(list);
+  }
+  if (field.can_be_null()) schema = either(std::move(schema), of_type("null"));
+  schema.set("description", field.meaning);
+  return schema;
+}
+
+Json schema_of_shape(const std::vector<std::string_view>& shape) {
+  auto properties = Json::object();
+  auto required = Json::array();
+  for (auto name : shape) {
+    const bool optional = name.starts_with('[');
+    if (optional) name = name.substr(1, name.size() - 2);
+    const auto& field = field_named(name);
+    properties.set(name, schema_of(field));
+    if (!optional) required.add(name);
+    if (field.base() != "time") continue;
+    const auto iso = fmt::format("{}Iso", name);
+    properties.set(iso, either(of_type("string"), of_type("null")));
+    if (!optional) required.add(iso);
+  }
+  auto json = of_type("object");
+  json.set("properties", std::move(properties)).set("required", std::move(required));
+  json.set("additionalProperties", false);
+  return json;
+}
+
+Json schema_of_shapes(std::string_view declared) {
+  const auto shapes = json_shapes(declared);
+  if (shapes.size() == 1) return schema_of_shape(shapes.front());
+  auto choices = Json::array();
+  for (const auto& shape : shapes) choices.add(schema_of_shape(shape));
+  auto json = Json::object();
+  json.set("anyOf", std::move(choices));
+  return json;
+}
+
+}  // namespace
+
+std::string_view JsonField::base() const {
+  auto text = type;
+  if (can_be_null()) text.remove_suffix(1);
+  if (is_list()) text.remove_prefix(list_prefix.size());
+  return text;
+}
+
+std::span<const JsonField> json_fields() { return fields; }
+std::span<const JsonObject> json_objects() { return objects; }
+
+std::vector<std::vector<std::string_view>> json_shapes(std::string_view declared) {
+  std::vector<std::vector<std::string_view>> shapes(1);
+  while (!declared.empty()) {
+    const auto end = std::min(declared.find(' '), declared.size());
+    const auto word = declared.substr(0, end);
+    if (word == "|")
+      shapes.emplace_back();
+    else if (!word.empty())
+      shapes.back().push_back(word);
+    declared.remove_prefix(std::min(declared.size(), end + 1));
+  }
+  return shapes;
+}
+
+std::string json_shapes_text(std::string_view declared) {
+  std::string text;
+  for (const auto& shape : json_shapes(declared))
+    text += fmt::format("{}{}", text.empty() ? "" : "; or ", fmt::join(shape, ", "));
+  return text;
+}
+
+std::string json_schema() {
+  auto definitions = Json::object();
+  auto bytes = of_type("object");
+  bytes.set("properties", std::move(Json::object().set("base64", of_type("string"))));
+  bytes.set("required", std::move(Json::array().add("base64")));
+  bytes.set("additionalProperties", false);
+  definitions.set("Data", either(of_type("string"), either(std::move(bytes), of_type("null"))));
+  for (const auto& object : objects) definitions.set(object.name, schema_of_shapes(object.fields));
+  for (const Command* command : all_commands())
+    if (!command->json.empty()) definitions.set(command->name, schema_of_shapes(command->json));
+  auto schema = Json::object();
+  schema.set("$schema", "https://json-schema.org/draft/2020-12/schema");
+  schema.set("$defs", std::move(definitions));
+  return schema.text() + '\n';
+}
+
+}  // namespace zksh
