@@ -43,7 +43,9 @@ extern const Command jobs_command = make_command<Args>(
      .summary = "List background jobs",
      .keywords = {"background"},
      .details = "A line at the prompt that ends in & runs in the background; its output appears "
-                "above the line that you are typing. `fg` waits for it, `kill` ends it, and so "
+                "above the line that you are typing. Ctrl-Z sends a `watch` or a `wait` that runs "
+                "there; with another command, which may need the terminal, it stops zksh. `fg` "
+                "waits for it, `kill` ends it, and so "
                 "does the end of zksh. -o plain separates number, state, seconds and line by tabs.",
      .examples = {{"jobs", "What runs, and for how long?"}},
      .json = "job state seconds text",

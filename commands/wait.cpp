@@ -77,6 +77,7 @@ int run(Context& cx, const Args& a) {
       a.timeout ? std::optional(parse_duration(*a.timeout, "--timeout")) : std::nullopt;
   const TimeLimit limit(cx.client.monitor(), time, cx.stop);
   NodeState node;
+  cx.allow_move();
   try {
     await_node(cx.client, path, wish, node, limit.stop());
   } catch (const Cancelled&) {

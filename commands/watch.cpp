@@ -96,6 +96,7 @@ int follow(Context& cx, const Args& a, ChangeStream& stream, const std::stop_tok
   const auto present = stream.begin(stop);
   warn(cx, stream);
   tell_begun(cx, a);
+  if (!a.program) cx.allow_move();
   bool more = !a.initial || tell(cx, a, present, progress);
   while (more) {
     const auto changes = stream.next(stop);

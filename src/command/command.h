@@ -6,7 +6,9 @@
 #include "command/options.h"
 #include "command/output.h"
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -69,6 +71,14 @@ struct Context {
   /// The command's words as they were given, its name first.
   std::vector<std::string> words{};
   bool quit = false;  ///< set by the command: the shell ends after it
+
+  /// Where a typed line is this command alone: whether Ctrl-Z may leave it to the background.
+  std::shared_ptr<std::atomic<bool>> movable{};
+  /// From now on the command needs neither the terminal nor what belongs to the prompt (history,
+  /// current node, transaction): Ctrl-Z puts it into the background.
+  void allow_move() {
+    if (movable) *movable = true;
+  }
 
   /// The texts of those words that were quoted: no pattern is meant there.
   std::vector<std::string> quoted{};

@@ -38,7 +38,11 @@ std::vector<JobTable::Job> JobTable::all() const {
 }
 
 void JobTable::remove(int number) {
-  monitor_.change([&](const Monitor::Held& held) { jobs_(held).erase(number); });
+  monitor_.change([&](const Monitor::Held& held) {
+    // Whoever waits for one has not seen its status yet, and removes it.
+    const auto found = jobs_(held).find(number);
+    if (found != jobs_(held).end() && !found->second.awaited) jobs_(held).erase(found);
+  });
 }
 
 bool JobTable::kill(int number) {
@@ -64,6 +68,7 @@ std::optional<int> JobTable::wait(int number, const std::stop_token& stop) {
     return result.has_value();
   };
   if (!monitor_.wait(stop, ended)) return std::nullopt;
+  monitor_.change([&](const Monitor::Held& held) { jobs_(held).erase(number); });
   return result;
 }
 

@@ -132,7 +132,7 @@ std::string line_of(const std::vector<std::string>& words) {
 }  // namespace
 
 Interpreter::Interpreter(Surroundings surroundings, Input input, std::stop_token stop)
-    : around_(surroundings),
+    : around_(std::move(surroundings)),
       input_(input),
       stop_(std::move(stop)),
       out_(around_.queue, around_.style, stop_) {}
@@ -218,7 +218,9 @@ void Interpreter::settle_watches() {
 int Interpreter::execute_all(const std::string& line) {
   if (input_ != Input::Terminal) return execute_line(line);
   int result = status::ok;
-  for (const auto& command : typed_commands(line)) {
+  const auto commands = typed_commands(line);
+  if (commands.size() > 1) around_.movable.reset();
+  for (const auto& command : commands) {
     result = reporting(out_, [&] { return execute_line(command); });
     if (result != status::ok || quit_ || stop_.stop_requested()) break;
   }
@@ -359,6 +361,8 @@ Context Interpreter::context_for(const Words& given, Client& client, Output& out
             return reporting(out_, [&] { return execute_all(line); });
           },
       .words = given.texts,
+      // Not of the commands that this one runs.
+      .movable = std::exchange(around_.movable, nullptr),
       .quoted = given.quoted};
 }
 
@@ -491,6 +495,7 @@ int Interpreter::execute_with_pager(const std::string& pager, const Words& words
 
 /// Runs a command whose results go elsewhere; reports what fails.
 int Interpreter::execute_inside(const Words& words, const std::stop_token& stop, Redirection to) {
+  around_.movable.reset();  // a program has the results, or the terminal
   Interpreter inner(around_, input_, stop);
   inner.out_.redirect(std::move(to));
   const int result = reporting(inner.out_, [&] { return inner.execute(words); });

@@ -9,7 +9,9 @@
 #include "shell/command_line.h"
 #include "shell/output_program.h"
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -36,7 +38,8 @@ class Interpreter {
     JobTable* jobs = nullptr;
     std::reference_wrapper<CurrentNode> current;
     std::reference_wrapper<Transaction> transaction;
-    bool background = false;  ///< ended with &
+    bool background = false;                       ///< ended with &
+    std::shared_ptr<std::atomic<bool>> movable{};  ///< Context::movable, of the line's command
     /// Of the script whose lines are run; null: what would stand for them is plain text.
     const std::vector<std::string>* arguments = nullptr;
   };

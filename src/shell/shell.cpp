@@ -218,13 +218,17 @@ void Shell::start(const std::string& line) {
   }
   interrupts_ = 0;
   command_line_ = line;
-  command_ =
-      std::make_unique<Job>(monitor_, loop_.wake_fd(), [this, line](const std::stop_token& stop) {
-        Interpreter interpreter(around_, Input::Terminal, stop);
-        const int result = interpreter.run_line(line);
-        quit_ = interpreter.quit();
-        return result;
-      });
+  movable_ = std::make_shared<std::atomic<bool>>(false);
+  quit_ = std::make_shared<bool>(false);
+  auto around = around_;
+  around.movable = movable_;
+  command_ = std::make_unique<Job>(monitor_, loop_.wake_fd(),
+                                   [around, line, quit = quit_](const std::stop_token& stop) {
+                                     Interpreter interpreter(around, Input::Terminal, stop);
+                                     const int result = interpreter.run_line(line);
+                                     *quit = interpreter.quit();
+                                     return result;
+                                   });
 }
 
 /// Ends the command that has finished, and prompts when there is nothing else to do.
@@ -235,15 +239,10 @@ void Shell::look_after_jobs() {
     editor_.set_suggested(command_line_, !is_mistake(result));
     for (const auto& line : std::exchange(others_lines_, {})) LineEditor::remember(line);
     problem_told_ = problem_told_ || result == status::no_connection;
-    if (!leaving_) status_ = quit_ ? status_ : result;
-    leaving_ = leaving_ || (std::exchange(quit_, false) && may_leave());
-    if (result != status::ok && !lines_.empty() && !leaving_)
-      around_.queue.add(
-          Stream::Err, fmt::format("stopped there: {} not run\n",
-                                   lines_.size() == 1
-                                       ? "the line below it was"
-                                       : fmt::format("the {} lines below it were", lines_.size())));
-    if (result != status::ok || leaving_) lines_.clear();
+    if (!leaving_) status_ = *quit_ ? status_ : result;
+    leaving_ = leaving_ || (*quit_ && may_leave());
+    if (result != status::ok && !leaving_) drop_lines();
+    if (leaving_) lines_.clear();
     start_next();
   }
   background_.look_after();
@@ -258,6 +257,17 @@ void Shell::look_after_jobs() {
     editor_.begin(prompt());
   else
     editor_.set_prompt(prompt());
+}
+
+/// What was pasted below a line that failed, or that went to the background.
+void Shell::drop_lines() {
+  if (lines_.empty()) return;
+  around_.queue.add(
+      Stream::Err,
+      fmt::format("stopped there: {} not run\n",
+                  lines_.size() == 1 ? "the line below it was"
+                                     : fmt::format("the {} lines below it were", lines_.size())));
+  lines_.clear();
 }
 
 /// Whether all that was said is on the screen: the prompt comes below it.
@@ -333,20 +343,40 @@ void Shell::lose_output(int error) {
                                              std::strerror(error)));
 }
 
+/// Ctrl-Z: a command that needs nothing of the prompt goes on behind it; with any other zksh stops.
 void Shell::suspend() {
+  if (command_ && *movable_ && !command_->status()) {
+    move_to_background();
+    return;
+  }
   editor_.suspend();
   around_.questions.suspend();
-  warn_of_locks();
+  warn_before_stop();
   Loop::stop_process();
   around_.questions.resume();
   editor_.resume();
 }
 
-/// While zksh is stopped, nothing keeps its session alive.
-void Shell::warn_of_locks() {
-  const auto warning = around_.locks.stop_warning();
-  if (warning.empty()) return;
-  around_.queue.add(Stream::Err, warning + '\n');
+void Shell::move_to_background() {
+  // The terminal has shown ^Z.
+  around_.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
+  background_.adopt(std::move(command_), command_line_);
+  status_ = status::ok;
+  drop_lines();
+}
+
+/// While zksh is stopped, nothing keeps its session alive, and its command does not go on.
+void Shell::warn_before_stop() {
+  std::string text;
+  // A program that the command runs has the terminal.
+  if (command_ && around_.signals.registrations() == 0)
+    text = fmt::format(
+        "\nzksh stops with its command, which may need the terminal; `{} &` runs it in the "
+        "background\n",
+        told(without_secrets(command_line_), around_.style));
+  if (const auto warning = around_.locks.stop_warning(); !warning.empty()) text += warning + '\n';
+  if (text.empty()) return;
+  around_.queue.add(Stream::Err, text);
   printer_.flush([this](int fd) { return loop_.await_writable(fd); });
 }
 
@@ -385,16 +415,28 @@ std::optional<std::string> background_line(const std::string& line) {
   }
 }
 
-void BackgroundJobs::start(const std::string& line) {
-  const auto job = table_.add(without_secrets(line));
-  Entry& entry = jobs_.emplace_back(Entry{.number = job.number,
-                                          .line = line,
-                                          .history = {},
-                                          .current = around_.current.get(),
-                                          .transaction = Transaction(monitor_),
-                                          .job = {}});
+BackgroundJobs::Entry& BackgroundJobs::enter(const std::string& line, const JobTable::Job& job) {
   around_.queue.add(Stream::Err,
                     fmt::format("[{}] {}\n", job.number, told(job.line, around_.style)));
+  return jobs_.emplace_back(Entry{.number = job.number,
+                                  .line = line,
+                                  .history = {},
+                                  .current = around_.current.get(),
+                                  .transaction = Transaction(monitor_),
+                                  .job = {}});
+}
+
+void BackgroundJobs::adopt(std::unique_ptr<Job> job, const std::string& line) {
+  auto listed = table_.add(without_secrets(line));
+  Entry& entry = enter(line, listed);
+  entry.job = std::move(job);
+  entry.passes_on = std::make_unique<std::stop_callback<std::function<void()>>>(
+      listed.stop.get_token(), [running = entry.job.get()] { running->stop(); });
+}
+
+void BackgroundJobs::start(const std::string& line) {
+  const auto job = table_.add(without_secrets(line));
+  Entry& entry = enter(line, job);
   entry.job = std::make_unique<Job>(
       monitor_, wake_fd_, [this, &entry, stop = job.stop](const std::stop_token& own) mutable {
         const std::stop_callback passes_on(own, [&stop] { stop.request_stop(); });
@@ -414,6 +456,7 @@ void BackgroundJobs::look_after() {
   std::erase_if(jobs_, [&](const Entry& entry) {
     const auto result = entry.job->status();
     if (!result) return false;
+    if (entry.passes_on) table_.end(entry.number, *result);
     tell(entry.number, *result);
     table_.remove(entry.number);
     return true;

@@ -13,10 +13,13 @@
 #include "term/line_editor.h"
 #include "term/terminal.h"
 
+#include <atomic>
 #include <deque>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -33,6 +36,8 @@ class BackgroundJobs {
 
   /// Starts a line, and says its number.
   void start(const std::string& line);
+  /// Takes over a line that was started in the foreground, and says its number.
+  void adopt(std::unique_ptr<Job> job, const std::string& line);
   /// Tells of those that have ended, and forgets them.
   void look_after();
   /// Asks all to stop; returns at once.
@@ -49,8 +54,11 @@ class BackgroundJobs {
     CurrentNode current;      ///< where it was started
     Transaction transaction;  ///< its own; that of the prompt is typed line by line
     std::unique_ptr<Job> job;
+    /// Of one that was adopted: what ends it when the table is asked to.
+    std::unique_ptr<std::stop_callback<std::function<void()>>> passes_on{};
   };
 
+  Entry& enter(const std::string& line, const JobTable::Job& job);
   void tell(int number, int result);
 
   Monitor& monitor_;
@@ -85,7 +93,9 @@ class Shell {
   void leave(int signal);
   void lose_output(int error);
   void suspend();
-  void warn_of_locks();
+  void move_to_background();
+  void drop_lines();
+  void warn_before_stop();
   void drop_transaction();
   void keep_connected();
   std::string prompt() const;
@@ -108,7 +118,9 @@ class Shell {
   std::string connector_problem_;          ///< written by the connector, read after its end
   bool problem_told_ = false;              ///< by a command that waited for the same connection
   std::vector<std::string> others_lines_;  ///< of other shells; as quit_
-  bool quit_ = false;                      ///< written by the command's thread, read after its end
+  /// Of the command in the foreground: whether it may be moved.
+  std::shared_ptr<std::atomic<bool>> movable_;
+  std::shared_ptr<bool> quit_;  ///< written by the command's thread, read after its end
   bool leaving_ = false;
   int accepted_ = 0;        ///< lines
   int leave_refused_ = -1;  ///< accepted_ when somebody was told of what ends with the shell

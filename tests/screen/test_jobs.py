@@ -22,6 +22,56 @@ class Stop(ShellTest):
         screen.wait_for(lambda s: s.lines()[-1].startswith("[zk: "))
 
 
+    def test_a_command_that_only_watches_goes_to_the_background(self):
+        screen = self.start()
+        screen.type("watch /a\n")
+        screen.wait_for("watching /a; Ctrl-C ends it")
+        screen.keys("C-z")
+        screen.wait_for("[1] watch /a")
+        self.wait_prompt(screen, 1)
+        screen.type("wait --exists /b\n")
+        self.wait_running(screen)
+        screen.keys("C-z")
+        screen.wait_for("[2] wait --exists /b")
+        self.wait_prompt(screen, 2)
+        listed = self.run_line(screen, "jobs", 2)
+        self.assertRegex(listed[0], r"^\[1\] running for \d+ s: watch /a$")
+        self.assertRegex(listed[1], r"^\[2\] running for \d+ s: wait --exists /b$")
+        screen.type("create /a\n")
+        screen.wait_for("created  /a  version 0")
+        self.wait_prompt(screen, 4)
+        screen.type("create /b\n")
+        screen.wait_for("[2] done: wait --exists /b")
+        self.wait_prompt(screen, 5)
+        screen.type("kill %1\n")
+        screen.wait_for("[1] killed: watch /a")
+        self.wait_prompt(screen, 6)
+
+    def test_one_that_was_moved_comes_back(self):
+        screen = self.start()
+        screen.type("wait --exists /b\n")
+        self.wait_running(screen)
+        screen.keys("C-z")
+        self.wait_prompt(screen, 1)
+        screen.type("fg\n")
+        self.wait_running(screen)
+        with self.znodes() as znodes:
+            znodes.create(self.root + "/b")
+        self.wait_prompt(screen, 2)
+        self.assertNotIn("done:", screen.text())
+
+    def test_one_with_a_program_is_not_moved(self):
+        screen, _ = self.start_below_sh(job_control=True)
+        screen.type("watch -x true /a\n")
+        screen.wait_for("watching /a")
+        screen.keys("C-z")
+        screen.wait_for("zksh stops with its command, which may need the terminal; `watch -x true /a &`")
+        screen.wait_for(lambda s: s.lines()[-1] == "$")
+        screen.type("fg\n")
+        screen.keys("C-c")
+        self.wait_prompt(screen, 1)
+
+
 class Jobs(ShellTest):
     def start_job(self, screen, line, number, job):
         screen.type(line + " &\n")
