@@ -77,8 +77,9 @@ std::span<const Settings::Description> Settings::descriptions() {
        .flag = &Settings::print_watches},
       {.name = "prompt",
        .initial = "[zk: %s(%S) %n%d%p%l%?] ",
-       .help = "The prompt. %s is the server, %S the session's state, %n the line's number, %% a "
-               "percent sign; with a blank before them and only when there is something to say: %d "
+       .help = "The prompt. %s is the server (of several the first, and how many more), %S the "
+               "session's state, %n the line's number, %% a percent sign; with a blank before them "
+               "and only when there is something to say: %d "
                "the current node, %p the profile, %l the locks held, %? the last status."},
       {.name = "timing",
        .initial = "off",

@@ -27,11 +27,21 @@ std::string status_word(int status) {
   return status == status::ok || status == interrupted ? "" : fmt::format("!{}", status);
 }
 
+/// Of several servers the first and how many more there are: "zk1:2181,+2/app".
+std::string short_servers(const std::string& servers) {
+  const auto chroot = std::min(servers.find('/'), servers.size());
+  const auto more =
+      std::count(servers.begin(), servers.begin() + static_cast<std::ptrdiff_t>(chroot), ',');
+  if (more == 0) return servers;
+  return fmt::format("{},+{}{}", servers.substr(0, servers.find(',')), more,
+                     servers.substr(chroot));
+}
+
 /// What a letter stands for; an unknown one for itself.
 std::string filled(char letter, const PromptFacts& facts, bool colors) {
   switch (letter) {
     case 's':
-      return escape_for_terminal(facts.server);
+      return escape_for_terminal(short_servers(facts.server));
     case 'S':
       return facts.state;
     case 'n':

@@ -94,7 +94,10 @@ class ShellTest(unittest.TestCase):
         return screen, children(screen.pid())[0]
 
     def prompt(self, number, state="CONNECTED", server=None):
-        return f"[zk: {server or self.connect}({state}) {number}]"
+        """As the shell has it: of several servers the first, and how many more."""
+        hosts, slash, chroot = (server or self.connect).partition("/")
+        first, *more = hosts.split(",")
+        return f"[zk: {first}{f',+{len(more)}' if more else ''}{slash}{chroot}({state}) {number}]"
 
     def wait_prompt(self, screen, number, state="CONNECTED", typed="", server=None):
         wanted = (self.prompt(number, state, server) + " " + typed).rstrip()

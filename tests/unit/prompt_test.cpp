@@ -16,6 +16,9 @@ PromptFacts facts() {
 
 TEST(Prompt, IsZkClisWhenThereIsNothingElseToSay) {
   EXPECT_EQ(prompt_text(usual(), facts(), false), "[zk: zk1:2181(CONNECTED) 3] ");
+  auto several = facts();
+  several.server = "zk1:2181,zk2:2181,zk3:2181/app";
+  EXPECT_EQ(prompt_text("%s>", several, false), "zk1:2181,+2/app>");
 }
 
 TEST(Prompt, TellsNodeProfileLocksAndStatus) {
