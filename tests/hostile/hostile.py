@@ -32,14 +32,16 @@ class Use:
     words: tuple
     text: bytes = b""
     done: bytes = b"\0"  # stdout has this only when a request was answered
+    also: frozenset = frozenset()  # statuses that only this use may have
 
 
 USES = {
     "get": Use(("get", "/a")),
     "script": Use((), b"create /a x\nset /a y\nmulti 'create /a x' 'set /a y'\nget /a\n"),
     "--pipe": Use(("--pipe",), b"create /a x\nset /a y\nget /a\n" * 3),
-    "watch": Use(("-c", "watch -i -n 1 /a")),
-    "lock": Use(("lock", "-w", "2s", "/l", "--", "echo", "held"), done=b"held"),
+    "watch": Use(("-c", "watch -i -n 1 /a"), also=frozenset({0})),  # it tells of the gap
+    # Two seconds without a connection that lasts: it was not its turn in time.
+    "lock": Use(("lock", "-w", "2s", "/l", "--", "echo", "held"), done=b"held", also=frozenset({75})),
     "ls -R": Use(("ls", "-R", "/")),
     "dump": Use(("dump", "/")),
 }
@@ -96,9 +98,7 @@ def fault(name, use_name, allowed):
 
 
 def statuses(name, use):
-    if name in modes.ODD:
-        return STATUSES | {0, 75, 76, 124}
-    return STATUSES | {0} if use == "watch" else STATUSES  # which tells of the gap
+    return STATUSES | USES[use].also | ({0, 75, 76, 124} if name in modes.ODD else set())
 
 
 def play(pairs, threads=32):
