@@ -70,7 +70,7 @@ int run(Context& cx, const Args& a) {
     Census census;
     Progress progress(cx.out, cx.background, "nodes");
     const auto enter = [&](const TreeNode& node) {
-      if (!node.readable && node.stat.num_children > 0) skipped.add(node.path);
+      if (node.hides_children()) skipped.add(node.path);
       census.add(node);
       progress.advance();
     };

@@ -115,7 +115,7 @@ int run(Context& cx, const Args& a) {
   Largest largest(static_cast<std::size_t>(a.top.value_or(1)));
   Progress progress(cx.out, cx.background || (!a.top && cx.out.style().out_is_terminal), "nodes");
   const auto enter = [&](const TreeNode& node) {
-    if (!node.readable && node.stat.num_children > 0) skipped.add(node.path);
+    if (node.hides_children()) skipped.add(node.path);
     measure.enter(node);
     progress.advance();
   };

@@ -28,10 +28,11 @@ int run(Context& cx, const Args& a) {
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx, a.filter.acl ? "read" : "list");
   const auto enter = [&](const TreeNode& node) {
-    if ((!node.readable && node.stat.num_children > 0) || !node.acl_readable)
-      skipped.add(node.path);
+    if (node.hides_children() || !node.acl_readable) skipped.add(node.path);
     if (!filter.wants(node)) return;
-    lines.add(cx.out.json() ? path_json(node.path).set("stat", stat_json(node.stat)).text()
+    lines.add(cx.out.json() ? path_json(node.path)
+                                  .set("stat", node.stat_readable ? stat_json(node.stat) : Json())
+                                  .text()
                             : cx.out.shown(node.path));
   };
   const auto missing = [&](const std::string& path) {

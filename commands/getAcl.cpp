@@ -54,8 +54,7 @@ int print_subtree(Context& cx, const Args& a, const std::string& top) {
   SkippedNodes skipped(cx, "read");
   std::vector<Acl> above;  // of the nodes on the way to the one that is visited
   const auto enter = [&](const TreeNode& node) {
-    if (!node.acl_readable || (!node.readable && node.stat.num_children > 0))
-      skipped.add(node.path);
+    if (!node.acl_readable || node.hides_children()) skipped.add(node.path);
     const bool same = node.depth > 0 && above[node.depth - 1] == node.acl;
     above.resize(node.depth);
     above.push_back(node.acl);

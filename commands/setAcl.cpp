@@ -89,9 +89,13 @@ Sent run(Context& cx, const Args& a) {
   if (a.stat || prints_as_34(cx)) {
     const auto stat = cx.client.set_acl(path, acl, version, cx.stop);
     if (cx.out.json())
-      print_json(cx, path_json(path).set("stat", stat_json(stat)));
+      print_json(cx, path_json(path).set("stat", stat ? stat_json(*stat) : Json()));
+    else if (stat)
+      print_stat(cx, *stat);
     else
-      print_stat(cx, stat);
+      cx.out.err_line(
+          "the ACL of {} is set; this server does not show the Stat of who may not read it",
+          cx.out.shown_in_error(path));
     return status::ok;
   }
   cx.client.await_connection(path, cx.stop);

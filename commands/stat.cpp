@@ -58,7 +58,8 @@ extern const Command stat_command = make_command<Args>(
      .summary = "Show the metadata of a node",
      .keywords = {"metadata", "version", "time", "exists", "czxid"},
      .details =
-         "Needs no permission to read the node. Times are in the local time zone. A watch is set "
+         "Needs no permission to read the node (since ZooKeeper 3.9 it does). Times are in the "
+         "local time zone. A watch is set "
          "even when the node is missing: it reports the node's creation. A last word watch, true "
          "or "
          "1 is zkCli 3.4's for -w.\n\n"

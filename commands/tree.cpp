@@ -35,8 +35,8 @@ Json node_json(const TreeNode& node) {
   auto json = Json::object();
   json.set("path", node.path)
       .set("depth", node.depth)
-      .set("numChildren", node.stat.num_children)
-      .set("dataLength", node.stat.data_length)
+      .set("numChildren", node.stat_readable ? Json(node.stat.num_children) : Json())
+      .set("dataLength", node.stat_readable ? Json(node.stat.data_length) : Json())
       .set("ephemeralOwner",
            node.stat.ephemeral_owner != 0 ? Json(session_text(node.stat.ephemeral_owner)) : Json())
       .set("readable", node.readable);

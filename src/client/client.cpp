@@ -78,15 +78,18 @@ NodeAcl Client::get_acl(const std::string& path, const std::stop_token& stop) {
   return answer_of(start_get_acl(path), path, stop);
 }
 
-Stat Client::set_acl(const std::string& path, const Acl& acl, std::int32_t version,
-                     const std::stop_token& stop) {
+std::optional<Stat> Client::set_acl(const std::string& path, const Acl& acl, std::int32_t version,
+                                    const std::stop_token& stop) {
   await_connection(path, stop);
   // The C client's setAcl gives no Stat: it is read behind the write, which a session keeps in
   // order.
   const auto set = start_set_acl(path, acl, version);
   const auto stat = start_exists(path, Watch::none());
   written(set, path, 0, stop);
-  return answer_of(stat, path, stop);
+  const auto found = await(stat, stop);
+  if (found.code == code::no_auth) return std::nullopt;
+  if (found.code != code::ok) throw ZkError(found.code, path);
+  return found.value;
 }
 
 void Client::sync(const std::string& path, const std::stop_token& stop) {

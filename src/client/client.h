@@ -319,8 +319,9 @@ class Client {
   Node get(const std::string& path, const Watch& watch, const std::stop_token& stop);
   Children children(const std::string& path, const Watch& watch, const std::stop_token& stop);
   NodeAcl get_acl(const std::string& path, const std::stop_token& stop);
-  Stat set_acl(const std::string& path, const Acl& acl, std::int32_t version,
-               const std::stop_token& stop);
+  /// Nothing: it is set, and the server shows the Stat no more (since 3.9, to who may not read).
+  std::optional<Stat> set_acl(const std::string& path, const Acl& acl, std::int32_t version,
+                              const std::stop_token& stop);
   void sync(const std::string& path, const std::stop_token& stop);
   /// Throws ZkError{auth_failed} when the server refuses it, after the event of that.
   void add_auth(const std::string& scheme, const std::string& auth, const std::stop_token& stop);

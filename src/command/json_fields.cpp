@@ -135,7 +135,7 @@ constexpr auto fields = std::to_array<JsonField>({
     {"note", "string", "News and warnings, as a sentence."},
     {"nodesLeft", "integer", "Nodes that the contenders left behind."},
     {"notes", "list of string", "What is worth knowing, and no problem."},
-    {"numChildren", "integer", "How many children the node has."},
+    {"numChildren", "integer?", "How many children the node has."},
     {"number", "integer", "A line's or contender's number, or the number that a node holds."},
     {"ok", "integer", "Commands that succeeded."},
     {"old", "data", "The value before the change."},

@@ -78,10 +78,19 @@ std::vector<Asked> holders(Context& cx, const std::string& path, bool node_only)
   return nodes;
 }
 
-/// Whether the node is gone by the deadline.
+/// Whether the node is gone by the deadline. One that may not be read cannot be watched on servers
+/// since 3.9: it is not waited for.
 bool await_end(Context& cx, const std::string& node, Clock::time_point deadline) {
   const auto mailbox = std::make_shared<Guarded<std::deque<Event>>>();
-  while (cx.client.exists(node, Watch::into(mailbox), cx.stop)) {
+  const auto is_there = [&] {
+    cx.client.await_connection(node, cx.stop);
+    const auto found = cx.client.await(cx.client.start_exists(node, Watch::into(mailbox)), cx.stop);
+    if (found.code != code::ok && found.code != code::no_node && found.code != code::no_auth)
+      throw ZkError(found.code, node);
+    return found.code;
+  };
+  for (int found = is_there(); found != code::no_node; found = is_there()) {
+    if (found == code::no_auth) return false;
     const bool event = cx.client.monitor().wait_until(
         cx.stop, deadline, [&](const Monitor::Held& held) { return !(*mailbox)(held).empty(); });
     if (cx.stop.stop_requested()) {

@@ -110,13 +110,14 @@ void LockNodes::adopt(const std::vector<OpResult>& results) {
 /// throws.
 Task<> LockNodes::explain(std::vector<LockRequests::Sent<Created>> parents) {
   auto path = parents_.begin();
+  const bool asked_for_containers = containers_;
   for (auto& parent : parents) {
     const auto outcome = co_await requests_.answer(std::move(parent));
     const int result = outcome.code;
     if (result == code::no_node) {
       co_await make_ancestors(requests_, std::string(parent_path(*path)), CreateMode::Persistent,
                               plan_.nodes.front().acl);
-    } else if (result == code::unimplemented && containers_) {
+    } else if (result == code::unimplemented && asked_for_containers) {
       containers_ = false;
     } else if (result != code::ok && result != code::node_exists && !LockRequests::lost(result)) {
       asked_ = unsure_ = false;

@@ -173,8 +173,7 @@ void visit_stats(Client& client, std::vector<std::string> tops, const StatVisito
                  const std::stop_token& stop) {
   const auto enter = [&](const TreeNode& node) {
     visitor.visit(node.path, node.stat);
-    if (!node.readable && node.stat.num_children > 0)
-      visitor.unlisted(ZkError(code::no_auth, node.path));
+    if (node.hides_children()) visitor.unlisted(ZkError(code::no_auth, node.path));
   };
   walk_tree(
       client,
@@ -280,7 +279,7 @@ std::optional<WalkStops::iterator> WalkReads::take() {
     if (node->vanished || node->code != code::ok) {
       node->complete = true;
     } else if (!node->node.readable && !stat) {
-      send(node, false, true, false, false);  // a Stat is for everybody
+      send(node, false, true, false, false);  // a Stat is for everybody, up to 3.8
       continue;
     } else if (value && node->node.readable && node->node.stat.num_children > 0 &&
                !is_leaf(*node)) {
@@ -308,7 +307,10 @@ void WalkReads::understand(WalkStop& stop, Answers& answers) {
     node.acl_readable = answers.acl->code == code::ok;
     node.acl = std::move(answers.acl->value.acl);
   }
-  if (answers.stat) node.stat = answers.stat->value;
+  if (answers.stat) {
+    node.stat = answers.stat->value;
+    node.stat_readable = answers.stat->code == code::ok;
+  }
   if (answers.value && answers.value->code == code::ok) {
     node.stat = answers.value->value.stat;
     node.data = std::move(answers.value->value.data);

@@ -26,12 +26,17 @@ struct TreeNode {
   std::size_t depth = 0;  ///< below the top, whose depth is 0
   bool last = true;       ///< of its siblings, by name
   Stat stat{};
-  bool readable = true;      ///< false: the ACL hides its children and its value
+  bool stat_readable =
+      true;              ///< false: the ACL hides the Stat, too (servers since 3.9); `stat` is 0
+  bool readable = true;  ///< false: the ACL hides its children and its value
   bool acl_readable = true;  ///< false: the ACL hides itself
   Data data{};               ///< if asked for
   Acl acl{};                 ///< if asked for
   /// Sorted; never null. Empty for a node that is not readable, and at the last depth.
   std::shared_ptr<const NameList> children{};
+
+  /// Whether it has, or may have, children that could not be listed.
+  bool hides_children() const { return !readable && (!stat_readable || stat.num_children > 0); }
 };
 
 /// Where a walk goes, what it asks of each node, and who hears of it.

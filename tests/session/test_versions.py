@@ -122,6 +122,24 @@ class Versions:
         self.assertIn("fetch_servers.py 1.2.3", done.stderr)
         self.zksh("--zookeeper", self.version, "-c", "ls /", status=2)
 
+    def test_what_may_not_be_read(self):
+        # Since 3.9 the servers hide the Stat, too: nobody knows whether there are children.
+        script = "create /unread; create /unread/shut x; create /unread/shut/below y; setAcl /unread/shut world:anyone:cdwa"
+        self.zksh("-c", script)
+        for line in ("count /unread", "du /unread", "find /unread", "tree /unread"):
+            _, err = self.zksh(*line.split(), status=7)
+            self.assertEqual(err, "incomplete: no permission to list /unread/shut\n", line)
+        self.zksh("setAcl", "-s", "/unread/shut", "world:anyone:wa")
+        self.assertEqual(self.zksh("getAcl", "-o", "plain", "/unread/shut")[0], "world:anyone:wa\n")
+        contender = "/unseen/_c_01234567-89ab-cdef-0123-456789abcdef-lock-"
+        script = f"create /unseen; create -e -s {contender} secret world:anyone:a; revoke --force /unseen; ls /unseen"
+        out, err = self.zksh("-c", script)
+        self.assertEqual(out, "")
+        self.assertIn(f"removed {contender}0000000000:", err)
+
+    def test_locks_together_whose_parents_are_missing(self):
+        self.zksh("multilock", "--atomic", "/together/a", "/together/b", "--", "true")
+
     def test_parents_of_locks(self):
         self.zksh("lock", "/deep/er/l", "--", "true")
         out, _ = self.zksh("-c", "ls /deep/er")
