@@ -34,6 +34,7 @@ std::vector<std::string> lock_names(const LockManager& locks) {
 
 std::vector<std::string> names_of(const std::vector<Identity>& identities) {
   std::vector<std::string> names;
+  names.reserve(identities.size());
   for (const auto& identity : identities)
     names.push_back(identity.scheme + ':' + user_of(identity));
   return names;
