@@ -38,7 +38,7 @@ def get(contest, server):
 def tree(contest, server):
     """Many nodes under one parent: listing and removing them."""
     count, address = contest.options.nodes, server.address
-    zksh_ls = Contestant("zksh -c 'ls /big'", [contest.options.zksh, "-server", address, "-c", "ls /big"])
+    zksh_ls = Contestant("zksh -c 'ls /big'", [contest.options.zksh, "-server", address, "-c", "ls -o zkcli /big"])
     zksh_rmr = Contestant("zksh -c 'rmr /big'", [contest.options.zksh, "-server", address, "-c", "rmr /big"])
     bare = {what: Contestant(f"bare C client, {what}", [contest.program("bare_multi"), address, what, "/big"])
             for what in ("create", "list", "delete")}
