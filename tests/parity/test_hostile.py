@@ -256,7 +256,7 @@ class HostileTree(unittest.TestCase):
         words = [ZKSH, "--connect-timeout", "5s", "--keep-going", "-c", "\n".join(lines)]
         with Terminal(words, self.environment(**env)) as terminal:
             # On a busy machine a connection may take a second, and is told of on a line that is erased again.
-            return re.sub(r"connecting to [^\r]*\r\x1b\[K", "", terminal.finish())
+            return re.sub(rb"connecting to [^\r]*\r\x1b\[K", b"", terminal.finish())
 
     def check_shown(self, shown, carriage_return=False):
         self.assertIsNone(forbidden(shown, carriage_return))
