@@ -7,7 +7,6 @@
 #include "client/watch.h"
 #include "client/zk_error.h"
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,6 +14,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -185,7 +185,10 @@ struct OpenWatches {
     std::string path;
     WatchKind kind = WatchKind::OfData;
 
-    auto operator<=>(const Place&) const = default;
+    bool operator==(const Place&) const = default;
+    bool operator<(const Place& other) const {
+      return std::tie(path, kind) < std::tie(other.path, other.kind);
+    }
   };
   std::vector<Place> printed{};  ///< Watch::printed(), by their paths
   std::size_t others = 0;        ///< those that report to mailboxes

@@ -21,6 +21,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -32,7 +33,7 @@ std::optional<std::string> background_line(const std::string& line);
 class BackgroundJobs {
  public:
   BackgroundJobs(Monitor& monitor, int wake_fd, Interpreter::Surroundings around, JobTable& table)
-      : monitor_(monitor), wake_fd_(wake_fd), around_(around), table_(table) {}
+      : monitor_(monitor), wake_fd_(wake_fd), around_(std::move(around)), table_(table) {}
 
   /// Starts a line, and says its number.
   void start(const std::string& line);
