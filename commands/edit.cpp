@@ -85,18 +85,12 @@ class OnTerminal {
     return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
   }
 
-  /// As the program did, zksh stops, and its shell has the terminal meanwhile. One that waits for
-  /// the terminal gets it, or comes to an end.
   void follow_stop() {
-    const bool wants = stop_signal() != SIGTSTP;
-    bool lent = wants && terminal_.lend(process_->pid());
-    if (!lent) {
-      give_back(true);
-      const bool stopped = ProgramTerminal::stop_group();
-      lent = terminal_.lend(process_->pid());
-      if (wants && !stopped && !lent) process_->signal(SIGKILL);
-    }
-    if (lent) hold_back();
+    const auto followed =
+        terminal_.follow_stop(process_->pid(), stop_signal(), [this] { cx_.out.hold_back({}); });
+    if (followed == ProgramTerminal::Followed::Not)
+      process_->signal(SIGKILL);  // it would wait for ever
+    if (terminal_.lent()) hold_back();
     process_->signal(SIGCONT);
     // Else the stop would be seen a second time.
     cx_.client.monitor().wait_until(cx_.stop, Clock::now() + 1s, [&](const Monitor::Held& held) {

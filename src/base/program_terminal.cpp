@@ -122,4 +122,18 @@ bool ProgramTerminal::stop_group() {
   return true;
 }
 
+ProgramTerminal::Followed ProgramTerminal::follow_stop(pid_t group, int signal,
+                                                       const std::function<void()>& before) {
+  const bool wants = signal == SIGTTIN || signal == SIGTTOU;
+  if (!wants && signal != SIGTSTP) return Followed::Not;  // somebody has paused it
+  if (wants && lend(group)) return Followed::Lent;
+  take_back();
+  restore_modes();
+  if (before) before();
+  const bool stopped = stop_group();
+  if (!stopped && wants) return Followed::Not;
+  lend(group);
+  return Followed::Stopped;
+}
+
 }  // namespace zksh

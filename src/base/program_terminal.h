@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 
+#include <functional>
 #include <optional>
 #include <sys/types.h>
 #include <termios.h>
@@ -42,6 +43,17 @@ class ProgramTerminal {
   bool lent() const { return borrower_ > 0; }
   /// The program has the terminal, and draws on it: a line of ours would spoil its picture.
   bool drawn_on() const;
+
+  enum class Followed {
+    Not,      ///< the terminal did not stop it, or nobody will ever give it one: it stays stopped
+    Lent,     ///< it waited for the terminal, and has it now
+    Stopped,  ///< zksh was stopped, too, and goes on; the program has the terminal again
+  };
+  /// Does what a shell's job does when a program in it is stopped by `signal`: one that waits for
+  /// the terminal (SIGTTIN, SIGTTOU) gets it; else, and at Ctrl-Z, zksh calls `before`, and stops
+  /// with its process group. The caller then sends SIGCONT to the program, unless the answer is
+  /// Not.
+  Followed follow_stop(pid_t group, int signal, const std::function<void()>& before = {});
 
   /// Stops zksh and its process group as the terminal does at Ctrl-Z; returns when they are
   /// continued. False, and nothing happens, when nobody could continue them: when zksh is not the

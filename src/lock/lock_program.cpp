@@ -293,30 +293,21 @@ class LockedProgram {
     return BootClock::now() >= safe_until - deadlines_.margin() - deadlines_.grace();
   }
 
-  /// A program that waits for the terminal, or was stopped at it: lends the terminal, or stops as
-  /// it did. True: time has passed.
+  /// True: time has passed.
   bool mind_stop(int signal) {
-    const bool wants = signal == SIGTTIN || signal == SIGTTOU;
-    if (!wants && signal != SIGTSTP) return false;  // somebody has paused it: that is no end
-    if (wants && terminal_.lend(watchdog_.pid())) {
+    using Followed = ProgramTerminal::Followed;
+    const auto followed =
+        terminal_.follow_stop(watchdog_.pid(), signal, [this] { warn_of_stop(); });
+    if (followed == Followed::Not) return false;
+    if (followed == Followed::Lent) {
       watchdog_.signal(SIGCONT);
       return false;
     }
-    terminal_.take_back();
-    terminal_.restore_modes();
-    warn_of_stop();
-    const bool stopped = ProgramTerminal::stop_group();
-    if (!stopped && wants) return false;  // nobody will ever give it one
     const auto now = view();
     const auto step = deadlines_.step(BootClock::now(), now.safe_until);
-    if (step == Step::Kill) {
-      act(step, now);
-      return true;
-    }
-    terminal_.lend(watchdog_.pid());
-    watchdog_.signal(SIGCONT);
+    if (step != Step::Kill) watchdog_.signal(SIGCONT);
     act(step, now);
-    await_continued();
+    if (step != Step::Kill) await_continued();
     return true;
   }
 

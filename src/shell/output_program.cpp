@@ -129,16 +129,9 @@ void OutputProgram::look_at_reader() {
 /// A program that waits for the terminal, or was stopped at it: lends the terminal, or stops as it
 /// did.
 void OutputProgram::mind_stop(int signal) {
-  const bool wants = signal == SIGTTIN || signal == SIGTTOU;
   const bool may_have = plan_.at_prompt && !plan_.background;
-  if ((!wants && signal != SIGTSTP) || !may_have) return;
-  if (!wants || !terminal_.lend(process_->pid())) {
-    terminal_.take_back();
-    terminal_.restore_modes();
-    const bool stopped = ProgramTerminal::stop_group();
-    if (!stopped && wants) return;  // nobody will ever give it one
-    terminal_.lend(process_->pid());
-  }
+  if (!may_have || terminal_.follow_stop(process_->pid(), signal) == ProgramTerminal::Followed::Not)
+    return;
   process_->signal(SIGCONT);
   // Else the stop would be seen a second time.
   plan_.monitor.wait_until({}, Clock::now() + grace, [&](const Monitor::Held& held) {
