@@ -35,16 +35,16 @@ extern const Command addWatch_command = make_command<Args>(
      .details =
          "The watch stays until `removewatches` or the end of the session; a second addWatch on "
          "the node replaces its mode. PERSISTENT_RECURSIVE reports NodeCreated, NodeDeleted and "
-         "NodeDataChanged of the node and of all below it; PERSISTENT these of the node alone, "
-         "and NodeChildrenChanged of it.\n\n"
+         "NodeDataChanged of the node and of all below it; PERSISTENT reports these for the node "
+         "alone, and its NodeChildrenChanged.\n\n"
          "How it is done: the ZooKeeper C client has no call for such watches, so zksh leaves an "
          "ordinary watch on every node and sets it again after each event, reading what has "
          "changed meanwhile. No change goes unnoticed; but a node that came and went, or was "
          "deleted and created, between two reads can show fewer events than happened, and what "
          "several sessions do at once can show in another order. Each node costs the server two "
-         "watches. Of a node that this session may not read the servers tell nothing; zksh names "
-         "it once, and does not see what is below. After a lost connection everything is read "
-         "again, and what was missed is reported.",
+         "watches. The servers tell nothing about a node that this session may not read: zksh "
+         "names it once, and does not see what is below it. After a lost connection everything is "
+         "read again, and what was missed is reported.",
      .examples = {{"addWatch /app", "Everything that happens at /app and below."},
                   {"addWatch -m PERSISTENT /app/jobs",
                    "The node itself and its list of children; it need not exist yet."}},

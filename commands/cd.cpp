@@ -1,6 +1,7 @@
 // cd: change the node at which relative paths begin.
 #include "command/command.h"
 #include "command/current_node.h"
+#include "node/node_json.h"
 
 namespace zksh::command_cd {
 namespace {
@@ -29,7 +30,11 @@ int run(Context& cx, const Args& a) {
   const auto path = target(cx, a);
   if (!cx.client.exists(path, Watch::none(), cx.stop)) throw ZkError(code::no_node, path);
   cx.current.go_to(path);
-  if (a.path == "-") cx.out.line("{}", cx.out.shown(path));
+  if (a.path != "-") return status::ok;
+  if (cx.out.json())
+    print_json(cx, path_json(path));
+  else
+    cx.out.line("{}", cx.out.shown(path));
   return status::ok;
 }
 
@@ -48,6 +53,7 @@ extern const Command cd_command = make_command<Args>(
      .examples = {{"cd /app", "Go to a node."},
                   {"create jobs/nightly", "That is /app/jobs/nightly."},
                   {"cd ..", "Go to its parent."},
-                  {"cd -", "Go back, and say where that is."}}},
+                  {"cd -", "Go back, and say where that is."}},
+     .json = "path"},
     declare, run);
 }  // namespace zksh::command_cd

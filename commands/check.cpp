@@ -44,7 +44,7 @@ extern const Command check_command = make_command<Args>(
      .details = "Prints nothing on success; the status is 4 if there is no node, 6 if it has "
                 "another version. In a transaction (multi) it guards the other operations.",
      .examples = {{"check /app", "Is it there?"},
-                  {"check -v 0 /app", "Has nobody written it since it was made?"},
+                  {"check -v 0 /app", "Has nobody written to it since it was created?"},
                   {"multi 'check -v 0 /app' 'create /app/seen'", "Write only if so."}},
      .json = "path version"},
     declare, run, operation);

@@ -29,8 +29,8 @@ std::map<std::string, std::vector<std::string>, std::less<>> setting_choices() {
 }
 
 void declare(Options& o, Args& a) {
-  o.word_of("name", a.name, setting_names(), "The setting; all of them when left out.");
-  o.text("value", a.value, "What it is to be from now on; shown when left out.");
+  o.word_of("name", a.name, setting_names(), "The setting; without it all are listed.");
+  o.text("value", a.value, "The new value; without it the current one is shown.");
   o.suggest_after(setting_choices());
 }
 

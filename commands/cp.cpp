@@ -99,7 +99,7 @@ extern const Command cp_command = make_command<Args>(
          "An ephemeral below the source is left out and counted; the copy of one that is the "
          "source itself is persistent. ACLs are in force from the beginning, as with apply. "
          "What was copied before a failure stays: `rm -r` it, or go on with dump and apply --to. "
-         "It is no snapshot. Silent when it worked.",
+         "It is not a snapshot. Prints nothing on success.",
      .examples = {{"cp /app /app-1", "The node alone."},
                   {"cp -r /app /app-2", "With all below it."},
                   {"cp -r --parents /app /old/2026/app", "To where nothing is yet."}},

@@ -27,8 +27,8 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s", a.sequential, "Append a ten-digit number that grows with each child.");
-  o.flag("-e", a.ephemeral, "The node goes when this session ends.");
-  o.flag("-c", a.container, "The server removes the node some time after its last child went.");
+  o.flag("-e", a.ephemeral, "The server removes the node when this session ends.");
+  o.flag("-c", a.container, "The server removes the node some time after its last child is gone.");
   o.flag("-p,--parents", a.parents,
          "Create the nodes above it that are missing, with null values.");
   o.text("-t", a.ttl,

@@ -72,7 +72,8 @@ extern const Command delete_command = make_command<Args>(
          "are: each failure is reported, and the status is that of the first. A number after a "
          "single node is zkCli 3.4's form of -v. deleteall removes a whole subtree.",
      .examples = {{"delete /app/config", "Remove a node."},
-                  {"delete -v 0 /app/jobs", "Only if nobody wrote since it was made."}},
+                  {"delete -v 0 /app/jobs",
+                   "Only if nobody has written to it since it was created."}},
      .zkcli_syntax = "[-v version] path",
      .writes = true},
     declare, run, operation);

@@ -72,12 +72,11 @@ extern const Command delquota_command = make_command<Args>(
      .group = "Quotas",
      .summary = "Remove the quota of a node, or one of its limits",
      .keywords = {"limit"},
-     .details =
-         "Silent when it worked. With an option that limit alone goes, and the node keeps its "
-         "quota, even one without limits.",
+     .details = "Prints nothing on success. An option removes only that limit; the node keeps its "
+                "quota, even one without limits.",
      .examples = {{"create /app", "A node."},
                   {"setquota -n 100 /app", "At most a hundred nodes."},
-                  {"delquota -n /app", "As many as one likes; but they are still counted."},
+                  {"delquota -n /app", "Any number of nodes; they are still counted."},
                   {"delquota /app", "No quota."}},
      .zkcli_syntax = "[-n|-b|-N|-B] path",
      .writes = true},

@@ -289,8 +289,8 @@ extern const Command diff_command = make_command<Args>(
          "in a dump. Another server gets the credentials of --auth-file, but not those of "
          "`addauth`.\n\n"
          "Prints one line per difference: < and a path that only A has, > and a path that only B "
-         "has, ! and what differs, A's value before B's; of data it shows an excerpt from the "
-         "first difference.",
+         "has, ! and what differs, A's value before B's; of data it shows an excerpt that begins "
+         "at the first difference.",
      .examples = {{"diff /app /app", "Nothing: they are the same."},
                   {"dump /app > app.tree", "Keep a subtree in a file."},
                   {"diff app.tree /app", "What has changed since?"}},

@@ -26,10 +26,11 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.number("-d,--depth", a.depth, "depth", "Show subtrees so deep below the path; 1 by default.");
-  o.flag("-s,--summarize", a.summary, "Show the whole alone; as -d 0.");
+  o.number("-d,--depth", a.depth, "depth",
+           "Show subtrees down to this depth below the path; 1 by default.");
+  o.flag("-s,--summarize", a.summary, "Show only the total, as -d 0.");
   o.number("-n,--top", a.top, "number",
-           "Show the largest subtrees alone, of any depth unless -d is given, the largest first.");
+           "Show only this many subtrees, the largest first; of any depth unless -d is given.");
   o.flag("-h,--human", a.human, "Sizes in KiB, MiB, GiB.");
   declare_work_limits(o, a.limits);
   o.nodes("path", a.paths, "The tops; the current node if none is given.", false);
@@ -150,9 +151,9 @@ extern const Command du_command = make_command<Args>(
      .summary = "Measure subtrees: nodes, and bytes of values",
      .keywords = {"size", "disk", "usage", "space"},
      .details =
-         "A line for each subtree: the bytes of all values in it, the number of its nodes, the "
-         "top included, and the path of that; a subtree behind those in it. What ZooKeeper "
-         "needs beside, about a hundred bytes and the path for each node, is not counted. -o "
+         "A line for each subtree: the bytes of all its values, the number of its nodes, itself "
+         "included, and its path; a subtree comes after those in it. The memory that ZooKeeper "
+         "needs besides, about a hundred bytes and the path for each node, is not counted. -o "
          "plain has tabs between. Where children may not be listed the rest is measured, and the "
          "status is 7.",
      .examples = {{"du /", "Which child of the root is large?"},

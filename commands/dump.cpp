@@ -62,17 +62,17 @@ extern const Command dump_command = make_command<Args>(
      .keywords = {"backup", "export", "save", "snapshot"},
      .details =
          "A line for each node, with tabs between its path below the top, its kind (persistent, "
-         "container, ttl=MILLISECONDS), its ACL, its data, and its quota where it has one. Data "
-         "are null, a text in quotes, or base64:… where they are no UTF-8; \\n, \\t, \\\\ and "
-         "\\xHH stand for bytes. The first line names the format, its version and the path, the "
-         "last one is `end`; empty lines and those that begin with # count for nothing. With -o "
-         "json each line is a JSON object instead. A node stands before its children, and siblings "
-         "in the order of their bytes: equal trees have equal texts, whatever their top.\n\n"
+         "container, ttl=MILLISECONDS), its ACL, its data, and its quota where it has one. Data is "
+         "null, a text in quotes, or base64:… if it is not UTF-8; \\n, \\t, \\\\ and \\xHH stand "
+         "for bytes. The first line names the format, its version and the path, the last one is "
+         "`end`; empty lines and those that begin with # are ignored. With -o json each line is a "
+         "JSON object instead. A node stands before its children, and siblings in the order of "
+         "their bytes: equal trees have equal texts, whatever their top.\n\n"
          "Servers do not tell clients that a node is a container or has a TTL: it is dumped as "
          "persistent, unless they do. Ephemeral nodes end with their sessions: they are left out "
-         "and counted. What the servers keep below /zookeeper is no part of /. Nodes that may not "
-         "be read, and ACLs whose hashes the servers hide, end the dump: it has no last line then. "
-         "It is no snapshot: what is changed while it runs is in it or not.",
+         "and counted. What the servers keep below /zookeeper is not dumped with /. A node that "
+         "may not be read, or an ACL whose hashes the servers hide, ends the dump, which then has "
+         "no last line. It is not a snapshot: a change made while it runs may or may not be in it.",
      .examples = {{"dump /app > app.tree", "Keep a subtree in a file."},
                   {"dump /app | grep world:anyone", "Which nodes may everybody change?"}},
      .json = "format version path | path kind acl data [ttl] [quota] | end [ephemeralsLeftOut]",

@@ -20,7 +20,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.text("-s,--session", a.session, "Of this session alone; me: of this shell's.", "session");
+  o.text("-s,--session", a.session, "Only those of this session; me: of this shell.", "session");
   o.suggest({"me"});
   declare_work_limits(o, a.limits);
   o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);

@@ -15,7 +15,7 @@ void declare(Options& o, Args& a) {
   o.flag("-q,--quiet", a.quiet, "Print nothing: the exit status tells.");
   o.flag("-w,--watch", a.watch,
          "Report the next change of each node; of a missing one, its creation.");
-  o.nodes("path", a.paths, "The nodes to ask for.");
+  o.nodes("path", a.paths, "The nodes to look for.");
 }
 
 void print(Context& cx, const std::string& path, bool exists) {
@@ -52,7 +52,7 @@ extern const Command exists_command = make_command<Args>(
                 "tell a missing node from a failure. Needs no permission to read the nodes. "
                 "Patterns are not expanded. `wait --exists` waits until a node does.",
      .examples = {{"exists /zookeeper", "Ends with status 0."},
-                  {"exists / /zookeeper/config", "Asks for two."}},
+                  {"exists / /zookeeper/config", "Looks for two."}},
      .json = "path exists",
      .strict = true},
     declare, run);

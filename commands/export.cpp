@@ -22,7 +22,7 @@ struct Args {
 void declare(Options& o, Args& a) {
   declare_work_limits(o, a.limits);
   o.node("path", a.path, "The top of the subtree.");
-  o.file("directory", a.directory, "What is made: there must be no such file yet.");
+  o.file("directory", a.directory, "The directory to create; it must not exist yet.");
 }
 
 /// The file that stands for a node, by its path below the top.
@@ -86,12 +86,11 @@ extern const Command export_command = make_command<Args>(
      .details =
          "A node with a value and no children is a file of exactly its bytes; any other is a "
          "directory, with its own value, unless that is null, in the file .value. In names % is "
-         "written as %25, and a dot at the beginning as %2E; one that is too long for a file ends "
-         "it. Only you may read what is made. "
-         "`import` makes nodes of it again; ACLs, quotas "
+         "written as %25, and a dot at the beginning as %2E; a name that is too long for a file is "
+         "an error. Only you may read the files. `import` makes nodes of it again; ACLs, quotas "
          "and kinds of nodes are in `dump` alone. Ephemerals are left out and counted, and so is "
          "what may not be read: the status is 7 then. If it is interrupted, what was written "
-         "stays: remove it, or export to another directory. It is no snapshot.",
+         "stays: remove it, or export to another directory. It is not a snapshot.",
      .examples = {{"create /app/port 2181", "A value,"},
                   {"export /app app.d", "in the file app.d/port."}},
      .json = "path directory nodes bytes",

@@ -106,7 +106,7 @@ extern const Command getEphemerals_command = make_command<Args>(
          "says so.",
      .examples = {{"create -e /app/me", "An ephemeral node;"},
                   {"getEphemerals", "all that this session has,"},
-                  {"getEphemerals /app/m", "and those whose path begins so."}},
+                  {"getEphemerals /app/m", "and those whose paths begin with this."}},
      .json = "path",
      .zkcli_syntax = "path",
      .pages = true},

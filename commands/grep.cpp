@@ -146,11 +146,12 @@ extern const Command grep_command = make_command<Args>(
      .group = "Trees",
      .summary = "Search the values of a subtree",
      .keywords = {"search", "text", "content"},
-     .details = "Searches the value of the path and of every node below it, and prints PATH:LINE "
-                "for every matching line; ^ and $ are the ends of lines. The time that takes grows "
-                "with the size of the values alone, whatever the expression. Of a value that is no "
-                "text in UTF-8 it is said that it matches. The status is 0 when something matched, "
-                "1 when nothing did, and 7 when some nodes may not be read.",
+     .details =
+         "Searches the value of the path and of every node below it, and prints PATH:LINE "
+         "for every matching line; ^ and $ are the ends of lines. The time that takes grows "
+         "with the size of the values alone, whatever the expression. Of a value that is not UTF-8 "
+         "text, only the fact that it matches is shown. The status is 0 when something matched, "
+         "1 when nothing did, and 7 when some nodes may not be read.",
      .examples = {{"create /app/db host=10.0.0.7", "A node with an address in it."},
                   {"grep -F -l 10.0.0.7 /", "Which nodes have this address in them?"},
                   {"grep -i '^host *=' /app", "A setting, wherever it is."}},

@@ -3,6 +3,7 @@
 
 #include "base/suggestions.h"
 #include "command/command.h"
+#include "node/node_json.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -21,6 +22,13 @@ void declare(Options& o, Args& a) {
             "A command, or a word for what you want to do; without it all commands are listed.");
 }
 
+void tell(Context& cx, const std::string& text) {
+  if (cx.out.json())
+    print_json(cx, Json::object().set("text", text));
+  else
+    cx.out.out(text);
+}
+
 int run(Context& cx, const Args& a) {
   if (!a.name && cx.input == Input::Pipe) {
     // On piped input zksh answers as zkCli, which has no help but this.
@@ -29,13 +37,13 @@ int run(Context& cx, const Args& a) {
     return status::ok;
   }
   if (!a.name) {
-    cx.out.out(help_overview());
+    tell(cx, help_overview());
     return status::ok;
   }
   const Command* command = command_named(*a.name);
   if (!command) {
     if (const auto found = help_search(*a.name); !found.empty()) {
-      cx.out.out(found);
+      tell(cx, found);
       return status::ok;
     }
     const auto similar = suggested_commands(*a.name);
@@ -43,7 +51,7 @@ int run(Context& cx, const Args& a) {
         "there is no command {}{}", *a.name,
         similar.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(similar, ", "))));
   }
-  cx.out.out(help_of(*command, help_width(cx.out)));
+  tell(cx, help_of(*command, help_width(cx.out)));
   return status::ok;
 }
 
@@ -57,6 +65,7 @@ extern const Command help_command =
                         .examples = {{"help", "All commands, a line each."},
                                      {"help create", "All about one."},
                                      {"help backup", "The commands for a subject."}},
+                        .json = "text",
                         .needs = Needs::Nothing,
                         .pages = true,
                         .beside_transaction = true},

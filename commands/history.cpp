@@ -30,7 +30,7 @@ int show_lines_of_others(Context& cx) {
   if (!lines) throw Error("-n: lines of other shells are read at the prompt", status::usage);
   for (const auto& line : *lines)
     if (cx.out.json())
-      print_json(cx, Json::object().set("line", line));
+      print_json(cx, Json::object().set("text", line));
     else
       cx.out.line("{}", cx.out.shown(line));
   return status::ok;
@@ -60,9 +60,9 @@ extern const Command history_command = make_command<Args>(
      .summary = "Show the latest lines with their numbers",
      .keywords = {"previous", "lines"},
      .details = "Numbers count from 0 in this run; `redo N` runs a line again. Secrets are masked. "
-                "Lines of other shells have no numbers here.",
+                "Lines of other shells have no numbers.",
      .examples = {{"history", "The last lines."}},
-     .json = "number text",
+     .json = "[number] text",
      .zkcli_syntax = "",
      .needs = Needs::SessionAfter,
      .optionless = true,

@@ -24,7 +24,7 @@ struct Args {
 void declare(Options& o, Args& a) {
   declare_work_limits(o, a.limits);
   o.file("file", a.file, "The file, or the directory.");
-  o.node("path", a.path, "The node that it is to be; the one above it must exist.");
+  o.node("path", a.path, "The node to create or update; its parent must exist.");
 }
 
 struct Counts {
@@ -157,8 +157,9 @@ extern const Command import_command = make_command<Args>(
          "a byte. Other files whose names begin with a dot are left out and counted. Nodes that "
          "exist get the file's value if they have another one, and keep their ACLs; a directory "
          "without .value leaves the value of its node as it is, and other nodes stay. All names "
-         "are read first: one that cannot be a node's changes nothing. A node that somebody else "
-         "changes meanwhile ends it with status 6. If it is interrupted, run it again.",
+         "are read first: if one cannot be the name of a node, nothing is changed. If somebody "
+         "else changes a node meanwhile, it ends with status 6. If it is interrupted, run it "
+         "again.",
      .examples = {{"create /app/port 2181", "A value,"},
                   {"export /app app.d", "in a file,"},
                   {"import app.d /copy", "and as a node again."}},

@@ -16,7 +16,7 @@ struct Args {
 void declare(Options& o, Args& a) {
   o.flag("-R,--recursive", a.recursive,
          "All quotas of the node and of those below it, a line each.");
-  o.flag("--exceeded", a.exceeded, "With -R: only those of which more is used than they allow.");
+  o.flag("--exceeded", a.exceeded, "With -R: only those that are exceeded.");
   o.node("path", a.path, "The node that has the quota.");
 }
 
@@ -115,11 +115,11 @@ extern const Command listquota_command = make_command<Args>(
          "The first line has the limits, -1 for none: count (nodes) and bytes are soft, "
          "countHardLimit and byteHardLimit hard. The second has what the server counts: the nodes "
          "of the subtree, its top included, and the bytes of their values. -R lists all quotas "
-         "below a node with what is used of them; of a chroot it finds none.",
+         "below a node with their usage; through a chroot it finds none.",
      .examples = {{"create /app", "A node."},
                   {"setquota -n 100 /app", "At most a hundred nodes."},
                   {"listquota /app", "The limits, and what is there."},
-                  {"listquota -R --exceeded /", "Where is more than was allowed?"}},
+                  {"listquota -R --exceeded /", "Which quotas are exceeded?"}},
      .json = "path limits usage [exceeded]",
      .zkcli_syntax = "path"},
     declare, run);

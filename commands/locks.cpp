@@ -578,8 +578,8 @@ extern const Command locks_command = make_command<Args>(
          "own node, too: its release fires two events, one of them for who is next.\n\n"
          "circle: sessions of which each waits for a lock of the next, so that none can go on. It "
          "is looked for where somebody waits: at this lock, at those beside it (64 at most below "
-         "one parent), and at those of this shell; with -r at all that are found. A session is "
-         "taken for one that holds and waits, whatever its threads do.",
+         "one parent), and at those of this shell; with -r at all that are found. All that a "
+         "session holds and waits for counts together, whatever its threads do.",
      .examples = {{"locks /app", "The queue of a lock."},
                   {"locks -r /app", "Every lock below a path, one a line."},
                   {"locks -o json /app", "For programs."},

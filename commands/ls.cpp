@@ -82,14 +82,11 @@ extern const Command ls_command = make_command<Args>(
      .keywords = {"children", "directory", "recursive"},
      .details =
          "The names are sorted. On a terminal they stand in columns, a slash behind those that "
-         "have "
-         "children, a * behind ephemerals; into | program and > file one a line; -o zkcli is "
-         "zkCli's "
-         "form everywhere, as on piped input. -R prints full paths: the node, its children, then "
-         "each child's "
-         "subtree in the same way; nodes that vanish meanwhile are left out. Of several nodes each "
-         "has its path above its list, and with -o plain before each name. A last word watch, true "
-         "or 1 is zkCli 3.4's for -w.",
+         "have children, a * behind ephemerals; into | program and > file one a line; -o zkcli is "
+         "zkCli's form everywhere, as on piped input. -R prints full paths: the node, its "
+         "children, then each child's subtree in the same way; nodes that vanish meanwhile are "
+         "left out. With several nodes, each list has its path above it; with -o plain, each name "
+         "has the path before it. A last word watch, true or 1 is zkCli 3.4's for -w.",
      .examples = {{"ls /", "The children of the root."},
                   {"ls -s /zookeeper", "The children, and the Stat of the node itself."},
                   {"ls -R /zookeeper", "The whole subtree."},

@@ -12,7 +12,7 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.word_of("on|off", a.state, {"on", "off"},
-            "on: print events; any other word: do not. Without it: say which.");
+            "on: print events; any other word: do not. Without it: show which.");
 }
 
 int run(Context& cx, const Args& a) {

@@ -11,7 +11,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.words("word", a.words, "What is to be quoted: a path, a value.", true);
+  o.words("word", a.words, "The text to quote: a path, a value.", true);
 }
 
 int run(Context& cx, const Args& a) {
@@ -33,9 +33,8 @@ extern const Command quote_command = make_command<Args>(
     {.name = "quote",
      .group = "Shell",
      .summary = "Write words so that a line of zksh reads them back",
-     .details =
-         "In quotes where that is needed: for names with blanks, pattern characters or bytes "
-         "that are no text, on their way from a program into a script of zksh.",
+     .details = "Adds quotes where they are needed: for names with blanks, pattern characters or "
+                "bytes that are not text, which a program passes to a script of zksh.",
      .examples = {{"quote '/my app/*'", "Prints it in quotes."}},
      .json = "quoted",
      .needs = Needs::Nothing},

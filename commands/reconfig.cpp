@@ -27,7 +27,7 @@ void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the Stat of /zookeeper/config below.");
   o.text("-v", a.version, "Change it only if this is its version, in hexadecimal.", "version");
   o.file("-file", a.file, "Take the new members from a file; not with -add and -remove.", "path");
-  o.text("-members", a.members, "All the members there shall be; not with -add and -remove.",
+  o.text("-members", a.members, "All the members that there are to be; not with -add and -remove.",
          "serverID=host:port1:port2;port3[,…]");
   o.text("-add", a.add, "Members that join, or that change.",
          "serverId=host:port1:port2;port3[,…]");

@@ -42,15 +42,15 @@ int run(Context& cx, const Args& a) {
 
 }  // namespace
 
-extern const Command redo_command = make_command<Args>(
-    {.name = "redo",
-     .group = "Shell",
-     .summary = "Run a line of the history again",
-     .keywords = {"again", "previous"},
-     .details = "The line's text takes the place of the redo line in the history.",
-     .examples = {{"redo 0", "Run the first line of this run again."}},
-     .zkcli_syntax = "cmdno",
-     .needs = Needs::SessionAfter,
-     .optionless = true},
-    declare, run);
+extern const Command redo_command =
+    make_command<Args>({.name = "redo",
+                        .group = "Shell",
+                        .summary = "Run a line of the history again",
+                        .keywords = {"again", "previous"},
+                        .details = "In the history the line itself is saved, not `redo`.",
+                        .examples = {{"redo 0", "Run the first line of this run again."}},
+                        .zkcli_syntax = "cmdno",
+                        .needs = Needs::SessionAfter,
+                        .optionless = true},
+                       declare, run);
 }  // namespace zksh::command_redo

@@ -16,11 +16,10 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.text("--every", a.every,
-         "The time from one begin to the next (500ms, 2s; without a unit seconds).", "time");
+         "The time from one start to the next (500ms, 2s; a bare number is seconds).", "time");
   o.flag("--keep-going", a.keep_going, "Do not stop at the first failure.");
-  o.command_line(
-      "[count] command", a.words,
-      "How many times, without end when that is left out, and what; its options are its own.");
+  o.command_line("[count] command", a.words,
+                 "How many times (without end if left out), and the command with its own options.");
 }
 
 /// Puts a -- before the command, whose options are not those of repeat.

@@ -120,11 +120,12 @@ extern const Command setAcl_command = make_command<Args>(
                 "the identities of this session (addauth). An entry that cannot be read is "
                 "reported and left out. -R changes the subtree in the order of ls -R; if a node "
                 "fails, it is reported, and the others are still changed.",
-     .examples = {{"create /app", "A node that all may do anything with."},
+     .examples = {{"create /app", "A node with which everybody may do anything."},
                   {"setAcl /app world:anyone:cdrwa", "Say so again."},
                   {"setAcl -v 1 /app world:anyone:cdrwa,ip:10.0.0.0/8:r",
                    "Only if the ACL was set once since the node was made."},
-                  {"setAcl -R /app world:anyone:cdra", "None may write, in the whole subtree."}},
+                  {"setAcl -R /app world:anyone:cdra",
+                   "Nobody may set a value in the whole subtree."}},
      .json = "path [stat]",
      .zkcli_syntax = "[-s] [-v version] [-R] path acl",
      .writes = true},

@@ -135,6 +135,15 @@ void create_quota_node(Context& cx, const std::string& path) {
   }
 }
 
+/// zkCli's form, on standard output.
+void warn(Context& cx, std::string_view what, std::int64_t used) {
+  if (cx.out.json())
+    cx.out.err_line("the {} quota is less than what there is: {}", what, used);
+  else
+    cx.out.line("[Warning]: the {} quota you create is less than the existing {}:{}", what, what,
+                used);
+}
+
 /// All limits are looked at, also those that stand since earlier.
 void warn(Context& cx, const QuotaText& limits, const QuotaText& usage) {
   const auto exceeds = [&](std::string_view limit, std::string_view what) {
@@ -142,12 +151,10 @@ void warn(Context& cx, const QuotaText& limits, const QuotaText& usage) {
   };
   if (exceeds(QuotaText::count, QuotaText::count) ||
       exceeds(QuotaText::count_hard_limit, QuotaText::count))
-    cx.out.line("[Warning]: the count quota you create is less than the existing count:{}",
-                usage.get(QuotaText::count));
+    warn(cx, QuotaText::count, usage.get(QuotaText::count));
   if (exceeds(QuotaText::bytes, QuotaText::bytes) ||
       exceeds(QuotaText::byte_hard_limit, QuotaText::bytes))
-    cx.out.line("[Warning]: the bytes quota you create is less than the existing bytes:{}",
-                usage.get(QuotaText::bytes));
+    warn(cx, QuotaText::bytes, usage.get(QuotaText::bytes));
 }
 
 void write_limit(Context& cx, const std::string& path, std::string_view key, std::int64_t value) {

@@ -193,12 +193,11 @@ extern const Command status_command = make_command<Args>(
      .group = "Session",
      .summary = "Say where this shell is: server, session, watches, locks",
      .details = "The connect string, the state of the connection and the server that it leads to, "
-                "the session and the timeout that the servers granted it, who "
-                "the session is to them, the current node, the watches that are set (by name if "
-                "they are few; with -o json always), the locks of this shell and those that "
-                "it waits for, its jobs in the background, and how long one request took just now. "
-                "Without a connection it says at the prompt why, does not wait for one, and the "
-                "status is 3.",
+                "the session and the timeout that the servers granted it, its identities, the "
+                "current node, the watches that are set (by name if they are few; with -o json "
+                "always), the locks of this shell and those that it waits for, its jobs in the "
+                "background, and how long one request took just now. Without a connection it says "
+                "at the prompt why, does not wait for one, and the status is 3.",
      .examples = {{"status", "Where am I?"}},
      .json = "server connectedTo state problem session timeout identities path openWatches "
              "otherWatches locks jobs latencyUs",

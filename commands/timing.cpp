@@ -11,7 +11,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.word_of("on|off", a.state, {"on", "off"}, "Without it: say which.");
+  o.word_of("on|off", a.state, {"on", "off"}, "Without it: show which.");
 }
 
 int run(Context& cx, const Args& a) {
@@ -31,8 +31,8 @@ extern const Command timing_command = make_command<Args>(
      .group = "Shell",
      .summary = "Show how long each command takes",
      .keywords = {"time", "duration", "slow"},
-     .details = "The time from the line to the end of its output, a line on standard error. It is "
-                "the setting timing of conf, too.",
+     .details = "Prints, on standard error, the time from the start of a line to the end of its "
+                "output. `conf timing` is the same setting.",
      .examples = {{"timing on", "From the next command on."}, {"timing", "Is it on?"}},
      .json = "timing",
      .needs = Needs::Nothing},

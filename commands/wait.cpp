@@ -104,7 +104,7 @@ extern const Command wait_command = make_command<Args>(
                 "json it prints the node as it is then.",
      .examples = {{"wait --exists /app", "Until it is there."},
                   {"wait --gone --timeout 5s /app/old", "Until it is gone, five seconds at most."},
-                  {"wait --children 1+ /app", "Until it has a child at least."},
+                  {"wait --children 1+ /app", "Until it has at least one child."},
                   {"wait --value '^$|ready' /app/config", "Until its value says so."}},
      .json = "path stat [data]",
      .strict = true},

@@ -23,7 +23,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-p,--by-path", a.by_path, "A line for each watched node, with those who watch it.");
+  o.flag("-p,--by-path", a.by_path, "A line for each watched node, and who watches it.");
   o.node("path", a.under, "Only the watches of this node and of those below it.");
   declare_patience(o, a.timeout, "5s");
 }
@@ -166,15 +166,13 @@ extern const Command wchc_command = make_command<Args>(
      .details =
          "Asks every member of the ensemble (wchc, cons), where its 4lw.commands.whitelist allows "
          "that, or its AdminServer (see `help 4lw`). A line for each session: its client's "
-         "address, the server that it is connected to, "
-         "and what it watches; the greatest number of watches first. Paths are whole, as the "
-         "servers tell them, whatever the chroot. Servers tell the watches of a node's data and "
-         "existence, and recursive ones, but not those of its children alone (ls -w). `4lw wchc` "
-         "shows the answers as they are; a server with very many watches is slow to answer.\n\n"
+         "address, the server that it is connected to, and what it watches; the greatest number of "
+         "watches first. Paths are whole, as the servers tell them, whatever the chroot. Servers "
+         "tell the watches of a node's data and existence, and recursive ones, but not those of "
+         "its children alone (ls -w). `4lw wchc` shows the answers as they are; a server with very "
+         "many watches is slow to answer.\n\n"
          "On a terminal only the first paths are shown. -o plain has a line for each watch, its "
-         "fields separated by tabs: session, client, server, path; with -p path and session. -o "
-         "json has an object for each session: session, client, server, watches, paths; with -p "
-         "for each node: path, watches, sessions.\n\n"
+         "fields separated by tabs: session, client, server, path; with -p path and session.\n\n"
          "Status 1 when a server did not tell, which is said on stderr, 3 when none did.",
      .examples = {{"wchc", "Who watches what."},
                   {"wchc -p /app", "The watched nodes below /app, and by whom."},

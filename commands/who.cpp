@@ -369,22 +369,23 @@ extern const Command who_command = make_command<Args>(
      .group = "Servers",
      .summary = "Show the client behind a session or an ephemeral",
      .keywords = {"session", "client", "connection", "owner"},
-     .details = "Of a session: its client's address, the server that it is connected to, its "
-                "ephemerals and what it watches. Of an ephemeral node: the same of the session "
-                "that owns it, and who watches the node. Of another node: the ephemerals below it "
-                "with their owners, and who watches it; `locks` tells more of a lock.\n\n"
-                "Every member of the ensemble is asked (cons, dump, wchc), where its "
-                "4lw.commands.whitelist allows that, else its AdminServer (see `help 4lw`); zksh "
-                "says on stderr which server did not answer. No session is needed for one that is "
-                "named. Paths are whole, as the servers tell them, whatever the chroot. On a "
-                "terminal, of a long list only the first are shown.\n\n"
-                "Servers tell the watches of a node's data and existence, and recursive ones, but "
-                "not those of its children alone (ls -w).\n\n"
-                "-o plain: a line for each fact, its fields separated by tabs: session, id, alive "
-                "or ended, client, server, timeout in ms, connected since (ms since 1970); "
-                "ephemeral, path; watch, path; node, path, kind; below, path, session, client; "
-                "watcher, session, client.\n\n"
-                "Status 1 when the session has ended or a server did not tell, 3 when none did.",
+     .details =
+         "For a session it shows its client's address, the server that it is connected to, its "
+         "ephemerals and what it watches. For an ephemeral node it shows the same of the session "
+         "that owns it, and who watches the node; for another node, the ephemerals below it with "
+         "their owners, and who watches it. `locks` tells more of a lock.\n\n"
+         "Every member of the ensemble is asked (cons, dump, wchc), where its "
+         "4lw.commands.whitelist allows that, else its AdminServer (see `help 4lw`); zksh "
+         "says on stderr which server did not answer. No session is needed for one that is "
+         "named. Paths are whole, as the servers tell them, whatever the chroot. On a "
+         "terminal, of a long list only the first are shown.\n\n"
+         "Servers tell the watches of a node's data and existence, and recursive ones, but "
+         "not those of its children alone (ls -w).\n\n"
+         "-o plain: a line for each fact, its fields separated by tabs: session, id, alive "
+         "or ended, client, server, timeout in ms, connected since (ms since 1970); "
+         "ephemeral, path; watch, path; node, path, kind; below, path, session, client; "
+         "watcher, session, client.\n\n"
+         "Status 1 when the session has ended or a server did not tell, 3 when none did.",
      .examples = {{"who", "This session."},
                   {"who /app", "Who has ephemerals below a node, and who watches it."}},
      .json = "session alive client server timeout connectedSince lastRequest ephemerals watches | "

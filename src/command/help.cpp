@@ -43,17 +43,42 @@ std::string filled(std::string_view text, std::size_t indent, std::size_t width)
   return result;
 }
 
+std::vector<Argument> arguments_of(const Command& command) {
+  std::vector<Argument> all;
+  command.describe([&](const Options& options) { all = options.arguments(); });
+  return all;
+}
+
+std::string names_of(const Argument& argument) {
+  const auto names = fmt::format("{}", fmt::join(argument.names, ", "));
+  return argument.value.empty() ? names : names + ' ' + argument.value;
+}
+
 std::string argument_lines(const Command& command, std::size_t width) {
+  // The commands of locks have thirty options in common: they are explained once.
+  constexpr std::string_view explains_all = "lock";
+  std::vector<Argument> explained;
+  if (command.group == "Locks" && command.name != explains_all)
+    explained = arguments_of(*command_named(explains_all));
+  const auto is_explained = [&](const Argument& argument) {
+    return !argument.positional() && !is_output_option(argument) &&
+           std::ranges::any_of(explained, [&](const Argument& other) {
+             return other.names == argument.names && other.help == argument.help;
+           });
+  };
   std::string text;
-  command.describe([&](const Options& options) {
-    for (const auto& argument : options.arguments()) {
-      if (argument.legacy && !argument.positional()) continue;
-      auto names = fmt::format("{}", fmt::join(argument.names, ", "));
-      if (!argument.value.empty()) names += ' ' + argument.value;
-      if (argument.legacy) names += " (as in zkCli)";
-      text += fmt::format("  {}\n", names) + filled(argument.help, 6, width);
+  std::string others;
+  for (const auto& argument : arguments_of(command)) {
+    if (argument.legacy && !argument.positional()) continue;
+    if (is_explained(argument)) {
+      others += (others.empty() ? "" : "; ") + names_of(argument);
+      continue;
     }
-  });
+    text += fmt::format("  {}{}\n", names_of(argument), argument.legacy ? " (as in zkCli)" : "") +
+            filled(argument.help, 6, width);
+  }
+  if (!others.empty())
+    text += fmt::format("\nOptions as of `{}`\n", explains_all) + filled(others, 2, width);
   return text;
 }
 

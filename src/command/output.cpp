@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/time.h"
 
 #include <sys/eventfd.h>
 
@@ -70,7 +71,7 @@ void Output::gather(Stream stream, std::string_view bytes) {
 std::string note_line(const std::string& text, const std::string& command) {
   if (text.empty()) return {};  // an empty line keeps paragraphs apart for people
   auto json = Json::object();
-  json.set("note", text);
+  json.set("note", text).set_time("time", wall_clock_now());
   if (!command.empty()) json.set("command", command);
   return json.text() + '\n';
 }

@@ -39,7 +39,7 @@ std::string_view state_name(SeatState state) {
     case SeatState::MayHold:
       break;
   }
-  return "may_hold";
+  return "mayHold";
 }
 
 /// For people: who holds, or may, stands out.

@@ -118,7 +118,7 @@ void EventPrinter::watch_event(const Monitor::Held& held, const Event& event) {
 }
 
 void EventPrinter::news(const Monitor::Held& held, const std::string& text) {
-  warn(held, fmt::format("{} {}", time_of_day(), text));
+  warn(held, style_.format == Format::Json ? text : fmt::format("{} {}", time_of_day(), text));
 }
 
 void EventPrinter::session_event(const Monitor::Held& held, SessionState state, Session& session) {

@@ -41,7 +41,7 @@ std::int64_t milliseconds_now() {
 void declare_node_filter(Options& o, NodeFilterOptions& f) {
   o.text("-name", f.name, "The name matches this pattern of *, ? and [ ].", "pattern");
   o.text("-regex", f.regex,
-         "Whose whole path a POSIX extended regular expression (without back-references) matches.",
+         "The whole path matches this POSIX extended regular expression, without back-references.",
          "regex");
   o.choice("-type", f.type, node_types, "type", "The type of the node.");
   o.text("-owner", f.owner, "Ephemerals of this session only.", "session");
@@ -52,10 +52,11 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
   o.text("-newer", f.newer, "The value was written within this time: 90s, 5m, 2h, 7d.", "age");
   o.text("-older", f.older, "The value was not written within this time.", "age");
   o.text("-min-size", f.least_size, "The value has at least this size: 100, 10k, 1M.", "size");
-  o.text("-max-size", f.most_size, "Or fewer.", "size");
+  o.text("-max-size", f.most_size, "The value has at most this size.", "size");
   o.number("-min-version", f.least_version, "version",
            "The value was written at least this many times.");
-  o.number("-max-version", f.most_version, "version", "Or fewer.");
+  o.number("-max-version", f.most_version, "version",
+           "The value was written at most this many times.");
   o.number("-min-depth", f.least_depth, "depth", "At least this deep below the path.");
   o.number("-max-depth", f.most_depth, "depth", "At most this deep; 0: the path alone.");
   o.number("-min-children", f.least_children, "number", "At least this many children.");

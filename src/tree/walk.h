@@ -26,12 +26,11 @@ struct TreeNode {
   std::size_t depth = 0;  ///< below the top, whose depth is 0
   bool last = true;       ///< of its siblings, by name
   Stat stat{};
-  bool stat_readable =
-      true;              ///< false: the ACL hides the Stat, too (servers since 3.9); `stat` is 0
-  bool readable = true;  ///< false: the ACL hides its children and its value
-  bool acl_readable = true;  ///< false: the ACL hides itself
-  Data data{};               ///< if asked for
-  Acl acl{};                 ///< if asked for
+  bool stat_readable = true;  ///< false: the ACL hides the Stat (servers since 3.9); it is all 0
+  bool readable = true;       ///< false: the ACL hides its children and its value
+  bool acl_readable = true;   ///< false: the ACL hides itself
+  Data data{};                ///< if asked for
+  Acl acl{};                  ///< if asked for
   /// Sorted; never null. Empty for a node that is not readable, and at the last depth.
   std::shared_ptr<const NameList> children{};
 

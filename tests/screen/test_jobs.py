@@ -1,4 +1,5 @@
 """Commands around commands: what runs in the background, a stop of zksh, timing, repeat."""
+import json
 import os
 import subprocess
 import sys
@@ -37,15 +38,18 @@ class Stop(ShellTest):
         listed = self.run_line(screen, "jobs", 2)
         self.assertRegex(listed[0], r"^\[1\] running for \d+ s: watch /a$")
         self.assertRegex(listed[1], r"^\[2\] running for \d+ s: wait --exists /b$")
+        job = json.loads(self.run_line(screen, "jobs -o json", 3)[1])
+        self.assertEqual((job.pop("job"), job.pop("state"), job.pop("text")), (2, "running", "wait --exists /b"))
+        self.assertEqual(list(job), ["seconds"])
         screen.type("create /a\n")
         screen.wait_for("created  /a  version 0")
-        self.wait_prompt(screen, 4)
+        self.wait_prompt(screen, 5)
         screen.type("create /b\n")
         screen.wait_for("[2] done: wait --exists /b")
-        self.wait_prompt(screen, 5)
+        self.wait_prompt(screen, 6)
         screen.type("kill %1\n")
         screen.wait_for("[1] killed: watch /a")
-        self.wait_prompt(screen, 6)
+        self.wait_prompt(screen, 7)
 
     def test_one_that_was_moved_comes_back(self):
         screen = self.start()

@@ -68,7 +68,7 @@ class Json(LocksTest):
         self.join(b"two", f"{uuid.uuid4().hex}__lock__")
         self.znodes.create(self.root + "/l/readme")
         lock = self.queue()
-        self.assertEqual([c["state"] for c in lock["contenders"]], ["holds", "may_hold"])
+        self.assertEqual([c["state"] for c in lock["contenders"]], ["holds", "mayHold"])
         self.assertEqual(lock["contenders"][1]["library"], "kazoo")
         self.assertEqual(lock["otherNodes"], ["readme"])
         self.assertIn("do not see each other", " ".join(lock["warnings"]))
