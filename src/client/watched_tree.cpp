@@ -314,7 +314,8 @@ void WatchedTree::take_absence(const Request& request, const Node& node) {
       return;
     }
     if (!node.unreadable) find(request.slot, first_zxid, Event::Type::Deleted, request.path);
-  } else if (!is_root(request.path)) {  // it was in its parent's list, and is gone again
+  } else if (!is_root(request.path) && !node.unreadable) {
+    // It was in its parent's list, and is gone again.
     find(request.slot, last_zxid, Event::Type::Created, request.path);
     find(request.slot, last_zxid, Event::Type::Deleted, request.path);
   }

@@ -12,6 +12,7 @@ import ctypes
 import glob
 import os
 import random
+import re
 import select
 import shutil
 import signal
@@ -51,6 +52,17 @@ def class_path():
     if not os.path.exists(jar):
         raise ServerError(f"{jar} is missing: install the package zookeeper")
     return jar
+
+
+def server_version():
+    """Of the servers that class_path starts, as numbers: (3, 8, 0). What they say of themselves is of no use: Debian's
+    3.9.3 calls itself 3.8.0."""
+    home = os.environ.get("ZOOKEEPER_HOME")
+    directories = [os.path.join(home, "lib"), home] if home else ["/usr/share/java"]
+    for directory in directories:
+        for jar in glob.glob(os.path.join(directory, "zookeeper-[0-9]*.jar")):
+            return tuple(int(number) for number in re.findall(r"\d+", os.path.basename(jar))[:3])
+    raise ServerError(f"no zookeeper-VERSION.jar in {' or '.join(directories)}")
 
 
 def die_with_parent():

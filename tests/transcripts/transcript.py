@@ -5,11 +5,23 @@ MARKED = re.compile(r"([A-Z]?)([$>&|!])(?:(x)? (.*))?$")
 STATUS = re.compile(r"([A-Z]?)\[(\d+)\]$")
 NO_NEWLINE = re.compile(r"([A-Z]?)\\ no newline$")
 STREAMS = {"|": "stdout", "!": "stderr"}
-DIRECTIVES = {"server", "root", "mask", "timeout", "signal", "freeze", "thaw", "kill", "start"}
+DIRECTIVES = {"needs", "server", "root", "mask", "timeout", "signal", "freeze", "thaw", "kill", "start"}
 
 
 class TranscriptError(Exception):
     """The file is not a well-formed transcript, or cannot mean what it says."""
+
+
+def suits(needs, version):
+    """Whether a server of this version, as numbers, is what `@needs` asks for: `>=3.5`, `<3.9`, or both."""
+    for word in needs.split():
+        match = re.fullmatch(r"(>=|<)(\d+(?:\.\d+)*)", word)
+        if not match:
+            raise TranscriptError(f"@needs is followed by >=VERSION or <VERSION, not by {word}")
+        wanted = tuple(int(number) for number in match[2].split("."))
+        if (version >= wanted) != (match[1] == ">="):
+            return False
+    return True
 
 
 class Step:
