@@ -5,11 +5,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -44,8 +46,8 @@ void finish_attempt(Attempt& attempt, bool answered) {
   if (error != 0)
     attempt.problem = std::strerror(error);
   else if (attempt.problem.empty())
-    attempt.problem = answered ? "it accepts connections, but does not serve (frozen, starting, "
-                                 "without a quorum, or no ZooKeeper)"
+    attempt.problem = answered ? "reachable, but not serving (frozen, starting, without a quorum, "
+                                 "or not a ZooKeeper server)"
                                : "no answer";
   close(attempt.fd);
 }
@@ -62,14 +64,22 @@ std::string diagnose_connection(const ConnectString& servers,
     waiting.push_back(
         {.fd = attempt.problem.empty() ? attempt.fd : -1, .events = POLLOUT, .revents = 0});
   poll(waiting.data(), waiting.size(), 500);
-  std::string text;
+  std::vector<std::pair<std::string, std::string>> by_problem;  // and the servers that have it
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     const bool answered = (waiting[i].revents & POLLOUT) != 0;
     const auto said = known.find(attempts[i].server);
     if (answered && said != known.end()) attempts[i].problem = said->second;
     finish_attempt(attempts[i], answered);
-    text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", attempts[i].server, attempts[i].problem);
+    const auto same = std::ranges::find(by_problem, attempts[i].problem,
+                                        &std::pair<std::string, std::string>::first);
+    if (same == by_problem.end())
+      by_problem.emplace_back(attempts[i].problem, attempts[i].server);
+    else
+      same->second += ", " + attempts[i].server;
   }
+  std::string text;
+  for (const auto& [problem, named] : by_problem)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", named, problem);
   return text;
 }
 

@@ -3,8 +3,10 @@
 import unittest
 
 from interop_case import InteropTest, most_at_once, overlaps, shares, theirs, zksh
+from server import needs
 
 
+@needs(3, 5)  # what Curator needs
 class Locks(InteropTest):
     def contend(self, ours, others):
         for other in others:

@@ -4,8 +4,10 @@ import unittest
 
 from interop_case import InteropTest, Turn, most_at_once, overlaps, theirs
 from peers import PeerError, Round
+from server import needs
 
 
+@needs(3, 5)  # what Curator needs
 class Peers(InteropTest):
     def test_each_library_excludes_itself(self):
         for part in (theirs("curator"), theirs("kazoo"), theirs("kazoo", "mutex+extra"), theirs("go"),

@@ -7,6 +7,7 @@ import unittest
 
 from interop_case import DEADLINE, ZKSH, InteropTest, Part, Turn, changes, most_at_once, theirs
 from peers import Round
+from server import needs
 
 LEASES = 2
 ROUNDS = 150
@@ -20,6 +21,7 @@ print("held", started, time.monotonic_ns())
 """
 
 
+@needs(3, 5)  # what Curator needs
 class Shells(InteropTest):
     def setUp(self):
         super().setUp()

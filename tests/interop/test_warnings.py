@@ -10,7 +10,7 @@ import unittest
 
 from interop_case import DEADLINE, PROGRAMS, ZKSH, InteropTest
 from peers import Peer, command
-from server import die_with_parent
+from server import die_with_parent, needs
 
 HOUR_US = 3600 * 1000 * 1000
 
@@ -53,6 +53,7 @@ THEIRS = {
 }
 
 
+@needs(3, 5)  # what Curator needs
 class Warnings(InteropTest):
     def hold(self, name, kind):
         """The path of a lock that a peer holds until the end of the test."""

@@ -9,6 +9,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from tmux import Tmux  # noqa: E402
+from server import needs  # noqa: E402
 from walkthrough import Bindings, Player, blocks  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
@@ -16,6 +17,7 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "man" / "zksh-locks.7.in"
 HEADING = ".SH WALKTHROUGH\n"
 
 
+@needs(3, 6)  # watch events are counted
 class LockWalkthrough(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.mkdtemp(prefix="zksh-walk-")

@@ -11,8 +11,7 @@ from waiting import wait_until  # noqa: E402
 from znodes import Znodes  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
-NOT_SERVING = ("it accepts connections, but does not serve "
-               "(frozen, starting, without a quorum, or no ZooKeeper)")
+NOT_SERVING = "reachable, but not serving (frozen, starting, without a quorum, or not a ZooKeeper server)"
 
 
 class SessionTest(unittest.TestCase):

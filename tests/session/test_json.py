@@ -7,6 +7,7 @@ import unittest
 import jsonschema
 
 from session_case import ZKSH, SessionTest
+from server import needs
 
 # In this order, in one shell. Each command with fields of its own (CommandText::json) stands in it.
 SCRIPT = r"""
@@ -140,6 +141,7 @@ class Schema(SessionTest):
             best = jsonschema.exceptions.best_match(error.context) if getattr(error, "context", None) else error
             self.fail(f"{names}: {line}\n{best}")
 
+    @needs(3, 5)  # config
     def test_what_each_command_prints_is_what_it_declares(self):
         answered = set()
         # The commands one by one, in one session: which line is whose is known by a mark behind each.

@@ -6,6 +6,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lock_case import LockTest  # noqa: E402
+from server import needs  # noqa: E402
 
 LOST = "the lock /l is lost: this write was refused and changed nothing\n"
 
@@ -88,6 +89,7 @@ class Guard(LockTest):
         self.assert_ends(process, 0)
         self.assertEqual(self.data(), b"new")
 
+    @needs(3, 5)  # containers
     def test_what_cannot_be_guarded_is_refused(self):
         for line, what in (("setAcl /data world:anyone:r", "setAcl"),
                            ("setAcl -R /data world:anyone:r", "setAcl"),

@@ -9,6 +9,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from ensemble import Ensemble  # noqa: E402
+from server import needs  # noqa: E402
 from waiting import wait_until  # noqa: E402
 from znodes import Znodes  # noqa: E402
 
@@ -58,6 +59,7 @@ class EnsembleTest(unittest.TestCase):
         return [server for server in self.servers if server.mode() == "follower"]
 
 
+@needs(3, 5)  # the members' addresses for clients
 class Healthy(EnsembleTest):
     def test_all_is_well(self):
         found = self.health()
@@ -114,6 +116,7 @@ class Healthy(EnsembleTest):
         self.assertNotIn(self.health()["leader"], ("", victim.address))
 
 
+@needs(3, 5)
 class Sessions(EnsembleTest):
     def test_clients_of_different_servers(self):
         """Each server knows only its own clients; together they know all."""
@@ -158,6 +161,7 @@ class Sessions(EnsembleTest):
         frozen.thaw()
 
 
+@needs(3, 5)
 class Moving(EnsembleTest):
     def test_a_server_that_says_nothing_is_left_for_another(self):
         """One that is frozen, or was reached while it started, accepts; a host that is off does not."""

@@ -70,8 +70,7 @@ class Connecting(SessionTest):
     def test_refused(self):
         self.assert_unreachable("127.0.0.1:1", "no connection to 127.0.0.1:1: Connection refused")
         self.assert_unreachable("127.0.0.1:1,127.0.0.1:2/chroot",
-                                "no connection to 127.0.0.1:1: Connection refused; "
-                                "127.0.0.1:2: Connection refused")
+                                "no connection to 127.0.0.1:1, 127.0.0.1:2: Connection refused")
 
     def test_name_that_does_not_resolve(self):
         status, out, err = self.run_zksh("ls", "/", server="no-such-host.invalid:2181")

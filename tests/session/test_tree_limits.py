@@ -150,8 +150,9 @@ class Hostile(TreeTest):
         self.assertEqual(self.run_zksh("setAcl", closed, NOBODY)[0], 0)
         for command in (("rmr",), ("rm", "-r")):
             self.assertEqual(self.run_zksh(*command, "/tree"), (7, "", f"Insufficient permission : {closed}\n"))
-        for path in paths:
+        for path in set(paths) - {closed}:
             self.assertTrue(self.znodes.exists(self.root + path))
+        self.assertIn(os.path.basename(closed), self.znodes.children(self.root + "/tree"))
 
     def test_a_closed_node_in_a_long_row(self):
         _, others = self.row_with_a_leaf_first()

@@ -10,6 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from session_case import SessionTest  # noqa: E402
+from server import needs  # noqa: E402
 
 NODES = 20000
 HEADER = "zksh-tree\t1\t/tree\n"
@@ -216,6 +217,7 @@ class Trees(SessionTest):
             file.write("digest ann:secret\n")
         self.assertEqual(self.run_zksh("--auth-file", auth, "dump", "/tree"), (0, text, ""))
 
+    @needs(3, 5)  # containers
     def test_quota_container_and_what_is_in_the_way(self):
         self.assertEqual(self.run_zksh("create", "/e", server=self.server.address)[0] in (0, 5), True)
         text = (f"zksh-tree\t1\t/e/q\n/\t{OPEN}\tnull\tquota:count=100,byteHardLimit=5000\n"

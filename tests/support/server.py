@@ -65,6 +65,12 @@ def server_version():
     raise ServerError(f"no zookeeper-VERSION.jar in {' or '.join(directories)}")
 
 
+def needs(*version):
+    """Decorates a test, or a class of them, that wants a server of this version or later: needs(3, 5)."""
+    import unittest  # pylint: disable=import-outside-toplevel  # 40 ms, for the transcripts in vain
+    return unittest.skipIf(server_version() < version, f"needs ZooKeeper {'.'.join(map(str, version))}")
+
+
 def die_with_parent():
     """Run in a child before exec: a killed test leaves no server behind."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -10,6 +10,8 @@ TEST(DiagnoseConnection, NamesTheServerAndTheReason) {
   // Port 1 of the loopback: nothing listens there.
   EXPECT_EQ(diagnose_connection(parse_connect_string("127.0.0.1:1")),
             "127.0.0.1:1: Connection refused");
+  EXPECT_EQ(diagnose_connection(parse_connect_string("127.0.0.1:1,127.0.0.1:2")),
+            "127.0.0.1:1, 127.0.0.1:2: Connection refused");
   const auto unknown = diagnose_connection(parse_connect_string("no-such-host.invalid:1"));
   EXPECT_TRUE(unknown.starts_with("no-such-host.invalid:1: the name does not resolve")) << unknown;
 }
