@@ -274,7 +274,8 @@ int run(Context& cx, const Args& a) {
                one_each ? static_cast<std::int64_t>(std::min(plan.contenders, usual_sessions)) : 1,
                1, most_sessions, "--sessions");
   if (a.report && (cx.input == Input::Terminal || cx.input == Input::Pipe))
-    throw UsageError("--report is told to start by standard input, which commands come from here");
+    throw UsageError(
+        "--report starts at a line on standard input, but the commands come from there");
   if (a.report && a.compare) throw UsageError("--report is of one recipe");
 
   const ContentionSessions sessions(cx.client, sessions_wanted, cx.stop);

@@ -44,7 +44,7 @@ int run(Context& cx, const Args& a) {
   const std::vector<std::string> words(command, a.words.end());
   if (words.empty()) throw SyntaxError("too few arguments: a command is expected");
   if (!command_named(words.front()))
-    throw UsageError(fmt::format("\"{}\" is no command", words.front()));
+    throw UsageError(fmt::format("\"{}\" is not a command", words.front()));
   const auto every = a.every ? parse_duration(*a.every, "--every") : std::chrono::milliseconds(0);
   int first_failure = status::ok;
   for (auto begin = Clock::now(); left > 0; begin += every) {

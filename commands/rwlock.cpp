@@ -36,7 +36,7 @@ int downgrade(Context& cx, const std::string& path) {
 int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
   if (a.wanted == Wanted::Downgrade && a.lock.runs_program())
-    throw UsageError("a downgrade is of the lock that this shell holds: it runs no program");
+    throw UsageError("downgrade changes a lock that this shell holds; it runs no program");
   if (a.wanted == Wanted::Downgrade) return downgrade(cx, path);
   const bool shared = a.wanted == Wanted::Read;
   return run_lock(cx, a.lock,

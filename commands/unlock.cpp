@@ -65,7 +65,7 @@ std::shared_ptr<Lock> the_only_one(Context& cx) {
   if (locks.size() == 1) return locks.front();
   std::string names;
   for (const auto& lock : locks) names += fmt::format("\n  {}", lock->name());
-  throw ValueError("which one? This shell has several (--all gives all back):" + names);
+  throw ValueError("which one? This shell has several (--all releases all):" + names);
 }
 
 /// Several locks that were taken as one are given back as one, and whoever names one of them may

@@ -256,7 +256,8 @@ std::string re2_of_posix(const std::string& expression, RegexText text) {
 
 ExtendedRegex::ExtendedRegex(const std::string& text, std::string_view what, bool ignore_case) {
   const auto refuse = [&](std::string_view problem) {
-    throw ValueError(fmt::format("{}: \"{}\" is no regular expression: {}", what, text, problem));
+    throw ValueError(
+        fmt::format("{}: \"{}\" is not a regular expression: {}", what, text, problem));
   };
   RE2::Options options;
   options.set_log_errors(false);

@@ -63,8 +63,8 @@ std::int64_t parse_size(std::string_view text, std::string_view what) {
       factor = std::pow(kibi, static_cast<double>(power + 1));
   }
   if (problem != std::errc() || !(number >= 0) || number * factor > most)
-    throw ValueError(
-        fmt::format("{}: \"{}\" is no size: a number of bytes, as 100, 10k or 1.5M", what, text));
+    throw ValueError(fmt::format("{}: \"{}\" is not a size: a number of bytes, as 100, 10k or 1.5M",
+                                 what, text));
   return static_cast<std::int64_t>(std::ceil(number * factor));
 }
 

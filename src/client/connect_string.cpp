@@ -88,7 +88,7 @@ ConnectString parse_connect_string(std::string_view text) {
   if (slash != std::string_view::npos && slash + 1 < text.size()) {
     result.chroot = text.substr(slash);
     if (const auto flaw = path_flaw(result.chroot))
-      throw ValueError(fmt::format("\"{}\": the chroot is no path: {}", text, *flaw));
+      throw ValueError(fmt::format("\"{}\": the chroot is not a path: {}", text, *flaw));
   }
   // As in zkCli, blanks around a server do not matter, nor do commas without one.
   while (true) {

@@ -34,7 +34,7 @@ std::string environment(const char* name) {
   // Whatever is near no key may be anything: also a credential that belongs into another file.
   if (similar.empty())
     throw UsageError(fmt::format(
-        "{}: a line begins with no key (it is not shown, for it may hold a secret); zksh "
+        "{}: a line does not begin with a key (it is not shown: it may hold a secret); zksh "
         "--show-config lists them",
         origin));
   throw UsageError(

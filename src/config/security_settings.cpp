@@ -82,7 +82,7 @@ SaslSettings parse_sasl(const Configuration& configuration, std::string& warning
     throw UsageError(fmt::format("SASL {} needs a user: --sasl-user", sasl.mechanism));
   if (named && file.empty())
     throw UsageError(fmt::format(
-        "SASL {} needs a password: --sasl-password-file names a file whose first line it is",
+        "SASL {} needs a password: --sasl-password-file names a file that begins with it",
         sasl.mechanism));
   if (!file.empty()) sasl.password = read_password(with_home(file), warning);
   return sasl;

@@ -465,7 +465,7 @@ ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bo
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     Envelope envelope;
     if (!read_body(bodies[i], *writer, envelope) || !envelope.has_command)
-      return {.problem = "its answer is none of an AdminServer"};
+      return {.problem = "its answer is not an AdminServer's"};
     if (!envelope.error) continue;
     if (*envelope.error == not_serving) return {.text = std::string(not_serving) + '\n'};
     // Further commands are missing in older servers.
@@ -495,10 +495,10 @@ AdminServers::AdminServers(std::string_view text, const std::string& connect_str
   const auto given = parse_connect_string(text);
   const auto servers = parse_connect_string(connect_string).servers;
   if (!given.chroot.empty())
-    throw ValueError(fmt::format("admin-server: \"{}\" is no HOST:PORT", text));
+    throw ValueError(fmt::format("admin-server: \"{}\" is not HOST:PORT", text));
   if (given.servers.size() != servers.size())
     throw ValueError(fmt::format(
-        "admin-server: {} AdminServer{} for {} server{}; name one for each, or a port alone",
+        "admin-server: {} AdminServer{} for {} server{}; name one for each, or only a port",
         given.servers.size(), given.servers.size() == 1 ? "" : "s", servers.size(),
         servers.size() == 1 ? "" : "s"));
   for (std::size_t i = 0; i < servers.size(); ++i) named_[servers[i].text()] = given.servers[i];

@@ -273,7 +273,7 @@ MemberHealth read_health(const MemberAnswers& member) {
   else if (no_srvr)
     health.problem = *no_srvr;
   else
-    health.problem = "its answer to srvr is none of a ZooKeeper server";
+    health.problem = "its answer to srvr is not a ZooKeeper server's";
   return health;
 }
 

@@ -101,7 +101,7 @@ ChangedMembership refused(int code, std::string why) {
 std::string joined(Membership& membership, std::string_view text) {
   const auto given = member_line(text);
   if (!given || !given->second.client)
-    return fmt::format("\"{}\" is no server.ID=HOST:PORT:PORT[:ROLE];[HOST:]PORT", text);
+    return fmt::format("\"{}\" is not server.ID=HOST:PORT:PORT[:ROLE];[HOST:]PORT", text);
   const auto& [id, member] = *given;
   for (const auto& [other_id, other] : membership.members) {
     const auto same = std::ranges::find_first_of(member.ports, other.ports);
@@ -120,7 +120,7 @@ std::string replaced(Membership& membership, const std::string& members) {
     if (text.empty() || !text.starts_with("server.")) continue;
     const auto given = member_line(text);
     if (!given)
-      return fmt::format("\"{}\" is no server.ID=HOST:PORT:PORT[:ROLE][;[HOST:]PORT]", text);
+      return fmt::format("\"{}\" is not server.ID=HOST:PORT:PORT[:ROLE][;[HOST:]PORT]", text);
     membership.members.insert_or_assign(given->first, given->second);
   }
   return {};
@@ -177,7 +177,7 @@ Membership parse_membership(std::string_view text) {
 
 ChangedMembership change_membership(const Membership& before, const Reconfiguration& change) {
   if (before.members.empty())
-    return refused(code::reconfig_disabled, "a server that stands alone has no members to change");
+    return refused(code::reconfig_disabled, "a standalone server has no members to change");
   if (change.version != -1 && change.version != before.version)
     return refused(code::bad_version, fmt::format("the configuration has version {:x}, not {:x}",
                                                   before.version, change.version));

@@ -74,7 +74,7 @@ void OnceRecord::check(const std::string& path, const std::string& key) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (key.empty() || key.size() > longest_key || std::ranges::any_of(key, is_control))
     throw UsageError(fmt::format("--once: a key is one line of 1 to {} bytes", longest_key));
-  if (path == "/") throw UsageError("--once: beside / there is no place for a record");
+  if (path == "/") throw UsageError("--once: / cannot have a record beside it");
 }
 
 bool OnceRecord::has(const std::string& key) {

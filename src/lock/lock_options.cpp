@@ -165,8 +165,7 @@ void check_lock_options(const LockOptions& o, const LockRequest& request) {
     throw UsageError(
         "--at-least needs a program, which may end earlier; without one use --hold-for");
   if (o.recipe != RecipeKind::Exclusive) return;
-  if (request.read_write)
-    throw UsageError("--recipe exclusive: its one node knows no readers and writers");
+  if (request.read_write) throw UsageError("--recipe exclusive has no readers and writers");
   if (o.compat)
     throw UsageError("--recipe exclusive: its one node is called \"lock\" for everybody");
 }

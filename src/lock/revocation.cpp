@@ -115,7 +115,7 @@ bool ask(Context& cx, const std::string& node, const RevocationWish& wish) {
     const auto now = cx.client.await(cx.client.start_get(node, Watch::none()), cx.stop);
     if (now.code == code::no_node) return false;
     if (now.code == code::ok && now.value.stat.ephemeral_owner == 0)
-      throw Error(node + " is no contender's node: it is not ephemeral");
+      throw Error(node + " is not a contender's node: it is not ephemeral");
     int result = now.code;
     const bool writes = result == code::ok;
     if (writes) {

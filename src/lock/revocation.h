@@ -15,7 +15,7 @@ struct RevocationWish {
   /// How long the node's end is waited for; 0: not at all.
   std::chrono::milliseconds patience{};
   bool force = false;      ///< after that the node is deleted
-  bool node_only = false;  ///< a path that is no contender's node is an error
+  bool node_only = false;  ///< a path that is not a contender's node is an error
 };
 
 /// Asks the holder of the lock at `path`, or the contender whose node it is, to release: writes the

@@ -171,9 +171,11 @@ void list_unknown(Context& cx, const std::vector<PlannedOp>& plan) {
                     path_of(ops.front())),
         status::server_refused);
   list_unknown(cx, plan);
-  throw Error(fmt::format("the connection was lost before the answer came: either all {} "
-                          "operations were applied, or none; look at {}",
-                          ops.size(), path_of(ops.front())),
+  const auto what = ops.size() == 1
+                        ? "the operation was applied, or not"
+                        : fmt::format("either all {} operations were applied, or none", ops.size());
+  throw Error(fmt::format("the connection was lost before the answer came: {}; look at {}", what,
+                          path_of(ops.front())),
               status::outcome_unknown);
 }
 

@@ -230,9 +230,9 @@ void Semaphore::compare(const std::string& data) const {
   if (parsed.ec != std::errc() || parsed.ptr != data.data() + data.size()) {
     constexpr std::size_t longest = 40;
     const auto shown = data.size() > longest ? data.substr(0, longest) + "…" : data;
-    throw ValueError(fmt::format(
-        "{} is no semaphore: its data should be the number of its leases, but are \"{}\"",
-        request_.path, escape_for_terminal(shown)));
+    throw ValueError(
+        fmt::format("{} is not a semaphore: its data should be the number of leases, but is \"{}\"",
+                    request_.path, escape_for_terminal(shown)));
   }
   if (number != count_)
     throw ValueError(

@@ -103,8 +103,8 @@ void take_script_arguments(Arguments& arguments) {
   });
   if (!expected && !arguments.command.empty())
     throw UsageError(
-        fmt::format("\"{}\" stands behind the commands of -c, which name no argument ($1): as a "
-                    "part of them they want quotes around all",
+        fmt::format("\"{}\" follows the commands of -c, which use no argument ($1); if it is part "
+                    "of them, quote the whole text",
                     arguments.command.front()));
   const bool texts_alone = std::ranges::all_of(arguments.scripts, [](const ScriptSource& script) {
     return script.kind == ScriptSource::Kind::Text;

@@ -375,7 +375,7 @@ std::optional<int> Interpreter::collect(const Command& command, Context& cx) {
         "{} cannot be in a transaction: create, set, delete and check are collected; exec sends "
         "them, discard drops them",
         cx.words.front()));
-  if (cx.rehearsal) throw ValueError("in a transaction --dry-run works with exec alone");
+  if (cx.rehearsal) throw ValueError("in a transaction, only exec takes --dry-run");
   if (out_.redirected())
     throw ValueError("in a transaction only the results of exec can be redirected");
   cx.transaction.add(command.operation(cx, {cx.words.begin() + 1, cx.words.end()}),

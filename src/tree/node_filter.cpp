@@ -78,7 +78,7 @@ std::int64_t parse_session_id(const std::string& text, const std::string& what) 
       std::from_chars(digits.data(), digits.data() + digits.size(), id, hexadecimal);
   if (problem != std::errc() || end != digits.data() + digits.size() || digits.empty())
     throw ValueError(
-        fmt::format("{}: \"{}\" is no session's id, such as 0x100000abc0000", what, text));
+        fmt::format("{}: \"{}\" is not a session's id, such as 0x100000abc0000", what, text));
   return static_cast<std::int64_t>(id);
 }
 

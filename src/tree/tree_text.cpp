@@ -132,7 +132,7 @@ std::string bytes_of(const Value& value, const char* name) {
 
 std::int64_t number_of(const Value& value, const char* name) {
   if (!value.is_number_integer() || value < 0 || value > std::numeric_limits<std::int64_t>::max())
-    throw ValueError(fmt::format("\"{}\" is no whole number", name));
+    throw ValueError(fmt::format("\"{}\" is not a whole number", name));
   return value.get<std::int64_t>();
 }
 
@@ -143,11 +143,11 @@ NodeLife life_of_line(const Value& line) {
 }
 
 Acl acl_of(const Value& list) {
-  if (!list.is_array() || list.empty()) throw ValueError("\"acl\" is no list, or has no entry");
+  if (!list.is_array() || list.empty()) throw ValueError("\"acl\" is not a list, or is empty");
   Acl acl;
   acl.reserve(list.size());
   for (const auto& entry : list) {
-    if (!entry.is_object()) throw ValueError("an entry of \"acl\" is no object");
+    if (!entry.is_object()) throw ValueError("an entry of \"acl\" is not an object");
     acl.push_back({.perms = parse_perms(bytes_of(field(entry, "perms"), "perms")),
                    .scheme = bytes_of(field(entry, "scheme"), "scheme"),
                    .id = bytes_of(field(entry, "id"), "id")});
@@ -160,7 +160,7 @@ QuotaLimits limits_of(const Value& line) {
   auto limits = no_limits;
   const auto quota = line.find("quota");
   if (quota == line.end() || quota->is_null()) return limits;
-  if (!quota->is_object()) throw ValueError("\"quota\" is no object");
+  if (!quota->is_object()) throw ValueError("\"quota\" is not an object");
   for (const auto& [key, value] : quota->items()) {
     const auto one = parse_limits(fmt::format("{}={}", key, number_of(value, "quota")));
     for (std::size_t i = 0; i < limits.size(); ++i)
@@ -249,8 +249,8 @@ void TreeReader::read_header() {
 /// nullopt at the line that ends the text.
 std::optional<TreeRecord> TreeReader::read_record() {
   if (!read_line())
-    throw ValueError(fmt::format("{}: cut off behind line {}: the line that ends it is missing",
-                                 name_, number_));
+    throw ValueError(
+        fmt::format("{}: cut off after line {}: the line that ends it is missing", name_, number_));
   std::optional<TreeRecord> record;
   placed([&] {
     if (format_ == TreeFormat::Text) {
@@ -268,7 +268,7 @@ void TreeReader::check_order(const std::string& path) {
   if (!any_ && !path.empty()) refuse("the first node is not the top, /");
   const auto parent = path.substr(0, path.rfind('/'));
   if (any_ && !stands_before(last_path_, path))
-    refuse(fmt::format("{} stands behind {}: nodes stand in the order of their names",
+    refuse(fmt::format("{} follows {}: nodes must be in the order of their names",
                        path.empty() ? "/" : escaped_field(path),
                        last_path_.empty() ? "/" : escaped_field(last_path_)));
   if (any_ && !is_within(last_path_, parent))
@@ -282,7 +282,7 @@ void TreeReader::read_ahead() {
   if (ahead_) return check_order(ahead_->path);
   ended_ = true;
   if (!any_) refuse("there is no node in it");
-  if (read_line()) refuse("something stands behind the end");
+  if (read_line()) refuse("there is text after the end");
 }
 
 std::optional<TreeRecord> TreeReader::next() {
@@ -335,7 +335,8 @@ std::string unescaped(std::string_view text) {
                             ? decode_hex(text.substr(2, 2))
                             : std::nullopt;
       if (!byte)
-        throw ValueError("a backslash stands before none of n, t, x with two digits, \" and \\");
+        throw ValueError(
+            "a backslash is followed by something other than n, t, x with two digits, \" and \\");
       bytes += *byte;
     }
     text.remove_prefix(length);
@@ -351,8 +352,8 @@ NodeLife parse_life(std::string_view text) {
     const auto ttl = number_of(text.substr(ttl_mark.size()), longest_ttl);
     if (ttl > 0) return {.kind = NodeKind::Ttl, .ttl = ttl};
   }
-  throw ValueError(fmt::format("\"{}\" is none of persistent, container and ttl=MILLISECONDS",
-                               escaped_field(text)));
+  throw ValueError(
+      fmt::format("\"{}\" is not persistent, container or ttl=MILLISECONDS", escaped_field(text)));
 }
 
 int parse_perms(std::string_view text) {
@@ -392,11 +393,11 @@ Data parse_data_field(std::string_view text) {
   if (text == "null") return std::nullopt;
   if (text.starts_with(base64_mark)) {
     auto bytes = decode_base64(text.substr(base64_mark.size()));
-    if (!bytes) throw ValueError("the data are no base64");
+    if (!bytes) throw ValueError("the data is not base64");
     return bytes;
   }
   if (text.size() < 2 || text.front() != '"' || text.back() != '"')
-    throw ValueError("the data are none of null, \"text\" and base64:…");
+    throw ValueError("the data is not null, \"text\" or base64:…");
   const auto inside = text.substr(1, text.size() - 2);
   for (auto at = inside.find('"'); at != std::string_view::npos; at = inside.find('"', at + 1)) {
     std::size_t backslashes = 0;
@@ -413,7 +414,7 @@ QuotaLimits parse_limits(std::string_view text) {
     const auto key = take_until(limit, '=');
     const auto* const known = std::ranges::find(limit_keys, key);
     if (known == limit_keys.end())
-      throw ValueError(fmt::format("\"{}\" is no limit of a quota", escaped_field(key)));
+      throw ValueError(fmt::format("\"{}\" is not a limit of a quota", escaped_field(key)));
     limits.at(static_cast<std::size_t>(known - limit_keys.begin())) =
         number_of(limit, std::numeric_limits<std::int64_t>::max());
   }
@@ -434,7 +435,7 @@ TreeRecord parse_tree_line(std::string_view line) {
   if (data.empty())
     throw ValueError("a node has a path, a kind, an ACL and data, with tabs between");
   if (!line.empty() && (!line.starts_with(quota_mark) || line.find('\t') != std::string_view::npos))
-    throw ValueError("behind the data stands something else than a quota");
+    throw ValueError("the data is followed by something other than a quota");
   return {.path = parse_relative(unescaped(path)),
           .life = parse_life(life),
           .acl = parse_acl_field(acl),
@@ -473,8 +474,8 @@ std::string tree_json_end(std::size_t ephemerals) {
 
 TreeJsonLine parse_tree_json(std::string_view line) {
   const auto value = Value::parse(line, nullptr, false);
-  if (value.is_discarded()) throw ValueError("this is no JSON");
-  if (!value.is_object()) throw ValueError("this is no object");
+  if (value.is_discarded()) throw ValueError("this is not JSON");
+  if (!value.is_object()) throw ValueError("this is not a JSON object");
   TreeJsonLine parsed;
   if (value.contains("format")) {
     if (value["format"] != tree_format || !value.contains("version"))

@@ -263,7 +263,7 @@ class NoAdminServer(unittest.TestCase):
         self.assertIn("its AdminServer does not tell, either", err)
 
     def test_what_is_no_admin_server(self):
-        none = "its answer is none of an AdminServer"
+        none = "its answer is not an AdminServer's"
         for serve, why in (
                 (sends("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "it answers HTTP 404"),
                 (sends("HTTP/1.1 302 Found\r\nLocation: /x\r\n\r\n"),
@@ -320,7 +320,7 @@ class NoAdminServer(unittest.TestCase):
     def test_where_it_is_said_to_be(self):
         status, _, err, _ = run("127.0.0.1:1", "4lw", "mntr", admin="a:1,b:2")
         self.assertEqual((status, err),
-                         (2, "admin-server: 2 AdminServers for 1 server; name one for each, or a port alone\n"))
+                         (2, "admin-server: 2 AdminServers for 1 server; name one for each, or only a port\n"))
 
 
 if __name__ == "__main__":

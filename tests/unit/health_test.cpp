@@ -60,7 +60,7 @@ TEST(Health, GarbageIsNoServer) {
     const auto member = read_health(answers(1, text, ""));
     EXPECT_FALSE(member.serves()) << text;
     EXPECT_EQ(member.role, "");
-    EXPECT_EQ(member.problem, "its answer to srvr is none of a ZooKeeper server") << text;
+    EXPECT_EQ(member.problem, "its answer to srvr is not a ZooKeeper server's") << text;
   }
 }
 

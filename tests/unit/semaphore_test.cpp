@@ -165,7 +165,7 @@ TEST_F(SemaphoreTest, OtherDataAreNotOverwritten) {
     const auto us = contender("us");
     us->begin_acquire();
     ASSERT_TRUE(us->run());
-    EXPECT_THAT(us->failure<ValueError>(), HasSubstr("is no semaphore")) << value;
+    EXPECT_THAT(us->failure<ValueError>(), HasSubstr("is not a semaphore")) << value;
     EXPECT_EQ(data("/s"), value);
     EXPECT_THAT(children("/s"), IsEmpty());
     remove("/s");

@@ -183,13 +183,13 @@ TEST(TreeText, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(second("/a"), "f:3: a node has a path, a kind, an ACL and data, with tabs between");
   EXPECT_EQ(second("/a/b\tpersistent\tworld:anyone:r\tnull"), "f:3: /a/b has no parent");
   EXPECT_EQ(second("/a\tephemeral\tworld:anyone:r\tnull"),
-            "f:3: \"ephemeral\" is none of persistent, container and ttl=MILLISECONDS");
+            "f:3: \"ephemeral\" is not persistent, container or ttl=MILLISECONDS");
   EXPECT_EQ(second("/b\tpersistent\tworld:anyone:r\tnull\n/a\tpersistent\tworld:anyone:r\tnull"),
-            "f:4: /a stands behind /b: nodes stand in the order of their names");
+            "f:4: /a follows /b: nodes must be in the order of their names");
   EXPECT_NE(second("/b\tpersistent\tworld:anyone:r\tnull\n/b\tpersistent\tworld:anyone:r\tnull"),
             "accepted");
   EXPECT_EQ(refusal(std::string(head) + top_line + "end\n" + top_line),
-            "f:4: something stands behind the end");
+            "f:4: there is text after the end");
 }
 
 TEST(TreeText, HostileJsonIsRefused) {
