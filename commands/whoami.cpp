@@ -46,9 +46,9 @@ extern const Command whoami_command = make_command<Args>(
      .summary = "Show the identities of this session",
      .keywords = {"login", "identity", "user"},
      .details = "Shows the session's address and the identities added by addauth. The C client "
-                "cannot ask the server (opcode whoAmI): this is what the session remembers, so "
-                "that an address that is translated on the way shows as it is here, and that a "
-                "user is the superuser does not show.",
+                "cannot ask the server (opcode whoAmI), so this is what the session remembers: "
+                "behind an address translation it shows the local address, and it does not show "
+                "that a user is the superuser.",
      .examples = {{"whoami", "Who am I?"}},
      .json = "identities",
      .zkcli_syntax = "",

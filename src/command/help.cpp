@@ -196,7 +196,8 @@ std::size_t help_width(const Output& out) {
 }
 
 std::string help_of(const Command& command, std::size_t width) {
-  auto text = fmt::format("{} {}\n\n", command.name, short_syntax(command));
+  const auto syntax = short_syntax(command);
+  auto text = fmt::format("{}{}{}\n\n", command.name, syntax.empty() ? "" : " ", syntax);
   text += filled(fmt::format("{}.", command.summary), 2, width);
   if (!command.details.empty()) text += '\n' + filled(command.details, 2, width);
   if (const auto arguments = argument_lines(command, width); !arguments.empty())
