@@ -54,6 +54,7 @@ Task<> ExclusiveLock::contend() {
     if (!request_.requeue) throw LockLost(request_.path + ": lost as soon as it was held");
     if (report_.warning)
       report_.warning(request_.path + ": lost as soon as it was held; asking again");
+    co_await requests_.pause_after_loss();
   }
 }
 

@@ -74,6 +74,7 @@ Task<> FairLock::contend() {
     }
     turn_.leave(true);
     co_await nodes_.take_back();  // of several nodes some may be left
+    if (turn != Turn::OtherNames) co_await requests_.pause_after_loss();
   }
 }
 

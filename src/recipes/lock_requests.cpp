@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace zksh {
+
+using namespace std::chrono_literals;
 
 std::string told(const Created& created) {
   return "made " + created.path.substr(created.path.rfind('/') + 1);
@@ -73,6 +76,18 @@ Task<> LockRequests::connected() {
     if (!changed) throw LockBusy("no connection in time");
   }
   if (told_of_loss) step("connected");
+}
+
+Task<> LockRequests::pause_after_loss() {
+  constexpr auto shortest = 10ms;
+  constexpr auto longest = 1000ms;
+  const auto now = Clock::now();
+  if (now - std::exchange(last_loss_, now) > 10 * longest) pause_ = {};
+  const auto pause =
+      std::exchange(pause_, std::clamp<Clock::duration>(2 * pause_, shortest, longest));
+  if (pause.count() == 0) co_return;
+  co_await fiber_.pause_until(std::min(now + pause, deadline_));
+  if (Clock::now() >= deadline_) throw LockBusy("the place in the queue was lost again and again");
 }
 
 Task<> attempt_until(Clock::time_point deadline, LockRequests& requests, Task<> attempt,

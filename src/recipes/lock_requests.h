@@ -80,6 +80,11 @@ class LockRequests {
   /// Whether an answer's code says only that the connection, or the session, is gone.
   static bool lost(int code);
 
+  /// To be called when a place was lost, before another is asked for: returns at once after the
+  /// first loss, later when losses follow each other, after a second at most, so that servers which
+  /// lose every place are not asked in a tight loop. Throws Cancelled, LockBusy at the deadline.
+  Task<> pause_after_loss();
+
   /// Waits longer than this end with LockBusy. Fiber::never: for clearing up.
   void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
   Clock::time_point deadline() const { return deadline_; }
@@ -96,6 +101,8 @@ class LockRequests {
   Fiber& fiber_;
   const LockReport& report_;
   Clock::time_point deadline_ = Fiber::never;
+  Clock::time_point last_loss_{};
+  Clock::duration pause_{};  ///< after the next loss
 };
 
 /// Runs `attempt`, whose waits end at the deadline. When it fails, `give_back` runs to its end,

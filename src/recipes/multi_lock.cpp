@@ -95,7 +95,10 @@ Task<> MultiLock::contend() {
       throw LockLost(fmt::format("a place in the queues of {} is lost", fmt::join(paths_, " ")));
     }
     co_await give_up();
-    if (!obstacle.empty()) co_await await_gone(obstacle);
+    if (!obstacle.empty())
+      co_await await_gone(obstacle);
+    else if (turn != Turn::OtherNames)
+      co_await requests_.pause_after_loss();
   }
 }
 

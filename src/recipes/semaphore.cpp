@@ -106,6 +106,7 @@ Task<> Semaphore::contend() {
       throw LockLost("the place in the queue of " + request_.path + " is lost");
     turn_.tell_lost_place(mutex_.same_session());
     co_await give_up();
+    co_await requests_.pause_after_loss();
   }
 }
 

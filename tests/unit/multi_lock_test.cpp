@@ -191,6 +191,19 @@ TEST_P(MultiLockTest, OrIsTheEndWithoutRequeue) {
   expect_nothing_left(*us);
 }
 
+TEST_P(MultiLockTest, PlacesThatAreLostAgainAndAgainAreAskedForMoreAndMoreSlowly) {
+  const auto us = contender("us", locks({"/a", "/b"}, wish));
+  for (std::size_t number = 1; number <= 1000; ++number)
+    us->client.before_request(number, [&] {
+      for (const auto& node : us->nodes()) remove(node);
+    });
+  us->begin_acquire(Clock::now() + 300ms);
+  run_to_deadline(*us);
+  EXPECT_THAT(us->failure<LockBusy>(), HasSubstr("again and again"));
+  EXPECT_THAT(us->warnings.size(), testing::AllOf(testing::Ge(2), testing::Le(7)));  // 10 to 160 ms
+  expect_nothing_left(*us);
+}
+
 TEST_P(MultiLockTest, OneThatWasLostIsToldAtTheRelease) {
   const auto us = holder("us", locks({"/a", "/b"}, wish));
   remove(us->recipe->holding().nodes.back());
