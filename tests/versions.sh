@@ -1,14 +1,14 @@
 #!/bin/bash
 # Runs the tests that need a server on other ZooKeeper servers, and prints what passed as a table (that of README.md).
 #
-#   tests/versions.sh [VERSION|DIRECTORY]…     without any, those of Debian's releases: 3.4.13 3.8.0 3.9.3
+#   tests/versions.sh [VERSION|newest|DIRECTORY]…     without any, those of Debian's releases: 3.4.13 3.8.0 3.9.3 newest
 #
 # Needs the build that tests/run.sh leaves. The servers come from Debian's packages (tests/support/fetch_servers.py), or
 # are the jars of a directory. A version takes ten minutes on two cores; the log of each is build/versions/VERSION.log.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [ -f build/CTestTestfile.cmake ] || { echo "tests/versions.sh: build the tests first: tests/run.sh" >&2; exit 2; }
-[ $# -gt 0 ] || set -- 3.4.13 3.8.0 3.9.3
+[ $# -gt 0 ] || set -- 3.4.13 3.8.0 3.9.3 newest
 
 # Those that start servers of their own choice, or measure, are left out.
 labels='transcripts|session|screen|interop|hostile|long'

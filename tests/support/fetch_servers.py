@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Fetches the ZooKeeper servers of Debian's releases into a cache, for the tests: fetch_servers.py [VERSION]...
+"""Fetches the ZooKeeper servers of Debian's releases into a cache, for the tests: fetch_servers.py [VERSION|newest]...
 
 Prints the directory of each, laid out as Apache's archive: for $ZOOKEEPER_HOME, and for --sandbox --zookeeper.
 Needs apt and no root, and changes nothing of the system: apt works in a directory of its own, with the mirror that
@@ -17,6 +17,7 @@ import zipfile
 
 # Version → the release that has it. Their own words are of no use: Debian's 3.9.3 calls itself 3.8.0.
 RELEASES = {"3.4.13": "bullseye", "3.8.0": "bookworm", "3.9.3": "trixie"}
+NEWEST = "newest"  # of Debian's unstable release, whatever version that is today
 # Beside what the server's package itself names. The rest of the closure is Java and the C library.
 MORE = ["libslf4j-java", "libnetty-common-java", "libnetty-buffer-java"]
 
@@ -113,21 +114,29 @@ def lay_out(root, home, version):
             copy_without_class_path(java / name, home / "lib" / name)
 
 
+def is_there(home):
+    return (home / "lib" / f"zookeeper-{home.name}.jar").exists()
+
+
 def fetch(version):
-    """The directory of a server, which is fetched unless it is there."""
-    home = cache() / version
-    if (home / "lib" / f"zookeeper-{version}.jar").exists():
-        return home
-    if version not in RELEASES:
-        raise Unavailable(f"no release is known to have ZooKeeper {version}; {', '.join(RELEASES)} are")
+    """The directory of a server, which is fetched unless it is there. What is the newest is asked each time."""
+    if version != NEWEST and is_there(cache() / version):
+        return cache() / version
+    if version != NEWEST and version not in RELEASES:
+        raise Unavailable(f"no release is known to have ZooKeeper {version}; {', '.join(RELEASES)} are, and {NEWEST}")
     if not shutil.which("apt-get"):
         raise Unavailable("there is no apt-get here to fetch it with")
+    release = RELEASES.get(version, "sid")
     cache().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache(), prefix=f".{version}-") as directory:
-        apt = Apt(pathlib.Path(directory, "apt"), RELEASES[version])
+        apt = Apt(pathlib.Path(directory, "apt"), release)
         offered = apt.version("libzookeeper-java")
-        if not offered or not offered.startswith(f"{version}-"):
-            raise Unavailable(f"Debian {RELEASES[version]} has ZooKeeper {offered}, not {version}")
+        if not offered or version not in (NEWEST, offered.partition("-")[0]):
+            raise Unavailable(f"Debian {release} has ZooKeeper {offered}, not {version}")
+        version = offered.partition("-")[0]
+        home = cache() / version
+        if is_there(home):
+            return home
         wanted = {"libzookeeper-java", *MORE, *apt.dependencies("libzookeeper-java")}
         wanted = [name for name in wanted if name.startswith("lib") and name.endswith("-java") and apt.version(name)]
         apt.unpack(wanted, pathlib.Path(directory, "root"))
