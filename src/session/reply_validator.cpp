@@ -45,7 +45,7 @@ bool is_agreed_to(std::int32_t asked) {
 constexpr std::int32_t xid_of_pings = -2;
 constexpr std::int32_t xid_of_credentials = -4;
 constexpr std::int32_t xid_of_watches = -8;  ///< that are set again
-constexpr const char* unasked = "an answer to no request";
+constexpr const char* unasked = "the server answered a request that was not sent";
 
 /// Goes through a frame; what would go beyond its end makes it broken, and stays there.
 class Walk {

@@ -192,7 +192,7 @@ class BrokenServers(unittest.TestCase):
 
     def test_what_nobody_asked_for(self):
         event = header(-1) + struct.pack(">ii", 3, 3)
-        for body, why in ((header(5), "nobody had asked for|out of turn"), (event, EARLY), (event + HUGE, EARLY),
+        for body, why in ((header(5), "a request that was not sent|out of turn"), (event, EARLY), (event + HUGE, EARLY),
                           (b"\0" * 15, LENGTH), (header(-3), NO_REQUEST), (SESSION_EVENT, NO_EVENT)):
             status, out, err = self.zksh(lambda c, sent=body: (c.greet(timeout=30000), c.send_frame(sent), c.stay()), "-c", READS[0])
             self.assertEqual((status, out), (3, ""), err)
@@ -230,7 +230,7 @@ class BrokenServers(unittest.TestCase):
         """It would be the end of the session, and of all that is unanswered: a write that was done would count as refused."""
         refusal = header(-4, AUTH_FAILED)
         for line in READS:
-            self.check_refused(told(lambda c: (c.send_frame(refusal), c.stay())), "nobody had asked for", line)
+            self.check_refused(told(lambda c: (c.send_frame(refusal), c.stay())), "a request that was not sent", line)
         for line in WRITES:
             status, out, err = self.zksh(told(lambda c: (c.send_frame(refusal), c.stay())), "-c", line)
             self.assertEqual((status, out), (10, ""), err)

@@ -117,7 +117,7 @@ class ForPrograms(ContendTest):
     def test_input_that_holds_commands_cannot_start_it(self):
         status, out, err = self.run_zksh(text=b"contend /l --report\n")
         self.assertEqual((status, out), (2, ""))
-        self.assertIn("--report is told to start by standard input", err)
+        self.assertIn("--report starts at a line on standard input", err)
 
 
 class Leaving(ContendTest):

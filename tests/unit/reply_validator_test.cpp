@@ -107,7 +107,7 @@ TEST(ReplyValidator, ZkshsOwnCodesAreNoServers) {
 
 TEST(ReplyValidator, AnswersComeInTurn) {
   WireConversation conversation;
-  EXPECT_STREQ(conversation.flaw_of(header(5)), "an answer to no request");
+  EXPECT_STREQ(conversation.flaw_of(header(5)), "the server answered a request that was not sent");
   conversation.note_request(number(5) + number(2));
   conversation.note_request(number(-2) + number(11));
   conversation.note_request(number(6) + number(2));
@@ -270,7 +270,8 @@ TEST(ReplyValidator, OnlyACredentialThatWasSentIsRefused) {
   WireConversation conversation;
   constexpr std::int32_t refused = -115;
   EXPECT_EQ(conversation.flaw_of(header(-4)), nullptr);
-  EXPECT_STREQ(conversation.flaw_of(header(-4, refused)), "an answer to no request");
+  EXPECT_STREQ(conversation.flaw_of(header(-4, refused)),
+               "the server answered a request that was not sent");
   conversation.note_request(number(-4) + number(100));
   EXPECT_EQ(conversation.flaw_of(header(-4, refused)), nullptr);
   EXPECT_NE(conversation.flaw_of(header(-4, refused)), nullptr) << "one answer for each";
