@@ -88,7 +88,7 @@ class OnTerminal {
   void follow_stop() {
     const auto followed =
         terminal_.follow_stop(process_->pid(), stop_signal(), [this] { cx_.out.hold_back({}); });
-    if (followed == ProgramTerminal::Followed::Not)
+    if (followed == ProgramTerminal::Followed::StaysStopped)
       process_->signal(SIGKILL);  // it would wait for ever
     if (terminal_.lent()) hold_back();
     process_->signal(SIGCONT);

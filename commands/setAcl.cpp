@@ -94,7 +94,7 @@ Sent run(Context& cx, const Args& a) {
       print_stat(cx, *stat);
     else
       cx.out.err_line(
-          "the ACL of {} is set; this server does not show the Stat of who may not read it",
+          "the ACL of {} is set; this server shows its Stat only to those who may read it",
           cx.out.shown_in_error(path));
     return status::ok;
   }

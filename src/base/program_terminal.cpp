@@ -125,13 +125,13 @@ bool ProgramTerminal::stop_group() {
 ProgramTerminal::Followed ProgramTerminal::follow_stop(pid_t group, int signal,
                                                        const std::function<void()>& before) {
   const bool wants = signal == SIGTTIN || signal == SIGTTOU;
-  if (!wants && signal != SIGTSTP) return Followed::Not;  // somebody has paused it
+  if (!wants && signal != SIGTSTP) return Followed::StaysStopped;  // somebody has paused it
   if (wants && lend(group)) return Followed::Lent;
   take_back();
   restore_modes();
   if (before) before();
   const bool stopped = stop_group();
-  if (!stopped && wants) return Followed::Not;
+  if (!stopped && wants) return Followed::StaysStopped;
   lend(group);
   return Followed::Stopped;
 }

@@ -45,14 +45,14 @@ class ProgramTerminal {
   bool drawn_on() const;
 
   enum class Followed {
-    Not,      ///< the terminal did not stop it, or nobody will ever give it one: it stays stopped
-    Lent,     ///< it waited for the terminal, and has it now
-    Stopped,  ///< zksh was stopped, too, and goes on; the program has the terminal again
+    StaysStopped,  ///< the terminal did not stop it, or nobody will ever give it one
+    Lent,          ///< it waited for the terminal, and has it now
+    Stopped,       ///< zksh was stopped, too, and goes on; the program has the terminal again
   };
   /// Does what a shell's job does when a program in it is stopped by `signal`: one that waits for
   /// the terminal (SIGTTIN, SIGTTOU) gets it; else, and at Ctrl-Z, zksh calls `before`, and stops
-  /// with its process group. The caller then sends SIGCONT to the program, unless the answer is
-  /// Not.
+  /// with its process group. The caller then sends SIGCONT to the program, unless it
+  /// stays stopped.
   Followed follow_stop(pid_t group, int signal, const std::function<void()>& before = {});
 
   /// Stops zksh and its process group as the terminal does at Ctrl-Z; returns when they are

@@ -78,7 +78,8 @@ std::string argument_lines(const Command& command, std::size_t width) {
             filled(argument.help, 6, width);
   }
   if (!others.empty())
-    text += fmt::format("\nOptions as of `{}`\n", explains_all) + filled(others, 2, width);
+    text +=
+        fmt::format("\nOptions explained by `help {}`\n", explains_all) + filled(others, 2, width);
   return text;
 }
 

@@ -298,7 +298,7 @@ class LockedProgram {
     using Followed = ProgramTerminal::Followed;
     const auto followed =
         terminal_.follow_stop(watchdog_.pid(), signal, [this] { warn_of_stop(); });
-    if (followed == Followed::Not) return false;
+    if (followed == Followed::StaysStopped) return false;
     if (followed == Followed::Lent) {
       watchdog_.signal(SIGCONT);
       return false;

@@ -130,7 +130,8 @@ void OutputProgram::look_at_reader() {
 /// did.
 void OutputProgram::mind_stop(int signal) {
   const bool may_have = plan_.at_prompt && !plan_.background;
-  if (!may_have || terminal_.follow_stop(process_->pid(), signal) == ProgramTerminal::Followed::Not)
+  if (!may_have ||
+      terminal_.follow_stop(process_->pid(), signal) == ProgramTerminal::Followed::StaysStopped)
     return;
   process_->signal(SIGCONT);
   // Else the stop would be seen a second time.
