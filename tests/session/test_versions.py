@@ -45,6 +45,15 @@ class Versions:
         self.assertNotIn("connection lost", done.stderr)
         return done.stdout, done.stderr
 
+    def test_a_node_that_may_not_be_read_goes_unseen(self):
+        if self.is_old:
+            self.skipTest("servers before 3.5 tell of such nodes")
+        script = ("create /watched", "create /watched/shut x world:anyone:cda", "addWatch /watched",
+                  "delete /watched/shut", "create /watched/open", "sync /")
+        out, _ = self.zksh(text="".join(line + "\n" for line in script))
+        self.assertIn("type:NodeCreated path:/watched/open", out)
+        self.assertNotIn("/watched/shut", out)
+
     def test_nodes(self):
         script = """create /a x
             create -s -e /a/e- y
