@@ -403,13 +403,14 @@ std::string Shell::prompt() const {
 }
 
 std::optional<std::string> background_line(const std::string& line) {
+  constexpr auto blanks = " \t\n\v\f\r";
   // Most lines need no second look at their words.
-  const auto end = line.find_last_not_of(" \t\n\v\f\r");
+  const auto end = line.find_last_not_of(blanks);
   if (end == std::string::npos || line[end] != '&') return std::nullopt;
   try {
     const auto words = split_words(line);
     if (words.size() < 2 || words.back().text != "&" || words.back().quoted) return std::nullopt;
-    return line.substr(0, words.back().begin);
+    return line.substr(0, line.find_last_not_of(blanks, words.back().begin - 1) + 1);
   } catch (const UsageError&) {
     return std::nullopt;  // the interpreter points at the mistake
   }

@@ -88,9 +88,8 @@ class Jobs(ShellTest):
         self.start_job(screen, "repeat --every 1000s ls /", 1, 2)
         screen.wait_for(lambda s: "[]" in s.lines() and "numChildren = 0" in s.lines())
         self.wait_prompt(screen, 2)
-        listed = self.run_line(screen, "jobs", 2)
-        self.assertRegex(listed[0], r"^\[1\] running for \d+ s: repeat --every 1000s stat /$")
-        self.assertRegex(listed[1], r"^\[2\] running for \d+ s: repeat --every 1000s ls /$")
+        listed = [json.loads(line)["text"] for line in self.run_line(screen, "jobs -o json", 2)]
+        self.assertEqual(listed, ["repeat --every 1000s stat /", "repeat --every 1000s ls /"])
         self.assertEqual(self.run_line(screen, "kill", 3), ["which one? `jobs` lists 2"])
         screen.type("kill %2\n")
         screen.wait_for("[2] killed: repeat --every 1000s ls /")
