@@ -7,7 +7,6 @@
 #include "node/listing.h"
 #include "node/node_json.h"
 
-#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -52,30 +51,6 @@ std::optional<std::string> lower(std::optional<std::string> text) {
   return text;
 }
 
-/// What zkCli refuses in a file before any server sees it (QuorumPeerConfig.parseDynamicConfig),
-/// in its words.
-void check_members_of_file(const std::string& file, const std::string& text) {
-  const auto refuse = [&](const std::string& flaw) {
-    throw ValueError(fmt::format("Error processing {}{}", file, flaw));
-  };
-  for (std::string_view left = text; !left.empty();) {
-    const auto line = left.substr(0, left.find('\n'));
-    left.remove_prefix(std::min(left.size(), line.size() + 1));
-    const auto value = line.substr(std::min(line.size(), line.find('=') + 1));
-    if (line.starts_with("server.") && !parse_member(value))
-      refuse(fmt::format(
-          "{} does not have the form server_config or server_config;client_config where "
-          "server_config is the pipe separated list of host:port:port or host:port:port:type and "
-          "client_config is port or host:port",
-          value));
-  }
-  const auto membership = parse_membership(text);
-  const auto voters = membership.voters();
-  if (voters == membership.members.size() || voters > 1) return;
-  refuse(fmt::format("Observers w/o {} is an invalid configuration",
-                     voters == 0 ? "participants" : "quorum"));
-}
-
 Reconfiguration requested(const Args& a) {
   const bool whole = a.file || a.members;
   const bool parts = a.add || a.remove;
@@ -91,7 +66,6 @@ Reconfiguration requested(const Args& a) {
   change.joining = lower(a.add);
   change.leaving = lower(a.remove);
   change.members = a.file ? members_in_file(*a.file) : lower(a.members);
-  if (a.file) check_members_of_file(*a.file, *change.members);
   return change;
 }
 

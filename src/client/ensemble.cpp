@@ -6,9 +6,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <system_error>
 #include <vector>
 
 namespace zksh {
@@ -19,24 +25,24 @@ struct Property {
   std::string value;
 };
 
-std::string_view stripped(std::string_view text) {
-  constexpr auto blanks = " \t\r\f";
-  const auto begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+std::string_view without_leading_blanks(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(" \t\f"), text.size()));
 }
 
 /// The lines of a Java properties file that a configuration has: no escapes, no continued lines.
+/// Blanks at the end of a value belong to it.
 std::vector<Property> properties(std::string_view text) {
   std::vector<Property> all;
   while (!text.empty()) {
-    const auto line = stripped(text.substr(0, text.find('\n')));
+    auto line = without_leading_blanks(text.substr(0, text.find('\n')));
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.front() == '#' || line.front() == '!') continue;
     const auto end_of_key = std::min(line.find_first_of("=: \t"), line.size());
-    auto value = stripped(line.substr(end_of_key));
-    if (!value.empty() && (value.front() == '=' || value.front() == ':')) value.remove_prefix(1);
-    all.push_back({std::string(line.substr(0, end_of_key)), std::string(stripped(value))});
+    auto value = without_leading_blanks(line.substr(end_of_key));
+    if (!value.empty() && (value.front() == '=' || value.front() == ':'))
+      value = without_leading_blanks(value.substr(1));
+    all.push_back({std::string(line.substr(0, end_of_key)), std::string(value)});
   }
   return all;
 }
@@ -54,8 +60,137 @@ std::string client_address(std::string_view server) {
   return fmt::format("{}:{}", host, client.substr(colon + 1));
 }
 
-[[noreturn]] void refuse(const std::string& file, const std::string& problem) {
-  throw ValueError(fmt::format("Error processing {}{}", file, problem));
+/// Long.parseLong, and Integer.parseInt for an int: with its message where the text is no number.
+template <class Number>
+Number java_number(std::string_view text, int base = 10) {
+  auto digits = text;
+  if (digits.size() > 1 && digits.front() == '+' && digits[1] != '-') digits.remove_prefix(1);
+  Number number = 0;
+  const auto* const end = digits.data() + digits.size();
+  const auto [stop, problem] = std::from_chars(digits.data(), end, number, base);
+  if (problem != std::errc{} || stop != end)
+    throw ValueError(fmt::format("For input string: \"{}\"{}", text,
+                                 base == 10 ? "" : fmt::format(" under radix {}", base)));
+  return number;
+}
+
+/// String.split: empty parts at the end do not count.
+std::vector<std::string_view> java_split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  for (std::size_t from = 0; from <= text.size();) {
+    const auto end = std::min(text.find(at, from), text.size());
+    parts.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  while (parts.size() > 1 && parts.back().empty()) parts.pop_back();
+  return parts;
+}
+
+/// "host:1:2" in its parts; the colons of "[::1]:1:2" do not count (ConfigUtils.getHostAndPort).
+std::vector<std::string_view> host_and_ports(std::string_view text) {
+  if (!text.starts_with('[')) return java_split(text, ':');
+  const auto bracket = text.find(']');
+  if (bracket == std::string_view::npos)
+    throw ValueError(fmt::format("{} starts with '[' but has no matching ']:'", text));
+  if (bracket + 2 == text.size())
+    throw ValueError(fmt::format("{} doesn't have a port after colon", text));
+  std::vector<std::string_view> parts;
+  if (bracket + 2 < text.size()) parts = java_split(text.substr(bracket + 2), ':');
+  parts.insert(parts.begin(), text.substr(1, bracket - 1));
+  return parts;
+}
+
+int checked_port(std::string_view host, std::string_view text) {
+  int port = 0;
+  try {
+    port = java_number<int>(text);
+  } catch (const ValueError&) {
+    throw ValueError(fmt::format("Address unresolved: {}:{}", host, text));
+  }
+  if (port < 0 || port > 65535) throw ValueError(fmt::format("port out of range:{}", port));
+  return port;
+}
+
+bool is_observer(std::string_view role) {
+  std::string word;
+  for (const char c : role)
+    if (c != ' ' && c != '\t')
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (word != "observer" && word != "participant")
+    throw ValueError(fmt::format("Unrecognised peertype: {}", role));
+  return word == "observer";
+}
+
+/// Whether the member is an observer; throws where QuorumServer's constructor does. Unlike zkCli,
+/// which would need a system property of its own for it, lets a member have several addresses.
+bool checked_member(std::int64_t id, std::string_view text) {
+  const auto malformed = [&] {
+    return ValueError(fmt::format(
+        "{} does not have the form server_config or server_config;client_config where "
+        "server_config is the pipe separated list of host:port:port or host:port:port:type and "
+        "client_config is port or host:port",
+        text));
+  };
+  const auto halves = java_split(text, ';');
+  if (halves.size() == 2) {
+    const auto client = host_and_ports(halves[1]);
+    if (client.size() > 2) throw malformed();
+    checked_port("null", client.back());
+  }
+  bool observer = false;
+  for (const auto address : java_split(halves[0], '|')) {
+    const auto parts = host_and_ports(address);
+    if (halves.size() > 2 || parts.size() < 3 || parts.size() > 4) throw malformed();
+    if (checked_port(parts[0], parts[1]) == checked_port(parts[0], parts[2]))
+      throw ValueError(fmt::format(
+          "Client and election port must be different! Please update the configuration file on "
+          "server.{}",
+          id));
+    if (parts.size() == 4) observer = is_observer(parts[3]);
+  }
+  return observer;
+}
+
+/// What zkCli refuses in a file before any server sees it (QuorumPeerConfig.parseDynamicConfig), in
+/// its words; of several flaws the first in the file.
+void check_members(const std::vector<Property>& file) {
+  std::map<std::int64_t, bool> observers;
+  std::map<std::int64_t, std::int64_t> groups;
+  bool grouped = false;
+  const auto number_of = [](const std::string& key) {
+    return java_number<std::int64_t>(std::string_view(key).substr(key.find('.') + 1));
+  };
+  for (const auto& [key, value] : file) {
+    grouped = grouped || key.starts_with("group") || key.starts_with("weight");
+    if (key.starts_with("server.")) {
+      const auto id = number_of(key);
+      observers[id] = checked_member(id, value);
+    } else if (key.starts_with("group")) {
+      const auto group = number_of(key);
+      for (const auto word : java_split(value, ':')) {
+        const auto id = java_number<std::int64_t>(word);
+        if (!groups.try_emplace(id, group).second)
+          throw ValueError(fmt::format("Server {}is in multiple groups", id));
+      }
+    } else if (key.starts_with("weight")) {
+      number_of(key);
+      java_number<std::int64_t>(value);
+    } else if (key == "version") {
+      java_number<std::int64_t>(value, 16);
+    } else {
+      throw ValueError("Unrecognised parameter: " + key);
+    }
+  }
+  std::size_t participants = 0;
+  for (const auto& [id, observer] : observers) {
+    if (observer) continue;
+    ++participants;
+    if (grouped && !groups.contains(id))
+      throw ValueError(fmt::format("Server {}is not in a group", id));
+  }
+  if (participants < 2 && participants < observers.size())
+    throw ValueError(fmt::format("Observers w/o {} is an invalid configuration",
+                                 participants == 0 ? "participants" : "quorum"));
 }
 
 }  // namespace
@@ -80,14 +215,16 @@ std::string members_in_file(const std::string& file) {
   std::ifstream in(file);
   std::string text;
   for (std::string line; std::getline(in, line);) text += line + '\n';
-  if (!in.is_open() || in.bad()) refuse(file, fmt::format("{} ({})", file, strerror(errno)));
-  std::string members;
-  for (const auto& [key, value] : properties(text)) {
-    if (!key.starts_with("server.") && !key.starts_with("group") && !key.starts_with("weight") &&
-        key != "version")
-      refuse(file, "Unrecognised parameter: " + key);
-    members += fmt::format("{}{}={}", members.empty() ? "" : "\n", key, value);
+  const auto entries = properties(text);
+  try {
+    if (!in.is_open() || in.bad()) throw ValueError(fmt::format("{} ({})", file, strerror(errno)));
+    check_members(entries);
+  } catch (const ValueError& error) {
+    throw ValueError(fmt::format("Error processing {}{}", file, error.what()));
   }
+  std::string members;
+  for (const auto& [key, value] : entries)
+    members += fmt::format("{}{}={}", members.empty() ? "" : "\n", key, value);
   return members;
 }
 

@@ -10,8 +10,9 @@ namespace zksh {
 /// in the order of ConfigUtils.getClientConfigStr of 3.8.0. " " for an empty configuration.
 std::string client_connect_string(std::string_view config);
 
-/// The members that a dynamic configuration file names, as reconfig sends them. Throws UsageError
-/// in zkCli's words when the file cannot be read or has something else in it.
+/// The members that a dynamic configuration file names, as reconfig sends them. Throws ValueError
+/// in zkCli's words when the file cannot be read, has something else in it, or names an ensemble
+/// that cannot be.
 std::string members_in_file(const std::string& file);
 
 }  // namespace zksh
