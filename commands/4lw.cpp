@@ -6,7 +6,7 @@
 #include "ensemble/server_command.h"
 #include "node/node_json.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>

@@ -4,7 +4,7 @@
 #include "command/command.h"
 #include "node/node_json.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>

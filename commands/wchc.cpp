@@ -7,7 +7,7 @@
 #include "ensemble/server_poller.h"
 #include "node/node_json.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

@@ -21,7 +21,11 @@ template struct Emit<static_cast<std::string (*)(fmt::string_view, fmt::format_a
 template struct Emit<static_cast<void (*)(std::FILE*, fmt::string_view, fmt::format_args)>(
     &fmt::vprint)>;
 template struct Emit<static_cast<bool (*)(std::uint32_t)>(&fmt::detail::is_printable)>;
+#if FMT_VERSION >= 110000
+template struct Emit<&fmt::report_error>;
+#else
 template struct Emit<&fmt::detail::throw_format_error>;
+#endif
 template struct Emit<&fmt::detail::decimal_point_impl<char>>;
 template struct Emit<&fmt::detail::thousands_sep_impl<char>>;
 template struct Emit<&fmt::detail::dragonbox::to_decimal<double>>;

@@ -1,7 +1,7 @@
 // Health: what the answers of an ensemble's servers come to.
 #include "ensemble/health.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "client/host_addresses.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>

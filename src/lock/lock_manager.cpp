@@ -8,7 +8,7 @@
 #include "lock/nearby_locks.h"
 #include "lock/program_launch.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>

@@ -5,7 +5,7 @@
 #include "client/node_path.h"
 #include "lock/lock_view.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <string_view>

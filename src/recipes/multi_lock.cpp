@@ -5,7 +5,7 @@
 #include "client/node_path.h"
 #include "recipes/fair_lock.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>

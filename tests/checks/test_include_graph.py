@@ -49,6 +49,9 @@ LIBRARIES = [
     ("gtest/*", ["tests/*"]),
     ("gmock/*", ["tests/*"]),
 ]
+# A library's names, and the header that has them in every version of it: where an older version has them in another
+# header too, or a unity build brings them along, only a build elsewhere finds that the include is missing.
+HEADERS = [("fmt::join(", "fmt/ranges.h")]
 
 
 def matches(path, patterns):
@@ -65,14 +68,17 @@ class Graph:
 
     def __init__(self, root):
         self.includes = {}  # file → [(line, file or library header)]
+        self.uses = []  # (file, name of HEADERS)
         for directory in ("src", "commands", "tests"):
             for path in sorted((root / directory).rglob("*")):
                 if path.suffix in (".h", ".cpp", ".c"):
-                    self.includes[path.relative_to(root).as_posix()] = list(self._read(path, root))
+                    file, text = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+                    self.includes[file] = list(self._read(path, text, root))
+                    self.uses += ((file, name) for name, _ in HEADERS if name in text)
 
     @staticmethod
-    def _read(path, root):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    def _read(path, text, root):
+        for number, line in enumerate(text.splitlines(), 1):
             match = INCLUDE.match(line.strip())
             if not match:
                 continue
@@ -95,6 +101,10 @@ class Graph:
             stack.extend((line, chain + [name]) for _, name in self.includes.get(chain[-1], ()))
 
     def faults(self):
+        for file, name in self.uses:
+            header = dict(HEADERS)[name]
+            if all(chain[-1] != header for _, chain in self.chains(file)):
+                yield f"{file}:1: {name.rstrip('(')} wants <{header}>"
         for file in self.includes:
             yield from self._library_faults(file)
             if not file.startswith("tests/"):
@@ -153,6 +163,14 @@ class PlantedFaults(unittest.TestCase):
             commands__get_DOT_cpp='#include "command/command.h"\n',
             src__command__command_DOT_h='#include "client/client.h"\n', src__client__client_DOT_h="",
             src__session__library__tls_DOT_cpp="#include <zookeeper/zookeeper.h>\n"))
+
+    def test_a_name_without_its_header(self):
+        self.assert_found("src/base/words.cpp:1: fmt::join wants <fmt/ranges.h>",
+                          src__base__words_DOT_h="#include <fmt/format.h>\n",
+                          src__base__words_DOT_cpp='#include "base/words.h"\nauto a = fmt::join(b, c);\n')
+        self.assertEqual([], self.faults(
+            src__base__words_DOT_h="#include <fmt/ranges.h>\n",
+            src__base__words_DOT_cpp='#include "base/words.h"\nauto a = fmt::join(b, c);\n'))
 
     def test_a_command_that_includes_the_shell(self):
         self.assert_found("commands/get.cpp:2:", src__shell__shell_DOT_h="",
