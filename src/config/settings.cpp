@@ -105,10 +105,13 @@ Settings::Settings(Monitor& monitor) : monitor_(monitor) {
 }
 
 std::string Settings::value(std::string_view name) const {
+  return monitor_.with_lock([&](const Monitor::Held& held) { return value(held, name); });
+}
+
+std::string Settings::value(const Monitor::Held& held, std::string_view name) const {
   const auto& description = known(name);
   if (description.flag) return this->*description.flag ? "on" : "off";
-  return monitor_.with_lock(
-      [&](const Monitor::Held& held) { return kept_(held).find(name)->second.value; });
+  return kept_(held).find(name)->second.value;
 }
 
 std::string Settings::origin(std::string_view name) const {

@@ -55,6 +55,7 @@ class Settings {
   std::vector<std::string> session_options{};
 
   std::string value(std::string_view name) const;
+  std::string value(const Monitor::Held& held, std::string_view name) const;
   /// Where the value came from, for the user: "conf", a file, "default".
   std::string origin(std::string_view name) const;
   /// Throws ValueError when there is no such setting, or it cannot have this value.

@@ -44,9 +44,9 @@ namespace zksh {
 namespace {
 
 /// A line of news that no command's Output prints.
-std::string news_line(const OutputStyle& style, const std::string& text) {
-  if (style.format == Format::Json) return note_line(text);
-  return (style.err_is_terminal ? escape_for_terminal(text) : text) + '\n';
+std::string news_line(bool json, bool terminal, const std::string& text) {
+  if (json) return note_line(text);
+  return (terminal ? escape_for_terminal(text) : text) + '\n';
 }
 
 /// Puts a session's events into the output queue, in order: watch events as zkCli prints them, on
@@ -69,6 +69,10 @@ class EventPrinter {
   void news(const Monitor::Held& held, const std::string& text);
   void connected(const Monitor::Held& held, bool read_only, Session& session);
   void authentication_news(const Monitor::Held& held, const std::string& refusal);
+  /// `conf output` may have said so since the start.
+  bool wants_json(const Monitor::Held& held) const {
+    return settings_.value(held, "output") == "json";
+  }
 
   OutputQueue& queue_;
   const Settings& settings_;
@@ -95,14 +99,14 @@ PersistentWatches::Report EventPrinter::of_persistent_watches() {
 }
 
 void EventPrinter::warn(const Monitor::Held& held, const std::string& text) {
-  queue_.add(held, Stream::Err, news_line(style_, text));
+  queue_.add(held, Stream::Err, news_line(wants_json(held), style_.err_is_terminal, text));
 }
 
 void EventPrinter::watch_event(const Monitor::Held& held, const Event& event) {
   if (!settings_.print_watches) return;
   const auto* const state =
       event.state == SessionState::Connecting ? "Disconnected" : "SyncConnected";
-  if (style_.format == Format::Json) {
+  if (wants_json(held)) {
     auto json = Json::object();
     json.set_time("time", wall_clock_now());
     json.set("state", state).set("type", event_name(event.type)).set("path", event.path);
@@ -118,7 +122,7 @@ void EventPrinter::watch_event(const Monitor::Held& held, const Event& event) {
 }
 
 void EventPrinter::news(const Monitor::Held& held, const std::string& text) {
-  warn(held, style_.format == Format::Json ? text : fmt::format("{} {}", time_of_day(), text));
+  warn(held, wants_json(held) ? text : fmt::format("{} {}", time_of_day(), text));
 }
 
 void EventPrinter::session_event(const Monitor::Held& held, SessionState state, Session& session) {
@@ -398,12 +402,15 @@ void print_for_program(OutputQueue& queue, int target, std::string_view lines,
 }
 
 /// `programs`: where lines are typed at a prompt, else null.
-LockManager::Teller lock_teller(Foundation& base, const OutputStyle& style,
-                                CarriedOutput* programs) {
+LockManager::Teller lock_teller(Foundation& base, const Settings& settings,
+                                const OutputStyle& style, CarriedOutput* programs) {
   auto& queue = base.queue;
   LockManager::Teller teller{
-      .say = [&queue,
-              style](const std::string& line) { queue.add(Stream::Err, news_line(style, line)); },
+      .say =
+          [&queue, &settings, terminal = style.err_is_terminal](const std::string& line) {
+            const bool json = settings.value("output") == "json";
+            queue.add(Stream::Err, news_line(json, terminal, line));
+          },
       .changed = {},
       .output = programs};
   // The prompt shows the locks, also those that are taken quietly.
@@ -451,7 +458,8 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
     programs.emplace(monitor, [&](int target, std::string_view lines, const std::stop_token& stop) {
       print_for_program(queue, target, lines, stop);
     });
-  LockManager locks(monitor, client, lock_teller(base, style, programs ? &*programs : nullptr));
+  LockManager locks(monitor, client,
+                    lock_teller(base, settings, style, programs ? &*programs : nullptr));
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{
       .client = guarded,
