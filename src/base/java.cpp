@@ -133,7 +133,10 @@ Zone find_zone() {
   const auto full_id = is_set ? std::string(variable) : id_of_system();
   std::string_view id = full_id;
   if (id.substr(0, 1) == ":") id.remove_prefix(1);
-  if (id.substr(0, 6) == "posix/") id.remove_prefix(6);
+  // Newer releases of Debian have no zones of these names; the C library's time is UTC then.
+  if (id.starts_with("posix/") &&
+      access(fmt::format("/usr/share/zoneinfo/{}", id).c_str(), F_OK) == 0)
+    id.remove_prefix(6);
 
   const auto* named = std::lower_bound(
       std::begin(named_zones), std::end(named_zones), id,

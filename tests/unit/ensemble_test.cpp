@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -45,7 +46,7 @@ class MemberFile : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove(path); }
 
-  std::string path = testing::TempDir() + "zksh-members";
+  std::string path = testing::TempDir() + "zksh-members-" + std::to_string(getpid());
 };
 
 TEST_F(MemberFile, IsReadAsProperties) {

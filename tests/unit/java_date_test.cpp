@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -66,7 +67,9 @@ TEST_F(JavaDate, KnowsNoNegativeDaylightSaving) {
 
 TEST_F(JavaDate, FindsTheIdInTheVariable) {
   EXPECT_EQ(date(":Asia/Tokyo", july), "Wed Jul 09 03:40:00 JST 2025");
-  EXPECT_EQ(date("posix/Asia/Tokyo", july), "Wed Jul 09 03:40:00 JST 2025");
+  const bool there = std::filesystem::exists("/usr/share/zoneinfo/posix/Asia/Tokyo");
+  EXPECT_EQ(date("posix/Asia/Tokyo", july),
+            there ? "Wed Jul 09 03:40:00 JST 2025" : "Tue Jul 08 18:40:00 GMT 2025");
 }
 
 TEST_F(JavaDate, AnUnknownIdIsTheCLibrarysStandardTime) {
