@@ -54,7 +54,7 @@ void check_word(const Context& cx, const Args& a) {
   if (a.word.size() != 4 ||
       !std::ranges::all_of(a.word, [](unsigned char c) { return std::isalnum(c) != 0; }))
     throw ValueError(fmt::format("{}: a word must have four letters", a.word));
-  if (cx.protection.read_only && (known == nullptr || known->writes))
+  if (cx.services.protection.read_only && (known == nullptr || known->writes))
     throw Error(fmt::format("4lw {} is refused: this zksh is read-only, and the word {} change the "
                             "server's counters",
                             a.word, known == nullptr ? "may" : "would"),

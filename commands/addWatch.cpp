@@ -21,7 +21,7 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  cx.watches.add(cx.resolve(a.path), a.mode.value_or(WatchMode::Recursive), cx.stop);
+  cx.services.watches.add(cx.resolve(a.path), a.mode.value_or(WatchMode::Recursive), cx.stop);
   return status::ok;
 }
 

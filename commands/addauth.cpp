@@ -54,7 +54,7 @@ int add_file(Context& cx, const std::string& name) {
 }
 
 std::string answer(Context& cx, const std::string& prompt, bool hidden) {
-  if (!cx.can_ask)
+  if (!cx.can_ask())
     throw UsageError("there is no terminal to ask for it; give it as @FILE, or with --file FILE");
   const auto text = cx.ask(prompt, hidden);
   if (!text) throw Cancelled("nothing was added");

@@ -14,11 +14,12 @@ void declare(Options& /*o*/, Args& /*a*/) {}
 
 int run(Context& cx, const Args& /*a*/) {
   if (const auto dropped = cx.transaction.drop()) cx.out.err_line("{}", dropped_text(*dropped));
-  cx.locks.end_programs(cx.stop);
+  cx.services.locks.end_programs(cx.stop);
   cx.client.close();
   // What becomes of each is told, and kept for `locks`, before the next command looks.
   const auto deadline = Clock::now() + std::chrono::seconds(1);
-  for (const auto& lock : cx.locks.locks()) cx.locks.await_gone(*lock, deadline, cx.stop);
+  for (const auto& lock : cx.services.locks.locks())
+    cx.services.locks.await_gone(*lock, deadline, cx.stop);
   return status::ok;
 }
 

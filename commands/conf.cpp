@@ -45,8 +45,8 @@ std::string in_short(const Context& cx, std::string_view help, std::size_t colum
 
 void print_setting(Context& cx, const Settings::Description& setting, std::size_t widest,
                    bool in_list) {
-  const auto value = cx.settings.value(setting.name);
-  const auto origin = cx.settings.origin(setting.name);
+  const auto value = cx.services.settings.value(setting.name);
+  const auto origin = cx.services.settings.origin(setting.name);
   if (cx.out.json())
     return print_json(cx, Json::object()
                               .set("name", setting.name)
@@ -65,11 +65,11 @@ void print_setting(Context& cx, const Settings::Description& setting, std::size_
 
 int run(Context& cx, const Args& a) {
   if (a.value) {
-    cx.settings.set(*a.name, *a.value, "conf");
+    cx.services.settings.set(*a.name, *a.value, "conf");
     return status::ok;
   }
   if (a.name) {
-    cx.settings.value(*a.name);  // names the nearest when there is none
+    cx.services.settings.value(*a.name);  // names the nearest when there is none
     print_setting(cx, *Settings::find(*a.name), a.name->size(), false);
     return status::ok;
   }

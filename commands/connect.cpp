@@ -20,7 +20,7 @@ int run(Context& cx, const Args& a) {
   const auto server = a.server ? *a.server : cx.client.server();
   const auto before_end = [&] {
     if (const auto dropped = cx.transaction.drop()) cx.out.err_line("{}", dropped_text(*dropped));
-    cx.locks.end_programs(cx.stop);
+    cx.services.locks.end_programs(cx.stop);
   };
   cx.client.replace_session(server, before_end, cx.stop);
   if (a.server) cx.current.reset();  // the old path may mean nothing there

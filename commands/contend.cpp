@@ -284,7 +284,7 @@ int run(Context& cx, const Args& a) {
   plan.recipe = recipes.front();
   if (a.report) return run_for_program(cx, plan, sessions, listener.report());
 
-  const AdminServers admin_servers(cx.settings.value("admin-server"), cx.client.server());
+  const AdminServers admin_servers(cx.services.settings.value("admin-server"), cx.client.server());
   std::vector<ContentionTrial> trials;
   trials.reserve(recipes.size());
   for (const auto recipe : recipes) {

@@ -87,7 +87,7 @@ Extent measure(Context& cx, const std::vector<std::string>& tops, const WorkLimi
 bool confirmed(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
   constexpr std::size_t many = 1000;
   const auto extent = measure(cx, tops, limits);
-  if (extent.nodes <= 1 && !cx.protection.production) return true;
+  if (extent.nodes <= 1 && !cx.services.protection.production) return true;
   const auto what =
       tops.size() == 1 ? as_word(tops.front()) : fmt::format("{} subtrees", tops.size());
   const auto ephemerals =
@@ -95,7 +95,7 @@ bool confirmed(Context& cx, const std::vector<std::string>& tops, const WorkLimi
   const auto question =
       fmt::format("{}: {} node{}{}.", what, extent.nodes, extent.nodes == 1 ? "" : "s", ephemerals);
   const auto* const them = extent.nodes == 1 ? "it" : "them";
-  if (extent.nodes >= many || cx.protection.production) {
+  if (extent.nodes >= many || cx.services.protection.production) {
     const auto word =
         tops.size() == 1 ? std::string(base_name(tops.front())) : std::to_string(extent.nodes);
     const auto wanted = word.empty() ? "/" : word;

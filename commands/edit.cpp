@@ -60,7 +60,7 @@ class OnTerminal {
       terminal_.was_lent(process_->pid());
       hold_back();
     }
-    registration_.emplace(cx_.signals, [this](const Monitor::Held& held, int signal) {
+    registration_.emplace(cx_.services.signals, [this](const Monitor::Held& held, int signal) {
       if (process_->status(held)) return false;
       process_->signal(signal);
       if (process_->stopped(held)) process_->signal(SIGCONT);

@@ -17,9 +17,9 @@ int run(Context& cx, const Args& a) {
   const auto job = job_of(cx, a.job, false);
   if (cx.background) throw ValueError("a job cannot wait for other jobs");
   cx.out.err_line("{}", cx.out.shown_in_error(job.line));
-  if (const auto result = cx.jobs->wait(job.number, cx.stop)) return *result;
-  cx.jobs->kill(job.number);
-  return cx.jobs->wait(job.number, {}).value_or(status::failure);
+  if (const auto result = cx.services.jobs->wait(job.number, cx.stop)) return *result;
+  cx.services.jobs->kill(job.number);
+  return cx.services.jobs->wait(job.number, {}).value_or(status::failure);
 }
 
 }  // namespace

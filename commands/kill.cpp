@@ -15,7 +15,7 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   const auto job = job_of(cx, a.job, true);
-  cx.jobs->kill(job.number);
+  cx.services.jobs->kill(job.number);
   return status::ok;
 }
 

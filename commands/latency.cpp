@@ -52,7 +52,7 @@ LatencyPlan plan_of(const Context& cx, const Args& a) {
   if (a.path && !a.write) throw UsageError("--path needs --write");
   if (a.path) plan.parent = cx.resolve(*a.path);
   plan.patience = patience_of(a.timeout, std::chrono::seconds(2));
-  if (a.write && !a.dry_run && cx.protection.read_only)
+  if (a.write && !a.dry_run && cx.services.protection.read_only)
     throw Error("latency --write is refused: this zksh is read-only", status::read_only);
   return plan;
 }

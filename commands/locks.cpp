@@ -406,13 +406,13 @@ void warn(Context& cx, const LockView& view) {
 }
 
 LockViewer::Own own_locks(Context& cx) {
-  const auto locks = cx.locks.locks();
+  const auto locks = cx.services.locks.locks();
   return {.paths = paths_of(locks), .passing = occupied_nodes(locks)};
 }
 
 int show(Context& cx, const std::string& path, const Args& a) {
   const auto view = LockViewer(cx.client, path, false, a.watchers,
-                               cx.settings.value("admin-server"), own_locks(cx))
+                               cx.services.settings.value("admin-server"), own_locks(cx))
                         .look(cx.stop);
   print(cx, view, style_of(cx));
   warn(cx, view);
@@ -434,7 +434,7 @@ void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
 }
 
 int show_live(Context& cx, const std::string& path, const Args& a) {
-  LockViewer viewer(cx.client, path, true, a.watchers, cx.settings.value("admin-server"),
+  LockViewer viewer(cx.client, path, true, a.watchers, cx.services.settings.value("admin-server"),
                     own_locks(cx));
   LivePicture picture(cx.out);
   const auto format = cx.out.style().format;
@@ -522,7 +522,7 @@ int search(Context& cx, const std::string& path) {
 }
 
 int show_own(Context& cx) {
-  const auto locks = cx.locks.locks();
+  const auto locks = cx.services.locks.locks();
   const auto style = style_of(cx);
   switch (cx.out.style().format) {
     case Format::Json:

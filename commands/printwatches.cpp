@@ -17,11 +17,11 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   if (a.state)
-    cx.settings.set("printwatches", *a.state == "on" ? "on" : "off", "printwatches");
+    cx.services.settings.set("printwatches", *a.state == "on" ? "on" : "off", "printwatches");
   else if (cx.out.json())
-    print_json(cx, Json::object().set("printwatches", cx.settings.print_watches.load()));
+    print_json(cx, Json::object().set("printwatches", cx.services.settings.print_watches.load()));
   else
-    cx.out.line("printwatches is {}", cx.settings.print_watches ? "on" : "off");
+    cx.out.line("printwatches is {}", cx.services.settings.print_watches ? "on" : "off");
   return status::ok;
 }
 

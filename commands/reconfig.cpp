@@ -1,4 +1,5 @@
 // reconfig: change the members of the ensemble.
+#include "base/number.h"
 #include "client/ensemble.h"
 #include "client/rehearsal.h"
 #include "client/server_version.h"
@@ -7,7 +8,6 @@
 #include "node/listing.h"
 #include "node/node_json.h"
 
-#include <charconv>
 #include <string_view>
 
 namespace zksh::command_reconfig {
@@ -34,14 +34,9 @@ void declare(Options& o, Args& a) {
 }
 
 std::int64_t parsed_version(const std::string& text) {
-  std::string_view digits = text;
-  if (digits.size() > 1 && digits.front() == '+' && digits[1] != '-') digits.remove_prefix(1);
-  std::int64_t version = 0;
-  const auto* end = digits.data() + digits.size();
-  const auto [stop, problem] = std::from_chars(digits.data(), end, version, 16);
-  if (problem != std::errc{} || stop != end)
-    throw ValueError("-v must be followed by a long (configuration version)");
-  return version;
+  const auto version = java_number_in<std::int64_t>(text, 16);
+  if (!version) throw ValueError("-v must be followed by a long (configuration version)");
+  return *version;
 }
 
 std::optional<std::string> lower(std::optional<std::string> text) {

@@ -68,7 +68,8 @@ class Remover {
 
   void remove_persistent(std::optional<WatchMode> mode) {
     if (!may_be_local_) cx_.client.await_connection(path_, cx_.stop);
-    if (cx_.watches.remove(path_, mode, cx_.stop)) tell(Event::Type::PersistentWatchRemoved);
+    if (cx_.services.watches.remove(path_, mode, cx_.stop))
+      tell(Event::Type::PersistentWatchRemoved);
   }
 
   bool removed_any() const { return removed_any_; }
@@ -81,7 +82,7 @@ class Remover {
 
   void tell(Event::Type type) {
     removed_any_ = true;
-    cx_.watches.tell({.type = type, .path = path_, .state = state_});
+    cx_.services.watches.tell({.type = type, .path = path_, .state = state_});
   }
 
   Context& cx_;

@@ -26,7 +26,7 @@ void declare(Options& o, Args& a) {
 }
 
 int downgrade(Context& cx, const std::string& path) {
-  const auto lock = cx.locks.find(path);
+  const auto lock = cx.services.locks.find(path);
   if (!lock) throw ValueError(path + " is not held by this shell");
   lock->downgrade(cx.stop);
   cx.out.err_line("downgraded {} to a read lock", as_word(path));

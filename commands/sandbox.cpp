@@ -83,11 +83,11 @@ void act(Context& cx, Sandbox& sandbox, const std::string& action, int server) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (cx.sandbox == nullptr)
+  if (cx.services.sandbox == nullptr)
     throw Error("there is no sandbox here; 'zksh --sandbox' or 'zksh --sandbox=3' starts one");
   if (a.action && !a.server) throw SyntaxError(fmt::format("{} which server?", *a.action));
-  if (a.action) act(cx, *cx.sandbox, *a.action, *a.server);
-  show(cx, *cx.sandbox);
+  if (a.action) act(cx, *cx.services.sandbox, *a.action, *a.server);
+  show(cx, *cx.services.sandbox);
   return status::ok;
 }
 

@@ -127,11 +127,11 @@ Report look_around(Context& cx) {
   report.timeout = client.negotiated_timeout();
   report.identities = client.identities();
   report.node = cx.current.path();
-  const auto open = client.open_watches(cx.watches.mailbox());
-  report.watches = shown_watches(open, cx.watches);
+  const auto open = client.open_watches(cx.services.watches.mailbox());
+  report.watches = shown_watches(open, cx.services.watches);
   report.other_watches = open.others;
-  report.locks = lock_names(cx.locks);
-  report.jobs = cx.jobs ? cx.jobs->all().size() : 0;
+  report.locks = lock_names(cx.services.locks);
+  report.jobs = cx.services.jobs ? cx.services.jobs->all().size() : 0;
   return report;
 }
 

@@ -16,11 +16,11 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   if (a.state)
-    cx.settings.set("timing", *a.state, "timing");
+    cx.services.settings.set("timing", *a.state, "timing");
   else if (cx.out.json())
-    print_json(cx, Json::object().set("timing", cx.settings.timing.load()));
+    print_json(cx, Json::object().set("timing", cx.services.settings.timing.load()));
   else
-    cx.out.line("timing is {}", cx.settings.timing ? "on" : "off");
+    cx.out.line("timing is {}", cx.services.settings.timing ? "on" : "off");
   return status::ok;
 }
 

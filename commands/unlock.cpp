@@ -42,13 +42,13 @@ int give_back(Context& cx, Lock& lock, bool whole) {
   lock.release();
   // A program has a sixth of the session timeout at most to end, then it is killed.
   const std::chrono::milliseconds grace(before.occupied ? cx.client.negotiated_timeout() / 2 : 0);
-  if (!cx.locks.await_gone(lock, Clock::now() + grace + 10s, cx.stop)) {
+  if (!cx.services.locks.await_gone(lock, Clock::now() + grace + 10s, cx.stop)) {
     if (cx.stop.stop_requested()) throw Cancelled();
     throw Error(lock.name() + ": no server answers; it is released as soon as one does",
                 status::outcome_unknown);
   }
   const auto after = lock.status();
-  cx.locks.forget(lock);
+  cx.services.locks.forget(lock);
   if (after.end == LockEnd::Lost)
     throw LockLost(fmt::format("{} was lost: {}", lock.name(), after.reason));
   if (after.end == LockEnd::Stuck) throw Error({}, status::not_authorised);  // it is told
@@ -60,7 +60,7 @@ int give_back(Context& cx, Lock& lock, bool whole) {
 }
 
 std::shared_ptr<Lock> the_only_one(Context& cx) {
-  const auto locks = cx.locks.locks();
+  const auto locks = cx.services.locks.locks();
   if (locks.empty()) throw Error("this shell holds no lock");
   if (locks.size() == 1) return locks.front();
   std::string names;
@@ -89,7 +89,7 @@ int unlock_one(Context& cx, const std::string& path, const std::vector<std::stri
         return std::ranges::find(lock->plan().paths, path) != lock->plan().paths.end();
       });
   if (went_with_another) return status::ok;
-  if (const auto lock = cx.locks.find(path)) {
+  if (const auto lock = cx.services.locks.find(path)) {
     refuse_part(*lock, named);
     if (lock->plan().paths.size() > 1) several.push_back(lock);
     return give_back(cx, *lock, false);
@@ -105,7 +105,7 @@ int run(Context& cx, const Args& a) {
     if (first_failure == status::ok) first_failure = result;
   };
   if (a.all) {
-    auto locks = cx.locks.locks();
+    auto locks = cx.services.locks.locks();
     std::ranges::reverse(locks);
     for (const auto& lock : locks) note(give_back(cx, *lock, true));
   } else if (a.locks.empty()) {

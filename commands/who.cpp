@@ -11,14 +11,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -282,12 +280,9 @@ constexpr std::size_t most_on_a_screen = 20;
 
 std::optional<std::int64_t> session_in(const std::string& text) {
   if (!text.starts_with("0x")) return std::nullopt;
-  std::uint64_t id = 0;
-  const auto* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data() + 2, end, id, 16);
-  if (problem != std::errc() || stop != end || id == 0)
-    throw ValueError(text + ": a session is 0x and up to 16 hexadecimal digits");
-  return static_cast<std::int64_t>(id);
+  const auto id = number_in<std::uint64_t>(std::string_view(text).substr(2), 16);
+  if (!id || *id == 0) throw ValueError(text + ": a session is 0x and up to 16 hexadecimal digits");
+  return static_cast<std::int64_t>(*id);
 }
 
 void print(Context& cx, const std::vector<std::string>& lines) {

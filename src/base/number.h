@@ -1,11 +1,31 @@
 // Number: numbers, sizes and ids, read strictly and shown.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace zksh {
+
+/// The number that a text is, as a whole: digits, after a minus sign where the type has one.
+/// Nothing for any other text, and for a number that the type cannot hold.
+template <class Number>
+std::optional<Number> number_in(std::string_view text, int base = 10) {
+  Number number = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, number, base);
+  if (problem != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+/// As number_in; a plus sign may stand before the digits too, as for Java's Long.parseLong.
+template <class Number>
+std::optional<Number> java_number_in(std::string_view text, int base = 10) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  return number_in<Number>(text, base);
+}
 
 /// Whether a word is a decimal number with an optional sign, of any size.
 bool is_number(std::string_view word);

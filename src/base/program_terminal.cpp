@@ -1,7 +1,8 @@
 // Program terminal: a program in the foreground, and the processes that share its terminal.
 #include "base/program_terminal.h"
 
-#include <charconv>
+#include "base/number.h"
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -40,13 +41,11 @@ std::vector<pid_t> group_members(pid_t group) {
   std::error_code error;
   std::filesystem::directory_iterator directory("/proc", error);
   for (; directory != std::filesystem::directory_iterator(); directory.increment(error)) {
-    const auto name = directory->path().filename().string();
-    pid_t process = 0;
-    const auto* const end = name.data() + name.size();
-    if (std::from_chars(name.data(), end, process).ptr != end) continue;
-    const auto entry = entry_of(process);
+    const auto process = number_in<pid_t>(directory->path().filename().string());
+    if (!process) continue;
+    const auto entry = entry_of(*process);
     const bool ended = !entry || entry->state == 'Z' || entry->state == 'X';
-    if (!ended && entry->group == group) members.push_back(process);
+    if (!ended && entry->group == group) members.push_back(*process);
   }
   return members;
 }

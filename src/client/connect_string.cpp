@@ -3,14 +3,13 @@
 #include "client/connect_string.h"
 
 #include "base/error.h"
+#include "base/number.h"
 #include "client/node_path.h"
 
 #include <fmt/core.h>
 
 #include <arpa/inet.h>
-#include <charconv>
 #include <netinet/in.h>
-#include <system_error>
 
 namespace zksh {
 namespace {
@@ -28,12 +27,11 @@ std::string_view trimmed(std::string_view text) {
 }
 
 int parse_port(std::string_view text, std::string_view whole) {
-  int port = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (problem != std::errc{} || end != text.data() + text.size() || port < 1 || port > 65535)
+  const auto port = number_in<int>(text);
+  if (!port || *port < 1 || *port > 65535)
     throw ValueError(
         fmt::format("\"{}\": the port \"{}\" is not a number from 1 to 65535", whole, text));
-  return port;
+  return *port;
 }
 
 ServerAddress parse_server(std::string_view part, std::string_view whole) {

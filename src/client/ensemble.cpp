@@ -3,18 +3,17 @@
 
 #include "base/error.h"
 #include "base/java.h"
+#include "base/number.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <system_error>
 #include <vector>
 
 namespace zksh {
@@ -63,15 +62,11 @@ std::string client_address(std::string_view server) {
 /// Long.parseLong, and Integer.parseInt for an int: with its message where the text is no number.
 template <class Number>
 Number java_number(std::string_view text, int base = 10) {
-  auto digits = text;
-  if (digits.size() > 1 && digits.front() == '+' && digits[1] != '-') digits.remove_prefix(1);
-  Number number = 0;
-  const auto* const end = digits.data() + digits.size();
-  const auto [stop, problem] = std::from_chars(digits.data(), end, number, base);
-  if (problem != std::errc{} || stop != end)
+  const auto number = java_number_in<Number>(text, base);
+  if (!number)
     throw ValueError(fmt::format("For input string: \"{}\"{}", text,
                                  base == 10 ? "" : fmt::format(" under radix {}", base)));
-  return number;
+  return *number;
 }
 
 /// String.split: empty parts at the end do not count.

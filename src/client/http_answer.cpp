@@ -2,12 +2,12 @@
 // connection.
 #include "client/http_answer.h"
 
+#include "base/number.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
-#include <system_error>
 
 namespace zksh {
 namespace {
@@ -17,11 +17,8 @@ constexpr std::size_t longest_number = 16;
 constexpr std::size_t most_bytes = std::size_t{1} << 40U;  // sums with it do not overflow
 
 std::optional<std::size_t> number(std::string_view text, int base) {
-  std::size_t value = 0;
-  const auto* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, value, base);
-  if (problem != std::errc() || stop != end || value > most_bytes) return std::nullopt;
-  return value;
+  const auto value = number_in<std::size_t>(text, base);
+  return value && *value <= most_bytes ? value : std::nullopt;
 }
 
 std::string_view without_blanks(std::string_view text) {

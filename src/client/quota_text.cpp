@@ -1,26 +1,13 @@
 // Quota text: the limits and the counts of a quota, as ZooKeeper keeps them in znodes.
 #include "client/quota_text.h"
 
+#include "base/number.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace zksh {
-namespace {
-
-/// As Long.parseLong: a decimal number that may have a sign.
-std::optional<std::int64_t> parse_long(std::string_view text) {
-  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-  std::int64_t value = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
-}  // namespace
-
 std::optional<QuotaText> QuotaText::parse(std::string_view text) {
   QuotaText quota;
   if (text.find_first_not_of(",;") == std::string_view::npos) return quota;
@@ -33,7 +20,7 @@ std::optional<QuotaText> QuotaText::parse(std::string_view text) {
     if (equals == std::string_view::npos) return std::nullopt;
     const auto rest = pair.substr(equals + 1);
     const auto number = rest.substr(0, rest.find('='));
-    const auto value = parse_long(number);
+    const auto value = java_number_in<std::int64_t>(number);
     // Java takes "key==1" for -1, and "key=" for an error.
     const bool is_empty = number.empty() && rest.find_first_not_of('=') != std::string_view::npos;
     if (!value && !is_empty) return std::nullopt;

@@ -16,7 +16,7 @@ bool wants_color(std::string_view choice, bool on_terminal) {
 }
 
 bool wants_color(const Context& cx) {
-  return wants_color(cx.settings.value("color"), cx.out.style().out_is_terminal);
+  return wants_color(cx.services.settings.value("color"), cx.out.style().out_is_terminal);
 }
 
 }  // namespace zksh

@@ -5,6 +5,7 @@
 #include "client/node_pattern.h"
 #include "command/current_node.h"
 #include "command/given_words.h"
+#include "command/questions.h"
 
 #include <fmt/core.h>
 
@@ -32,6 +33,15 @@ constexpr std::array<Elsewhere, 11> elsewhere{{{"?", "help"},
                                                {"vim", "edit"}}};
 
 }  // namespace
+
+bool Context::can_ask() const {
+  return input != Input::Pipe && !background && Questions::possible();
+}
+
+std::optional<std::string> Context::ask(const std::string& prompt, bool hidden) const {
+  if (!can_ask()) return std::nullopt;
+  return services.questions.ask(prompt, hidden, stop);
+}
 
 bool Context::knows_current_node() const { return input == Input::Terminal || current.previous(); }
 
@@ -111,9 +121,9 @@ bool has_option(const Command& command, std::span<const std::string> words,
   if (std::ranges::find(words, option) == words.end()) return false;
   bool found = false;
   command.describe([&](const Options& options) {
-    const auto own = words.first(own_words(options.arguments(), words));
-    const auto end_of_options = std::ranges::find(own, "--");
-    found = std::find(own.begin(), end_of_options, option) != end_of_options;
+    const auto given = given_words(options.arguments(), words);
+    found =
+        std::ranges::find(given.options, option, &GivenWords::Option::word) != given.options.end();
   });
   return found;
 }

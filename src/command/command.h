@@ -28,6 +28,7 @@ class PersistentWatches;
 class Sandbox;
 class SignalRelay;
 class Rehearsal;
+class Questions;
 class Settings;
 class Transaction;
 struct Protection;
@@ -40,29 +41,31 @@ enum class Input {
   Arguments,  ///< zksh's own argument list
 };
 
+/// What one zksh has for all of its commands. It outlives every command.
+struct Services {
+  OutputQueue& queue;
+  SignalRelay& signals;  ///< a command that runs a program registers it here
+  Settings& settings;
+  const Protection& protection;
+  PersistentWatches& watches;
+  LockManager& locks;
+  Questions& questions;
+  Sandbox* sandbox = nullptr;  ///< the private servers of --sandbox, or null
+  JobTable* jobs = nullptr;    ///< the background jobs; null in scripts, which have none
+};
+
 /// What a command is given to run with. It lives as long as the command runs, on one thread.
 struct Context {
   Client& client;
   Output& out;
   std::stop_token stop;
-  SignalRelay& signals;  ///< who runs a program registers it there
+  const Services& services;
   Input input;
   bool background;  ///< ended with &: the terminal belongs to the prompt
   CurrentNode& current;
   LineHistory& history;
-  Settings& settings;
-  const Protection& protection;
-  PersistentWatches& watches;
-  LockManager& locks;
   Transaction& transaction;  ///< the operations that are collected, if any are
-  Sandbox* sandbox;          ///< the private servers of --sandbox, or null
   Rehearsal* rehearsal;      ///< with --dry-run: what `client` is; else null
-  /// Asks the person at the terminal: shows the prompt ("Password: "), returns the line that is
-  /// typed, unseen when `hidden`. nullopt: nobody can be asked (can_ask is false), or Ctrl-D.
-  /// Blocks; throws Cancelled on a stop. See Questions.
-  std::function<std::optional<std::string>(const std::string& prompt, bool hidden)> ask;
-  bool can_ask;    ///< there is a terminal whose keys are for this command
-  JobTable* jobs;  ///< those in the background, or null where there are none: in scripts
   /// Runs another command by its words, its name first; returns its exit status. Does not touch
   /// history.
   std::function<int(const std::vector<std::string>& words)> run_words;
@@ -83,6 +86,13 @@ struct Context {
   /// The texts of those words that were quoted: no pattern is meant there.
   std::vector<std::string> quoted{};
   bool writes = false;  ///< Command::writes
+
+  /// Whether there is a terminal whose keys are for this command.
+  bool can_ask() const;
+  /// Asks the person at the terminal: shows the prompt ("Password: "), returns the line that is
+  /// typed, unseen when `hidden`. nullopt: nobody can be asked, or Ctrl-D. Blocks; throws Cancelled
+  /// on a stop. See Questions.
+  std::optional<std::string> ask(const std::string& prompt, bool hidden) const;
 
   /// Whether a path may be relative, and have `.` and `..` in it: at the prompt, and everywhere
   /// once `cd` was used. In a script that knows no current node it is a mistake, and in zkCli too.

@@ -7,14 +7,14 @@
 namespace zksh {
 
 bool asks_before_removal(const Context& cx, bool yes) {
-  if (!cx.settings.confirm || yes || cx.input == Input::Pipe || cx.rehearsal) return false;
+  if (!cx.services.settings.confirm || yes || cx.input == Input::Pipe || cx.rehearsal) return false;
   if (cx.background)
     throw UsageError("there is nobody to ask in the background; --yes removes without asking");
-  return cx.can_ask;
+  return cx.can_ask();
 }
 
 std::string removal_question(const Context& cx, const std::string& question) {
-  return (cx.protection.production ? "PRODUCTION: " : "") + question;
+  return (cx.services.protection.production ? "PRODUCTION: " : "") + question;
 }
 
 bool agreed(const Context& cx, const std::string& question) {

@@ -1,5 +1,9 @@
-// Given words: what the words of a command line that have been typed are to the command.
+// Given words: what each word of a command line is to its command: an option, a value, an argument.
 #include "command/given_words.h"
+
+#include "base/suggestions.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>
@@ -9,9 +13,38 @@ namespace {
 
 bool takes_value(const Argument& argument) { return argument.kind != Argument::Kind::Flag; }
 
-const Argument* program_of(const std::vector<Argument>& arguments) {
-  const auto found = std::ranges::find(arguments, Argument::Kind::Program, &Argument::kind);
-  return found == arguments.end() ? nullptr : &*found;
+const Argument* find_option(const std::vector<Argument>& arguments, std::string_view name) {
+  for (const auto& argument : arguments)
+    if (!argument.positional() && std::ranges::find(argument.names, name) != argument.names.end())
+      return &argument;
+  return nullptr;
+}
+
+/// zkCli's own options have one dash ("-add"); people write them with two, and others with one.
+const Argument* find_long_option(const std::vector<Argument>& arguments, std::string_view name) {
+  if (name.size() < 3) return nullptr;
+  if (name.starts_with("--"))
+    return name.size() > 3 ? find_option(arguments, name.substr(1)) : nullptr;
+  return find_option(arguments, '-' + std::string(name));
+}
+
+/// Letters behind one dash: flags, the last of which may be an option with its value.
+OptionWord cluster(const std::vector<Argument>& arguments, const std::string& word) {
+  OptionWord found{.named = {}, .known = word.size() > 1 && word[1] != '-'};
+  for (std::size_t i = 1; i < word.size(); ++i) {
+    if (word[i] == '=' && !found.named.empty()) {
+      found.named.back().value = word.substr(i + 1);
+      return found;
+    }
+    const auto* const option = find_option(arguments, std::string{'-', word[i]});
+    if (!option) return {.named = {}, .known = false};
+    found.named.push_back({option});
+    if (!takes_value(*option)) continue;
+    const auto rest = word.substr(i + 1);
+    if (!rest.empty()) found.named.back().value = rest.substr(rest.front() == '=' ? 1 : 0);
+    return found;
+  }
+  return found;
 }
 
 }  // namespace
@@ -21,64 +54,55 @@ bool looks_like_option(std::string_view word) {
          (word.size() == 1 || std::isdigit(static_cast<unsigned char>(word[1])) == 0);
 }
 
-const Argument* find_option(const std::vector<Argument>& arguments, std::string_view word) {
-  for (const auto& argument : arguments)
-    for (const auto& name : argument.names)
-      if (!argument.positional() &&
-          (name == word ||
-           (word.size() > 2 && ('-' + std::string(word) == name || '-' + name == word))))
-        return &argument;
-  return nullptr;
+const Argument* OptionWord::awaiting() const {
+  if (named.empty() || named.back().value || !takes_value(*named.back().option)) return nullptr;
+  return named.back().option;
 }
 
-bool GivenOption::awaits_value() const { return option && takes_value(*option) && !value; }
-
-GivenOption option_in(const std::vector<Argument>& arguments, const std::string& word) {
-  if (const auto* option = find_option(arguments, word)) return {.option = option};
-  if (!looks_like_option(word)) return {};
-  if (const auto equals = word.find('='); equals != std::string::npos)
-    return {.option = find_option(arguments, word.substr(0, equals)),
-            .value = word.substr(equals + 1)};
-  GivenOption last;
-  for (std::size_t i = 1; i < word.size(); ++i) {
-    last.option = find_option(arguments, std::string{'-', word[i]});
-    if (!last.option) break;
-    if (takes_value(*last.option)) {
-      if (i + 1 < word.size()) last.value = word.substr(i + 1);
-      break;
-    }
+OptionWord option_word(const std::vector<Argument>& arguments, const std::string& word) {
+  const auto equals = word.find('=');
+  const auto name = word.substr(0, equals);
+  const auto* option = find_option(arguments, name);
+  if (!option) {
+    const auto* const long_option = find_long_option(arguments, name);
+    // "-server" is not "-s erver".
+    if (auto letters = cluster(arguments, word);
+        letters.known && !(long_option && letters.named.back().value))
+      return letters;
+    option = long_option;
   }
-  return last;
+  if (!option) return {.named = {}, .known = false};
+  if (equals == std::string::npos) return {.named = {{option}}};
+  return {.named = {{option, word.substr(equals + 1)}}};
 }
 
 GivenWords given_words(const std::vector<Argument>& arguments, std::span<const std::string> words) {
-  GivenWords all;
-  all.program = program_of(arguments);
+  GivenWords given;
+  const auto program = std::ranges::find(arguments, Argument::Kind::Program, &Argument::kind);
+  if (program != arguments.end()) given.program = &*program;
   for (const auto& word : words) {
-    const auto given =
-        all.options_ended || all.awaiting ? GivenOption{} : option_in(arguments, word);
-    if (given.option) all.options.push_back(given.option);
-    if (all.options_ended && all.program)
-      ++all.program_words;
-    else if (all.awaiting)
-      all.awaiting = nullptr;
-    else if (word == "--" && !all.options_ended)
-      all.options_ended = true;
-    else if (given.awaits_value())
-      all.awaiting = given.option;
-    else if (!all.options_ended && looks_like_option(word) && word.size() > 1)
-      continue;
-    else if (all.may_begin_program() && !positional_at(arguments, all.positionals))
-      all.options_ended = ++all.program_words > 0;
-    else
-      ++all.positionals;
+    if (given.options_ended && given.program) {
+      ++given.program_words;
+    } else if (given.awaiting) {
+      given.options.back().value = word;
+      given.options.back().apart = true;
+      given.awaiting = nullptr;
+    } else if (word == "--" && !given.options_ended) {
+      given.options_ended = given.marked = true;
+    } else if (!given.options_ended && looks_like_option(word) && word.size() > 1) {
+      const auto found = option_word(arguments, word);
+      for (const auto& [option, value] : found.named)
+        given.options.push_back({option, value, word});
+      if (!found.known && !given.unknown) given.unknown = word;
+      given.awaiting = found.awaiting();
+    } else if (given.may_begin_program() && !positional_at(arguments, given.positionals.size())) {
+      given.options_ended = true;
+      ++given.program_words;
+    } else {
+      given.positionals.push_back(word);
+    }
   }
-  return all;
-}
-
-std::size_t own_words(const std::vector<Argument>& arguments, std::span<const std::string> words) {
-  if (!program_of(arguments)) return words.size();
-  return words.size() - given_words(arguments, words).program_words;
+  return given;
 }
 
 const Argument* positional_at(const std::vector<Argument>& arguments, std::size_t index) {
@@ -88,6 +112,17 @@ const Argument* positional_at(const std::vector<Argument>& arguments, std::size_
     --index;
   }
   return nullptr;
+}
+
+std::string unknown_option_text(const std::vector<Argument>& arguments, const std::string& word) {
+  std::vector<std::string> known;
+  for (const auto& argument : arguments)
+    if (!argument.positional())
+      known.insert(known.end(), argument.names.begin(), argument.names.end());
+  // Any letter is near any other: only a longer word says what was meant.
+  const auto similar = word.size() > 3 ? suggestions(word, known) : std::vector<std::string>{};
+  return fmt::format("unknown option {}{}", word,
+                     similar.empty() ? "" : fmt::format("; did you mean {}?", similar.front()));
 }
 
 }  // namespace zksh

@@ -1,7 +1,7 @@
-// Given words: what the words of a command line that have been typed are to the command.
+// Given words: what each word of a command line is to its command: an option, a value, an argument.
 #pragma once
 
-#include "command/options.h"
+#include "command/argument.h"
 
 #include <cstddef>
 #include <optional>
@@ -12,42 +12,51 @@
 
 namespace zksh {
 
-/// Begins with a dash, and is not a number.
+/// Whether a word begins with a dash and is not a number. "-" alone counts too.
 bool looks_like_option(std::string_view word);
 
-/// The option of that name, or null. One with one dash too few (zkCli's -server) or too many
-/// (--add) is meant all the same.
-const Argument* find_option(const std::vector<Argument>& arguments, std::string_view word);
+/// The options that one word names: "--stat", "-v5", "-v=5", "-sw".
+struct OptionWord {
+  struct Named {
+    const Argument* option;
+    std::optional<std::string> value{};  ///< the part of the word that is its value
+  };
+  std::vector<Named> named;
+  bool known = true;  ///< no part of the word names an option that is not declared
 
-/// An option as it stands in a word, perhaps with its value.
-struct GivenOption {
-  const Argument* option = nullptr;  ///< null: the word is none, or an unknown one
-  std::optional<std::string> value{};
-
-  bool awaits_value() const;
+  /// The option whose value is the next word, or null.
+  const Argument* awaiting() const;
 };
-/// Of a cluster (-sw) the last one.
-GivenOption option_in(const std::vector<Argument>& arguments, const std::string& word);
+/// A name is matched as declared, or with one dash for two (-server) or two for one (--add).
+OptionWord option_word(const std::vector<Argument>& arguments, const std::string& word);
 
-/// What has been given so far.
+/// The words of a command line, its name left out, sorted by what they are to the command. The line
+/// may still be incomplete.
 struct GivenWords {
-  std::vector<const Argument*> options;  ///< those that were named
+  struct Option {
+    const Argument* option;
+    std::optional<std::string> value;
+    std::string word;    ///< in which it was named
+    bool apart = false;  ///< the value is the next word
+  };
+  std::vector<Option> options;  ///< in their order
+  std::vector<std::string> positionals;
   const Argument* awaiting = nullptr;    ///< the option whose value the next word is
-  std::size_t positionals = 0;
-  bool options_ended = false;         ///< by `--`, or by the program
-  std::size_t program_words = 0;      ///< of the program that the command is to run
-  const Argument* program = nullptr;  ///< the command runs one
+  std::optional<std::string> unknown{};  ///< the first word that names an option not declared
+  bool marked = false;                   ///< there was a `--`
+  bool options_ended = false;            ///< by `--`, or by the program
+  std::size_t program_words = 0;         ///< at the end, of the program that the command is to run
+  const Argument* program = nullptr;     ///< declared: the command runs a program
 
-  /// Without a `--` before it.
+  /// Whether the next word may begin the program without a `--` before it.
   bool may_begin_program() const { return program && !program->marked; }
 };
-/// `words`: without the command's name.
 GivenWords given_words(const std::vector<Argument>& arguments, std::span<const std::string> words);
-
-/// How many of the words are the command's own; behind them stands its program.
-std::size_t own_words(const std::vector<Argument>& arguments, std::span<const std::string> words);
 
 /// The positional argument that takes the word with this index, or null.
 const Argument* positional_at(const std::vector<Argument>& arguments, std::size_t index);
+
+/// "unknown option -x", with the nearest of the declared names where there is one.
+std::string unknown_option_text(const std::vector<Argument>& arguments, const std::string& word);
 
 }  // namespace zksh

@@ -4,8 +4,9 @@
 namespace zksh {
 
 JobTable& jobs_of(const Context& cx) {
-  if (!cx.jobs) throw ValueError("only lines typed at the prompt can run in the background");
-  return *cx.jobs;
+  if (!cx.services.jobs)
+    throw ValueError("only lines typed at the prompt can run in the background");
+  return *cx.services.jobs;
 }
 
 JobTable::Job job_of(const Context& cx, const std::optional<std::string>& word, bool only) {

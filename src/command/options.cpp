@@ -2,7 +2,6 @@
 #include "command/options.h"
 
 #include "base/number.h"
-#include "base/suggestions.h"
 #include "command/argument.h"
 #include "command/given_words.h"
 
@@ -13,7 +12,9 @@
 #include <cctype>
 #include <functional>
 #include <limits>
+#include <ranges>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,161 +24,90 @@ namespace {
 /// Takes an option's value (of a flag, an empty one), or a positional's word. May throw UsageError.
 using WordTaker = std::function<void(const std::string&)>;
 
-/// Binds the words of one command line, those of a program behind `--` left out.
+/// Has CLI11 bind words that have been sorted already: the options that were named, and the
+/// positional words.
 class WordBinding {
  public:
   /// `takers`: that of each argument, in the order of `arguments`. Both outlive it.
-  WordBinding(const std::vector<Argument>& arguments, const std::vector<WordTaker>& takers)
-      : arguments_(arguments), takers_(takers) {}
+  WordBinding(const std::vector<Argument>& arguments, const std::vector<WordTaker>& takers);
 
-  /// Binds the options and returns the words that are none. Throws UsageError.
-  std::vector<std::string> bind_options(std::vector<std::string> words) const;
-  /// Binds the positional words and returns those that no argument took. Throws SyntaxError when
-  /// there are too few.
-  std::vector<std::string> bind_positionals(const std::vector<std::string>& words) const;
+  /// Returns the positional words that no argument took. Throws SyntaxError when there are too few,
+  /// UsageError for a value.
+  std::vector<std::string> bind(const GivenWords& given);
 
  private:
+  void declare_option(const Argument& argument, const WordTaker& take);
+  void declare_positional(const Argument& argument, const WordTaker& take);
   std::string missing_text() const;
-  void spread_values(std::vector<std::string>& words) const;
-  void lengthen_dashes(std::vector<std::string>& words) const;
-  void check_values(const std::vector<std::string>& words) const;
-  void refuse_flag_values(const std::vector<std::string>& words) const;
-  const Argument* option(const std::string& name) const;
-  [[noreturn]] void reject(const std::string& word, const std::vector<std::string>& words) const;
 
   const std::vector<Argument>& arguments_;
-  const std::vector<WordTaker>& takers_;
+  CLI::App app_;
+  const WordTaker* take_rest_ = nullptr;  ///< of the argument that takes all words that are left
+  bool rest_required_ = false;
 };
 
-/// zkCli's "-add", a single dash before a whole word, is "--add" to CLI11.
-bool is_one_dash_word(std::string_view name) {
-  return name.size() > 2 && name[0] == '-' && name[1] != '-';
-}
-
-/// Turns "-v=5" into "-v" "5", which CLI11 knows and commons-cli's users write.
-void WordBinding::spread_values(std::vector<std::string>& words) const {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i].size() < 3 || words[i][0] != '-' || words[i][2] != '=') continue;
-    const auto name = words[i].substr(0, 2);
-    const auto* named = option(name);
-    if (!named || named->kind == Argument::Kind::Flag) continue;
-    const auto value = words[i].substr(3);
-    words[i] = name;
-    words.insert(words.begin() + static_cast<std::ptrdiff_t>(++i), value);
-  }
-}
-
-/// Turns "-add" and "-add=x" into "--add" and "--add=x", where such an option exists.
-void WordBinding::lengthen_dashes(std::vector<std::string>& words) const {
-  for (auto& word : words)
-    for (const auto& argument : arguments_)
-      for (const auto& name : argument.names)
-        if (is_one_dash_word(name) && word.starts_with(name) &&
-            (word.size() == name.size() || word[name.size()] == '='))
-          word.insert(0, 1, '-');
-}
-
-/// The option of this name, with its dashes; null when there is none.
-const Argument* WordBinding::option(const std::string& name) const {
-  for (const auto& argument : arguments_)
-    if (!argument.positional() && std::ranges::find(argument.names, name) != argument.names.end())
-      return &argument;
-  return nullptr;
-}
-
-/// CLI11 knows --flag=false. Who writes that means a word with which something is switched off, and
-/// -y=false must not be less than a mistake.
-void WordBinding::refuse_flag_values(const std::vector<std::string>& words) const {
-  const auto is_flag = [&](const std::string& name) {
-    const auto* named = option(name);
-    return named && named->kind == Argument::Kind::Flag;
-  };
-  for (const auto& word : words) {
-    if (word.size() < 2 || word.front() != '-') continue;
-    const auto end = std::find_if_not(word.begin() + 1, word.end(), [&](char letter) {
-      return is_flag({'-', letter});
-    });
-    if (end == word.end()) continue;
-    const bool cluster = end != word.begin() + 1;
-    const auto name = word.substr(0, word.find('='));
-    if ((cluster && *end == '=') || (name != word && is_flag(name)))
-      throw UsageError(fmt::format("{} takes no value", name));
-    // CLI11 would leave "-1" of "-s1", which is data where it stands alone.
-    if (cluster && std::isdigit(static_cast<unsigned char>(*end))) reject(word, words);
-  }
-}
-
-/// CLI11 would take another option for a value; zkCli's parser misses the value then, and what was
-/// forgotten is the value more often than a value looks like an option.
-void WordBinding::check_values(const std::vector<std::string>& words) const {
-  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    const auto* named = option(words[i]);
-    if (!named || named->kind == Argument::Kind::Flag) continue;
-    if (option(words[i + 1])) throw UsageError(fmt::format("the value of {} is missing", words[i]));
-    ++i;
-  }
-}
-
-/// `word` may be what CLI11 left of a cluster: the message names the word that was typed.
-void WordBinding::reject(const std::string& word, const std::vector<std::string>& words) const {
-  auto typed = std::ranges::find(words, word);
-  if (typed == words.end())
-    typed = std::ranges::find_if(words, [&](const std::string& candidate) {
-      return candidate.starts_with('-') && candidate.find(word.substr(1)) != std::string::npos;
-    });
-  std::vector<std::string> known;
-  for (const auto& argument : arguments_)
+WordBinding::WordBinding(const std::vector<Argument>& arguments,
+                         const std::vector<WordTaker>& takers)
+    : arguments_(arguments) {
+  app_.set_help_flag();
+  app_.allow_extras();
+  app_.validate_positionals();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto& argument = arguments[i];
     if (!argument.positional())
-      known.insert(known.end(), argument.names.begin(), argument.names.end());
-  // Any letter is near any other: only a longer word says what was meant.
-  const auto similar = word.size() > 2 ? suggestions(word, known) : std::vector<std::string>{};
-  throw UsageError(
-      fmt::format("unknown option {}{}", typed == words.end() ? word : *typed,
-                  similar.empty() ? "" : fmt::format("; did you mean {}?", similar.front())));
+      declare_option(argument, takers[i]);
+    else if (argument.takes_rest())  // CLI11 would split a word such as [1,2]
+      std::tie(take_rest_, rest_required_) = std::pair(&takers[i], argument.required);
+    else if (argument.kind != Argument::Kind::Program)
+      declare_positional(argument, takers[i]);
+  }
 }
 
-std::vector<std::string> WordBinding::bind_options(std::vector<std::string> words) const {
-  CLI::App app;
-  app.set_help_flag();
-  app.allow_extras();
-  auto taker = takers_.begin();
-  for (const auto& argument : arguments_) {
-    const auto& take_value = *taker++;
-    if (argument.positional()) continue;
-    std::string names;
-    for (const auto& name : argument.names)
-      names += (names.empty() ? "" : ",") + std::string(is_one_dash_word(name) ? "-" : "") + name;
-    if (argument.kind == Argument::Kind::Flag)
-      app.add_flag_callback(names, [take = take_value] { take(""); });
-    else
-      app.add_option_function<std::vector<std::string>>(
-             names,
-             [take = take_value](const std::vector<std::string>& values) {
-               std::ranges::for_each(values, take);
-             })
-          ->expected(1)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-          ->allow_extra_args(false);
+/// As CLI11 knows an option: zkCli's "-add" is "--add".
+std::string binding_name(const Argument& argument) {
+  const auto& name = argument.names.front();
+  return name.size() > 2 && name[1] != '-' ? '-' + name : name;
+}
+
+void WordBinding::declare_option(const Argument& argument, const WordTaker& take) {
+  const auto name = binding_name(argument);
+  if (argument.kind == Argument::Kind::Flag)
+    app_.add_flag_callback(name, [&take] { take(""); });
+  else
+    app_.add_option(name)->each(take)->expected(1)->take_all()->allow_extra_args(false);
+}
+
+void WordBinding::declare_positional(const Argument& argument, const WordTaker& take) {
+  auto* const option = app_.add_option_function<std::string>(argument.names.front(), take);
+  if (argument.required) option->required();
+  // What begins as a number is meant as one: it is refused, rather than ignored.
+  if (argument.legacy && argument.kind == Argument::Kind::Number)
+    option->check(
+        [](const std::string& word) { return begins_as_number(word) ? "" : "no number"; });
+}
+
+std::vector<std::string> WordBinding::bind(const GivenWords& given) {
+  std::vector<std::string> words;  // CLI11 takes them from the back
+  words.assign(given.positionals.rbegin(), given.positionals.rend());
+  words.emplace_back("--");
+  for (const auto& option : given.options | std::views::reverse) {
+    if (option.value) words.push_back(*option.value);
+    words.push_back(binding_name(*option.option));
   }
-  const auto typed = words;
-  check_values(words);
-  refuse_flag_values(words);
-  lengthen_dashes(words);
-  spread_values(words);
-  std::ranges::reverse(words);  // CLI11 takes them from the back
   try {
-    app.parse(words);
-  } catch (const CLI::ArgumentMismatch&) {
-    // The only way to get here: the last word is an option that wants a value.
-    throw UsageError(fmt::format("the value of {} is missing", typed.back()));
+    app_.parse(words);
+  } catch (const CLI::RequiredError&) {
+    throw SyntaxError(missing_text());
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
-  auto rest = app.remaining();
-  for (const auto& word : rest)
-    if (word.size() > 1 && word[0] == '-' && !std::isdigit(static_cast<unsigned char>(word[1])))
-      reject(word, typed);
-  return rest;
+  auto rest = app_.remaining();
+  rest.erase(rest.begin(),
+             rest.end() - static_cast<std::ptrdiff_t>(app_.remaining_size()));  // "--"
+  if (!take_rest_) return rest;
+  if (rest_required_ && rest.empty()) throw SyntaxError(missing_text());
+  std::ranges::for_each(rest, *take_rest_);
+  return {};
 }
 
 std::string WordBinding::missing_text() const {
@@ -187,22 +117,22 @@ std::string WordBinding::missing_text() const {
   return fmt::format("too few arguments: {} expected", names);
 }
 
-std::vector<std::string> WordBinding::bind_positionals(
-    const std::vector<std::string>& words) const {
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < arguments_.size(); ++i) {
-    const auto& argument = arguments_[i];
-    if (!argument.positional() || argument.kind == Argument::Kind::Program) continue;
-    if (argument.required && next >= words.size()) throw SyntaxError(missing_text());
-    if (argument.takes_rest()) {
-      while (next < words.size()) takers_[i](words[next++]);
-    } else if (next < words.size()) {
-      const bool old_number = argument.legacy && argument.kind == Argument::Kind::Number;
-      // What begins as a number is meant as one: it is refused, rather than ignored.
-      if (!old_number || begins_as_number(words[next])) takers_[i](words[next++]);
-    }
+/// Throws UsageError for an option that cannot be bound, naming the word.
+void check_options(const std::vector<Argument>& arguments, const GivenWords& given) {
+  if (given.unknown) throw UsageError(unknown_option_text(arguments, *given.unknown));
+  for (const auto& [option, value, word, apart] : given.options) {
+    const bool is_flag = option->kind == Argument::Kind::Flag;
+    if (is_flag && value)
+      throw UsageError(fmt::format("{} takes no value", word.substr(0, word.find('='))));
+    const auto is_option = [&](const std::string& text) {
+      return std::ranges::any_of(arguments, [&](const Argument& argument) {
+        return std::ranges::find(argument.names, text) != argument.names.end();
+      });
+    };
+    // A word that names an option is hardly ever the value: that was forgotten.
+    if (!is_flag && (!value || (apart && is_option(*value))))
+      throw UsageError(fmt::format("the value of {} is missing", word));
   }
-  return {words.begin() + static_cast<std::ptrdiff_t>(next), words.end()};
 }
 
 std::vector<std::string> split_names(std::string_view names) {
@@ -433,18 +363,15 @@ void Options::program(std::vector<std::string>& target, std::string_view help) {
 }
 
 void Options::parse(const std::vector<std::string>& words) {
-  const auto own = words.begin() + static_cast<std::ptrdiff_t>(own_words(impl_->arguments, words));
-  const auto mark = std::find(words.begin(), own, "--");
-  const WordBinding binding(impl_->arguments, impl_->takers);
-  auto positionals = binding.bind_options({words.begin(), mark});
+  const auto given = given_words(impl_->arguments, words);
+  check_options(impl_->arguments, given);
   // An empty variable in a script must not look like a program that went well.
-  if (impl_->program && mark != own && own == words.end())
+  if (given.program && given.marked && given.program_words == 0)
     throw UsageError("there is no program after --");
   if (impl_->program)
-    impl_->program->assign(own, words.end());
-  else if (mark != own)
-    positionals.insert(positionals.end(), mark + 1, own);
-  impl_->surplus = binding.bind_positionals(positionals);
+    impl_->program->assign(words.end() - static_cast<std::ptrdiff_t>(given.program_words),
+                           words.end());
+  impl_->surplus = WordBinding(impl_->arguments, impl_->takers).bind(given);
 }
 
 const std::vector<std::string>& Options::surplus() const { return impl_->surplus; }

@@ -6,7 +6,7 @@
 namespace zksh {
 
 bool prints_as_34(const Context& cx) {
-  return !cx.out.plain() && !cx.out.json() && cx.settings.value("zkcli") == "3.4";
+  return !cx.out.plain() && !cx.out.json() && cx.services.settings.value("zkcli") == "3.4";
 }
 
 }  // namespace zksh

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "client/http_answer.h"
 
@@ -11,13 +12,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 namespace zksh {
@@ -30,11 +29,9 @@ constexpr std::string_view not_serving =
 
 /// Decimal, as JSON has a session or a zxid; words write them in hexadecimal digits.
 std::optional<std::string> hexadecimal(const std::string& text) {
-  std::int64_t value = 0;
-  const auto* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, value);
-  if (problem != std::errc() || stop != end) return std::nullopt;
-  return fmt::format("{:x}", static_cast<std::uint64_t>(value));
+  const auto value = number_in<std::int64_t>(text);
+  if (!value) return std::nullopt;
+  return fmt::format("{:x}", static_cast<std::uint64_t>(*value));
 }
 
 class Writer {
@@ -421,11 +418,8 @@ struct AdminQuestion {
 };
 
 std::optional<int> admin_port(std::string_view text) {
-  int port = 0;
-  const auto* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, port);
-  if (problem != std::errc() || stop != end) return std::nullopt;
-  if (port < 1 || port > 65535)
+  const auto port = number_in<int>(text);
+  if (port && (*port < 1 || *port > 65535))
     throw ValueError(fmt::format("admin-server: {} is not a port", text));
   return port;
 }

@@ -1,6 +1,8 @@
 // Health: what the answers of an ensemble's servers come to.
 #include "ensemble/health.h"
 
+#include "base/number.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -14,16 +16,8 @@
 namespace zksh {
 namespace {
 
-std::optional<std::int64_t> number(std::string_view text, int base = 10) {
-  std::int64_t value = 0;
-  const auto* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, value, base);
-  if (problem != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
 std::optional<std::int64_t> number_of(std::string_view answer, std::string_view key) {
-  return number(answer_field(answer, key));
+  return number_in<std::int64_t>(answer_field(answer, key));
 }
 
 /// Of milliseconds, perhaps with a fraction.
@@ -53,7 +47,7 @@ void read_srvr(std::string_view srvr, MemberHealth& member) {
   member.role = known_role(answer_field(srvr, "Mode"));
   member.version = word_of(answer_field(srvr, "Zookeeper version"));
   if (const auto zxid = answer_field(srvr, "Zxid"); zxid.starts_with("0x"))
-    member.zxid = number(std::string_view(zxid).substr(2), 16);
+    member.zxid = number_in<std::int64_t>(std::string_view(zxid).substr(2), 16);
   // "min/avg/max"
   const auto latency = answer_field(srvr, "Latency min/avg/max");
   const auto first = latency.find('/');

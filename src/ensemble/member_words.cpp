@@ -2,14 +2,13 @@
 #include "ensemble/member_words.h"
 
 #include "base/error.h"
+#include "base/number.h"
 #include "client/host_addresses.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
-#include <system_error>
 #include <utility>
 
 namespace zksh {
@@ -42,11 +41,7 @@ std::vector<MemberAnswers> ask_each(std::vector<MemberAnswers> members,
 }
 
 std::optional<std::int64_t> number_field(std::string_view conf, std::string_view key) {
-  const auto text = answer_field(conf, key);
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
+  return number_in<std::int64_t>(answer_field(conf, key));
 }
 
 /// Lines without an address for clients, as in most static configurations: there all servers have

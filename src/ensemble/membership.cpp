@@ -2,26 +2,16 @@
 #include "ensemble/membership.h"
 
 #include "base/error.h"
+#include "base/number.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 namespace zksh {
 namespace {
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text, int base = 10) {
-  Number number = 0;
-  const auto* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, number, base);
-  if (problem != std::errc{} || stop != end) return std::nullopt;
-  return number;
-}
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;

@@ -1,6 +1,7 @@
 // ServerCommand: what the commands that ask servers by four-letter words have in common.
 #include "ensemble/server_command.h"
 
+#include "base/number.h"
 #include "base/time.h"
 #include "config/settings.h"
 
@@ -8,9 +9,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
-#include <system_error>
 
 namespace zksh {
 namespace {
@@ -37,17 +36,14 @@ constexpr std::array<FourLetterWord, 18> words{{
 }};
 
 Json value_of(std::string_view text) {
-  std::int64_t number = 0;
-  const auto* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, number);
-  if (problem == std::errc() && stop == end) return number;
+  if (const auto number = number_in<std::int64_t>(text)) return *number;
   return text;
 }
 
 }  // namespace
 
 AskedServers asked_servers(const Context& cx, const std::vector<std::string>& hosts) {
-  return asked_servers(hosts, cx.client.server(), cx.settings.value("admin-server"));
+  return asked_servers(hosts, cx.client.server(), cx.services.settings.value("admin-server"));
 }
 
 std::span<const FourLetterWord> four_letter_words() { return words; }

@@ -1,6 +1,8 @@
 // ServerPoller: what the servers tell of sessions, watches and themselves.
 #include "ensemble/server_poller.h"
 
+#include "base/number.h"
+
 #include <fmt/core.h>
 
 namespace zksh {
@@ -19,12 +21,7 @@ std::string_view field(std::string_view line, std::string_view key) {
 }
 
 std::optional<std::int64_t> number_after(std::string_view line, std::string_view key) {
-  const auto text = field(line, key);
-  std::int64_t number = 0;
-  const auto* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, number);
-  if (problem != std::errc() || stop != end) return std::nullopt;
-  return number;
+  return number_in<std::int64_t>(field(line, key));
 }
 
 /// Lines "0x…" or "0x…:", each with lines of paths below it that begin with a tab.

@@ -1,24 +1,20 @@
 // WatchCounts: how many watch events the servers have fired, by their own count.
 #include "ensemble/watch_counts.h"
 
+#include "base/number.h"
 #include "client/connect_string.h"
 #include "client/four_letter_word.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 namespace zksh {
 namespace {
 
 std::optional<std::int64_t> metric(const std::string& mntr, const std::string& key) {
-  const auto text = answer_field(mntr, key);
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
+  return number_in<std::int64_t>(answer_field(mntr, key));
 }
 
 }  // namespace

@@ -181,9 +181,9 @@ class LockRun {
     }
     connect();
     if (o_.detach) return detach_lock(cx_, cx_.words);
-    lock_ = cx_.locks.ask(plan());
+    lock_ = cx_.services.locks.ask(plan());
     await();
-    if (!o_.quiet) cx_.locks.say(acquired_line(*lock_, lock_->status()));
+    if (!o_.quiet) cx_.services.locks.say(acquired_line(*lock_, lock_->status()));
     if (o_.runs_program()) return run_program();
     if (o_.holds()) return hold();
     return keep();
@@ -229,7 +229,7 @@ class LockRun {
       throw ValueError(fmt::format(
           "{}: the contenders' nodes would stand among those of {}; --force does it all the same",
           path, path == "/" ? "everybody" : "the servers"));
-    const auto held = cx_.locks.find(path);
+    const auto held = cx_.services.locks.find(path);
     if (!held || held->status().kind != "read" || target_.kind == "read" || o_.nest) return;
     throw ValueError(fmt::format(
         "{0}: this shell holds it for reading, and an upgrade would wait for itself; release it "
@@ -255,12 +255,12 @@ class LockRun {
 
   /// False: there is nothing to count, and the lock is asked for.
   bool nested() {
-    const auto lock = cx_.locks.find(target_.paths.front());
+    const auto lock = cx_.services.locks.find(target_.paths.front());
     if (!lock || lock->status().stage != LockStage::Held) return false;
     refuse_other(*lock, lock->status());
     if (!lock->nest()) return false;
     if (!o_.quiet)
-      cx_.locks.say(fmt::format("held {}  {} times", lock->name(), lock->status().nested));
+      cx_.services.locks.say(fmt::format("held {}  {} times", lock->name(), lock->status().nested));
     return true;
   }
 
@@ -312,7 +312,7 @@ class LockRun {
 
   /// What it says outlives this command: the lock does, too.
   LockReport report() {
-    auto& locks = cx_.locks;
+    auto& locks = cx_.services.locks;
     LockReport report;
     if (o_.verbose) report.step = [&locks](const std::string& text) { locks.say("  " + text); };
     if (o_.quiet) return report;
@@ -326,17 +326,17 @@ class LockRun {
   /// Until it is held. An interrupted wait leaves the queue before it ends.
   void await() {
     try {
-      if (!cx_.locks.await_held(*lock_, limit(), cx_.stop)) no_answer();
+      if (!cx_.services.locks.await_held(*lock_, limit(), cx_.stop)) no_answer();
     } catch (const Cancelled&) {
       const bool waited = lock_->status().stage == LockStage::Waiting;
       lock_->release();
       // With the session, which no server keeps for longer, its nodes would go anyway.
       const std::chrono::milliseconds timeout(cx_.client.negotiated_timeout());
       const auto patience = std::min<Clock::duration>(leave_patience, timeout);
-      const bool left = cx_.locks.await_gone(*lock_, Clock::now() + patience, {});
-      if (waited && left && !o_.quiet) cx_.locks.say("left the queue of " + lock_->name());
+      const bool left = cx_.services.locks.await_gone(*lock_, Clock::now() + patience, {});
+      if (waited && left && !o_.quiet) cx_.services.locks.say("left the queue of " + lock_->name());
       if (waited && !left)
-        cx_.locks.say(
+        cx_.services.locks.say(
             fmt::format("{}: still in its queue, since no server answers; the node goes "
                         "when one does, or with the session",
                         lock_->name()));
@@ -345,7 +345,7 @@ class LockRun {
     const auto now = lock_->status();
     if (now.end == LockEnd::Refused) refuse(now.error);
     if (now.end == LockEnd::Lost) {
-      cx_.locks.forget(*lock_);
+      cx_.services.locks.forget(*lock_);
       throw LockLost(lock_->name() + ": lost as soon as it was held: " + now.reason);
     }
   }
@@ -382,7 +382,7 @@ class LockRun {
   }
   void give_back() {
     lock_->release();
-    cx_.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
+    cx_.services.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
   }
 
   int run_program() {
@@ -394,7 +394,7 @@ class LockRun {
       // One that is lost meanwhile is told of by its keeper.
       program.after_success = [&] { record->add(*o_.once); };
     }
-    return run_under_lock(cx_, cx_.locks, *lock_, program, *watchdog_);
+    return run_under_lock(cx_, cx_.services.locks, *lock_, program, *watchdog_);
   }
 
   /// Then the lock is given back.
@@ -405,10 +405,12 @@ class LockRun {
       give_back();
       throw;
     }
-    if (!o_.quiet) cx_.locks.say(fmt::format("{}: {} was run before", lock_->name(), *o_.once));
+    if (!o_.quiet)
+      cx_.services.locks.say(fmt::format("{}: {} was run before", lock_->name(), *o_.once));
     give_back();
     const auto now = lock_->status();
-    if (!o_.quiet && now.end == LockEnd::Released) cx_.locks.say(released_line(*lock_, now));
+    if (!o_.quiet && now.end == LockEnd::Released)
+      cx_.services.locks.say(released_line(*lock_, now));
     return true;
   }
 
@@ -429,7 +431,7 @@ class LockRun {
     if (scripted && !o_.until_signal)
       hold.input = o_.hold ? HoldInput::Always : HoldInput::WhereItMeansSomething;
     if (o_.hold_for) hold.duration = parse_duration(*o_.hold_for, "--hold-for");
-    return hold_lock(cx_, cx_.locks, *lock_, hold);
+    return hold_lock(cx_, cx_.services.locks, *lock_, hold);
   }
 
   /// It stays with the shell.

@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/number.h"
 #include "base/process.h"
 #include "config/settings.h"
 #include "lock/lock_text.h"
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <functional>
@@ -200,7 +200,7 @@ class Holder {
   Program starting(const std::vector<std::string>& command) {
     const std::string program = std::filesystem::read_symlink("/proc/self/exe");
     std::vector<std::string> words{"/bin/sh", "-c", starter, "sh", program};
-    const auto& options = cx_.settings.session_options;
+    const auto& options = cx_.services.settings.session_options;
     words.insert(words.end(), options.begin(), options.end());
     // Its node is read here, whatever the configuration says of formats.
     for (const auto& word :
@@ -260,8 +260,7 @@ class Holder {
       const auto line = control_text_.substr(0, end);
       control_text_.erase(0, end + 1);
       const auto blank = line.find(' ');
-      int number = 0;
-      std::from_chars(line.data() + blank + 1, line.data() + line.size(), number);
+      const int number = number_in<int>(std::string_view(line).substr(blank + 1)).value_or(0);
       if (line.starts_with("pid "))
         pid_ = number;
       else

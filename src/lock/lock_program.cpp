@@ -113,7 +113,7 @@ class LockedProgram {
     const auto safe_until = lock_.status().safe_until;
     wind_up(safe_until);
     // From here on a signal is the program's: one that comes before it can be passed on is kept.
-    registration_.emplace(cx_.signals, [this](const Monitor::Held& held, int signal) {
+    registration_.emplace(cx_.services.signals, [this](const Monitor::Held& held, int signal) {
       return !cx_.background && pass_on(held, signal);
     });
     const bool lends = terminal_.to_lend() >= 0;

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <utility>
 
@@ -265,12 +264,7 @@ Data owner_beginning(Data data) {
 }
 
 std::optional<std::int64_t> semaphore_limit(const Data& data) {
-  if (!data) return std::nullopt;
-  std::int64_t limit = 0;
-  const auto* const end = data->data() + data->size();
-  const auto parsed = std::from_chars(data->data(), end, limit);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return limit;
+  return data ? number_in<std::int64_t>(*data) : std::nullopt;
 }
 
 bool is_release_request(const Data& data) {

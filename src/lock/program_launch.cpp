@@ -70,7 +70,7 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockProgram& prog
   if (const int fd = cx.out.descriptor(); fd >= 0)
     launched.redirections.push_back({.target = STDOUT_FILENO, .source = fd});
   std::vector<Fd> printed;
-  if (auto* const output = cx.background ? cx.locks.output() : nullptr)
+  if (auto* const output = cx.background ? cx.services.locks.output() : nullptr)
     printed = output->redirect(launched);
   return std::make_unique<LockWatchdog>(cx.client.monitor(), std::move(launched));
 }

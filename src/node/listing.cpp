@@ -155,8 +155,8 @@ namespace {
 std::string owner_of(Context& cx, const Stat& stat) {
   if (stat.ephemeral_owner == 0) return "";
   if (stat.ephemeral_owner == cx.client.session_id()) return "this session";
-  const auto account =
-      ServerPoller(cx.client.server(), cx.settings.value("admin-server")).ask({.sessions = true});
+  const auto account = ServerPoller(cx.client.server(), cx.services.settings.value("admin-server"))
+                           .ask({.sessions = true});
   const auto address = account.addresses.find(stat.ephemeral_owner);
   if (address != account.addresses.end()) return "client " + cx.out.shown(address->second);
   if (!account.sessions) return "";
@@ -168,7 +168,7 @@ std::string owner_of(Context& cx, const Stat& stat) {
 
 void print_stat(Context& cx, const Stat& stat, bool human) {
   // The event of a write comes before its answer, as the server sends them.
-  cx.watches.settle(std::chrono::milliseconds(300), cx.stop);
+  cx.services.watches.settle(std::chrono::milliseconds(300), cx.stop);
   const auto text = stat_lines(
       stat, human ? human_notes(stat, wall_clock_now(), owner_of(cx, stat)) : StatNotes());
   if (prints_as_34(cx))

@@ -1,8 +1,9 @@
 // LockQueue: grouping and ordering contenders.
 #include "recipes/lock_queue.h"
 
+#include "base/number.h"
+
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -65,11 +66,8 @@ std::optional<std::int32_t> plain_sequence(std::string_view name) {
   if (name.size() != guid_end + tag.size() + digits || !name.starts_with(plain_start) ||
       name.substr(guid_end, tag.size()) != tag)
     return std::nullopt;
-  std::int32_t sequence = 0;
-  const auto* const end = name.data() + name.size();
-  const auto parsed = std::from_chars(end - digits, end, sequence);
-  if (parsed.ec != std::errc() || parsed.ptr != end || sequence < 0 || sequence >= late_sequence)
-    return std::nullopt;
+  const auto sequence = number_in<std::int32_t>(name.substr(name.size() - digits));
+  if (!sequence || *sequence < 0 || *sequence >= late_sequence) return std::nullopt;
   return sequence;
 }
 

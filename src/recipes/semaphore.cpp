@@ -1,6 +1,7 @@
 // Semaphore: agreeing on the number, waiting for room, taking leases.
 #include "recipes/semaphore.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "client/node_path.h"
 #include "recipes/fair_lock.h"
@@ -8,7 +9,6 @@
 #include "recipes/lock_queue.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace zksh {
@@ -226,20 +226,19 @@ Task<> Semaphore::warn_of_others() {
 }
 
 void Semaphore::compare(const std::string& data) const {
-  int number = 0;
-  const auto parsed = std::from_chars(data.data(), data.data() + data.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != data.data() + data.size()) {
+  const auto number = number_in<int>(data);
+  if (!number) {
     constexpr std::size_t longest = 40;
     const auto shown = data.size() > longest ? data.substr(0, longest) + "…" : data;
     throw ValueError(
         fmt::format("{} is not a semaphore: its data should be the number of leases, but is \"{}\"",
                     request_.path, escape_for_terminal(shown)));
   }
-  if (number != count_)
+  if (*number != count_)
     throw ValueError(
         fmt::format("{} is a semaphore of {}, not of {}: all have to say the same "
                     "number (it is the data of the node)",
-                    request_.path, number, count_));
+                    request_.path, *number, count_));
 }
 
 /// Writes the number of leases where there is none. Of two who write, the server refuses one, which

@@ -46,9 +46,9 @@ std::optional<Candidates> attached_values(const Arguments& arguments, const std:
                                           const CompletionSources& sources) {
   const auto equals = word.find('=');
   if (!looks_like_option(word) || equals == std::string::npos) return std::nullopt;
-  const auto* option = find_option(arguments, word.substr(0, equals));
-  if (!option) return Candidates();
-  auto candidates = complete_value(*option, word.substr(equals + 1), sources);
+  const auto found = option_word(arguments, word);
+  if (!found.known) return Candidates();
+  auto candidates = complete_value(*found.named.back().option, word.substr(equals + 1), sources);
   candidates.prepend(word.substr(0, equals + 1));
   return candidates;
 }
@@ -81,7 +81,7 @@ Candidates complete_arguments(const Arguments& arguments, const std::vector<std:
     if (auto candidates = attached_values(arguments, word, sources)) return *candidates;
     if (looks_like_option(word)) return option_names(word, arguments);
   }
-  const auto* positional = positional_at(arguments, given.positionals);
+  const auto* positional = positional_at(arguments, given.positionals.size());
   if (positional && !positional->choices_after.empty()) {
     auto dependent = *positional;
     const auto found = positional->choices_after.find(words[words.size() - 2]);
@@ -206,25 +206,16 @@ Candidates complete_invocation(
     const std::vector<std::string>& words, const std::vector<Argument>& options,
     const std::function<NodeSource(std::vector<std::string> given)>& nodes_for) {
   if (words.empty()) return {};
-  const Argument* awaiting = nullptr;
-  std::size_t next = 0;
-  bool options_ended = false;
-  for (; next + 1 < words.size() && !options_ended; ++next) {
-    const auto& word = words[next];
-    const auto given =
-        awaiting ? GivenOption{.option = awaiting, .value = word} : option_in(options, word);
-    if (!awaiting && word != "--" && !given.option && !looks_like_option(word)) break;
-    options_ended = !awaiting && word == "--";
-    awaiting = given.awaits_value() ? given.option : nullptr;
-  }
+  auto arguments = options;  // behind which the command stands as a program does
+  arguments.push_back({.kind = Argument::Kind::Program, .names = {"command"}});
+  const auto given = given_words(arguments, std::span(words).first(words.size() - 1));
   const auto& word = words.back();
-  if (next + 1 == words.size()) {
-    if (awaiting) return complete_value(*awaiting, word, {});
-    if (auto candidates = attached_values(options, word, {}); candidates && !options_ended)
-      return *candidates;
-    if (looks_like_option(word) && !options_ended) return option_names(word, options);
+  if (given.awaiting) return complete_value(*given.awaiting, word, {});
+  if (!given.options_ended) {
+    if (auto candidates = attached_values(options, word, {})) return *candidates;
+    if (looks_like_option(word)) return option_names(word, options);
   }
-  const auto command = words.begin() + static_cast<std::ptrdiff_t>(next);
+  const auto command = words.end() - 1 - static_cast<std::ptrdiff_t>(given.program_words);
   return complete_command({command, words.end()}, {.nodes = nodes_for({words.begin(), command})});
 }
 

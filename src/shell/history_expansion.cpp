@@ -2,10 +2,10 @@
 #include "shell/history_expansion.h"
 
 #include "base/error.h"
+#include "base/number.h"
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <string_view>
 
 namespace zksh {
@@ -13,23 +13,16 @@ namespace {
 
 constexpr std::string_view blanks = " \t\n\v\f\r";
 
-std::optional<std::size_t> number_of(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || end != text.data() + text.size() || problem != std::errc{})
-    return std::nullopt;
-  return number;
-}
-
 /// `event`: what stands behind the exclamation mark.
 std::optional<std::size_t> find_event(std::string_view event, const LineHistory& history) {
   const auto first = history.first();
   const auto next = history.next();
   const auto kept = [&](std::size_t number) { return number >= first && number < next; };
   if (event == "!") event = "-1";
-  if (const auto number = number_of(event)) return kept(*number) ? number : std::nullopt;
+  if (const auto number = number_in<std::size_t>(event))
+    return kept(*number) ? number : std::nullopt;
   if (event.starts_with('-'))
-    if (const auto back = number_of(event.substr(1))) {
+    if (const auto back = number_in<std::size_t>(event.substr(1))) {
       const bool there = *back > 0 && *back <= next && kept(next - *back);
       return there ? std::optional(next - *back) : std::nullopt;
     }

@@ -135,7 +135,7 @@ Interpreter::Interpreter(Surroundings surroundings, Input input, std::stop_token
     : around_(std::move(surroundings)),
       input_(input),
       stop_(std::move(stop)),
-      out_(around_.queue, around_.style, stop_) {}
+      out_(around_.services.queue, around_.style, stop_) {}
 
 Interpreter::Words Interpreter::words_of(std::vector<Word> split) {
   Words words;
@@ -150,8 +150,8 @@ Interpreter::Words Interpreter::words_of(std::vector<Word> split) {
 /// `conf output` says how all that follow print.
 void Interpreter::begin_command(std::string_view name) {
   out_.begin_command(name);
-  if (around_.settings.origin("output") == "default") return;
-  const auto wanted = around_.settings.value("output");
+  if (around_.services.settings.origin("output") == "default") return;
+  const auto wanted = around_.services.settings.value("output");
   const auto format = std::ranges::find(formats, wanted, [](const auto& one) { return one.first; });
   if (format != formats.end()) out_.set_format(format->second);
 }
@@ -183,11 +183,11 @@ void Interpreter::remember(const std::string& line) {
 
 /// Says how long a command took, where that is wanted. `body` reports its own errors, or throws.
 int Interpreter::timed(const std::function<int()>& body) {
-  const bool wanted = around_.settings.timing;
+  const bool wanted = around_.services.settings.timing;
   const auto begin = Clock::now();
   const int result = reporting(out_, body);
   const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
-  if (wanted && around_.settings.timing)
+  if (wanted && around_.services.settings.timing)
     out_.err_line_regardless(took.count() < 1000
                                  ? fmt::format("time: {:.1f} ms", took.count())
                                  : fmt::format("time: {:.2f} s", took.count() / 1000));
@@ -198,7 +198,7 @@ int Interpreter::finish(int result) {
   settle_watches();
   // At the prompt a person has seen it; a script would send the rest.
   if (result != status::ok && input_ != Input::Terminal) around_.transaction.get().spoil();
-  const auto signal = around_.signals.take_end();
+  const auto signal = around_.services.signals.take_end();
   // Of SIGINT the program decides, as with sh: an editor does not end the script that runs it.
   const bool ends = signal && (*signal != SIGINT || result == status::signal_base + SIGINT);
   if (ends && input_ != Input::Terminal) ended_by_ = signal;
@@ -211,7 +211,7 @@ int Interpreter::finish(int result) {
 /// a script does when others keep the watches busy.
 void Interpreter::settle_watches() {
   using namespace std::chrono_literals;
-  around_.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
+  around_.services.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
 }
 
 /// The commands of a typed line, up to the first that fails; elsewhere the line is one.
@@ -329,41 +329,28 @@ int Interpreter::run_command(const Command& command, const Words& given) {
 
 Context Interpreter::context_for(const Words& given, Client& client, Output& out,
                                  Rehearsal* rehearsal) {
-  const bool can_ask = input_ != Input::Pipe && !around_.background && Questions::possible();
-  return {
-      .client = client,
-      .out = out,
-      .stop = stop_,
-      .signals = around_.signals,
-      .input = input_,
-      .background = around_.background,
-      .current = around_.current,
-      .history = around_.history,
-      .settings = around_.settings,
-      .protection = around_.protection,
-      .watches = around_.watches,
-      .locks = around_.locks,
-      .transaction = around_.transaction,
-      .sandbox = around_.sandbox,
-      .rehearsal = rehearsal,
-      .ask = [this, can_ask](const std::string& prompt, bool hidden) -> std::optional<std::string> {
-        if (!can_ask) return std::nullopt;
-        return around_.questions.ask(prompt, hidden, stop_);
-      },
-      .can_ask = can_ask,
-      .jobs = around_.jobs,
-      .run_words =
-          [this, quoted = given.quoted](const std::vector<std::string>& other) {
-            return reporting(out_, [&] { return execute({other, quoted}); });
-          },
-      .run_line =
-          [this](const std::string& line) {
-            return reporting(out_, [&] { return execute_all(line); });
-          },
-      .words = given.texts,
-      // Not of the commands that this one runs.
-      .movable = std::exchange(around_.movable, nullptr),
-      .quoted = given.quoted};
+  return {.client = client,
+          .out = out,
+          .stop = stop_,
+          .services = around_.services,
+          .input = input_,
+          .background = around_.background,
+          .current = around_.current,
+          .history = around_.history,
+          .transaction = around_.transaction,
+          .rehearsal = rehearsal,
+          .run_words =
+              [this, quoted = given.quoted](const std::vector<std::string>& other) {
+                return reporting(out_, [&] { return execute({other, quoted}); });
+              },
+          .run_line =
+              [this](const std::string& line) {
+                return reporting(out_, [&] { return execute_all(line); });
+              },
+          .words = given.texts,
+          // Not of the commands that this one runs.
+          .movable = std::exchange(around_.movable, nullptr),
+          .quoted = given.quoted};
 }
 
 /// While a transaction is open, its operations are kept in place of being done. Nothing: the
@@ -384,7 +371,7 @@ std::optional<int> Interpreter::collect(const Command& command, Context& cx) {
 }
 
 void Interpreter::refuse_writes(const Command& command) const {
-  const auto& protection = around_.protection;
+  const auto& protection = around_.services.protection;
   if (!command.writes || !protection.read_only) return;
   throw Error(
       fmt::format(
@@ -424,7 +411,7 @@ bool Interpreter::has_halves(const Command& command, const std::vector<std::stri
   const auto arguments = std::span(words).subspan(1);
   return command.start && !asks_for_help(command, arguments) &&
          !wants_dry_run(command, arguments) && !may_choose_format(arguments) &&
-         !around_.settings.timing && !around_.transaction.get().is_open();
+         !around_.services.settings.timing && !around_.transaction.get().is_open();
 }
 
 std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line, bool again) {
@@ -505,8 +492,8 @@ int Interpreter::execute_inside(const Words& words, const std::stop_token& stop,
 
 OutputProgram::Plan Interpreter::program_plan(const std::string& line) const {
   return {.monitor = around_.client.monitor(),
-          .signals = around_.signals,
-          .queue = around_.queue,
+          .signals = around_.services.signals,
+          .queue = around_.services.queue,
           .line = line,
           .arguments = input_ == Input::Text ? around_.arguments : nullptr,
           .at_prompt = input_ == Input::Terminal,
@@ -523,15 +510,15 @@ std::optional<std::string> Interpreter::pager_for(const Command& command,
   const auto lists = [&] {
     bool endless = false;
     command.describe([&](const Options& options) {
-      for (const auto* option : given_words(options.arguments(), words).options)
+      for (const auto& given : given_words(options.arguments(), words).options)
         for (const auto name : command.endless)
-          endless = endless || std::ranges::find(option->names, name) != option->names.end();
+          endless = endless || std::ranges::count(given.option->names, name) > 0;
     });
     return (command.pages && !endless) || asks_for_help(command, words) ||
            (command.writes && wants_dry_run(command, words));
   };
   if (!screen || !lists()) return std::nullopt;
-  return pager_line(around_.settings.value("pager"));
+  return pager_line(around_.services.settings.value("pager"));
 }
 
 }  // namespace zksh

@@ -24,18 +24,10 @@ class Interpreter {
  public:
   /// What a line runs with; all of it outlives the Interpreter.
   struct Surroundings {
+    Services services;
     Client& client;
-    OutputQueue& queue;
-    SignalRelay& signals;
     OutputStyle style;
     std::reference_wrapper<LineHistory> history;
-    Settings& settings;
-    const Protection& protection;
-    PersistentWatches& watches;
-    LockManager& locks;
-    Questions& questions;
-    Sandbox* sandbox = nullptr;
-    JobTable* jobs = nullptr;
     std::reference_wrapper<CurrentNode> current;
     std::reference_wrapper<Transaction> transaction;
     bool background = false;                       ///< ended with &
@@ -64,7 +56,7 @@ class Interpreter {
   int finish_line(const Begun& begun);
   /// Through which all lines speak.
   Output& output() { return out_; }
-  OutputQueue& queue() { return around_.queue; }
+  OutputQueue& queue() { return around_.services.queue; }
   Client& client() { return around_.client; }
   /// Runs a command whose words are known already.
   int run_words(const std::vector<std::string>& words);

@@ -19,13 +19,13 @@ void append(std::string& text, const std::string& part) {
 /// Options may stand anywhere, but who has gone on to the paths mostly wants no more of them. Many
 /// would hide what comes behind them.
 std::string options_ahead(const std::vector<Argument>& arguments, const GivenWords& given) {
-  if (given.positionals > 0 || given.options_ended) return {};
+  if (!given.positionals.empty() || given.options_ended) return {};
   constexpr int most = 5;
   int count = 0;
   std::string text;
   for (const auto& argument : arguments) {
     if (argument.positional() || argument.legacy || argument.common) continue;
-    if (std::ranges::find(given.options, &argument) != given.options.end()) continue;
+    if (std::ranges::count(given.options, &argument, &GivenWords::Option::option) > 0) continue;
     append(text, argument.syntax());
     ++count;
   }
@@ -40,7 +40,7 @@ std::string arguments_ahead(const std::vector<Argument>& arguments, const GivenW
   for (const auto& argument : arguments) {
     if (!argument.positional() || argument.legacy) continue;
     const bool is_program = argument.kind == Argument::Kind::Program;
-    const bool is_given = is_program ? given.options_ended : index < given.positionals;
+    const bool is_given = is_program ? given.options_ended : index < given.positionals.size();
     if (!is_given)
       append(text, argument.syntax());
     else if (argument.takes_rest())
@@ -67,7 +67,7 @@ std::string syntax_ahead(std::string_view line) {
     const auto& arguments = options.arguments();
     const bool half_an_option = in_word && words.size() > 1 && words.back().size() < 3 &&
                                 looks_like_option(words.back()) &&
-                                !option_in(arguments, words.back()).option;
+                                !option_word(arguments, words.back()).known;
     if (half_an_option) return;
     ahead = arguments_ahead(arguments, given_words(arguments, std::span(words).subspan(1)));
   });

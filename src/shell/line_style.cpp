@@ -47,7 +47,8 @@ std::size_t program_begin(std::string_view line, const std::vector<WordPlace>& p
   std::size_t begin = words.size();
   if (!command) return begin;
   command->describe([&](const Options& options) {
-    begin = 1 + own_words(options.arguments(), std::span(words).subspan(1));
+    const auto given = given_words(options.arguments(), std::span(words).subspan(1));
+    begin = words.size() - given.program_words;
   });
   return begin;
 }

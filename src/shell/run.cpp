@@ -380,7 +380,7 @@ int run_commands(Foundation& base, const Interpreter::Surroundings& around,
   if (input == Input::Terminal) return Shell(base.loop, base.monitor, base.printer, around).run();
   return base.supervisor.run([&](const std::stop_token& stop) {
     Interpreter interpreter(around, input, stop);
-    Output out(around.queue, around.style, stop);
+    Output out(around.services.queue, around.style, stop);
     const int result = run_sources(interpreter, out, arguments, stop);
     const auto dropped = around.transaction.get().drop();
     if (!dropped) return result;
@@ -462,17 +462,17 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
                     lock_teller(base, settings, style, programs ? &*programs : nullptr));
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{
+      .services = {.queue = queue,
+                   .signals = base.signals,
+                   .settings = settings,
+                   .protection = protection,
+                   .watches = watches,
+                   .locks = locks,
+                   .questions = base.questions,
+                   .sandbox = sandbox},
       .client = guarded,
-      .queue = queue,
-      .signals = base.signals,
       .style = style,
       .history = history,
-      .settings = settings,
-      .protection = protection,
-      .watches = watches,
-      .locks = locks,
-      .questions = base.questions,
-      .sandbox = sandbox,
       .current = current,
       .transaction = transaction,
       .background = false,

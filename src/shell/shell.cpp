@@ -60,7 +60,7 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
       history_file_(
           {.path = default_history_path(),
            .mask = [](std::string_view line) { return mask_secrets(line); },
-           .warn = [&queue = around_.queue](
+           .warn = [&queue = around_.services.queue](
                        const std::string& text) { queue.add(Stream::Err, text + '\n'); }}),
       editor_({.in = STDIN_FILENO,
                .out = editor_output(),
@@ -69,12 +69,13 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
                .complete = [this](const CompletionRequest& request) { return complete(request); },
                .hint =
                    [this](std::string_view line, std::string_view history_rest) {
-                     return around_.settings.hints && may_decorate() ? line_hint(line, history_rest)
-                                                                     : LineHint();
+                     return around_.services.settings.hints && may_decorate()
+                                ? line_hint(line, history_rest)
+                                : LineHint();
                    },
                .styles =
                    [this](std::string_view line, std::size_t cursor) {
-                     return around_.settings.highlight && may_decorate()
+                     return around_.services.settings.highlight && may_decorate()
                                 ? line_styles(line, cursor)
                                 : std::vector<StyledBytes>();
                    },
@@ -83,7 +84,7 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
       nodes_(around.client, loop.wake_fd()),
       jobs_(monitor),
       background_(monitor, loop.wake_fd(), around_, jobs_) {
-  around_.jobs = &jobs_;
+  around_.services.jobs = &jobs_;
   for (const auto& line : history_file_.load()) LineEditor::remember(line);
   // The command's thread reads the file, while the main thread takes no lines.
   around_.history.get().read_others_with(
@@ -101,8 +102,9 @@ Shell::~Shell() {
 }
 
 int Shell::run() {
-  around_.queue.add(Stream::Err, fmt::format("zksh {}: `help` lists the commands, Ctrl-D leaves\n",
-                                             ZKSH_VERSION));
+  around_.services.queue.add(
+      Stream::Err,
+      fmt::format("zksh {}: `help` lists the commands, Ctrl-D leaves\n", ZKSH_VERSION));
   keep_connected();
   LoopEvents events;
   events.reads_input = [this] { return editor_.reads(); };
@@ -130,12 +132,12 @@ int Shell::run() {
 void Shell::accept(const std::optional<std::string>& line) {
   ++accepted_;
   if (!line) {
-    around_.queue.add(Stream::Err, "\n");
+    around_.services.queue.add(Stream::Err, "\n");
     leaving_ = may_leave();
     return;
   }
   std::string kept;
-  Output out(around_.queue, around_.style, {});
+  Output out(around_.services.queue, around_.style, {});
   for (const auto& part : parts_of(*line, PartBy::Line)) {
     auto run = line->substr(part.begin, part.end - part.begin);
     const int expanding = reporting(out, [&] {
@@ -164,14 +166,14 @@ bool Shell::may_leave() {
   if (const auto jobs = background_.names().size(); jobs > 0)
     ends.push_back(jobs == 1 ? "1 job runs in the background"
                              : fmt::format("{} jobs run in the background", jobs));
-  if (const auto locks = around_.locks.summary(); !locks.empty())
+  if (const auto locks = around_.services.locks.summary(); !locks.empty())
     ends.push_back("this shell has " + locks);
   if (ends.empty() || leave_refused_ == accepted_ - 1) return true;
   leave_refused_ = accepted_;
-  around_.queue.add(Stream::Err,
-                    escape_for_terminal(fmt::format("{}: leave again, and that ends with the shell",
-                                                    fmt::join(ends, ", and "))) +
-                        '\n');
+  around_.services.queue.add(
+      Stream::Err, escape_for_terminal(fmt::format("{}: leave again, and that ends with the shell",
+                                                   fmt::join(ends, ", and "))) +
+                       '\n');
   return false;
 }
 
@@ -186,7 +188,7 @@ void Shell::start_next() {
 
 /// Whether the typed line may be coloured.
 bool Shell::may_decorate() const {
-  return wants_color(around_.settings.value("color"), is_terminal(editor_output()));
+  return wants_color(around_.services.settings.value("color"), is_terminal(editor_output()));
 }
 
 Completion Shell::complete(const CompletionRequest& request) {
@@ -199,7 +201,7 @@ Completion Shell::complete(const CompletionRequest& request) {
                                     return nodes_.matches(parent, prefix, request.room, may_ask);
                                   },
                               .current = around_.current.get().path(),
-                              .held_locks = [this] { return lock_paths(around_.locks); },
+                              .held_locks = [this] { return lock_paths(around_.services.locks); },
                               .jobs = [this] { return background_.names(); }});
   return {.begin = begin + found.begin,
           .text = std::move(found.text),
@@ -250,7 +252,7 @@ void Shell::look_after_jobs() {
   if (command_ || leaving_) return;
   if (connector_ && connector_->status()) {
     connector_.reset();
-    if (!problem_told_) around_.queue.add(Stream::Err, connector_problem_);
+    if (!problem_told_) around_.services.queue.add(Stream::Err, connector_problem_);
   }
   if (!connector_ && around_.client.current_state() == SessionState::Expired) keep_connected();
   if (!editor_.active())
@@ -262,7 +264,7 @@ void Shell::look_after_jobs() {
 /// What was pasted below a line that failed, or that went to the background.
 void Shell::drop_lines() {
   if (lines_.empty()) return;
-  around_.queue.add(
+  around_.services.queue.add(
       Stream::Err,
       fmt::format("stopped there: {} not run\n",
                   lines_.size() == 1 ? "the line below it was"
@@ -299,7 +301,7 @@ void Shell::keep_connected() {
 }
 
 void Shell::interrupt() {
-  if (around_.signals.offer(SIGINT)) return;
+  if (around_.services.signals.offer(SIGINT)) return;
   if (!command_) {
     // What is being typed goes first.
     if (editor_.text().empty()) drop_transaction();
@@ -308,7 +310,7 @@ void Shell::interrupt() {
     return;
   }
   // The terminal has shown ^C.
-  around_.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
+  around_.services.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
   command_->stop();
   // A name look-up cannot be interrupted: whoever insists gets out.
   if (++interrupts_ == 3) {
@@ -318,7 +320,7 @@ void Shell::interrupt() {
 }
 
 void Shell::end(int signal) {
-  const bool taken = around_.signals.offer(signal);
+  const bool taken = around_.services.signals.offer(signal);
   if (signal == SIGQUIT) return;
   if (taken && (signal == SIGUSR1 || signal == SIGUSR2)) return;
   leave(signal);
@@ -330,7 +332,7 @@ void Shell::leave(int signal) {
   leaving_ = true;
   status_ = status::signal_base + signal;
   if (connector_) connector_->stop();
-  loop_.leave(status_, around_.signals.registrations());
+  loop_.leave(status_, around_.services.signals.registrations());
 }
 
 /// Standard output is no terminal, and cannot be written any more.
@@ -339,8 +341,8 @@ void Shell::lose_output(int error) {
   if (command_) command_->stop();
   if (error == EPIPE) return;
   status_ = status::failure;
-  around_.queue.add(Stream::Err, fmt::format("zksh: cannot write to standard output: {}\n",
-                                             std::strerror(error)));
+  around_.services.queue.add(Stream::Err, fmt::format("zksh: cannot write to standard output: {}\n",
+                                                      std::strerror(error)));
 }
 
 /// Ctrl-Z: a command that needs nothing of the prompt goes on behind it; with any other zksh stops.
@@ -350,16 +352,16 @@ void Shell::suspend() {
     return;
   }
   editor_.suspend();
-  around_.questions.suspend();
+  around_.services.questions.suspend();
   warn_before_stop();
   Loop::stop_process();
-  around_.questions.resume();
+  around_.services.questions.resume();
   editor_.resume();
 }
 
 void Shell::move_to_background() {
   // The terminal has shown ^Z.
-  around_.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
+  around_.services.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
   background_.adopt(std::move(command_), command_line_);
   status_ = status::ok;
   drop_lines();
@@ -369,35 +371,37 @@ void Shell::move_to_background() {
 void Shell::warn_before_stop() {
   std::string text;
   // A program that the command runs has the terminal.
-  if (command_ && around_.signals.registrations() == 0)
+  if (command_ && around_.services.signals.registrations() == 0)
     text = fmt::format(
         "\nzksh stops with its command, which may need the terminal; `{} &` runs it in the "
         "background\n",
         told(without_secrets(command_line_), around_.style));
-  if (const auto warning = around_.locks.stop_warning(); !warning.empty()) text += warning + '\n';
+  if (const auto warning = around_.services.locks.stop_warning(); !warning.empty())
+    text += warning + '\n';
   if (text.empty()) return;
-  around_.queue.add(Stream::Err, text);
+  around_.services.queue.add(Stream::Err, text);
   printer_.flush([this](int fd) { return loop_.await_writable(fd); });
 }
 
 void Shell::drop_transaction() {
   if (const auto dropped = around_.transaction.get().drop())
-    around_.queue.add(Stream::Err, dropped_text(*dropped) + '\n');
+    around_.services.queue.add(Stream::Err, dropped_text(*dropped) + '\n');
 }
 
 std::string Shell::prompt() const {
   const auto collected = around_.transaction.get().size();
-  const auto& protection = around_.protection;
-  auto text = prompt_text(around_.settings.value("prompt"),
-                          {.server = around_.client.server(),
-                           .state = std::string(state_name(around_.client.current_state())),
-                           .number = around_.history.get().next(),
-                           .node = around_.current.get().path(),
-                           .profile = protection.name(),
-                           .dangerous = protection.read_only || protection.production,
-                           .locks = around_.locks.summary(),
-                           .status = status_},
-                          wants_color(around_.settings.value("color"), isatty(STDOUT_FILENO) != 0));
+  const auto& protection = around_.services.protection;
+  auto text = prompt_text(
+      around_.services.settings.value("prompt"),
+      {.server = around_.client.server(),
+       .state = std::string(state_name(around_.client.current_state())),
+       .number = around_.history.get().next(),
+       .node = around_.current.get().path(),
+       .profile = protection.name(),
+       .dangerous = protection.read_only || protection.production,
+       .locks = around_.services.locks.summary(),
+       .status = status_},
+      wants_color(around_.services.settings.value("color"), isatty(STDOUT_FILENO) != 0));
   if (collected) text += fmt::format("multi {}> ", *collected + 1);
   return text;
 }
@@ -417,8 +421,8 @@ std::optional<std::string> background_line(const std::string& line) {
 }
 
 BackgroundJobs::Entry& BackgroundJobs::enter(const std::string& line, const JobTable::Job& job) {
-  around_.queue.add(Stream::Err,
-                    fmt::format("[{}] {}\n", job.number, told(job.line, around_.style)));
+  around_.services.queue.add(Stream::Err,
+                             fmt::format("[{}] {}\n", job.number, told(job.line, around_.style)));
   return jobs_.emplace_back(Entry{.number = job.number,
                                   .line = line,
                                   .history = {},
@@ -470,8 +474,8 @@ void BackgroundJobs::tell(int number, int result) {
   if (!job || job->awaited) return;
   auto how = result == status::ok ? "done" : fmt::format("ended with status {}", result);
   if (job->killed && result == Cancelled().exit_status()) how = "killed";
-  around_.queue.add(Stream::Err,
-                    fmt::format("[{}] {}: {}\n", number, how, told(job->line, around_.style)));
+  around_.services.queue.add(
+      Stream::Err, fmt::format("[{}] {}: {}\n", number, how, told(job->line, around_.style)));
 }
 
 std::vector<std::string> BackgroundJobs::names() const {

@@ -1,9 +1,10 @@
 // Terminal: what is known of the terminal, and giving it back as it was on every way out.
 #include "term/terminal.h"
 
+#include "base/number.h"
+
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <clocale>
 #include <csignal>
 #include <cstdlib>
@@ -84,10 +85,8 @@ void install_fatal_handlers() {
 
 int positive_number(const char* text, int otherwise) {
   if (text == nullptr) return otherwise;
-  int value = 0;
-  const char* end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, value);
-  return error == std::errc{} && stop == end && value > 0 ? value : otherwise;
+  const int value = number_in<int>(text).value_or(0);
+  return value > 0 ? value : otherwise;
 }
 
 }  // namespace

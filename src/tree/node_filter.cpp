@@ -11,12 +11,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <fnmatch.h>
 #include <memory>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace zksh {
@@ -73,13 +71,11 @@ std::int64_t parse_session_id(const std::string& text, const std::string& what) 
   constexpr int hexadecimal = 16;
   std::string_view digits = text;
   if (digits.starts_with("0x")) digits.remove_prefix(2);
-  std::uint64_t id = 0;
-  const auto [end, problem] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), id, hexadecimal);
-  if (problem != std::errc() || end != digits.data() + digits.size() || digits.empty())
+  const auto id = number_in<std::uint64_t>(digits, hexadecimal);
+  if (!id)
     throw ValueError(
         fmt::format("{}: \"{}\" is not a session's id, such as 0x100000abc0000", what, text));
-  return static_cast<std::int64_t>(id);
+  return static_cast<std::int64_t>(*id);
 }
 
 NodeFilter::NodeFilter(const NodeFilterOptions& options) {

@@ -4,6 +4,7 @@
 #include "base/byte_text.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "client/acl_text.h"
 #include "client/node_path.h"
@@ -13,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -89,12 +89,10 @@ std::string escaped_with(std::string_view bytes, std::string_view marks) {
 }
 
 std::int64_t number_of(std::string_view text, std::int64_t most) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0 || number > most ||
-      text.front() == '-')
+  const auto number = number_in<std::int64_t>(text);
+  if (!number || *number > most || text.front() == '-')
     throw ValueError(fmt::format("\"{}\" is not a number from 0 to {}", text, most));
-  return number;
+  return *number;
 }
 
 /// The text up to the mark, which is taken off; all of it when there is none.

@@ -12,7 +12,7 @@ void options_fuzz(std::string_view bytes) {
   const auto words = input.lines(20);
   command->describe([&](const Options& declared) {
     given_words(declared.arguments(), words);
-    for (const auto& word : words) option_in(declared.arguments(), word);
+    for (const auto& word : words) option_word(declared.arguments(), word);
     accepts([&] {
       // They were made for this caller alone.
       const_cast<Options&>(declared).parse(words);

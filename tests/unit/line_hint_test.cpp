@@ -10,7 +10,7 @@ TEST(SyntaxAhead, WhatIsStillToCome) {
   EXPECT_EQ(syntax_ahead("set"), " [-s] [-v version] [--if-value value] [-b] path data");
   EXPECT_EQ(syntax_ahead("set "), "[-s] [-v version] [--if-value value] [-b] path data");
   EXPECT_EQ(syntax_ahead("set -s"), " [-v version] [--if-value value] [-b] path data");
-  EXPECT_EQ(syntax_ahead("set -sv "), "version [-s] [--if-value value] [-b] path data");
+  EXPECT_EQ(syntax_ahead("set -sv "), "version [--if-value value] [-b] path data");
   EXPECT_EQ(syntax_ahead("set -v 3 "), "[-s] [--if-value value] [-b] path data");
   EXPECT_EQ(syntax_ahead("set /a"), " data");
   EXPECT_EQ(syntax_ahead("set '/a b"), " data");
