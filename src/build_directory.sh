@@ -1,11 +1,10 @@
-# shellcheck shell=bash
-# Configures build directories, in whatever state they were left; sourced by src/try.sh and tests/run.sh.
+# Configures build directories, whatever state they are in; sourced by src/try.sh and tests/run.sh.
 #
-#   configure_to_try SOURCE DIRECTORY [CMAKE-ARGUMENT…]     only what has not been configured yet
+#   configure_to_try SOURCE DIRECTORY [CMAKE-ARGUMENT…]     only if it has not been configured yet
 #   configure_to_test SOURCE DIRECTORY [CMAKE-ARGUMENT…]    always, with the tests
 
-# cmake with Ninja, unless the directory works with another generator. What a failed run left behind, and
-# makefiles without a make, are no reason to fail again: that starts from nothing.
+# Runs cmake with Ninja, unless the directory uses another generator. If remains of a failed run, or
+# makefiles without make, are in the way, starts from scratch.
 configure_build() {
   local source=$1 directory=$2 arguments=(-DZKSH_WERROR="${ZKSH_WERROR:-OFF}")
   if ! is_configured "$directory"; then
@@ -14,7 +13,7 @@ configure_build() {
   fi
   arguments+=("${@:3}")  # the last one of two counts
   if command -v ccache >/dev/null; then
-    # Clones of the project share what it keeps.
+    # Clones of the project share the cache.
     export CCACHE_BASEDIR=$source CCACHE_NOHASHDIR=1
     arguments+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
@@ -26,9 +25,9 @@ is_configured() {
   [ -f "$1/build.ninja" ] || { [ -f "$1/Makefile" ] && command -v make >/dev/null; }
 }
 
-# With ZKSH_UNITY, in a directory that is new: it halves a whole build, and makes those after an edit longer. To
-# work on zksh: cmake build -DZKSH_UNITY=OFF
-# Tests need more packages. A directory that was configured before stays as it is.
+# New directories use ZKSH_UNITY: it halves a whole build, and lengthens builds after an edit. To
+# work on zksh: cmake build -DZKSH_UNITY=OFF. Tests need more packages. A directory that was
+# configured before is not changed.
 configure_to_try() {
   is_configured "$2" || configure_build "$@" -DZKSH_TESTS=OFF
 }

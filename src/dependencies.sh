@@ -1,11 +1,11 @@
-# shellcheck shell=bash
-# What zksh needs of Debian, and why, in one list; sourced by src/try.sh and tests/run.sh.
+# The Debian packages that zksh needs, and why; sourced by src/try.sh and tests/run.sh.
 #
 #   install_missing PURPOSE…     PURPOSE: build, try, test, sanitize or tidy
 #
-# Says what is missing and installs it with apt-get, as root or through sudo. Output goes to stderr.
+# Lists what is missing and installs it with apt-get, as root or through sudo. Output goes to
+# stderr.
 
-# Purposes; package; a command that succeeds where the package is not needed; the reason.
+# Purposes; package; a command that succeeds if the package is not needed; the reason.
 zksh_dependencies() {
   cat <<'END'
 build      | g++                  | command -v c++      | compiles zksh (C++20)
@@ -56,7 +56,7 @@ END
 java_runtime() { [ -x "${JAVA_HOME:-/none}/bin/java" ] || command -v java; }
 apache_zookeeper() { [ -n "${ZOOKEEPER_HOME:-}" ] && ls "$ZOOKEEPER_HOME"/lib/zookeeper-*.jar; }
 
-# Prints "package | reason" for all that is missing.
+# Prints "package | reason" for each missing package.
 zksh_missing() {
   local purposes=" $* " of package unless reason purpose wanted
   local -A reasons=()
@@ -109,7 +109,7 @@ install_missing() {
   fi
   echo "Installing them with apt-get …" >&2
   zksh_apt_get "${packages[@]}" || {
-    # The usual reason: package lists that are missing (a fresh container) or out of date.
+    # The usual cause: package lists are missing (a fresh container) or outdated.
     "${as_root[@]}" apt-get -q update </dev/null >&2 && zksh_apt_get "${packages[@]}"
   } || {
     echo "apt-get could not install: ${packages[*]}" >&2
@@ -117,7 +117,7 @@ install_missing() {
   }
 }
 
-# --no-remove: nothing that somebody else needs goes, for instance libzookeeper-st-dev.
+# --no-remove: do not remove what others need, such as libzookeeper-st-dev.
 zksh_apt_get() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
     --no-remove -o Dpkg::Use-Pty=0 install "$@" </dev/null >&2

@@ -1,11 +1,13 @@
-# Libraries that are linked statically, so that a one-shot command does not spend its time loading them.
+# Finds libraries to link statically, so that a one-shot command does not spend its time loading
+# them.
 #
-#   find_static_libraries(RESULT)     sets RESULT to ON when each of them was found, and they were tried
+#   find_static_libraries(RESULT)     sets RESULT to ON if all were found and a test program links
 #
-# Sets ZOOKEEPER_LIBRARY, READLINE_LIBRARY, RE2_LIBRARY and ZLIB_LIBRARY to what is to be linked then; else it says why not.
+# Then sets ZOOKEEPER_LIBRARY, READLINE_LIBRARY, RE2_LIBRARY and ZLIB_LIBRARY to what to link;
+# otherwise says why not.
 include(CheckCXXSourceCompiles)
 
-# What an archive needs of others: the libraries of pkg-config's package, as archives where there are any.
+# The dependencies of an archive: the libraries of a pkg-config package, as archives if available.
 function(find_archive_group package archive result)
   set(group ${archive})
   find_package(PkgConfig QUIET)
@@ -60,7 +62,7 @@ function(find_static_libraries result)
   set(CMAKE_REQUIRED_DEFINITIONS -DTHREADED)
   set(CMAKE_REQUIRED_LINK_OPTIONS -static-libstdc++ -static-libgcc)
   set(CMAKE_REQUIRED_QUIET ON)
-  # The answer is kept for these libraries alone.
+  # The cached result is for these libraries only.
   string(MD5 tried "${CMAKE_REQUIRED_LIBRARIES}")
   check_cxx_source_compiles("
       #include <cstdio>

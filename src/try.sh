@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs what is missing, builds zksh, and starts it on a private ZooKeeper server.
 #
-#   bash src/try.sh [ARGUMENT…]       arguments are zksh's: bash src/try.sh -c 'ls /'
+#   bash src/try.sh [ARGUMENT…]       the arguments are zksh's: bash src/try.sh -c 'ls /'
 set -euo pipefail
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$project/build
@@ -13,8 +13,8 @@ install_missing build try
 . "$project/src/build_directory.sh"
 
 log=$(mktemp)
-# What the build says is of interest when it fails, or is still at work after a second; to a person, how far
-# it is and how long it will take, in one line.
+# Shows the build's output only if it fails, or still runs after a second; a person sees the
+# progress and the remaining time on one line.
 show_progress() {
   sleep 1 >/dev/null 2>&1
   echo "Building zksh in $build …"

@@ -1,11 +1,11 @@
-# ZooKeeper's C client from its source, with OpenSSL, and SASL where Cyrus SASL is installed.
+# Builds ZooKeeper's C client from source, with OpenSSL, and with SASL if Cyrus SASL is installed.
 #
-#   add_zookeeper_client(SOURCE)     SOURCE: a directory or a tarball, of Debian or of Apache
+#   add_zookeeper_client(SOURCE)     SOURCE: a directory or a tarball, Debian's or Apache's
 #
-# Makes the static library zookeeper_client; its headers are found as <zookeeper/zookeeper.h>.
+# Creates the static library zookeeper_client; its headers are found as <zookeeper/zookeeper.h>.
 
-# What stands between the source as it is shipped and the compiler: two files that a Java program
-# writes. Apache's build runs it, and Debian's package of the server has it too.
+# Generates two files that the shipped source lacks, with a Java program. Apache's build runs it,
+# and Debian's package of the server contains it.
 function(generate_jute source directory)
   set(jute ${source}/zookeeper-jute/src/main/resources/zookeeper.jute)
   if(NOT EXISTS ${jute})
@@ -32,7 +32,7 @@ function(generate_jute source directory)
   endif()
 endfunction()
 
-# The program itself from its source, when no jar has it.
+# Compiles that program if no jar has it.
 function(compile_jute source directory result)
   set(java ${source}/zookeeper-jute/src/main/java)
   set(generated ${directory}/jute/org/apache/jute/compiler/generated)
@@ -85,14 +85,14 @@ function(add_zookeeper_client given)
     endif()
   endif()
 
-  # What its own build finds out is the same on every Linux.
+  # What its own build detects is the same on every Linux.
   file(STRINGS ${client}/cmake_config.h.in wanted REGEX "^#cmakedefine")
   foreach(line IN LISTS wanted)
     string(REGEX REPLACE "^#cmakedefine ([A-Z0-9_]+).*" "\\1" name "${line}")
     set(${name} 1)
   endforeach()
   configure_file(${client}/cmake_config.h.in ${directory}/private/config.h)
-  # Installed, the headers stand in a directory of their own.
+  # Installed, the headers are in a directory of their own.
   file(GLOB headers ${client}/include/*.h ${generated}/zookeeper.jute.h)
   file(COPY ${headers} DESTINATION ${directory}/include/zookeeper)
 

@@ -3,8 +3,8 @@
 #
 #   src/zookeeper_source.sh DIRECTORY     for instance build/zookeeper-source
 #
-# Needs no root, and changes nothing of the system's apt: the sources are those of the machine's own
-# packages. What has been fetched once is not fetched again.
+# Needs no root, and does not change the system's apt: the sources are those of the machine's own
+# packages. Does not fetch again what is there.
 set -euo pipefail
 directory=${1:?the directory to fetch into}
 mkdir -p "$directory"
@@ -20,7 +20,7 @@ if [ -z "$(tarball)" ]; then
   apt=$directory/apt
   trap 'rm -rf "$apt"' EXIT
   mkdir -p "$apt/sources.list.d" "$apt/lists/partial" "$apt/cache"
-  # Both of apt's formats, with the word for packages replaced by the one for sources.
+  # Both of apt's formats, with packages replaced by sources.
   for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
     [ ! -f "$file" ] || sed -n 's/^[[:space:]]*deb[[:space:]]/deb-src /p' "$file" >>"$apt/sources.list"
   done
@@ -30,7 +30,7 @@ if [ -z "$(tarball)" ]; then
   options=(-q -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts="$apt/sources.list.d"
     -o Dir::State::lists="$apt/lists" -o Dir::Cache="$apt/cache" -o APT::Sandbox::User="$(id -un)")
   [ -f "$apt/sources.list" ] || : >"$apt/sources.list"
-  # What one of several sources lacks, another may have: whether it was enough shows in the end.
+  # If one source lacks it, another may have it: the result shows whether it was enough.
   apt-get "${options[@]}" update </dev/null >&2 || true
   (cd "$directory" && apt-get "${options[@]}" source --download-only --only-source zookeeper </dev/null >&2)
 fi

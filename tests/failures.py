@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Says why tests failed, from what ctest --output-junit wrote: after two thousand tests nobody finds it above.
+"""Prints why tests failed, from ctest's --output-junit, since it is hard to find in the output of two thousand tests.
 
     failures.py JUNIT-FILE      each failed test with the last lines of its output; the exit status is
                                 the number of failed tests, at most 100

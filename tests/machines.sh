@@ -1,15 +1,18 @@
 #!/bin/bash
-# Builds and tries zksh as a newcomer would, on fresh machines: a minimal Debian for each release named.
+# Builds and tries zksh as a newcomer would, on fresh machines: a minimal Debian of each release
+# named.
 #
-#   tests/machines.sh [OPTION…] RELEASE…     for instance: tests/machines.sh --quick bookworm trixie forky
+#   tests/machines.sh [OPTION…] RELEASE…     for instance: tests/machines.sh --quick bookworm trixie
+#   forky
 #
-#   --quick             no tests: src/try.sh alone, and the package of the program that it built
-#   --order try,test    what is run, in this order; `test,try` and `try,test,try` are of interest too
-#   --mirror URL        where packages come from; without it, the first that this machine's own apt uses
-#   --keep DIRECTORY    leaves the machines there, and goes on with those that it finds there
+#   --quick             no tests: only src/try.sh, and the package of the program that it built
+#   --order try,test    what to run, in order; `test,try` and `try,test,try` are of interest too
+#   --mirror URL        the package mirror; by default, the first that this machine's apt uses
+#   --keep DIRECTORY    keeps the machines there, and reuses those that it finds there
 #
-# Then the Debian package is made, looked at by lintian where that is installed, and installed, run and purged on
-# another fresh machine. Needs root and debootstrap; a release takes minutes, with the tests an hour.
+# Then makes the Debian package, checks it with lintian if installed, and installs, runs and purges
+# it on another fresh machine. Needs root and debootstrap; a release takes minutes, with the tests
+# an hour.
 set -euo pipefail
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 quick='' order=try,test mirror='' kept=''
@@ -49,14 +52,15 @@ fi
 # fresh RELEASE ROOT
 fresh() {
   [ ! -e "$2/etc/debian_version" ] || return 0
-  # A debootstrap that is older than the release knows it by no name; all of Debian's are made alike.
+  # A debootstrap older than the release does not know its name, but all Debian releases are built
+  # alike.
   local script=/usr/share/debootstrap/scripts/$1
   [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
   debootstrap --variant=minbase "$1" "$2" "$mirror" "$script" >"$directory/debootstrap.log" ||
     { tail -n 20 "$directory/debootstrap.log"; return 1; }
 }
 
-# within ROOT COMMAND…: in namespaces of its own, so that nothing stays mounted or running.
+# within ROOT COMMAND…: runs in its own namespaces, so that nothing stays mounted or running.
 within() {
   local root=$1
   shift
@@ -68,7 +72,7 @@ within() {
       DEBIAN_FRONTEND=noninteractive ${http_proxy:+http_proxy="$http_proxy"} "$@" </dev/null
 }
 
-# What git knows, as it stands here.
+# Copies the files that git knows, as they are here.
 copy_sources() {
   mkdir -p "$1"
   git -C "$project" ls-files -z --cached --others --exclude-standard |
@@ -82,7 +86,7 @@ try() {
 
 run_tests() { within "$1" bash zksh/tests/run.sh; }
 
-# package ROOT: prints its name.
+# package ROOT: makes the package, and prints its name.
 package() {
   local build="build"
   within "$1" apt-get -q -y --no-install-recommends install dpkg-dev file git >&2
@@ -129,7 +133,7 @@ machine() {
 
 failed=''
 for release in "$@"; do
-  # In a shell of its own, for `set -e` to end it at its first failure.
+  # In a subshell, so that `set -e` ends it at the first failure.
   log=$directory/$release.log
   status=0
   (machine "$release") > >(tee "$log") 2>"$directory/$release.errors" & wait $! || status=$?

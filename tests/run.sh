@@ -1,15 +1,16 @@
 #!/bin/bash
-# Installs what is missing, builds, and runs every test through ctest; why tests failed comes last.
+# Installs what is missing, builds, and runs all tests with ctest; the reasons of failures come
+# last.
 #
 #   tests/run.sh [--sanitize] [CTEST-ARGUMENT…]     for instance: tests/run.sh -R transcripts.get
 #
-# --sanitize runs unit tests, transcripts and faults with clang's sanitizers too, in two more builds.
-# ZKSH_WERROR=ON makes warnings errors. ZKSH_TIDY=ON runs clang-tidy as a test, which takes minutes.
-# build/ is the build that src/try.sh uses too.
+# --sanitize also runs unit tests, transcripts and faults with clang's sanitizers, in two more
+# builds. ZKSH_WERROR=ON makes warnings errors. ZKSH_TIDY=ON runs clang-tidy as a test, which takes
+# minutes. build/ is shared with src/try.sh.
 #
-# Tests run beside each other, and wait for other processes on a machine that they keep busy. When a
-# few fail they run once more, alone: what passes then is named at the end as unsteady, with the
-# reason of its failure, and does not fail the run.
+# Tests run in parallel, and may time out on a busy machine. If only a few fail, they run once more,
+# alone; those that pass then are listed at the end as unsteady, with the reason of their failure,
+# and do not fail the run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -27,7 +28,7 @@ install_missing "${purposes[@]}"
 # shellcheck source=src/build_directory.sh
 . src/build_directory.sh
 
-# configure DIRECTORY CMAKE-ARGUMENT…: what cmake says is of interest when it fails.
+# configure DIRECTORY CMAKE-ARGUMENT…: shows cmake's output only if it fails.
 configure() {
   local directory=$1
   configure_to_test "$PWD" "$directory" "${@:2}" >"$directory.log" 2>&1 ||
@@ -35,8 +36,9 @@ configure() {
   rm "$directory.log"
 }
 
-# The sanitizer builds use clang where it is installed: a second compiler's warnings come for free. They compile
-# file by file: so each file includes what it needs, and -Wshadow, which a text of several files cannot have, is heard.
+# The sanitizer builds use clang if installed, to get a second compiler's warnings. They compile
+# file by file, which checks that each file includes what it needs, and enables -Wshadow, which
+# cannot be used for several files together.
 compiler=()
 if command -v clang++ >/dev/null; then
   compiler=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++)
@@ -54,7 +56,7 @@ for sanitizer in $sanitizers; do
 done
 
 echo "== build"
-# The tests of TLS and SASL want a C client that has them, and that comes as source alone.
+# The tests of TLS and SASL need a C client with these, which must be built from source.
 if ! source=$(bash src/zookeeper_source.sh build/zookeeper-source 2>build-source.log); then
   cat build-source.log
   echo "ZooKeeper's source cannot be had: the tests of TLS and SASL will be skipped"
@@ -63,7 +65,8 @@ rm -f build-source.log
 configure build -DZKSH_TLS_TESTS="$source" -DZKSH_SANITIZED_BUILDS="$builds" -DZKSH_TIDY="${ZKSH_TIDY:-OFF}"
 cmake --build build --parallel
 
-# test_and_explain CTEST-ARGUMENT…: the status is ctest's; why tests failed, and how many, is in $why and $failed.
+# test_and_explain CTEST-ARGUMENT…: returns ctest's status; sets $why and $failed to the reasons and
+# the number of failures.
 test_and_explain() {
   local results=$PWD/build/tests.xml status=0
   rm -f "$results"

@@ -1,17 +1,20 @@
 #!/bin/bash
-# Runs the tests that need a server on other ZooKeeper servers, and prints what passed as a table (that of README.md).
+# Runs the tests that need a server on other ZooKeeper servers, and prints a table of what passed,
+# for README.md.
 #
-#   tests/versions.sh [VERSION|newest|DIRECTORY]…     without any, those of Debian's releases: 3.4.13 3.8.0 3.9.3 newest
+#   tests/versions.sh [VERSION|newest|DIRECTORY]…     default: those of Debian's releases: 3.4.13
+#   3.8.0 3.9.3 newest
 #
-# Needs the build that tests/run.sh leaves. The servers come from Debian's packages (tests/support/fetch_servers.py), or
-# are the jars of a directory. The table counts files of tests, without those whose tests were all skipped. A version
-# takes ten minutes on two cores; the log of each is build/versions/VERSION.log.
+# Needs the build of tests/run.sh. Servers come from Debian's packages
+# (tests/support/fetch_servers.py) or the jars in a directory. The table counts test files, without
+# those whose tests were all skipped. A version takes ten minutes on two cores; its log is
+# build/versions/VERSION.log.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [ -f build/CTestTestfile.cmake ] || { echo "tests/versions.sh: build the tests first: tests/run.sh" >&2; exit 2; }
 [ $# -gt 0 ] || set -- 3.4.13 3.8.0 3.9.3 newest
 
-# Those that start servers of their own choice, or measure, are left out.
+# Tests that start their own choice of servers, or measure, are left out.
 labels='transcripts|session|screen|interop|hostile|long'
 elsewhere='^(bench|asan|tsan)\.|session\.(versions|admin_server)'
 

@@ -1,5 +1,5 @@
-# Packages, made by `cpack` in the build directory: `cpack -G DEB` for Debian, and with
-# `--config CPackSourceConfig.cmake` a tarball of the sources. Name, version and description are the project's.
+# Packages, made by `cpack` in the build directory: `cpack -G DEB` for Debian, and a source tarball
+# with `--config CPackSourceConfig.cmake`. Name, version and description are the project's.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ${PROJECT_NAME})
 set(CPACK_PACKAGE_VENDOR "the zksh maintainers")
@@ -20,10 +20,11 @@ set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # what the program is linked with; needs dpkg-dev
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "less")
-# For --sandbox, which starts servers of its own.
+# For --sandbox, which starts servers.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libzookeeper-java, default-jre-headless")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-# TLS and SASL are a package of their own: to load OpenSSL and Cyrus SASL takes a one-shot command a quarter of its time.
+# TLS and SASL are in a separate package: loading OpenSSL and Cyrus SASL takes a quarter of a
+# one-shot command's time.
 if(ZKSH_ZOOKEEPER_SOURCE)
   set(CPACK_DEBIAN_PACKAGE_NAME ${PROJECT_NAME}-tls)
   set(CPACK_DEBIAN_PACKAGE_PROVIDES ${PROJECT_NAME})
@@ -37,14 +38,15 @@ endif()
 set(CPACK_DEBIAN_PACKAGE_CONFLICTS ${other_package})
 set(CPACK_DEBIAN_PACKAGE_REPLACES ${other_package})
 
-# What lintian says of a package that is no upload to Debian, and is to start in milliseconds.
+# lintian's complaints about a package that is not uploaded to Debian, and must start in
+# milliseconds.
 set(lintian_overrides "${CPACK_DEBIAN_PACKAGE_NAME}: initial-upload-closes-no-bugs *\n")
 if(link_statically)
   string(APPEND lintian_overrides "# Loading shared libraries takes as long as a one-shot command.\n"
     "${CPACK_DEBIAN_PACKAGE_NAME}: embedded-library ncurses *\n")
 endif()
 
-# What Debian wants beside what every installation has.
+# What Debian requires besides what every installation has.
 set(package_directory ${CMAKE_CURRENT_LIST_DIR})
 string(TIMESTAMP changelog_date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 configure_file(${package_directory}/changelog.in ${CMAKE_BINARY_DIR}/package/changelog @ONLY)

@@ -1,4 +1,4 @@
-"""What every bench shares: bounds that are met or missed, and whole processes timed by stopwatch.c."""
+"""Shared by all benches: bounds that are met or missed, and processes timed by stopwatch.c."""
 import os
 import pathlib
 import shlex

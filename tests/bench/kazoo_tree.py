@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Lists or removes a tree as one writes it with kazoo: a request, then the next."""
+"""Lists or removes a tree as usual with kazoo: one request after another."""
 import sys
 
 from kazoo.client import KazooClient

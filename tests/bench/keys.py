@@ -1,4 +1,4 @@
-"""The time from a key to its echo at the prompt, through a pty, while Tab makes zksh look for candidates."""
+"""Measures the time from a key to its echo at the prompt, through a pty, while Tab makes zksh fetch candidates."""
 import fcntl
 import itertools
 import os

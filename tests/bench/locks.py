@@ -1,4 +1,4 @@
-"""The bench of locks: zksh beside other libraries and the floor, from one free lock to a queue of a thousand."""
+"""Benchmarks locks: zksh, other libraries and the minimum, from a free lock to a queue of a thousand."""
 import pathlib
 import statistics
 import sys

@@ -1,4 +1,4 @@
-"""Benches of whole processes, from their start to their end: one value, a large tree, a program under a lock."""
+"""Benchmarks whole processes from start to end: one value, a large tree, a program under a lock."""
 import os
 import shlex
 

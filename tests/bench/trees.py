@@ -1,4 +1,4 @@
-"""Benches of whole trees: walked, read, written and removed, beside a bare client, zkCli.sh and kazoo."""
+"""Benchmarks walking, reading, writing and removing trees: zksh, a bare client, zkCli.sh and kazoo."""
 import os
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""No co_await where gcc 12 compiles it wrongly: in conditions, and with lists in braces. src/client/task.h says what happens."""
+"""Refuses co_await where gcc 12 miscompiles it: in conditions, and with braced lists. src/client/task.h describes the bugs."""
 import pathlib
 import re
 import tempfile

@@ -1,4 +1,4 @@
-"""Every C++ file is formatted as .clang-format says."""
+"""All C++ files are formatted according to .clang-format."""
 import pathlib
 import shutil
 import subprocess

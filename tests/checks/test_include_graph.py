@@ -1,4 +1,4 @@
-"""Includes point downward only: which directory may include which, and no header includes itself."""
+"""Checks which directory may include which: includes only point down the layers, and without cycles."""
 import fnmatch
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""The tree keeps its shape: what stands at the top, how files begin, what a command has."""
+"""Checks the layout of the sources: the top directory, how files begin, the parts of a command."""
 import pathlib
 import re
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs clang-tidy over every compiled file: tidy.py BUILD [FILE…]. Files that passed unchanged are not checked again.
+"""Runs clang-tidy over every compiled file: tidy.py BUILD [FILE…]. Skips unchanged files that passed before.
 
 Nearly all of clang-tidy's time goes into what the headers declare, the same for every file. So files are checked
 several at a time, as one text; only where such a batch has complaints is each of its files checked by itself, and

@@ -1,4 +1,4 @@
-"""What `zksh --complete` offers for a command line: options, choices, commands, files and znodes of a server."""
+"""The candidates of `zksh --complete`: options, choices, commands, files and a server's znodes."""
 import os
 import pathlib
 import signal

@@ -1,4 +1,4 @@
-"""Every example in the help of every command works, in its order, on a tree that holds what the test says."""
+"""All examples in the help of all commands work, in order, on a prepared tree."""
 import contextlib
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""The scripts for operators that stand here, run as they are: what they do, and what they do when it fails."""
+"""Runs the example scripts for operators: what they do, also when something fails."""
 import os
 import pathlib
 import subprocess

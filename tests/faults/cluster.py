@@ -1,4 +1,4 @@
-"""Three members that talk to one another through the test's network, and clients that may do so."""
+"""A three-member ensemble whose members, and optionally clients, communicate through the test's network."""
 import os
 import sys
 

@@ -1,4 +1,4 @@
-"""What all who deal faults have in common: their order, from a seed, and a cluster that is whole again after each.
+"""Shared by the fault drivers: a sequence of faults from a seed, and a cluster that is healed after each.
 
 Must run in the main thread, since members die with the thread that starts them.
 """

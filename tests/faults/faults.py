@@ -1,4 +1,4 @@
-"""The driver of faults: which, when, to whom and for how long, from a seed.
+"""The fault driver: chooses which faults occur, when, where and for how long, from a seed.
 
 Must run in the main thread, since members die with the thread that starts them.
 """

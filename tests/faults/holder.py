@@ -1,4 +1,4 @@
-"""The program under a lock: it goes to the resource with its fencing token, works there, and leaves.
+"""The program under a lock: enters the resource with its fencing token, works, and leaves.
 
 Under several locks it does so for each, as WHO, WHO@1, …
     holder.py SOCKET WHO SECONDS [--stubborn]     status 0: done; 7: the token was refused

@@ -1,4 +1,4 @@
-"""What the holders of locks did, and whether they might: tokens only grow, and nobody is inside with another.
+"""Records what lock holders did, and checks it: tokens only grow, and holders exclude each other.
 
 Pure book-keeping, without processes or clocks of its own, so that it can be tested with planted faults.
 """

@@ -1,4 +1,4 @@
-"""What the tests of locks under directed faults have in common: holders, contenders, and the verdict."""
+"""Shared by the tests of locks under specific faults: holders, contenders, and the verdict."""
 import os
 import signal
 import subprocess

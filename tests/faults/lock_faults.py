@@ -1,4 +1,4 @@
-"""The driver of faults for locks: links between servers, leaders, followers, and the processes of holders.
+"""The fault driver for locks: links between servers, leaders, followers, and the holders' processes.
 
 The lengths of faults are drawn around what they are measured by: syncLimit ticks, and the sessions' timeouts.
 """

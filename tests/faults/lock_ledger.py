@@ -1,4 +1,4 @@
-"""The file that programs under locks stamp: made, read while it grows, and the programs' command lines."""
+"""The file that programs under locks stamp: creates it, reads it while it grows, and builds the programs' command lines."""
 import os
 import subprocess
 import threading

@@ -1,4 +1,4 @@
-"""The long run for locks: many contenders for many locks, on ensembles with links between servers that fail."""
+"""The long run for locks: many contenders for many locks, on ensembles whose links fail."""
 import collections
 import os
 import random

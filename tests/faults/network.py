@@ -1,4 +1,4 @@
-"""The network between members, and between clients and members: links that can be blocked, muted and cut.
+"""The network between members, and from clients to members: links that can be blocked, muted and cut.
 
 A blocked link passes nothing and loses nothing, as one whose packets are sent again; what was sent arrives
 when it is open again. One may be blocked for requests or for answers alone. A severed one is blocked, too, and

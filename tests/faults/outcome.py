@@ -1,4 +1,4 @@
-"""What zksh says has become of writes, and what the servers say of it in the end."""
+"""Compares the outcomes of writes that zksh reports with the final state on the servers."""
 import collections
 import json
 import threading

@@ -1,4 +1,4 @@
-"""The resource that locks protect: a server on a Unix socket, at whose door the ledger stands.
+"""The resource that locks protect: a server on a Unix socket that records entries in the ledger.
 
 One connection is one holder: `enter LOCK MODE TOKEN WHO`, `write`…, `leave`, each answered by ok or stale;
 `write` by stay, too: the holder has to go on until it hears something else, or is ended.

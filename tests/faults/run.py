@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Real zksh against an ensemble whose members fail: what must never happen, and figures of what did.
+"""Runs real zksh against an ensemble whose members fail: checks what must never happen, and reports figures.
 
     tests/faults/run.py [--minutes N | --seconds N] [--seed N]
     tests/faults/run.py --locks [--holds N] [--minutes N] [--seed N] [--only N] [--programs KIND,KIND…]

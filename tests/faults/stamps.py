@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What programs under locks have written down (stamper.c): who worked beside whom, and how far apart they were.
+"""Evaluates the stamps of programs under locks (stamper.c): overlaps, and gaps between holders.
 
     tests/faults/stamps.py LEDGER     status 1: two held what only one may hold, or the ledger cannot be true
 

@@ -1,4 +1,4 @@
-"""The checker of the fault runs finds what is planted, and is content with what is allowed."""
+"""The checker of the fault runs finds planted violations, and accepts what is allowed."""
 import os
 import socket
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A program under a lock is dead before another can hold the lock, while the link of two servers is frozen.
+"""A program under a lock is dead before another can hold the lock, while the link between two servers is frozen.
 
 Each case is one that zksh once failed; README.md has the figures. With ZKSH_LONG=1 a session of 30 s, too.
 """

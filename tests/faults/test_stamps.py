@@ -1,4 +1,4 @@
-"""The checker of what programs under locks stamp: forged ledgers are refused, overlaps are found, and no others."""
+"""The checker of stamps refuses forged ledgers and finds overlaps, without false alarms."""
 import os
 import subprocess
 import sys

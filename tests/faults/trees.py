@@ -1,4 +1,4 @@
-"""Whole trees: an `apply` that is killed and run again, and a `watch` whose events must tell the whole story."""
+"""Whole trees: an `apply` that is killed and repeated, and a `watch` whose events must be complete."""
 import json
 import os
 import threading

@@ -1,4 +1,4 @@
-"""What all parts of a run share: the seed, the time line, what was violated, and zksh as a child process."""
+"""Shared by all parts of a run: the seed, the time line, the violations, and zksh as a child process."""
 import abc
 import collections
 import dataclasses

@@ -1,4 +1,4 @@
-"""Scripts that write: each line acknowledged, failed or unknown, as exit status and text say."""
+"""Scripts that write: each line is acknowledged, failed or unknown, according to exit status and text."""
 from outcome import EXPIRED, IN_DOUBT, NO_CONNECTION, OK, of_lines, of_status
 from world import Actor
 

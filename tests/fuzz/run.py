@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets libFuzzer look for inputs that break a parser, and keeps in the corpus what reaches new code.
+"""Lets libFuzzer search for inputs that break a parser, and adds inputs that reach new code to the corpus.
 
     tests/fuzz/run.py [--minutes 10] [--jobs 2] [TARGET…]     all targets, if none is named
 

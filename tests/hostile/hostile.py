@@ -1,4 +1,4 @@
-"""Plays the modes (modes.py) to zksh in its ways of use, and judges what it makes of them.
+"""Runs zksh in all its ways of use against the modes of modes.py, and judges the results.
 
     tests/hostile/hostile.py [--minutes N] [--seed N]   every mode in every use, then random changes of good answers
 

@@ -1,4 +1,4 @@
-"""Named ways in which a server breaks ZooKeeper's protocol, each a function that is given a connection (broken_server).
+"""Named ways in which a server breaks ZooKeeper's protocol, each a function that gets a connection (broken_server).
 
 `BROKEN`: nothing can come of a request. `ODD`: what a server may do, and requests may succeed or fail.
 """

@@ -1,4 +1,4 @@
-"""Every mode of a server that breaks the protocol, each in one of zksh's ways of use; hostile.py plays all of them, for as long as one likes."""
+"""Tests each mode of a protocol-breaking server with one of zksh's ways of use; hostile.py combines them all, as long as desired."""
 import os
 import sys
 import unittest

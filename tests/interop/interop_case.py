@@ -1,4 +1,4 @@
-"""What the tests of shared lock paths have in common: a server, the other libraries' programs, zksh's contenders."""
+"""Shared by the tests of common lock paths: a server, the other libraries' programs, zksh's contenders."""
 import collections
 import os
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""kazoo and zksh take turns, one hand-over at a time.
+"""kazoo and zksh take turns on a lock, one handoff at a time.
 
 More cannot be tested with kazoo's ReadLock: before 2.9 a reader waits for writers behind it too, so that a reader and a
 writer that both loop wait for each other for ever, whoever the writer is (kazoo's issue 649).

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""zksh and other libraries loop on one lock: a thousand turns or more for each pairing that can work, and no overlap."""
+"""zksh and other libraries loop on a lock: at least a thousand turns for each compatible pair, without overlap."""
 import unittest
 
 from interop_case import InteropTest, most_at_once, overlaps, shares, theirs, zksh

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The other libraries among themselves: the checks that the other tests rely on can tell good from bad."""
+"""Tests the other libraries among themselves, to validate the checks that the other tests use."""
 import unittest
 
 from interop_case import InteropTest, Turn, most_at_once, overlaps, theirs

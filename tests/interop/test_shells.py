@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Shells of zksh and Curator's objects share semaphores and the locks of a multi-lock: none lets in too many."""
+"""zksh and Curator share semaphores and multi-locks: neither admits too many."""
 import os
 import subprocess
 import tempfile

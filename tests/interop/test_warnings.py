@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Where a pairing of libraries cannot work zksh says so, on standard error, and only there.
+"""zksh warns on standard error about incompatible libraries, and only about these.
 
 Each library's real contender holds a lock; zksh queues up behind it, with each of its kinds of names.
 """

@@ -1,4 +1,4 @@
-"""src/try.sh and tests/run.sh find build/ as the other of the two, or a failure, left it."""
+"""src/try.sh and tests/run.sh cope with a build/ left by the other or by a failure."""
 import os
 import pathlib
 import shutil

@@ -1,4 +1,4 @@
-"""cmake --install puts the program, its page and its completions where a distribution expects them."""
+"""cmake --install puts the program, its manual pages and its completions where a distribution expects them."""
 import os
 import pathlib
 import subprocess

@@ -1,4 +1,4 @@
-"""cpack: the Debian package has what belongs there and says the program's version; the source tarball builds."""
+"""cpack: the Debian package is complete and has the program's version; the source tarball builds."""
 import os
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Every kind of outcome of every command, as one-shot calls: the exit status that README.md documents."""
+"""All kinds of outcomes of all commands, run as one-shots, have the exit statuses that README.md documents."""
 import os
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Every command shows a hostile tree as printable text on a terminal, and passes on its exact bytes elsewhere.
+"""Every command prints a hostile tree as printable text on a terminal, and as exact bytes elsewhere.
 
 Names, values, identities and the owners of locks try to take over the terminal.
 """

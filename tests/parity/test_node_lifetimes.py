@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Nodes that go by themselves, on a server where the extended types are switched on: TTL and container nodes."""
+"""TTL and container nodes, on a server with extended types enabled."""
 import os
 import subprocess
 import sys

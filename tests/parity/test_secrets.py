@@ -1,4 +1,4 @@
-"""A password that zksh is given, in whatever way, is nowhere afterwards but where it was given."""
+"""A password given to zksh in any way is found nowhere else afterwards."""
 import os
 import re
 import resource

@@ -1,4 +1,4 @@
-"""What the tests of the line editor share: starting its driver, and what should stand on a screen."""
+"""Shared by the tests of the line editor: its driver, and expectations about the screen."""
 import os
 import shutil
 import sys

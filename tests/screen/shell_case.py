@@ -1,4 +1,4 @@
-"""What the tests of the interactive zksh share: a server, a root and a screen for each test."""
+"""Shared by the tests of the interactive zksh: a server, and a root and a screen for each test."""
 import os
 import re
 import shutil

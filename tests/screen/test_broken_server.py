@@ -1,4 +1,4 @@
-"""At the prompt of a server that answers badly: the line stays, Ctrl-C ends what hangs, and the terminal is given back."""
+"""At the prompt with a broken server: the line stays, Ctrl-C ends what hangs, and the terminal is restored."""
 import os
 import shutil
 import struct

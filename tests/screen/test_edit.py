@@ -1,4 +1,4 @@
-"""edit at the prompt: the editor has the terminal, Ctrl-Z and back included, and zksh gets it again as it was."""
+"""edit at the prompt: the editor has the terminal, also across Ctrl-Z, and zksh gets it back unchanged."""
 import os
 import re
 import signal

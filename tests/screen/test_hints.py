@@ -1,4 +1,4 @@
-"""What stands behind the typed line, and its colours: hints are taken by a key, and leave nothing behind."""
+"""Hints and colours of the typed line: a key accepts a hint, and hints leave nothing on the screen."""
 import os
 import re
 import signal

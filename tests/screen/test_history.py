@@ -1,4 +1,4 @@
-"""Lines that come back: !!, the history file of several shells, and what is kept out of it."""
+"""History: !!, the history file shared by several shells, and what is kept out of it."""
 import os
 import stat
 import sys

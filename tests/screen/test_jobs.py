@@ -1,4 +1,4 @@
-"""Commands around commands: what runs in the background, a stop of zksh, timing, repeat."""
+"""Commands about commands: background jobs, stopping zksh, timing, repeat."""
 import json
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The line editor on a real screen: what is typed stays as it is, whatever appears above it."""
+"""The line editor on a real screen: the typed line stays intact, whatever appears above it."""
 import os
 import sys
 import unittest

@@ -1,4 +1,4 @@
-"""A circle with a lock that waits in the background: what the prompt's user is told, and what ends it."""
+"""A deadlock with a lock that waits in the background: what the prompt shows, and what ends it."""
 import os
 import sys
 import unittest

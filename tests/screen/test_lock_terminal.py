@@ -1,4 +1,4 @@
-"""A program under a lock and the terminal: it has it alone, and zksh gets it back as it was."""
+"""A program under a lock has the terminal alone, and zksh gets it back unchanged."""
 import os
 import re
 import shlex

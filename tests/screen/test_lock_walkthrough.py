@@ -1,4 +1,4 @@
-"""The walkthrough of zksh-locks(7), a lock contended by hand: each screen as it really is."""
+"""The walkthrough of zksh-locks(7), a lock contended by hand: each screen compared with the real one."""
 import os
 import pathlib
 import shutil

@@ -1,4 +1,4 @@
-"""locks -w: drawn again in its place on every change, as wide as the screen; Ctrl-C gives the prompt back."""
+"""locks -w: redrawn in place on every change, as wide as the screen; Ctrl-C returns to the prompt."""
 import os
 import re
 import sys

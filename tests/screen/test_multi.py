@@ -1,4 +1,4 @@
-"""Transactions at the prompt: it counts what is collected, a wrong line is refused, and all ways of dropping it say so."""
+"""Transactions at the prompt: operations are counted, wrong lines refused, and dropping one is always reported."""
 import os
 import sys
 import unittest

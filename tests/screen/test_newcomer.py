@@ -1,4 +1,4 @@
-"""What helps who sees zksh for the first time: help's first page, words of other shells, what to do about a refusal."""
+"""Help for newcomers: the first page of help, words of other shells, what to do about a refusal."""
 import os
 import sys
 import unittest

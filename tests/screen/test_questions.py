@@ -1,4 +1,4 @@
-"""What a command asks the person at the terminal: a password, unseen, and the terminal afterwards."""
+"""Questions to the user at the terminal: passwords without echo, and the terminal afterwards."""
 import os
 import signal
 import sys

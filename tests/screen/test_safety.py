@@ -1,4 +1,4 @@
-"""What a person is asked, shown and refused: removals, the prompt, profiles."""
+"""Safety at the prompt: confirmations, profiles, and what is refused."""
 import os
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""Signals for the interactive zksh: at its prompt, and while a program runs under a lock."""
+"""Signals to the interactive zksh: at its prompt, and while a program runs under a lock."""
 import os
 import signal
 import sys

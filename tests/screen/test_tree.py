@@ -1,4 +1,4 @@
-"""tree on a terminal: colours that tell parents and ephemerals apart, none with NO_COLOR, nothing from a name."""
+"""tree on a terminal: colours for parents and ephemerals, none with NO_COLOR, no escapes from names."""
 import os
 import sys
 import unittest

@@ -1,4 +1,4 @@
-"""watch at the prompt: events as they come, a gap with what was missed, and Ctrl-C gives the prompt back."""
+"""watch at the prompt: live events, a gap with what was missed, and Ctrl-C returns to the prompt."""
 import os
 import re
 import sys

@@ -1,4 +1,4 @@
-"""Runs a program in a private tmux and looks at its screen, for the screen tests.
+"""Runs a program in a private tmux and reads its screen, for the screen tests.
 
     with Tmux(["build/zksh", "--sandbox"], width=80, height=24) as screen:
         screen.wait_for("CONNECTED")

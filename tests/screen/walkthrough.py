@@ -1,4 +1,4 @@
-"""Walkthroughs of zksh-locks(7), played in real terminals and compared with what stands there.
+"""Plays the walkthroughs of zksh-locks(7) in real terminals and compares the screens.
 
     A │ [zk: 127.0.0.1:20417(CONNECTED) 0] lock /demo
     A │ acquired /demo  token=4  node=_c_3550a006…-lock-0000000000  waited=0.004s

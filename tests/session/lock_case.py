@@ -1,4 +1,4 @@
-"""What the tests of locks held by zksh share: programs that tell what they do, and looks at the queue."""
+"""Shared by the tests of locks held by zksh: programs that report what they do, and views of the queue."""
 import os
 import re
 import signal

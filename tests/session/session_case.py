@@ -1,4 +1,4 @@
-"""What the tests of one-shot commands and scripts share: a server, and zksh as a child process."""
+"""Shared by the tests of one-shot commands and scripts: a server, and zksh as a child process."""
 import os
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""AdminServers of servers that answer no four-letter word but srvr, as they come; and what stands in their place."""
+"""AdminServers of servers that by default answer no four-letter word but srvr, and what happens without them."""
 import contextlib
 import json
 import os

@@ -1,4 +1,4 @@
-"""Servers that answer badly, late, or not at all: a clear error in bounded time, and never a wrong success."""
+"""Servers that answer wrongly, late, or not at all: a clear error in bounded time, and never a false success."""
 import concurrent.futures
 import os
 import resource

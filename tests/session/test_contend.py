@@ -1,4 +1,4 @@
-"""contend: what it counts, the handshake with programs, and that nothing is left however it ends."""
+"""contend: its counts, the protocol for programs, and that it leaves nothing behind however it ends."""
 import contextlib
 import os
 import signal

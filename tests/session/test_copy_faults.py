@@ -1,4 +1,4 @@
-"""Copies, moves and applications of trees whose server is killed in the middle: it comes back, or stays away."""
+"""cp, mv and apply while the server is killed: it comes back, or stays away."""
 import os
 import re
 import sys

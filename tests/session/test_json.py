@@ -1,4 +1,4 @@
-"""What -o json prints, held against the schema that zksh gives of it (zksh-json(5))."""
+"""Validates the output of -o json against zksh's own schema (zksh-json(5))."""
 import json
 import os
 import subprocess

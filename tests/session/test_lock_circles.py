@@ -1,4 +1,4 @@
-"""Circles: sessions of which each waits for a lock that the next one holds are named, where they can be seen."""
+"""Deadlocks: sessions that wait for each other in a circle are reported, if they can be seen."""
 import json
 import os
 import re

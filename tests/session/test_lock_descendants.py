@@ -1,4 +1,4 @@
-"""The program under a lock is everything that descends from it: all of it is dead before another holds the lock."""
+"""All descendants of a program under a lock are dead before another holds the lock."""
 import os
 import shlex
 import signal

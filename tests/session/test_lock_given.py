@@ -1,4 +1,4 @@
-"""A program under a lock: what it is given."""
+"""A program under a lock: its environment, streams and descriptors."""
 import contextlib
 import fcntl
 import os

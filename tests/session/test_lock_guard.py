@@ -1,4 +1,4 @@
-"""Guarded writes: what a shell writes that holds, or has lost, a lock with --guard."""
+"""Guarded writes: of a shell that holds, or has lost, a lock with --guard."""
 import os
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""A lock that is held without a program: in the foreground, and by a zksh of its own behind the shell."""
+"""Locks held without a program: in the foreground, and by a detached zksh."""
 import os
 import re
 import signal

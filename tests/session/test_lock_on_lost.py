@@ -1,4 +1,4 @@
-"""--on-lost COMMAND: what runs when a lock is lost, beside the program that was under it."""
+"""--on-lost COMMAND: runs when a lock is lost, beside the program that was under it."""
 import os
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""--once and --at-least: a job that many machines start at the same time is run once."""
+"""--once and --at-least: a job that many machines start at the same time runs once."""
 import os
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""A zksh that cannot act, since it is stopped or killed: the program under its lock ends in time."""
+"""If zksh is stopped or killed, the program under its lock ends in time."""
 import os
 import signal
 import sys

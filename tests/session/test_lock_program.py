@@ -1,4 +1,4 @@
-"""A program under a lock: how it ends, and what its status says."""
+"""A program under a lock: how it ends, and the exit status."""
 import os
 import signal
 import subprocess

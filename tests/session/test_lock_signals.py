@@ -1,4 +1,4 @@
-"""Signals for a zksh with a program under a lock: what becomes of the script around the program."""
+"""Signals to a zksh with a program under a lock, and their effect on the surrounding script."""
 import os
 import signal
 import subprocess

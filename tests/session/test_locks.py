@@ -1,4 +1,4 @@
-"""locks: what programs are told, of honest queues and of hostile ones, and of servers that tell little."""
+"""locks: output for programs, of honest and hostile queues, and with servers that report little."""
 import json
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Several locks at once: all of them or none, and never a deadlock among those who take several."""
+"""Several locks at once: all or none, and no deadlock among contenders for several."""
 import itertools
 import os
 import random

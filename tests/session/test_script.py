@@ -1,4 +1,4 @@
-"""Scripts: where they stop and what they say, odd input, many at once, read-only servers."""
+"""Scripts: where they stop and what they print, odd input, many at once, read-only servers."""
 import os
 import subprocess
 import sys

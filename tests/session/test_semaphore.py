@@ -1,4 +1,4 @@
-"""A semaphore that many zksh share: as many programs run under it as it has leases, and never one more."""
+"""A semaphore shared by many zksh: as many programs run as it has leases, and never more."""
 import os
 import re
 import signal

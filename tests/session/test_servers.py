@@ -1,4 +1,4 @@
-"""What is asked of the servers themselves, of an ensemble whose members are killed and frozen."""
+"""The commands about servers, on an ensemble whose members are killed and frozen."""
 import json
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Programs that do not read what zksh gives them: they stop the command, but not the session."""
+"""Programs that do not read zksh's output block the command, but not the session."""
 import os
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""Commands on large trees whose server is killed in the middle: it comes back, or stays away."""
+"""Commands on large trees while the server is killed: it comes back, or stays away."""
 import os
 import re
 import sys

@@ -1,4 +1,4 @@
-"""dump, apply and diff of whole trees: the same bytes again, and the same tree after kills and restarts."""
+"""dump, apply and diff of whole trees: identical bytes, and the same tree after kills and restarts."""
 import base64
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""zksh on the servers of other releases: writing, locking and what is refused, without losing the session.
+"""zksh with servers of other releases: writes, locks and refusals, without losing the session.
 
 On ZooKeeper 3.4.13 and 3.9.3, or on those that ZKSH_TEST_SERVERS names ("3.4.13 3.8.0", or a directory of jars).
 What cannot be fetched is skipped.

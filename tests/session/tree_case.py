@@ -1,4 +1,4 @@
-"""What the tests of large trees share: trees whose paths are known, and commands that take their time."""
+"""Shared by the tests of large trees: trees with known paths, and commands that take a while."""
 import collections
 import re
 import struct

@@ -1,4 +1,4 @@
-"""A server that speaks ZooKeeper's protocol badly, for tests of what zksh makes of it.
+"""A server that violates ZooKeeper's protocol, for tests of zksh's reaction.
 
     with BrokenServer(lambda c: (c.greet(), c.request(), c.cut_off())) as server: ... server.address ...
 

@@ -1,4 +1,4 @@
-"""A TCP proxy before a server that can keep answers back, block and cut, for tests of lost connections.
+"""A TCP proxy for a server that can hold back answers, block and cut connections, for tests of lost connections.
 
     with Proxy(server.port) as proxy: ... proxy.address ...; proxy.swallow(); ...; proxy.cut()
 """

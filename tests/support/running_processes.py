@@ -1,4 +1,4 @@
-"""What the tests ask of processes that are not their own."""
+"""Information about processes that are not the tests' own."""
 import os
 
 

@@ -1,4 +1,4 @@
-"""A program on a terminal of its own, whose raw bytes are read: what a screen would obey is all there."""
+"""Runs a program on its own terminal and reads the raw bytes, including control sequences."""
 import fcntl
 import os
 import pty

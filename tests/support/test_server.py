@@ -1,4 +1,4 @@
-"""The server fixture serves, and is gone with whoever started it: no test run leaves a server behind."""
+"""The server fixture serves, and ends with the process that started it: no test run leaves a server behind."""
 import os
 import pathlib
 import signal

@@ -1,4 +1,4 @@
-"""Waiting for a state that nothing announces."""
+"""Waits for states that can only be polled."""
 import time
 
 

@@ -1,4 +1,4 @@
-"""Makes certificates for a test with openssl: authorities, and what they sign."""
+"""Creates certificates for tests with openssl: authorities, and certificates that they sign."""
 import os
 import subprocess
 

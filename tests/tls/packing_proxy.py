@@ -1,4 +1,4 @@
-"""A proxy that ends TLS in front of a server, and packs its answers together as such proxies do."""
+"""A proxy that terminates TLS for a server, and packs its answers together as such proxies do."""
 import select
 import socket
 import ssl

@@ -1,4 +1,4 @@
-"""All that broken servers do is met over TLS as it is without."""
+"""Broken servers are handled over TLS as without it."""
 import os
 import ssl
 import sys

@@ -1,4 +1,4 @@
-"""SASL DIGEST-MD5 against a real server with a JAAS file, and where the password does not go."""
+"""SASL DIGEST-MD5 against a real server with a JAAS file; the password is not leaked."""
 import os
 import signal
 import subprocess

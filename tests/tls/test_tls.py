@@ -1,4 +1,4 @@
-"""TLS against real servers: right and wrong certificates on either side, in all ways to ask for it."""
+"""TLS against real servers: right and wrong certificates on either side, with all ways to configure it."""
 import hashlib
 import os
 import signal

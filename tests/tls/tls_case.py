@@ -1,4 +1,4 @@
-"""What the tests of TLS and SASL share: a zksh that has them, and servers that want them."""
+"""Shared by the tests of TLS and SASL: a zksh that supports them, and servers that require them."""
 import os
 import shutil
 import socket

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs golden sessions against a real server: what zksh prints must be what the transcript says.
+"""Runs transcripts against a real server: zksh's output must match.
 
 README.md beside this file describes the format. `--update` writes down what is printed now.
 """

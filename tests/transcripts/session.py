@@ -1,4 +1,4 @@
-"""A program under test with its three streams: fed line by line, and read as the output comes."""
+"""Runs the program under test: feeds it line by line, and reads its output as it arrives."""
 import fcntl
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Transcripts as text: reading the file format, and masking what differs from run to run."""
+"""Reads transcript files, and masks what differs from run to run."""
 import re
 
 MARKED = re.compile(r"([A-Z]?)([$>&|!])(?:(x)? (.*))?$")
