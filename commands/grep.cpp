@@ -1,5 +1,5 @@
 // grep: find text in the values of a subtree.
-#include "base/extended_regex.h"
+#include "base/regex.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "command/result_lines.h"
@@ -37,18 +37,8 @@ void declare(Options& o, Args& a) {
   o.flag("-n,--line-number", a.numbers, "Print the line's number before the line.");
   o.number("-d,--depth", a.depth, "depth", "Search at most this deep; 0: the path alone.");
   declare_work_limits(o, a.limits);
-  o.text("pattern", a.pattern, "A POSIX extended regular expression, without back-references.");
+  o.text("pattern", a.pattern, "A regular expression in RE2's syntax, which is close to Perl's.");
   o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);
-}
-
-/// A text as a regular expression that matches it and nothing else.
-std::string literal(const std::string& text) {
-  std::string regex;
-  for (const char c : text) {
-    if (std::string_view(R"(\^$.[]|()?*+{})").find(c) != std::string_view::npos) regex += '\\';
-    regex += c;
-  }
-  return regex;
 }
 
 /// Whether a value's lines can be shown as they are.
@@ -62,7 +52,7 @@ class Grep {
   Grep(Context& cx, const Args& a)
       : cx_(cx),
         a_(a),
-        regex_(a.fixed ? literal(a.pattern) : a.pattern, "grep", a.ignore_case),
+        regex_(a.pattern, "grep", {.ignore_case = a.ignore_case, .literal = a.fixed}),
         lines_(cx.out) {}
 
   void look(const std::string& path, const std::string& value) {
@@ -111,7 +101,7 @@ class Grep {
 
   Context& cx_;
   const Args& a_;
-  ExtendedRegex regex_;
+  Regex regex_;
   ResultLines lines_;
   std::size_t matches_ = 0;
 };

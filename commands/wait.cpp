@@ -1,5 +1,5 @@
 // wait: wait until a node meets a condition.
-#include "base/extended_regex.h"
+#include "base/regex.h"
 #include "base/time.h"
 #include "command/command.h"
 #include "command/time_limit.h"
@@ -26,10 +26,11 @@ void declare(Options& o, Args& a) {
   o.text("-c,--children", a.children,
          "Wait until it has this many children: 3, 3+ (at least), or >=3, <=3, >3, <3 in quotes.",
          "number");
-  o.text("-m,--value", a.value,
-         "Wait until its value matches a POSIX extended regular expression (without "
-         "back-references), anywhere; ^ and $ are the ends of lines.",
-         "regex");
+  o.text(
+      "-m,--value", a.value,
+      "Wait until a part of its value matches this regular expression (RE2's syntax); ^ and $ are "
+      "the ends of lines.",
+      "regex");
   o.text("-t,--timeout", a.timeout, "Give up after this time (500ms, 5s, 2m), with status 124.",
          "time");
   o.node("path", a.path, "The node; it need not exist.");
@@ -46,7 +47,7 @@ NodeCondition condition_of(const Args& a) {
             .holds = [count = ChildCount(*a.children, "--children")](const NodeState& node) {
               return node.stat && count.allows(node.stat->num_children);
             }};
-  const auto regex = std::make_shared<ExtendedRegex>(*a.value, "--value");
+  const auto regex = std::make_shared<Regex>(*a.value, "--value");
   return {.looks_at = LooksAt::Value, .holds = [regex](const NodeState& node) {
             return node.value && regex->matches(*node.value);
           }};

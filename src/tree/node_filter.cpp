@@ -2,8 +2,8 @@
 #include "tree/node_filter.h"
 
 #include "base/error.h"
-#include "base/extended_regex.h"
 #include "base/number.h"
+#include "base/regex.h"
 #include "base/time.h"
 #include "client/acl_text.h"
 #include "client/node_path.h"
@@ -38,8 +38,7 @@ std::int64_t milliseconds_now() {
 
 void declare_node_filter(Options& o, NodeFilterOptions& f) {
   o.text("-name", f.name, "The name matches this pattern of *, ? and [ ].", "pattern");
-  o.text("-regex", f.regex,
-         "The whole path matches this POSIX extended regular expression, without back-references.",
+  o.text("-regex", f.regex, "The whole path matches this regular expression (RE2's syntax).",
          "regex");
   o.choice("-type", f.type, node_types, "type", "The type of the node.");
   o.text("-owner", f.owner, "Ephemerals of this session only.", "session");
@@ -100,7 +99,7 @@ void NodeFilter::add_name_tests(const NodeFilterOptions& options) {
       return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
     });
   if (!options.regex) return;
-  const auto regex = std::make_shared<ExtendedRegex>(*options.regex, "-regex");
+  const auto regex = std::make_shared<Regex>(*options.regex, "-regex");
   tests_.emplace_back([regex](const TreeNode& node) { return regex->matches_whole(node.path); });
 }
 

@@ -43,7 +43,7 @@ LIBRARIES = [
     ("CLI/*", ["src/command/options.cpp", "src/shell/process_options.cpp",
                "src/config/configuration.cpp"]),
     ("readline/*", ["src/term/*"]),
-    ("re2/*", ["src/base/extended_regex.cpp"]),
+    ("re2/*", ["src/base/regex.cpp"]),
     ("zlib.h", ["src/base/inflate.cpp", "tests/unit/inflate_test.cpp"]),
     ("nlohmann/*", ["src/base/json.cpp", "src/tree/tree_text.cpp"]),
     ("gtest/*", ["tests/*"]),
