@@ -2,4 +2,5 @@
 # Lists the quotas of a subtree with what is used of them; status 1 if one is exceeded.
 # usage: quota-report.sh NODE
 zksh listquota -R "$1" || exit
-[ -z "$(zksh listquota -R --exceeded "$1")" ]
+exceeded=$(zksh listquota -R --exceeded "$1") || exit
+[ -z "$exceeded" ]

@@ -23,6 +23,7 @@ class Scripts(SessionTest):
     def program(self, name, *lines):
         """A program of the test's own, which the scripts find."""
         path = os.path.join(self.bin, name)
+        pathlib.Path(path).unlink(missing_ok=True)  # zksh is a link there, and what it leads to must stay
         with open(path, "w", encoding="utf-8") as file:
             file.write("#!/bin/sh\n" + "".join(line + "\n" for line in lines))
         os.chmod(path, 0o755)
@@ -180,6 +181,9 @@ class Scripts(SessionTest):
         self.zksh("create", a + "/y", **server)
         status, out, _ = self.run_script("quota-report.sh", self.root, **server)
         self.assertEqual((status, out.splitlines()[0]), (1, f"nodes 3 of 2\tbytes 5\texceeded\t{a}"))
+        # No answer about what is exceeded does not mean that nothing is.
+        self.program("zksh", 'case $* in *--exceeded*) exit 3;; esac; echo listed')
+        self.assertEqual(self.run_script("quota-report.sh", self.root, **server)[:2], (3, "listed\n"))
 
     def test_stale(self):
         self.zksh("-c", "create /app; create /app/empty; create /app/full x")
@@ -205,6 +209,10 @@ class Scripts(SessionTest):
         self.assertEqual(self.run_script("rolling-restart.sh", "/roll", "/app/db1", "db1", PATIENCE="300ms")[0], 124)
         status, _, err = self.run_script("rolling-restart.sh", "/roll", "/app/db2", "db2")
         self.assertEqual((status, err), (1, "not restarted: see /roll/failed\n"))
+        # Nor is one restarted when no server says whether another has failed.
+        status, _, err = self.run_script("rolling-restart.sh", "/roll", "/app/db2", "db2", server="127.0.0.1:1",
+                                         ZKSH_LOCK_PATH="/roll/lock")
+        self.assertEqual(status, 3, err)
         self.assertEqual(len(self.file("calls").read_text().splitlines()), 6)
 
 
