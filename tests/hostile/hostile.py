@@ -1,20 +1,27 @@
 """Runs zksh in all its ways of use against the modes of modes.py, and judges the results.
 
     tests/hostile/hostile.py [--minutes N] [--seed N]   every mode in every use, then random changes of good answers
+    tests/hostile/hostile.py --changes N [--seed N]     so many conversations with random changes; --seed: the first
 
 A run ends within its time and memory, is never ended by a signal, and has a status that says the truth: without an answer to
 it, no request has succeeded.
 """
 import argparse
 import concurrent.futures
+import contextlib
 import dataclasses
+import fcntl
 import os
+import pty
 import random
 import select
 import subprocess
 import sys
 import tempfile
+import termios
+import threading
 import time
+import tty
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import modes  # noqa: E402
@@ -33,19 +40,35 @@ class Use:
     text: bytes = b""
     done: bytes = b"\0"  # stdout has this only when a request was answered
     also: frozenset = frozenset()  # statuses that only this use may have
+    typed: bool = False  # the text is typed on a terminal
+    endless: bool = False  # it waits for what may never come, once it was answered: it is ended from here
 
 
+LINES = b"create /a x\nset /a y\nmulti 'create /a x' 'set /a y'\nget /a\n"
 USES = {
-    "get": Use(("get", "/a")),
-    "script": Use((), b"create /a x\nset /a y\nmulti 'create /a x' 'set /a y'\nget /a\n"),
-    "--pipe": Use(("--pipe",), b"create /a x\nset /a y\nget /a\n" * 3),
-    "watch": Use(("-c", "watch -i -n 1 /a"), also=frozenset({0})),  # it tells of the gap
+    "get": Use(("get", "/a"), done=b"\n"),
+    "script": Use((), LINES, done=b"Created"),
+    "--pipe": Use(("--pipe",), b"create /a x\nset /a y\nget /a\n" * 3, done=b"Created"),
+    "prompt": Use((), b"get /a\n" + LINES + b"ls -w /\nquit\n", done=b"Created", also=frozenset({0}), typed=True),
+    "watch": Use(("-c", "watch -i -n 1 /a"), also=frozenset({0}), endless=True),  # it tells of the gap
     # Two seconds without a connection that lasts: it was not its turn in time.
     "lock": Use(("lock", "-w", "2s", "/l", "--", "echo", "held"), done=b"held", also=frozenset({75})),
     "ls -R": Use(("ls", "-R", "/")),
     "dump": Use(("dump", "/")),
 }
-MAY_WAIT = {"watch"}  # for an event, after a good answer: ended from here
+# Of changed conversations alone: what comes of a mode in these, it does in those.
+MORE_USES = {
+    "wait": Use(("wait", "-t", "2s", "--gone", "/a"), also=frozenset({0, 124})),
+    "watch -R": Use(("watch", "-R", "--data", "-t", "3s", "/"), also=frozenset({0, 124})),
+    "contend": Use(("contend", "-n", "3", "/c"), also=frozenset({0, 75, 76}), endless=True),
+    "fill": Use(("fill", "-n", "50", "/f"), also=frozenset({0})),
+    "locks -w": Use(("locks", "-w", "/l"), also=frozenset({0}), endless=True),
+    "locks -r": Use(("locks", "-r", "/"), also=frozenset({0})),
+    "cp -r": Use(("cp", "-r", "/a", "/b"), also=frozenset({0})),
+    "rmr": Use(("-c", "rmr /a"), also=frozenset({0})),
+    "health": Use(("health",), also=frozenset({0})),
+    "multilock": Use(("multilock", "-w", "2s", "/l", "/m", "--", "echo", "held"), also=frozenset({0, 75, 76})),
+}
 
 
 def ends_within(process, seconds):
@@ -57,6 +80,32 @@ def ends_within(process, seconds):
         os.close(pid)
 
 
+@contextlib.contextmanager
+def terminal(text, out):
+    """A terminal on which a text is typed; what is shown there goes into a file."""
+    master, slave = pty.openpty()
+    tty.setraw(slave, termios.TCSANOW)
+
+    def show():
+        with contextlib.suppress(OSError):  # the last process has closed it
+            while shown := os.read(master, 1 << 16):
+                out.write(shown)
+
+    reader = threading.Thread(target=show, daemon=True)
+    reader.start()
+    os.write(master, text)
+    try:
+        yield slave
+    finally:
+        os.close(slave)
+        reader.join()
+        os.close(master)
+
+
+def take_terminal():
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 def run(behave, use, limit=LIMIT):
     """Status (None: it had to be ended), stdout, stderr, seconds, KiB."""
     with BrokenServer(behave) as server, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, \
@@ -64,12 +113,14 @@ def run(behave, use, limit=LIMIT):
         text.write(use.text)
         text.seek(0)
         begin = time.monotonic()
-        process = subprocess.Popen([ZKSH, "-s", server.address, "-t", "1000", "--connect-timeout", "1s", *use.words],
-                                   stdin=text, stdout=out, stderr=err)
-        ended = not ends_within(process, limit)
-        if ended:
-            process.kill()
-        _, status, used = os.wait4(process.pid, 0)
+        with terminal(use.text, out) if use.typed else contextlib.nullcontext(text) as given:
+            process = subprocess.Popen([ZKSH, "-s", server.address, "-t", "1000", "--connect-timeout", "1s", *use.words],
+                                       stdin=given, stdout=given if use.typed else out, stderr=err,
+                                       start_new_session=use.typed, preexec_fn=take_terminal if use.typed else None)
+            ended = not ends_within(process, limit)
+            if ended:
+                process.kill()
+            _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         err.seek(0)
@@ -81,7 +132,7 @@ def fault(name, use_name, allowed):
     """What is wrong with a run; None: nothing."""
     use = USES[use_name]
     behave = modes.BROKEN.get(name) or modes.ODD[name]
-    waits = name in modes.ODD and use_name in MAY_WAIT
+    waits = name in modes.ODD and use.endless
     status, out, err, seconds, memory = run(behave, use, 5 if waits else LIMIT)
     what = f"{name} × {use_name}: status {status} after {seconds:.1f} s, {memory} KiB, {out[:200]!r} {err[-500:]!r}"
     if status is None and not waits:
@@ -127,10 +178,12 @@ def mutated(seed):
 
 
 def play_mutated(seed):
-    use_name = random.Random(seed).choice(sorted(USES))
-    status, out, err, seconds, memory = run(mutated(seed), USES[use_name], 10 if use_name in MAY_WAIT else LIMIT)
+    uses = USES | MORE_USES
+    use_name = random.Random(seed).choice(sorted(uses))
+    use = uses[use_name]
+    status, out, err, seconds, memory = run(mutated(seed), use, 10 if use.endless else LIMIT)
     unclean = b"ssertion" in err or b"terminate called" in err or b"Sanitizer" in err
-    endless = status is None and use_name not in MAY_WAIT
+    endless = status is None and not use.endless
     if endless or unclean or (status or 0) < 0 or status in (134, 139) or memory > 1 << 20:
         return f"seed {seed} × {use_name}: status {status} after {seconds:.1f} s, {memory} KiB, {out[:200]!r} {err[-500:]!r}"
     return None
@@ -145,10 +198,15 @@ def play_all_mutated(seeds, threads=24):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--changes", type=int)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
     options = parser.parse_args()
     until = time.monotonic() + options.minutes * 60
     print(f"seed {options.seed}", flush=True)
+    if options.changes:
+        found = play_all_mutated(range(options.seed, options.seed + options.changes))
+        print("\n".join(found))
+        return 1 if found else 0
     names = [*modes.BROKEN, *modes.ODD]
     found = play([(name, use) for name in names for use in USES])
     print(f"{len(names)} modes × {len(USES)} uses: {len(found)} faults", flush=True)

@@ -1,5 +1,7 @@
-"""Tests each mode of a protocol-breaking server with one of zksh's ways of use; hostile.py combines them all, as long as desired."""
+"""Tests each mode of a protocol-breaking server with one of zksh's ways of use, and good answers with random changes; hostile.py
+combines all modes and uses, and changes answers for as long as desired."""
 import os
+import random
 import sys
 import unittest
 
@@ -21,6 +23,11 @@ class Hostile(unittest.TestCase):
         names = [*modes.BROKEN, *modes.ODD]
         pairs = [(name, uses[place % len(uses)]) for place, name in enumerate(names)]
         self.assertEqual(hostile.play(pair for pair in pairs if pair not in SLOW), [])
+
+    def test_random_changes(self):
+        seed = random.randrange(1 << 32)
+        found = hostile.play_all_mutated(range(seed, seed + 48))
+        self.assertEqual(found, [], "tests/hostile/hostile.py --changes 1 --seed N plays one again")
 
 
 if __name__ == "__main__":
