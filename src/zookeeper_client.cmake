@@ -119,6 +119,8 @@ function(add_zookeeper_client given)
   set_source_files_properties(${client}/src/zookeeper.c ${client}/src/mt_adaptor.c
     TARGET_DIRECTORY zookeeper_client PROPERTIES COMPILE_OPTIONS
     "-DZKSH_INSIDE_THE_C_CLIENT;-include;${CMAKE_CURRENT_SOURCE_DIR}/src/session/library/tls_calls.h")
+  set_source_files_properties(${client}/src/zk_sasl.c TARGET_DIRECTORY zookeeper_client PROPERTIES COMPILE_OPTIONS
+    "-include;${CMAKE_CURRENT_SOURCE_DIR}/src/session/library/sasl_calls.h")
   target_link_libraries(zookeeper_client PUBLIC ${libraries} Threads::Threads)
   message(STATUS "ZooKeeper's C client: from ${client}, with ${with}")
 endfunction()

@@ -1,11 +1,15 @@
 """SASL DIGEST-MD5 against a real server with a JAAS file; the password is not leaked."""
 import os
 import signal
+import struct
 import subprocess
 import time
+import unittest
 
 from tls_case import ZKSH, ZKSH_TLS, Server, TlsCase, main
+from broken_server import BrokenServer
 from ensemble import Ensemble
+from znodes import pack_string
 
 PASSWORD = "hunter2-Zq9"
 JAAS = f"""Server {{
@@ -99,6 +103,34 @@ class Sasl(TlsCase):
 
     def test_a_mechanism_that_there_is_not(self):
         self.fails(2, "no mechanism NONESUCH; it has", *self.options(), "--sasl-mechanism", "NONESUCH", "ls", "/")
+
+    @unittest.skipUnless("TWO_STEP_GSSAPI" in os.environ, "a sanitizer's program loads no other SASL")
+    def test_a_connection_lost_in_the_last_step_of_gssapi(self):
+        """The next one authenticates from the first step on, before anything else is asked (ZOOKEEPER-4614)."""
+        connections = []
+
+        def serve(connection):
+            seen = []
+            connections.append(seen)
+            connection.greet()
+            while True:
+                body = connection.request()
+                if connection.operation != 102:
+                    seen.append(connection.operation)
+                    connection.send(connection.answer())
+                    continue
+                seen.append(body[12:].decode())
+                if len(connections) == 1 and len(seen) == 2:
+                    return
+                connection.send_frame(struct.pack(">iqi", connection.xid, 1, 0) + pack_string("go on"))
+
+        with BrokenServer(serve) as server:
+            words = [ZKSH_TLS, "-s", server.address, "--sasl-mechanism", "GSSAPI", "get", "/a"]
+            environment = {**self.environment(), "LD_PRELOAD": os.environ["TWO_STEP_GSSAPI"]}
+            done = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=60, check=False)
+        self.assertEqual((0, "x\n"), (done.returncode, done.stdout), done.stderr)
+        self.assertEqual([["one", "two"], ["one", "two", 4]], [seen[:3] for seen in connections])
 
     def test_what_is_missing(self):
         server = ["-s", self.server.address]
