@@ -20,6 +20,7 @@ void declare(Options& o, Args& a) {
          "Do not be a candidate: print who leads, and each change, until Ctrl-C.");
   o.node("path", a.path, "The election: the node below which the candidates queue up.");
   o.text("proposal", a.proposal, "What the candidate is known by; default: as --id.", "text");
+  declare_once(o, a.lock);
   declare_lock_options(o, a.lock, true);
 }
 

@@ -22,6 +22,7 @@ void declare(Options& o, Args& a) {
   o.choice("read|write|downgrade", a.wanted, wanted_names, "side",
            "read: together with other readers; write: alone; downgrade: turn the write lock that "
            "this shell holds into a read lock, letting no writer in between.");
+  declare_once(o, a.lock);
   declare_lock_options(o, a.lock, true);
 }
 

@@ -6,7 +6,10 @@ namespace {
 
 using Args = LockSide;
 
-void declare(Options& o, Args& a) { declare_lock_side(o, a); }
+void declare(Options& o, Args& a) {
+  declare_once(o, a.lock);
+  declare_lock_side(o, a);
+}
 
 int run(Context& cx, const Args& a) { return run_lock_side(cx, a, LockMode::Exclusive); }
 

@@ -28,17 +28,17 @@
 namespace zksh {
 namespace {
 
-/// The keys stand in the node PATH.once, a line each, the latest last. It is beside the lock's node
-/// and not below it: what stands among their contenders makes other libraries fail. It is
-/// persistent, as the lock's own node often is not.
+/// The keys stand in the node PATH.once, a line each, the latest last; of several locks, PATH is
+/// the first one in the order of their bytes. The record is beside the lock's node and not below
+/// it: what stands among their contenders makes other libraries fail. It is persistent, as the
+/// lock's own node often is not.
 class OnceRecord {
  public:
-  /// Of a lock with one path that is held.
+  /// Of a lock that is held.
   OnceRecord(Context& cx, const Lock& lock);
 
-  /// Throws UsageError when this cannot be a key, or that lock cannot have a record.
-  static void check(const std::string& path, const std::string& key);
-  static std::string path_of(const std::string& path) { return path + ".once"; }
+  /// Throws UsageError when this cannot be a key, or these locks cannot have a record.
+  static void check(const std::vector<std::string>& paths, const std::string& key);
 
   /// Blocks. What the holders before have added is seen. Where the key is not among it, the record
   /// is written as it is: whoever may not do that is told before anything is run. Throws Error.
@@ -68,13 +68,14 @@ constexpr std::size_t most_keys = 100;
 constexpr std::size_t longest_key = 200;
 
 OnceRecord::OnceRecord(Context& cx, const Lock& lock)
-    : cx_(cx), lock_(lock), path_(path_of(lock.plan().paths.front())) {}
+    : cx_(cx), lock_(lock), path_(*std::ranges::min_element(lock.plan().paths) + ".once") {}
 
-void OnceRecord::check(const std::string& path, const std::string& key) {
+void OnceRecord::check(const std::vector<std::string>& paths, const std::string& key) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (key.empty() || key.size() > longest_key || std::ranges::any_of(key, is_control))
     throw UsageError(fmt::format("--once: a key is one line of 1 to {} bytes", longest_key));
-  if (path == "/") throw UsageError("--once: / cannot have a record beside it");
+  if (std::ranges::find(paths, "/") != paths.end())
+    throw UsageError("--once: / cannot have a record beside it");
 }
 
 bool OnceRecord::has(const std::string& key) {
@@ -171,7 +172,7 @@ class LockRun {
     refuse_second_path();
     check_lock_options(o_, target_.request);
     for (const auto& path : target_.paths) refuse_path(path);
-    if (o_.once) OnceRecord::check(target_.paths.front(), *o_.once);
+    if (o_.once) OnceRecord::check(target_.paths, *o_.once);
     if (cx_.rehearsal) return rehearse();
     if (!o_.detach && o_.nest && nested()) return status::ok;
     if (!o_.detach && o_.runs_program()) {

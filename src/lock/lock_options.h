@@ -52,7 +52,7 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
 /// `names`: the lock goes by contender names (not a semaphore): --compat, --recipe make sense.
 void declare_lock_options(Options& options, LockOptions& into, bool names);
 
-/// --once, of a command that holds one lock alone.
+/// --once, of a command that nobody else holds the lock beside.
 void declare_once(Options& options, LockOptions& into);
 
 /// Throws UsageError for options that contradict each other or what is asked for, and for an

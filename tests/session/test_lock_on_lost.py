@@ -8,6 +8,7 @@ import unittest.mock
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lock_case import LossTest  # noqa: E402
 from running_processes import is_running  # noqa: E402
+from session_case import ZKSH  # noqa: E402
 
 WAIT = ["sh", "-c", "echo ready; exec tail -f /dev/null"]
 
@@ -137,6 +138,12 @@ class OnLost(LossTest):
         self.delete_node()
         self.assertEqual(self.wait_told()[1], "its node was deleted")
         self.wait_ended(holder)
+
+    def test_a_loss_as_the_program_ends(self):
+        program = f'{ZKSH} -s {self.connect} delete "$ZKSH_LOCK_NODE"'
+        self.assertEqual(self.run_lock("--on-lost", self.command(), "-c", program)[0], 76)
+        # The release finds it, or a look before that.
+        self.assertIn(self.wait_told()[1], ("it was gone before it was released", "its node was deleted"))
 
     def test_one_that_does_not_end_is_killed(self):
         holder = self.lock("--hold", "--on-lost",
