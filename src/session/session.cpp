@@ -7,6 +7,7 @@
 #include "base/monitor.h"
 #include "client/connect_string.h"
 #include "client/diagnose_connection.h"
+#include "client/four_letter_word.h"
 #include "client/node_path.h"
 #include "session/session_handle.h"
 #include "session/session_library.h"
@@ -19,6 +20,7 @@
 #include <arpa/inet.h>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -377,12 +379,28 @@ int Session::negotiated_timeout() {
   });
 }
 
+/// Once a lease has been wanted for a while, the server is asked for its tick, which makes it
+/// longer: not for a lock that is held for a moment.
 BootClock::time_point Session::lease_end() {
-  const auto lease = monitor_.with_lock([&](const Monitor::Held&) {
-    const auto* const open = state_->open_handle();
-    return open ? open->lease : nullptr;
+  std::shared_ptr<SessionLease> lease;
+  std::optional<std::chrono::milliseconds> tick;
+  const bool asks = monitor_.with_lock([&](const Monitor::Held& held) {
+    auto* const open = state_->open_handle();
+    if (!open || !open->lease) return false;
+    lease = open->lease;
+    tick = known_servers().tick(held, open->connected_to);
+    if (tick || state_->wants_tick) return false;
+    const auto now = Clock::now();
+    if (open->lease_wanted == Clock::time_point{}) open->lease_wanted = now;
+    return now >= open->lease_wanted + std::chrono::milliseconds(open->negotiated_timeout) / 8;
   });
-  return lease ? lease->end() : BootClock::time_point();
+  if (asks) {
+    monitor_.with_lock([&](const Monitor::Held&) { state_->wants_tick = true; });
+    state_->opener.ring();
+  }
+  if (!lease) return {};
+  if (tick && tick->count() > 0) lease->learn_tick(*tick);
+  return lease->end();
 }
 
 std::string Session::connection_problem() {
@@ -559,6 +577,7 @@ void Session::want_session() {
     enter(held, Phase::Opening);
     state_->handle = std::move(expired);
   });
+  state_->opener.ring();
 }
 
 void Session::start_opener() {
@@ -570,12 +589,6 @@ void Session::start_opener() {
     throw Error(fmt::format("no session can be opened: a thread cannot be started ({})",
                             std::strerror(error.code().value())));
   }
-}
-
-/// The opener: all sessions but those of replace_session are opened here, one at a time.
-void Session::serve(const std::stop_token& stop) {
-  while (monitor_.wait(stop, [&](const Monitor::Held&) { return state_->phase == Phase::Opening; }))
-    open_one(stop);
 }
 
 /// Tries to open a session, until there is one, nobody wants it any more, or the next attempt has
@@ -687,6 +700,15 @@ std::string host_text(const Address& address) {
   return host;
 }
 
+/// Where a handle is connected to, by its address; nothing when it is not.
+std::optional<ServerAddress> server_of(const Session::Handle* handle) {
+  Address server{};
+  socklen_t size = sizeof server;
+  if (!handle || !zookeeper_get_connected_host(handle->zh, &server.any, &size)) return std::nullopt;
+  const auto port = server.any.sa_family == AF_INET ? server.v4.sin_port : server.v6.sin6_port;
+  return ServerAddress{.host = host_text(server), .port = ntohs(port)};
+}
+
 /// The address that this machine's packets to a server bear, unless they are translated on the way.
 /// The C client keeps its socket to itself; but a socket of our own that is connected to the same
 /// place gets the same address, and a datagram socket sends nothing for that.
@@ -704,6 +726,47 @@ std::string own_address(zhandle_t* zh) {
 }
 
 }  // namespace
+
+namespace {
+
+/// How long the tick of a server is, in answer to `conf`; 0: it does not say. Blocks for a second
+/// at most. Throws Cancelled.
+std::chrono::milliseconds tick_of(const ServerAddress& server, const std::stop_token& stop) {
+  constexpr std::chrono::seconds patience{1};
+  constexpr std::size_t longest_answer = 65536;
+  const auto answers =
+      inquire({{.server = server, .word = "conf"}},
+              {.deadline = Clock::now() + patience, .most_bytes = longest_answer, .stop = stop});
+  const auto text = answer_field(answers.front().text, "tickTime");
+  int tick = 0;
+  std::from_chars(text.data(), text.data() + text.size(), tick);
+  return std::chrono::milliseconds(std::max(tick, 0));
+}
+
+}  // namespace
+
+/// The opener: all sessions but those of replace_session are opened here, one at a time. It also
+/// asks servers for their ticks.
+void Session::serve(const std::stop_token& stop) {
+  while (state_->opener.await(stop)) {
+    open_one(stop);
+    const auto asked = monitor_.with_lock([&](const Monitor::Held&) {
+      const auto* const open = state_->open_handle();
+      return std::exchange(state_->wants_tick, false) && open ? open->connected_to : "";
+    });
+    if (asked.empty()) continue;
+    std::chrono::milliseconds tick{0};
+    try {
+      // A TLS port answers no such word.
+      const auto server = server_of(Use(*this).get());
+      if (server && !settings_.security.tls.on) tick = tick_of(*server, stop);
+    } catch (const std::exception&) {
+      // It does not say: there is no room for a socket, or zksh is to end.
+    }
+    monitor_.with_lock(
+        [&](const Monitor::Held& held) { known_servers().learn_tick(held, asked, tick); });
+  }
+}
 
 Identity identity_of(const std::string& scheme, const std::string& credential) {
   if (scheme == "digest") return {.scheme = scheme, .id = digest_id(credential)};

@@ -10,14 +10,17 @@
 
 #include <zookeeper/zookeeper.h>
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <list>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -129,6 +132,7 @@ struct Session::Handle {
   std::int64_t session_id = 0;
   int negotiated_timeout = 0;
   std::shared_ptr<SessionLease> lease;   ///< null until it is connected
+  Clock::time_point lease_wanted{};      ///< when somebody first asked how long it lasts
   std::shared_ptr<Creations> creations;  ///< likewise
   std::vector<Credential> credentials;   ///< that were added and accepted
   bool other_credentials = false;        ///< than those of the settings were sent
@@ -180,6 +184,27 @@ class Session::Use {
   Handle* handle_;
 };
 
+/// What a thread that rarely has work waits for. Not the monitor: whoever changes something there
+/// asks all that wait, and with a thousand sessions that was half of all the work.
+class Bell {
+ public:
+  void ring() {
+    const std::lock_guard lock(mutex_);
+    rung_ = true;
+    condition_.notify_one();
+  }
+  /// Blocks until it was rung, perhaps before; false: a stop was requested.
+  bool await(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    return condition_.wait(lock, stop, [this] { return std::exchange(rung_, false); });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any condition_;
+  bool rung_ = false;
+};
+
 /// Where the session stands: one phase, and what belongs to it. Under the monitor; Session::enter
 /// alone changes the phase.
 struct Session::State {
@@ -193,6 +218,8 @@ struct Session::State {
   std::size_t asked = 0;            ///< how often somebody has begun to wait for the opener
   std::size_t failures = 0;         ///< of the opener
   std::exception_ptr problem;       ///< of its latest failure
+  bool wants_tick = false;          ///< the opener is to ask for the servers' tick
+  Bell opener;                      ///< has work; not under the monitor
 
   Handle* open_handle() const { return phase == Phase::Open ? handle.get() : nullptr; }
   bool needs_opener() const {
@@ -221,8 +248,21 @@ class KnownServers {
     if (!address.empty()) newer_[address] = newer;
   }
 
+  /// How long the tick of a server, by its name, is; 0: it does not say. No value: it was not
+  /// asked.
+  std::optional<std::chrono::milliseconds> tick(const Monitor::Held& /*held*/,
+                                                const std::string& server) const {
+    const auto found = ticks_.find(server);
+    return found == ticks_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void learn_tick(const Monitor::Held& /*held*/, const std::string& server,
+                  std::chrono::milliseconds tick) {
+    ticks_[server] = tick;
+  }
+
  private:
   std::map<std::string, bool> newer_;
+  std::map<std::string, std::chrono::milliseconds> ticks_;
 };
 
 }  // namespace zksh

@@ -64,6 +64,11 @@ void SessionLease::answer(const LeaseLogic::Sent& request, bool agreed) {
   logic_.answer(request, now, agreed);
 }
 
+void SessionLease::learn_tick(LeaseLogic::Duration tick) {
+  const std::lock_guard lock(mutex_);
+  logic_.learn_tick(tick);
+}
+
 SessionLease::Time SessionLease::end() const {
   const std::lock_guard lock(mutex_);
   return logic_.end();

@@ -58,8 +58,9 @@ namespace zksh {
 /// for threads that are late by as much.
 ///
 /// Not covered: two pauses with no time for one ping between them; observers of a follower
-/// (observerMasterPort), whose clients are heard of a half tick later; a session timeout of less
-/// than two ticks (minSessionTimeout set lower by hand); servers whose clocks run faster by more.
+/// (observerMasterPort), whose clients are heard of a half tick later; where no server tells its
+/// tick, a session timeout of less than two ticks (minSessionTimeout set lower by hand); servers of
+/// one ensemble with different ticks, or whose clocks run faster by more.
 class LeaseLogic {
  public:
   using Time = BootClock::time_point;
@@ -79,13 +80,16 @@ class LeaseLogic {
   Sent send(Time now, bool by_agreement) const;
   /// Its answer has come. `agreed`: it says that it was done.
   void answer(const Sent& request, Time now, bool agreed);
+  /// How long the servers' tick is, as one of them says; all of an ensemble have the same.
+  void learn_tick(Duration tick) { half_tick_ = tick / 2; }
   /// The session lives until then at least; the clock's beginning while nothing is known.
   Time end() const { return end_; }
 
  private:
-  /// From a request to the answer to a ping that names its session, at most. No session is granted
-  /// less than two ticks, if nobody has configured that: half a tick is a quarter of it at most.
-  Duration delay() const { return timeout_ / 4 + timeout_ / 40; }
+  /// From a request to the answer to a ping that names its session, at most. Until the tick is
+  /// known: no session is granted less than two ticks, if nobody has configured that, so half a
+  /// tick is a quarter of it at most.
+  Duration delay() const { return half_tick_.value_or(timeout_ / 4) + timeout_ / 40; }
   void extend(Time heard);
 
   struct Answered {
@@ -94,6 +98,7 @@ class LeaseLogic {
   };
 
   Duration timeout_{};
+  std::optional<Duration> half_tick_{};
   Time end_{};
   std::optional<Time> resumed_;      ///< when the session was asked for again
   std::optional<Time> agreed_;       ///< when the newest request that was agreed to was sent
@@ -108,6 +113,7 @@ class SessionLease {
   void begin(Time sent, bool created, LeaseLogic::Duration timeout);
   LeaseLogic::Sent send(bool by_agreement) const;
   void answer(const LeaseLogic::Sent& request, bool agreed);
+  void learn_tick(LeaseLogic::Duration tick);
   Time end() const;
 
  private:

@@ -63,6 +63,17 @@ TEST(SessionLease, a_transaction_proves_what_was_answered_half_a_tick_before) {
   EXPECT_EQ(lease.end(), at(2s) + lasts);
 }
 
+TEST(SessionLease, a_tick_that_is_known_makes_it_longer) {
+  auto lease = created(at(0s));
+  lease.learn_tick(200ms);
+  for (const auto when : {1s, 2s, 3s}) ask(lease, at(when), true);
+  EXPECT_EQ(lease.end(), at(2s) + lasts) << "without it, the request after 1 s would count";
+  ask(lease, at(3150ms), true);
+  EXPECT_EQ(lease.end(), at(2s) + lasts) << "half a tick, but no margin";
+  ask(lease, at(3300ms), true);
+  EXPECT_EQ(lease.end(), at(3s) + lasts);
+}
+
 TEST(SessionLease, it_is_the_answer_that_must_be_old) {
   auto lease = created(at(0s));
   const auto slow = lease.send(at(1s), false);
@@ -132,7 +143,9 @@ TEST(SessionLease, many_requests_count_as_a_few_do) {
 /// hold up all that goes through: pings, answers to them, transactions.
 class Ensemble {
  public:
-  explicit Ensemble(unsigned seed) : random_(seed) {}
+  /// `tells_tick`: else the session's timeout is two ticks.
+  Ensemble(unsigned seed, BootClock::duration timeout, bool tells_tick)
+      : random_(seed), timeout_(timeout), tells_tick_(tells_tick) {}
 
   /// Plays one run with one stall, after which the follower is cut off at a random time; the time
   /// by which the lease was too long, at any moment of it.
@@ -143,7 +156,9 @@ class Ensemble {
     const auto phase = random(0s, half_tick);
     auto heard = at(0s);     // by the leader
     auto taken_in = at(0s);  // by the follower
-    auto lease = created(at(0s));
+    LeaseLogic lease;
+    lease.begin(at(0s), true, timeout_);
+    if (tells_tick_) lease.learn_tick(tick);
     auto worst = BootClock::duration::min();
     std::optional<LeaseLogic::Sent> outstanding;
     auto next_ping = phase;
@@ -156,9 +171,9 @@ class Ensemble {
         ping_due = true;
       }
       // The worst order after a stall: transactions before the answer to the ping.
-      if (outstanding && flows && at(now) < heard + timeout + tick) {
+      if (outstanding && flows && at(now) < heard + timeout_ + tick) {
         lease.answer(*std::exchange(outstanding, std::nullopt), at(now), true);
-        worst = std::max(worst, lease.end() - (heard + timeout));
+        worst = std::max(worst, lease.end() - (heard + timeout_));
       }
       if (ping_due && (now < stall || now > resumed_grace(resumed))) {
         heard = std::max(heard, taken_in);
@@ -186,13 +201,19 @@ class Ensemble {
     return BootClock::duration(number(random_) / 1'000'000 * 1'000'000);
   }
   std::mt19937 random_;
+  BootClock::duration timeout_;
+  bool tells_tick_;
 };
 
 TEST(SessionLease, one_stall_makes_it_too_long_by_the_margin_of_the_deadlines_at_most) {
-  auto worst = BootClock::duration::min();
-  for (unsigned seed = 0; seed < 2000; ++seed) worst = std::max(worst, Ensemble(seed).play());
-  EXPECT_LE(worst, timeout / 6);
-  EXPECT_GT(worst, -timeout) << "it was extended at all";
+  for (const bool tells_tick : {false, true}) {
+    const BootClock::duration length = tells_tick ? 3 * timeout : timeout;
+    auto worst = BootClock::duration::min();
+    for (unsigned seed = 0; seed < 2000; ++seed)
+      worst = std::max(worst, Ensemble(seed, length, tells_tick).play());
+    EXPECT_LE(worst, length / 6) << tells_tick;
+    EXPECT_GT(worst, -length) << "it was extended at all: " << tells_tick;
+  }
 }
 
 }  // namespace
