@@ -1,19 +1,17 @@
 // lock_floor: the lock recipe in as few bytes and turns as ZooKeeper allows, to measure others by.
+// With --client the same over the Apache C client (lock_client.cpp).
 //
 // Speaks to its parent as tests/peers/README.md says, for the kind `mutex`. Each contender has its
 // own session, socket and thread. A free lock costs one round trip (create2 and getChildren in one
 // write), a wait one more (getData with a watch), a handoff the event and one getChildren.
+#include "lock_task.h"
 #include "wire.h"
 
 #include <barrier>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <ctime>
 #include <exception>
 #include <iostream>
 #include <memory>
-#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -22,53 +20,6 @@
 
 namespace zksh_bench {
 namespace {
-
-constexpr int session_timeout_ms = 10000;
-
-/// What a line of standard input or the command line asks for.
-struct Task {
-  std::string path;
-  std::string kind;
-  int rounds = 0;
-  std::int64_t hold_us = 0;
-  int contenders = 1;
-};
-
-/// CLOCK_MONOTONIC, in nanoseconds.
-struct Round {
-  std::int64_t asked = 0;
-  std::int64_t acquired = 0;
-  std::int64_t releasing = 0;
-  std::int64_t released = 0;
-};
-
-std::int64_t now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
-
-/// `_c_<uuid>-lock-`, a fresh one.
-std::string own_prefix() {
-  static thread_local std::mt19937_64 random{std::random_device{}()};
-  const auto high = random();
-  const auto low = random();
-  constexpr std::size_t longest = 48;
-  std::string text(longest, '\0');
-  const int size =
-      std::snprintf(text.data(), text.size(), "_c_%08x-%04x-%04x-%04x-%012llx-lock-",
-                    static_cast<unsigned>(high >> 32), static_cast<unsigned>(high >> 16 & 0xffff),
-                    static_cast<unsigned>(high & 0xffff), static_cast<unsigned>(low >> 48),
-                    static_cast<unsigned long long>(low & 0xffffffffffff));
-  text.resize(static_cast<std::size_t>(size));
-  return text;
-}
-
-std::int32_t sequence_of(const std::string& name) {
-  constexpr std::size_t digits = 10;
-  if (name.size() < digits) throw std::runtime_error(name + " has no sequence number");
-  return static_cast<std::int32_t>(std::stol(name.substr(name.size() - digits)));
-}
 
 /// One contender's place in the queue.
 class Place {
@@ -101,12 +52,7 @@ class Place {
     for (const auto& name : names)
       if (name.compare(0, prefix_.size(), prefix_) == 0) own_ = name;
     if (own_.empty()) throw std::runtime_error("the own node is not listed");
-    const std::string* ahead = nullptr;
-    const auto own = sequence_of(own_);
-    for (const auto& name : names) {
-      const auto sequence = sequence_of(name);
-      if (sequence < own && (!ahead || sequence > sequence_of(*ahead))) ahead = &name;
-    }
+    const auto* const ahead = nearest_before(own_, names);
     return ahead ? *ahead : "";
   }
 
@@ -132,9 +78,7 @@ std::vector<Round> contend(Wire& wire, const Task& task) {
 }
 
 /// Sessions are opened before and closed after the rounds, which start together.
-void run(const std::string& server, const Task& task) {
-  if (task.kind != "mutex" || task.rounds < 0 || task.contenders < 1)
-    throw std::runtime_error("expected PATH mutex ROUNDS HOLD_US [CONTENDERS]");
+std::vector<std::vector<Round>> contend_by_wire(const std::string& server, const Task& task) {
   const auto count = static_cast<std::size_t>(task.contenders);
   std::vector<std::unique_ptr<Wire>> wires(count);
   for (auto& wire : wires) wire = std::make_unique<Wire>(server, session_timeout_ms);
@@ -159,7 +103,15 @@ void run(const std::string& server, const Task& task) {
   threads.clear();
   for (const auto& failure : failures)
     if (failure) std::rethrow_exception(failure);
-  for (const auto& of_one : rounds)
+  return rounds;
+}
+
+using Contend = std::vector<std::vector<Round>> (*)(const std::string& server, const Task& task);
+
+void run(Contend contend_all, const std::string& server, const Task& task) {
+  if (task.kind != "mutex" || task.rounds < 0 || task.contenders < 1)
+    throw std::runtime_error("expected PATH mutex ROUNDS HOLD_US [CONTENDERS]");
+  for (const auto& of_one : contend_all(server, task))
     for (const auto& round : of_one)
       std::cout << round.asked << ' ' << round.acquired << ' ' << round.releasing << ' '
                 << round.released << '\n';
@@ -178,7 +130,7 @@ Task parse_task(std::istringstream& words, Task task) {
   return task;
 }
 
-void serve(const std::string& server, const std::string& arguments) {
+void serve(Contend contend_all, const std::string& server, const std::string& arguments) {
   std::istringstream words(arguments);
   auto task = parse_task(words, {});
   std::cout << "ready" << std::endl;
@@ -187,7 +139,7 @@ void serve(const std::string& server, const std::string& arguments) {
     std::string go;
     if (!(order >> go) || go != "go") throw std::runtime_error("expected go, not " + line);
     task = parse_task(order, task);
-    run(server, task);
+    run(contend_all, server, task);
   }
 }
 
@@ -195,14 +147,18 @@ void serve(const std::string& server, const std::string& arguments) {
 }  // namespace zksh_bench
 
 int main(int argc, char** argv) {
-  if (argc < 6 || argc > 8) {
-    std::cerr << "usage: lock_floor CONNECT PATH mutex ROUNDS HOLD_US [CONTENDERS [SESSIONS]]\n";
+  using namespace zksh_bench;
+  const bool by_client = argc > 1 && std::string(argv[1]) == "--client";
+  const int first = by_client ? 2 : 1;
+  if (argc - first < 5 || argc - first > 7) {
+    std::cerr << "usage: lock_floor [--client] CONNECT PATH mutex ROUNDS HOLD_US [CONTENDERS "
+                 "[SESSIONS]]\n";
     return 2;
   }
   std::string arguments;
-  for (int i = 2; i < argc; ++i) arguments += std::string(argv[i]) + " ";
+  for (int i = first + 1; i < argc; ++i) arguments += std::string(argv[i]) + " ";
   try {
-    zksh_bench::serve(argv[1], arguments);
+    serve(by_client ? contend_by_client : contend_by_wire, argv[first], arguments);
   } catch (const std::exception& error) {
     std::cerr << "lock_floor: " << error.what() << '\n';
     return 1;

@@ -11,7 +11,7 @@ import peers  # noqa: E402
 
 from server import four_letter_word  # noqa: E402
 
-FLOOR, ZKSH = "floor", "zksh"
+FLOOR, CLIENT, ZKSH = "floor", "C client", "zksh"
 LIBRARIES = ("curator", "kazoo", "go")
 # Columns of the table: what is timed, in us.
 ALONE = ("acquire", "release", "both")
@@ -51,8 +51,9 @@ class Entrant:
                                      "--rounds", rounds, "--sessions", count, "--hold", 0, "--report"])
             program.await_ready()
             return program
-        words = ([self._contest.program("lock_floor")] if self.name == FLOOR else
-                 peers.command(self.name, self._contest.peers))
+        floor = self._contest.program("lock_floor")
+        words = {FLOOR: [floor], CLIENT: [floor, "--client"]}.get(self.name)
+        words = words or peers.command(self.name, self._contest.peers)
         return peers.Peer(words, address, self._path, "mutex", rounds, 0, count, count)
 
 
@@ -95,7 +96,7 @@ class Table:
 
     def __init__(self, contest, server):
         self.contest, self.server = contest, server
-        self.names = (FLOOR, ZKSH, *LIBRARIES)
+        self.names = (FLOOR, CLIENT, ZKSH, *LIBRARIES)
         self.queues = contest.options.queues
         self.values = {name: {} for name in self.names}
 
@@ -112,7 +113,7 @@ class Table:
             self.values[name]["requests"] = requests_per_cycle(entrant, self.server, 50)
 
     def _measure(self, contenders, rounds, evaluate):
-        entrants = [Entrant(self.contest, self.server, name, f"/bench-lock-{name}-{contenders}", contenders)
+        entrants = [Entrant(self.contest, self.server, name, f"/bench-lock-{name.replace(' ', '-')}-{contenders}", contenders)
                     for name in self.names]
         results = {name: [] for name in self.names}
         for repeat in range(self.contest.options.lock_repeats + 1):
