@@ -1,5 +1,4 @@
-"""Tests each mode of a protocol-breaking server with one of zksh's ways of use, and good answers with random changes; hostile.py
-combines all modes and uses, and changes answers for as long as desired."""
+"""Tests the modes of a protocol-breaking server, and random changes of good answers; hostile.py plays them for as long as desired."""
 import os
 import random
 import sys
