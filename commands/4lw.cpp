@@ -1,4 +1,4 @@
-// 4lw: send a four-letter word to every server, and show the answers.
+// 4lw: send a four-letter word to every server, and print the answers.
 #include "base/suggestions.h"
 #include "command/command.h"
 #include "config/settings.h"
@@ -80,7 +80,7 @@ std::string heading(const MemberAnswers& member) {
       member.id && member.address.port != 0 ? fmt::format(" (server.{})", *member.id) : "");
 }
 
-/// Each line has its server before it.
+/// Prefixes each line with its server.
 void print_fields(Context& cx, const MemberAnswers& member, std::string_view text) {
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
@@ -100,7 +100,7 @@ void print_answer(Context& cx, const MemberAnswers& member, bool several) {
 std::optional<std::string> problem_of(const std::string& word, const MemberAnswers& member) {
   if (member.answers.empty())
     return "its address for clients is not known (name it: 4lw WORD HOST)";
-  // What it says then is its answer.
+  // That is the answer then.
   if (is_not_serving(member.answers.front().text)) return std::nullopt;
   return no_answer(word, member.answers.front());
 }
@@ -155,7 +155,7 @@ std::string details() {
 
 }  // namespace
 
-// No identifier begins with a digit. NOLINTNEXTLINE(readability-identifier-naming)
+// Identifiers cannot begin with a digit. NOLINTNEXTLINE(readability-identifier-naming)
 extern const Command _4lw_command =
     make_command<Args>({.name = "4lw",
                         .group = "Servers",

@@ -1,4 +1,4 @@
-// addWatch: report every change of a node, or of a subtree, until it is taken back.
+// addWatch: print every change of a node or a subtree.
 #include "client/persistent_watches.h"
 #include "command/command.h"
 

@@ -1,4 +1,4 @@
-// addauth: show the servers a credential.
+// addauth: authenticate with a credential.
 #include "command/command.h"
 #include "config/auth_file.h"
 #include "node/value.h"
@@ -22,15 +22,15 @@ void declare(Options& o, Args& a) {
   o.legacy().words("surplus", a.surplus, "zkCli ignores further words.");
 }
 
-/// What a file or standard input gives ends with a newline, a credential does not.
+/// Removes the final newline of a credential from a file or standard input.
 std::string credential_of(const Context& cx, const std::string& argument) {
   auto credential = value_of(cx, argument);
   if (credential != argument && credential.ends_with('\n')) credential.pop_back();
   return credential;
 }
 
-/// Java's client sends a null where there is no credential. The digest scheme of the servers fails
-/// at it; the C client sends an empty one in its place, and that is accepted.
+/// Whether zkCli fails without a credential. Java's client sends null then, on which the servers'
+/// digest scheme fails; the C client sends an empty one, which is accepted.
 bool fails_without_credential(const std::string& scheme) { return scheme == "digest"; }
 
 int add(Context& cx, const std::string& scheme, const std::string& credential) {
@@ -61,7 +61,7 @@ std::string answer(Context& cx, const std::string& prompt, bool hidden) {
   return *text;
 }
 
-/// What a person leaves out of user:password is asked for.
+/// Asks for the missing parts of user:password.
 std::string complete_digest(Context& cx, std::string credential) {
   if (credential.empty()) credential = answer(cx, "User: ", false);
   if (credential.find(':') != std::string::npos) return credential;
@@ -69,7 +69,7 @@ std::string complete_digest(Context& cx, std::string credential) {
 }
 
 void check_words(const Args& a) {
-  // Not with the words themselves: they may be parts of a password.
+  // Does not quote the words, which may be parts of a password.
   if (!a.surplus.empty())
     throw UsageError("too many words (quote a credential that contains blanks)");
   if (a.file && a.scheme) throw UsageError("--file already gives the schemes");

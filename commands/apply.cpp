@@ -1,4 +1,4 @@
-// apply: make a subtree as the text of a dump says.
+// apply: restore a dump.
 #include "base/json.h"
 #include "base/quoting.h"
 #include "client/rehearsal.h"
@@ -65,7 +65,7 @@ std::string counts_json(const ApplyCounts& counts, const std::string& top) {
   return json.text();
 }
 
-/// Of work that was cut short; empty: nothing was done.
+/// What was done before the work ended early; empty: nothing.
 std::string unfinished_text(const TreeApply& apply) {
   const auto open = apply.unanswered();
   const auto& done = apply.counts();
@@ -114,7 +114,7 @@ std::string top_of(const Context& cx, const Args& a, const TreeFile& file) {
   return a.to ? cx.resolve(*a.to) : file.reader().top();
 }
 
-/// Finds out what would be removed, and asks.
+/// Finds out what would be removed, and asks for confirmation.
 bool confirmed(Context& cx, const Args& a) {
   TreeFile file(cx, *a.file);
   auto plan = plan_of(cx, a, top_of(cx, a, file));

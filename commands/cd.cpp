@@ -1,4 +1,4 @@
-// cd: change the node at which relative paths begin.
+// cd: change the current node.
 #include "command/command.h"
 #include "command/current_node.h"
 #include "node/node_json.h"

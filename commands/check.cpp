@@ -1,4 +1,4 @@
-// check: fail unless a node exists, and has a version.
+// check: check that a node exists, or has a version.
 #include "command/command.h"
 #include "node/node_json.h"
 

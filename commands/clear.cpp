@@ -1,4 +1,4 @@
-// clear: empty the screen.
+// clear: clear the screen.
 #include "command/command.h"
 
 namespace zksh::command_clear {
@@ -9,7 +9,7 @@ struct Args {};
 void declare(Options& /*o*/, Args& /*a*/) {}
 
 int run(Context& cx, const Args& /*a*/) {
-  // Home, the screen, and what the terminal keeps of the lines above it.
+  // Cursor home, clear the screen, clear the scrollback.
   if (cx.out.style().out_is_terminal) cx.out.out("\033[H\033[2J\033[3J");
   return status::ok;
 }

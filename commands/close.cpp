@@ -16,7 +16,7 @@ int run(Context& cx, const Args& /*a*/) {
   if (const auto dropped = cx.transaction.drop()) cx.out.err_line("{}", dropped_text(*dropped));
   cx.services.locks.end_programs(cx.stop);
   cx.client.close();
-  // What becomes of each is told, and kept for `locks`, before the next command looks.
+  // The end of each lock is reported, and recorded for `locks`, before the next command runs.
   const auto deadline = Clock::now() + std::chrono::seconds(1);
   for (const auto& lock : cx.services.locks.locks())
     cx.services.locks.await_gone(*lock, deadline, cx.stop);

@@ -1,4 +1,4 @@
-// conf: list the settings, or change one while zksh runs.
+// conf: list or change settings.
 #include "base/text.h"
 #include "command/command.h"
 #include "command/live_picture.h"
@@ -19,7 +19,7 @@ std::vector<std::string> setting_names() {
   return names;
 }
 
-/// What each setting can be.
+/// The choices of each setting.
 std::map<std::string, std::vector<std::string>, std::less<>> setting_choices() {
   std::map<std::string, std::vector<std::string>, std::less<>> choices;
   for (const auto& description : Settings::descriptions())
@@ -34,7 +34,7 @@ void declare(Options& o, Args& a) {
   o.suggest_after(setting_choices());
 }
 
-/// So much of the help as fits beside the others in a list, behind `columns` of others.
+/// As much of the help as fits on the line after `columns` columns.
 std::string in_short(const Context& cx, std::string_view help, std::size_t columns) {
   const auto sentence = help.substr(0, help.find_first_of(".:;"));
   if (!cx.out.style().out_is_terminal) return std::string(sentence);
@@ -69,7 +69,7 @@ int run(Context& cx, const Args& a) {
     return status::ok;
   }
   if (a.name) {
-    cx.services.settings.value(*a.name);  // names the nearest when there is none
+    cx.services.settings.value(*a.name);  // throws, with a suggestion, if there is no such setting
     print_setting(cx, *Settings::find(*a.name), a.name->size(), false);
     return status::ok;
   }

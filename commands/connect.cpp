@@ -1,4 +1,4 @@
-// connect: open a new session, with the same servers or others.
+// connect: open a new session, with the same or other servers.
 #include "command/command.h"
 #include "command/current_node.h"
 #include "command/transaction.h"
@@ -23,7 +23,7 @@ int run(Context& cx, const Args& a) {
     cx.services.locks.end_programs(cx.stop);
   };
   cx.client.replace_session(server, before_end, cx.stop);
-  if (a.server) cx.current.reset();  // the old path may mean nothing there
+  if (a.server) cx.current.reset();  // the old path may not exist there
   return status::ok;
 }
 

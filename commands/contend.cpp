@@ -1,4 +1,4 @@
-// contend: let many contenders ask for one lock, and show who waited, and what it cost.
+// contend: let many contenders compete for a lock, and show who waited and what it cost.
 #include "base/line_reader.h"
 #include "base/time.h"
 #include "client/rehearsal.h"
@@ -18,7 +18,7 @@
 namespace zksh::command_contend {
 namespace {
 
-/// What the contenders ask for.
+/// The lock that the contenders request.
 enum class Wanted { Exclusive, Write, Read };
 constexpr NamedValues<Wanted, 3> wanted_names{
     {{"exclusive", Wanted::Exclusive}, {"write", Wanted::Write}, {"read", Wanted::Read}}};
@@ -64,9 +64,9 @@ void declare(Options& o, Args& a) {
 constexpr std::int64_t most_contenders = 100'000;
 constexpr std::int64_t most_rounds = 10'000'000;
 constexpr std::int64_t most_sessions = 10'000;
-/// Below the 60 connections that a server takes from one address.
+/// Less than the 60 connections that a server accepts from one address.
 constexpr std::size_t usual_sessions = 50;
-/// Of a drawing: with the table above it, it should not fill more than a screen or so.
+/// Of a drawing, which should fit on a screen with the table.
 constexpr std::size_t most_rows = 20;
 
 std::size_t count_of(const std::optional<std::int64_t>& given, std::int64_t otherwise,
@@ -103,7 +103,7 @@ std::vector<RecipeKind> recipes_of(const Args& a) {
   return {RecipeKind::Fair, recipe};
 }
 
-/// As a lock's own ancestors: persistent.
+/// Creates a persistent parent, as for a lock.
 void make_parent(Context& cx, const std::string& path) {
   const std::string parent(parent_path(path));
   if (parent == "/") return;
@@ -113,7 +113,7 @@ void make_parent(Context& cx, const std::string& path) {
   run_task(fiber, make_ancestors(requests, parent, CreateMode::Persistent, open_acl()), cx.stop);
 }
 
-/// Says the same thing once, however many contenders say it.
+/// Prints each message once, however many contenders report it.
 class Listener {
  public:
   Listener(Context& cx, bool verbose) : cx_(cx) {
@@ -129,7 +129,7 @@ class Listener {
   const ContentionReport& report() const { return report_; }
 
  private:
-  /// Also while they leave the queue after a Ctrl-C.
+  /// Also works while they leave the queue after Ctrl-C.
   void say(std::size_t contender, const std::string& text) {
     cx_.out.err_line_regardless(fmt::format("#{} {}", contender + 1, cx_.out.shown_in_error(text)));
   }
@@ -150,7 +150,7 @@ std::string turns_for_programs(const ContentionResult& result) {
   return text + "done\n";
 }
 
-/// The handshake with a program, which decides when to start, and how often.
+/// The protocol for a program, which decides when to start, and how often.
 int run_for_program(Context& cx, const ContentionPlan& plan, const ContentionSessions& sessions,
                     const ContentionReport& report) {
   LineReader orders(STDIN_FILENO, false, "standard input", cx.stop);
@@ -195,7 +195,7 @@ void print_drawings(Context& cx, const std::vector<ContentionTrial>& trials,
   }
 }
 
-/// Says what must not have happened; the exit status.
+/// Reports what must not have happened; returns the exit status.
 int verdict(Context& cx, const ContentionTrial& trial) {
   const auto& statistics = trial.summary.statistics;
   const auto since = [&](Clock::time_point time) { return short_time(time - trial.result.began); };
@@ -223,7 +223,7 @@ std::vector<std::string> json_lines(const std::vector<ContentionSummary>& summar
   return lines;
 }
 
-/// Side by side, or below one another on a terminal that is too narrow for that.
+/// Side by side, or one below the other on a narrow terminal.
 std::vector<std::string> table_lines(Context& cx, const std::vector<ContentionSummary>& summaries) {
   auto lines = contention_table(summaries);
   const auto widest = std::ranges::max(lines, {}, &std::string::size).size();

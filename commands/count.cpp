@@ -24,7 +24,7 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);
 }
 
-/// What is below a node, which counts too.
+/// The counts of a subtree, including its top.
 struct Census {
   std::size_t nodes = 0;
   std::size_t ephemerals = 0;

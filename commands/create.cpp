@@ -11,7 +11,7 @@
 namespace zksh::command_create {
 namespace {
 
-// The server keeps a TTL in 40 bits (EphemeralType.TTL in ZooKeeper).
+// Servers keep a TTL in 40 bits (EphemeralType.TTL in ZooKeeper).
 constexpr std::int64_t longest_ttl = 0xFF'FFFF'FFFF;
 
 struct Args {
@@ -61,7 +61,7 @@ std::int64_t checked_ttl(const Args& a) {
   return ttl;
 }
 
-/// What zkCli says before the error itself.
+/// What zkCli prints before the error itself.
 void tell_more(Context& cx, const ZkError& error) {
   if (error.code() == code::invalid_acl)
     cx.out.err_line("KeeperErrorCode = InvalidACL{}",
@@ -70,11 +70,11 @@ void tell_more(Context& cx, const ZkError& error) {
     cx.out.err_line("Unable to create ephemeral node on a local session");
 }
 
-/// A person who reads that the node to be created does not exist wonders.
+/// Names the missing parent, for a person who reads that the node to be created does not exist.
 void tell_missing_parent(const Context& cx, const ZkError& error) {
   if (error.code() != code::no_node || cx.input != Input::Terminal || cx.out.json()) return;
   const ZkError missing(error.code(), std::string(parent_path(error.path())));
-  if (missing.path() == "/") throw ZkError(missing);  // of a chroot: -p would not help
+  if (missing.path() == "/") throw ZkError(missing);  // the chroot's: -p would not help
   throw ZkError(missing, " (create -p makes it, too)");
 }
 

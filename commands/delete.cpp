@@ -1,4 +1,4 @@
-// delete: remove a node that has no children.
+// delete: remove a node without children.
 #include "command/command.h"
 #include "node/listing.h"
 
@@ -15,15 +15,15 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The nodes to remove.");
 }
 
-/// zkCli 3.8 takes any word here, says that the form is old, and looks no further; 3.4 read a
-/// version, and so did not remove what the word did not allow it to.
+/// zkCli 3.8 accepts any word here, reports the form as deprecated, and ignores the word; 3.4 read
+/// a version, and did not remove the node if that did not match.
 std::int32_t wanted_version(const Args& a, const NodeWords& given) {
   if (a.version) return *a.version;
   if (!given.legacy) return -1;
   return static_cast<std::int32_t>(parse_number(*given.legacy, "version", INT32_MIN, INT32_MAX));
 }
 
-/// At the prompt the next step is told, too.
+/// At the prompt, adds what to do next.
 void tell_next_step(const Context& cx, const ZkError& error) {
   if (error.code() != code::not_empty || cx.input != Input::Terminal || cx.out.json()) return;
   throw ZkError(error, " (deleteall removes it and all below)");

@@ -1,4 +1,4 @@
-// deleteall: remove a node and all below it.
+// deleteall: remove a node and everything below it.
 #include "base/quoting.h"
 #include "client/rehearsal.h"
 #include "command/confirmation.h"
@@ -47,13 +47,13 @@ std::size_t batch_size(const Args& a) {
   }
 }
 
-/// What is below the tops, the tops included.
+/// The size of subtrees, including their tops.
 struct Extent {
   std::size_t nodes = 0;
   std::size_t ephemerals = 0;
 };
 
-/// Those of the tops that there are; the others are told.
+/// The tops that exist; reports the others.
 std::vector<std::string> present(Context& cx, const std::vector<std::string>& tops,
                                  NodeFailures& failures) {
   std::vector<std::string> there;
@@ -67,7 +67,7 @@ std::vector<std::string> present(Context& cx, const std::vector<std::string>& to
   return there;
 }
 
-/// What cannot be listed is not counted, and told when it is to be removed.
+/// Nodes that cannot be listed are not counted; removing them will report that.
 Extent measure(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
   Extent extent;
   visit_stats(cx.client, tops,
@@ -82,8 +82,8 @@ Extent measure(Context& cx, const std::vector<std::string>& tops, const WorkLimi
   return extent;
 }
 
-/// Asks, the more insistently the more there is to lose. A node without children is removed as by
-/// delete, which does not ask either.
+/// Asks for confirmation, more insistently for more nodes. Does not ask for a node without
+/// children, like delete.
 bool confirmed(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
   constexpr std::size_t many = 1000;
   const auto extent = measure(cx, tops, limits);
@@ -117,12 +117,12 @@ void refuse_roots(const std::vector<std::string>& paths) {
                       path));
 }
 
-/// --dry-run: every node, the deepest last, since parents are found first.
+/// For --dry-run: lists every node, parents before children.
 void rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
   visit_stats(cx.client, tops,
               {.visit =
                    [&](const std::string& path, const Stat& stat) {
-                     if (path == "/") return;  // which nobody can remove
+                     if (path == "/") return;  // which cannot be removed
                      cx.rehearsal->note({.verb = "delete",
                                          .path = path,
                                          .detail = stat.ephemeral_owner != 0 ? "ephemeral" : ""});

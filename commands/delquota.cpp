@@ -20,7 +20,7 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The node that has the quota.");
 }
 
-/// The limit to remove; none: all of the quota.
+/// The limit to remove; nullopt: the whole quota.
 std::optional<std::string_view> limit_of(const Args& a) {
   if (a.count + a.bytes + a.count_hard + a.bytes_hard > 1)
     throw UsageError("only one of -n, -b, -N and -B can be given");
@@ -37,7 +37,7 @@ void remove_limit(Context& cx, const std::string& path, std::string_view limit) 
   cx.client.set({.path = limits_node(path), .data = limits.text()}, cx.stop);
 }
 
-/// The node of the quota tree with its children, and the nodes above it that hold nothing else.
+/// Removes the node in the quota tree, its children, and parents that are empty then.
 void remove_quota(Context& cx, const std::string& path) {
   auto node = quota_node(path);
   for (const auto& name : cx.client.children(node, Watch::none(), cx.stop).names)

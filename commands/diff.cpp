@@ -1,4 +1,4 @@
-// diff: compare two subtrees, each of a server or of a file.
+// diff: compare two subtrees, on servers or in files.
 #include "base/json.h"
 #include "base/quoting.h"
 #include "command/command.h"
@@ -27,14 +27,14 @@ struct TreeDifference {
   enum class Kind { OnlyInA, OnlyInB, InLife, InAcl, InQuota, InData };
   Kind kind = Kind::InData;
   std::string path{};  ///< relative to the tops; "/" for the tops themselves
-  std::string a{};     ///< what the one has, as a field of a dump; of data an excerpt
+  std::string a{};     ///< the first side's value, as a field of a dump; for data, an excerpt
   std::string b{};
-  std::optional<std::size_t> at{};       ///< of data that both have: the first byte that differs
+  std::optional<std::size_t> at{};       ///< for data on both sides: the first byte that differs
   std::optional<std::size_t> a_bytes{};  ///< of data that are not null
   std::optional<std::size_t> b_bytes{};
 };
 
-/// Gives a subtree's records in the order of stands_before; nullopt at the end.
+/// Returns a subtree's records in the order of stands_before; nullopt at the end.
 using RecordStream = std::function<std::optional<TreeRecord>()>;
 
 using Kind = TreeDifference::Kind;
@@ -43,11 +43,11 @@ constexpr std::size_t excerpt_bytes = 24;
 
 std::string shown_path(const std::string& path) { return path.empty() ? "/" : path; }
 
-/// A piece of the data from a position on, as it stands in a dump.
+/// A part of the data from a position on, as in a dump.
 std::string excerpt(const Data& data, std::size_t from) {
   if (!data) return "null";
   auto end = std::min(data->size(), from + excerpt_bytes);
-  // No cut inside of a character.
+  // Does not cut a character.
   while (end < data->size() && end > from + excerpt_bytes - 4 &&
          (static_cast<unsigned char>((*data)[end]) & 0xC0U) == 0x80U)
     --end;
@@ -65,7 +65,7 @@ TreeDifference data_difference(const TreeRecord& a, const TreeRecord& b) {
   }
   if (a.data) difference.a_bytes = a.data->size();
   if (b.data) difference.b_bytes = b.data->size();
-  // A few bytes that are the same say where it is.
+  // A few equal bytes show where it is.
   constexpr std::size_t before = 6;
   auto from = at > before ? at - before : 0;
   while (from > 0 && a.data && (static_cast<unsigned char>((*a.data)[from]) & 0xC0U) == 0x80U)
@@ -133,7 +133,7 @@ std::string difference_text(const TreeDifference& difference) {
   }
 }
 
-/// Tells every difference, in the order of the nodes. Keeps one record of each side in memory.
+/// Reports every difference, in the order of the nodes. Keeps one record of each side in memory.
 void compare_trees(const RecordStream& a, const RecordStream& b,
                    const std::function<void(const TreeDifference&)>& told) {
   auto left = a();
@@ -165,8 +165,8 @@ void declare(Options& o, Args& a) {
   o.text("B", a.b, "The same.");
 }
 
-/// "HOST:PORT,…" and the path of zk://HOST:PORT,…/path, where the mark may be left out in front of
-/// a host that has a port.
+/// Splits zk://HOST:PORT,…/path into "HOST:PORT,…" and the path. The zk:// is optional before a
+/// host with a port.
 std::optional<std::pair<std::string, std::string>> other_server(const std::string& word) {
   constexpr std::string_view mark = "zk://";
   const bool marked = word.starts_with(mark);
@@ -178,7 +178,7 @@ std::optional<std::pair<std::string, std::string>> other_server(const std::strin
   return std::pair(hosts, slash == std::string::npos ? "/" : rest.substr(slash));
 }
 
-/// One of the two trees, and what gives its records.
+/// One of the two trees, as a source of records.
 class Side {
  public:
   Side(Context& cx, const std::string& word, const WorkLimits& limits) {
@@ -230,7 +230,7 @@ class Side {
   }
 
   std::string top_{};
-  std::unique_ptr<Client> client_{};  ///< of another server
+  std::unique_ptr<Client> client_{};  ///< for another server
   std::unique_ptr<LiveTree> tree_{};
   std::unique_ptr<TreeFile> file_{};
   std::size_t ephemerals_ = 0;

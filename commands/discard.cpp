@@ -1,4 +1,4 @@
-// discard: drop the operations that were collected since multi.
+// discard: drop the operations collected since multi.
 #include "command/command.h"
 #include "command/transaction.h"
 

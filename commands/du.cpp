@@ -1,4 +1,4 @@
-// du: measure subtrees: their nodes and the bytes of their values.
+// du: show the sizes of subtrees: nodes and bytes.
 #include "base/number.h"
 #include "command/command.h"
 #include "command/progress.h"
@@ -36,7 +36,7 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The tops; the current node if none is given.", false);
 }
 
-/// A subtree, the node on its top included.
+/// The size of a subtree, including its top.
 struct Extent {
   std::string path{};
   std::size_t nodes = 0;
@@ -49,7 +49,7 @@ struct Extent {
   }
 };
 
-/// Adds up on the way: what is below a node is known when the walk leaves it.
+/// Adds up sizes during a walk: a subtree's is complete when the walk leaves it.
 class Measure {
  public:
   void enter(const TreeNode& node) {
@@ -66,10 +66,10 @@ class Measure {
   }
 
  private:
-  std::vector<Extent> open_;  ///< the nodes on the way down
+  std::vector<Extent> open_;  ///< the nodes on the path to the current one
 };
 
-/// Keeps the largest.
+/// Keeps the largest subtrees.
 class Largest {
  public:
   explicit Largest(std::size_t most) : most_(most) {}

@@ -1,4 +1,4 @@
-// edit: change a node's value in an editor.
+// edit: edit a node's value in an editor.
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/process.h"
@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 constexpr auto patience = 2s;
 
-/// For the command's thread: the kernel's death signal goes by the thread.
+/// Used on the command's thread, since the kernel's death signal depends on the thread.
 class OnTerminal {
  public:
   explicit OnTerminal(Context& cx) : cx_(cx), terminal_(!cx.background) {}
@@ -89,10 +89,10 @@ class OnTerminal {
     const auto followed =
         terminal_.follow_stop(process_->pid(), stop_signal(), [this] { cx_.out.hold_back({}); });
     if (followed == ProgramTerminal::Followed::StaysStopped)
-      process_->signal(SIGKILL);  // it would wait for ever
+      process_->signal(SIGKILL);  // it would wait forever
     if (terminal_.lent()) hold_back();
     process_->signal(SIGCONT);
-    // Else the stop would be seen a second time.
+    // Otherwise the stop would be handled twice.
     cx_.client.monitor().wait_until(cx_.stop, Clock::now() + 1s, [&](const Monitor::Held& held) {
       return !process_->stopped(held) || process_->status(held);
     });
@@ -103,7 +103,7 @@ class OnTerminal {
         [&](const Monitor::Held& held) { return process_->stop_signal(held); });
   }
 
-  /// A line of ours would spoil the program's picture.
+  /// Output from zksh would spoil the program's screen.
   void hold_back() {
     cx_.out.hold_back([] { return true; });
   }
@@ -132,15 +132,15 @@ class OnTerminal {
   std::optional<SignalRelay::Registration> registration_;
 };
 
-/// Runs a program in a process group of its own with zksh's standard streams and, where zksh has
-/// it, the terminal; but with an empty input where zksh's own commands come from standard input.
-/// Returns its exit status (128 + n: ended by signal n). Blocks until it has ended.
+/// Runs a program in its own process group with zksh's standard streams and, if zksh has it, the
+/// terminal; but with an empty input if zksh's own commands come from standard input. Returns its
+/// exit status (128 + n: ended by signal n). Blocks until it has ended.
 ///
-/// Signals that would end zksh go to the program instead. A program that is stopped by its terminal
-/// (Ctrl-Z) stops zksh too, and goes on with it. A stop of the command ends the program with
-/// SIGTERM, after two seconds with SIGKILL, and throws Cancelled; zksh's own end by SIGKILL sends
-/// it SIGTERM. In any case the terminal is zksh's again, with the modes it had. Throws Error with
-/// status 126 or 127 when the program cannot be run.
+/// Signals that would end zksh go to the program instead. If the terminal stops the program
+/// (Ctrl-Z), zksh stops too, and both continue together. A stop of the command ends the program
+/// with SIGTERM, and SIGKILL after two seconds, and throws Cancelled; SIGKILL to zksh sends it
+/// SIGTERM. zksh always gets the terminal back, with its previous modes. Throws Error with status
+/// 126 or 127 if the program cannot be executed.
 int run_on_terminal(Context& cx, const std::vector<std::string>& words) {
   return OnTerminal(cx).run(words);
 }
@@ -157,7 +157,7 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The node whose value is edited.");
 }
 
-/// The node as it is now; nothing when there is none.
+/// The node as it is now; nullopt if it does not exist.
 std::optional<Node> look(Context& cx, const std::string& path) {
   auto outcome = cx.client.await(cx.client.start_get(path, Watch::none()), cx.stop);
   if (outcome.code == code::no_node) return std::nullopt;
@@ -165,13 +165,13 @@ std::optional<Node> look(Context& cx, const std::string& path) {
   return std::move(outcome.value);
 }
 
-/// Says where a copy of the edited file is, when there is something new in it.
+/// Says where a copy of the edited file is, if it was changed.
 std::string kept_text(const std::string& path, const std::string& file, const std::string& before) {
   const auto after = read_file(file);
   return after == before ? "" : "; what it has written is in " + keep_value(path, after);
 }
 
-/// The file's bytes after the editor. Throws Error when that failed.
+/// The file's contents after editing. Throws Error if the editor failed.
 std::string edited(Context& cx, const std::string& path, const std::string& before) {
   const auto editor = editor_command();
   const ScratchDirectory directory(cx.client.monitor(), "zksh-edit");
@@ -188,7 +188,7 @@ std::string edited(Context& cx, const std::string& path, const std::string& befo
                           kept_text(path, file, before)));
 }
 
-/// A unified diff of two texts, on stdout.
+/// Prints a unified diff of two texts to stdout.
 void show_diff(Context& cx, const std::string& path, const std::string& now,
                const std::string& yours) {
   const ScratchDirectory directory(cx.client.monitor(), "zksh-edit");
@@ -224,12 +224,12 @@ int tell_conflict(Context& cx, const std::string& path, const std::optional<Node
   return status::bad_version;
 }
 
-/// The answer's code.
+/// Returns the answer's code.
 int write(Context& cx, const std::string& path, const std::optional<Node>& before,
           const std::string& value) {
   if (!before)
     return cx.client.await(cx.client.start_create({.path = path, .data = value}), cx.stop).code;
-  // A node that was made anew may have come to the same version.
+  // A recreated node may have reached the same version.
   const auto now = look(cx, path);
   if (!now) return code::no_node;
   if (now->stat.czxid != before->stat.czxid) return code::bad_version;
@@ -269,7 +269,7 @@ int run(Context& cx, const Args& a) {
   if (!before && !a.create)
     throw ZkError(ZkError(code::no_node, path),
                   fmt::format(" (`edit -c {}` creates it)", as_word(path)));
-  // Nobody is to edit what would be thrown away.
+  // Do not let the user edit what would be discarded.
   if (cx.rehearsal) return save(cx, path, before, before ? before->data.value_or("") : "");
   const auto old_value = before ? before->data.value_or("") : "";
   const auto file = edited(cx, path, old_value);

@@ -1,4 +1,4 @@
-// elect: lead an election, or listen who leads.
+// elect: take part in an election, or show who leads.
 #include "base/json.h"
 #include "lock/lock_command.h"
 #include "lock/lock_reader.h"
@@ -40,7 +40,7 @@ void print_leader(Context& cx, const std::string& path, const LockSeat* leader) 
 
 int listen(Context& cx, const std::string& path) {
   LockReader reader(cx.client, path, true);
-  std::optional<std::int64_t> told;  // the leader's token; 0: nobody
+  std::optional<std::int64_t> told;  // the leader's token; 0: nobody leads
   for (;;) {
     LockView view;
     if (const auto reading = reader.read(cx.stop))
@@ -63,7 +63,7 @@ int run(Context& cx, const Args& a) {
   }
   if (a.proposal && options.id) throw UsageError("the proposal and --id are the same");
   if (a.proposal) options.id = a.proposal;
-  // A leader leads until it is told to end.
+  // A leader leads until told to stop.
   if (!options.runs_program() && !options.holds() && !options.detach) options.until_signal = true;
   return run_lock(cx, options, {.paths = {path}, .kind = "exclusive"});
 }

@@ -1,4 +1,4 @@
-// ephemerals: list the ephemeral nodes of a subtree with the sessions that hold them.
+// ephemerals: list the ephemeral nodes of a subtree with their sessions.
 #include "base/number.h"
 #include "command/command.h"
 #include "command/result_lines.h"

@@ -1,4 +1,4 @@
-// exec: send the operations that were collected since multi, all or none.
+// exec: send the operations collected since multi, all or nothing.
 #include "command/command.h"
 #include "command/transaction.h"
 #include "node/transaction_commit.h"
@@ -13,7 +13,7 @@ void declare(Options& /*o*/, Args& /*a*/) {}
 int run(Context& cx, const Args& /*a*/) {
   const auto plan = cx.transaction.operations();
   if (!plan.empty()) cx.client.await_connection("", cx.stop);
-  // Only what was sent is gone: with no connection, and after a rehearsal, it can be tried again.
+  // Drops only what was sent: without a connection, and after a dry run, it can be tried again.
   if (!cx.rehearsal) cx.transaction.drop();
   return commit(cx, plan);
 }

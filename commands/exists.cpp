@@ -1,4 +1,4 @@
-// exists: tell by the exit status whether nodes exist.
+// exists: report by exit status whether nodes exist.
 #include "command/command.h"
 #include "node/node_json.h"
 

@@ -1,4 +1,4 @@
-// export: write the values of a subtree as a directory of files.
+// export: write the values of a subtree to a directory of files.
 #include "base/file.h"
 #include "command/command.h"
 #include "command/progress.h"
@@ -25,7 +25,7 @@ void declare(Options& o, Args& a) {
   o.file("directory", a.directory, "The directory to create; it must not exist yet.");
 }
 
-/// The file that stands for a node, by its path below the top.
+/// The file for a node, by its path relative to the top.
 std::string file_of(const std::string& directory, std::string_view relative) {
   std::string file = directory;
   while (!relative.empty()) {

@@ -1,4 +1,4 @@
-// fg: wait for a job in the background.
+// fg: wait for a background job.
 #include "command/command.h"
 #include "command/job_argument.h"
 

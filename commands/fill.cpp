@@ -1,4 +1,4 @@
-// fill: make a tree of nodes to try things on.
+// fill: create a tree of nodes for experiments.
 #include "base/number.h"
 #include "base/quoting.h"
 #include "command/command.h"
@@ -47,7 +47,7 @@ std::int64_t in_range(std::int64_t number, std::string_view option, std::int64_t
   return number;
 }
 
-/// How many children each node above the last level has, so that `depth` levels hold `count` nodes.
+/// The number of children per inner node with which `depth` levels hold `count` nodes.
 std::int64_t width_of(std::int64_t count, std::int64_t depth) {
   const auto holds = [&](std::int64_t width) {
     std::int64_t sum = 0;
@@ -67,18 +67,18 @@ std::int64_t width_of(std::int64_t count, std::int64_t depth) {
   return enough;
 }
 
-/// Gives the nodes one after the other, parents first, level after level.
+/// Generates the nodes, level by level.
 class Filling {
  public:
   Filling(std::int64_t count, std::int64_t depth, std::size_t size, std::uint64_t seed)
       : width_(width_of(count, depth)), size_(size), random_(seed) {}
 
-  /// Of the `number`th node, counting from 1: its path below the top, which is node 0.
+  /// The path relative to the top of node `number`, counted from 1; the top is node 0.
   std::string path(std::int64_t number) const {
     if (number == 0) return "";
     return path((number - 1) / width_) + fmt::format("/n{:07}", (number - 1) % width_);
   }
-  /// Printable, so that it can be looked at.
+  /// Printable, to be readable.
   std::string value() {
     constexpr std::string_view letters =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-";
@@ -88,7 +88,7 @@ class Filling {
     for (auto& c : text) {
       if (left == 0) {
         bits = random_();
-        left = 10;  // letters in 64 bits
+        left = 10;  // letters per 64 bits
       }
       c = letters[bits & 63U];
       bits >>= 6U;

@@ -1,4 +1,4 @@
-// find: list the nodes of a subtree that are as they should be.
+// find: list the nodes of a subtree that meet conditions.
 #include "command/command.h"
 #include "command/result_lines.h"
 #include "command/work_options.h"

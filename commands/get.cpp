@@ -32,7 +32,7 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The nodes whose values are printed.");
 }
 
-/// The value as it is printed, its final newline included.
+/// The value as printed, including its final newline.
 std::string value_text(const Context& cx, const Args& a, Data data) {
   if (a.hexdump) return hex_dump(std::move(data).value_or("null")) + '\n';
   if (a.base64) return encode_base64(std::move(data).value_or("null")) + '\n';
@@ -41,7 +41,7 @@ std::string value_text(const Context& cx, const Args& a, Data data) {
   return cx.out.shown_lines(std::move(data).value_or("null")) + '\n';
 }
 
-/// Throws Error that names the node.
+/// Throws Error naming the node.
 Data decoded(const Args& a, const std::string& path, Data data) {
   if (!a.compression || !data || data->empty()) return data;
   try {

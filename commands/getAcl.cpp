@@ -1,4 +1,4 @@
-// getAcl: show who may do what with a node.
+// getAcl: print a node's ACL.
 #include "client/acl_text.h"
 #include "command/command.h"
 #include "command/result_lines.h"
@@ -52,7 +52,7 @@ int print(Context& cx, bool with_stat, const std::string& path, const NodeAcl& n
 int print_subtree(Context& cx, const Args& a, const std::string& top) {
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx, "read");
-  std::vector<Acl> above;  // of the nodes on the way to the one that is visited
+  std::vector<Acl> above;  // of the current node's ancestors
   const auto enter = [&](const TreeNode& node) {
     if (!node.acl_readable || node.hides_children()) skipped.add(node.path);
     const bool same = node.depth > 0 && above[node.depth - 1] == node.acl;

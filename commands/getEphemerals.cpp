@@ -21,8 +21,7 @@ void declare(Options& o, Args& a) {
   o.node("path", a.prefix, "Only nodes whose path begins with this text, such as /app/job-.");
 }
 
-/// Where the nodes are whose path begins with the prefix: the prefix need not end where a name
-/// does.
+/// The tops of the nodes whose paths begin with the prefix, which may end within a name.
 std::vector<std::string> tops_of(Context& cx, const std::string& prefix,
                                  const StatVisitor& visitor) {
   if (prefix == "/") return {prefix};
@@ -31,7 +30,7 @@ std::vector<std::string> tops_of(Context& cx, const std::string& prefix,
   const auto children = cx.client.await(cx.client.start_children(parent, Watch::none()), cx.stop);
   if (children.code == code::no_node) return {};
   if (children.code == code::no_auth) {
-    // The names are hidden, but the node of exactly this path can be looked at.
+    // The names are hidden, but the node with exactly this path can be read.
     visitor.unlisted(ZkError(children.code, parent));
     return {prefix};
   }
@@ -48,8 +47,8 @@ struct Ephemeral {
   std::string path;
 };
 
-/// In the order in which zkCli prints them: the servers keep them in a hash table, of which one
-/// part is all that is known where a prefix is given.
+/// In zkCli's order: servers keep the nodes in a hash table, which is known only in part if a
+/// prefix is given.
 std::vector<std::string> as_in_zkcli(std::vector<Ephemeral> ephemerals) {
   std::ranges::sort(ephemerals, {}, &Ephemeral::czxid);
   std::vector<std::string> paths;

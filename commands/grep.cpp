@@ -1,4 +1,4 @@
-// grep: find text in the values of a subtree.
+// grep: search the values of a subtree.
 #include "base/regex.h"
 #include "base/text.h"
 #include "command/command.h"
@@ -41,12 +41,12 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);
 }
 
-/// Whether a value's lines can be shown as they are.
+/// Whether a value's lines can be shown unchanged.
 bool is_text(std::string_view value) {
   return value.find('\0') == std::string_view::npos && is_utf8(value);
 }
 
-/// Prints what matches of one value after the other.
+/// Prints the matches in each value.
 class Grep {
  public:
   Grep(Context& cx, const Args& a)
@@ -56,7 +56,7 @@ class Grep {
         lines_(cx.out) {}
 
   void look(const std::string& path, const std::string& value) {
-    // Most values have nothing, and a search in the whole is faster than one in each line.
+    // Most values have no match, and one search is faster than one per line.
     if (!regex_.matches(value)) return;
     const bool text = is_text(value);
     const auto lines = text ? matching_lines(value) : Lines();
@@ -81,10 +81,10 @@ class Grep {
   bool found() const { return matches_ > 0; }
 
  private:
-  /// By their numbers, from 1.
+  /// Lines with their numbers, from 1.
   using Lines = std::vector<std::pair<std::size_t, std::string_view>>;
 
-  /// The line behind a newline at the very end is none.
+  /// A final newline does not begin another line.
   Lines matching_lines(std::string_view value) const {
     Lines lines;
     for (std::size_t number = 1; !value.empty(); ++number) {

@@ -1,4 +1,4 @@
-// health: show whether the ensemble has a quorum, and how each of its servers does.
+// health: show whether the ensemble has a quorum, and the state of its servers.
 #include "ensemble/health.h"
 
 #include "base/column_table.h"
@@ -80,7 +80,7 @@ void print_table(Context& cx, const Health& health) {
     constexpr std::size_t least_state = 20;
     for (const auto column : {version, id, zxid, pending, connections, latency})
       if (table.width(least_state) > terminal_size().columns) table.drop(column);
-    // Numbers are never cut; a line that is too long wraps.
+    // Numbers are never cut; long lines wrap.
     columns = std::max(terminal_size().columns, table.width(least_state));
   }
   for (const auto& line : table.lines(columns, terminal_shows_utf8() ? "…" : "..."))
@@ -117,7 +117,7 @@ Json member_json(const MemberHealth& m) {
   return json;
 }
 
-/// As of every command: a false answer, and nobody there who could serve.
+/// As for all commands: a false answer is 1, and no server is no_connection.
 int status_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::Healthy:

@@ -1,4 +1,4 @@
-// help: tell about the commands.
+// help: show help.
 #include "command/help.h"
 
 #include "base/suggestions.h"
@@ -31,7 +31,7 @@ void tell(Context& cx, const std::string& text) {
 
 int run(Context& cx, const Args& a) {
   if (!a.name && cx.input == Input::Pipe) {
-    // On piped input zksh answers as zkCli, which has no help but this.
+    // On piped input zksh answers as zkCli does, which has no other help.
     cx.out.err(zkcli_usage());
     cx.out.err_line("Command not found: Command not found help");
     return status::ok;

@@ -18,7 +18,7 @@ void declare(Options& o, Args& a) {
          "they are shown, and Up, Ctrl-R and hints find them.");
 }
 
-/// zkCli's history takes any word and looks at none; elsewhere the word is how many are wanted.
+/// zkCli's history ignores its argument; elsewhere it is the number of lines.
 std::size_t wanted(const std::optional<std::string>& count, Input input) {
   constexpr std::size_t as_in_zkcli = 11;
   if (!count || input == Input::Pipe) return as_in_zkcli;

@@ -1,4 +1,4 @@
-// import: make nodes of a file, or of a directory of files.
+// import: create nodes from a file or a directory of files.
 #include "base/file.h"
 #include "base/quoting.h"
 #include "command/command.h"
@@ -37,8 +37,8 @@ Data value_in(const NodeFile& node) {
   return node.file ? Data(read_file(*node.file)) : std::nullopt;
 }
 
-/// Writes what differs: first in the nodes that exist, each in the version that was read, then
-/// those that are missing.
+/// Writes what differs: first the existing nodes, each in the version that was read, then the
+/// missing ones.
 class Import {
  public:
   Import(Context& cx, const WorkLimits& limits, const NodeFiles& files, Progress& progress)
@@ -83,7 +83,7 @@ class Import {
   }
 
  private:
-  /// A directory without a value leaves that of the node as it is.
+  /// A directory without a value leaves the node's value unchanged.
   void set_where_it_differs(const NodeFile& file, const TreeNode& node) {
     if (!node.readable) throw ZkError(code::no_auth, node.path);
     auto value = value_in(file);

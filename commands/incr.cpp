@@ -1,4 +1,4 @@
-// incr: add to the number that a node holds.
+// incr: add to the number in a node.
 #include "base/quoting.h"
 #include "command/command.h"
 #include "node/node_json.h"
@@ -38,7 +38,7 @@ std::int64_t sum(const std::string& path, std::int64_t number, std::int64_t amou
   return result;
 }
 
-/// False when somebody else created it first.
+/// Returns false if somebody else created it first.
 bool create_with(Context& cx, const std::string& path, std::int64_t number) {
   try {
     cx.client.create({.path = path, .data = std::to_string(number)}, cx.stop);

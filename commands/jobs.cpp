@@ -1,4 +1,4 @@
-// jobs: list what runs in the background.
+// jobs: list the background jobs.
 #include "command/command.h"
 #include "command/job_argument.h"
 #include "node/node_json.h"

@@ -1,4 +1,4 @@
-// kill: end a job in the background.
+// kill: end a background job.
 #include "command/command.h"
 #include "command/job_argument.h"
 

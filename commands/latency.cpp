@@ -57,7 +57,7 @@ LatencyPlan plan_of(const Context& cx, const Args& a) {
   return plan;
 }
 
-/// Who there is, and who answers at all.
+/// The members, and whether each answers.
 std::vector<MemberLatency> members_of(Context& cx, const Args& a, const LatencyPlan& plan) {
   const auto all = ask_members(asked_servers(cx, a.hosts), health_words(), plan.patience, cx.stop);
   std::vector<MemberLatency> members;
@@ -192,7 +192,7 @@ void print_json_members(Context& cx, const std::vector<MemberLatency>& members) 
   }
 }
 
-/// What was not measured; returns the exit status that this comes to.
+/// Reports what was not measured; returns the resulting exit status.
 int tell_problems(Context& cx, const std::vector<MemberLatency>& members) {
   int result = status::ok;
   bool measured = false;
@@ -219,7 +219,7 @@ std::size_t rounds_of(const std::vector<MemberLatency>& members) {
   return rounds;
 }
 
-/// --dry-run.
+/// For --dry-run.
 int tell_writes(Context& cx, const std::vector<MemberLatency>& members, const LatencyPlan& plan) {
   const auto node = plan.node();
   for (const auto& member : members) {

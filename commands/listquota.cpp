@@ -1,4 +1,4 @@
-// listquota: show the quota of a node, and how much of it is used.
+// listquota: show a node's quota and its usage.
 #include "command/zkcli_style.h"
 #include "node/node_json.h"
 #include "node/quota.h"
@@ -29,7 +29,7 @@ Json quota_json(const QuotaText& quota) {
   return json;
 }
 
-/// All that zkCli 3.4 knew of.
+/// All that zkCli 3.4 had.
 std::string old_text(const QuotaText& limits) {
   return fmt::format("count={},bytes={}", limits.get(QuotaText::count),
                      limits.get(QuotaText::bytes));
@@ -45,7 +45,7 @@ bool is_exceeded(const QuotaText& limits, const QuotaText& usage) {
          passes(QuotaText::bytes, QuotaText::byte_hard_limit);
 }
 
-/// "nodes 7 of 5", a tab, "bytes 20 (hard 100)": what is used, and the limits that there are.
+/// "nodes 7 of 5", a tab, "bytes 20 (hard 100)": the usage and the limits.
 std::string usage_text(const QuotaText& limits, const QuotaText& usage) {
   const auto part = [&](std::string_view name, std::string_view used, std::string_view soft,
                         std::string_view hard) {

@@ -1,4 +1,4 @@
-// lock: hold a lock, wait for it, run a program under it.
+// lock: hold a lock, or run a program while holding it.
 #include "lock/lock_command.h"
 
 namespace zksh::command_lock {

@@ -36,29 +36,29 @@
 namespace zksh::command_locks {
 namespace {
 
-/// Used on one thread.
+/// Reads a lock repeatedly, for its viewer. Used on one thread.
 class LockViewer {
  public:
-  /// What the shell knows of circles before it looks.
+  /// What the shell contributes to the search for deadlocks.
   struct Own {
-    std::set<std::string> paths;    ///< of its locks
+    std::set<std::string> paths;    ///< of its own locks
     std::set<std::string> passing;  ///< see WaitGraph
   };
 
-  /// `watch`: it is looked at more than once. `watchers`: servers are asked who watches what.
-  /// `admin_servers`: as the user names them.
+  /// `watch`: look will be called repeatedly. `watchers`: ask servers who watches what.
+  /// `admin_servers` as in AdminServers.
   LockViewer(Client& client, const std::string& path, bool watch, bool watchers,
              std::string_view admin_servers, Own own);
 
-  /// The lock as it is now; kind "missing" when there is no such node. Blocks. Throws ZkError (also
-  /// for a missing node, unless it is watched), Cancelled.
+  /// The lock's present state; kind "missing" if there is no such node. Blocks. Throws ZkError
+  /// (also for a missing node, unless watched), Cancelled.
   LockView look(const std::stop_token& stop);
-  /// Blocks until there is something new, and a picture's while has passed since the last look.
-  /// Throws Cancelled.
+  /// Blocks until something has changed, and a minimum time has passed since the last look. Throws
+  /// Cancelled.
   void await_change(const std::stop_token& stop);
-  /// As await_change, but false when nothing came until the deadline.
+  /// As await_change, but returns false at the deadline.
   bool await_change(const std::stop_token& stop, Clock::time_point deadline);
-  /// Since the first look.
+  /// The changes since the first look.
   const LockChanges& changes() const { return changes_; }
 
  private:
@@ -76,31 +76,31 @@ class LockViewer {
   LockReader reader_;
   Fiber fiber_;
   NearbyLocks nearby_;
-  std::vector<LockCircle> circles_;  ///< as of the last look for them
+  std::vector<LockCircle> circles_;  ///< as last found
   Clock::time_point circles_looked_{};
   bool somebody_waits_ = false;
   ServerPoller words_;
   Clock::time_point looked_{};
-  // Sessions seldom move: what servers told of them is kept for a while.
+  // Sessions rarely move, so what servers report about them is cached for a while.
   Clock::time_point sessions_asked_{};
   std::set<std::int64_t> asked_sessions_;
   std::map<std::int64_t, std::string> addresses_;
   bool all_addresses_ = false;
   std::optional<std::set<std::int64_t>> sessions_;
-  ContenderKeys there_;  ///< keys of the contenders of the last look
+  ContenderKeys there_;  ///< keys of the contenders at the last look
   std::optional<ServersAccount::Events> own_at_first_;
   LockChanges changes_;
 };
 
 using namespace std::chrono_literals;
 
-// Quicker than people see, and slow enough for the servers when a lock changes hands all the time.
+// Fast enough for people, and slow enough for the servers if a lock changes hands all the time.
 constexpr auto between_looks = 100ms;
 constexpr auto sessions_stay = 10s;
-// A waiter sets its watch a moment after it has read the queue.
+// A waiter sets its watch shortly after reading the queue.
 constexpr auto watch_delay = 100ms;
 constexpr int watch_patience = 3;
-// What closes a circle may be done at other locks, of which no watch tells; and it is much to read.
+// A deadlock may arise at other locks, which are not watched, and searching costs many reads.
 constexpr auto circles_stay = 2s;
 constexpr auto between_circles = 5s;
 
@@ -226,7 +226,7 @@ void LockViewer::pause(std::chrono::milliseconds time, const std::stop_token& st
 }
 
 struct LockSearch {
-  std::vector<LockView> locks;        ///< by path; only of those who hold it are the data known
+  std::vector<LockView> locks;        ///< by path; data are read only for holders
   std::vector<std::string> unlisted;  ///< nodes whose children may not be listed
 };
 
@@ -256,7 +256,7 @@ class Search {
   struct Parent {
     std::vector<std::string> names{};
     LockEntries entries{};
-    bool known = false;  ///< one of the names is certainly a contender's
+    bool known = false;  ///< at least one name is certainly a contender's
   };
 
   void visit(const std::string& path, const Stat& stat) {
@@ -272,7 +272,7 @@ class Search {
     parent.entries[name] = {.data = {}, .stat = stat};
   }
 
-  /// Into locks, and the two halves of semaphores.
+  /// Sorts the parents into locks and the two parts of semaphores.
   void sort_parents() {
     for (auto& [path, parent] : parents_) {
       const auto last = base_name(path);
@@ -295,8 +295,8 @@ class Search {
   struct Asked {
     std::string path;
     Pending<Node> node;
-    LockEntry* entry;        ///< whose data it is; null: the limit
-    LockReading* semaphore;  ///< whose limit it is
+    LockEntry* entry;        ///< the entry that gets the data; null: the limit
+    LockReading* semaphore;  ///< the semaphore that gets the limit
   };
 
   void read_owners() {
@@ -336,14 +336,14 @@ class Search {
   Client& client_;
   const std::stop_token& stop_;
   std::map<std::string, Parent> parents_;
-  std::set<std::string> above_leases_;  ///< nodes that have a child `leases`
+  std::set<std::string> above_leases_;  ///< nodes with a child `leases`
   std::map<std::string, LockReading> readings_;
   LockSearch result_;
 };
 
-/// Walks through a subtree. A node is a lock when it has an ephemeral child with a name that a
-/// lock's recipe gives; a semaphore when such children are below its `locks` and `leases`. Memory
-/// is bounded by the widest level and the number of contenders. Blocks; throws ZkError, Cancelled.
+/// Searches a subtree for locks. A node is a lock if it has an ephemeral child with a contender's
+/// name, and a semaphore if such children are below its `locks` and `leases`. Memory is bounded by
+/// the widest level and the number of contenders. Blocks; throws ZkError, Cancelled.
 LockSearch find_locks(Client& client, const std::string& top, const std::stop_token& stop) {
   return Search(client, stop).find(top);
 }
@@ -363,7 +363,7 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The lock's node, or with -r where to look for locks.");
 }
 
-/// As long as nothing changes: ages go on, and the terminal may have got another size.
+/// How often to redraw if nothing changes: ages advance, and the terminal may have been resized.
 constexpr std::chrono::seconds between_drawings{1};
 
 PictureStyle style_of(const Context& cx) {
@@ -395,7 +395,7 @@ void print(Context& cx, const LockView& view, const PictureStyle& style) {
   }
 }
 
-/// Who reads fields is not shown what is wrong otherwise.
+/// Prints warnings to stderr that plain output does not contain.
 void warn(Context& cx, const LockView& view) {
   if (!view.account.no_watchers.empty())
     cx.out.err_line("watchers are told from the rule: {}",
@@ -419,11 +419,11 @@ int show(Context& cx, const std::string& path, const Args& a) {
   return status::ok;
 }
 
-/// Draws the picture until there is another one.
+/// Redraws the picture until something changes.
 void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
                         const LockView& view) {
   do {
-    // Without a connection nobody knows whether it is still so: ages stand still.
+    // Without a connection the state is not known, so ages stand still.
     const auto state = cx.client.current_state();
     if (!is_connected(state)) continue;
     auto style = style_of(cx);
@@ -504,7 +504,7 @@ void print_found(Context& cx, const std::vector<LockView>& locks) {
   table.add(std::move(kinds));
   table.add(std::move(waiters));
   table.set_elastic(table.add(std::move(holders)));
-  // Paths are never cut; a line that is too long wraps.
+  // Paths are never cut; long lines wrap.
   const auto columns = style.columns == 0 ? 0 : std::max(style.columns, table.width(8));
   print_lines(cx, table.lines(columns, style.ascii ? "..." : "…"));
 }

@@ -31,7 +31,7 @@ void declare(Options& o, Args& a) {
           "The nodes whose children are listed; the current node if none is given.", false);
 }
 
-/// The help that zkCli's ls has for itself, and prints on the way to its answer.
+/// The option list that zkCli's ls prints before its answer.
 void print_option_list(Context& cx) {
   if (cx.input != Input::Pipe) throw UsageError("unknown option -?; --help explains ls");
   cx.out.line("usage: ls [options] path\n -?   help\n -R   recurse\n -s   stat\n -w   watch");

@@ -1,4 +1,4 @@
-// ls2: list the children of a node, and its Stat.
+// ls2: list a node's children and its Stat.
 #include "command/command.h"
 #include "node/listing.h"
 

@@ -1,4 +1,4 @@
-// multi: several operations in one transaction, all or none.
+// multi: run several operations as one transaction, all or nothing.
 #include "base/line_reader.h"
 #include "command/command.h"
 #include "command/transaction.h"
@@ -39,7 +39,7 @@ class Collection {
   Transaction& transaction_;
 };
 
-/// The status of a line that was refused, and why is told.
+/// Adds a line; returns its status, and reports a refusal.
 int add(Context& cx, const std::string& line, const std::string& place) {
   const int result = cx.run_line(line);
   if (result != status::ok) cx.out.err_line("{}: refused; nothing was sent", place);
@@ -79,7 +79,7 @@ int collect_words(Context& cx, const std::vector<std::string>& lines) {
   return status::ok;
 }
 
-/// A file, and not an operation, which has a blank behind its name.
+/// The file name, if it is not an operation, which has a blank after its name.
 std::optional<std::string> file_of(const std::vector<std::string>& words) {
   if (words.size() != 1) return std::nullopt;
   const auto& word = words.front();

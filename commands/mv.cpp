@@ -1,4 +1,4 @@
-// mv: move a node and all below it.
+// mv: move a node and everything below it.
 #include "base/quoting.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
@@ -35,15 +35,14 @@ void declare(Options& o, Args& a) {
   o.node("target", a.target, "Its new path; there must be no such node yet.");
 }
 
-// Half of what servers take as one request by default (jute.maxbuffer, 1 MiB).
+// Half of the servers' default request limit (jute.maxbuffer, 1 MiB).
 constexpr std::size_t most_bytes = 512U << 10U;
 
 [[noreturn]] void refuse_ephemeral(const std::string& path) {
   throw Error(fmt::format("{} is ephemeral: it belongs to its session and cannot be moved", path));
 }
 
-/// Of one node: its creation, its last write, its removal, and what they say beside path, value and
-/// ACL.
+/// The bytes for a node's creation, last write and removal, including their headers.
 std::size_t size_of(const FoundNode& node, const std::string& source, const std::string& target) {
   std::size_t bytes =
       64 + source.size() + target.size() + source.size() + 3 * node.record.path.size();
@@ -52,7 +51,7 @@ std::size_t size_of(const FoundNode& node, const std::string& source, const std:
   return bytes;
 }
 
-/// All nodes of the source; nothing when they are too many for a transaction.
+/// All nodes of the source; nullopt if there are too many for a transaction.
 std::optional<std::vector<FoundNode>> read_small(Context& cx, const WorkLimits& limits,
                                                  const std::string& source,
                                                  const std::string& target) {
@@ -70,12 +69,12 @@ std::optional<std::vector<FoundNode>> read_small(Context& cx, const WorkLimits& 
   return nodes;
 }
 
-/// What no transaction can check: that a node is still the one that was read, with its ACL.
+/// What a transaction cannot check: that a node is still the one that was read, with its ACL.
 bool is_same(const Stat& now, const Stat& read) {
   return now.czxid == read.czxid && now.aversion == read.aversion;
 }
 
-/// Throws Error when a node is not as it was read.
+/// Throws Error if a node has changed since it was read.
 void refuse_changed(Context& cx, const std::vector<FoundNode>& nodes, const std::string& source) {
   std::vector<Pending<Stat>> questions;
   questions.reserve(nodes.size());
@@ -92,9 +91,9 @@ void refuse_changed(Context& cx, const std::vector<FoundNode>& nodes, const std:
   }
 }
 
-/// First those of `parents`, then the new nodes, parents first, then the old ones, as they were
-/// read, children first. Each of these is written once more before it is removed: the answer has
-/// its Stat, which tells in the end whether it was what had been read.
+/// One transaction: creates `parents`, then the new nodes, parents first, then removes the old
+/// ones, children first. Each old node is written once more before it is removed, since the answer
+/// to a write has the Stat that shows whether the node is the one that was read.
 void move_at_once(Context& cx, std::vector<FoundNode> nodes, const std::string& source,
                   const std::string& target, const std::vector<std::string>& parents) {
   refuse_changed(cx, nodes, source);
@@ -110,7 +109,7 @@ void move_at_once(Context& cx, std::vector<FoundNode> nodes, const std::string& 
   for (auto& node : nodes) {
     const auto path = path_below(source, node.record.path);
     const auto version = node.stat.version;
-    // A rehearsal tells of nodes that come and go.
+    // A rehearsal only reports created and removed nodes.
     if (!cx.rehearsal)
       ops.emplace_back(
           SetOp{.path = path, .data = std::move(node.record.data), .version = version});
@@ -118,7 +117,7 @@ void move_at_once(Context& cx, std::vector<FoundNode> nodes, const std::string& 
   }
   const auto results = cx.client.multi(ops, cx.stop);
   if (cx.rehearsal) return;
-  const auto first = parents.size() + nodes.size();  // of the old ones
+  const auto first = parents.size() + nodes.size();  // index of the first old node
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (!is_same(results[first + 2 * i].stat, nodes[i].stat))
       throw Error(
@@ -128,7 +127,7 @@ void move_at_once(Context& cx, std::vector<FoundNode> nodes, const std::string& 
           status::bad_version);
 }
 
-/// What was copied, so that just that is removed.
+/// The copied nodes, so that only these are removed.
 struct Copied {
   NameList paths{};  ///< relative to the source
   std::vector<std::int32_t> versions{};

@@ -1,4 +1,4 @@
-// printwatches: switch the printing of watch events.
+// printwatches: turn the printing of watch events on or off.
 #include "command/command.h"
 #include "config/settings.h"
 #include "node/node_json.h"

@@ -1,4 +1,4 @@
-// pwd: print the node at which relative paths begin.
+// pwd: print the current node.
 #include "command/command.h"
 #include "command/current_node.h"
 #include "node/node_json.h"

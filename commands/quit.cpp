@@ -1,4 +1,4 @@
-// quit: end the session and the shell.
+// quit: end the session and leave the shell.
 #include "command/command.h"
 #include "command/zkcli_style.h"
 

@@ -1,4 +1,4 @@
-// quote: write words so that a line of zksh reads them back.
+// quote: quote words for a zksh line.
 #include "base/quoting.h"
 #include "command/command.h"
 #include "node/node_json.h"

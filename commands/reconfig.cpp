@@ -91,7 +91,7 @@ Rehearsed what_becomes_of(const MemberChange& member) {
   return {.verb = "ignore", .path = name, .detail = "it is no member"};
 }
 
-/// Tells the members there would be, or throws as the servers would refuse it.
+/// Prints the resulting members, or throws as the servers would refuse the change.
 int rehearse(Context& cx, const Reconfiguration& change) {
   const auto config = cx.client.get_config(Watch::none(), cx.stop);
   const auto before = parse_membership(config.data.value_or(""));

@@ -16,13 +16,13 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   if (!a.number) {
-    if (cx.input == Input::Pipe) return status::ok;  // as zkCli: nothing to do, nothing to say
+    if (cx.input == Input::Pipe) return status::ok;  // as in zkCli: does nothing
     throw SyntaxError("too few arguments: cmdno expected");
   }
   auto& history = cx.history;
-  // A line that is run again may hold another redo, behind `repeat`: it could be its own.
+  // A repeated line may contain another redo, after `repeat`, which could refer to itself.
   if (history.redoing()) throw ValueError("No redoing redos");
-  // The last line is the one that stands there; of the process's arguments there is none.
+  // The last line is the present one; the process's arguments are not in the history.
   if (*a.number < 0 || static_cast<std::size_t>(*a.number) + 1 >= history.next())
     throw ValueError("Command index out of range");
   const auto number = static_cast<std::size_t>(*a.number);
@@ -35,7 +35,7 @@ int run(Context& cx, const Args& a) {
         "line {} was not kept, for its secret or the blank before it: type it again", number));
   const auto words = split_words(line.text);
   if (!words.empty() && words.front().text == "redo") throw ValueError("No redoing redos");
-  history.replace_last(line);  // so that a line that was redone can be redone
+  history.replace_last(line);  // so that a redone line can be redone
   const auto redo = history.begin_redo();
   return cx.run_line(line.text);
 }

@@ -1,4 +1,4 @@
-// removewatches: take back the watches that this session left on a node.
+// removewatches: remove this session's watches on a node.
 #include "client/persistent_watches.h"
 #include "command/command.h"
 
@@ -28,7 +28,7 @@ void declare(Options& o, Args& a) {
          "When the server cannot be asked, forget the watches all the same.");
 }
 
-/// What of the node's watches is to go; of several options zkCli takes the first of these.
+/// Which of the node's watches to remove; of several options, zkCli uses the first of these.
 struct Wanted {
   bool children;
   bool data;

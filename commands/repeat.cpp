@@ -1,4 +1,4 @@
-// repeat: run a command again and again.
+// repeat: run a command repeatedly.
 #include "base/time.h"
 #include "command/command.h"
 
@@ -22,7 +22,7 @@ void declare(Options& o, Args& a) {
                  "How many times (without end if left out), and the command with its own options.");
 }
 
-/// Puts a -- before the command, whose options are not those of repeat.
+/// Inserts -- before the command, whose options are not those of repeat.
 std::vector<std::string> parted(std::vector<std::string> words) {
   std::size_t at = 0;
   bool counted = false;
@@ -48,7 +48,7 @@ int run(Context& cx, const Args& a) {
   const auto every = a.every ? parse_duration(*a.every, "--every") : std::chrono::milliseconds(0);
   int first_failure = status::ok;
   for (auto begin = Clock::now(); left > 0; begin += every) {
-    // Times that have passed meanwhile are left out, not made up for.
+    // Skips times that have passed meanwhile.
     begin = std::max(begin, Clock::now() - every);
     cx.client.monitor().wait_until(cx.stop, begin, [](const Monitor::Held&) { return false; });
     if (cx.stop.stop_requested()) throw Cancelled();

@@ -1,4 +1,4 @@
-// revoke: ask the holder of a lock to give it back, or take it away.
+// revoke: ask the holder of a lock to release it, or remove its node.
 #include "base/time.h"
 #include "lock/revocation.h"
 

@@ -1,4 +1,4 @@
-// rlock: the read side of a read/write lock.
+// rlock: hold the read side of a read/write lock.
 #include "lock/lock_command.h"
 
 namespace zksh::command_rlock {

@@ -1,4 +1,4 @@
-// rwlock: a read/write lock: readers together, writers alone, all in the order of their arrival.
+// rwlock: hold one side of a read/write lock, which readers share, in order of arrival.
 #include "base/quoting.h"
 #include "lock/lock_command.h"
 

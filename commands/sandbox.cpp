@@ -1,4 +1,4 @@
-// sandbox: show the private servers of --sandbox, and make them fail.
+// sandbox: show the private servers of --sandbox, or make them fail.
 #include "sandbox/sandbox.h"
 
 #include "command/command.h"

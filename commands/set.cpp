@@ -1,4 +1,4 @@
-// set: write the value of a node.
+// set: set a node's value.
 #include "base/byte_text.h"
 #include "base/quoting.h"
 #include "command/command.h"
@@ -39,7 +39,7 @@ std::string bytes_of(const Context& cx, const Args& a) {
   return std::move(*decoded);
 }
 
-/// Nothing: the value is another one.
+/// Returns nullopt if the value is a different one.
 std::optional<Stat> write_if(Context& cx, const std::string& path, const std::string& expected,
                              const std::string& data) {
   return change_value(
@@ -69,7 +69,7 @@ int print(Context& cx, bool with_stat, const std::string& path, const Stat& stat
   return status::ok;
 }
 
-/// At the prompt the next step is told, too.
+/// At the prompt, adds what to do next.
 void tell_next_step(const Context& cx, const ZkError& error) {
   if (cx.input != Input::Terminal || cx.out.json()) return;
   if (error.code() == code::no_node && error.path() != "/")

@@ -1,4 +1,4 @@
-// setAcl: say who may do what with a node.
+// setAcl: set a node's ACL.
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/work_account.h"
@@ -36,8 +36,8 @@ void declare(Options& o, Args& a) {
   o.legacy().number("version", a.legacy_version, "", "As -v.");
 }
 
-/// As zkCli, it sets a node's ACL before it looks at what is below, and goes no further where the
-/// new one hides that.
+/// As in zkCli, sets a node's ACL before listing its children, and stops where the new ACL hides
+/// them.
 int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_t version,
                 const WorkLimits& limits) {
   cx.client.get(top, Watch::none(), cx.stop);
@@ -65,7 +65,7 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
       walk_tree(cx.client, {.tops = {top}, .limits = limits, .ahead = set, .enter = enter},
                 cx.stop);
     } catch (const ZkError&) {
-      writer.finish();  // what happened before is told before
+      writer.finish();  // earlier results are reported first
       throw;
     }
     writer.finish();
@@ -82,7 +82,7 @@ Sent run(Context& cx, const Args& a) {
   const auto acl = acl_argument(cx, a.acl);
   const auto path = cx.resolve(a.path);
   if (a.recursive && acl.empty())
-    cx.client.get(path, Watch::none(), cx.stop);  // no node goes first
+    cx.client.get(path, Watch::none(), cx.stop);  // NoNode comes before other errors
   refuse_empty(acl);
   const auto version = a.version ? *a.version : a.legacy_version.value_or(-1);
   if (a.recursive) return set_subtree(cx, path, acl, version, a.limits.limits());

@@ -1,4 +1,4 @@
-// setquota: limit the nodes or the bytes of a subtree.
+// setquota: limit the number of nodes or bytes of a subtree.
 #include "command/zkcli_style.h"
 #include "node/quota.h"
 #include "tree/walk.h"
@@ -77,7 +77,7 @@ void refuse_quota_tree(const std::string& path) {
     throw ValueError(fmt::format("cannot set a quota under the path: {}", quota_root));
 }
 
-/// Throws when a node below has a quota: two may not overlap.
+/// Throws if a node below has a quota: quotas must not overlap.
 void refuse_quota_below(Context& cx, const std::string& path) {
   const auto top = quota_node(path);
   std::vector<std::string> nodes;  // in the order in which zkCli looks at them
@@ -115,7 +115,7 @@ void refuse_quota_above(Context& cx, const std::string& path) {
   }
 }
 
-/// Creates a node where there is none.
+/// Creates a node unless it exists.
 void create_missing(Context& cx, const std::string& path) {
   if (cx.client.exists(path, Watch::none(), cx.stop)) return;
   try {
@@ -125,7 +125,7 @@ void create_missing(Context& cx, const std::string& path) {
   }
 }
 
-/// The nodes down to the one that stands for `path`, in a quota tree that is made if it must be.
+/// Creates the nodes of the quota tree down to that for `path`.
 void create_quota_node(Context& cx, const std::string& path) {
   create_missing(cx, "/zookeeper");
   create_missing(cx, std::string(quota_root));
@@ -144,7 +144,7 @@ void warn(Context& cx, std::string_view what, std::int64_t used) {
                 used);
 }
 
-/// All limits are looked at, also those that stand since earlier.
+/// Checks all limits, including those set before.
 void warn(Context& cx, const QuotaText& limits, const QuotaText& usage) {
   const auto exceeds = [&](std::string_view limit, std::string_view what) {
     return limits.get(limit) > -1 && limits.get(limit) < usage.get(what);
@@ -176,7 +176,8 @@ void write_limit(Context& cx, const std::string& path, std::string_view key, std
   usage.set(QuotaText::bytes, 0);
   cx.client.create({.path = node, .data = limits.text()}, cx.stop);
   cx.client.create({.path = usage_node(path), .data = usage.text()}, cx.stop);
-  if (!cx.rehearsal) warn(cx, limits, read_quota(cx, usage_node(path)));  // it has counted by now
+  if (!cx.rehearsal)
+    warn(cx, limits, read_quota(cx, usage_node(path)));  // the server has counted by now
 }
 
 int run(Context& cx, const Args& a) {
@@ -184,13 +185,13 @@ int run(Context& cx, const Args& a) {
   if (prints_as_34(cx))
     cx.out.err_line("Comment: the parts are option {} val {} path {}", limit.option, limit.text,
                     a.path);
-  refuse_quota_tree(a.path);  // before anything else, as zkCli
+  refuse_quota_tree(a.path);  // before anything else, as in zkCli
   const auto value = value_of_limit(cx, limit);
   const auto path = cx.resolve(a.path);
   refuse_quota_tree(path);
   if (!cx.client.exists(path, Watch::none(), cx.stop))
     throw Error(fmt::format("{} does not exist.", path), status::no_node);
-  check_path(quota_node(path));  // "/" stands for no node there
+  check_path(quota_node(path));  // "/" has no node there
   refuse_quota_below(cx, path);
   refuse_quota_above(cx, path);
   create_quota_node(cx, path);

@@ -1,4 +1,4 @@
-// stat: show the metadata of a node.
+// stat: print a node's metadata.
 #include "command/command.h"
 #include "node/listing.h"
 #include "node/node_json.h"

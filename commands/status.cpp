@@ -1,4 +1,4 @@
-// status: say where this shell is: its server, session, identity, watches and locks.
+// status: show this shell's server, session, identity, watches and locks.
 #include "base/number.h"
 #include "client/persistent_watches.h"
 #include "client/state_name.h"
@@ -40,14 +40,14 @@ std::vector<std::string> names_of(const std::vector<Identity>& identities) {
   return names;
 }
 
-/// From a request to its answer.
+/// The time from a request to its answer.
 std::chrono::microseconds round_trip(Context& cx) {
   const auto begin = Clock::now();
   cx.client.exists("/", Watch::none(), cx.stop);
   return std::chrono::round<std::chrono::microseconds>(Clock::now() - begin);
 }
 
-/// The watches that the user has set: one-shot and persistent ones.
+/// A watch that the user has set, one-shot or persistent.
 struct ShownWatch {
   std::string path;
   std::string_view kind;
@@ -62,7 +62,7 @@ std::vector<ShownWatch> shown_watches(const OpenWatches& open, const PersistentW
   return all;
 }
 
-/// "2: /a (data), /b (children)"; of many the number alone.
+/// "2: /a (data), /b (children)"; only the number if there are many.
 std::string watches_text(const std::vector<ShownWatch>& watches, std::size_t others) {
   constexpr std::size_t few = 8;
   std::vector<std::string> names;
@@ -90,8 +90,8 @@ Json array_of(const std::vector<std::string>& texts) {
   return list;
 }
 
-/// At the prompt nobody waits to be told that there is no connection; elsewhere one may be on its
-/// way.
+/// At the prompt, does not wait to report that there is no connection; elsewhere one may be about
+/// to be made.
 bool reaches_server(Context& cx) {
   if (cx.input != Input::Terminal && cx.client.current_state() == SessionState::Connecting)
     cx.client.await_connection("/", cx.stop);

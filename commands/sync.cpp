@@ -1,4 +1,4 @@
-// sync: wait until the server has seen every write made before.
+// sync: wait until the server has all earlier writes.
 #include "command/command.h"
 #include "command/zkcli_style.h"
 #include "node/node_json.h"
@@ -14,7 +14,7 @@ struct Args {
 
 void declare(Options& o, Args& a) { o.node("path", a.path, "A node; it need not exist."); }
 
-/// As zkCli tells it; throws what it has no words for.
+/// Reports a failure as zkCli does; rethrows what it does not report.
 int tell_failure(Context& cx, const ZkError& error) {
   if (error.code() == code::invalid_state || cx.out.json()) throw error;
   cx.out.line("Sync has failed. rc={}", error.code());

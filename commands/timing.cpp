@@ -1,4 +1,4 @@
-// timing: say how long each command takes.
+// timing: print how long each command takes.
 #include "command/command.h"
 #include "config/settings.h"
 #include "node/node_json.h"

@@ -1,4 +1,4 @@
-// touch: create a node, or make it look as if it had been written.
+// touch: create a node, or rewrite its value.
 #include "node/listing.h"
 #include "node/node_json.h"
 #include "node/value.h"
@@ -18,7 +18,7 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The nodes.");
 }
 
-/// False when it is there, or somebody made it first.
+/// Returns false if it exists, or somebody else created it first.
 bool make(Context& cx, const std::string& path) {
   try {
     cx.client.create({.path = path, .data = {}}, cx.stop);

@@ -1,4 +1,4 @@
-// unlock: give locks back, one's own or, by asking its holder, another's.
+// unlock: release this shell's locks, or ask another holder to.
 #include "base/quoting.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
@@ -27,7 +27,7 @@ void declare(Options& o, Args& a) {
          "Every lock that this shell holds or waits for, however often --nest has counted it.");
 }
 
-/// A lock that is lost was not given back: status 76.
+/// Returns 76 if the lock was lost.
 int give_back(Context& cx, Lock& lock, bool whole) {
   const auto before = lock.status();
   if (cx.rehearsal) {
@@ -40,7 +40,7 @@ int give_back(Context& cx, Lock& lock, bool whole) {
     return status::ok;
   }
   lock.release();
-  // A program has a sixth of the session timeout at most to end, then it is killed.
+  // A program has at most a sixth of the session timeout to end; then it is killed.
   const std::chrono::milliseconds grace(before.occupied ? cx.client.negotiated_timeout() / 2 : 0);
   if (!cx.services.locks.await_gone(lock, Clock::now() + grace + 10s, cx.stop)) {
     if (cx.stop.stop_requested()) throw Cancelled();
@@ -51,10 +51,11 @@ int give_back(Context& cx, Lock& lock, bool whole) {
   cx.services.locks.forget(lock);
   if (after.end == LockEnd::Lost)
     throw LockLost(fmt::format("{} was lost: {}", lock.name(), after.reason));
-  if (after.end == LockEnd::Stuck) throw Error({}, status::not_authorised);  // it is told
+  if (after.end == LockEnd::Stuck) throw Error({}, status::not_authorised);  // it was reported
   if (before.stage < LockStage::Held)
     cx.out.err_line("left the queue of {}", lock.name());
-  else if (!before.occupied || lock.plan().quiet)  // else who runs the program tells
+  else if (!before.occupied ||
+           lock.plan().quiet)  // otherwise the command that runs the program reports it
     cx.out.err_line("{}", released_line(lock, after));
   return status::ok;
 }
@@ -68,8 +69,7 @@ std::shared_ptr<Lock> the_only_one(Context& cx) {
   throw ValueError("which one? This shell has several (--all releases all):" + names);
 }
 
-/// Several locks that were taken as one are given back as one, and whoever names one of them may
-/// not know that.
+/// Locks taken together are released together, which whoever names only some may not know.
 void refuse_part(const Lock& lock, const std::vector<std::string>& named) {
   const auto& paths = lock.plan().paths;
   const bool whole = paths.size() == 1 || std::ranges::all_of(paths, [&](const std::string& path) {

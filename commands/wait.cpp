@@ -60,7 +60,7 @@ Json state_json(const Args& a, const std::string& path, const NodeState& node) {
   return json;
 }
 
-/// How it was when the time was over.
+/// The node's state when the time was over.
 std::string unmet(const Args& a, const NodeState& node) {
   if (!node.known) return "no server has told how it is";
   if (!node.stat) return "it does not exist";

@@ -1,4 +1,4 @@
-// watch: follow what happens to nodes, until Ctrl-C.
+// watch: print the changes of nodes until Ctrl-C.
 #include "base/process.h"
 #include "base/time.h"
 #include "client/change_stream.h"
@@ -34,11 +34,11 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The nodes; they need not exist.");
 }
 
-/// What a running watch has to remember.
+/// The state of a running watch.
 struct Progress {
   bool ascii = false;
-  std::int64_t left = 0;  ///< events until the end; of those that are told
-  bool failed = false;    ///< a program did
+  std::int64_t left = 0;  ///< number of events left to print
+  bool failed = false;    ///< a program failed
 };
 
 std::string line_of(const Context& cx, const NodeChange& change, bool ascii) {
@@ -60,7 +60,7 @@ void run_program(Context& cx, const Args& a, const NodeChange& change, Progress&
                   change_name(change.type), cx.out.shown_in_error(change.path));
 }
 
-/// Whether there is more to come.
+/// Prints changes; returns whether to continue.
 bool tell(Context& cx, const Args& a, const std::vector<NodeChange>& changes, Progress& progress) {
   std::string lines;
   for (const auto& change : changes) {
@@ -82,7 +82,7 @@ void warn(Context& cx, ChangeStream& stream) {
                   unlisted.size() > 1 ? fmt::format(" and {} more", unlisted.size() - 1) : "");
 }
 
-/// A person sees nothing until something happens.
+/// Tells a person that it is waiting.
 void tell_begun(Context& cx, const Args& a) {
   if (cx.input != Input::Terminal || cx.background || !cx.out.style().err_is_terminal) return;
   cx.out.err_line("watching {}{}; Ctrl-C ends it",

@@ -28,14 +28,14 @@ void declare(Options& o, Args& a) {
   declare_patience(o, a.timeout, "5s");
 }
 
-/// On a terminal, of one session or node; the count beside it says how many there are.
+/// The most items in a cell on a terminal; the count beside it has the total.
 constexpr std::size_t shown_in_a_cell = 3;
 
-/// One line of the table.
+/// A row of the table.
 struct Row {
-  std::int64_t session = 0;  ///< by session
+  std::int64_t session = 0;  ///< if by session
   std::string server;
-  std::string_view path;          ///< by path
+  std::string_view path;          ///< if by path
   std::vector<std::string> what;  ///< paths, or sessions
 };
 

@@ -1,4 +1,4 @@
-// who: show the client behind a session or an ephemeral node, and what it owns and watches.
+// who: show the client of a session or an ephemeral node, and what it owns and watches.
 #include "base/json.h"
 #include "base/number.h"
 #include "base/time.h"
@@ -23,20 +23,20 @@
 namespace zksh::command_who {
 namespace {
 
-/// Of one session; paths are whole.
+/// What is known of a session; paths are full paths.
 struct SessionAccount {
   std::int64_t session = 0;
   std::optional<bool> alive{};
   std::optional<Connection> connection{};
-  bool connections_told = false;                         ///< by some server
-  std::optional<std::vector<std::string>> ephemerals{};  ///< nothing: no server told
+  bool connections_told = false;                         ///< by any server
+  std::optional<std::vector<std::string>> ephemerals{};  ///< nullopt: no server reported them
   std::optional<std::vector<std::string>> watches{};
 };
 
-/// Who has to do with a node.
+/// The sessions related to a node.
 struct NodeAccount {
-  std::string path;                       ///< as the user knows it
-  std::string whole;                      ///< as the servers do
+  std::string path;                       ///< as the user sees it
+  std::string whole;                      ///< as the servers see it
   std::string kind;                       ///< persistent, ephemeral, container, ttl
   std::optional<SessionAccount> owner{};  ///< of an ephemeral
   std::optional<std::vector<std::int64_t>> watchers{};
@@ -45,7 +45,7 @@ struct NodeAccount {
 };
 
 struct AccountStyle {
-  std::size_t most = 0;  ///< of what is listed; 0: all
+  std::size_t most = 0;  ///< limit for lists; 0: none
   std::int64_t now = 0;  ///< in ms since 1970
   std::int64_t own = 0;  ///< this shell's session
 };
@@ -55,8 +55,8 @@ std::vector<std::string> texts(const Each& paths) {
   return std::vector<std::string>(paths.begin(), paths.end());
 }
 
-/// The servers keep a container's mark and a TTL in the place of an ephemeral's owner
-/// (EphemeralType of 3.5 and later).
+/// Servers mark containers and TTLs in the field for an ephemeral's owner (EphemeralType in 3.5 and
+/// later).
 std::string kind_of(std::int64_t owner) {
   if (owner == 0) return "persistent";
   if (owner == std::numeric_limits<std::int64_t>::min()) return "container";
@@ -68,7 +68,7 @@ bool is_below(std::string_view path, std::string_view root) {
   return path.size() > root.size() + 1 && path.starts_with(root) && path[root.size()] == '/';
 }
 
-/// A heading with the count, then each, perhaps not all.
+/// Adds a heading with the count, then the items, perhaps not all.
 template <class Item, class Text>
 void add_list(std::vector<std::string>& lines, const std::string& what,
               const std::optional<std::vector<Item>>& items, const AccountStyle& style,
@@ -136,7 +136,7 @@ SessionAccount account_of(const SessionSurvey& words, std::int64_t session) {
   return account;
 }
 
-/// `owner`: Stat::ephemeral_owner.
+/// `owner` is Stat::ephemeral_owner.
 NodeAccount account_of(const SessionSurvey& words, const std::string& path,
                        const std::string& whole, std::int64_t owner) {
   NodeAccount account{.path = path, .whole = whole, .kind = kind_of(owner)};
@@ -157,7 +157,7 @@ NodeAccount account_of(const SessionSurvey& words, const std::string& path,
   return account;
 }
 
-/// For people; lines are not escaped.
+/// Lines for people, not escaped.
 std::vector<std::string> account_lines(const SessionAccount& account, const AccountStyle& style) {
   std::vector<std::string> lines;
   lines.push_back(fmt::format("session {}{}", session_text(account.session),
@@ -188,7 +188,7 @@ std::vector<std::string> account_lines(const NodeAccount& account, const Session
   return lines;
 }
 
-/// A fact a line, its fields separated by tabs: session, ephemeral, watch.
+/// One fact per line, with tab-separated fields: session, ephemeral, watch.
 std::vector<std::string> account_fields(const SessionAccount& account) {
   const auto& at = account.connection;
   const auto number = [](const std::optional<std::int64_t>& value) {
@@ -206,7 +206,7 @@ std::vector<std::string> account_fields(const SessionAccount& account) {
   return lines;
 }
 
-/// The same of the owner; and node, watcher, below.
+/// The same for the owner, and node, watcher, below.
 std::vector<std::string> account_fields(const NodeAccount& account, const SessionSurvey& words) {
   std::vector<std::string> lines{fmt::format("node\t{}\t{}", account.path, account.kind)};
   if (account.owner) {
@@ -275,7 +275,7 @@ void declare(Options& o, Args& a) {
   declare_patience(o, a.timeout, "5s");
 }
 
-/// On a terminal, of each list.
+/// Limit for each list on a terminal.
 constexpr std::size_t most_on_a_screen = 20;
 
 std::optional<std::int64_t> session_in(const std::string& text) {
@@ -291,7 +291,7 @@ void print(Context& cx, const std::vector<std::string>& lines) {
   cx.out.out(text);
 }
 
-/// Tabs stand between the fields; all else is untrusted.
+/// Escapes everything but the tabs between fields.
 std::string shown_fields(const Context& cx, std::string_view line) {
   std::string text;
   for (;;) {
@@ -303,7 +303,7 @@ std::string shown_fields(const Context& cx, std::string_view line) {
   }
 }
 
-/// The account of a session or of a node, in the form that is wanted.
+/// Prints what is known of a session or a node in the output format.
 template <class Account, class... More>
 void show(Context& cx, const Account& account, const More&... more) {
   if (cx.out.json()) return print_json(cx, account_json(account, more...));

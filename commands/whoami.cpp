@@ -1,4 +1,4 @@
-// whoami: show who this session is to the servers.
+// whoami: show this session's identities.
 #include "base/java.h"
 #include "command/command.h"
 #include "node/node_json.h"
@@ -10,8 +10,7 @@ struct Args {};
 
 void declare(Options& /*o*/, Args& /*a*/) {}
 
-/// Id.hashCode: the servers keep the identities in a hash table, and zkCli prints them as they
-/// come.
+/// Id.hashCode: servers keep identities in a hash table, and zkCli prints them in its order.
 std::uint32_t hash_of(const Identity& identity) {
   return (17 * 37 + java_hash(identity.scheme)) * 37 + java_hash(identity.id);
 }

@@ -1,4 +1,4 @@
-// wlock: the write side of a read/write lock.
+// wlock: hold the write side of a read/write lock.
 #include "lock/lock_command.h"
 
 namespace zksh::command_wlock {

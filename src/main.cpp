@@ -1,4 +1,4 @@
-// zksh: process options, and the choice between an interactive shell, a script and one command.
+// zksh: parses process options, and starts an interactive shell, a script or a single command.
 #include "base/process_setup.h"
 #include "base/secrets.h"
 #include "base/words.h"
@@ -25,27 +25,27 @@
 
 namespace {
 
-/// Makes sure that descriptors 0 to 2 are open, so that no socket becomes the standard output. One
-/// that was closed gets a descriptor on which writes fail, as they would have.
+/// Ensures that descriptors 0 to 2 are open, so that no socket becomes standard output. A closed
+/// one is replaced by a descriptor on which writes fail, as they would have.
 void open_standard_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) _exit(zksh::status::failure);
 }
 
-/// No core dump of this process, and no other process of its user may read its memory: passwords
-/// are in typed lines, in auth files and in the C client, for as long as it runs. The programs that
-/// it starts are not concerned.
+/// Prevents core dumps, and other processes of the user from reading this one's memory: passwords
+/// are in typed lines, in auth files and in the C client while it runs. Programs that it starts are
+/// not affected.
 void keep_memory_to_itself() { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
-/// Whoever started zksh may have ignored the end of its own children. Inherited, that would leave
-/// no program's exit status to be waited for.
+/// Whoever started zksh may have ignored SIGCHLD. If inherited, no program's exit status could be
+/// waited for.
 void want_exit_statuses() { std::signal(SIGCHLD, SIG_DFL); }
 
-/// One heap for all threads: another one for each costs every short run more (a tenth of a
-/// millisecond and more) than threads that wait for one another ever cost long ones.
+/// Uses one heap for all threads: a heap per thread costs every short run a tenth of a millisecond
+/// or more, and contention never costs long runs as much.
 void use_one_heap() { mallopt(M_ARENA_MAX, 1); }
 
-/// Whether a command gives a password in its words, and not the name of a file that holds it.
+/// Whether a command has a password in its words, rather than the name of a file with it.
 bool names_password(const std::string& command) {
   if (!zksh::mask_secrets(command)) return false;
   const auto places = zksh::word_places(command);
@@ -54,7 +54,7 @@ bool names_password(const std::string& command) {
   return !credential.starts_with('@') && credential.find(':') != std::string_view::npos;
 }
 
-/// Overwrites the words of the command line that hold secrets, which everybody can read there (ps).
+/// Overwrites the words of the command line that contain secrets, which ps would show to everybody.
 /// Returns whether there was a password among them.
 bool hide_secrets(const std::vector<char*>& words, const std::vector<std::string>& command) {
   bool found = names_password(fmt::format("{}", fmt::join(command, " ")));
@@ -62,7 +62,7 @@ bool hide_secrets(const std::vector<char*>& words, const std::vector<std::string
   for (char* const word : words) {
     line += line.empty() ? "" : " ";
     line += word;
-    // A script's text by itself, or a command's words behind its name.
+    // A script's text alone, or a command's words after its name.
     auto commands = zksh::split_commands(word);
     commands.push_back(line);
     if (std::ranges::none_of(
@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "zksh: there is not enough memory\n");
     return zksh::status::failure;
   } catch (const std::system_error& error) {
-    // No thread, no descriptor.
+    // No threads or descriptors.
     fmt::print(stderr, "zksh: this machine refuses what zksh needs: {}\n", error.what());
     return zksh::status::failure;
   }

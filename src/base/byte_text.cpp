@@ -1,4 +1,4 @@
-// Byte text: bytes as base64, hexadecimal digits and hex dumps.
+// Text forms of bytes: base64, hexadecimal and hex dumps.
 #include "base/byte_text.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Byte text: bytes as base64, hexadecimal digits and hex dumps.
+// Text forms of bytes: base64, hexadecimal and hex dumps.
 #pragma once
 
 #include <optional>
@@ -7,22 +7,23 @@
 
 namespace zksh {
 
-/// RFC 4648 with padding, in one line.
+/// RFC 4648, padded, without line breaks.
 std::string encode_base64(std::string_view bytes);
 
-/// As strict as java.util.Base64's basic decoder: the standard alphabet alone, no white space;
-/// padding is complete or left out; surplus bits are ignored. No value for anything else.
+/// As strict as java.util.Base64's basic decoder: only the standard alphabet, no white space; the
+/// padding may be left out, but not cut short; surplus bits are ignored. nullopt if the text is
+/// anything else.
 std::optional<std::string> decode_base64(std::string_view text);
 
-/// Lower-case digits, two a byte.
+/// Two lower-case digits per byte.
 std::string encode_hex(std::string_view bytes);
 
-/// Digits of either case, two a byte, with white space between bytes as one likes. No value for
-/// anything else.
+/// Two digits per byte, in either case, with optional white space between bytes. nullopt if the
+/// text is anything else.
 std::optional<std::string> decode_hex(std::string_view text);
 
-/// The table of netty's ByteBufUtil.prettyHexDump, which zkCli.sh prints for `get -x`; without a
-/// newline after its last line, and empty for no bytes.
+/// The table of netty's ByteBufUtil.prettyHexDump, which zkCli.sh prints for `get -x`. No newline
+/// after the last line; empty if there are no bytes.
 std::string hex_dump(std::string_view bytes);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// CarriedOutput: what programs would print onto a terminal where a line is typed, carried there.
+// CarriedOutput: passes on the output of programs that run while a line is being edited.
 #include "base/carried_output.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace zksh {
 namespace {
 
-/// A line may be longer; its parts are handed on then.
+/// Longer lines are passed on in parts.
 constexpr std::size_t longest_line = std::size_t{64} << 10U;
 
 }  // namespace
@@ -71,8 +71,8 @@ void CarriedOutput::serve(const std::stop_token& stop) {
   }
 }
 
-/// Hands on what there is, but not so much that other programs would have to wait. Closes it at its
-/// end. False: there is no more now.
+/// Passes on what can be read now, but at most so much that other programs need not wait. Closes
+/// the source at its end. Returns false when there is nothing more to read now.
 bool CarriedOutput::read_from(Source& source, const std::stop_token& stop) {
   std::array<char, 16384> block{};
   const auto count = read(source.fd.get(), block.data(), block.size());
@@ -81,7 +81,7 @@ bool CarriedOutput::read_from(Source& source, const std::stop_token& stop) {
   if (count > 0)
     text.append(block.data(), static_cast<std::size_t>(count));
   else if (!text.empty())
-    text += '\n';  // what is printed next begins a line
+    text += '\n';  // the next output must begin on a new line
   const auto newline = text.rfind('\n');
   const auto whole = text.size() >= longest_line    ? text.size()
                      : newline == std::string::npos ? 0

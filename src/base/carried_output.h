@@ -1,4 +1,4 @@
-// CarriedOutput: what programs would print onto a terminal where a line is typed, carried there.
+// CarriedOutput: passes on the output of programs that run while a line is being edited.
 #pragma once
 
 #include "base/fd.h"
@@ -14,12 +14,12 @@
 
 namespace zksh {
 
-/// Reads what such programs write, and hands it on in whole lines. What is left of a program may
-/// write on after its end. Members may be called from any thread, but not under the Monitor.
+/// Reads the output of such programs and passes it on in whole lines, also what their descendants
+/// write after they have ended. Members may be called from any thread, but not under the Monitor.
 class CarriedOutput {
  public:
-  /// `target`: STDOUT_FILENO or STDERR_FILENO. Called on a thread of its own. May block, until the
-  /// stop at the latest; must not throw.
+  /// `target` is STDOUT_FILENO or STDERR_FILENO. Called on a thread of its own. May block, but must
+  /// return after a stop; must not throw.
   using Take = std::function<void(int target, std::string_view lines, const std::stop_token& stop)>;
 
   CarriedOutput(Monitor& monitor, Take take);
@@ -27,11 +27,11 @@ class CarriedOutput {
   CarriedOutput& operator=(const CarriedOutput&) = delete;
   ~CarriedOutput();
 
-  /// Of a program that is to be started: its output and errors, as far as they would go to zksh's
-  /// own terminal, come here. What is returned is to be kept until it runs. Throws
+  /// Redirects the standard output and error of a program that is about to start, if they would go
+  /// to zksh's terminal. Keep the returned descriptors open until the program runs. Throws
   /// std::system_error.
   std::vector<Fd> redirect(Program& program);
-  /// Hands on what has been written until now, and reads no more.
+  /// Passes on what has been written so far, and stops reading.
   void close();
 
  private:
@@ -47,7 +47,7 @@ class CarriedOutput {
   Monitor& monitor_;
   Take take_;
   Fd wake_;
-  Guarded<std::vector<Source>> added_;  ///< that the thread has not taken yet
+  Guarded<std::vector<Source>> added_;  ///< not yet taken by the thread
   std::jthread thread_;
 };
 

@@ -1,4 +1,4 @@
-// ColumnTable: rows in columns that fit a width.
+// ColumnTable: tables and lists laid out in columns that fit a width.
 #include "base/column_table.h"
 
 #include "base/text.h"

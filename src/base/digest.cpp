@@ -1,4 +1,4 @@
-// Digest: the id that ZooKeeper's digest scheme makes of a user and a password.
+// Digest: the id that ZooKeeper's digest scheme derives from a user and a password.
 #include "base/digest.h"
 
 #include "base/byte_text.h"

@@ -1,4 +1,4 @@
-// What can go wrong: one small hierarchy of exceptions, and the exit statuses of zksh.
+// Error: zksh's exceptions and exit statuses.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@ namespace zksh {
 /// The exit statuses of zksh; README.md documents the same table.
 namespace status {
 inline constexpr int ok = 0;
-inline constexpr int failure = 1;  ///< a false answer, or a failure without a class of its own
+inline constexpr int failure = 1;  ///< a false answer, or a failure that has no status of its own
 inline constexpr int usage = 2;    ///< unknown command, bad option or argument, malformed path
 inline constexpr int no_connection = 3;  ///< no server, or no quorum, within the connect timeout
 inline constexpr int no_node = 4;
@@ -42,21 +42,21 @@ class Error : public std::runtime_error {
   int exit_status_;
 };
 
-/// The command line cannot be understood: nothing was sent.
+/// The command line is malformed; nothing was sent.
 class UsageError : public Error {
  public:
   explicit UsageError(const std::string& message) : Error(message, status::usage) {}
 };
 
-/// A path, or another argument's value, is malformed: the message says all, the syntax would not
-/// help.
+/// A path or another argument's value is malformed. The message says it all: the command's usage
+/// would not help.
 class ValueError : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// The wait was ended by Ctrl-C, a signal or quit. Whatever was sent may still happen. Without a
-/// message there is nothing to say: whoever interrupted knows.
+/// A wait was ended by Ctrl-C, a signal or quit. What was already sent may still take effect. The
+/// message may be empty: whoever interrupted knows why.
 class Cancelled : public Error {
  public:
   Cancelled() : Error("", status::signal_base + 2) {}

@@ -1,4 +1,4 @@
-// Fd: writes to a descriptor that may take nothing for a while.
+// FdWriter: writes to a descriptor that may not be ready.
 #include "base/fd.h"
 
 #include <algorithm>

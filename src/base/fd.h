@@ -1,4 +1,4 @@
-// Fd: an owned descriptor, a stop that a poll can wait for, and writes that wait for either.
+// Fd: an owned file descriptor, a stop that poll can wait for, and writes that a stop can end.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ class Fd {
   Fd& operator=(const Fd&) = delete;
   ~Fd() { close(); }
 
-  /// -1 when nothing is open.
+  /// -1 if none is open.
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
   void close() {
@@ -47,7 +47,7 @@ struct Pipe {
   Fd write_end;
 };
 
-/// Closed on exec. Throws std::system_error when there are no descriptors left.
+/// Both ends are close-on-exec. Throws std::system_error when there are no descriptors left.
 inline Pipe make_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
@@ -55,7 +55,8 @@ inline Pipe make_pipe() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// Readable from the moment when the stop is requested, for good. May be made on any thread.
+/// A descriptor that becomes readable when the stop is requested, and stays so. May be created on
+/// any thread.
 class StopFd {
  public:
   explicit StopFd(const std::stop_token& stop)
@@ -69,17 +70,19 @@ class StopFd {
   std::stop_callback<std::function<void()>> on_stop_;
 };
 
-/// For one thread. Does not own the descriptor, which may be shared and blocking.
+/// Writes to a descriptor that it does not own, and that may be shared and blocking. Used by one
+/// thread.
 class FdWriter {
  public:
   FdWriter(int fd, const std::stop_token& stop);
 
-  /// Writes all the bytes. 0, or the errno of what went wrong; ECANCELED after a stop.
+  /// Writes all bytes; blocks until then or until a stop. Returns 0 or an errno; ECANCELED after a
+  /// stop.
   int write(std::string_view bytes);
 
  private:
   int fd_;
-  std::size_t most_;  ///< that a write of a descriptor that is ready takes without blocking
+  std::size_t most_;  ///< bytes that a ready descriptor takes without blocking
   StopFd stop_;
 };
 

@@ -1,4 +1,4 @@
-// File: names that begin with ~, and whole files.
+// File: file names that begin with ~, and reading whole files.
 #include "base/file.h"
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
-// fmt, compiled into the program: Debian has it as a shared library only, which drags the shared
-// C++ library along, and loading both costs a fifth of the time of `zksh -c 'get /a'`.
+// fmt, compiled into the program: Debian has only a shared library, which needs the shared C++
+// library, and loading both takes a fifth of the time of `zksh -c 'get /a'`.
 #ifdef ZKSH_STATIC
 #define FMT_HEADER_ONLY
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// Makes the compiler emit a function that the rest of the program expects to link with.
+/// Makes the compiler emit a function that the rest of the program links with.
 template <auto function>
 struct Emit {
   [[gnu::used]] static inline const auto pointer = function;

@@ -1,4 +1,4 @@
-// Inflate: compressed bytes made readable again, through zlib.
+// Inflate: decompresses bytes with zlib.
 #include "base/inflate.h"
 
 #include "base/error.h"
@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t most_inflated = 256U << 20U;
 
-/// One stream of zlib, which it frees at the end.
+/// Owns a zlib stream.
 class Inflater {
  public:
   Inflater(std::string_view bytes, Compression compression) : compression_(compression) {
     constexpr int largest_window = 15;
     constexpr int with_gzip_header = 16;
-    // zlib does not write there, but its interface is older than const.
+    // zlib does not write there; its interface predates const.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     stream_.avail_in = static_cast<uInt>(bytes.size());
     const int window = largest_window + (compression == Compression::Gzip ? with_gzip_header : 0);
@@ -45,7 +45,7 @@ class Inflater {
   }
 
  private:
-  /// Whether another part follows. Throws Error for what is left over.
+  /// Whether another gzip member follows. Throws Error if anything else does.
   bool next_part() {
     if (stream_.avail_in == 0) return false;
     if (compression_ == Compression::Zlib)

@@ -1,4 +1,4 @@
-// Inflate: compressed bytes made readable again, through zlib.
+// Inflate: decompresses bytes with zlib.
 #pragma once
 
 #include "base/named_values.h"
@@ -12,9 +12,8 @@ enum class Compression { Gzip, Zlib };
 inline constexpr NamedValues<Compression, 2> compressions{
     {{"gzip", Compression::Gzip}, {"zlib", Compression::Zlib}}};
 
-/// The bytes that were compressed; of gzip, those of all its parts one after the other, as gunzip
-/// gives them. Throws Error, which says what is wrong with them, and for more than 256 MiB: a
-/// megabyte can be made to hold a gigabyte.
+/// Decompresses bytes; the members of a gzip file are joined, as gunzip does. Throws Error if the
+/// bytes are malformed, or decompress to more than 256 MiB: a megabyte can hold a gigabyte.
 std::string inflated(std::string_view bytes, Compression compression);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Java: dates and hash orders as zkCli's Java prints them.
+// Java: dates and hash orders as the Java of zkCli.sh prints them.
 #include "base/java.h"
 
 #include "base/text.h"
@@ -17,7 +17,7 @@
 namespace zksh {
 namespace {
 
-/// A zone that Java 17 knows, and the short names that it uses at every time, past names included.
+/// A zone that Java 17 knows, with its short names, which apply to all times, past ones included.
 // NOLINTBEGIN(modernize-avoid-c-arrays): literals in place, so that no pointer waits for relocation
 struct NamedZone {
   char id[33];
@@ -31,8 +31,8 @@ constexpr auto named_zones = std::to_array<NamedZone>({
 #include "base/java_zones.inc"
 });
 
-/// A time when Java, whose tz data know no negative daylight saving, takes for daylight saving what
-/// the C library takes for standard time, and the other way round.
+/// A period in which Java and the C library disagree which time is daylight saving: Java's tz data
+/// have no negative daylight saving.
 struct Inversion {
   std::string_view id;
   std::int64_t begin;  ///< seconds since 1970
@@ -51,9 +51,9 @@ constexpr auto inversions = std::to_array<Inversion>({
 struct Zone {
   std::string standard;
   std::string daylight;
-  std::optional<std::int64_t> offset;  ///< seconds east of UTC; none: the C library knows
+  std::optional<std::int64_t> offset;  ///< seconds east of UTC; nullopt: ask the C library
   const Inversion* inversion = nullptr;
-  bool known = true;  ///< else the names are the C library's
+  bool known = true;  ///< otherwise the names come from the C library
 };
 
 // --- finding the zone
@@ -81,7 +81,7 @@ Zone fixed_zone(const std::string& name, std::int64_t offset) {
   return {.standard = name, .daylight = name, .offset = offset};
 }
 
-/// Whether `text` is one to `most` digits; they are appended to `number`.
+/// Whether `text` is 1 to `most` digits; appends them to `number`.
 bool take_digits(std::string_view text, std::size_t most, std::int64_t& number) {
   if (text.empty() || text.size() > most) return false;
   for (const char c : text) {
@@ -91,7 +91,7 @@ bool take_digits(std::string_view text, std::size_t most, std::int64_t& number) 
   return true;
 }
 
-/// Java's custom ids, "GMT+3", "GMT-3:30", "GMT+0330": east is +, the opposite of POSIX.
+/// Java's custom ids "GMT+3", "GMT-3:30", "GMT+0330": + is east, the opposite of POSIX.
 std::optional<Zone> custom_zone(std::string_view id) {
   if (id.size() < 5 || id.substr(0, 3) != "GMT" || (id[3] != '+' && id[3] != '-')) return {};
   const auto digits = id.substr(4);
@@ -115,10 +115,10 @@ std::optional<Zone> custom_zone(std::string_view id) {
                     west ? -offset : offset);
 }
 
-/// What Java does with an id that it does not know, "FOO3" or "CET-1CEST" say: standard time as the
-/// C library understands the id, all the year.
+/// Java's treatment of an unknown id such as "FOO3" or "CET-1CEST": standard time as the C library
+/// understands the id, all year.
 Zone zone_of_unknown_id() {
-  const std::int64_t offset = -timezone;  // whole minutes, as Java takes it
+  const std::int64_t offset = -timezone;  // whole minutes, as in Java
   if (std::abs(offset) < 60 || std::abs(offset) >= 86400) return fixed_zone("GMT", 0);
   return fixed_zone(custom_id(offset), offset / 60 * 60);
 }
@@ -127,13 +127,13 @@ Zone find_zone() {
   tzset();
   const char* variable = std::getenv("TZ");
   const bool is_set = variable != nullptr;
-  // The C library takes an empty $TZ for UTC (Java for the system's zone): name and time must
-  // agree.
+  // The C library reads an empty $TZ as UTC, Java as the system's zone. The name must match the
+  // time.
   if (is_set && *variable == '\0') return fixed_zone("UTC", 0);
   const auto full_id = is_set ? std::string(variable) : id_of_system();
   std::string_view id = full_id;
   if (id.substr(0, 1) == ":") id.remove_prefix(1);
-  // Newer releases of Debian have no zones of these names; the C library's time is UTC then.
+  // Newer Debian releases lack the posix/ zones; the C library then uses UTC.
   if (id.starts_with("posix/") &&
       access(fmt::format("/usr/share/zoneinfo/{}", id).c_str(), F_OK) == 0)
     id.remove_prefix(6);
@@ -165,9 +165,8 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b <
 
 constexpr std::int64_t first_gregorian_day = -141427;  // 15 October 1582
 
-/// The date of a day counted from 1970-01-01; before 15 October 1582 in the Julian calendar, and
-/// before the year 1 in years BCE, as Java has it. Years are counted from March on, so that a leap
-/// day is a year's last.
+/// The date of a day counted from 1970-01-01, as Java has it: Julian before 15 October 1582, BCE
+/// years before year 1. Computed with years that begin in March, so that a leap day comes last.
 Day day_of(std::int64_t days) {
   constexpr std::int64_t to_march_of_year_0 = 719468;  // Gregorian
   std::int64_t year = 0;
@@ -259,10 +258,10 @@ std::size_t java_bucket(std::uint32_t hash, std::size_t entries) {
 }
 
 void sort_as_cloned_java_set(std::vector<std::string>& texts) {
-  // HashMap.putVal: a table that has more entries than three quarters of its buckets is doubled.
+  // HashMap.putVal doubles a table with more entries than three quarters of its buckets.
   std::size_t own_buckets = 16;
   while (texts.size() > own_buckets / 4 * 3) own_buckets *= 2;
-  // HashMap.putMapEntries: the clone has the least power of two that is not below size / 0.75 + 1.
+  // HashMap.putMapEntries gives the clone the least power of two not below size / 0.75 + 1.
   std::size_t buckets = 1;
   while (buckets < texts.size() * 4 / 3 + 1) buckets *= 2;
   struct Placed {

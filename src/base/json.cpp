@@ -1,4 +1,4 @@
-// Json: values written as JSON, and read from it.
+// Json: builds and parses JSON.
 #include "base/json.h"
 
 #include "base/byte_text.h"
@@ -47,7 +47,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  /// To the next element, in an array.
+  /// Advances the index, in an array.
   void step() {
     if (counts_.empty() || counts_.back() < 0) return;
     place_.back() = std::to_string(counts_.back()++);
@@ -69,7 +69,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 
   const UseJsonValue& use_;
   std::vector<std::string> place_;
-  std::vector<std::ptrdiff_t> counts_;  ///< of each level: elements so far; -1: an object
+  std::vector<std::ptrdiff_t> counts_;  ///< of each level: elements so far; -1 for an object
 };
 
 }  // namespace
@@ -83,7 +83,8 @@ struct Json::Impl {
 
 namespace {
 
-/// Such characters stand inside strings alone.
+/// Writes the characters that a terminal would not show as \u escapes. They occur only inside
+/// strings.
 std::string with_numbers(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
@@ -144,8 +145,8 @@ Json& Json::add(Json value) {
   return *this;
 }
 
-/// What a terminal would obey, or not show, is written by its number, wherever the text goes: a
-/// reader sees no difference.
+/// Characters that a terminal would interpret or hide are always escaped; JSON readers see no
+/// difference.
 std::string Json::text() const {
   const auto text = impl_->value.dump();
   return escape_for_terminal(text) == text ? text : with_numbers(text);

@@ -1,4 +1,4 @@
-// Json: values written as JSON, and read from it.
+// Json: builds and parses JSON.
 #pragma once
 
 #include <concepts>
@@ -12,7 +12,7 @@
 
 namespace zksh {
 
-/// Fields stay in the order in which they were set.
+/// A JSON value. An object keeps its fields in the order in which they were set.
 class Json {
  public:
   Json();  ///< null
@@ -20,11 +20,11 @@ class Json {
   Json(std::int64_t value);
   template <std::integral T>
   Json(T value) : Json(static_cast<std::int64_t>(value)) {}
-  /// Text in UTF-8; anything else becomes {"base64": "…"}.
+  /// UTF-8 text; other bytes become {"base64": "…"}.
   Json(std::string_view value);
   Json(const std::string& value) : Json(std::string_view(value)) {}
   Json(const char* value) : Json(std::string_view(value)) {}
-  /// Null when there is none.
+  /// Null if there is no value.
   template <class T>
   Json(const std::optional<T>& value) : Json() {
     if (value) *this = Json(*value);
@@ -38,15 +38,15 @@ class Json {
   static Json object();
   static Json array();
 
-  /// Of an object.
+  /// Sets a field of an object.
   Json& set(std::string_view name, Json value);
-  /// Of an object: a time in milliseconds since 1970 UTC, and as NAMEIso the same in ISO 8601; null
-  /// outside the years 1970 to 9999.
+  /// Sets two fields of an object: NAME, a time in milliseconds since 1970 UTC, and NAMEIso, the
+  /// same in ISO 8601, which is null outside the years 1970 to 9999.
   Json& set_time(std::string_view name, std::int64_t milliseconds);
-  /// Of an array.
+  /// Appends to an array.
   Json& add(Json value);
 
-  /// On one line, without a newline.
+  /// The value as JSON on one line, without a newline.
   std::string text() const;
 
  private:
@@ -54,14 +54,14 @@ class Json {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Is told each value that is neither object nor array, in their order: where it stands (keys, and
-/// numbers within arrays: {"connections", "0", "session_id"}) and its text; nothing for null.
-/// Numbers are as they were written.
+/// Called for each value that is neither object nor array, in document order, with its place (keys
+/// and array indexes: {"connections", "0", "session_id"}) and its text; nullopt for null. Numbers
+/// are passed as written.
 using UseJsonValue =
     std::function<void(const std::vector<std::string>& place, const std::optional<std::string>&)>;
 
-/// Whether the text is JSON in UTF-8 that is nowhere deeper than eight levels; what is wrong
-/// further on does not undo what was told before it.
+/// Parses JSON in UTF-8, nested at most eight levels deep. Returns false if the text is malformed;
+/// `use` has then been called for the values before the error.
 bool read_json_values(std::string_view text, const UseJsonValue& use);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// LineReader: lines from a descriptor, with a wait that can be interrupted.
+// LineReader: reads lines from a descriptor; a stop ends the wait.
 #include "base/line_reader.h"
 
 #include "base/error.h"
@@ -29,7 +29,7 @@ LineReader::~LineReader() {
   if (owned_) close(fd_);
 }
 
-/// Reads more; false at the end and after a stop.
+/// Reads more bytes; false at the end of the input and after a stop.
 bool LineReader::fill() {
   std::array<pollfd, 2> waiting{{{.fd = fd_, .events = POLLIN, .revents = 0},
                                  {.fd = stop_fd_.get(), .events = POLLIN, .revents = 0}}};
@@ -48,7 +48,7 @@ bool LineReader::fill() {
   return count != 0;
 }
 
-/// Where the next line ends in the buffer; npos: not yet known.
+/// The position of the next line end in the buffer; npos if there is none yet.
 std::size_t LineReader::line_end() {
   if (after_return_ && taken_ < buffer_.size()) {
     if (buffer_[taken_] == '\n') searched_ = std::max(searched_, ++taken_);

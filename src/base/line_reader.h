@@ -1,4 +1,4 @@
-// LineReader: lines from a descriptor, with a wait that can be interrupted.
+// LineReader: reads lines from a descriptor; a stop ends the wait.
 #pragma once
 
 #include "base/fd.h"
@@ -12,25 +12,25 @@ namespace zksh {
 /// What ends a line.
 enum class LineEnd {
   Newline,
-  AsInJava,  ///< a newline, a carriage return, or both: BufferedReader.readLine, as zkCli reads
+  AsInJava,  ///< a newline, a carriage return, or both, as BufferedReader.readLine in zkCli
 };
 
 class LineReader {
  public:
   static constexpr std::size_t longest_line = 64U << 20U;
 
-  /// `owned`: the descriptor is closed at the end. `name` is for messages.
+  /// `owned`: the destructor closes the descriptor. `name` is for messages.
   LineReader(int fd, bool owned, std::string name, const std::stop_token& stop,
              LineEnd line_end = LineEnd::Newline);
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
   ~LineReader();
 
-  /// The next line without its end, any bytes, the last one with or without an end; false at the
-  /// end and after a stop. Blocks. Throws Error when the descriptor cannot be read, or a line
-  /// is longer than longest_line.
+  /// Reads the next line, of any bytes, without its terminator, which the last line need not have.
+  /// Returns false at the end of the input and after a stop. Blocks. Throws Error if the descriptor
+  /// cannot be read or the line is longer than longest_line.
   bool next(std::string& line);
-  /// Whether next would return at once. Throws as next.
+  /// Whether next() would return without blocking. Throws as next().
   bool ready();
 
  private:
@@ -43,10 +43,10 @@ class LineReader {
   Fd stop_fd_;
   std::stop_callback<std::function<void()>> on_stop_;
   std::string buffer_;
-  std::size_t taken_ = 0;     ///< bytes of the buffer that were handed out
-  std::size_t searched_ = 0;  ///< bytes that hold no end of a line
+  std::size_t taken_ = 0;     ///< bytes of the buffer that were returned
+  std::size_t searched_ = 0;  ///< bytes known to contain no line end
   LineEnd line_end_;
-  bool after_return_ = false;  ///< a newline here would belong to the line that was handed out
+  bool after_return_ = false;  ///< the returned line ended with \r; a \n here belongs to it
   bool ended_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Monitor: the one lock, what it guards, and threads that must not wait for it.
+// Monitor: the process's one lock, the values it guards, and waiting for them to change.
 #include "base/monitor.h"
 
 #include <condition_variable>
@@ -12,14 +12,14 @@ void NoWaiting::fail(const char* what) {
   std::abort();
 }
 
-/// A thread that waits. On its stack, and in the list while its predicate has not been true.
+/// A waiting thread. Lives on its stack, and is in the list until its predicate has been true.
 struct Monitor::Waiter {
   Question question{};
   Waiter* previous = nullptr;
   Waiter* next = nullptr;
-  bool was_ready = false;  ///< and is out of the list
+  bool was_ready = false;  ///< and has been removed from the list
 
-  // A lock of its own for the wake-up alone, so that a stop may be requested under the monitor.
+  // The wake-up has a lock of its own, so that a stop may be requested under the monitor.
   std::mutex mutex;
   std::condition_variable condition;
   bool woken = false;
@@ -66,7 +66,7 @@ void Monitor::wake_ready(const void* subject) {
     if (!one.question.ask(one.question.function, held())) continue;
     forget(one);
     one.was_ready = true;
-    one.wake();  // under the monitor, since it may be gone as soon as that is free
+    one.wake();  // under the monitor: the waiter may be gone as soon as that is released
   }
 }
 

@@ -1,4 +1,4 @@
-// Monitor: the one lock, what it guards, and threads that must not wait for it.
+// Monitor: the process's one lock, the values it guards, and waiting for them to change.
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,10 @@
 
 namespace zksh {
 
-/// While one lives, its thread must not wait for another one: those on which the C client tells
-/// answers and events, which are joined by whoever closes that client. Whatever can wait says so
-/// (`refuse`), so that a mistake shows the first time its way is gone, not when two threads happen
-/// to wait for each other while a lock is held.
+/// While an instance lives, its thread must not wait for another thread. The C client's threads,
+/// which deliver answers and events, have one: whoever closes that client joins them. Functions
+/// that can block call `refuse`, so that a mistake shows at the first call, and not only when two
+/// threads happen to deadlock.
 class NoWaiting {
  public:
   NoWaiting() { ++depth; }
@@ -22,7 +22,7 @@ class NoWaiting {
   NoWaiting& operator=(const NoWaiting&) = delete;
   ~NoWaiting() { --depth; }
 
-  /// Ends the process, with `what` on stderr, when this thread must not wait.
+  /// Aborts the process, with `what` on stderr, if this thread must not wait.
   static void refuse(const char* what) {
     if (depth > 0) fail(what);
   }
@@ -34,14 +34,14 @@ class NoWaiting {
 
 using Clock = std::chrono::steady_clock;
 
-/// A mutex, and the threads that wait for what it guards. Every shared value of a process is
-/// guarded by the same Monitor, so that a thread can wait for any of several things in one
-/// predicate. Who changes something asks the predicates of all that wait, and wakes those threads
-/// whose predicate is true: with many waiting, a wake-up costs far more than a question.
-/// All members may be called from any thread; functions given to them must not call them again.
+/// A mutex, and the threads that wait for the values it guards to change. All shared values of the
+/// process are guarded by the same Monitor, so that a thread can wait for any of several things in
+/// one predicate. The thread that changes something evaluates the predicates of all waiting
+/// threads, and wakes those whose predicate is true: evaluating is far cheaper than waking. All
+/// members may be called from any thread; functions passed to them must not call them again.
 class Monitor {
  public:
-  /// The proof that the lock is held; only a Monitor makes one.
+  /// Proof that the lock is held; only a Monitor can create one.
   class Held {
    public:
     Held(const Held&) = delete;
@@ -57,15 +57,15 @@ class Monitor {
   Monitor& operator=(const Monitor&) = delete;
   ~Monitor() = default;
 
-  /// Runs `f(const Held&)` under the lock, then wakes whoever waited for this. Never blocks for
-  /// long.
+  /// Runs `f(const Held&)` under the lock, then wakes the threads whose predicate is true. Does not
+  /// block for long.
   template <class F>
   auto change(F&& f) {
     return change_of(nullptr, std::forward<F>(f));
   }
 
-  /// As change, of `*subject` alone: who listens, and knows that it waits for something else, need
-  /// not look at it.
+  /// As change, but only `*subject` changes: listeners that know they wait for something else can
+  /// ignore it.
   template <class F>
   auto change_of(const void* subject, F&& f) {
     const std::lock_guard lock(mutex_);
@@ -73,17 +73,18 @@ class Monitor {
     return std::forward<F>(f)(held());
   }
 
-  /// Hears of every change while it lives: for one that waits for thousands of things.
+  /// Is called at every change while it lives: for an object that waits for thousands of things.
   class Listener {
    public:
-    /// Called under the lock, on the thread of the change, before any predicate is asked; `subject`
-    /// is that of change_of, null for any change. It must not throw.
+    /// Called under the lock, on the thread that made the change, before any predicate is
+    /// evaluated. `subject` is change_of's; null means that anything may have changed. Must not
+    /// throw.
     using Hear = std::function<void(const Held& held, const void* subject)>;
 
     Listener(Monitor& monitor, Hear hear);
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
-    /// It is not called any more when this returns. Not under the lock.
+    /// The listener is not called after this returns. Not under the lock.
     ~Listener();
 
    private:
@@ -98,15 +99,15 @@ class Monitor {
     return std::forward<F>(f)(held());
   }
 
-  /// Blocks until `ready(const Held&)` is true; false when `stop` was requested first. Once it has
-  /// been true, it is not asked again. It must not throw, and threads that change something ask it
-  /// too while this one blocks. Not on a thread that must not wait (NoWaiting).
+  /// Blocks until `ready(const Held&)` returns true; returns false if `stop` is requested first.
+  /// `ready` must not throw. While this blocks, threads that change something call it, until it has
+  /// returned true. Not on a thread that must not wait (NoWaiting).
   template <class Ready>
   bool wait(const std::stop_token& stop, Ready&& ready) {
     return wait_until(stop, Clock::time_point::max(), std::forward<Ready>(ready));
   }
 
-  /// As wait, but gives up at `deadline` too: false then.
+  /// As wait, but also returns false at `deadline`.
   template <class Ready>
   bool wait_until(const std::stop_token& stop, Clock::time_point deadline, Ready&& ready) {
     using Function = std::remove_reference_t<Ready>;
@@ -118,7 +119,7 @@ class Monitor {
 
  private:
   struct Waiter;
-  /// A predicate, wherever it is kept.
+  /// A predicate of any type, not owned.
   struct Question {
     const void* function = nullptr;
     bool (*ask)(const void* function, const Held& held) = nullptr;
@@ -138,12 +139,12 @@ class Monitor {
   void forget(Waiter& waiter);
 
   std::mutex mutex_;
-  Waiter* first_ = nullptr;  ///< of those that wait, in the order in which they came
+  Waiter* first_ = nullptr;  ///< the waiting threads, in order of arrival
   Waiter* last_ = nullptr;
   std::list<Listener::Hear> listeners_;
 };
 
-/// A value that can be reached only under the Monitor.
+/// A value that can be accessed only under the Monitor.
 template <class T>
 class Guarded {
  public:

@@ -1,4 +1,4 @@
-// NameList: sorting.
+// NameList: sorts a list in a way that a stop can end.
 #include "base/name_list.h"
 
 #include "base/error.h"
@@ -9,7 +9,7 @@
 namespace zksh {
 
 void NameList::sort(const std::stop_token& stop) {
-  // A long list takes a second, and nobody waits that long for Ctrl-C.
+  // A long list takes a second, too long to ignore Ctrl-C.
   constexpr std::uint32_t between_looks = 4096;
   std::uint32_t compared = 0;
   const char* bytes = bytes_.c_str();

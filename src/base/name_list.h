@@ -1,4 +1,4 @@
-// NameList: the names of many znodes, packed.
+// NameList: a compact list of znode names.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace zksh {
 
-/// A million names take the memory of their bytes and five bytes for each. At most 4 GiB: a
-/// server's answer has less. Not for several threads at once.
+/// Takes the bytes of the names and five more per name. Holds at most 4 GiB; a server's answer is
+/// smaller. Not thread-safe.
 class NameList {
  public:
   void reserve(std::size_t count, std::size_t bytes) {
     begins_.reserve(count);
     bytes_.reserve(bytes + count);
   }
-  /// A name has no NUL in it: the servers take none.
+  /// `name` contains no NUL: servers accept none.
   void add(std::string_view name) {
     begins_.push_back(static_cast<std::uint32_t>(bytes_.size()));
     bytes_.append(name);
@@ -31,12 +31,12 @@ class NameList {
 
   bool empty() const { return begins_.empty(); }
   std::size_t size() const { return begins_.size(); }
-  /// Valid until the list is changed.
+  /// The view is valid until the list is changed.
   std::string_view operator[](std::size_t i) const { return bytes_.c_str() + begins_[i]; }
   /// The memory in use, in bytes.
   std::size_t memory() const { return bytes_.size() + begins_.size() * sizeof(std::uint32_t); }
 
-  /// By the values of their bytes. Throws Cancelled on a stop, and may have changed the order then.
+  /// Sorts by byte values. Throws Cancelled on a stop; the list may then be partly sorted.
   void sort(const std::stop_token& stop);
 
  private:

@@ -1,4 +1,4 @@
-// NamedValues: the values of a choice, with the names by which users know them.
+// NamedValues: the values of an enum, with the names that users type.
 #pragma once
 
 #include <array>
@@ -10,11 +10,11 @@
 
 namespace zksh {
 
-/// Each value once, in the order in which users are told of them.
+/// Each value once, in the order in which they are shown to users.
 template <class Value, std::size_t count>
 using NamedValues = std::array<std::pair<std::string_view, Value>, count>;
 
-/// The value is one of them.
+/// `value` must be one of the values.
 template <class Value, std::size_t count>
 constexpr std::string_view name_of(const NamedValues<Value, count>& values, Value value) {
   std::size_t place = 0;

@@ -1,4 +1,4 @@
-// Number: numbers, sizes and ids, read strictly and shown.
+// Number: parses and formats numbers, sizes and ids, strictly.
 #include "base/number.h"
 
 #include "base/error.h"

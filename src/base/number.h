@@ -1,4 +1,4 @@
-// Number: numbers, sizes and ids, read strictly and shown.
+// Number: parses and formats numbers, sizes and ids, strictly.
 #pragma once
 
 #include <charconv>
@@ -10,8 +10,8 @@
 
 namespace zksh {
 
-/// The number that a text is, as a whole: digits, after a minus sign where the type has one.
-/// Nothing for any other text, and for a number that the type cannot hold.
+/// Parses a whole text as a number: digits, after a minus sign if the type is signed. nullopt for
+/// any other text, or a number out of range.
 template <class Number>
 std::optional<Number> number_in(std::string_view text, int base = 10) {
   Number number = 0;
@@ -20,31 +20,31 @@ std::optional<Number> number_in(std::string_view text, int base = 10) {
   if (problem != std::errc() || stop != end) return std::nullopt;
   return number;
 }
-/// As number_in; a plus sign may stand before the digits too, as for Java's Long.parseLong.
+/// As number_in, but also allows a plus sign, as Java's Long.parseLong does.
 template <class Number>
 std::optional<Number> java_number_in(std::string_view text, int base = 10) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   return number_in<Number>(text, base);
 }
 
-/// Whether a word is a decimal number with an optional sign, of any size.
+/// Whether the word is a decimal number of any size, with an optional sign.
 bool is_number(std::string_view word);
-/// Whether a word begins as a number does: with a digit, behind a sign or not.
+/// Whether the word begins with a digit, or a sign and a digit.
 bool begins_as_number(std::string_view word);
 
-/// A decimal number of the given range, else UsageError naming `what` and the word.
+/// Parses a decimal number from `min` to `max`. Throws UsageError, naming `what` and the word.
 std::int64_t parse_number(std::string_view word, std::string_view what, std::int64_t min,
                           std::int64_t max);
 
 /// "34 B", "1.2 KiB", "5.0 MiB".
 std::string size_text(std::int64_t bytes);
-/// "100", "10k", "1.5M", "2G" and "10KiB": bytes, in units of 1024. Throws ValueError naming
-/// `what`.
+/// Parses "100", "10k", "1.5M", "2G" or "10KiB"; returns bytes. Units are powers of 1024. Throws
+/// ValueError, naming `what`.
 std::int64_t parse_size(std::string_view text, std::string_view what);
 
-/// "0x1f"; of a negative value its two's complement, as Java's Long.toHexString.
+/// "0x1f"; a negative value as its two's complement, as Java's Long.toHexString does.
 std::string zxid_text(std::int64_t zxid);
-/// As servers write it: "0x100000abc"; "-" for none.
+/// As servers write it: "0x100000abc"; "-" for 0.
 std::string session_text(std::int64_t session);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Process: child programs, how they are started, fed and ended.
+// Process: starts, feeds and ends child programs.
 #include "base/process.h"
 
 #include "base/fd.h"
@@ -34,7 +34,7 @@ namespace {
   throw std::system_error(number, std::generic_category(), what);
 }
 
-/// The children that zksh has started and not yet taken note of the end of.
+/// The children that zksh has started and not yet reaped.
 struct StartedChildren {
   std::mutex mutex;
   std::set<pid_t> pids;
@@ -50,7 +50,7 @@ bool is_file(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/// Where a program of this name may be, in the order in which a shell looks.
+/// The files that a shell would try for this name, in order.
 std::vector<std::string> candidates(const std::string& name) {
   if (name.empty()) return {};
   if (name.find('/') != std::string::npos) return {name};
@@ -66,13 +66,13 @@ std::vector<std::string> candidates(const std::string& name) {
   }
 }
 
-/// All that the child needs.
+/// All that the child needs, allocated before the fork.
 struct Prepared {
   explicit Prepared(const Program& program)
       : image(program), moved_sources(program.redirections.size()) {}
 
   ProgramImage image;
-  std::vector<int> moved_sources;  // of the redirections, out of the way of every target
+  std::vector<int> moved_sources;  // duplicates of the sources, above every target
   pid_t parent = getpid();
 };
 
@@ -90,8 +90,8 @@ std::vector<std::string> merged_environment(
   return all;
 }
 
-/// What zksh ignores for itself is not to be ignored by a program that it starts; what zksh was
-/// started to ignore (nohup) is. Handlers go before signals are let in: they are zksh's code.
+/// A program must not inherit what zksh ignores for itself, only what zksh was started to ignore
+/// (nohup). Handlers are reset before signals are unblocked: they are zksh's code.
 void reset_signals() {
   for (int number = 1; number < NSIG; ++number) {
     struct sigaction action {};
@@ -105,8 +105,8 @@ void reset_signals() {
   }
 }
 
-/// A key of the terminal that was pressed before the child left our process group was meant for us,
-/// who heard of it too: ignoring a signal discards what is pending.
+/// Discards signals from keys that were pressed before the child left zksh's process group: zksh
+/// got them too. Ignoring a signal discards it if it is pending.
 void forget_keys() {
   for (const int number : {SIGINT, SIGQUIT, SIGTSTP}) {
     struct sigaction ignore {};
@@ -128,7 +128,7 @@ bool redirect(const Program& program, Prepared& p, int above) {
   return true;
 }
 
-/// In the child: becomes the program, or tells errno to the parent. Async-signal-safe.
+/// In the child: executes the program, or writes errno to the parent. Async-signal-safe.
 [[noreturn]] void become(const Program& program, Prepared& p, int above, int errors) {
   const auto give_up = [errors] {
     const int number = errno;
@@ -137,17 +137,18 @@ bool redirect(const Program& program, Prepared& p, int above) {
   };
   if (program.death_signal != 0) {
     if (prctl(PR_SET_PDEATHSIG, program.death_signal) != 0) give_up();
-    if (getppid() != p.parent) _exit(status::failure);  // it died before it could be asked for
+    if (getppid() != p.parent)
+      _exit(status::failure);  // the parent died before the death signal was set
   }
   if (program.group == Program::Group::Session && setsid() < 0) give_up();
   if (program.group == Program::Group::Own && setpgid(0, 0) != 0) give_up();
   if (program.group != Program::Group::Shared) forget_keys();
-  // SIGTTOU is blocked here, or this would stop the child.
+  // SIGTTOU is blocked here; otherwise this would stop the child.
   const bool borrows = program.group == Program::Group::Own && program.terminal >= 0;
   if (borrows && tcsetpgrp(program.terminal, getpid()) != 0) give_up();
   if (!program.directory.empty() && chdir(program.directory.c_str()) != 0) give_up();
-  // Not every library opens its descriptors with O_CLOEXEC. Before the redirections: dup2 undoes
-  // it.
+  // Not every library opens its descriptors with O_CLOEXEC. Must come before the redirections,
+  // since dup2 clears the flag.
   close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
   if (!redirect(program, p, above)) give_up();
   const auto& image = p.image;
@@ -193,7 +194,7 @@ constexpr auto patience = 2s;
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-/// A file without a name: a pipe would have to be fed while the program runs.
+/// An anonymous file: a pipe would have to be fed while the program runs.
 Fd file_with(std::string_view bytes) {
   Fd file(memfd_create("zksh-input", MFD_CLOEXEC));
   if (!file) fail("memfd_create");
@@ -212,7 +213,7 @@ Pipe reading_pipe() {
   return pipe;
 }
 
-/// Hands on what there is to read. Closed at the end of the stream.
+/// Passes on what can be read now; closes `from` at its end.
 void pass_on(Fd& from, const std::function<void(std::string_view)>& take) {
   std::array<char, 16384> buffer{};
   while (from) {
@@ -227,7 +228,7 @@ void pass_on(Fd& from, const std::function<void(std::string_view)>& take) {
   }
 }
 
-/// One program, its pipes, and what wakes us.
+/// A program with its pipes.
 class Running {
  public:
   Running(Monitor& monitor, const PipedProgram& program)
@@ -236,7 +237,7 @@ class Running {
         input_(file_with(program.input)),
         out_(reading_pipe()),
         err_(reading_pipe()),
-        // Not in zksh's group: Ctrl-C at the terminal ends the command, and that ends the program.
+        // Not in zksh's group: Ctrl-C at the terminal cancels the command, which ends the program.
         process_(monitor, {.words = program.words,
                            .environment = program.environment,
                            .redirections = {{STDIN_FILENO, input_.get()},
@@ -295,10 +296,10 @@ class Running {
 }  // namespace
 
 std::string find_program(const std::string& name) {
-  std::string refused;  // found, but not to be run
+  std::string refused;  // found, but not executable
   for (const std::string& candidate : candidates(name)) {
     if (is_file(candidate) && access(candidate.c_str(), X_OK) == 0) return candidate;
-    // A directory in $PATH that happens to have the name is not what was meant.
+    // Skips directories that happen to have the name.
     const bool named = candidate == name || is_file(candidate);
     if (refused.empty() && named && access(candidate.c_str(), F_OK) == 0) refused = candidate;
   }
@@ -338,14 +339,14 @@ Error cannot_run(const Program& program, int number) {
   if (!directory.empty() && access(directory.c_str(), X_OK) != 0)
     return Error(fmt::format("cannot run {} in {}: {}", name, directory, strerror(number)),
                  status::cannot_run);
-  // find_program saw the file itself: what does not exist is what its first line asks for.
+  // find_program has seen the file, so ENOENT is about the interpreter in its #! line.
   const char* const reason = number == ENOENT ? "its interpreter is missing" : strerror(number);
   return Error(fmt::format("cannot run {}: {}", name, reason), status::cannot_run);
 }
 
 pid_t start_child(const std::function<pid_t()>& fork) {
   auto& started = started_children();
-  // The child does not unlock it, and never asks for it.
+  // The child never uses it, so it need not be unlocked there.
   started.mutex.lock();
   const pid_t child = fork();
   const int problem = errno;
@@ -360,7 +361,7 @@ void reap_child(pid_t child) {
   siginfo_t info{};
   while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
   }
-  // At once: its number may be another's after the first.
+  // Under the lock: once reaped, the pid may be reused.
   auto& started = started_children();
   const std::lock_guard lock(started.mutex);
   waitpid(child, nullptr, 0);
@@ -379,7 +380,7 @@ std::vector<pid_t> adopted_children() {
 
 Process::Process(Monitor& monitor, const Program& program)
     : monitor_(monitor), own_group_(program.group != Program::Group::Shared) {
-  // The watcher must not take a signal meant for the thread that reads them all.
+  // The watcher must not receive signals: another thread reads them all.
   const SignalsBlocked blocked;
   pid_ = spawn(program);
   watcher_ = std::thread([this] { watch(); });
@@ -423,8 +424,8 @@ void Process::watch() {
     if (info.si_code == CLD_EXITED) return set(info.si_status, 0);
     if (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)
       return set(status::signal_base + info.si_status, 0);
-    // Consumes what WNOWAIT left, and goes by that: it may be a later change. Never an end, which
-    // stays for the destructor.
+    // Consumes what WNOWAIT left, which may be a later change by now, and uses that. Never an end:
+    // the destructor reaps the child.
     info = {};
     waitid(P_PID, id, &info, WSTOPPED | WCONTINUED | WNOHANG);
     if (info.si_pid != 0) set({}, info.si_code != CLD_CONTINUED ? info.si_status : 0);

@@ -1,4 +1,4 @@
-// Process: child programs, how they are started, fed and ended.
+// Process: starts, feeds and ends child programs.
 #pragma once
 
 #include "base/error.h"
@@ -17,8 +17,8 @@
 
 namespace zksh {
 
-/// No signal reaches the calling thread while it lives; threads and children made meanwhile begin
-/// with all of them blocked.
+/// Blocks all signals of the calling thread while it lives. Threads and children created meanwhile
+/// start with all signals blocked.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -34,39 +34,38 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-/// A program to run, and what it is given. Nothing else of zksh reaches it: every other descriptor
-/// is closed, no signal is blocked, and only what zksh itself was told to ignore (nohup) is
-/// ignored.
+/// A program to run. It inherits nothing but what is listed here: all other descriptors are closed,
+/// no signal is blocked, and only the signals that zksh was started to ignore (nohup) are ignored.
 struct Program {
   enum class Group {
     Shared,   ///< zksh's own: Ctrl-C at the terminal reaches both
     Own,      ///< a group of its own
-    Session,  ///< a session of its own: no terminal, and no hang-up from one
+    Session,  ///< a session of its own: it has no terminal, and gets no SIGHUP from one
   };
   struct Redirection {
     int target;  ///< the child's descriptor
     int source;  ///< zksh's; stays open here
   };
 
-  std::vector<std::string> words;  ///< a first word without a slash is looked up in $PATH
+  std::vector<std::string> words;  ///< the first is looked up in $PATH unless it has a slash
   std::vector<std::pair<std::string, std::string>> environment{};  ///< added to zksh's own
   std::string directory{};                                         ///< empty: zksh's own
-  std::vector<Redirection> redirections{};  ///< done all at once: sources are never overwritten
+  std::vector<Redirection> redirections{};  ///< applied at once: no target overwrites a source
   Group group = Group::Shared;
-  /// With Group::Own: the child's group becomes the foreground of this terminal. Taking it back
-  /// (tcsetpgrp with SIGTTOU blocked) when the child has ended or stopped is up to the caller.
+  /// With Group::Own: the terminal whose foreground group the child's group becomes. When the child
+  /// has ended or stopped, the caller must take the terminal back (tcsetpgrp with SIGTTOU blocked).
   int terminal = -1;
   int death_signal = 0;  ///< sent to the child when the *thread* that started it ends
 };
 
-/// The file that a program's name stands for, as a shell finds it. Throws Error: 127 when there is
-/// none, 126 when it cannot be run.
+/// The file of a program, found as a shell does. Throws Error with status 127 if there is none, 126
+/// if it cannot be executed.
 std::string find_program(const std::string& name);
 
-/// What a program's start needs, made before the fork: after it, another thread's malloc lock may
-/// be held for ever, so that the child may call async-signal-safe functions only.
+/// What exec needs, prepared before the fork: in the child, another thread's malloc lock may be
+/// held for ever, so it may only call async-signal-safe functions.
 struct ProgramImage {
-  /// Throws Error as find_program. Refers to the words of `program`.
+  /// `program` must outlive this. Throws Error as find_program.
   explicit ProgramImage(const Program& program);
   ProgramImage(const ProgramImage&) = delete;
   ProgramImage& operator=(const ProgramImage&) = delete;
@@ -76,56 +75,56 @@ struct ProgramImage {
   std::vector<std::string> environment;
   // Each ends with a null pointer:
   std::vector<char*> argv;
-  std::vector<char*> shell_argv;  ///< for a script without a first line that names its interpreter
+  std::vector<char*> shell_argv;  ///< for a script without a #! line
   std::vector<char*> envp;
 };
 
-/// In a child: becomes the program, with no signal blocked, and only that ignored which zksh was
-/// started to ignore; returns errno when that fails. Async-signal-safe.
+/// In a child: executes the program with no signal blocked, and only those ignored that zksh was
+/// started to ignore. Returns errno if that fails. Async-signal-safe.
 int become_program(const char* path, char* const* argv, char* const* shell_argv, char* const* envp);
-/// That a program which was found cannot be run, with status 126; `number`: what become_program
-/// returned.
+/// The Error, with status 126, for a program that was found but cannot be executed. `number` is the
+/// errno from become_program.
 Error cannot_run(const Program& program, int number);
 
-/// Forks, and notes the child as one that zksh has started; `fork` returns as fork(2) does. From
-/// any thread.
+/// Calls `fork`, which returns as fork(2) does, and records the child as started by zksh. From any
+/// thread.
 pid_t start_child(const std::function<pid_t()>& fork);
-/// Takes note of the end of such a child; blocks until it has ended.
+/// Waits for such a child to end and reaps it. Blocks.
 void reap_child(pid_t child);
-/// The children that zksh has not started: what others left behind, while it is their subreaper, or
-/// its own from before its exec. From any thread.
+/// The children that zksh did not start: orphans that it adopted as a subreaper, or children from
+/// before its exec. From any thread.
 std::vector<pid_t> adopted_children();
 
-/// A running or ended child. Members may be called from any thread.
-/// The child stays a zombie until the Process is destroyed, so that its pid and its group's id
-/// cannot become somebody else's while they can still be signalled.
+/// A child, running or ended. Members may be called from any thread. The child remains a zombie
+/// until the Process is destroyed, so that its pid and process group id cannot be reused while they
+/// can still be signalled.
 class Process {
  public:
-  /// Returns when the program runs. Throws Error with status 126 or 127 when it cannot be run.
+  /// Returns once the program runs. Throws Error with status 126 or 127 if it cannot be executed.
   Process(Monitor& monitor, const Program& program);
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
-  /// Kills the child (with a group of its own: the group) unless it has ended, and waits for that.
-  /// Not under the Monitor.
+  /// Kills the child, or its group if it has one of its own, unless it has ended, and waits for
+  /// that. Not under the Monitor.
   ~Process();
 
   pid_t pid() const { return pid_; }
 
-  /// The exit status as a shell gives it (128 + n: ended by signal n); nothing while it runs.
-  /// The Monitor's waiters are woken when it changes.
+  /// The exit status as a shell reports it (128 + n: ended by signal n); nullopt while it runs. A
+  /// change wakes the Monitor's waiters.
   std::optional<int> status(const Monitor::Held& held) const { return state_(held).status; }
   std::optional<int> status() const;
-  /// Stopped by SIGSTOP, SIGTSTP, …, and not continued.
+  /// Whether the child is stopped (SIGSTOP, SIGTSTP, …).
   bool stopped(const Monitor::Held& held) const { return state_(held).stop_signal != 0; }
   bool stopped() const;
-  /// The signal that stopped it; 0 while it is not stopped.
+  /// The signal that stopped it; 0 if it is not stopped.
   int stop_signal(const Monitor::Held& held) const { return state_(held).stop_signal; }
-  /// Blocks until the child has ended. Throws Cancelled when `stop` is requested; the child runs
-  /// on.
+  /// Blocks until the child has ended; returns its exit status. Throws Cancelled when `stop` is
+  /// requested; the child keeps running.
   int wait(const std::stop_token& stop = {}) const;
 
-  /// Sends a signal to the child, or to its whole group if it has one of its own. To a child that
-  /// has ended: nothing, but what is left of its group gets it.
+  /// Sends a signal to the child, or to its group if it has one of its own. A child that has ended
+  /// gets nothing, but the rest of its group does.
   void signal(int number) const;
 
  private:
@@ -146,14 +145,15 @@ struct PipedProgram {
   std::vector<std::string> words;
   std::vector<std::pair<std::string, std::string>> environment{};  ///< added to zksh's own
   std::string input{};
-  /// Get what it writes to its standard output and error, in pieces, on the caller's thread.
+  /// Called on the caller's thread with pieces of the program's standard output and error.
   std::function<void(std::string_view)> out{};
   std::function<void(std::string_view)> err{};
 };
 
-/// Returns the program's exit status (128 + n: ended by signal n). Blocks until it has ended; what
-/// it leaves behind in the background is not waited for. A stop ends it with SIGTERM, after two
-/// seconds with SIGKILL, and throws Cancelled. Throws Error when it cannot be run.
+/// Runs a program and returns its exit status (128 + n: ended by signal n). Blocks until it has
+/// ended, but does not wait for processes that it leaves in the background. A stop sends it
+/// SIGTERM, and SIGKILL two seconds later, and throws Cancelled. Throws Error if it cannot be
+/// executed.
 int run_piped(Monitor& monitor, const PipedProgram& program, const std::stop_token& stop);
 
 }  // namespace zksh

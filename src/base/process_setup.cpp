@@ -1,4 +1,4 @@
-// Process setup: the limits and descriptors with which zksh was started.
+// Process setup: the resource limits and descriptors that zksh was started with.
 #include "base/process_setup.h"
 
 #include "base/error.h"
@@ -23,12 +23,12 @@
 namespace zksh {
 namespace {
 
-// What a session, a lock and a program under it were seen to take, and some more.
+// What a session, a lock and a program under it were measured to need, and some more.
 constexpr std::size_t descriptors = 16;
 constexpr std::size_t room_bytes = 32U
-                                   << 20U;  // addresses; most of them are for four threads' stacks
+                                   << 20U;  // of address space, most of it for four threads' stacks
 constexpr std::size_t threads = 6;
-/// Wider limits are not reached by zksh alone.
+/// zksh alone never reaches limits above these.
 constexpr rlim_t many_descriptors = 256;
 constexpr rlim_t many_threads = 4096;
 
@@ -66,7 +66,7 @@ std::vector<int> find() {
   std::vector<int> found;
   DIR* const directory = opendir("/proc/self/fd");
   if (directory == nullptr) return found;
-  // One thread runs yet. NOLINTNEXTLINE(concurrency-mt-unsafe)
+  // Only one thread runs yet. NOLINTNEXTLINE(concurrency-mt-unsafe)
   while (const dirent* const entry = readdir(directory)) {
     const int fd = std::atoi(entry->d_name);  // 0 of "." and ".."
     const int flags = fd > STDERR_FILENO ? fcntl(fd, F_GETFD) : -1;
@@ -84,7 +84,7 @@ void require_threads(std::size_t count, const char* for_what) {
   const auto room = limit_of(RLIMIT_AS);
   if (limit >= many_threads && room == RLIM_INFINITY) return;
   std::mutex mutex;
-  std::unique_lock all_there(mutex);  // all of them at the same time
+  std::unique_lock all_there(mutex);  // holds them until all have started
   std::vector<std::jthread> started;
   try {
     while (started.size() < count)

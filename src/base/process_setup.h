@@ -1,4 +1,4 @@
-// Process setup: the limits and descriptors with which zksh was started.
+// Process setup: the resource limits and descriptors that zksh was started with.
 #pragma once
 
 #include <cstddef>
@@ -6,19 +6,19 @@
 
 namespace zksh {
 
-/// Throws Error{failure} that names what is missing when the process's limits (setrlimit) leave no
-/// room for the descriptors, the memory or the threads that zksh and the C client start with: where
-/// they come, a failure ends the process, or looks as if no server answered. Costs nothing where
-/// the limits are wide.
+/// Throws Error{failure}, naming what is missing, if the resource limits (setrlimit) leave too
+/// little room for the descriptors, memory or threads that zksh and the C client need. Later, a
+/// failure would end the process, or look as if no server answered. Costs nothing where limits are
+/// wide.
 void require_resources();
 
-/// The same for so many threads, now; `for_what` needs them. Threads that end are as good as new
-/// ones for the next who asks, not reserved.
+/// The same for `count` threads, now; `for_what` is what needs them. It checks by starting them,
+/// and reserves nothing.
 void require_threads(std::size_t count, const char* for_what);
 
-/// Those that are not closed on exec, in order: a program that gets them has what whoever started
-/// zksh meant it to have. They are found by the first call, which must come before zksh, or a
-/// library, opens anything.
+/// The descriptors above stderr that are not close-on-exec, in order: whoever started zksh meant
+/// its programs to inherit them. The first call looks for them, and must come before zksh or a
+/// library opens anything.
 const std::vector<int>& inherited_descriptors();
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// ProcessTree: the processes that descend from a process, without the heap.
+// ProcessTree: lists the descendants of a process, without the heap.
 #include "base/process_tree.h"
 
 #include <array>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t most = 65536;
 constexpr std::size_t bytes = most * sizeof(pid_t);
 
-/// The path of a file of a process, or of one of its threads.
+/// The path of a file below /proc.
 class ProcPath {
  public:
   ProcPath(std::initializer_list<std::string_view> parts) {
@@ -52,7 +52,7 @@ ssize_t read_some(int fd, char* buffer, std::size_t size) {
   return count;
 }
 
-/// 0: it is none.
+/// Parses a pid; 0 if there is none.
 pid_t number_of(const char* text) {
   pid_t number = 0;
   for (; *text >= '0' && *text <= '9'; ++text) number = number * 10 + (*text - '0');
@@ -88,7 +88,7 @@ void ProcessTree::add_children(pid_t process) {
                            O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (threads < 0) return;
   alignas(std::uint64_t) std::array<char, 2048> entries{};
-  // struct linux_dirent64 (getdents(2)): two numbers of 8 bytes, the entry's length, its type, its
+  // struct linux_dirent64 (getdents(2)): two 8-byte numbers, the entry's length, its type, its
   // name.
   constexpr std::size_t length_at = 16;
   constexpr std::size_t name_at = 19;
@@ -134,7 +134,7 @@ char ProcessTree::state(pid_t process) {
   const auto size = read_some(file, text.data(), text.size());
   close(file);
   const std::string_view stat(text.data(), static_cast<std::size_t>(size > 0 ? size : 0));
-  const auto name_end = stat.rfind(')');  // the name may hold anything
+  const auto name_end = stat.rfind(')');  // the program's name may contain anything
   return name_end != std::string_view::npos && name_end + 2 < stat.size() ? stat[name_end + 2]
                                                                           : '\0';
 }

@@ -1,4 +1,4 @@
-// ProcessTree: the processes that descend from a process.
+// ProcessTree: lists the descendants of a process, without the heap.
 #pragma once
 
 #include <cstddef>
@@ -7,26 +7,25 @@
 
 namespace zksh {
 
-/// Looks through /proc/PID/task/TID/children (proc(5)), and at nothing but the tree that is asked
-/// for. Members are async-signal-safe: for a fork of a process with threads, too. Used by one
-/// thread. What they return lasts until the next call. More than 65536 processes are not told.
+/// Reads /proc/PID/task/TID/children (proc(5)) of the processes in the tree only. Members are
+/// async-signal-safe, so a forked child of a threaded process may use them. Used by one thread. A
+/// returned span is valid until the next call. Lists at most 65536 processes.
 ///
-/// A process whose parent ends while this looks may be missing. So who is to end them all looks
-/// again until there is none.
+/// A process whose parent ends during the search may be missing, so whoever wants to end them all
+/// must repeat the search until it finds none.
 class ProcessTree {
  public:
-  /// Throws std::system_error when there is no memory.
+  /// Throws std::system_error if there is no memory.
   ProcessTree();
   ProcessTree(const ProcessTree&) = delete;
   ProcessTree& operator=(const ProcessTree&) = delete;
   ~ProcessTree();
 
-  /// The children of all threads of a process, those included that have ended and that it has not
-  /// taken note of yet.
+  /// The children of all threads of a process, including zombies.
   std::span<const pid_t> children(pid_t process);
-  /// All that descends from a process, a parent before its children.
+  /// All descendants of a process, parents before their children.
   std::span<const pid_t> descendants(pid_t process);
-  /// The state of a process as in /proc/PID/stat ('Z': it has ended); 0 when there is none.
+  /// The state of a process as in /proc/PID/stat ('Z' for a zombie); 0 if there is none.
   static char state(pid_t process);
 
  private:

@@ -1,4 +1,4 @@
-// Program terminal: a program in the foreground, and the processes that share its terminal.
+// ProgramTerminal: lends zksh's terminal to a foreground program, as a shell does.
 #include "base/program_terminal.h"
 
 #include "base/number.h"
@@ -21,12 +21,12 @@ struct Entry {
   pid_t group = 0;
 };
 
-/// Source: proc(5), /proc/PID/stat.
+/// Reads /proc/PID/stat (proc(5)).
 std::optional<Entry> entry_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string line;
   std::getline(file, line);
-  const auto name_end = line.rfind(')');  // the name may hold anything
+  const auto name_end = line.rfind(')');  // the program's name may contain anything
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(line.substr(name_end + 1));
   Entry entry;
@@ -64,7 +64,7 @@ ProgramTerminal::ProgramTerminal(bool wanted) {
 
 bool ProgramTerminal::in_foreground() const { return fd_ && tcgetpgrp(fd_.get()) == getpgrp(); }
 
-/// From the background too, where it stops the process with SIGTTOU unless that is blocked.
+/// Works from the background too, where SIGTTOU would stop zksh if it were not blocked.
 void ProgramTerminal::set_foreground(pid_t group) const {
   sigset_t ttou;
   sigset_t before;
@@ -77,7 +77,7 @@ void ProgramTerminal::set_foreground(pid_t group) const {
 
 bool ProgramTerminal::lend(pid_t group) {
   if (!in_foreground()) return false;
-  // As the program left them: not every one sets them anew when it is continued.
+  // The modes as the program left them: not every program sets them again when it is continued.
   if (borrowers_modes_) tcsetattr(fd_.get(), TCSADRAIN, &*borrowers_modes_);
   set_foreground(group);
   borrower_ = group;
@@ -102,8 +102,8 @@ bool ProgramTerminal::drawn_on() const {
   return lent() && tcgetattr(fd_.get(), &modes) == 0 && (modes.c_lflag & ICANON) == 0;
 }
 
-/// Whether there is a shell with job control above us: the first ancestor outside our process group
-/// is in our session. Otherwise the group is orphaned, and stopped for good once it is stopped.
+/// Whether a shell with job control is above zksh: the first ancestor outside its process group is
+/// in its session. Otherwise the group is orphaned, and nobody would continue it.
 bool ProgramTerminal::is_job() {
   const pid_t group = getpgrp();
   pid_t ancestor = getppid();
@@ -113,8 +113,8 @@ bool ProgramTerminal::is_job() {
 
 bool ProgramTerminal::stop_group() {
   if (!is_job()) return false;
-  // The shell sees the job as stopped when all of a pipeline is. A signal to the whole group would
-  // stop us too, but on another thread, a moment later than here.
+  // The shell sees a job as stopped when all processes of the pipeline are. A signal to the whole
+  // group would stop zksh too, but on another thread and slightly later.
   for (const pid_t member : group_members(getpgrp()))
     if (member != getpid()) kill(member, SIGTSTP);
   pthread_kill(pthread_self(), SIGSTOP);
@@ -124,7 +124,7 @@ bool ProgramTerminal::stop_group() {
 ProgramTerminal::Followed ProgramTerminal::follow_stop(pid_t group, int signal,
                                                        const std::function<void()>& before) {
   const bool wants = signal == SIGTTIN || signal == SIGTTOU;
-  if (!wants && signal != SIGTSTP) return Followed::StaysStopped;  // somebody has paused it
+  if (!wants && signal != SIGTSTP) return Followed::StaysStopped;  // somebody paused it on purpose
   if (wants && lend(group)) return Followed::Lent;
   take_back();
   restore_modes();

@@ -1,4 +1,4 @@
-// Program terminal: a program in the foreground, and the processes that share its terminal.
+// ProgramTerminal: lends zksh's terminal to a foreground program, as a shell does.
 #pragma once
 
 #include "base/fd.h"
@@ -11,53 +11,52 @@
 
 namespace zksh {
 
-/// The processes of a process group that have not ended. Looks through all of /proc: milliseconds.
+/// The processes of a group that have not ended. Reads all of /proc, which takes milliseconds.
 std::vector<pid_t> group_members(pid_t group);
-/// The parent of a process; 0 when there is no such process, or none that we may see.
+/// The parent of a process; 0 if there is no such process, or it is not visible.
 pid_t parent_of(pid_t process);
 
-/// zksh's controlling terminal, as far as it has one, while a program runs in a process group of
-/// its own. Used by one thread.
+/// zksh's controlling terminal, if it has one, while a program runs in a process group of its own.
+/// Used by one thread.
 class ProgramTerminal {
  public:
-  /// `wanted`: false for a program in the background: then there is nothing to lend.
+  /// `wanted` is false for a program in the background, which is lent nothing.
   explicit ProgramTerminal(bool wanted);
   ProgramTerminal(const ProgramTerminal&) = delete;
   ProgramTerminal& operator=(const ProgramTerminal&) = delete;
   ~ProgramTerminal() { take_back(); }
 
-  /// For Program::terminal: the terminal when zksh is in its foreground, else -1.
+  /// For Program::terminal: the terminal's descriptor if zksh is in the foreground, else -1.
   int to_lend() const { return in_foreground() ? fd_.get() : -1; }
-  /// Notes that the terminal was given to a program's group at its start.
+  /// Records that a program's group got the terminal when it started.
   void was_lent(pid_t group) { borrower_ = group; }
-  /// Makes a running program's group the foreground one, with the modes that it had when the
-  /// terminal was taken back from it; false when zksh is in the background.
+  /// Makes a running program's group the foreground group, with the terminal modes it had when the
+  /// terminal was taken back. Returns false if zksh is in the background.
   bool lend(pid_t group);
-  /// Makes zksh's own group the foreground one again, if the borrower still has the terminal: a
-  /// shell may have taken it meanwhile.
+  /// Makes zksh's group the foreground group again, unless somebody else, such as a shell, has
+  /// taken the terminal from the program.
   void take_back();
-  /// The modes as they were before a program got the terminal: for one that could not put them
-  /// back.
+  /// Restores the modes from before a program got the terminal, for a program that could not.
   void restore_modes();
 
   bool lent() const { return borrower_ > 0; }
-  /// The program has the terminal, and draws on it: a line of ours would spoil its picture.
+  /// Whether the program has the terminal and draws on the whole screen, which a line from zksh
+  /// would spoil.
   bool drawn_on() const;
 
   enum class Followed {
-    StaysStopped,  ///< the terminal did not stop it, or nobody will ever give it one
-    Lent,          ///< it waited for the terminal, and has it now
-    Stopped,       ///< zksh was stopped, too, and goes on; the program has the terminal again
+    StaysStopped,  ///< not stopped by the terminal, or nobody will ever give it one
+    Lent,          ///< it needed the terminal, and has it now
+    Stopped,  ///< zksh was stopped too and has been continued; the program has the terminal again
   };
-  /// Does what a shell's job does when a program in it is stopped by `signal`: one that waits for
-  /// the terminal (SIGTTIN, SIGTTOU) gets it; else, and at Ctrl-Z, zksh calls `before`, and stops
-  /// with its process group. The caller then sends SIGCONT to the program, unless it
+  /// Handles a program that `signal` has stopped as a shell's job would. If it needs the terminal
+  /// (SIGTTIN, SIGTTOU), it gets it. If that is impossible, or after Ctrl-Z, calls `before` and
+  /// stops zksh with its process group. The caller then sends SIGCONT to the program, unless it
   /// stays stopped.
   Followed follow_stop(pid_t group, int signal, const std::function<void()>& before = {});
 
-  /// Stops zksh and its process group as the terminal does at Ctrl-Z; returns when they are
-  /// continued. False, and nothing happens, when nobody could continue them: when zksh is not the
-  /// job of a shell.
+  /// Stops zksh and its process group, as Ctrl-Z does; returns when they are continued. Does
+  /// nothing and returns false if nobody could continue them, because zksh is not a job of a shell.
   static bool stop_group();
   /// Whether stop_group would stop anything.
   static bool is_job();

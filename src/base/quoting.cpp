@@ -1,4 +1,4 @@
-// Quoting: how a text is written as a word of a line, so that split_words reads it back.
+// Quoting: writes a text as a word that split_words reads back.
 #include "base/quoting.h"
 
 #include "base/text.h"
@@ -30,7 +30,7 @@ bool fits(std::string_view text, char quote) {
          (quote == '\0' ? may_be_bare(text) : text.find(quote) == std::string_view::npos);
 }
 
-/// $1, ${1}, $# or $@.
+/// Whether the text contains $1, ${1}, $# or $@.
 bool may_name_argument(std::string_view text) {
   for (auto at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1))
     if (at + 1 < text.size() &&
@@ -82,11 +82,11 @@ WrittenWord write_word(std::string_view text, char quote) {
 
 std::string as_word(std::string_view text) {
   auto word = write_word(text);
-  // Bare it would end a command of -c.
+  // A bare ; would end a command of -c.
   if (text.find(';') != std::string_view::npos)
     for (const char quote : {'"', '\'', '$'})
       if (word.closing.empty()) word = write_word(text, quote);
-  // In a script it would stand for an argument, also in "…".
+  // A script would expand it, also within "…".
   if (may_name_argument(text))
     for (const char quote : {'\'', '$'})
       if (word.closing != "'") word = write_word(text, quote);

@@ -1,4 +1,4 @@
-// Secrets: passwords and password hashes in a command line, found and masked.
+// Secrets: finds and masks passwords and password hashes in a command line.
 #include "base/secrets.h"
 
 #include <algorithm>
@@ -36,8 +36,8 @@ bool is_permission(char c) {
   return std::string_view("rwcda").find(lower(c)) != std::string_view::npos;
 }
 
-/// The insides of the words. Unlike split_words it takes any line: what cannot be run can still
-/// carry a secret.
+/// The words without their quotes. Unlike split_words it accepts any line: a line that cannot run
+/// can still contain a secret.
 std::vector<Range> words_of(std::string_view line) {
   std::vector<Range> words;
   for (std::size_t at = 0; at < line.size();) {
@@ -63,7 +63,8 @@ std::size_t skip_to_word(std::string_view line, std::size_t at) {
   return at;
 }
 
-/// All of `rest` but the name of a user before a colon, and quotes and blanks at the end.
+/// The rest of the line from `begin`, without a user name before a colon, and without quotes and
+/// blanks at its end.
 Range credential(std::string_view line, std::size_t begin) {
   std::size_t end = line.size();
   while (end > begin && (is_white_space(line[end - 1]) || is_quote(line[end - 1]))) --end;
@@ -77,8 +78,8 @@ Range credential(std::string_view line, std::size_t begin) {
   return {begin, end};
 }
 
-/// What follows `addauth SCHEME`, to the end of the line. It looks at the bare text, since quotes
-/// in wrong places make one word of several.
+/// What follows `addauth SCHEME`, to the end of the line. Searches the raw text, since misplaced
+/// quotes join words.
 void find_addauth(std::string_view line, std::vector<Range>& secrets) {
   constexpr std::string_view name = "addauth";
   for (std::size_t at = 0; at + name.size() < line.size(); ++at) {
@@ -98,8 +99,8 @@ void find_addauth(std::string_view line, std::vector<Range>& secrets) {
   }
 }
 
-/// Where in `word`, from `from` on, the permissions of an ACL begin with their colon; its end when
-/// there are none.
+/// The position, from `from` on, of the colon before an ACL's permissions; the word's end if there
+/// are none.
 std::size_t permissions_begin(std::string_view word, std::size_t from) {
   for (std::size_t colon = word.find(':', from); colon != std::string_view::npos;
        colon = word.find(':', colon + 1)) {
@@ -110,7 +111,7 @@ std::size_t permissions_begin(std::string_view word, std::size_t from) {
   return word.size();
 }
 
-/// The hash or password in scheme:user:SECRET:perms, wherever it stands in a word.
+/// The hash or password in scheme:user:SECRET:perms, anywhere in a word.
 void find_acls(std::string_view line, Range range, std::vector<Range>& secrets) {
   const std::string_view word = line.substr(range.begin, range.end - range.begin);
   for (const std::string_view scheme : {"digest:", "auth:", "super:"}) {
@@ -120,7 +121,7 @@ void find_acls(std::string_view line, Range range, std::vector<Range>& secrets) 
       const std::size_t colon = word.find(':', at + scheme.size());
       if (colon == std::string_view::npos) continue;
       const std::string_view part = word.substr(colon + 1, word.find(',', colon) - colon - 1);
-      // auth:user:cdrwa is complete: the server takes the identities of the session.
+      // auth:user:cdrwa has no secret: the server uses the session's identities.
       if (scheme == "auth:" && std::all_of(part.begin(), part.end(), is_permission)) continue;
       const std::size_t end = permissions_begin(word, colon + 1);
       secrets.push_back({range.begin + colon + 1, range.begin + end});

@@ -1,4 +1,4 @@
-// Secrets: passwords and password hashes in a command line, found and masked.
+// Secrets: finds and masks passwords and password hashes in a command line.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,13 @@
 
 namespace zksh {
 
-/// The line with each secret in it replaced by ***; nullopt when it carries none. A secret is what
-/// follows the scheme of `addauth` (a user's name before a colon is kept), the third part of an ACL
+/// The line with each secret replaced by ***; nullopt if there is none. Secrets are what follows
+/// the scheme of `addauth` (a user name before a colon is kept), the third part of an ACL
 /// `digest:user:HASH:perms` or `auth:user:password:perms` in any command, and the password in
-/// `digest user:password` (also behind a mistyped addauth). Odd blanks, quotes and quotes that are
-/// not closed hide none. When in doubt, it masks.
+/// `digest user:password` (also after a misspelled addauth). Unusual blanks and quotes, closed or
+/// not, hide none. When in doubt, it masks.
 std::optional<std::string> mask_secrets(std::string_view line);
-/// The line, masked where it needs to be.
+/// The line, with its secrets masked.
 std::string without_secrets(const std::string& line);
 
 }  // namespace zksh

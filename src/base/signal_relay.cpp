@@ -1,4 +1,4 @@
-// SignalRelay: hands the signals that would end zksh to the program that runs in its foreground.
+// SignalRelay: passes signals that would end zksh to its foreground program.
 #include "base/signal_relay.h"
 
 #include <algorithm>

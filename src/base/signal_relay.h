@@ -1,4 +1,4 @@
-// SignalRelay: hands the signals that would end zksh to the program that runs in its foreground.
+// SignalRelay: passes signals that would end zksh to its foreground program.
 #pragma once
 
 #include "base/monitor.h"
@@ -10,13 +10,13 @@
 
 namespace zksh {
 
-/// One for the whole process. All members but `offer` may be called from any thread, and none
-/// under the monitor.
+/// One per process. All members except `offer` may be called from any thread, but not under the
+/// Monitor.
 class SignalRelay {
  public:
-  /// Gets SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 or SIGUSR2 on the main thread, under the
-  /// monitor, and returns whether it takes it: then zksh does not act on it. Must not block, and
-  /// must not call the Monitor.
+  /// Called with SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 or SIGUSR2 on the main thread, under the
+  /// Monitor. Returns true if it handles the signal; zksh then ignores it. Must neither block nor
+  /// call the Monitor.
   using Receiver = std::function<bool(const Monitor::Held& held, int signal)>;
 
   explicit SignalRelay(Monitor& monitor) : monitor_(monitor) {}
@@ -24,16 +24,16 @@ class SignalRelay {
   SignalRelay& operator=(const SignalRelay&) = delete;
   ~SignalRelay() = default;
 
-  /// For as long as it lives, signals are offered to its receiver, and the five seconds after which
-  /// Loop::leave gives up do not run: so one that takes nothing is of use too, for a program in the
-  /// background, which the end of zksh stops by itself. Keep it until the program has ended and
-  /// what its end brings with it (the release of a lock) is done.
+  /// While it lives, its receiver is offered signals, and Loop::leave does not give up after five
+  /// seconds. So a receiver that handles nothing is useful too: for a background program, which
+  /// zksh itself ends when it exits. Keep it until the program has ended and the consequences (the
+  /// release of a lock) are done.
   class Registration {
    public:
     Registration(SignalRelay& relay, Receiver receiver);
     Registration(const Registration&) = delete;
     Registration& operator=(const Registration&) = delete;
-    /// Waits for a receiver that is being called. Not under the monitor.
+    /// Waits while the receiver is being called. Not under the Monitor.
     ~Registration();
 
    private:
@@ -41,19 +41,19 @@ class SignalRelay {
     std::list<Receiver>::iterator place_;
   };
 
-  /// Offers a signal to the receivers, the newest first; whether one took it. Main thread only.
+  /// Offers a signal to the receivers, newest first; true if one handled it. Main thread only.
   bool offer(int signal);
 
-  /// The first signal, since the last call, that was taken and asks zksh itself to end once the
-  /// program has ended: SIGINT, SIGTERM, SIGHUP or SIGQUIT.
+  /// The first signal since the last call that a receiver handled and that also asks zksh to end
+  /// after the program: SIGINT, SIGTERM, SIGHUP or SIGQUIT.
   std::optional<int> take_end();
 
-  /// How many registrations there are; may be read in a signal handler.
+  /// The number of registrations; may be read in a signal handler.
   const std::atomic<int>& registrations() const { return registrations_; }
 
  private:
   Monitor& monitor_;
-  std::list<Receiver> receivers_;  ///< under the monitor, as is end_
+  std::list<Receiver> receivers_;  ///< under the Monitor, as is end_
   std::optional<int> end_;
   std::atomic<int> registrations_ = 0;
 };

@@ -1,4 +1,4 @@
-// Suggestions: the known words that a mistyped one may have meant.
+// Suggestions: the known words closest to a misspelled one.
 #include "base/suggestions.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace zksh {
 namespace {
 
-// Distances count in halves, so that a wrong case costs less than a wrong letter.
+// Distances are in half edits, so that wrong case costs less than a wrong letter.
 constexpr std::size_t edit = 2;
 
 std::size_t letter_cost(char a, char b) {
@@ -35,7 +35,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::vector<std::string> suggestions(std::string_view word,
                                      std::span<const std::string> candidates) {
-  constexpr std::size_t longest = 64;  // nobody mistypes more, and the cost is quadratic
+  constexpr std::size_t longest = 64;  // longer words are no typos, and the cost is quadratic
   if (word.empty() || word.size() > longest) return {};
   std::vector<std::tuple<std::size_t, std::string>> close;
   for (const auto& candidate : candidates) {

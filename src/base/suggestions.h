@@ -1,4 +1,4 @@
-// Suggestions: the known words that a mistyped one may have meant.
+// Suggestions: the known words closest to a misspelled one.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace zksh {
 
-/// The candidates within a small edit distance of `word` (Damerau-Levenshtein, optimal string
-/// alignment; at most a third of the longer word, two edits at least allowed for three letters and
-/// more), and those that it begins; best first, at most three. Case counts half an edit.
+/// At most three candidates, best first: those that `word` is a prefix of, and those within a small
+/// edit distance (Damerau-Levenshtein, optimal string alignment): a third of the longer word, or
+/// two edits if it has three letters or more. A difference in case counts half an edit.
 std::vector<std::string> suggestions(std::string_view word,
                                      std::span<const std::string> candidates);
 

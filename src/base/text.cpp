@@ -1,4 +1,4 @@
-// Text: UTF-8, the columns that it takes on a terminal, and bytes shown escaped.
+// Text: UTF-8, its width on a terminal, and escapes for terminals.
 #include "base/text.h"
 
 #include <fmt/format.h>
@@ -12,9 +12,9 @@ namespace zksh {
 namespace {
 
 struct Lead {
-  std::size_t length;  ///< 0: not the first byte of a sequence
+  std::size_t length;  ///< 0: this byte cannot begin a sequence
   unsigned bits;
-  unsigned smallest;  ///< below it the form is overlong
+  unsigned smallest;  ///< smaller code points are overlong
 };
 
 Lead lead_of(unsigned byte) {
@@ -25,8 +25,8 @@ Lead lead_of(unsigned byte) {
   return {0, 0, 0};
 }
 
-/// While it lives, this thread's character classes are those of UTF-8: a program that never calls
-/// setlocale has ASCII's alone.
+/// While it lives, this thread classifies characters as UTF-8: without setlocale, it would know
+/// only ASCII.
 class Utf8Locale {
  public:
   Utf8Locale() {
@@ -48,7 +48,7 @@ std::size_t width_of(const Utf8Step& step) {
   return static_cast<std::size_t>(std::max(0, wcwidth(static_cast<wchar_t>(step.code_point))));
 }
 
-// Invisible characters, and those that change the order of what is shown, let one name pass for
+// Characters that are invisible or change the order of display could make one name look like
 // another.
 bool is_deceptive(char32_t c) {
   return (c >= 0x200B && c <= 0x200F) ||  // zero width, left-to-right and right-to-left marks
@@ -138,7 +138,7 @@ std::size_t text_width(std::string_view text) {
 }
 
 std::string cut_to_width(std::string_view text, std::size_t columns, std::string_view mark) {
-  // Characters of no width could go on for ever.
+  // There could be any number of zero-width characters.
   const std::size_t longest = columns * 16 + 16;
   if (text.size() <= columns) return std::string(text);
   if (text.size() <= longest && text_width(text) <= columns) return std::string(text);

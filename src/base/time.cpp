@@ -1,4 +1,4 @@
-// Time: durations as users write them, times as they read them.
+// Time: durations and times as users read and write them.
 #include "base/time.h"
 
 #include "base/error.h"
@@ -13,7 +13,7 @@
 namespace zksh {
 namespace {
 
-/// In microseconds, not rounded.
+/// Parses a duration to microseconds, without rounding.
 double microseconds_of(std::string_view text, std::string_view what,
                        std::chrono::milliseconds bare) {
   using namespace std::chrono_literals;

@@ -1,5 +1,4 @@
-// Time: the clock that leases are counted by, durations as users write them, times as they read
-// them.
+// Time: the clock for leases, and durations and times as users read and write them.
 #pragma once
 
 #include <chrono>
@@ -11,8 +10,8 @@
 
 namespace zksh {
 
-/// CLOCK_BOOTTIME. A server's clock does not stop when this machine is suspended, but steady_clock
-/// does: what a session's end depends on is measured with this one.
+/// CLOCK_BOOTTIME. Unlike steady_clock, it goes on while this machine is suspended, as a server's
+/// clock does. A session's end is measured with it.
 struct BootClock {
   // The names are the standard's, for every clock.
   // NOLINTBEGIN(readability-identifier-naming)
@@ -30,22 +29,23 @@ struct BootClock {
   }
 };
 
-/// "500ms", "5s", "1.5s", "2m", "1h", "30d"; a bare number is in `bare` units. Rounded up. Throws
-/// UsageError naming `what` when it is none, negative, or longer than a year.
+/// Parses "500ms", "5s", "1.5s", "2m", "1h" or "30d"; a bare number is in `bare` units. Rounds up.
+/// Throws UsageError, naming `what`, if it is malformed, negative or longer than a year.
 std::chrono::milliseconds parse_duration(std::string_view text, std::string_view what,
                                          std::chrono::milliseconds bare = std::chrono::seconds(1));
 
-/// As parse_duration, a bare number in seconds, to the microsecond: "250us", "0.00025".
+/// As parse_duration, but to the microsecond ("250us", "0.00025"); a bare number is in seconds.
 std::chrono::microseconds parse_short_duration(std::string_view text, std::string_view what);
 
-/// "850 us", "12.3 ms", "4.56 s": three digits.
+/// "850 us", "12.3 ms", "4.56 s": three significant digits.
 std::string short_time(std::chrono::nanoseconds time);
-/// "2.1s", "41s", "12m05s", "5h07m", "3d02h"; what is negative is "0.0s".
+/// "2.1s", "41s", "12m05s", "5h07m", "3d02h"; "0.0s" if negative.
 std::string short_age(std::int64_t milliseconds);
 
-/// "14:06:22": the time of day here, now.
+/// The local time now: "14:06:22".
 std::string time_of_day();
-/// "2026-11-23T13:41:50.224Z", of milliseconds since 1970; nothing outside the years 1970 to 9999.
+/// Formats milliseconds since 1970: "2026-11-23T13:41:50.224Z"; nullopt outside the years 1970 to
+/// 9999.
 std::optional<std::string> iso_time(std::int64_t milliseconds);
 
 /// Milliseconds since 1970, by this machine's clock.

@@ -1,4 +1,4 @@
-// Words: how a line is split into words, as zkCli.sh splits it.
+// Words: splits a line into words, as zkCli.sh does.
 #include "base/words.h"
 
 #include "base/error.h"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto npos = std::string_view::npos;
 
-// Java's \s: ASCII alone, so that a no-break space is part of a word.
+// Java's \s is ASCII only, so a no-break space is part of a word.
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 std::size_t skip_blanks(std::string_view text, std::size_t at) {
@@ -29,13 +29,13 @@ std::size_t end_of_bare(std::string_view text, std::size_t at) {
   return at;
 }
 
-/// How many bytes open a quoted word at `at`: 1 for " and ', 2 for $', 0 for none.
+/// The length of the quote that opens a word at `at`: 1 for " and ', 2 for $', 0 for none.
 std::size_t opening_at(std::string_view text, std::size_t at) {
   if (text[at] == '"' || text[at] == '\'') return 1;
   return text.substr(at, 2) == "$'" ? 2 : 0;
 }
 
-/// Where the quote that closes the word beginning at `begin` stands; npos when there is none.
+/// The position of the closing quote of the word at `begin`; npos if there is none.
 std::size_t closing_of(std::string_view text, std::size_t begin) {
   if (text[begin] != '$') return text.find(text[begin], begin + 1);
   for (std::size_t at = begin + 2; at < text.size(); ++at) {
@@ -48,14 +48,14 @@ std::size_t closing_of(std::string_view text, std::size_t begin) {
   return npos;
 }
 
-// --- pointing at a mistake
+// --- pointing at an error
 
-constexpr std::size_t columns_before = 48;  // what is shown of a long line around the spot
+constexpr std::size_t columns_before = 48;  // of a long line, shown before and after the error
 constexpr std::size_t columns_after = 24;
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
-/// The byte where the `count`th code point before `at` begins, or the line's begin.
+/// The offset of the `count`th code point before `at`, or of the line's beginning.
 std::size_t step_back(std::string_view line, std::size_t at, std::size_t count) {
   for (; count > 0 && at > 0; --count) {
     --at;
@@ -70,7 +70,7 @@ std::size_t step_forward(std::string_view line, std::size_t at, std::size_t coun
   return at;
 }
 
-/// The columns of a character on a terminal: a rough table, enough for a caret.
+/// The columns of a character on a terminal: a rough table, good enough for a caret.
 std::size_t width(char32_t c) {
   if (c >= 0x300 && c <= 0x36F) return 0;
   const bool wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) ||
@@ -90,8 +90,8 @@ std::size_t columns(std::string_view text) {
   return count;
 }
 
-/// The message with the line below it and a caret below the byte `at`; without the line where that
-/// holds a secret.
+/// The message, with the line and a caret at byte `at` below it; without the line if it contains a
+/// secret.
 UsageError pointing(std::string_view message, std::string_view line, std::size_t at) {
   if (mask_secrets(line)) return UsageError(std::string(message));
   const auto begin = step_back(line, at, columns_before);
@@ -141,7 +141,7 @@ unsigned digit_value(char c) {
   return 99;
 }
 
-/// What stands between $' and ', with its escapes replaced.
+/// Replaces the escapes between $' and '.
 class Unescaper {
  public:
   Unescaper(std::string_view line, std::size_t begin, std::size_t end)
@@ -149,7 +149,7 @@ class Unescaper {
 
   std::string text() {
     while (at_ < end_) {
-      // A backslash before the closing quote would have hidden it, so there is a next byte.
+      // The closing quote is not escaped, so a byte follows each backslash.
       const auto rest = line_.substr(at_, end_ - at_);
       const auto plain = rest.substr(0, rest.find('\\'));
       text_ += plain;
@@ -215,8 +215,8 @@ Word quoted_word(std::string_view line, std::size_t begin, std::size_t opening) 
 
 // --- splitting -c
 
-/// Whether the `;` at `at` is of a member of the ensemble (server.4=host:2888:3888;2181), as
-/// `reconfig` and the servers' configuration write them: no command begins with such a number.
+/// Whether the `;` at `at` precedes a member's client port (server.4=host:2888:3888;2181), as in
+/// `reconfig` and servers' configurations. No command begins with such a number.
 bool is_before_port(std::string_view text, std::size_t at) {
   if (at == 0 || is_blank(text[at - 1])) return false;
   const auto end = text.find_first_not_of("0123456789", at + 1);
@@ -225,15 +225,15 @@ bool is_before_port(std::string_view text, std::size_t at) {
          text[end] == ':' || text[end] == ';';
 }
 
-/// Where the command that begins at `at` ends: at a `;`, a newline or the end of the text; npos: in
-/// a quote that is not closed.
+/// The end of the command at `at`: a `;`, a newline or the end of the text; npos if a quote is not
+/// closed.
 std::size_t end_of_command(std::string_view text, std::size_t at) {
   bool word_may_begin = true;
   while (at < text.size() && text[at] != '\n' && (text[at] != ';' || is_before_port(text, at))) {
     if (word_may_begin && opening_at(text, at) > 0) {
       const auto closing = closing_of(text, at);
       if (closing == npos) return npos;
-      at = closing + 1;  // where the next word may begin at once
+      at = closing + 1;  // where the next word may begin
     } else {
       word_may_begin = is_blank(text[at]);
       ++at;
@@ -278,7 +278,7 @@ std::optional<TypedWords> split_typed(std::string_view line) {
       if (opening > 0 && end + 1 == line.size()) return std::nullopt;
       if (unfinished) {
         const auto first = at + opening;
-        // Were the last byte a lone backslash, the quote put behind it would not close.
+        // If the last byte is a lone backslash, it would escape the quote appended here.
         typed.last = opening == 2 ? quoted_word(std::string(line) + '\'', at, opening)
                                   : Word{.text = std::string(line.substr(first)), .begin = at};
         typed.last.end = line.size();
@@ -318,7 +318,7 @@ std::vector<TextPart> parts_of(std::string_view text, PartBy by) {
   std::size_t begin = 0;
   for (std::size_t at = 0;; ++at) {
     at = std::min(text.find_first_not_of(" \t\v\f\r", at), text.size());
-    const bool comment = at < text.size() && text[at] == '#';  // it takes its `;` along
+    const bool comment = at < text.size() && text[at] == '#';  // a comment contains its `;`
     const auto end = comment ? text.find('\n', at) : end_of_command(text, at);
     at = std::min(end, text.size());
     if (by == PartBy::Command || at == text.size() || text[at] == '\n') {

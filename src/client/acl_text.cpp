@@ -1,4 +1,4 @@
-// ACL text: ACLs as zkCli.sh reads and writes them.
+// ACL text: parses and formats ACLs as zkCli.sh does.
 #include "client/acl_text.h"
 
 #include "base/text.h"
@@ -15,7 +15,7 @@ constexpr std::array<std::pair<char, int>, 5> letters = {{{'c', perm::create},
                                                           {'w', perm::write},
                                                           {'a', perm::admin}}};
 
-/// As Java's String.split(","): empty parts at the end are dropped, but "" is one empty part.
+/// As Java's String.split(","): drops empty parts at the end, but splits "" into one empty part.
 std::vector<std::string_view> split_at_commas(std::string_view text) {
   if (text.empty()) return {text};
   while (!text.empty() && text.back() == ',') text.remove_suffix(1);
@@ -85,7 +85,7 @@ ParsedAcl parse_acl(std::string_view text) {
   for (const auto part : split_at_commas(text)) {
     const auto first = part.find(':');
     const auto last = part.rfind(':');
-    if (first == last) {  // none, or one alone
+    if (first == last) {  // no colon, or only one
       parsed.complaints.push_back(std::string(part) + " does not have the form scheme:id:perm");
       continue;
     }

@@ -1,4 +1,4 @@
-// ACL text: ACLs as zkCli.sh reads and writes them.
+// ACL text: parses and formats ACLs as zkCli.sh does.
 #pragma once
 
 #include "client/client.h"
@@ -11,26 +11,26 @@
 namespace zksh {
 
 struct ParsedAcl {
-  Acl acl;                              ///< empty when no part could be used
-  std::vector<std::string> complaints;  ///< for stderr, one a line, in the order of the text
+  Acl acl;                              ///< empty if no entry is valid
+  std::vector<std::string> complaints;  ///< for stderr, one per line, in the order of the text
 };
 
-/// Parses "scheme:id:perms,…" as AclParser of ZooKeeper 3.8.0 does: what it cannot use is skipped
-/// with a complaint, so that letters other than r, w, c, d and a are left out one by one. An id may
-/// contain colons.
+/// Parses "scheme:id:perms,…" as AclParser of ZooKeeper 3.8.0 does: skips what is invalid, with a
+/// complaint, down to single letters other than r, w, c, d and a. An id may contain colons.
 ParsedAcl parse_acl(std::string_view text);
 
-/// The mask of `text`, letters of rwcda; nothing: there is another one among them, or none.
+/// The permission mask of `text`, letters of "rwcda"; nullopt if it is empty or has any other
+/// letter.
 std::optional<int> perms_of(std::string_view text);
 
-/// "scheme:id:perms,…", as parse_acl and setAcl take it.
+/// "scheme:id:perms,…", as parse_acl and setAcl read it.
 std::string acl_text(const Acl& acl);
 
 /// The letters of a permission mask, in zkCli's order: "cdrwa".
 std::string perm_letters(int perms);
 
-/// The two lines of each entry, as getAcl prints them: "'world,'anyone\n: cdrwa\n". Commas, line
-/// ends, `}` and `%` in a scheme or an id appear as %2C and so on, as in jute's toString.
+/// The two lines per entry that getAcl prints: "'world,'anyone\n: cdrwa\n". Commas, line ends, `}`
+/// and `%` in a scheme or an id are escaped as %2C and so on, as by jute's toString.
 std::string acl_lines(const Acl& acl);
 
 }  // namespace zksh

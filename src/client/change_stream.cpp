@@ -1,4 +1,4 @@
-// ChangeStream: following the events of a WatchedTree, and the session's life.
+// ChangeStream: follows the events of a WatchedTree and the state of the session.
 #include "client/change_stream.h"
 
 #include "client/patient_connection.h"
@@ -27,7 +27,7 @@ ChangeStream::~ChangeStream() {
   for (const auto& path : wish_.paths) tree_.remove(path, std::nullopt);
 }
 
-/// Session events come to the mailbox too, in their place among those of the watches.
+/// Puts session events into the mailbox, in order with the watch events.
 void ChangeStream::hear(const Monitor::Held& held) {
   const auto now = client_.state(held);
   if (now == std::exchange(state_, now)) return;
@@ -75,7 +75,7 @@ void ChangeStream::await_news(const std::stop_token& stop) {
       return client_.state(held) == SessionState::Expired || client_.session_id(held) == 0;
     });
     if (!gone) break;
-    // Only a request opens a session in an expired one's place.
+    // An expired session is replaced only when a request needs one.
     await_connection_patiently(client_, wish_.paths.front(), stop);
   }
   if (!client_.monitor().wait(stop, has_news)) throw Cancelled();
@@ -111,7 +111,8 @@ void ChangeStream::follow_session(SessionState state, std::vector<NodeChange>& c
   expired_ = expired_ || state == SessionState::Expired;
   if (std::exchange(lost_, true)) return;
   lost_since_ = wall_clock();
-  // An expired session's watches are lost as a connection's are, but it is to be told what changed.
+  // The tree must see a lost connection, not an expired session, which would make it forget the
+  // nodes.
   tree_.note({.path = {}, .state = SessionState::Connecting});
 }
 
@@ -119,7 +120,7 @@ void ChangeStream::tell(Mood mood, std::vector<NodeChange>& changes, const std::
   auto events = std::exchange(untold_, {});
   for (auto& event : tree_.take_events()) events.push_back(std::move(event));
   if (events.empty()) return;
-  // What is read now is the state after the last deletion of a node; states before it are gone.
+  // Reading gives a node's state after its last deletion; earlier states are gone.
   std::unordered_map<std::string, std::size_t> last_deleted;
   Readings readings;
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -153,12 +154,12 @@ void ChangeStream::tell(Mood mood, std::vector<NodeChange>& changes, const std::
 
 namespace {
 
-// Enough to hide the round trip; more only fills the server's queue.
+// Enough to hide the round trip; more would only fill the server's queue.
 constexpr std::size_t readings_in_flight = 256;
 
 }  // namespace
 
-/// False when the connection was lost meanwhile.
+/// Returns false if the connection was lost meanwhile.
 bool ChangeStream::read(Readings& readings, const std::stop_token& stop) {
   std::deque<Readings::iterator> sent;
   auto next = readings.begin();
@@ -191,7 +192,7 @@ bool ChangeStream::take(const std::string& path, Reading& reading, const std::st
     result = node.code;
     known.stat = node.value.stat;
     known.value = std::move(node.value.data);
-    // Its Stat is for everybody.
+    // The Stat needs no permission.
     if (result == code::no_auth) reading.stat_asked = client_.start_exists(path, Watch::none());
   }
   if (reading.stat_asked) {
@@ -206,7 +207,7 @@ bool ChangeStream::take(const std::string& path, Reading& reading, const std::st
     auto children = client_.await(reading.children_asked, stop);
     if (children.code == code::no_node) return true;
     if (children.code != code::ok && children.code != code::no_auth) return false;
-    // Both belong to the same node, or it is read again when its end is told.
+    // If they belong to different nodes, the deletion will be reported, and the node read again.
     known.children = std::move(children.value.names);
     known.cversion = children.value.stat.cversion;
     std::ranges::sort(known.children);
@@ -215,8 +216,8 @@ bool ChangeStream::take(const std::string& path, Reading& reading, const std::st
   return true;
 }
 
-/// Nothing when it has been told before. `found`: the node as it is now, if what the event speaks
-/// of can be seen in it.
+/// nullopt if the change was reported before. `found` is the node as it is now, or null if that
+/// does not show what the event was about.
 std::optional<NodeChange> ChangeStream::change_of(const Event& event, const Known* found) {
   const auto known = known_.find(event.path);
   switch (event.type) {
@@ -250,7 +251,8 @@ std::optional<NodeChange> ChangeStream::changed(const Event& event, const Known*
   NodeChange change{.type = NodeChange::Type::Changed, .path = event.path, .before = known.stat};
   change.old_value = known.value;
   const bool same_node =
-      found && (!known.stat || known.stat->czxid == found->stat->czxid);  // not its successor
+      found &&
+      (!known.stat || known.stat->czxid == found->stat->czxid);  // not a node created after it
   if (!same_node) return change;
   if (known.stat && known.stat->mzxid == found->stat->mzxid) return std::nullopt;
   change.after = known.stat = found->stat;
@@ -262,7 +264,7 @@ std::optional<NodeChange> ChangeStream::listed(const Event& event, const Known* 
   auto& known = known_[event.path];
   NodeChange change{.type = NodeChange::Type::Children, .path = event.path, .before = known.stat};
   if (!found || (known.stat && known.stat->czxid != found->stat->czxid)) {
-    // It is gone by now, and before that all of its children went.
+    // The node is gone by now; all of its children went first.
     change.removed = std::exchange(known.children, {});
     if (change.removed.empty()) return std::nullopt;
     return change;
@@ -279,7 +281,7 @@ std::optional<NodeChange> ChangeStream::listed(const Event& event, const Known* 
 std::optional<NodeChange> ChangeStream::deleted(const Event& event) {
   NodeChange change{.type = NodeChange::Type::Deleted, .path = event.path};
   const auto known = known_.find(event.path);
-  if (known == known_.end()) return std::nullopt;  // every node has been told of before its end
+  if (known == known_.end()) return std::nullopt;  // every node was reported before its deletion
   change.before = known->second.stat;
   change.old_value = std::move(known->second.value);
   known_.erase(known);

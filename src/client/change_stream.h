@@ -1,4 +1,4 @@
-// ChangeStream: what happens to nodes, one change after the other, across lost connections.
+// ChangeStream: reports the changes of nodes, in order, across lost connections and sessions.
 #pragma once
 
 #include "client/client.h"
@@ -15,49 +15,50 @@
 
 namespace zksh {
 
-/// Follows nodes by a WatchedTree of its own, and reads what has changed: so several writes between
-/// two reads are one change, whose versions tell how many they were, and no change is told twice.
-/// After a lost connection or an expired session (a new one is opened) everything is read again:
-/// a change of type Gap comes first, then what was missed.
+/// Follows nodes with a WatchedTree of its own, and reads what changed. Several writes between two
+/// reads are one change; its versions tell how many there were. No change is reported twice. After
+/// a lost connection, or an expired session, which is replaced by a new one, everything is read
+/// again: a change of type Gap comes first, then what was missed.
 ///
-/// All members are to be called on one thread.
+/// All members must be called on one thread.
 class ChangeStream {
  public:
   struct Wish {
     std::vector<std::string> paths{};  ///< they need not exist
-    bool recursive = false;            ///< all below, too; no changes of lists then
-    bool values = false;               ///< the old and the new one; keeps all of them in memory
+    bool recursive =
+        false;  ///< also all descendants; changes of lists of children are then not reported
+    bool values = false;  ///< report old and new values; keeps all values in memory
   };
 
   ChangeStream(Client& client, Wish wish);
   ChangeStream(const ChangeStream&) = delete;
   ChangeStream& operator=(const ChangeStream&) = delete;
-  /// Takes the watches away.
+  /// Removes the watches.
   ~ChangeStream();
 
-  /// Sets the watches; returns what is there (Present), sorted by path. To be called once, first.
-  /// Blocks; throws ZkError, Cancelled.
+  /// Sets the watches; returns the existing nodes as changes of type Present, sorted by path. Must
+  /// be called once, first. Blocks; throws ZkError, Cancelled.
   std::vector<NodeChange> begin(const std::stop_token& stop);
-  /// Blocks until something has happened. Throws Cancelled, ZkError{invalid_state} when somebody
-  /// has closed the session, Error when it is one with other servers now.
+  /// Blocks until there are changes. Throws Cancelled, ZkError{invalid_state} if the session was
+  /// closed, Error if the client now has a session with other servers.
   std::vector<NodeChange> next(const std::stop_token& stop);
-  /// The nodes that were found to lack the permission to list their children, since the last call.
+  /// The nodes found, since the last call, whose children may not be listed for lack of permission.
   std::vector<std::string> take_unlisted() { return tree_.take_unlisted(); }
 
  private:
-  /// What is known of a node, as it was last read.
+  /// A node as it was last read.
   struct Known {
     std::optional<Stat> stat{};
     std::optional<Data> value{};
-    std::vector<std::string> children{};  ///< sorted; where lists are watched
+    std::vector<std::string> children{};  ///< sorted; only where lists are watched
     std::int32_t cversion = -1;
   };
-  /// A node that is read again.
+  /// A node that is being read again.
   struct Reading {
     Pending<Stat> stat_asked{};
     Pending<Node> node_asked{};
     Pending<Children> children_asked{};
-    std::optional<Known> found{};  ///< nothing: there is no such node
+    std::optional<Known> found{};  ///< nullopt: there is no such node
   };
   using Readings = std::map<std::string, Reading>;
   enum class Mood { Initial, Live, AfterGap };
@@ -83,7 +84,7 @@ class ChangeStream {
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
   WatchedTree tree_;
   std::unordered_map<std::string, Known> known_;
-  std::vector<Event> untold_;  ///< what they changed could not be read, for lack of a connection
+  std::vector<Event> untold_;  ///< events whose nodes could not be read, for lack of a connection
   bool lost_ = false;
   bool expired_ = false;
   std::int64_t lost_since_ = 0;

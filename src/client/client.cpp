@@ -1,4 +1,4 @@
-// Client: the blocking calls, each a wait for an asynchronous one.
+// Client: the blocking members, each of which waits for an asynchronous request.
 #include "client/client.h"
 
 #include <fmt/core.h>
@@ -11,8 +11,8 @@ namespace {
 
 std::size_t size_of(const Data& data) { return data ? data->size() : 0; }
 
-/// How long a credential may go unanswered while all else is answered. The session timeout is what
-/// the server says.
+/// How long to wait for the answer to a credential while other requests are answered. Bounded,
+/// since the server chooses the session timeout.
 std::chrono::milliseconds auth_patience(int session_timeout_ms) {
   constexpr std::chrono::milliseconds longest{60000};
   return std::min(std::chrono::milliseconds(session_timeout_ms), longest);
@@ -81,8 +81,7 @@ NodeAcl Client::get_acl(const std::string& path, const std::stop_token& stop) {
 std::optional<Stat> Client::set_acl(const std::string& path, const Acl& acl, std::int32_t version,
                                     const std::stop_token& stop) {
   await_connection(path, stop);
-  // The C client's setAcl gives no Stat: it is read behind the write, which a session keeps in
-  // order.
+  // The C client's setAcl returns no Stat, so a read follows it; a session keeps the order.
   const auto set = start_set_acl(path, acl, version);
   const auto stat = start_exists(path, Watch::none());
   written(set, path, 0, stop);
@@ -101,8 +100,8 @@ void Client::add_auth(const std::string& scheme, const std::string& auth,
                       const std::stop_token& stop) {
   await_connection("", stop);
   const auto pending = start_add_auth(scheme, auth);
-  // Unlike a request, a credential outlives the connection: the C client sends it to the next one.
-  // The answer to a refused one comes before the session's end is known.
+  // Unlike a request, a credential survives a lost connection: the C client sends it again on the
+  // next one. If it is refused, the answer arrives before the session's end is known.
   const auto patience = auth_patience(negotiated_timeout());
   const bool settled =
       monitor().wait_until(stop, Clock::now() + patience, [&](const Monitor::Held& held) {

@@ -1,5 +1,4 @@
-// ConnectString: the servers and the chroot that a user names, checked and put in the C client's
-// form.
+// ConnectString: parses the servers and the chroot that a user names.
 #include "client/connect_string.h"
 
 #include "base/error.h"
@@ -50,7 +49,7 @@ ServerAddress parse_server(std::string_view part, std::string_view whole) {
       throw ValueError(fmt::format("\"{}\": [{}] is not an IPv6 address", whole, server.host));
     return server;
   }
-  // A bare IPv6 address has colons of its own; everything else has at most the port's.
+  // A bare IPv6 address has several colons; anything else has at most the port's.
   if (part.find(':') != part.rfind(':') && is_ipv6(std::string(part))) {
     server.host = part;
     return server;
@@ -88,7 +87,7 @@ ConnectString parse_connect_string(std::string_view text) {
     if (const auto flaw = path_flaw(result.chroot))
       throw ValueError(fmt::format("\"{}\": the chroot is not a path: {}", text, *flaw));
   }
-  // As in zkCli, blanks around a server do not matter, nor do commas without one.
+  // As in zkCli, blanks around a server and empty elements are ignored.
   while (true) {
     const auto comma = hosts.find(',');
     if (const auto server = trimmed(hosts.substr(0, comma)); !server.empty())

@@ -1,5 +1,4 @@
-// ConnectString: the servers and the chroot that a user names, checked and put in the C client's
-// form.
+// ConnectString: parses the servers and the chroot that a user names.
 #pragma once
 
 #include <string>
@@ -9,10 +8,10 @@
 namespace zksh {
 
 struct ServerAddress {
-  std::string host;  ///< a name, an IPv4 or IPv6 address (without brackets)
+  std::string host;  ///< a name, or an IPv4 or IPv6 address (without brackets)
   int port = 2181;
 
-  /// "host:port", an IPv6 address in brackets.
+  /// "host:port"; an IPv6 address in brackets.
   std::string text() const;
 };
 
@@ -20,13 +19,12 @@ struct ConnectString {
   std::vector<ServerAddress> servers;
   std::string chroot;  ///< empty, or an absolute path
 
-  /// The form that zookeeper_init takes: every port given, IPv6 without brackets, no chroot "/".
+  /// The form for zookeeper_init: all ports given, IPv6 without brackets, no chroot "/".
   std::string for_c_client() const;
 };
 
-/// Parses "host[:port][,host[:port]…][/chroot]"; the port is 2181 when left out, as in zkCli.sh,
-/// which also takes blanks around a server, and empty places between commas. Throws ValueError
-/// naming what is wrong.
+/// Parses "host[:port][,host[:port]…][/chroot]". The default port is 2181. As in zkCli.sh, blanks
+/// around a server and empty elements are allowed. Throws ValueError naming what is wrong.
 ConnectString parse_connect_string(std::string_view text);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Diagnose connection: a connection attempt to each server.
+// diagnose_connection: tries a connection to each server.
 #include "client/diagnose_connection.h"
 
 #include "client/host_addresses.h"
@@ -17,7 +17,7 @@
 namespace zksh {
 namespace {
 
-/// One connection attempt that has been started.
+/// A connection attempt in progress.
 struct Attempt {
   std::string server;
   std::string problem;  // empty while it runs
@@ -64,7 +64,8 @@ std::string diagnose_connection(const ConnectString& servers,
     waiting.push_back(
         {.fd = attempt.problem.empty() ? attempt.fd : -1, .events = POLLOUT, .revents = 0});
   poll(waiting.data(), waiting.size(), 500);
-  std::vector<std::pair<std::string, std::string>> by_problem;  // and the servers that have it
+  std::vector<std::pair<std::string, std::string>>
+      by_problem;  // problem, and the servers that have it
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     const bool answered = (waiting[i].revents & POLLOUT) != 0;
     const auto said = known.find(attempts[i].server);

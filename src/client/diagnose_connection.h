@@ -1,4 +1,4 @@
-// Diagnose connection: what keeps servers from being connected to, for the user.
+// diagnose_connection: tells the user why servers cannot be connected to.
 #pragma once
 
 #include "client/connect_string.h"
@@ -8,10 +8,10 @@
 
 namespace zksh {
 
-/// Tries each server once, all at the same time, for at most half a second, and says why it cannot
-/// be used: "127.0.0.1:2181: Connection refused"; those with the same problem together. Where
-/// `known` says more, by ServerAddress::text(), that stands for a server that accepts connections.
-/// Blocks; name look-ups may take longer.
+/// Tries all servers at once, for at most half a second, and says why they cannot be used:
+/// "127.0.0.1:2181: Connection refused". Servers with the same problem are listed together. `known`
+/// maps ServerAddress::text() to a problem that is reported for a server that does accept the
+/// connection. Blocks; name look-ups may take longer.
 std::string diagnose_connection(const ConnectString& servers,
                                 const std::map<std::string, std::string>& known = {});
 

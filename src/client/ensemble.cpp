@@ -1,4 +1,4 @@
-// Ensemble: the text of an ensemble's configuration, as config and reconfig read it.
+// Ensemble: parses an ensemble's configuration for config and reconfig.
 #include "client/ensemble.h"
 
 #include "base/error.h"
@@ -28,8 +28,8 @@ std::string_view without_leading_blanks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(" \t\f"), text.size()));
 }
 
-/// The lines of a Java properties file that a configuration has: no escapes, no continued lines.
-/// Blanks at the end of a value belong to it.
+/// Parses the subset of Java's properties format that configurations use: no escapes, no
+/// continuation lines. Blanks at the end of a value belong to it.
 std::vector<Property> properties(std::string_view text) {
   std::vector<Property> all;
   while (!text.empty()) {
@@ -46,7 +46,7 @@ std::vector<Property> properties(std::string_view text) {
   return all;
 }
 
-/// "host:2888:3888:participant;host:2181" → "host:2181"; empty when there is none.
+/// "host:2888:3888:participant;host:2181" → "host:2181"; empty if there is none.
 std::string client_address(std::string_view server) {
   const auto semicolon = server.find(';');
   if (semicolon == std::string_view::npos) return {};
@@ -59,7 +59,7 @@ std::string client_address(std::string_view server) {
   return fmt::format("{}:{}", host, client.substr(colon + 1));
 }
 
-/// Long.parseLong, and Integer.parseInt for an int: with its message where the text is no number.
+/// Java's Long.parseLong and Integer.parseInt, with their message for malformed numbers.
 template <class Number>
 Number java_number(std::string_view text, int base = 10) {
   const auto number = java_number_in<Number>(text, base);
@@ -69,7 +69,7 @@ Number java_number(std::string_view text, int base = 10) {
   return *number;
 }
 
-/// String.split: empty parts at the end do not count.
+/// Java's String.split: drops empty parts at the end.
 std::vector<std::string_view> java_split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (std::size_t from = 0; from <= text.size();) {
@@ -81,7 +81,7 @@ std::vector<std::string_view> java_split(std::string_view text, char at) {
   return parts;
 }
 
-/// "host:1:2" in its parts; the colons of "[::1]:1:2" do not count (ConfigUtils.getHostAndPort).
+/// Splits "host:1:2" at its colons, except those within "[::1]" (ConfigUtils.getHostAndPort).
 std::vector<std::string_view> host_and_ports(std::string_view text) {
   if (!text.starts_with('[')) return java_split(text, ':');
   const auto bracket = text.find(']');
@@ -116,8 +116,8 @@ bool is_observer(std::string_view role) {
   return word == "observer";
 }
 
-/// Whether the member is an observer; throws where QuorumServer's constructor does. Unlike zkCli,
-/// which would need a system property of its own for it, lets a member have several addresses.
+/// Whether the member is an observer. Throws where QuorumServer's constructor does, but allows
+/// several addresses, for which zkCli would need a system property of its own.
 bool checked_member(std::int64_t id, std::string_view text) {
   const auto malformed = [&] {
     return ValueError(fmt::format(
@@ -146,8 +146,8 @@ bool checked_member(std::int64_t id, std::string_view text) {
   return observer;
 }
 
-/// What zkCli refuses in a file before any server sees it (QuorumPeerConfig.parseDynamicConfig), in
-/// its words; of several flaws the first in the file.
+/// Throws zkCli's message for what it refuses in a file before sending anything
+/// (QuorumPeerConfig.parseDynamicConfig): the first error in the file.
 void check_members(const std::vector<Property>& file) {
   std::map<std::int64_t, bool> observers;
   std::map<std::int64_t, std::int64_t> groups;

@@ -1,4 +1,4 @@
-// ForwardingClient: passes everything on to another client; what differs, its children override.
+// ForwardingClient: forwards every call to another client; a base for wrappers that override some.
 #pragma once
 
 #include "client/client.h"
@@ -10,7 +10,7 @@
 
 namespace zksh {
 
-/// `inner` outlives it. Every member does what it does of `inner`.
+/// `inner` must outlive it.
 class ForwardingClient : public Client {
  public:
   explicit ForwardingClient(Client& inner) : inner_(inner) {}

@@ -1,5 +1,5 @@
-// Four-letter words over plain sockets, to several servers at once.
-// The protocol: four bytes there, text back, and the server closes (ServerCnxn.java, 4lw).
+// Four-letter words: sent over plain sockets, to several servers at once. The client sends four
+// bytes, the server sends text and closes the connection (ServerCnxn.java).
 #include "client/four_letter_word.h"
 
 #include "base/error.h"
@@ -25,14 +25,14 @@ namespace {
 constexpr std::string_view not_serving =
     "This ZooKeeper instance is not currently serving requests\n";
 
-/// One question on its way.
+/// A question in progress.
 struct Asking {
   const ServerQuestion& question;
   std::vector<SocketAddress> addresses;
   std::size_t next_address = 0;
   Fd socket{};
-  Clock::time_point patience{};  ///< with this address, until it has taken the connection
-  int turned_away = 0;           ///< so many times it was connected, and got no answer
+  Clock::time_point patience{};  ///< until when this address may take to accept the connection
+  int turned_away = 0;           ///< how often the server closed the connection without an answer
   bool sent = false;
   bool answered = false;
   ServerAnswer answer{};
@@ -44,7 +44,7 @@ struct Asking {
   }
 };
 
-/// Connects to the next address; leaves no socket when there is none.
+/// Connects to the next address; leaves no open socket if there is none.
 void try_next_address(Asking& asking, const AskLimits& limits) {
   const auto deadline = std::min(limits.deadline, limits.connect_by);
   asking.socket.close();
@@ -59,8 +59,8 @@ void try_next_address(Asking& asking, const AskLimits& limits) {
   }
 }
 
-/// The connection has ended, by the server's will or otherwise. A member that becomes leader or
-/// follower closes all its connections, and answers on the next one.
+/// Handles the end of a connection. A member that becomes leader or follower closes all its
+/// connections, and answers on the next one.
 void end(Asking& asking, int error, const AskLimits& limits) {
   constexpr int tries = 3;
   if (error == 0 && !asking.answer.text.empty()) {
@@ -82,11 +82,11 @@ void end(Asking& asking, int error, const AskLimits& limits) {
   }
 }
 
-/// One step of a question whose socket poll found ready.
+/// Proceeds with a question whose socket is ready.
 void go_on(Asking& asking, const AskLimits& limits) {
   const int fd = asking.socket.get();
   if (!asking.sent) {
-    // A word fits into an empty socket buffer, or the connection has failed.
+    // A word fits into an empty socket buffer, unless the connection has failed.
     const auto& word = asking.question.word;
     asking.sent =
         send(fd, word.data(), word.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(word.size());
@@ -101,7 +101,7 @@ void go_on(Asking& asking, const AskLimits& limits) {
     text.append(buffer.data(), static_cast<std::size_t>(count));
     if (text.size() > limits.most_bytes)
       return asking.fail(fmt::format("its answer does not end within {} bytes", limits.most_bytes));
-    // A server that is only just starting says this, and may leave the connection open.
+    // A starting server says this, and may leave the connection open.
     const auto& whole = asking.question.whole;
     if (text == not_serving || (whole && whole(text))) end(asking, 0, limits);
   } else if (count == 0) {
@@ -111,20 +111,20 @@ void go_on(Asking& asking, const AskLimits& limits) {
   }
 }
 
-/// What poll is to wait for, the stop last. poll ignores negative descriptors.
+/// What poll waits for; the stop comes last. poll ignores negative descriptors.
 void fill(std::vector<pollfd>& waiting, const std::vector<Asking>& all) {
   for (std::size_t i = 0; i < all.size(); ++i)
     waiting[i] = {all[i].socket.get(), static_cast<short>(all[i].sent ? POLLIN : POLLOUT), 0};
 }
 
-/// When something is to be done though nothing has come.
+/// When to act even if nothing arrives.
 Clock::time_point wake_up_time(const std::vector<Asking>& all, Clock::time_point deadline) {
   for (const auto& asking : all)
     if (asking.socket && !asking.sent) deadline = std::min(deadline, asking.patience);
   return deadline;
 }
 
-/// Of a question that the deadline has ended.
+/// The problem of a question that ran into the deadline.
 std::string lateness(const Asking& asking) {
   if (!asking.sent) return "it cannot be reached in time";
   if (asking.answer.text.empty())
@@ -132,13 +132,13 @@ std::string lateness(const Asking& asking) {
   return fmt::format("its answer did not end in time; {} bytes came", asking.answer.text.size());
 }
 
-/// An address that does not take the connection.
+/// Gives up an address that does not accept the connection.
 void give_up(Asking& asking, const AskLimits& limits) {
   if (asking.has_another_address()) return try_next_address(asking, limits);
   asking.fail(lateness(asking));
 }
 
-/// Until all have ended, or the deadline.
+/// Runs until all questions have ended, or the deadline.
 void serve(std::vector<Asking>& all, const AskLimits& limits) {
   const StopFd stop(limits.stop);
   std::vector<pollfd> waiting(all.size() + 1);

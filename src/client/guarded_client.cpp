@@ -1,4 +1,4 @@
-// GuardedClient: a Client whose writes the server refuses once a lock of this shell is lost.
+// GuardedClient: a Client whose writes fail at the server once this shell has lost a lock.
 #include "client/guarded_client.h"
 
 #include <fmt/core.h>
@@ -20,8 +20,7 @@ void GuardedClient::refuse(const Guards& guards, const std::string& what) {
       what, guards.front().lock));
 }
 
-/// Sends the operations behind the checks of the guards; `take` makes the answer of the operations'
-/// results.
+/// Sends the operations after the checks of the guards; `take` converts the operations' results.
 template <class T>
 Pending<T> GuardedClient::send(const Guards& guards, const std::vector<Op>& ops,
                                std::function<T(std::vector<OpResult>)> take) {
@@ -44,7 +43,8 @@ Pending<T> GuardedClient::send(const Guards& guards, const std::vector<Op>& ops,
     answer.emplace();
     answer->code = outcome->code;
     if (outcome->code == code::session_expired) {
-      // The guards were its ephemerals. A write that had been sent got connection_loss instead.
+      // The session, whose ephemerals the guards were, has expired. A write that had been sent
+      // would have got connection_loss instead.
       answer->code = code::lock_lost;
       answer->culprit = guards.front().lock;
       return answer;

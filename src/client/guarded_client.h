@@ -1,4 +1,4 @@
-// GuardedClient: a Client whose writes the server refuses once a lock of this shell is lost.
+// GuardedClient: a Client whose writes fail at the server once this shell has lost a lock.
 #pragma once
 
 #include "client/forwarding_client.h"
@@ -10,30 +10,30 @@
 
 namespace zksh {
 
-/// Passes everything on to another client. While there are guards, each write goes out as one
-/// transaction that begins with a check that the guards' nodes exist, so that the server itself
-/// refuses what a holder writes who has lost his lock, whatever he believes. Such a write costs no
-/// further request.
+/// Forwards to another client. While there are guards, each write is sent as a transaction that
+/// first checks that the guards' nodes exist. So the server itself refuses the writes of a holder
+/// that has lost its lock, whatever the holder believes. This costs no extra request.
 ///
-/// A refused write's code is lock_lost, with the lock as Outcome::culprit, also where the session
-/// expired before it could be sent; ZkError says so, with status::lock_lost. A guard that may not
-/// be read (its ACL) gives no_auth with its node. While there are guards,
-/// - a created node's Stat is empty: a transaction's answer has none (C client 3.8);
-/// - what no transaction can do is refused before anything is sent: start_create of a container or
-///   of a node with a TTL, start_set_acl and start_reconfigure throw ValueError, and so does
-///   start_multi with such a creation in it.
+/// A refused write has code lock_lost and the lock as Outcome::culprit, also if the session expired
+/// before the write could be sent; ZkError reports it with status::lock_lost. A guard that may not
+/// be read, because of its ACL, results in no_auth with the guard's node. While there are guards,
+/// - a created node's Stat is empty: the answer of a transaction has none (C client 3.8);
+/// - what a transaction cannot do is refused before anything is sent: start_create of a container
+///   or a node with a TTL, start_set_acl and start_reconfigure throw ValueError, and so does
+///   start_multi with such a creation.
 class GuardedClient final : public ForwardingClient {
  public:
-  /// A node by which this session holds a lock.
+  /// A node through which this session holds a lock.
   struct Guard {
     std::string node;
-    std::string lock;  ///< for people
+    std::string lock;  ///< for messages
   };
   using Guards = std::vector<Guard>;
-  /// The guards of a write that is sent now; called under the monitor.
+  /// Returns the guards for a write that is sent now; called under the monitor.
   using Source = std::function<Guards(const Monitor::Held&)>;
 
-  /// `inner` outlives it. What goes through `inner` itself is not guarded: the locks' own requests.
+  /// `inner` must outlive it. Requests made through `inner` directly are not guarded: those of the
+  /// locks themselves.
   GuardedClient(Client& inner, Source guards)
       : ForwardingClient(inner), source_(std::move(guards)) {}
 

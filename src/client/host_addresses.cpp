@@ -1,4 +1,4 @@
-// HostAddresses: asking the system's resolver.
+// HostAddresses: resolves a server's name to its addresses.
 #include "client/host_addresses.h"
 
 #include <fmt/core.h>
@@ -15,7 +15,7 @@ namespace {
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-/// `failure` is getaddrinfo's.
+/// Sets `failure` to getaddrinfo's result.
 AddressList ask_resolver(const ServerAddress& server, int flags, int& failure) {
   addrinfo hints{};
   hints.ai_flags = flags | AI_NUMERICSERV;

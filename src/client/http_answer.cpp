@@ -1,4 +1,4 @@
-// HttpAnswer: the head, and a body whose end is told by its length, by chunks, or by the
+// HttpAnswer: parses the head, and a body that ends by its length, by chunks or with the
 // connection.
 #include "client/http_answer.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t longest_head = std::size_t{64} << 10U;
 constexpr std::size_t longest_number = 16;
-constexpr std::size_t most_bytes = std::size_t{1} << 40U;  // sums with it do not overflow
+constexpr std::size_t most_bytes = std::size_t{1} << 40U;  // sums cannot overflow
 
 std::optional<std::size_t> number(std::string_view text, int base) {
   const auto value = number_in<std::size_t>(text, base);
@@ -55,7 +55,7 @@ bool HttpAnswer::whole(std::string_view so_far) {
   return ended_;
 }
 
-/// False: this is none.
+/// Returns false if this is not HTTP.
 bool HttpAnswer::read_head(std::string_view so_far) {
   constexpr std::string_view version = "HTTP/1.";
   const auto known = std::min(version.size(), so_far.size());

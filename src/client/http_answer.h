@@ -1,4 +1,4 @@
-// HttpAnswer: what a web server answers to one GET, taken apart as it comes.
+// HttpAnswer: parses a web server's answer to a GET incrementally.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,18 @@
 
 namespace zksh {
 
-/// The request for a path, after which the server is to close the connection. `host`: "name:port".
+/// The request for a path; asks the server to close the connection afterwards. `host`: "name:port".
 std::string http_get(std::string_view host, std::string_view path);
 
-/// Untrusted: whatever comes, the time is linear in it. Source: RFC 9112.
+/// The input is untrusted; parsing takes linear time whatever it is. Source: RFC 9112.
 class HttpAnswer {
  public:
-  /// `so_far`: all that has come; more each time. True when the answer ends there, or is none.
+  /// `so_far` is all that has been received; it grows from call to call. True if the answer is
+  /// complete, or is not HTTP.
   bool whole(std::string_view so_far);
 
-  /// After the connection was closed, or whole: the body of an answer 200; else empty, and `flaw`
-  /// says why, for the user: "it answers HTTP 404".
+  /// Once the answer is complete or the connection closed: the body of an answer with status 200.
+  /// Otherwise empty, and `flaw` says why, for the user: "it answers HTTP 404".
   std::string body(std::string_view all, std::string& flaw);
 
  private:
@@ -27,13 +28,13 @@ class HttpAnswer {
   bool read_chunks(std::string_view so_far);
 
   int status_ = 0;
-  std::size_t head_ = 0;  ///< its length; 0: not yet known
+  std::size_t head_ = 0;  ///< its length; 0: not known yet
   std::optional<std::size_t> length_;
   bool chunked_ = false;
-  std::size_t next_chunk_ = 0;  ///< where it begins
+  std::size_t next_chunk_ = 0;  ///< its offset
   std::string chunks_;
   bool ended_ = false;
-  bool broken_ = false;  ///< no HTTP
+  bool broken_ = false;  ///< not HTTP
 };
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// MissingChroot: saying that a node is missing because the chroot of the session is.
+// MissingChroot: explains NoNode errors that are due to a missing chroot.
 #include "client/missing_chroot.h"
 
 #include "base/quoting.h"

@@ -1,4 +1,4 @@
-// MissingChroot: saying that a node is missing because the chroot of the session is.
+// MissingChroot: explains NoNode errors that are due to a missing chroot.
 #pragma once
 
 #include "client/client.h"
@@ -9,15 +9,16 @@
 
 namespace zksh {
 
-/// One asks for the errors of one source of commands; used on one thread.
+/// Used on one thread, for the errors of one sequence of commands.
 class MissingChroot {
  public:
-  /// The error, and where the chroot in the connect string does not exist, that and how to make it.
-  /// Asks the servers at most until the chroot has been there once. Blocks; throws Cancelled.
+  /// Returns the error; if it is NoNode because the chroot of the connect string does not exist,
+  /// adds that and how to create it. Asks the server until the chroot has been found once. Blocks;
+  /// throws Cancelled.
   ZkError explained(Client& client, const ZkError& error, const std::stop_token& stop);
 
  private:
-  std::string present_;  ///< the connect string whose chroot was there
+  std::string present_;  ///< the connect string whose chroot was found
 };
 
 }  // namespace zksh

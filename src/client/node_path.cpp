@@ -1,4 +1,4 @@
-// Node paths: validating, joining and taking them apart. Pure text, no server.
+// Node paths: validates, joins and splits paths. Pure text, no server.
 #include "client/node_path.h"
 
 #include "base/error.h"
@@ -9,21 +9,21 @@
 namespace zksh {
 namespace {
 
-// Java's ranges are of UTF-16 units, so every code point above U+FFFF falls into D800–F8FF by the
-// first of its surrogates.
+// Java checks UTF-16 units, so every code point above U+FFFF is in D800–F8FF by its first
+// surrogate.
 bool is_forbidden(char32_t c) {
   return (c > 0 && c <= 0x1F) || (c >= 0x7F && c <= 0x9F) || (c >= 0xD800 && c <= 0xF8FF) ||
          c >= 0xFFF0;
 }
 
-/// Whether the segment between two slashes that ends before `end` is "." or "..".
+/// Whether the last dot of a segment between slashes makes it "." or "..".
 bool is_relative_segment(std::string_view path, std::size_t last_dot) {
   const bool ends_here = last_dot + 1 == path.size() || path[last_dot + 1] == '/';
   if (!ends_here) return false;
   return path[last_dot - 1] == '/' || (path[last_dot - 1] == '.' && path[last_dot - 2] == '/');
 }
 
-/// The text of an exception ends at its first NUL byte, so none may stand in it.
+/// An exception's text ends at its first NUL byte, so it must not contain one.
 std::string with_visible_nulls(std::string_view path) {
   std::string text;
   for (const char c : path) {
@@ -37,7 +37,7 @@ std::string with_visible_nulls(std::string_view path) {
 }
 
 std::optional<std::string> first_offence(std::string_view path) {
-  std::size_t index = 1;  // in UTF-16 units: all code points before an offence take one
+  std::size_t index = 1;  // in UTF-16 units: all valid code points take one
   for (std::size_t at = 1; at < path.size(); ++index) {
     const auto step = decode_utf8(path, at);
     const char32_t c = step.code_point;
@@ -48,7 +48,7 @@ std::optional<std::string> first_offence(std::string_view path) {
     if (c == '.' && is_relative_segment(path, at)) {
       return fmt::format("relative paths not allowed @{}", index);
     }
-    // Bytes that are no UTF-8 reach Java as U+FFFD, which is forbidden too.
+    // Java reads invalid UTF-8 as U+FFFD, which is forbidden too.
     if (is_forbidden(c)) return fmt::format("invalid character @{}", index);
     at += step.length;
   }
@@ -68,7 +68,7 @@ std::optional<std::string> path_flaw(std::string_view path) {
 }
 
 void check_path(std::string_view path, bool sequential) {
-  // As PathUtils does: what is checked, and quoted, is the path with a digit appended.
+  // As PathUtils does, checks and quotes the path with a digit appended.
   const auto flaw = sequential ? path_flaw(std::string(path) + '1') : path_flaw(path);
   if (flaw) throw ValueError(*flaw);
 }

@@ -1,4 +1,4 @@
-// Node paths: validating, joining and taking them apart. Pure text, no server.
+// Node paths: validates, joins and splits paths. Pure text, no server.
 #pragma once
 
 #include <optional>
@@ -7,18 +7,17 @@
 
 namespace zksh {
 
-/// What is wrong with an absolute path, in the words of ZooKeeper's PathUtils.validatePath (3.8.0);
-/// no value when it is well-formed. Positions are UTF-16 indices, as Java counts them.
+/// Why an absolute path is invalid, in the words of ZooKeeper's PathUtils.validatePath (3.8.0);
+/// nullopt if it is valid. Positions are UTF-16 indices, as Java counts them.
 std::optional<std::string> path_flaw(std::string_view path);
 
-/// Throws UsageError with path_flaw's text. `sequential`: a final slash is allowed, since the
-/// server appends a number.
+/// Throws UsageError with path_flaw's text if the path is invalid. `sequential`: a final slash is
+/// allowed, since the server appends a number.
 void check_path(std::string_view path, bool sequential = false);
 
-/// The absolute form of a path that begins at the node `base`, without its `.` and `..`; those
-/// above the root stay there. Nothing else is mended: an empty name between two slashes and a slash
-/// at the end are kept, and an empty path stays empty, for path_flaw to name.
-/// "/a" + "../b" → "/b", "/a" + "/c/./d/" → "/c/d/".
+/// Resolves a path against the node `base`, and removes `.` and `..`; a `..` above the root stays.
+/// Nothing else is corrected: an empty name between slashes, a slash at the end and an empty path
+/// are kept, for path_flaw to report. "/a" + "../b" → "/b", "/a" + "/c/./d/" → "/c/d/".
 std::string absolute_path(std::string_view base, std::string_view path);
 
 /// "/a" + "b" → "/a/b", "/" + "b" → "/b".

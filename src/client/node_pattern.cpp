@@ -1,4 +1,4 @@
-// Node patterns: *, ? and [ ] in paths, and the nodes that match.
+// Node patterns: finds the nodes that match a path with *, ? and [ ].
 #include "client/node_pattern.h"
 
 #include "client/node_path.h"
@@ -12,8 +12,8 @@
 namespace zksh {
 namespace {
 
-/// Asks of each path, with a bounded number of requests in flight, and hands on the answers in
-/// their order.
+/// Sends a request for each path, with a limited number in flight, and passes on the answers in
+/// order.
 template <class T>
 void ask_all(Client& client, const std::vector<std::string>& paths,
              const std::function<Pending<T>(const std::string&)>& ask,
@@ -29,7 +29,7 @@ void ask_all(Client& client, const std::vector<std::string>& paths,
   }
 }
 
-/// Codes that mean that there is nothing to be found; others are thrown.
+/// False if the code means that there is nothing to find; other errors are thrown.
 bool found(int result, const std::string& path) {
   if (result == code::ok) return true;
   if (result == code::no_node || result == code::no_auth) return false;
@@ -76,7 +76,7 @@ std::vector<std::string> matching_nodes(Client& client, const std::string& patte
                                         const std::stop_token& stop) {
   client.await_connection(pattern, stop);
   std::vector<std::string> nodes{"/"};
-  bool sure = true;  // that the nodes exist
+  bool sure = true;  // whether the nodes are known to exist
   for (std::size_t at = 1; at < pattern.size();) {
     const auto end = std::min(pattern.find('/', at), pattern.size());
     const auto name = pattern.substr(at, end - at);

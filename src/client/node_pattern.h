@@ -1,4 +1,4 @@
-// Node patterns: *, ? and [ ] in paths, and the nodes that match.
+// Node patterns: finds the nodes that match a path with *, ? and [ ].
 #pragma once
 
 #include "client/client.h"
@@ -10,14 +10,13 @@
 
 namespace zksh {
 
-/// Whether a path has a character that is special in a pattern.
+/// Whether a path has a character that is special in patterns.
 bool is_pattern(std::string_view path);
 
-/// The nodes that match an absolute path, in byte order; each of its names is a pattern of
-/// fnmatch(3), in which a backslash takes the meaning from the next character. A node without a
-/// pattern in its name is taken to exist when only names above it have one, if it does. Nodes that
-/// vanish meanwhile or may not be listed match nothing. Lists many parents at once. Blocks; throws
-/// ZkError, Cancelled.
+/// The nodes that match an absolute path, in byte order. Each name in the path is a pattern for
+/// fnmatch(3); a backslash quotes the next character. A node whose own name is no pattern is
+/// returned only if it exists. Nodes that vanish meanwhile or may not be listed match nothing.
+/// Lists many parents at once. Blocks; throws ZkError, Cancelled.
 std::vector<std::string> matching_nodes(Client& client, const std::string& pattern,
                                         const std::stop_token& stop);
 

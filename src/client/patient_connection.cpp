@@ -1,4 +1,4 @@
-// Patient connection: waiting for a session for as long as it takes.
+// Patient connection: waits for a connection beyond the connect timeout.
 #include "client/patient_connection.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 constexpr auto between_attempts = 1s;
 
-/// False when no server answered in time.
+/// False if no server answered in time.
 bool try_connection(Client& client, const std::string& path, const std::stop_token& stop) {
   try {
     client.await_connection(path, stop);
@@ -20,7 +20,7 @@ bool try_connection(Client& client, const std::string& path, const std::stop_tok
     throw;
   } catch (const ZkError& error) {
     if (error.code() != code::connection_loss) throw;
-  } catch (const Error& error) {  // no name resolves
+  } catch (const Error& error) {  // no server's name resolves
     if (error.exit_status() != status::no_connection) throw;
   }
   return false;
@@ -50,7 +50,7 @@ void await_connection_patiently(Client& client, const std::string& path,
 
 void await_reconnection(Client& client, const std::string& path, Clock::time_point last_answer,
                         const std::stop_token& stop) {
-  // The timeout is the server's word: one that grants a month is not waited for.
+  // The server chooses the timeout; do not wait for a month.
   const auto patience = std::clamp<std::chrono::milliseconds>(
       std::chrono::milliseconds(client.negotiated_timeout()), 10s, 60s);
   if (Clock::now() >= last_answer + patience) throw ZkError(code::connection_loss, path);

@@ -1,4 +1,4 @@
-// Patient connection: waiting for a session for as long as it takes.
+// Patient connection: waits for a connection beyond the connect timeout.
 #pragma once
 
 #include "client/client.h"
@@ -8,20 +8,21 @@
 
 namespace zksh {
 
-/// As Client::await_connection, but goes on trying when no server answers: for one who has been
-/// connected before, and waits for what may come in a day. Throws Cancelled, and ZkError when the
-/// session was closed by the user or its credentials were refused.
+/// As Client::await_connection, but keeps trying while no server answers: for commands that were
+/// connected before, and wait for what may happen tomorrow. Throws Cancelled, and ZkError if the
+/// session was closed by the user or its authentication failed.
 void await_connection_patiently(Client& client, const std::string& path,
                                 const std::stop_token& stop);
 
-/// For one whose requests were lost on the way: blocks until they can be sent again. A server that
-/// is started again is back in a second or two; after the session timeout, but ten seconds at least
-/// and a minute at most, since `last_answer` there is no hope. Throws ZkError{connection_loss}
-/// then, as await_connection_patiently otherwise.
+/// Blocks until requests that were lost with the connection can be sent again. A restarted server
+/// is back within seconds, so this gives up the session timeout (at least 10 s, at most a minute)
+/// after `last_answer`, and throws ZkError{connection_loss}; otherwise throws as
+/// await_connection_patiently.
 void await_reconnection(Client& client, const std::string& path, Clock::time_point last_answer,
                         const std::stop_token& stop);
 
-/// Whether a request failed because it could not be carried, not for what it asked.
+/// Whether a request failed because of the connection or the session, and not because of its
+/// contents.
 bool is_connection_trouble(int code);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// PersistentWatches: zkCli's addWatch, on a thread of its own that lives as long as the session.
+// PersistentWatches: zkCli's addWatch, on a thread that lives as long as the session.
 #include "client/persistent_watches.h"
 
 #include <fmt/core.h>
@@ -13,7 +13,7 @@ PersistentWatches::Attachment PersistentWatches::attach(Client& client) {
 }
 
 void PersistentWatches::detach() {
-  // Nobody adds watches any more: the commands have ended before.
+  // No more watches are added: the commands have ended.
   thread_ = std::jthread();
 }
 
@@ -87,7 +87,7 @@ void PersistentWatches::serve(const std::stop_token& stop) {
   try {
     while (monitor_.wait(stop, has_work)) serve_once(tree, stop);
   } catch (const Cancelled&) {
-    // The shell ends.
+    // The shell exits.
   }
   monitor_.change([&](const Monitor::Held& held) {
     auto& state = state_(held);
@@ -138,13 +138,13 @@ void PersistentWatches::tell_of(WatchedTree& tree) {
   });
 }
 
-/// Returns the code of its outcome.
+/// Returns the resulting code.
 int PersistentWatches::carry_out(WatchedTree& tree, const Request& request,
                                  const std::stop_token& stop) {
   if (!request.add) return tree.remove(request.path, request.mode) ? code::ok : code::no_watcher;
   tree.add(request.path, *request.mode);
   const int result = tree.catch_up(stop);
-  tree.take_events();  // what is there already is no news
+  tree.take_events();  // existing nodes are not reported
   if (result != code::ok) tree.remove(request.path, request.mode);
   tell_of(tree);
   return result;

@@ -1,4 +1,4 @@
-// PersistentWatches: zkCli's addWatch, on a thread of its own that lives as long as the session.
+// PersistentWatches: zkCli's addWatch, on a thread that lives as long as the session.
 #pragma once
 
 #include "client/client.h"
@@ -17,13 +17,13 @@
 
 namespace zksh {
 
-/// The persistent watches of a session: how they are made is told in watched_tree.h. They end with
-/// the session. While there are any, the events of printed watches pass through here too, so that
-/// all events are told in order, and a change that both kinds report is told once, as by zkCli.
-/// Members may be called from any thread, but not those that block from the C client's.
+/// The persistent watches of a session, made of one-shot watches as watched_tree.h describes. They
+/// end with the session. While there are any, the events of printed watches pass through here too,
+/// so that all events are reported in order, and a change that both kinds report is reported once,
+/// as in zkCli. Members may be called from any thread; those that block, not from the C client's.
 class PersistentWatches {
  public:
-  /// Both are called under the monitor: they must only take note.
+  /// Called under the monitor; must only record what they get.
   struct Report {
     std::function<void(const Monitor::Held&, const Event&)> event;
     std::function<void(const Monitor::Held&, const std::string&)> warning;
@@ -35,7 +35,8 @@ class PersistentWatches {
   PersistentWatches& operator=(const PersistentWatches&) = delete;
   ~PersistentWatches() = default;
 
-  /// Ends the thread when it goes: before the client does, which is younger than the watches.
+  /// Ends the thread when it is destroyed, which must be before the client is: the client is
+  /// created after the watches.
   class Attachment {
    public:
     explicit Attachment(PersistentWatches& watches) : watches_(watches) {}
@@ -46,24 +47,27 @@ class PersistentWatches {
    private:
     PersistentWatches& watches_;
   };
-  /// To be called once, before anything else but `hear`.
+  /// Must be called once, before any other member except `hear`.
   [[nodiscard]] Attachment attach(Client& client);
 
-  /// To be handed every event that the client's sink hears; true when it will be told from here.
+  /// Must be called with every event of the client. Returns true if the event will be reported from
+  /// here.
   bool hear(const Monitor::Held& held, const Event& event);
 
-  /// Watches a node, or changes the mode of its watch. Blocks until every node under it is watched;
+  /// Watches a node, or changes the mode of its watch. Blocks until every node below it is watched;
   /// throws ZkError, Cancelled.
   void add(const std::string& path, WatchMode mode, const std::stop_token& stop);
-  /// False when there is no such watch. Blocks while events are being told; throws Cancelled.
+  /// Returns false if there is no such watch. Blocks while events are being reported; throws
+  /// Cancelled.
   bool remove(const std::string& path, std::optional<WatchMode> mode, const std::stop_token& stop);
-  /// The watches that there are now. Does not block.
+  /// The present watches. Does not block.
   std::map<std::string, WatchMode> all() const;
-  /// Where the one-shot watches report that they are made of.
+  /// The mailbox of the underlying one-shot watches.
   const Mailbox& mailbox() const { return mailbox_; }
-  /// Tells of an event that comes from elsewhere.
+  /// Reports an event from elsewhere.
   void tell(const Event& event);
-  /// Blocks until all that has been heard is told, for some time at most, less on a stop.
+  /// Blocks until all events received so far are reported, but at most for `longest`, or until a
+  /// stop.
   void settle(std::chrono::milliseconds longest, const std::stop_token& stop);
 
  private:
@@ -74,13 +78,13 @@ class PersistentWatches {
     Pending<Nothing> done = std::make_shared<Answer<Nothing>>();
   };
   struct State {
-    bool active = false;  ///< there are watches, or requests for some
+    bool active = false;  ///< there are watches or pending requests
     bool ended = false;
     std::deque<Request> requests;
-    std::uint64_t taken = 0;  ///< events, out of the mailbox
-    std::uint64_t told = 0;   ///< of those
+    std::uint64_t taken = 0;  ///< number of events taken from the mailbox
+    std::uint64_t told = 0;   ///< number of those reported
     std::map<std::string, WatchMode> roots;
-    bool in_doubt = false;  ///< there is more to tell, of what none of them said
+    bool in_doubt = false;  ///< the tree has more to report that no event mentioned
   };
 
   Pending<Nothing> request(const std::string& path, bool add, std::optional<WatchMode> mode);

@@ -1,4 +1,4 @@
-// Quota text: the limits and the counts of a quota, as ZooKeeper keeps them in znodes.
+// Quota text: parses and formats quotas as ZooKeeper keeps them in znodes.
 #include "client/quota_text.h"
 
 #include "base/number.h"
@@ -21,7 +21,7 @@ std::optional<QuotaText> QuotaText::parse(std::string_view text) {
     const auto rest = pair.substr(equals + 1);
     const auto number = rest.substr(0, rest.find('='));
     const auto value = java_number_in<std::int64_t>(number);
-    // Java takes "key==1" for -1, and "key=" for an error.
+    // Java reads "key==1" as -1, and "key=" is an error.
     const bool is_empty = number.empty() && rest.find_first_not_of('=') != std::string_view::npos;
     if (!value && !is_empty) return std::nullopt;
     quota.set(pair.substr(0, equals), value.value_or(-1));

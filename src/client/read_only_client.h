@@ -1,4 +1,4 @@
-// ReadOnlyClient: a Client that sends no write.
+// ReadOnlyClient: a Client that refuses writes.
 #pragma once
 
 #include "base/error.h"
@@ -11,15 +11,15 @@
 
 namespace zksh {
 
-/// What writes throws Error{read_only} before anything is sent. The session itself, and what a
-/// server does on its account, are no writes.
+/// Writes throw Error{read_only} before anything is sent. Opening and closing the session are not
+/// writes.
 class ReadOnlyClient final : public ForwardingClient {
  public:
   using ForwardingClient::ForwardingClient;
   explicit ReadOnlyClient(std::unique_ptr<Client> inner)
       : ForwardingClient(*inner), own_(std::move(inner)) {}
 
-  /// It sends no write either.
+  /// The new client refuses writes too.
   std::unique_ptr<Client> another() override {
     return std::make_unique<ReadOnlyClient>(inner().another());
   }
@@ -46,7 +46,7 @@ class ReadOnlyClient final : public ForwardingClient {
     throw Error("this zksh is read-only: " + what + " was not sent", status::read_only);
   }
 
-  std::unique_ptr<Client> own_;  ///< empty when somebody else owns what it forwards to
+  std::unique_ptr<Client> own_;  ///< null if the inner client is owned elsewhere
 };
 
 }  // namespace zksh

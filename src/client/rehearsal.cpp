@@ -1,4 +1,4 @@
-// Rehearsal: what a command would write, found out without writing.
+// Rehearsal: a Client for --dry-run, which finds out what would be written.
 #include "client/rehearsal.h"
 
 #include "client/node_path.h"
@@ -38,7 +38,7 @@ bool matches(std::int32_t wanted, std::int32_t version) {
 
 }  // namespace
 
-/// What the servers would say of a node after the writes that were not sent.
+/// What the servers would answer about a node after the writes that were not sent.
 Outcome<Stat> Rehearsal::as_it_would_be(const Monitor::Held& held, const std::string& path,
                                         const Outcome<Stat>& now) {
   auto& overlay = overlay_(held);

@@ -1,4 +1,4 @@
-// Rehearsal: what a command would write, found out without writing.
+// Rehearsal: a Client for --dry-run, which finds out what would be written.
 #pragma once
 
 #include "client/forwarding_client.h"
@@ -11,21 +11,21 @@
 
 namespace zksh {
 
-/// One write that was not sent.
+/// A write that was not sent.
 struct Rehearsed {
   std::string verb;  ///< create, set, delete, set the ACL of, reconfigure
   std::string path;
-  std::string detail{};  ///< for people: "5 bytes, ephemeral"
+  std::string detail{};  ///< for the user: "5 bytes, ephemeral"
 };
 
-/// A Client for --dry-run: reads are asked of the servers, writes are checked by reads (does the
-/// node exist, its version, its children, is its parent an ephemeral) and then answered as the
-/// servers would, but not sent. Permissions, quotas and limits of size are not checked. Later
-/// writes see the nodes that earlier ones would have made or removed; reads do not. The number of a
-/// sequential node is left open. Transactions are taken note of without a check.
+/// Sends reads. Checks writes by reading (the node's existence, version and children, and whether
+/// its parent is ephemeral), and answers them as the servers would, without sending them.
+/// Permissions, quotas and size limits are not checked. Later writes see the nodes that earlier
+/// ones would have created or removed; reads do not. Sequence numbers are left open. Transactions
+/// are only recorded.
 class Rehearsal final : public ForwardingClient {
  public:
-  /// Called under the monitor for each write, when its answer is looked at: it must only take note.
+  /// Called under the monitor for each write, when its answer is looked at; must only record it.
   using Note = std::function<void(const Monitor::Held&, const Rehearsed&)>;
 
   Rehearsal(Client& inner, Note note) : ForwardingClient(inner), note_(std::move(note)) {}
@@ -38,7 +38,7 @@ class Rehearsal final : public ForwardingClient {
   Pending<std::vector<OpResult>> start_multi(const std::vector<Op>& ops) override;
   Pending<Node> start_reconfigure(const Reconfiguration& change) override;
 
-  /// Takes note of something that is no request of this client.
+  /// Records something that is not a request of this client.
   void note(const Rehearsed& what) {
     monitor().with_lock([&](const Monitor::Held& held) { note_(held, what); });
   }
@@ -47,7 +47,7 @@ class Rehearsal final : public ForwardingClient {
   struct Overlay {
     std::set<std::string> made;
     std::set<std::string> removed;
-    std::map<std::string, int> removed_children;  ///< by their parent
+    std::map<std::string, int> removed_children;  ///< by parent
   };
   Outcome<Stat> as_it_would_be(const Monitor::Held& held, const std::string& path,
                                const Outcome<Stat>& now);

@@ -1,4 +1,4 @@
-// RootKeeper: a Client that removes no root: through a chroot that would be the chroot's own node.
+// RootKeeper: a Client that refuses to remove /, which under a chroot would be the chroot's node.
 #pragma once
 
 #include "client/forwarding_client.h"
@@ -11,9 +11,8 @@
 
 namespace zksh {
 
-/// Passes everything on to another client, but answers the removal of / itself, as the servers
-/// answer it where there is no chroot, and as Java's client does everywhere (ZooKeeper.delete): the
-/// C client asks for the removal of the chroot's node.
+/// Answers the removal of / as servers do without a chroot, and as Java's client always does
+/// (ZooKeeper.delete). The C client would ask the server to remove the chroot's node.
 class RootKeeper final : public ForwardingClient {
  public:
   using ForwardingClient::ForwardingClient;
@@ -30,7 +29,7 @@ class RootKeeper final : public ForwardingClient {
   Pending<std::vector<OpResult>> start_multi(const std::vector<Op>& ops) override {
     const auto culprit = std::ranges::find_if(ops, removes_root);
     if (culprit == ops.end()) return inner().start_multi(ops);
-    // Of a transaction that failed, all but the culprit are not tried, or undone.
+    // In a failed transaction, the other operations are undone or not tried.
     std::vector<OpResult> results(ops.size());
     for (auto& result : results) result.code = code::runtime_inconsistency;
     results[static_cast<std::size_t>(culprit - ops.begin())].code = code::bad_arguments;

@@ -1,4 +1,4 @@
-// Scheduler: any number of fibers, driven one at a time, wherever an answer comes.
+// Scheduler: drives any number of fibers, one at a time.
 #include "client/scheduler.h"
 
 #include "base/deferred_calls.h"
@@ -30,21 +30,21 @@ void Scheduler::Waiting::move_all_ready(const Monitor::Held& held) {
 void Scheduler::Waiting::hear(const Monitor::Held& held, const void* subject) {
   if (!subject) return move_all_ready(held);
   move_ready(held, subject);
-  move_ready(held, nullptr);  // those that wait for anything
+  move_ready(held, nullptr);  // those that wait for any change
 }
 
 Clock::time_point Scheduler::Waiting::next_deadline() const {
   return deadlines.empty() ? Fiber::never : deadlines.begin()->first;
 }
 
-/// Whether the thread of `run` has something to do.
+/// Whether the thread in `run` has something to do.
 bool Scheduler::Waiting::needs_driver() const {
   if (!work.empty()) return true;
   return !driven && (!ready.empty() || left == 0 || next_deadline() < sleeps_until);
 }
 
 void Scheduler::hear(const Monitor::Held& held, const void* subject) {
-  if (subject == this) return;  // its own news, for the thread of `run`
+  if (subject == this) return;  // its own change, meant for the thread in `run`
   auto& waiting = waiting_(held);
   waiting.hear(held, subject);
   auto* const afterwards = DeferredCalls::here();
@@ -53,7 +53,7 @@ void Scheduler::hear(const Monitor::Held& held, const void* subject) {
   afterwards->add([this] { drive(); });
 }
 
-/// Runs the fibers that can go on until there is none. `driven` was set by this thread.
+/// Runs fibers until none can go on. The calling thread must have set `driven`.
 void Scheduler::drive() {
   for (;;) {
     const auto ready = monitor_.with_lock(
@@ -83,7 +83,7 @@ void Scheduler::go_on(Fiber& fiber) {
     }
     if (fiber.deadline() != Fiber::never) waiting.deadlines.insert({fiber.deadline(), &fiber});
     if (fiber.can_go_on(held))
-      waiting.ready.push_back(&fiber);  // what it waits for came before it was listened for
+      waiting.ready.push_back(&fiber);  // it became ready before it was registered
     else
       waiting.by_subject.emplace(fiber.subject(), &fiber);
   });

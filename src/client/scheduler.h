@@ -1,4 +1,4 @@
-// Scheduler: any number of fibers, driven one at a time, wherever an answer comes.
+// Scheduler: drives any number of fibers, one at a time.
 #pragma once
 
 #include "client/task.h"
@@ -13,10 +13,10 @@
 
 namespace zksh {
 
-/// Runs those of its fibers that can go on: one thread at a time, so that they need no locks among
-/// themselves. That is the thread that calls `run`, or the one on which an answer or an event came
-/// (see DeferredCalls). What a change costs does not grow with the number of fibers, as long as
-/// they wait for different subjects.
+/// Runs the fibers that can go on, on one thread at a time, so that they need no locks among
+/// themselves. That is the thread in `run`, or the one that delivered an answer or event (see
+/// DeferredCalls). The cost of a change does not grow with the number of fibers, as long as they
+/// wait for different subjects.
 class Scheduler {
  public:
   explicit Scheduler(Monitor& monitor) : monitor_(monitor) {}
@@ -24,27 +24,28 @@ class Scheduler {
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler() = default;
 
-  /// A fiber that has begun; it outlives the driver's run. Before the run.
+  /// Adds a fiber that has begun. Must be called before `run`, which the fiber must outlive.
   void add(Fiber& fiber) { fibers_.push_back(&fiber); }
-  /// Leaves to the thread of `run` what may wait, as telling somebody does: a fiber is driven by
-  /// others too, which must not. It is done in this order, before `run` returns. From any thread.
+  /// Leaves work that may block, such as notifying somebody, to the thread in `run`: other threads,
+  /// which must not block, drive fibers too. The work is done in order, before `run` returns. From
+  /// any thread.
   void leave(std::function<void()> work);
-  /// Blocks until every fiber has ended. A stop cancels them all, once; what they then do to clear
-  /// up is still waited for. What a task throws is left to its Fiber::result.
+  /// Blocks until every fiber has ended. A stop cancels them all, once; their clean-up is still
+  /// waited for. Exceptions of tasks are left to Fiber::result.
   void run(std::stop_token stop);
 
  private:
   using Deadline = std::pair<Clock::time_point, Fiber*>;
 
-  /// The fibers that wait, by the subjects that they wait for, and those that need not any more.
+  /// The waiting fibers, by subject, and those that can go on.
   struct Waiting {
     std::unordered_multimap<const void*, Fiber*> by_subject;
     std::vector<Fiber*> ready;
-    std::set<Deadline> deadlines;             ///< of those that wait
-    std::vector<std::function<void()>> work;  ///< left to the thread of `run`
-    std::size_t left = 0;                     ///< fibers that have not ended
-    bool driven = false;                      ///< by some thread, which alone touches the fibers
-    /// Until when the thread of `run` sleeps if nothing happens.
+    std::set<Deadline> deadlines;             ///< of the waiting fibers
+    std::vector<std::function<void()>> work;  ///< for the thread in `run`
+    std::size_t left = 0;                     ///< number of fibers that have not ended
+    bool driven = false;                      ///< by some thread, which alone may touch the fibers
+    /// When the thread in `run` wakes up if nothing happens.
     Clock::time_point sleeps_until = Fiber::never;
 
     void hear(const Monitor::Held& held, const void* subject);

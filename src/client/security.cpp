@@ -1,4 +1,4 @@
-// Security: how a session is secured: TLS and SASL.
+// Security: the TLS and SASL settings of a session.
 #include "client/security.h"
 
 #include "base/error.h"

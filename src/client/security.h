@@ -1,4 +1,4 @@
-// Security: how a session is secured: TLS and SASL.
+// Security: the TLS and SASL settings of a session.
 #pragma once
 
 #include <string>
@@ -6,15 +6,15 @@
 
 namespace zksh {
 
-/// Files are PEM.
+/// All files are PEM.
 struct TlsSettings {
   bool on = false;
-  std::string ca{};            ///< authorities to trust; empty: the system's
-  std::string certificate{};   ///< the client's, and its chain; empty: none
-  std::string key{};           ///< of that certificate; empty: in the same file
+  std::string ca{};            ///< trusted authorities; empty: the system's
+  std::string certificate{};   ///< the client's, with its chain; empty: none
+  std::string key{};           ///< the certificate's key; empty: in the same file
   std::string key_password{};  ///< a secret
-  bool verify = true;          ///< the server's certificate and the name in it
-  bool verify_name = true;     ///< with `verify`
+  bool verify = true;          ///< check the server's certificate and the name in it
+  bool verify_name = true;     ///< check the name; only with `verify`
 };
 
 struct SaslSettings {
@@ -29,10 +29,10 @@ struct Security {
   std::string warning{};  ///< a sentence for the user, or empty
 };
 
-/// Whether sessions can use TLS, and SASL, in this build; the session library knows.
+/// Whether this build supports TLS, and SASL. Defined by the session library.
 bool has_tls();
 bool has_sasl();
-/// The UsageError of a build that lacks TLS or SASL: how to get one that has it.
+/// Throws the UsageError of a build without TLS or SASL, which says how to get one with it.
 [[noreturn]] void refuse_missing(std::string_view asked, std::string_view what);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// What a server is too old for: its version is asked with the word srvr.
+// Server version: asked with the four-letter word srvr.
 #include "client/server_version.h"
 
 #include "client/connect_string.h"
@@ -11,7 +11,7 @@
 namespace zksh {
 namespace {
 
-/// "3.4.13", as the first of the servers that answers says; else empty.
+/// The version ("3.4.13") of the first server that answers; empty if none does.
 std::string told_version(const std::string& server) {
   constexpr std::chrono::seconds patience{1};
   std::vector<ServerQuestion> questions;

@@ -1,4 +1,4 @@
-// What a server is too old for, in words for the user.
+// Server version: refuses what a server is too old for.
 #pragma once
 
 #include "client/client.h"
@@ -9,9 +9,9 @@
 
 namespace zksh {
 
-/// Nothing happens when the server of this connection knows the operations that came with ZooKeeper
-/// 3.5. Else throws ZkError{unimplemented} that says so of `what` ("containers"), and the version
-/// that the servers name. Waits for the connection; may block for a second more.
+/// Throws ZkError{unimplemented} if the connected server lacks the operations of ZooKeeper 3.5; the
+/// message says so of `what` ("containers"), and names the server's version. Waits for the
+/// connection; may block for another second.
 void require_newer(Client& client, const std::string& path, std::string_view what,
                    const std::stop_token& stop);
 

@@ -1,4 +1,4 @@
-// Stat text: a znode's metadata as zkCli.sh prints it.
+// Stat text: formats a znode's metadata as zkCli.sh does.
 #include "client/stat_text.h"
 
 #include "base/java.h"

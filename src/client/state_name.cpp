@@ -1,4 +1,4 @@
-// State names: what the state of a session is called.
+// State names: the names of session states.
 #include "client/state_name.h"
 
 namespace zksh {

@@ -1,4 +1,4 @@
-// State names: what the state of a session is called.
+// State names: the names of session states.
 #pragma once
 
 #include "client/watch.h"
@@ -7,7 +7,7 @@
 
 namespace zksh {
 
-/// zkCli's words (ZooKeeper.States), except for EXPIRED, which Java's client calls CLOSED.
+/// zkCli's names (ZooKeeper.States), except EXPIRED, which Java's client calls CLOSED.
 std::string_view state_name(SessionState state);
 
 }  // namespace zksh

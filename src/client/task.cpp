@@ -1,4 +1,4 @@
-// Fiber: driving a coroutine from wait to wait.
+// Fiber: drives a coroutine from wait to wait.
 #include "client/task.h"
 
 namespace zksh {
@@ -45,7 +45,7 @@ void Fiber::cancel() {
 }
 
 Fiber::Wait::~Wait() {
-  // A task that is destroyed where it stands must not be looked at any more.
+  // A suspended task is being destroyed; nothing may refer to it any more.
   fiber_.monitor_.with_lock([&](const Monitor::Held& held) {
     if (fiber_.wait_(held) != this) return;
     fiber_.wait_(held) = nullptr;

@@ -1,4 +1,4 @@
-// Task: an algorithm with waits, written as a coroutine, that any number share one thread.
+// Task: coroutines for algorithms that wait, any number of which share a thread.
 #pragma once
 
 #include "client/client.h"
@@ -18,7 +18,7 @@ namespace task_detail {
 
 struct PromiseBase {
   std::exception_ptr error;
-  std::coroutine_handle<> next;  ///< who awaits this task
+  std::coroutine_handle<> next;  ///< the coroutine that awaits this task
 
   struct ReturnToNext {
     bool await_ready() const noexcept { return false; }
@@ -51,18 +51,17 @@ struct Promise<void> : PromiseBase {
 
 }  // namespace task_detail
 
-/// What a coroutine of an algorithm returns: `co_await` it from another one, or give it to a
-/// Fiber. It starts when it is awaited. An exception reaches whoever awaits it.
-/// A coroutine's parameters are kept as they are declared: what is a reference must outlive it.
+/// The return type of a coroutine: `co_await` it in another one, or give it to a Fiber. It starts
+/// when it is awaited; its exceptions reach whoever awaits it. Parameters are stored as declared,
+/// so references must outlive the task.
 ///
-/// gcc 12 compiles some uses of co_await wrongly, without a word. Measured with 12.2, -O0 and -O2:
-/// `if (co_await f("x") == 5) a(); else b();` takes neither branch, and the coroutine never ends;
-/// neither does one with such a `switch`. What a list in braces makes for a call is destroyed
-/// twice: `co_await f({.a = "x"})`, `co_await f(A{.a = "x"})`; with an initializer_list the
-/// compiler itself gives up. Which conditions fail depends on the temporaries in them. So co_await
-/// stands in no condition, not with ?:, and in no statement with a list in braces outside a
-/// lambda's body: what is awaited, or handed over, gets a name first. tests/checks/test_coroutines
-/// refuses anything else.
+/// gcc 12 silently miscompiles some uses of co_await. Measured with 12.2 at -O0 and -O2: `if
+/// (co_await f("x") == 5) a(); else b();` takes neither branch and never ends, and likewise
+/// `switch`; a braced temporary in the call, as in `co_await f({.a = "x"})` or `co_await f(A{.a =
+/// "x"})`, is destroyed twice; with an initializer_list the compiler crashes. Which conditions fail
+/// depends on their temporaries. So co_await is not used in conditions or with ?:, nor in a
+/// statement with a braced list outside a lambda's body: name the awaited value or the argument
+/// first. tests/checks/test_coroutines.py enforces this.
 template <class T = void>
 class [[nodiscard]] Task {
  public:
@@ -89,7 +88,7 @@ class [[nodiscard]] Task {
   T await_resume() { return result(); }
 
   Handle handle() const { return handle_; }
-  /// Once it has ended: its result, or its exception.
+  /// The result of a task that has ended, or its exception.
   T result() {
     if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
     return handle_.promise().take();
@@ -107,10 +106,10 @@ inline Task<void> task_detail::Promise<void>::get_return_object() {
   return Task<void>(Task<void>::Handle::from_promise(*this));
 }
 
-/// One task on its way: where it stands, what it waits for, and whether it is to give up.
-/// One thread drives it: it calls `begin`, then `go_on` whenever `can_go_on`, and reads the
-/// results. `cancel`, `cancelled` and `can_go_on` may be called from any thread. The task itself
-/// uses the awaitables. With a task that has not ended it may be destroyed, unless it is running.
+/// A running task: where it is suspended, what it waits for, and whether it is cancelled. One
+/// thread at a time drives it: it calls `begin`, then `go_on` whenever `can_go_on`, and finally
+/// `result`. `cancel`, `cancelled` and `can_go_on` may be called from any thread. The task itself
+/// uses the awaitables. A fiber may be destroyed before its task has ended, but not while it runs.
 class Fiber {
  public:
   using Ready = std::function<bool(const Monitor::Held&)>;
@@ -123,25 +122,25 @@ class Fiber {
 
   Monitor& monitor() { return monitor_; }
 
-  /// Gives it a task, which begins with the next `go_on`. The one before must have ended.
+  /// Gives the fiber a task, which starts at the next `go_on`. A previous task must have ended.
   void begin(Task<> task);
-  /// Whether go_on would do something now. Under the monitor.
+  /// Whether go_on would run the task now. Under the monitor.
   bool can_go_on(const Monitor::Held& held) const;
-  /// When it can go on although nothing happens.
+  /// When it can go on even if nothing changes.
   Clock::time_point deadline() const { return deadline_; }
-  /// Runs the task to its next wait; nothing happens when it cannot go on. Never under the monitor.
+  /// Runs the task to its next wait; does nothing if it cannot go on. Not under the monitor.
   void go_on();
   bool ended() const { return !task_ || task_->handle().done(); }
-  /// Throws what the task threw; it must have ended.
+  /// Rethrows the task's exception, if any. The task must have ended.
   void result();
 
-  /// The task's present wait, or its next one, throws Cancelled, once; not in a Shield.
+  /// Makes the task's present or next wait throw Cancelled, once; deferred while a Shield lives.
   void cancel();
   bool cancelled() const {
     return monitor_.with_lock([&](const Monitor::Held& held) { return cancel_(held); });
   }
 
-  /// While it lives, waits go on in spite of a cancel: for clearing up.
+  /// While it lives, waits are not cancelled: for clean-up.
   class Shield {
    public:
     explicit Shield(Fiber& fiber) : fiber_(fiber) { count(1); }
@@ -156,19 +155,19 @@ class Fiber {
     Fiber& fiber_;
   };
 
-  /// What the present wait is for: a Monitor::change_of something else does not end it. Null when
-  /// any change may.
+  /// The subject of the present wait: a Monitor::change_of another subject cannot end it. Null: any
+  /// change may.
   const void* subject() const { return subject_; }
 
-  /// `co_await fiber.until(ready[, deadline[, subject]])`: true when `ready` was, false at the
-  /// deadline. Throws Cancelled. What `ready` found may have changed again when the task goes on.
+  /// `co_await fiber.until(ready[, deadline[, subject]])` returns true when `ready` is true, false
+  /// at the deadline; throws Cancelled. By the time the task goes on, `ready` may be false again.
   auto until(Ready ready, Clock::time_point deadline = never, const void* subject = nullptr) {
     return Wait{*this, std::move(ready), deadline, subject};
   }
   auto pause_until(Clock::time_point deadline) {
     return Wait{*this, [](const Monitor::Held&) { return false; }, deadline, this};
   }
-  /// `co_await fiber.answer(pending)`: the Outcome of a request.
+  /// `co_await fiber.answer(pending)` returns the Outcome of a request.
   template <class T>
   Task<Outcome<T>> answer(Pending<T> pending) {
     co_await until([&](const Monitor::Held& held) { return (*pending)(held).has_value(); }, never,
@@ -198,7 +197,7 @@ class Fiber {
     Ready ready_;
     Clock::time_point deadline_;
     const void* subject_;
-    Wake wake_ = Wake::NotYet;  ///< why it goes on, decided once: what is ready may change again
+    Wake wake_ = Wake::NotYet;  ///< decided once, since `ready` may change again
   };
 
   bool is_cancelled(const Monitor::Held& held) const {
@@ -209,15 +208,15 @@ class Fiber {
   Monitor& monitor_;
   Clock::time_point deadline_ = never;
   const void* subject_ = nullptr;
-  Guarded<std::coroutine_handle<>> place_;  ///< where it stands; null while it runs
-  Guarded<Wait*> wait_;                     ///< at which it stands; null at its beginning
+  Guarded<std::coroutine_handle<>> place_;  ///< where it is suspended; null while it runs
+  Guarded<Wait*> wait_;                     ///< the wait it is suspended at; null at the start
   Guarded<int> shields_;
   Guarded<bool> cancel_;
-  std::optional<Task<>> task_;  ///< last: while it is destroyed, it uses the others
+  std::optional<Task<>> task_;  ///< last: its destruction uses the other members
 };
 
-/// Drives one task to its end on this thread. A stop cancels it; what it then does to clear up is
-/// still waited for. Throws what the task throws.
+/// Drives a task to its end on this thread. A stop cancels it; its clean-up is still waited for.
+/// Throws what the task throws.
 void run_task(Fiber& fiber, Task<> task, const std::stop_token& stop);
 
 }  // namespace zksh

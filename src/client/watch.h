@@ -1,4 +1,4 @@
-// Watch: who hears of the changes of a node and of the session, and what they are told.
+// Watch: watches, their events, and the states of a session.
 #pragma once
 
 #include "base/monitor.h"
@@ -11,7 +11,7 @@
 
 namespace zksh {
 
-/// The life of a session, as the client knows it.
+/// The state of a session, as the client knows it.
 enum class SessionState {
   Closed,  ///< never connected, or closed by the user
   Connecting,
@@ -21,7 +21,7 @@ enum class SessionState {
   AuthFailed,
 };
 
-/// Whether requests reach a server, be it one that only reads.
+/// Whether requests reach a server, read-only or not.
 inline bool is_connected(SessionState state) {
   return state == SessionState::Connected || state == SessionState::ConnectedReadOnly;
 }
@@ -40,17 +40,17 @@ struct Event {
   Type type = Type::Session;
   std::string path;  ///< empty for Session
   SessionState state = SessionState::Connected;
-  bool printed = false;  ///< of a watch that was Watch::printed()
+  bool printed = false;  ///< from a watch made with Watch::printed()
 };
 
-/// As ZooKeeper's own clients call it: "NodeDeleted"; "None" of a session's.
+/// ZooKeeper's name for it: "NodeDeleted"; "None" for Session.
 std::string_view event_name(Event::Type type);
 
-/// Where the events of private one-shot watches arrive. A change of a node gives one event in a
+/// Where events of private one-shot watches are delivered. A change of a node is one event in a
 /// mailbox, however many watches on that node report to it.
 using Mailbox = std::shared_ptr<Guarded<std::deque<Event>>>;
 
-/// Whether a read leaves a watch, and who hears of it.
+/// Whether a read sets a watch, and where its event goes.
 class Watch {
  public:
   static Watch none() { return Watch{}; }
@@ -76,7 +76,7 @@ class Watch {
   Mailbox mailbox_;
 };
 
-/// exists() leaves a watch of data, on a missing node too.
+/// exists() sets a data watch, also on a missing node.
 enum class WatchKind { OfChildren, OfData };
 
 }  // namespace zksh

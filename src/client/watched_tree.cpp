@@ -1,4 +1,4 @@
-// WatchedTree: the nodes under persistent watches, and what happened to them.
+// WatchedTree: persistent watches made of one-shot watches.
 #include "client/watched_tree.h"
 
 #include "client/node_path.h"
@@ -29,10 +29,10 @@ void WatchedTree::add(const std::string& path, WatchMode mode) {
   roots_[path] = mode;
   if (narrower) drop_uncovered();
   auto& root = nodes_.try_emplace(path, new_node()).first->second;
-  root.children_armed = false;  // it may have been listed for the lists' sake only
+  root.children_armed = false;  // it may have been watched only for its children events
   const auto slot = new_slot();
   ask_stat(path, root, slot);
-  // A permission may have been granted since.
+  // Permissions may have been granted meanwhile.
   for (auto& [below, node] : nodes_) {
     if (!std::exchange(node.unreadable, false)) continue;
     ask_stat(below, node, slot);
@@ -74,15 +74,15 @@ void WatchedTree::ask_stat(const std::string& path, Node& node, std::size_t slot
 
 void WatchedTree::ask_children(const std::string& path, Node& node, std::size_t slot) {
   if (node.ephemeral || node.unreadable) return;
-  // The end of a child may have been noted since the list was asked for; the child that has its
-  // path now must not be told of before that.
+  // A child's deletion may have been noted since the list was requested. The child that has its
+  // path now must be reported after that.
   node.children_slot = node.children_asked ? std::max(node.children_slot, slot) : slot;
   if (std::exchange(node.children_asked, true)) return;
   requests_.push_back(
       {.what = Request::What::Children, .path = path, .serial = node.serial, .slot = slot});
 }
 
-// A node can be created again between two events, with nothing but its parent's list to show it.
+// Only the parent's list shows a node that is recreated between two events.
 void WatchedTree::ask_children_of_parent(const std::string& path, std::size_t slot) {
   const std::string parent(parent_path(path));
   const auto found = nodes_.find(parent);
@@ -95,7 +95,7 @@ void WatchedTree::note(const Event& event) {
     last_change_.reset();
     note_session(event.state);
   } else if (event.printed) {
-    // The same event for a printed and for a private watch comes as two, one behind the other.
+    // An event of both a printed and a private watch arrives twice in a row.
     const auto twin = std::exchange(last_change_, std::nullopt);
     if (!twin || twin->type != event.type || twin->path != event.path) note_printed(event);
   } else {
@@ -108,8 +108,9 @@ void WatchedTree::note(const Event& event) {
 void WatchedTree::note_session(SessionState state) {
   switch (state) {
     case SessionState::Connecting:
-      // When it is connected again all is read anew. The C client would set the watches again, in
-      // one request for all: with many nodes the servers refuse it as too large, over and over.
+      // After reconnection everything is read again. The C client would set all watches again in a
+      // single request, which servers refuse as too large, again and again, if there are many
+      // nodes.
       lost_ = true;
       for (auto& [path, node] : nodes_) {
         node.children_armed = false;
@@ -159,7 +160,7 @@ void WatchedTree::note_printed(const Event& event) {
   const auto slot = new_slot();
   slots_[slot].after.push_back(event);
   const auto node = nodes_.find(event.path);
-  // The server tells of a new node before it tells of its parent's list.
+  // The server reports a new node before its parent's list.
   if (event.type == Event::Type::ChildrenChanged && node != nodes_.end() && node->second.exists)
     ask_children(event.path, node->second, slot);
 }
@@ -187,13 +188,13 @@ void WatchedTree::note_change(const Event& event) {
     ++node.writes_told;
     slots_[slot].before.push_back(event);
   }
-  ask_stat(event.path, node, slot);  // also tells of a root's creation
+  ask_stat(event.path, node, slot);  // also reports the creation of a root
 }
 
 void WatchedTree::note_deleted(const Event& event, Node& node) {
   const auto slot = new_slot();
   if (node.exists && !node.unreadable) {
-    // Its children went first, one by one, and perhaps faster than the list could be read.
+    // Its children were deleted first, perhaps faster than the list could be read.
     const Event lists{.type = Event::Type::ChildrenChanged, .path = event.path};
     const auto untold = std::int64_t{node.num_children} - node.lists_told;
     if (tells_lists(event.path) && untold > 0)
@@ -212,9 +213,9 @@ void WatchedTree::note_deleted(const Event& event, Node& node) {
 
 namespace {
 
-// Enough to hide the round trip; more only fills the server's queue.
+// Enough to hide the round trip; more would only fill the server's queue.
 constexpr std::size_t requests_in_flight = 256;
-// Of what is known to have happened, but not when.
+// For changes whose zxid is not known.
 constexpr std::int64_t first_zxid = 0;
 constexpr std::int64_t last_zxid = std::numeric_limits<std::int64_t>::max();
 
@@ -249,7 +250,7 @@ WatchedTree::Node* WatchedTree::asked(const Request& request) {
   return found != nodes_.end() && found->second.serial == request.serial ? &found->second : nullptr;
 }
 
-/// Returns the code when the connection is to blame, else ok.
+/// Returns the code if it is a connection failure, else ok.
 int WatchedTree::take_answer(Request& request, const std::stop_token& stop) {
   const bool of_stat = request.what == Request::What::Stat;
   Outcome<Stat> stat;
@@ -269,12 +270,12 @@ int WatchedTree::take_answer(Request& request, const std::stop_token& stop) {
       return code::ok;
     case code::no_node:
       if (of_stat) take_absence(request, *node);
-      return code::ok;  // a list's absence is told by the watch on the node itself
+      return code::ok;  // the watch on the node itself reports its absence
     case code::no_auth:
       withhold(request, *node);
       return code::ok;
     default:
-      // A node that nothing was told of is found again in its parent's list.
+      // A node that was never reported will be found again in its parent's list.
       if (!node->exists && !is_root(request.path)) nodes_.erase(request.path);
       return result;
   }
@@ -325,7 +326,7 @@ void WatchedTree::take_absence(const Request& request, const Node& node) {
     nodes_.erase(request.path);
 }
 
-/// The servers tell nobody of nodes that he may not read.
+/// Servers do not send events about nodes that the session may not read.
 void WatchedTree::withhold(const Request& request, Node& node) {
   node.unreadable = true;
   std::erase_if(slots_[request.slot].found,
@@ -334,11 +335,11 @@ void WatchedTree::withhold(const Request& request, Node& node) {
 }
 
 void WatchedTree::take_children(const Request& request, Node& node, Children children) {
-  if (!node.exists || node.czxid != children.stat.czxid) {  // a list of the node's successor
+  if (!node.exists || node.czxid != children.stat.czxid) {  // the list is its successor's
     doubts_.push_back(request);
     return;
   }
-  // While the watch is set, it tells of what changed: only what came between two watches is missed.
+  // A watch that is set reports changes; only those between two watches would be missed.
   if (!std::exchange(node.children_armed, true)) {
     if (tells_lists(request.path))
       find(request.slot, children.stat.pzxid, Event::Type::ChildrenChanged, request.path,
@@ -373,9 +374,9 @@ void WatchedTree::find(std::size_t slot, std::int64_t zxid, Event::Type type,
 std::vector<Event> WatchedTree::take_events() {
   const auto earlier = [](const Found& a, const Found& b) {
     if (a.zxid != b.zxid) return a.zxid < b.zxid;
-    // Deletions that nobody saw: the deepest must have been the first.
+    // Unseen deletions: the deepest must have come first.
     if (a.zxid == first_zxid) return a.event.path > b.event.path;
-    // A server tells of a new node before it tells of its parent's list.
+    // A server reports a new node before its parent's list.
     return a.event.type != Event::Type::ChildrenChanged &&
            b.event.type == Event::Type::ChildrenChanged;
   };

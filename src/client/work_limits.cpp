@@ -1,4 +1,4 @@
-// Work limits: keeping to a rate.
+// Work limits: the rate limit.
 #include "client/work_limits.h"
 
 #include "base/error.h"

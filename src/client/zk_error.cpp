@@ -1,4 +1,4 @@
-// ZkError: what the user is told about an error code of ZooKeeper, and its exit status.
+// ZkError: ZooKeeper's error codes, with their messages and exit statuses.
 #include "client/zk_error.h"
 
 #include <fmt/core.h>
@@ -40,7 +40,7 @@ const char* wrapper_text(int code) {
 struct CodeMessage {
   int code;
   const char* text;
-  const char* name = text;  ///< in one word, where the text is none: as KeeperException.Code has it
+  const char* name = text;  ///< KeeperException.Code's name, if the text is not a single word
 };
 
 // KeeperException.getCodeMessage.
@@ -77,7 +77,7 @@ constexpr auto code_messages = std::to_array<CodeMessage>({
     {code::session_closed_require_sasl, "Session closed because client failed to authenticate",
      "SessionClosedRequireSaslAuth"},
     {code::throttled, "Op throttled due to high load", "ThrottledOp"},
-    // Codes of the C client alone. A request of a closed Java client fails as if expired.
+    // C client only. Requests of a closed Java client fail as if the session had expired.
     {code::invalid_state, "Session expired", "SessionExpired"},
     {code::closing, "Session expired", "SessionExpired"},
 });
@@ -87,15 +87,15 @@ std::string code_message(int code) {
   return known == code_messages.end() ? fmt::format("Unknown error {}", code) : known->text;
 }
 
-/// The request may have been carried out: nobody said that it was not.
+/// Whether the request may have been carried out although no answer arrived.
 bool answer_was_lost(int code) {
   return code == code::connection_loss || code == code::operation_timeout ||
          code == code::request_timeout || code == code::closing;
 }
 
-/// A server has closed the connection because of the size of what was sent, as it seems.
+/// Whether the server seems to have closed the connection because of the request's size.
 bool was_too_large(int code, const std::string& path, std::size_t bytes) {
-  constexpr std::size_t rest = 128;  // of the request: numbers, and mostly a short ACL
+  constexpr std::size_t rest = 128;  // of the request: numbers, and usually a short ACL
   return code == code::connection_loss && bytes + path.size() + rest > usual_request_limit;
 }
 

@@ -1,4 +1,4 @@
-// ZkError: ZooKeeper's error codes, and what the user is told about them.
+// ZkError: ZooKeeper's error codes, with their messages and exit statuses.
 #pragma once
 
 #include "base/error.h"
@@ -9,7 +9,7 @@
 
 namespace zksh {
 
-/// ZooKeeper's error codes (KeeperException.Code), by number: the C client knows fewer names.
+/// ZooKeeper's error codes (KeeperException.Code); the C client does not name them all.
 namespace code {
 inline constexpr int ok = 0;
 inline constexpr int system_error = -1;
@@ -20,7 +20,7 @@ inline constexpr int marshalling_error = -5;
 inline constexpr int unimplemented = -6;
 inline constexpr int operation_timeout = -7;
 inline constexpr int bad_arguments = -8;
-inline constexpr int invalid_state = -9;  ///< C client only: the handle is dead
+inline constexpr int invalid_state = -9;  ///< C client only: the handle is unusable
 inline constexpr int new_config_no_quorum = -13;
 inline constexpr int reconfig_in_progress = -14;
 inline constexpr int api_error = -100;
@@ -44,20 +44,20 @@ inline constexpr int reconfig_disabled = -123;
 inline constexpr int session_closed_require_sasl = -124;
 inline constexpr int quota_exceeded = -125;
 inline constexpr int throttled = -127;
-/// No server's code: the write was refused because a lock that guards it is lost (GuardedClient).
+/// zksh's own: the write was refused because a lock that guards it is lost (GuardedClient).
 inline constexpr int lock_lost = 1;
 }  // namespace code
 
-/// A request that the server, or the connection to it, did not carry out.
+/// A request failed, at the server or because of the connection.
 class ZkError : public Error {
  public:
-  /// `path`: of the node, or of the lock that was lost.
-  /// `sent_write`: the request was a write that may have reached the server, so that a lost
-  /// connection leaves its outcome unknown. `bytes`: of the value in it; when servers close the
-  /// connection for a request of that size, that is said, with status::server_refused.
+  /// `path` is the node's, or that of the lock that was lost. `sent_write`: the request was a write
+  /// that may have reached the server, so a lost connection leaves its outcome unknown. `bytes` is
+  /// the size of the write's value; if servers close the connection because of such a size, the
+  /// message says so, and the status is status::server_refused.
   ZkError(int code, std::string path, bool sent_write = false, std::size_t bytes = 0);
 
-  /// The same error, and behind its text what the user can do.
+  /// The same error; `remedy`, appended to the message, says what the user can do.
   ZkError(const ZkError& error, const std::string& remedy);
 
   int code() const { return code_; }
@@ -70,19 +70,18 @@ class ZkError : public Error {
   bool outcome_unknown_;
 };
 
-/// The size of a request from which on servers with the default jute.maxbuffer close the
-/// connection.
+/// Servers with the default jute.maxbuffer close the connection for requests of this size or more.
 inline constexpr std::size_t usual_request_limit = 0xfffff;
-/// Why the connection was lost then. `what`: "5 bytes were sent for /p".
+/// The message for that. `what`: "5 bytes were sent for /p".
 std::string too_large_text(std::string_view what);
 
-/// The text that zkCli.sh 3.8.0 prints for an error (parity: CliWrapperException.java).
+/// The text that zkCli.sh 3.8.0 prints for an error (CliWrapperException.java).
 std::string error_text(int code, const std::string& path);
-/// "NoNode": the error as programs know it.
+/// The name of an error for programs: "NoNode".
 std::string code_name(int code);
-/// "KeeperErrorCode = NoNode for /p": an error as KeeperException.getMessage of 3.8.0 puts it.
+/// "KeeperErrorCode = NoNode for /p": KeeperException.getMessage in 3.8.0.
 std::string keeper_message(int code, const std::string& path);
-/// The exit status that stands for a ZooKeeper error code.
+/// The exit status for a ZooKeeper error code.
 int exit_status_of(int code);
 
 }  // namespace zksh

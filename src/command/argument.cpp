@@ -1,4 +1,4 @@
-// Argument: how one declared argument stands in a usage line.
+// Argument: how a usage line shows an argument.
 #include "command/argument.h"
 
 namespace zksh {

@@ -1,4 +1,4 @@
-// Argument: what the user is told of one argument of a command.
+// Argument: the description of one argument of a command.
 #pragma once
 
 #include "base/error.h"
@@ -10,13 +10,13 @@
 
 namespace zksh {
 
-/// Too few words, or words that do not fit the syntax: the answer is the usage line.
+/// Too few words, or words that do not fit the syntax; the user is shown the usage line.
 class SyntaxError : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// What is known of one declared argument.
+/// A declared argument.
 struct Argument {
   enum class Kind {
     Flag,
@@ -24,29 +24,30 @@ struct Argument {
     Text,
     Choice,
     NodePath,
-    NodePaths,  ///< all the positional words that are left
+    NodePaths,  ///< all remaining positional words
     HeldLocks,
-    Job,  ///< all the positional words that are left
+    Job,  ///< all remaining positional words
     AclList,
     File,
-    Words,  ///< all the positional words that are left
-    Line,   ///< the same: perhaps a number, then a command and its words
+    Words,  ///< all remaining positional words
+    Line,   ///< likewise: an optional number, then a command and its words
     Program,
   };
   Kind kind = Kind::Text;
-  std::vector<std::string> names;  ///< "-s", "--stat"; for a positional its one name, without dash
-  std::string value{};             ///< of an option that takes one: what the value is called
+  std::vector<std::string> names;  ///< "-s", "--stat"; a positional has one name, without dashes
+  std::string value{};             ///< the placeholder for an option's value; empty for a flag
   std::string help{};
   std::vector<std::string> choices{};
-  /// Those that depend on the word before, by that word.
+  /// Choices that depend on the word before, by that word.
   std::map<std::string, std::vector<std::string>, std::less<>> choices_after{};
   bool required = false;
-  bool legacy = false;  ///< a form of an old zkCli: parsed, but not shown in the syntax
-  bool common = false;  ///< of many commands: not shown in the syntax, to keep that short
-  bool marked = false;  ///< of Program: it stands behind `--` only
+  bool legacy = false;  ///< a form of old zkCli versions: accepted, but not shown in the syntax
+  bool common = false;  ///< shared by many commands: not shown in the syntax, to keep that short
+  bool marked = false;  ///< for Program: must follow `--`
 
   bool positional() const { return names.front().front() != '-'; }
-  /// "[-v version]", "path", "[data]", "path…", "[program [argument…]]".
+  /// How the usage line shows it: "[-v version]", "path", "[data]", "path…", "[program
+  /// [argument…]]".
   std::string syntax() const;
   bool takes_rest() const {
     return kind == Kind::Words || kind == Kind::NodePaths || kind == Kind::HeldLocks ||

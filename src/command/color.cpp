@@ -1,4 +1,4 @@
-// Color: whether a command's results are coloured, and how.
+// Color: whether and how results are coloured.
 #include "command/color.h"
 
 #include "command/command.h"

@@ -1,4 +1,4 @@
-// Command: looking one up, and what commands share.
+// Command: the command table, and what commands share.
 #include "command/command.h"
 
 #include "base/suggestions.h"
@@ -15,7 +15,7 @@
 namespace zksh {
 namespace {
 
-/// What other shells and clients call a command.
+/// The names of commands in other shells and clients.
 struct Elsewhere {
   std::string_view word;
   std::string_view command;
@@ -47,8 +47,7 @@ bool Context::knows_current_node() const { return input == Input::Terminal || cu
 
 std::string Context::resolve(const std::string& path, bool sequential) const {
   auto absolute = knows_current_node() ? absolute_path(current.path(), path) : path;
-  // Completion ends a node that has children with a slash; zkCli's piped lines know no such
-  // kindness.
+  // Completion appends a slash to nodes with children. On piped lines zkCli would refuse it.
   if (input != Input::Pipe && !sequential && absolute.size() > 1 && absolute.ends_with('/'))
     absolute.pop_back();
   check_path(absolute, sequential);
@@ -58,9 +57,9 @@ std::string Context::resolve(const std::string& path, bool sequential) const {
 bool Context::means_pattern(const std::string& word) const {
   if (input == Input::Pipe || !is_pattern(word) || std::ranges::find(quoted, word) != quoted.end())
     return false;
-  // A node of that name is what is meant, whatever else its name would match.
+  // A node of that name wins over a pattern.
   if (client.exists(resolve(word), Watch::none(), stop)) return false;
-  // The process's arguments have lost their quotes: a write takes a pattern only when told to.
+  // The process's arguments have lost their quotes, so a write needs --glob for patterns.
   if (input != Input::Arguments || !writes ||
       has_option(*command_named(words.front()), std::span(words).subspan(1), glob_option))
     return true;
@@ -153,14 +152,14 @@ namespace {
 
 constexpr const char* only_at_prompt = "only a line at the prompt runs in the background";
 
-/// zkCli's whole answer to wrong words on piped lines is the syntax.
+/// On piped lines zkCli answers wrong words only with the syntax.
 [[noreturn]] void refuse_words(Input input, const std::string& why) {
   if (input == Input::Pipe) throw SyntaxError(why);
   throw UsageError(why);
 }
 
-/// The last word of a script's line is a program's, whatever it looks like: where it would mean
-/// something else at the prompt, quotes have to say so.
+/// The last word of a script's line belongs to the program. Where it would mean something else at
+/// the prompt, it must be quoted.
 void refuse_background(const Context& cx, const std::vector<std::string>& program) {
   const bool is_line = cx.input == Input::Text || cx.input == Input::Pipe;
   const bool quoted = std::ranges::find(cx.quoted, "&") != cx.quoted.end();
@@ -207,7 +206,7 @@ std::vector<std::string> suggested_commands(std::string_view word) {
     names.insert(names.end(), command->aliases.begin(), command->aliases.end());
   }
   auto near = suggestions(word, names);
-  // What other shells call it comes first: `rm` is nearer to rmr than to what is meant.
+  // Names in other shells come first: `rm` is closer to rmr than to the command meant.
   const auto meant = std::ranges::find(elsewhere, word, &Elsewhere::word);
   if (meant != elsewhere.end()) {
     std::erase(near, meant->command);

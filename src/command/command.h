@@ -1,4 +1,4 @@
-// Command: what a command is, what it is given when it runs, and looking one up.
+// Command: what a command consists of, the context it runs in, and the command table.
 #pragma once
 
 #include "client/client.h"
@@ -36,12 +36,12 @@ struct Protection;
 /// Where a command line came from.
 enum class Input {
   Terminal,   ///< typed at the prompt
-  Pipe,       ///< standard input that is no terminal: zksh answers as zkCli.sh does, word for word
+  Pipe,       ///< standard input that is not a terminal: answered word for word as by zkCli.sh
   Text,       ///< -c or -f
-  Arguments,  ///< zksh's own argument list
+  Arguments,  ///< zksh's own arguments
 };
 
-/// What one zksh has for all of its commands. It outlives every command.
+/// What one zksh provides for all of its commands. It must outlive every command.
 struct Services {
   OutputQueue& queue;
   SignalRelay& signals;  ///< a command that runs a program registers it here
@@ -54,58 +54,58 @@ struct Services {
   JobTable* jobs = nullptr;    ///< the background jobs; null in scripts, which have none
 };
 
-/// What a command is given to run with. It lives as long as the command runs, on one thread.
+/// What a command needs to run. Lives as long as the command runs, and is used on one thread.
 struct Context {
   Client& client;
   Output& out;
   std::stop_token stop;
   const Services& services;
   Input input;
-  bool background;  ///< ended with &: the terminal belongs to the prompt
+  bool background;  ///< started with &: the terminal belongs to the prompt
   CurrentNode& current;
   LineHistory& history;
-  Transaction& transaction;  ///< the operations that are collected, if any are
-  Rehearsal* rehearsal;      ///< with --dry-run: what `client` is; else null
-  /// Runs another command by its words, its name first; returns its exit status. Does not touch
-  /// history.
+  Transaction& transaction;  ///< the operations collected by `multi`, if any
+  Rehearsal* rehearsal;      ///< with --dry-run, the same object as `client`; else null
+  /// Runs another command, given as words, its name first; returns its exit status. Does not change
+  /// the history.
   std::function<int(const std::vector<std::string>& words)> run_words;
-  /// Runs another line as if it had been typed; returns its exit status. Does not touch history.
+  /// Runs a line as if it had been typed; returns its exit status. Does not change the history.
   std::function<int(const std::string& line)> run_line;
-  /// The command's words as they were given, its name first.
+  /// The command's words as given, its name first.
   std::vector<std::string> words{};
-  bool quit = false;  ///< set by the command: the shell ends after it
+  bool quit = false;  ///< set by the command: the shell exits after it
 
-  /// Where a typed line is this command alone: whether Ctrl-Z may leave it to the background.
+  /// If a typed line is this command alone: whether Ctrl-Z may move it to the background.
   std::shared_ptr<std::atomic<bool>> movable{};
-  /// From now on the command needs neither the terminal nor what belongs to the prompt (history,
-  /// current node, transaction): Ctrl-Z puts it into the background.
+  /// Call when the command no longer needs the terminal, the history, the current node or the
+  /// transaction: Ctrl-Z then moves it to the background.
   void allow_move() {
     if (movable) *movable = true;
   }
 
-  /// The texts of those words that were quoted: no pattern is meant there.
+  /// The texts of the words that were quoted, and so are not patterns.
   std::vector<std::string> quoted{};
   bool writes = false;  ///< Command::writes
 
-  /// Whether there is a terminal whose keys are for this command.
+  /// Whether there is a terminal, and the command may read from it.
   bool can_ask() const;
-  /// Asks the person at the terminal: shows the prompt ("Password: "), returns the line that is
-  /// typed, unseen when `hidden`. nullopt: nobody can be asked, or Ctrl-D. Blocks; throws Cancelled
-  /// on a stop. See Questions.
+  /// Asks the user at the terminal: shows the prompt ("Password: ") and returns the line typed;
+  /// `hidden`: without echo. nullopt after Ctrl-D, or if nobody can be asked (can_ask is false).
+  /// Blocks; throws Cancelled on a stop. See Questions.
   std::optional<std::string> ask(const std::string& prompt, bool hidden) const;
 
-  /// Whether a path may be relative, and have `.` and `..` in it: at the prompt, and everywhere
-  /// once `cd` was used. In a script that knows no current node it is a mistake, and in zkCli too.
+  /// Whether paths may be relative and contain `.` and `..`: at the prompt, and everywhere once
+  /// `cd` was used. In other scripts a relative path is a mistake, as in zkCli.
   bool knows_current_node() const;
-  /// The absolute, validated form of a path that the user gave; one slash at its end is dropped,
-  /// but on piped input. Throws ValueError.
+  /// The absolute, valid form of a path from the user. Drops one slash at the end, except on piped
+  /// input. Throws ValueError.
   std::string resolve(const std::string& path, bool sequential = false) const;
-  /// As resolve, of several; a word with *, ? or [ stands for the nodes that match it, in byte
-  /// order, unless it names a node, or was quoted; so also among the process's own arguments for a
-  /// command that writes, without --glob. Blocks. Throws ZkError, and Error{no_node} for a pattern
-  /// that nothing matches.
+  /// Resolves several paths. Except on piped input, a word with *, ? or [ is replaced by the nodes
+  /// that match it, in byte order, unless a node has that name, or the word was quoted, or it is
+  /// one of the process's own arguments to a command that writes, without --glob. Blocks. Throws
+  /// ZkError, and Error{no_node} if a pattern matches nothing.
   std::vector<std::string> resolve_all(const std::vector<std::string>& given) const;
-  /// As resolve_all; of none, the current node, or / where none is known.
+  /// As resolve_all; without words, the current node, or / if there is none.
   std::vector<std::string> resolve_all_or_current(const std::vector<std::string>& given) const;
   Watch printed_watch(bool wanted) const { return wanted ? Watch::printed() : Watch::none(); }
 
@@ -113,14 +113,14 @@ struct Context {
   bool means_pattern(const std::string& word) const;
 };
 
-/// A command whose last request is on its way, and what is left to do when the answer is there.
+/// A command whose request has been sent, and what to do with the answer.
 class Sent {
  public:
-  /// Nothing is left to do.
+  /// The command is done.
   Sent(int status) : status_(status) {}
-  /// `finish` waits for the answer, prints what came of it and returns the exit status; it may use
-  /// the command's Context, but for its words, which may be those of another line by then. `path`:
-  /// the node that was asked about, or written.
+  /// `finish` waits for the answer, prints the result and returns the exit status. It may use the
+  /// command's Context except its words, which may be those of another line by then. `path` is the
+  /// node that the request is about.
   template <class T>
   Sent(std::string path, Pending<T> pending, std::function<int()> finish)
       : path_(std::move(path)),
@@ -131,13 +131,13 @@ class Sent {
         finish_(std::move(finish)) {}
 
   const std::string& path() const { return path_; }
-  /// The code of the answer; nothing as long as it is not there. Under the monitor.
+  /// The code of the answer; nullopt until it arrives. Under the monitor.
   std::optional<int> code(const Monitor::Held& held) const {
     return code_ ? code_(held) : std::optional(code::ok);
   }
-  /// Whether an answer is to be waited for.
+  /// Whether there is an answer to wait for.
   bool is_pending() const { return static_cast<bool>(finish_); }
-  /// To be called once. Blocks until the answer is there. Throws Error.
+  /// Must be called once. Blocks until the answer arrives. Throws Error.
   int finish() const { return finish_ ? finish_() : status_; }
 
  private:
@@ -147,10 +147,10 @@ class Sent {
   int status_ = status::ok;
 };
 
-/// When a command that finds no session says "Not connected".
+/// Whether and when a command without a session fails with "Not connected".
 enum class Needs {
-  Session,       ///< before anything else, its arguments included
-  SessionAfter,  ///< after it has done its work (zkCli's history, redo, printwatches)
+  Session,       ///< before anything else, even parsing the arguments
+  SessionAfter,  ///< after its work (zkCli's history, redo, printwatches)
   Nothing,
 };
 
@@ -159,81 +159,81 @@ struct Example {
   std::string_view meaning;
 };
 
-/// All that the user is told about a command. Help, man page and completion derive from it.
+/// The description of a command. Help, manual page and completion derive from it.
 struct CommandText {
   std::string_view name;
   std::vector<std::string_view> aliases{};
   std::string_view group;
   std::string_view summary;                  ///< one line, imperative, no full stop
-  std::vector<std::string_view> keywords{};  ///< what else people call it: `help WORD` finds it
+  std::vector<std::string_view> keywords{};  ///< other words for which `help WORD` finds it
   std::string_view details{};
   std::vector<Example> examples{};
-  /// The fields of the objects that -o json prints, see json_fields.h; empty: it prints none.
+  /// The fields of the objects printed with -o json (see json_fields.h); empty: it prints none.
   std::string_view json{};
-  /// The arguments as zkCli.sh 3.8.0 prints them; no value: zkCli has no such command.
+  /// The arguments as zkCli.sh 3.8.0 prints them; nullopt: zkCli has no such command.
   std::optional<std::string_view> zkcli_syntax{};
   Needs needs = Needs::Session;
-  /// Refuses words that are left over on piped input too, where most commands of zkCli ignore them.
+  /// Refuses surplus words on piped input too, where most commands of zkCli ignore them.
   bool strict = false;
-  /// zkCli looks for no options among its words: on piped input all of them are plain words.
+  /// zkCli does not parse options of this command: on piped input all words are positional.
   bool optionless = false;
-  /// Its results may be long, and are all there at once: what a pager is for.
+  /// Results may be long, and come all at once: use a pager.
   bool pages = false;
-  /// The options with which its results come one by one, until it is ended: no pager then.
+  /// The options with which results come one by one until the command is stopped: no pager then.
   std::vector<std::string_view> endless{};
-  /// Changes what the servers keep: it has --dry-run, and a read-only zksh refuses it.
+  /// Changes data on the servers: it has --dry-run, and a read-only zksh refuses it.
   bool writes = false;
-  /// Runs also while a transaction is being collected.
+  /// Can run while a transaction is being collected.
   bool beside_transaction = false;
 };
 
 struct Command : CommandText {
-  /// Parses the words (the name left out) and runs; returns the exit status. Throws Error.
+  /// Parses the words, without the name, and runs; returns the exit status. Throws Error.
   std::function<int(Context&, const std::vector<std::string>& words)> run{};
-  /// The first half of run, for a command that sends one request: returns when that is sent. The
-  /// Context outlives what is returned. Throws Error. Empty: there are no such halves.
+  /// The first half of run, for commands that send one request: returns once it is sent. The
+  /// Context must outlive the result. Throws Error. Empty for other commands.
   std::function<Sent(Context&, const std::vector<std::string>& words)> start{};
-  /// Parses the words as run does, and gives what it would do as a part of a transaction. Throws
-  /// Error. Empty: no transaction can do it.
+  /// Parses the words as run does, and returns the operation that a transaction would contain.
+  /// Throws Error. Empty if no transaction can do it.
   std::function<Op(Context&, const std::vector<std::string>& words)> operation{};
-  /// Declares the arguments to someone who wants to know them, and hands the Options over.
+  /// Declares the arguments, and passes the Options to `reader`.
   std::function<void(const std::function<void(const Options&)>& reader)> describe{};
 
-  /// The options alone, as declared: for a usage line.
+  /// The arguments as declared, for a usage line.
   std::string syntax() const;
 };
 
-/// Throws UsageError when words are left over, but on piped input, where they are ignored as by
-/// zkCli; `strict`: there SyntaxError. So also when an unquoted & ends the program of a line: the
-/// prompt would take it for itself.
+/// Throws UsageError if words are left over, except on piped input, where they are ignored as by
+/// zkCli, unless `strict`: then SyntaxError. Also throws if the line's program ends in an unquoted
+/// &, which the prompt would take as its own.
 void refuse_surplus(const Context& cx, const Options& options, bool strict);
 
-/// With which the words of a write may be patterns where no quotes can say that they are none.
+/// The option that allows patterns in a write's words where quotes are lost.
 inline constexpr std::string_view glob_option = "--glob";
-/// What commands have in common. wants_dry_run is asked before the words are parsed: the command
-/// gets another client for it.
+/// Options that all commands have. wants_dry_run must be checked before the words are parsed, since
+/// it decides which client the command gets.
 struct CommonOptions {
   std::optional<Format> format{};
   bool dry_run = false;
-  bool glob = false;  ///< Context::resolve_all looks at the words
+  bool glob = false;  ///< Context::resolve_all reads it from the words
 };
-/// Whether it is -o, which every command has.
+/// Whether this is -o, which every command has.
 inline bool is_output_option(const Argument& argument) { return argument.names.front() == "-o"; }
-/// `writes`: Command::writes. `as_zkcli`: the line may have zkCli's options alone, and not -o.
+/// `writes`: Command::writes. `as_zkcli`: only zkCli's options are allowed, not -o.
 void declare_common(Options& options, CommonOptions& common, bool writes, bool as_zkcli);
-/// Binds a command's words, and chooses the format that they ask for, also for an error that is
-/// thrown. `optionless`: on piped input a word that looks like an option is none.
+/// Parses a command's words and sets the output format they choose, also for the error if this
+/// throws. `optionless`: on piped input, words that look like options are positional.
 void parse_words(const Context& cx, Options& options, const CommonOptions& common,
                  std::vector<std::string> words, bool optionless);
 
-/// Whether the words (the name left out) may have -o among them; cheap, and true once too often.
+/// Whether the words, without the name, may contain -o. Cheap, but with false positives.
 bool may_choose_format(std::span<const std::string> words);
 
-/// Whether an option stands among a command's words (its name left out), as a word of its own
-/// before any `--` and any program.
+/// Whether an option is among a command's words (without its name), as a separate word before any
+/// `--` and any program.
 bool has_option(const Command& command, std::span<const std::string> words,
                 std::string_view option);
-/// Before the words are parsed: --help is an option of every command.
+/// Works before the words are parsed, since every command has --help.
 inline bool asks_for_help(const Command& command, std::span<const std::string> words) {
   return has_option(command, words, "--help");
 }
@@ -241,11 +241,11 @@ inline bool wants_dry_run(const Command& command, std::span<const std::string> w
   return has_option(command, words, "--dry-run");
 }
 
-/// Throws UsageError when --dry-run was parsed, but the client is one that writes.
+/// Throws UsageError if --dry-run was parsed but the client would send writes.
 void require_rehearsal(const Context& cx, bool dry_run);
 
-/// Binds a command's four parts together. `Args` is made anew for each run. `operation`: for a
-/// command that can be a part of a transaction. `run` returns the exit status, or Sent.
+/// Makes a Command from its parts. Each run gets new `Args`. `operation` is for commands that can
+/// be part of a transaction. `run` returns the exit status, or Sent.
 template <class Args, class Result>
 Command make_command(CommandText text, void (*declare)(Options&, Args&),
                      Result (*run)(Context&, const Args&),
@@ -293,11 +293,11 @@ Command make_command(CommandText text, void (*declare)(Options&, Args&),
   return command;
 }
 
-/// Every command, sorted by name in byte order. The table is made by the build from commands/*.cpp.
+/// All commands, sorted by name in byte order. The build generates the table from commands/*.cpp.
 std::span<const Command* const> all_commands();
-/// By name or alias; null when there is none.
+/// Finds a command by name or alias; null if there is none.
 const Command* command_named(std::string_view name);
-/// The names and aliases nearest to a mistyped word, best first; at most three, perhaps none.
+/// The names and aliases closest to a misspelled word, best first; at most three, perhaps none.
 std::vector<std::string> suggested_commands(std::string_view word);
 
 std::span<const Command* const> command_table();

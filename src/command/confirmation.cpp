@@ -1,4 +1,4 @@
-// Confirmation: whether the user agrees to a removal before it begins.
+// Confirmation: asks the user to confirm a removal.
 #include "command/confirmation.h"
 
 #include "base/error.h"

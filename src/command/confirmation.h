@@ -1,4 +1,4 @@
-// Confirmation: whether the user agrees to a removal before it begins.
+// Confirmation: asks the user to confirm a removal.
 #pragma once
 
 #include "command/command.h"
@@ -7,16 +7,16 @@
 
 namespace zksh {
 
-/// Whether a command that removes nodes is to ask first: not with `yes` (--yes), where questions
-/// are switched off, on piped input, in a rehearsal, nor where nobody can be asked. Throws
-/// UsageError in the background, where a question would never be seen.
+/// Whether a command must ask before it removes nodes: not with `yes` (--yes), with the setting
+/// confirm off, on piped input, in a dry run, or if nobody can be asked. Throws UsageError in the
+/// background, where the question would never be seen.
 bool asks_before_removal(const Context& cx, bool yes);
 
-/// The question as it is shown: servers that are called production are named as such.
+/// The question as shown, which mentions production servers.
 std::string removal_question(const Context& cx, const std::string& question);
 
-/// Asks a yes-or-no question; whatever is not a yes is a no. Blocks until the answer; throws
-/// Cancelled on a stop.
+/// Asks a yes-or-no question; anything but a yes is a no. Blocks until the answer; throws Cancelled
+/// on a stop.
 bool agreed(const Context& cx, const std::string& question);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// CurrentNode: where relative paths begin, in zksh's own mind: the servers see absolute paths.
+// CurrentNode: the node that relative paths start from. Servers see absolute paths only.
 #include "command/current_node.h"
 
 #include <utility>

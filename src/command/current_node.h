@@ -1,4 +1,4 @@
-// CurrentNode: where relative paths begin, in zksh's own mind: the servers see absolute paths.
+// CurrentNode: the node that relative paths start from. Servers see absolute paths only.
 #pragma once
 
 #include "base/monitor.h"
@@ -12,18 +12,18 @@ namespace zksh {
 class CurrentNode {
  public:
   explicit CurrentNode(Monitor& monitor) : monitor_(monitor) {}
-  /// A copy that goes its own way from here, as the directory of a process that is started does.
+  /// An independent copy, like the working directory of a forked process.
   CurrentNode(const CurrentNode& other);
   CurrentNode& operator=(const CurrentNode&) = delete;
   ~CurrentNode() = default;
 
-  /// Absolute; "/" at first.
+  /// Absolute; initially "/".
   std::string path() const;
-  /// Where the last go_to left from; none before the first.
+  /// The node before the last go_to; nullopt before the first.
   std::optional<std::string> previous() const;
-  /// `path`: absolute and well-formed.
+  /// `path` must be absolute and valid.
   void go_to(const std::string& path);
-  /// "/" again, as before the first go_to: another tree is behind the session.
+  /// Back to the initial state, when the session's tree is another one.
   void reset();
 
  private:

@@ -1,4 +1,4 @@
-// DryRun: one command run with --dry-run: its writes are listed instead of sent.
+// DryRun: runs a command with --dry-run, which lists its writes instead of sending them.
 #include "command/dry_run.h"
 
 #include "base/json.h"
@@ -17,7 +17,7 @@ void print_rehearsed(Output& out, const Rehearsed& what) {
     out.out(json.text() + '\n');
     return;
   }
-  // A program that would run has a line in the path's place.
+  // For a program that would be run, `path` is its command line.
   const bool is_path = path.starts_with('/');
   out.line("would {} {}{}", verb, is_path && !out.plain() ? as_word(path) : out.shown(path),
            detail.empty() ? "" : " (" + out.shown(detail) + ")");
@@ -33,7 +33,7 @@ DryRun::DryRun(Client& client, Output& out, std::stop_token stop)
 void DryRun::report() {
   const auto notes = rehearsal_.monitor().with_lock(
       [&](const Monitor::Held& held) { return std::exchange(notes_(held), {}); });
-  out_.set_format(silence_.style().format);  // that the command chose
+  out_.set_format(silence_.style().format);  // the format that the command chose
   for (const auto& what : notes) print_rehearsed(out_, what);
   if (notes.empty() && !out_.json()) out_.err_line("nothing would be written");
 }

@@ -1,4 +1,4 @@
-// DryRun: one command run with --dry-run: its writes are listed instead of sent.
+// DryRun: runs a command with --dry-run, which lists its writes instead of sending them.
 #pragma once
 
 #include "client/rehearsal.h"
@@ -9,19 +9,19 @@
 
 namespace zksh {
 
-/// A line about a write that was not sent.
+/// Prints a line about a write that was not sent.
 void print_rehearsed(Output& out, const Rehearsed& what);
 
 /// Used on the command's thread.
 class DryRun {
  public:
-  /// `client` and `out` outlive it.
+  /// `client` and `out` must outlive it.
   DryRun(Client& client, Output& out, std::stop_token stop);
 
   Rehearsal& client() { return rehearsal_; }
-  /// For what the command itself says, which would not be true: it goes nowhere.
+  /// Discards the command's own output, which would not be true.
   Output& silence() { return silence_; }
-  /// Prints what would have been written, a line each.
+  /// Prints what would have been written, one line per write.
   void report();
 
  private:

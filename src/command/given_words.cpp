@@ -1,4 +1,4 @@
-// Given words: what each word of a command line is to its command: an option, a value, an argument.
+// GivenWords: classifies the words of a command line: options, their values, arguments.
 #include "command/given_words.h"
 
 #include "base/suggestions.h"
@@ -20,7 +20,7 @@ const Argument* find_option(const std::vector<Argument>& arguments, std::string_
   return nullptr;
 }
 
-/// zkCli's own options have one dash ("-add"); people write them with two, and others with one.
+/// zkCli's own options have one dash ("-add"), but users may write two; for others, one.
 const Argument* find_long_option(const std::vector<Argument>& arguments, std::string_view name) {
   if (name.size() < 3) return nullptr;
   if (name.starts_with("--"))
@@ -28,7 +28,7 @@ const Argument* find_long_option(const std::vector<Argument>& arguments, std::st
   return find_option(arguments, '-' + std::string(name));
 }
 
-/// Letters behind one dash: flags, the last of which may be an option with its value.
+/// Letters after one dash: flags, the last of which may be an option with its value.
 OptionWord cluster(const std::vector<Argument>& arguments, const std::string& word) {
   OptionWord found{.named = {}, .known = word.size() > 1 && word[1] != '-'};
   for (std::size_t i = 1; i < word.size(); ++i) {
@@ -119,7 +119,7 @@ std::string unknown_option_text(const std::vector<Argument>& arguments, const st
   for (const auto& argument : arguments)
     if (!argument.positional())
       known.insert(known.end(), argument.names.begin(), argument.names.end());
-  // Any letter is near any other: only a longer word says what was meant.
+  // Single letters resemble each other; only a longer word tells what was meant.
   const auto similar = word.size() > 3 ? suggestions(word, known) : std::vector<std::string>{};
   return fmt::format("unknown option {}{}", word,
                      similar.empty() ? "" : fmt::format("; did you mean {}?", similar.front()));

@@ -1,4 +1,4 @@
-// Given words: what each word of a command line is to its command: an option, a value, an argument.
+// GivenWords: classifies the words of a command line: options, their values, arguments.
 #pragma once
 
 #include "command/argument.h"
@@ -12,51 +12,51 @@
 
 namespace zksh {
 
-/// Whether a word begins with a dash and is not a number. "-" alone counts too.
+/// Whether a word begins with a dash and is not a number. "-" counts too.
 bool looks_like_option(std::string_view word);
 
-/// The options that one word names: "--stat", "-v5", "-v=5", "-sw".
+/// The options named by one word: "--stat", "-v5", "-v=5", "-sw".
 struct OptionWord {
   struct Named {
     const Argument* option;
     std::optional<std::string> value{};  ///< the part of the word that is its value
   };
   std::vector<Named> named;
-  bool known = true;  ///< no part of the word names an option that is not declared
+  bool known = true;  ///< every option in the word is declared
 
   /// The option whose value is the next word, or null.
   const Argument* awaiting() const;
 };
-/// A name is matched as declared, or with one dash for two (-server) or two for one (--add).
+/// Matches names as declared, or with one dash instead of two (-server) or two instead of one
+/// (--add).
 OptionWord option_word(const std::vector<Argument>& arguments, const std::string& word);
 
-/// The words of a command line, its name left out, sorted by what they are to the command. The line
-/// may still be incomplete.
+/// The classified words of a command line, without its name. The line may be incomplete.
 struct GivenWords {
   struct Option {
     const Argument* option;
     std::optional<std::string> value;
-    std::string word;    ///< in which it was named
+    std::string word;    ///< the word that named it
     bool apart = false;  ///< the value is the next word
   };
-  std::vector<Option> options;  ///< in their order
+  std::vector<Option> options;  ///< in order
   std::vector<std::string> positionals;
-  const Argument* awaiting = nullptr;    ///< the option whose value the next word is
-  std::optional<std::string> unknown{};  ///< the first word that names an option not declared
+  const Argument* awaiting = nullptr;    ///< the option whose value is the next word
+  std::optional<std::string> unknown{};  ///< the first word with an undeclared option
   bool marked = false;                   ///< there was a `--`
-  bool options_ended = false;            ///< by `--`, or by the program
-  std::size_t program_words = 0;         ///< at the end, of the program that the command is to run
-  const Argument* program = nullptr;     ///< declared: the command runs a program
+  bool options_ended = false;            ///< by `--` or by the program
+  std::size_t program_words = 0;         ///< number of words of the program to run
+  const Argument* program = nullptr;     ///< set if the command runs a program
 
-  /// Whether the next word may begin the program without a `--` before it.
+  /// Whether the next word may begin the program without a `--`.
   bool may_begin_program() const { return program && !program->marked; }
 };
 GivenWords given_words(const std::vector<Argument>& arguments, std::span<const std::string> words);
 
-/// The positional argument that takes the word with this index, or null.
+/// The argument for the positional word with this index, or null.
 const Argument* positional_at(const std::vector<Argument>& arguments, std::size_t index);
 
-/// "unknown option -x", with the nearest of the declared names where there is one.
+/// "unknown option -x", with the closest declared name if there is one.
 std::string unknown_option_text(const std::vector<Argument>& arguments, const std::string& word);
 
 }  // namespace zksh

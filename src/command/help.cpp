@@ -1,4 +1,4 @@
-// Help: what the user reads about commands, all of it derived from their declarations.
+// Help: help texts, derived from the commands' declarations.
 #include "command/help.h"
 
 #include "command/json_fields.h"
@@ -15,7 +15,7 @@
 namespace zksh {
 namespace {
 
-/// Breaks a text into lines of a width; an empty line keeps paragraphs apart.
+/// Wraps a text; empty lines separate paragraphs.
 std::string filled(std::string_view text, std::size_t indent, std::size_t width) {
   const std::string margin(indent, ' ');
   std::string result;
@@ -55,7 +55,7 @@ std::string names_of(const Argument& argument) {
 }
 
 std::string argument_lines(const Command& command, std::size_t width) {
-  // The commands of locks have thirty options in common: they are explained once.
+  // The lock commands share thirty options, which only one of them explains.
   constexpr std::string_view explains_all = "lock";
   std::vector<Argument> explained;
   if (command.group == "Locks" && command.name != explains_all)
@@ -88,8 +88,7 @@ bool same_letter(char a, char b) {
   return lower(a) == lower(b);
 }
 
-/// Whether a word of the text begins with `word`, in upper or lower case; a plural finds its
-/// singular.
+/// Whether a word of the text begins with `word`, ignoring case; a plural matches its singular.
 bool has_word(std::string_view text, std::string_view word) {
   constexpr std::size_t shortest_plural = 5;
   if (word.size() >= shortest_plural && word.ends_with('s')) word.remove_suffix(1);
@@ -177,7 +176,7 @@ std::string short_syntax(const Command& command) {
   constexpr std::size_t longest = 200;
   auto text = command.syntax();
   if (text.size() <= longest) return text;
-  // Options come first; a value may have brackets of its own.
+  // Options come first; a value may contain brackets.
   while (text.starts_with("[-") && !text.starts_with("[-- ")) {
     std::size_t end = 0;
     int depth = 0;

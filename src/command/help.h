@@ -1,4 +1,4 @@
-// Help: what the user reads about commands, all of it derived from their declarations.
+// Help: help texts, derived from the commands' declarations.
 #pragma once
 
 #include "command/command.h"
@@ -14,24 +14,25 @@ struct CommandGroup {
   std::vector<const Command*> commands;  ///< sorted by name
 };
 using CommandGroups = std::vector<CommandGroup>;
-/// Every command; what a newcomer needs first stands first.
+/// All commands; the groups that newcomers need come first.
 CommandGroups commands_in_groups();
 
-/// Every command with its summary, in groups.
+/// All commands with their summaries, in groups.
 std::string help_overview();
-/// The commands for what a word says ("backup"), as help_overview has them: those whose name,
-/// keywords or summary have it, or else those whose details or arguments mention it. Empty: there
-/// are none.
+/// The commands that a word ("backup") finds, in the form of help_overview: those with the word in
+/// their name, keywords or summary; if there are none, those that mention it in their details or
+/// arguments. Empty if none does.
 std::string help_search(std::string_view word);
-/// Command::syntax, but of one with more options than a line takes "[option…]" and its arguments.
+/// Command::syntax, with "[option…]" in place of options that would not fit on a line.
 std::string short_syntax(const Command& command);
-/// How wide a page of help is.
+/// The width of help pages.
 inline constexpr std::size_t page_width = 78;
-/// One command: syntax, summary, details, arguments, examples; texts are filled to `width` columns.
+/// The help of a command: syntax, summary, details, arguments, examples, wrapped at `width`
+/// columns.
 std::string help_of(const Command& command, std::size_t width = page_width);
-/// The width for what a command prints: less than page_width where the terminal is narrower.
+/// The width for help that a command prints: at most page_width, less on a narrower terminal.
 std::size_t help_width(const Output& out);
-/// The usage block that zkCli.sh 3.8.0 prints for an unknown command, to the letter.
+/// The usage that zkCli.sh 3.8.0 prints for an unknown command, verbatim.
 std::string zkcli_usage();
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// JobArgument: which job in the background a command is about.
+// JobArgument: finds the background job that a command's argument names.
 #include "command/job_argument.h"
 
 namespace zksh {

@@ -1,4 +1,4 @@
-// JobArgument: which job in the background a command is about.
+// JobArgument: finds the background job that a command's argument names.
 #pragma once
 
 #include "command/command.h"
@@ -9,11 +9,11 @@
 
 namespace zksh {
 
-/// The jobs of the shell. Throws ValueError in a script, where there are none.
+/// The shell's jobs. Throws ValueError in a script, which has none.
 JobTable& jobs_of(const Context& cx);
 
-/// The job that `%N` or `N` names; without a word the newest, or, `only`, the only one.
-/// Throws ValueError when there is no such job, or none, or more than one.
+/// The job named by `%N` or `N`. Without a word, the newest job, or with `only`, the only one.
+/// Throws ValueError if there is no such job, or more than one.
 JobTable::Job job_of(const Context& cx, const std::optional<std::string>& word, bool only);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// JobTable: the lines that run in the background, for the commands that look after them.
+// JobTable: the background jobs.
 #include "command/job_table.h"
 
 #include "base/error.h"
@@ -39,7 +39,7 @@ std::vector<JobTable::Job> JobTable::all() const {
 
 void JobTable::remove(int number) {
   monitor_.change([&](const Monitor::Held& held) {
-    // Whoever waits for one has not seen its status yet, and removes it.
+    // A command that waits for the job still needs its status, and removes it.
     const auto found = jobs_(held).find(number);
     if (found != jobs_(held).end() && !found->second.awaited) jobs_(held).erase(found);
   });

@@ -1,4 +1,4 @@
-// JobTable: the lines that run in the background, for the commands that look after them.
+// JobTable: the background jobs.
 #pragma once
 
 #include "base/monitor.h"
@@ -11,32 +11,32 @@
 
 namespace zksh {
 
-/// All members may be called from any thread, and none under the monitor.
+/// Members may be called from any thread, but not under the monitor.
 class JobTable {
  public:
   struct Job {
     int number = 0;
-    std::string line{};  ///< without the & at its end; secrets are masked
+    std::string line{};  ///< without the final &; secrets are masked
     Clock::time_point started{};
     std::stop_source stop{};
-    bool killed = false;   ///< it was asked to end
-    bool awaited = false;  ///< a command waits for it, and tells of its end
+    bool killed = false;   ///< was asked to end
+    bool awaited = false;  ///< a command waits for it and will report its end
     std::optional<int> status{};
   };
 
   explicit JobTable(Monitor& monitor) : monitor_(monitor) {}
 
-  /// Of a job that starts now: one more than the highest number in use.
+  /// Adds a job that starts now. Its number is one more than the highest in use.
   Job add(const std::string& line);
   void end(int number, int status);
-  /// Nothing when there is none of that number.
+  /// nullopt if there is no such job.
   std::optional<Job> find(int number) const;
   std::vector<Job> all() const;
   void remove(int number);
-  /// Asks a job to end; returns at once. False: there is none of that number.
+  /// Asks a job to end; returns at once. False if there is no such job.
   bool kill(int number);
-  /// Blocks until a job has ended, and returns its status; nothing after a stop. A job that is gone
-  /// already has ended well.
+  /// Blocks until the job has ended, and returns its status; nullopt after a stop. A job that is no
+  /// longer in the table counts as successful.
   std::optional<int> wait(int number, const std::stop_token& stop);
 
  private:

@@ -1,4 +1,4 @@
-// JSON fields: the table of them, and the schema.
+// JSON fields: the table, and the schema generated from it.
 #include "command/json_fields.h"
 
 #include "base/json.h"

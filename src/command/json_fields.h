@@ -1,5 +1,5 @@
-// JSON fields: what -o json prints. Every field has one name, one type and one meaning, here; each
-// command says which of them its objects have (CommandText::json).
+// JSON fields: the names, types and meanings of all fields that -o json prints. Each command lists
+// the fields of its objects in CommandText::json.
 #pragma once
 
 #include <span>
@@ -10,9 +10,9 @@
 namespace zksh {
 
 /// The type is "string", "integer", "number", "boolean", "data" (a text, an object with base64, or
-/// null), "hex" (a zxid or a session, "0x1f"), "time" (milliseconds since 1970 UTC; a field named
-/// …Iso with the same time in ISO 8601 follows), or the name of an object, which begins with a
-/// capital; "list of" may stand before it, and "?" behind it where it can be null.
+/// null), "hex" (a zxid or session id, "0x1f"), "time" (milliseconds since 1970 UTC, followed by a
+/// field …Iso with the same time in ISO 8601), or the capitalized name of an object. The prefix
+/// "list of " makes it a list; the suffix "?" means that it can be null.
 struct JsonField {
   std::string_view name;
   std::string_view type;
@@ -20,14 +20,14 @@ struct JsonField {
 
   bool is_list() const { return type.starts_with("list of "); }
   bool can_be_null() const { return type.ends_with('?'); }
-  /// The type alone.
+  /// The type without prefix and suffix.
   std::string_view base() const;
 };
 
-/// An object that stands in others, or that no command's declaration names.
+/// An object that is nested in others, or that no command declares.
 struct JsonObject {
   std::string_view name;
-  std::string_view fields;  ///< as CommandText::json
+  std::string_view fields;  ///< as in CommandText::json
   std::string_view meaning;
 };
 
@@ -35,15 +35,15 @@ struct JsonObject {
 std::span<const JsonField> json_fields();
 std::span<const JsonObject> json_objects();
 
-/// The shapes that a declaration lists: "path stat | path [data]" is two, and a field in brackets
-/// may be left out. Each field's name, in brackets where it was.
+/// Parses a declaration into its alternatives: "path stat | path [data]" has two. Each is a list of
+/// field names; optional fields keep their brackets.
 std::vector<std::vector<std::string_view>> json_shapes(std::string_view declared);
 
-/// "path, stat; or path, [data]": the same for people.
+/// The alternatives for people: "path, stat; or path, [data]".
 std::string json_shapes_text(std::string_view declared);
 
-/// A JSON Schema (draft 2020-12) of the lines on standard output, a definition for each command,
-/// and of those on standard error, one for errors, notes and events.
+/// A JSON Schema (draft 2020-12) with a definition for each command's lines on standard output, and
+/// one for the errors, notes and events on standard error.
 std::string json_schema();
 
 }  // namespace zksh

@@ -11,41 +11,43 @@
 
 namespace zksh {
 
-/// Numbers count from 0 and never change; the oldest lines are dropped when many, or long ones,
-/// have gathered. Used by one thread at a time.
+/// Numbers start at 0 and never change. The oldest lines are dropped when there are many, or long
+/// ones. Used by one thread at a time.
 class LineHistory {
  public:
   struct Line {
-    std::string text;     ///< a secret in it is masked
-    bool masked = false;  ///< it cannot be run again as it stands here
+    std::string text;     ///< with secrets masked
+    bool masked = false;  ///< cannot be run again, since a secret was masked
   };
 
-  /// Takes a line as it was typed; masks the secrets in it.
+  /// Adds a line as typed, masking its secrets.
   void add(const std::string& line);
-  /// Takes a line that is to be kept out, and counts it.
+  /// Counts a line that must not be kept.
   void add_unkept() { lines_.push_back({.text = "", .masked = true}); }
-  /// `redo` puts the line that it ran again in its own place. Not of an empty history.
+  /// Replaces the last line: `redo` is replaced by the line that it ran. The history must not be
+  /// empty.
   void replace_last(const Line& line);
-  /// While what is returned lives, a line is being run again.
+  /// A line is being run again while the returned object lives.
   std::shared_ptr<void> begin_redo() {
     redoing_ = true;
     return {nullptr, [this](void*) { redoing_ = false; }};
   }
   bool redoing() const { return redoing_; }
 
-  /// What reads the lines that other shells have saved meanwhile; where lines are typed.
+  /// Sets the function that reads the lines other shells have saved meanwhile.
   void read_others_with(std::function<std::vector<std::string>()> read) {
     read_others_ = std::move(read);
   }
-  /// Those lines, oldest first. They get no numbers. nullopt: nobody types here.
+  /// Reads those lines, oldest first. They get no numbers. nullopt if this shell is not
+  /// interactive.
   std::optional<std::vector<std::string>> read_others() {
     return read_others_ ? std::optional(read_others_()) : std::nullopt;
   }
 
-  /// The first number still kept, and the one that the next line will get.
+  /// The number of the oldest line kept, and that of the next line.
   std::size_t first() const { return first_; }
   std::size_t next() const { return first_ + lines_.size(); }
-  /// `first() <= number < next()`.
+  /// Requires `first() <= number < next()`.
   const Line& at(std::size_t number) const { return lines_[number - first_]; }
 
  private:

@@ -1,4 +1,4 @@
-// LivePicture: cursor movements (ECMA-48, which every terminal but a dumb one knows).
+// LivePicture: moves the cursor with ECMA-48 sequences, which every terminal but a dumb one knows.
 #include "command/live_picture.h"
 
 #include "base/text.h"
@@ -46,7 +46,7 @@ void LivePicture::draw(const std::vector<std::string>& lines) {
   if (undisturbed && !widths_.empty()) text = fmt::format("\r\x1b[{}A", widths_.size());
   widths_.clear();
   for (const auto& line : lines) {
-    // Cleared first: behind a full line the cursor stands on its last character.
+    // Clears first: after a full line, the cursor is still on its last character.
     text += "\x1b[2K" + line + '\n';
     widths_.push_back(text_width(line));
   }

@@ -1,4 +1,4 @@
-// LivePicture: lines on a terminal that are drawn again in their place.
+// LivePicture: lines on a terminal that are redrawn in place.
 #pragma once
 
 #include "command/output.h"
@@ -14,28 +14,28 @@ struct TerminalSize {
   std::size_t columns = 80;
   std::size_t lines = 24;
 };
-/// Of the terminal behind standard output; 80 by 24 when it does not tell.
+/// The size of the terminal on standard output; 80 by 24 if unknown.
 TerminalSize terminal_size();
-/// Whether the cursor can be moved about: not so with TERM=dumb, or none.
+/// Whether the cursor can be moved: not if TERM is dumb or unset.
 bool terminal_can_redraw();
-/// Whether the environment's locale is one of UTF-8, so that arrows can be drawn.
+/// Whether the locale of the environment uses UTF-8, so that arrows can be drawn.
 bool terminal_shows_utf8();
 
 /// Used on one thread.
 class LivePicture {
  public:
-  /// What is drawn goes through `out`, which must be a terminal.
+  /// Draws through `out`, which must be a terminal.
   explicit LivePicture(Output& out) : out_(out) {}
 
-  /// Draws over the picture before, or below it when something else was printed meanwhile, or the
-  /// terminal has become too narrow for it. The lines must be no wider than the terminal, and
-  /// fewer than its lines. The cursor is left below them.
+  /// Draws over the previous picture, or below it if something else was printed meanwhile or the
+  /// terminal has become too narrow. The lines must fit the terminal's width, and must be fewer
+  /// than its lines. Leaves the cursor below them.
   void draw(const std::vector<std::string>& lines);
 
  private:
   Output& out_;
   std::vector<std::size_t> widths_;  ///< of the lines on the screen
-  std::uint64_t printed_ = 0;        ///< by everybody, when the last picture was drawn
+  std::uint64_t printed_ = 0;        ///< bytes printed by anybody when the last picture was drawn
 };
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Options: what is declared, and the variables that are bound to it.
+// Options: a command's arguments, declared once for parsing, help, manual page and completion.
 #include "command/options.h"
 
 #include "base/number.h"
@@ -21,18 +21,17 @@
 namespace zksh {
 namespace {
 
-/// Takes an option's value (of a flag, an empty one), or a positional's word. May throw UsageError.
+/// Takes an option's value (empty for a flag) or a positional's word. May throw UsageError.
 using WordTaker = std::function<void(const std::string&)>;
 
-/// Has CLI11 bind words that have been sorted already: the options that were named, and the
-/// positional words.
+/// Lets CLI11 bind classified words: the named options, and the positional words.
 class WordBinding {
  public:
-  /// `takers`: that of each argument, in the order of `arguments`. Both outlive it.
+  /// `takers` has one for each of `arguments`. Both must outlive this.
   WordBinding(const std::vector<Argument>& arguments, const std::vector<WordTaker>& takers);
 
-  /// Returns the positional words that no argument took. Throws SyntaxError when there are too few,
-  /// UsageError for a value.
+  /// Returns the positional words that no argument took. Throws SyntaxError if there are too few,
+  /// UsageError for an invalid value.
   std::vector<std::string> bind(const GivenWords& given);
 
  private:
@@ -42,7 +41,7 @@ class WordBinding {
 
   const std::vector<Argument>& arguments_;
   CLI::App app_;
-  const WordTaker* take_rest_ = nullptr;  ///< of the argument that takes all words that are left
+  const WordTaker* take_rest_ = nullptr;  ///< of the argument that takes all remaining words
   bool rest_required_ = false;
 };
 
@@ -63,7 +62,7 @@ WordBinding::WordBinding(const std::vector<Argument>& arguments,
   }
 }
 
-/// As CLI11 knows an option: zkCli's "-add" is "--add".
+/// An option's name for CLI11: zkCli's "-add" is "--add".
 std::string binding_name(const Argument& argument) {
   const auto& name = argument.names.front();
   return name.size() > 2 && name[1] != '-' ? '-' + name : name;
@@ -80,14 +79,14 @@ void WordBinding::declare_option(const Argument& argument, const WordTaker& take
 void WordBinding::declare_positional(const Argument& argument, const WordTaker& take) {
   auto* const option = app_.add_option_function<std::string>(argument.names.front(), take);
   if (argument.required) option->required();
-  // What begins as a number is meant as one: it is refused, rather than ignored.
+  // What begins like a number is refused as one, rather than ignored.
   if (argument.legacy && argument.kind == Argument::Kind::Number)
     option->check(
         [](const std::string& word) { return begins_as_number(word) ? "" : "no number"; });
 }
 
 std::vector<std::string> WordBinding::bind(const GivenWords& given) {
-  std::vector<std::string> words;  // CLI11 takes them from the back
+  std::vector<std::string> words;  // CLI11 takes words from the back
   words.assign(given.positionals.rbegin(), given.positionals.rend());
   words.emplace_back("--");
   for (const auto& option : given.options | std::views::reverse) {
@@ -117,7 +116,7 @@ std::string WordBinding::missing_text() const {
   return fmt::format("too few arguments: {} expected", names);
 }
 
-/// Throws UsageError for an option that cannot be bound, naming the word.
+/// Throws UsageError, naming the word, for an option that cannot be bound.
 void check_options(const std::vector<Argument>& arguments, const GivenWords& given) {
   if (given.unknown) throw UsageError(unknown_option_text(arguments, *given.unknown));
   for (const auto& [option, value, word, apart] : given.options) {
@@ -129,7 +128,7 @@ void check_options(const std::vector<Argument>& arguments, const GivenWords& giv
         return std::ranges::find(argument.names, text) != argument.names.end();
       });
     };
-    // A word that names an option is hardly ever the value: that was forgotten.
+    // A word that names an option is rarely meant as the value, which was forgotten.
     if (!is_flag && (!value || (apart && is_option(*value))))
       throw UsageError(fmt::format("the value of {} is missing", word));
   }
@@ -145,7 +144,7 @@ std::vector<std::string> split_names(std::string_view names) {
   }
 }
 
-/// zkCli's parser takes one pair of double quotes off an option's value.
+/// Removes one pair of double quotes from an option's value, as zkCli's parser does.
 std::string unquoted(const std::string& value) {
   if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
     return value.substr(1, value.size() - 2);
@@ -194,7 +193,7 @@ namespace {
 template <class T>
 WordTaker number_taker(std::optional<T>& target, std::string what) {
   return [&target, what = std::move(what)](const std::string& word) {
-    if (target) return;  // given twice: the first counts, as in zkCli
+    if (target) return;  // if given twice, the first counts, as in zkCli
     target = static_cast<T>(parse_number(unquoted(word), what, std::numeric_limits<T>::min(),
                                          std::numeric_limits<T>::max()));
   };
@@ -206,7 +205,7 @@ WordTaker text_taker(std::optional<std::string>& target) {
   };
 }
 
-/// The place of a name among the choices, in upper or lower case; their number: it is none of them.
+/// The index of a name among the choices, ignoring case; their number if it is none of them.
 std::size_t place_of(const std::string& word, const std::vector<std::string>& choices) {
   const auto lower = [](char letter) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
@@ -365,7 +364,7 @@ void Options::program(std::vector<std::string>& target, std::string_view help) {
 void Options::parse(const std::vector<std::string>& words) {
   const auto given = given_words(impl_->arguments, words);
   check_options(impl_->arguments, given);
-  // An empty variable in a script must not look like a program that went well.
+  // An empty variable in a script must not look like a successful program.
   if (given.program && given.marked && given.program_words == 0)
     throw UsageError("there is no program after --");
   if (impl_->program)

@@ -1,4 +1,4 @@
-// Options: declaring a command's arguments once, for parsing, help, man page and completion.
+// Options: a command's arguments, declared once for parsing, help, manual page and completion.
 #pragma once
 
 #include "base/named_values.h"
@@ -16,11 +16,10 @@
 
 namespace zksh {
 
-/// The arguments of one command. Each method binds a variable and records what the user is told.
-/// A name list such as "-s,--stat" declares an option, a bare name such as "path" a positional.
-/// "-add", as some of zkCli's options are called, works with one dash or two.
-/// A positional bound to std::optional may be left out.
-/// The bound variables must outlive the Options.
+/// The arguments of a command. Each method binds a variable, which must outlive the Options, and
+/// records the description. "-s,--stat" declares an option, a bare name such as "path" a
+/// positional. A long option of zkCli such as "-add" works with one dash or two. A positional bound
+/// to std::optional may be left out.
 class Options {
  public:
   Options();
@@ -58,8 +57,8 @@ class Options {
         [&target, values](std::size_t place) { target = values[place].second; }, value, help);
     require();
   }
-  /// An option whose value is one of these names, in upper or lower case, or else some other text.
-  /// Given twice, it may be both.
+  /// An option whose value is one of these names, in upper or lower case, or some other text. It
+  /// may be given twice, once for each.
   template <class Value, std::size_t count>
   void choice_or_text(std::string_view names, std::optional<Value>& target,
                       std::optional<std::string>& text, const NamedValues<Value, count>& values,
@@ -71,66 +70,65 @@ class Options {
         },
         text, value, help);
   }
-  /// A positional that mostly is one of these words; what another one means is the command's own
-  /// matter.
+  /// A positional that is usually one of these words; the command itself handles others.
   void word_of(std::string_view name, std::optional<std::string>& target,
                std::vector<std::string> known, std::string_view help);
   void node(std::string_view name, std::string& target, std::string_view help);
   void node(std::string_view name, std::optional<std::string>& target, std::string_view help);
-  /// All the positional words that are left: paths, or patterns of them (Context::resolve_all).
+  /// All remaining positional words: paths or patterns (Context::resolve_all).
   void nodes(std::string_view name, std::vector<std::string>& target, std::string_view help,
              bool required = true);
   void acl(std::string_view name, std::string& target, std::string_view help);
   void acl(std::string_view name, std::optional<std::string>& target, std::string_view help);
-  /// The name of a file of this machine.
+  /// The name of a local file.
   void file(std::string_view name, std::string& target, std::string_view help);
   void file(std::string_view names, std::optional<std::string>& target, std::string_view help,
             std::string_view value = "file");
-  /// All the positional words that are left.
+  /// All remaining positional words.
   void words(std::string_view name, std::vector<std::string>& target, std::string_view help,
              bool required = false);
-  /// All the positional words that are left: locks of this shell, or nodes of contenders.
+  /// All remaining positional words: locks of this shell, or nodes of contenders.
   void held_locks(std::string_view name, std::vector<std::string>& target, std::string_view help) {
     words(name, target, help);
     complete_as(Argument::Kind::HeldLocks);
   }
-  /// All the positional words that are left: perhaps a number, then a command and its words.
+  /// All remaining positional words: an optional number, then a command and its words.
   void command_line(std::string_view name, std::vector<std::string>& target,
                     std::string_view help) {
     words(name, target, help, true);
     complete_as(Argument::Kind::Line);
   }
-  /// The number of a job in the background, perhaps behind a percent sign.
+  /// The number of a background job, with an optional percent sign.
   void job(std::string_view name, std::optional<std::string>& target, std::string_view help) {
     text(name, target, help);
     complete_as(Argument::Kind::Job);
   }
-  /// What the value of the argument declared last mostly is, for completion; others will do too.
+  /// Common values of the last declared argument, for completion; others are allowed.
   void suggest(std::vector<std::string> values);
-  /// The same, where that depends on the word before.
+  /// The same, depending on the word before.
   void suggest_after(std::map<std::string, std::vector<std::string>, std::less<>> values);
-  /// The words from the first one on that is no option, and that no argument before it takes; its
-  /// options are its own, as for env(1) or timeout(1). `--` may stand before it, and must where an
-  /// argument may be left out, or takes all that is left.
+  /// A program with its arguments: all words from the first that is neither an option nor taken by
+  /// an earlier argument, as for env(1) or timeout(1). `--` may precede it, and must if an earlier
+  /// argument is optional or takes all remaining words.
   void program(std::vector<std::string>& target, std::string_view help);
-  /// The next declared argument is a positional form of an old zkCli. A word that is no number
-  /// where one is expected counts as surplus, as it does for the zkCli of today.
+  /// Marks the next declared argument as a positional form of old zkCli versions. A word that is
+  /// not the expected number then counts as surplus, as in today's zkCli.
   Options& legacy();
-  /// The next declared argument is one that many commands have.
+  /// Marks the next declared argument as shared by many commands.
   Options& common();
 
-  /// Binds the words of a command line, the command's name left out. Options may stand anywhere,
-  /// may be clustered (-sw), may carry their value (-v5, -v=5, --version=5), and end at `--`; a
-  /// word such as -5 is data where no such option exists. Throws SyntaxError, or UsageError that
-  /// names the word (and the nearest option, when one is unknown).
+  /// Parses the words of a command line, without the command's name. Options may be anywhere, may
+  /// be clustered (-sw), may carry their value (-v5, -v=5, --version=5), and end at `--`. A word
+  /// such as -5 is data if there is no such option. Throws SyntaxError, or UsageError that names
+  /// the word, and suggests an option if it is unknown.
   void parse(const std::vector<std::string>& words);
-  /// The positional words that no declared argument took.
+  /// The positional words that no argument took.
   const std::vector<std::string>& surplus() const;
-  /// The words of the program; none: no program was given, or none is declared.
+  /// The words of the program; empty if none was given or declared.
   std::vector<std::string> program_words() const;
 
   const std::vector<Argument>& arguments() const;
-  /// "[-s] [-v version] path [data]": derived from the declarations.
+  /// The usage derived from the declarations: "[-s] [-v version] path [data]".
   std::string syntax() const;
 
  private:
@@ -141,9 +139,9 @@ class Options {
   void choice_or_text_of(std::string_view names, std::vector<std::string> choices, Choose choose,
                          std::optional<std::string>& text, std::string_view value,
                          std::string_view help);
-  /// The argument declared last.
+  /// Makes the last declared argument required.
   void require();
-  /// Of the argument declared last.
+  /// Sets how the last declared argument is completed.
   void complete_as(Argument::Kind kind);
 
   std::unique_ptr<Impl> impl_;

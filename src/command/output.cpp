@@ -1,4 +1,4 @@
-// OutputQueue: what waits to be printed.
+// Output: what a job prints, queued for the main thread to write.
 #include "command/output.h"
 
 #include "base/error.h"
@@ -69,7 +69,7 @@ void Output::gather(Stream stream, std::string_view bytes) {
 }
 
 std::string note_line(const std::string& text, const std::string& command) {
-  if (text.empty()) return {};  // an empty line keeps paragraphs apart for people
+  if (text.empty()) return {};  // an empty line only separates paragraphs for people
   auto json = Json::object();
   json.set("note", text).set_time("time", wall_clock_now());
   if (!command.empty()) json.set("command", command);

@@ -1,4 +1,4 @@
-// Progress: when to draw, and what.
+// Progress: shows the progress of long work on one line of the terminal.
 #include "command/progress.h"
 
 #include "command/live_picture.h"
@@ -17,7 +17,7 @@ constexpr auto before_the_first = 500ms;
 constexpr auto between_pictures = 200ms;
 constexpr const char* erase_line = "\r\x1b[K";
 
-/// 1234567 as "1,234,567".
+/// Formats 1234567 as "1,234,567".
 std::string grouped(std::size_t number) {
   const auto digits = std::to_string(number);
   std::string text;
@@ -48,7 +48,7 @@ void Progress::end() {
 }
 
 void Progress::reach(std::size_t done, std::size_t total) {
-  constexpr std::size_t between_looks = 64;  // at the clock
+  constexpr std::size_t between_looks = 64;  // how often to look at the clock
   const bool passed = done / between_looks != done_ / between_looks;
   done_ = done;
   if (!wanted_ || !passed) return;

@@ -1,4 +1,4 @@
-// Progress: how far long work has come, on a line of the terminal that is drawn again and again.
+// Progress: shows the progress of long work on one line of the terminal.
 #pragma once
 
 #include "base/monitor.h"
@@ -9,23 +9,23 @@
 
 namespace zksh {
 
-/// "120,000 of 300,000 nodes removed, 45,000/s, 4 s left". Nothing is drawn where standard error is
-/// no terminal that can redraw, while results go to a terminal, and in the first half second.
-/// Used on the command's thread.
+/// "120,000 of 300,000 nodes removed, 45,000/s, 4 s left". Draws nothing in the first half second,
+/// while results go to a terminal, or if standard error is not a terminal that can redraw. Used on
+/// the command's thread.
 class Progress {
  public:
-  /// `what`: of the things that are counted, "nodes removed". `out` outlives it. `background`: the
-  /// terminal belongs to the prompt.
+  /// `what` is counted: "nodes removed". `out` must outlive it. `background`: the terminal belongs
+  /// to the prompt.
   Progress(Output& out, bool background, std::string what);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  /// Takes the line away, as end does, however the work ended.
+  /// Removes the line, as end does, however the work ended.
   ~Progress();
 
-  /// So many are done; of a total, if that is known and not 0. Cheap.
+  /// Sets how many are done, of a total if that is known and not 0. Cheap.
   void reach(std::size_t done, std::size_t total = 0);
   void advance(std::size_t count = 1) { reach(done_ + count); }
-  /// Takes the line away, also after a stop: before anything else is said.
+  /// Removes the line, also after a stop; call it before printing anything else.
   void end();
 
  private:
@@ -37,7 +37,7 @@ class Progress {
   bool drawn_ = false;
   std::size_t done_ = 0;
   Clock::time_point began_ = Clock::now();
-  Clock::time_point next_;  ///< when to draw
+  Clock::time_point next_;  ///< when to draw next
 };
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Questions: asking the person at the terminal, while a command runs.
+// Questions: asks the user at the terminal while a command runs.
 #include "command/questions.h"
 
 #include "base/error.h"
@@ -12,8 +12,8 @@
 namespace zksh {
 namespace {
 
-/// Standard input where that is a terminal, else the controlling terminal; nothing without one, or
-/// in its background, where a read would stop zksh.
+/// Standard input if it is a terminal, else the controlling terminal; none if there is no terminal
+/// or zksh is in its background, where a read would stop it.
 Fd foreground_terminal() {
   Fd fd = isatty(STDIN_FILENO) != 0 ? Fd(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0))
                                     : Fd(open("/dev/tty", O_RDWR | O_CLOEXEC));
@@ -21,7 +21,7 @@ Fd foreground_terminal() {
   return fd;
 }
 
-/// Never waits for a terminal that takes no output.
+/// Does not wait for a terminal that accepts no output.
 void set_modes(int fd, termios modes, bool hidden) {
   modes.c_lflag |= ICANON | ISIG | ECHO;
   modes.c_iflag |= ICRNL;
@@ -30,7 +30,8 @@ void set_modes(int fd, termios modes, bool hidden) {
   tcflush(fd, TCIFLUSH);
 }
 
-/// A line without its newline; nullopt at its end without one. A terminal hands over whole lines.
+/// Reads a line, without its newline; nullopt at the end of the input. A terminal delivers whole
+/// lines.
 std::optional<std::string> read_line(int fd, const std::stop_token& stop) {
   const StopFd stopped(stop);
   std::string line;
@@ -45,7 +46,7 @@ std::optional<std::string> read_line(int fd, const std::stop_token& stop) {
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count <= 0) return std::nullopt;
     line.append(block.data(), static_cast<std::size_t>(count));
-    if (!line.ends_with('\n')) continue;  // Ctrl-D behind some text
+    if (!line.ends_with('\n')) continue;  // Ctrl-D after some text
     line.pop_back();
     return line;
   }
@@ -53,7 +54,7 @@ std::optional<std::string> read_line(int fd, const std::stop_token& stop) {
 
 }  // namespace
 
-/// While it lives, a question stands on the terminal.
+/// Shows a question while it lives.
 class Questions::Asking {
  public:
   Asking(Questions& questions, const Asked& asked) : questions_(questions) {
@@ -86,12 +87,12 @@ std::optional<std::string> Questions::ask(const std::string& prompt, bool hidden
   if (!terminal || tcgetattr(terminal.get(), &asked.before) != 0) return std::nullopt;
   const Asking asking(*this, asked);
   auto answer = read_line(terminal.get(), stop);
-  // The terminal has shown no newline.
+  // The terminal has echoed no newline.
   if (hidden || !answer) say(terminal.get(), "\n");
   return answer;
 }
 
-/// Standard error, when it is the terminal, keeps the order of all that is said.
+/// If standard error is the terminal, goes through the queue, which keeps the order of all output.
 void Questions::say(int terminal, const std::string& text) {
   if (isatty(STDERR_FILENO) != 0)
     queue_.add(Stream::Err, text);
@@ -108,7 +109,7 @@ void Questions::suspend() {
 void Questions::resume() {
   const auto asked = monitor_.with_lock([&](const Monitor::Held& held) {
     auto now = asked_(held);
-    // Continued in the background it must not touch the terminal: the read will stop it again.
+    // If continued in the background, leave the terminal alone: the read will stop zksh again.
     if (now && tcgetpgrp(now->fd) != getpgrp()) now.reset();
     if (now) set_modes(now->fd, now->before, now->hidden);
     return now;

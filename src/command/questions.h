@@ -1,4 +1,4 @@
-// Questions: asking the person at the terminal, while a command runs.
+// Questions: asks the user at the terminal while a command runs.
 #pragma once
 
 #include "base/fd.h"
@@ -12,38 +12,38 @@
 
 namespace zksh {
 
-/// One for the whole process. The terminal is standard input where that is one, else the one that
-/// controls zksh. One question at a time: the command in the foreground is the only one that asks.
+/// One per process. The terminal is standard input, or if that is none, the controlling terminal.
+/// Only the foreground command asks, so there is one question at a time.
 class Questions {
  public:
-  /// `queue`: what was said before the question is printed before it.
+  /// `queue` is flushed before a question is shown.
   Questions(Monitor& monitor, OutputQueue& queue) : monitor_(monitor), queue_(queue) {}
   Questions(const Questions&) = delete;
   Questions& operator=(const Questions&) = delete;
   ~Questions() = default;
 
-  /// Whether there is a terminal, and zksh is in its foreground. From any thread.
+  /// Whether there is a terminal with zksh in its foreground. From any thread.
   static bool possible();
 
-  /// Shows the prompt, which ends with what separates it from the answer, and returns the line that
-  /// is typed, without its newline; `hidden`: nothing of it is shown. What was typed before the
-  /// question is no answer to it, and is dropped. nullopt: Ctrl-D, or nobody can be asked.
-  /// Blocks, on a command's thread, where nobody else reads the terminal; throws Cancelled on a
-  /// stop. The terminal is as it was when this returns or throws.
+  /// Shows the prompt, which includes the separator from the answer, and returns the line typed,
+  /// without its newline; `hidden`: without echo. Discards what was typed before the question.
+  /// nullopt after Ctrl-D, or if nobody can be asked. Blocks; throws Cancelled on a stop. Called on
+  /// a command's thread, while nobody else reads the terminal. Restores the terminal's modes.
   std::optional<std::string> ask(const std::string& prompt, bool hidden,
                                  const std::stop_token& stop);
 
-  /// Gives the terminal back for a stop of the process, and asks again after it. Main thread.
+  /// Restores the terminal before the process is stopped, and shows the question again afterwards.
+  /// Main thread.
   void suspend();
   void resume();
 
  private:
-  /// The question that waits for its answer.
+  /// The question being asked.
   struct Asked {
     int fd = -1;
     std::string prompt;
     bool hidden = false;
-    termios before{};  ///< the modes to go back to
+    termios before{};  ///< the modes to restore
   };
   class Asking;
 

@@ -1,4 +1,4 @@
-// Report: how a failure is told to the user.
+// Report: reports failures to the user.
 #include "command/report.h"
 
 #include "base/json.h"
@@ -12,7 +12,7 @@
 namespace zksh {
 namespace {
 
-/// An error is printed after Ctrl-C too, when the job's own Output would throw.
+/// Errors are printed even after Ctrl-C, when the job's Output would throw.
 void print(Output& out, const std::string& message) {
   const auto& place = out.place();
   const auto text = place.line > 0 && place.in_text
@@ -22,7 +22,8 @@ void print(Output& out, const std::string& message) {
   out.err_regardless((out.style().err_is_terminal ? escape_for_terminal(text, true) : text) + '\n');
 }
 
-/// Of an error that no server sent: ZooKeeper's name where it has one, else zksh's own.
+/// The code name of an error that did not come from a server: ZooKeeper's if it has one, else
+/// zksh's own.
 std::string_view name_of_status(int exit_status) {
   switch (exit_status) {
     case status::usage:
@@ -94,7 +95,7 @@ Error system_refusal(const std::system_error& error) {
 }
 
 void report_error(Output& out, const Error& error) {
-  // What a command says of a word that it did not expect may be a secret in a wrong place.
+  // A message about an unexpected word may contain a misplaced secret.
   const auto text = without_secrets(error.what());
   if (text.empty()) return;
   if (out.style().format != Format::Json) return print(out, text);

@@ -1,4 +1,4 @@
-// Report: how a failure is told to the user. The only place where Error is caught.
+// Report: reports failures to the user. The only place that catches Error.
 #pragma once
 
 #include "base/error.h"
@@ -11,14 +11,15 @@
 namespace zksh {
 
 void report_error(Output& out, const Error& error);
-/// What the operating system refused (a pipe, a process, a thread, a file), with its remedy.
+/// The Error for what the operating system refused (a pipe, process, thread or file), with a
+/// remedy.
 Error system_refusal(const std::system_error& error);
-/// The message with the command's name before it, and the command's syntax below it.
+/// Prints the message after the command's name, and the command's syntax below.
 void report_usage(Output& out, const std::string& name, const Command& command,
                   const UsageError& error);
 
-/// Runs `body`, which returns an exit status; an Error, or what the system refused, is printed and
-/// its status returned.
+/// Runs `body` and returns its exit status. If it throws Error or std::system_error, reports that
+/// and returns the error's status.
 template <class Body>
 int reporting(Output& out, Body&& body) {
   try {

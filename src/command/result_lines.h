@@ -1,4 +1,4 @@
-// ResultLines: a command's results, line by line, on their way to its output many at a time.
+// ResultLines: collects a command's results, to print many lines at once.
 #pragma once
 
 #include "base/monitor.h"
@@ -12,14 +12,14 @@
 
 namespace zksh {
 
-/// For a command that prints lines by the hundred thousand: handing over each alone costs more than
-/// making it. Used on the command's thread.
+/// For commands that print hundreds of thousands of lines: printing each alone costs more than
+/// producing it. Used on the command's thread.
 class ResultLines {
  public:
   explicit ResultLines(Output& out) : out_(out) {}
 
-  /// Takes a line without its newline. Hands over what there is from time to time, a tenth of a
-  /// second after the line before at the latest. Blocks and throws as Output::out.
+  /// Adds a line, without its newline. Prints what has been collected from time to time, at the
+  /// latest with the first line added after a tenth of a second. Blocks and throws as Output::out.
   void add(std::string_view line) {
     text_ += line;
     text_ += '\n';
@@ -29,7 +29,7 @@ class ResultLines {
     out_.out(std::exchange(text_, {}));
     handed_over_ = Clock::now();
   }
-  /// Runs `work`, which adds lines; they are handed over at the end, and also when it throws.
+  /// Runs `work`, which adds lines, and prints the rest at the end, also if it throws.
   template <class F>
   void during(F&& work) {
     try {

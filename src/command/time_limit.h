@@ -1,4 +1,4 @@
-// TimeLimit: ends what a command waits for when its time is over.
+// TimeLimit: a stop that is also requested when a time has passed.
 #pragma once
 
 #include "base/monitor.h"
@@ -10,10 +10,10 @@
 
 namespace zksh {
 
-/// A stop that is requested when another one is, or when a time has passed. For one thread.
+/// Requests its stop when `outer` is requested, or when the time has passed. For one thread.
 class TimeLimit {
  public:
-  /// Starts to run; without a time there is no limit.
+  /// Starts the time; nullopt means no limit.
   TimeLimit(Monitor& monitor, std::optional<std::chrono::milliseconds> time,
             const std::stop_token& outer)
       : outer_(outer), forward_(outer, Forward{source_}) {
@@ -29,7 +29,7 @@ class TimeLimit {
   ~TimeLimit() = default;
 
   std::stop_token stop() const { return source_.get_token(); }
-  /// Whether the time is over, and nothing else has requested the stop.
+  /// Whether the time has passed and `outer` has not been requested.
   bool reached() const { return source_.stop_requested() && !outer_.stop_requested(); }
 
  private:

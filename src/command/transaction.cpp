@@ -1,4 +1,4 @@
-// Transaction: the operations that are collected between `multi` and `exec`.
+// Transaction: the operations collected between `multi` and `exec`.
 #include "command/transaction.h"
 
 #include "base/secrets.h"

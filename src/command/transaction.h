@@ -1,4 +1,4 @@
-// Transaction: the operations that are collected between `multi` and `exec`.
+// Transaction: the operations collected between `multi` and `exec`.
 #pragma once
 
 #include "client/client.h"
@@ -10,33 +10,34 @@
 
 namespace zksh {
 
-/// One operation, and how the user gave it.
+/// An operation, and how the user entered it.
 struct PlannedOp {
   Op op;
-  std::string line;     ///< the words that were given, secrets masked
-  std::string place{};  ///< "FILE:7" when it comes from a file
+  std::string line;     ///< as typed, with secrets masked
+  std::string place{};  ///< "FILE:7" if it comes from a file
 };
 
-/// At most one is open at a time. Members may be called from any thread; none blocks.
+/// At most one transaction is open at a time. Members may be called from any thread; none blocks.
 class Transaction {
  public:
   explicit Transaction(Monitor& monitor) : monitor_(monitor) {}
 
-  /// Opens an empty one. Throws ValueError when one is open.
+  /// Opens an empty transaction. Throws ValueError if one is open.
   void begin();
   bool is_open() const { return size().has_value(); }
-  /// How many operations the open one has; nothing when none is open.
+  /// The number of operations in the open transaction; nullopt if none is open.
   std::optional<std::size_t> size() const;
-  /// Where the operations come from that are added next, or empty.
+  /// Sets the place of operations added next; may be empty.
   void come_from(const std::string& place);
-  /// One must be open.
+  /// A transaction must be open.
   void add(Op op, const std::string& line);
-  /// A line of a script was refused: what was collected is not what was meant, and must not be
-  /// sent. Nothing happens when none is open.
+  /// Marks the open transaction, if any, as unusable, because a line of the script was refused: it
+  /// must not be sent incomplete.
   void spoil();
-  /// What the open one holds. Throws ValueError when none is open; a spoilt one is dropped first.
+  /// The operations of the open transaction. Throws ValueError if none is open, or if it is
+  /// unusable, after dropping it.
   std::vector<PlannedOp> operations();
-  /// Closes it; returns how many operations it had, or nothing when none was open.
+  /// Closes the transaction; returns the number of its operations, nullopt if none was open.
   std::optional<std::size_t> drop();
 
  private:

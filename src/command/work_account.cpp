@@ -1,4 +1,4 @@
-// WorkAccount: said when the work is left by whichever way is not its end.
+// WorkAccount: reports how far work on many nodes got if it ends early.
 #include "command/work_account.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// WorkAccount: what is said of work on many nodes that ends before its end.
+// WorkAccount: reports how far work on many nodes got if it ends early.
 #pragma once
 
 #include "command/command.h"
@@ -9,14 +9,14 @@
 
 namespace zksh {
 
-/// Runs `work` and takes its progress away. When the work throws, it says on stderr what was done
-/// by then, and throws on: "not complete: 300 nodes were created; of 8 more it is not known".
-/// `told` gives what comes behind "not complete: "; empty: there is nothing to say. Nothing is said
-/// of a rehearsal. Blocks as `work` does.
+/// Runs `work` and ends its progress. If `work` throws, prints to stderr what was done by then, and
+/// rethrows: "not complete: 300 nodes were created; of 8 more it is not known". `told` returns the
+/// text after "not complete: "; if it is empty, nothing is printed, nor in a dry run. Blocks as
+/// `work` does.
 void accounting(Context& cx, Progress& progress, const std::function<void()>& work,
                 const std::function<std::string()>& told);
 
-/// The end of what `told` gives, where a number of nodes may be done or not.
+/// The end of that text, for nodes that may or may not be done.
 std::string unknown_text(std::size_t nodes);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Work options: their declaration, and their ranges.
+// WorkOptions: the options --window and --rate of commands that may send many requests.
 #include "command/work_options.h"
 
 #include "base/error.h"

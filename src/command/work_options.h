@@ -1,4 +1,4 @@
-// Work options: --window and --rate, of every command that may send many requests.
+// WorkOptions: the options --window and --rate of commands that may send many requests.
 #pragma once
 
 #include "client/work_limits.h"
@@ -9,12 +9,12 @@
 
 namespace zksh {
 
-/// What --window and --rate said.
+/// The values of --window and --rate.
 struct WorkOptions {
   std::optional<std::int64_t> window{};
   std::optional<std::int64_t> rate{};
 
-  /// Throws ValueError for a number that makes no sense.
+  /// Throws ValueError if a number is out of range.
   WorkLimits limits() const;
 };
 /// Declares --window and --rate.

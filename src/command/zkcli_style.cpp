@@ -1,4 +1,4 @@
-// zkCli style: whose results zksh prints, those of today's zkCli or those of 3.4's.
+// zkCli style: whether results look like today's zkCli or like 3.4's.
 #include "command/zkcli_style.h"
 
 #include "config/settings.h"

@@ -1,4 +1,4 @@
-// Auth file: the credentials that a file keeps, so that none stands on a command line.
+// AuthFile: credentials read from a file, so that they need not be on the command line.
 #include "config/auth_file.h"
 
 #include "base/error.h"

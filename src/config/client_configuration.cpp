@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view property_blanks = " \t\f";
 
-/// The next logical line, its continuations joined; false at the end.
+/// Reads the next logical line, with its continuations; false at the end.
 bool next_line(std::string_view& text, std::string& line) {
   line.clear();
   while (!text.empty()) {
@@ -46,7 +46,8 @@ std::string unescaped(std::string_view text) {
     const auto digits = text.substr(i + 1, 4);
     if (letter == 'u' && digits.size() == 4 &&
         std::from_chars(digits.data(), digits.data() + 4, code, 16).ptr == digits.data() + 4) {
-      const bool surrogate = code >= 0xD800 && code <= 0xDFFF;  // Java would pair it with another
+      const bool surrogate =
+          code >= 0xD800 && code <= 0xDFFF;  // Java would combine it with another one
       append_utf8(result, surrogate ? 0xFFFD : code);
       i += 4;
     } else {
@@ -59,7 +60,7 @@ std::string unescaped(std::string_view text) {
   return result;
 }
 
-/// Where the key ends: at the first blank, = or : that is not escaped.
+/// The end of the key: the first unescaped blank, = or :.
 std::size_t key_end(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\\')
@@ -78,7 +79,7 @@ constexpr std::string_view conversions =
     "\n  keytool -exportcert -rfc -alias ALIAS -keystore STORE -file ca.pem   (an authority)"
     "\nthen --tls-cert client.pem --tls-ca ca.pem, or type PEM in the properties";
 
-/// The file of a store, which must be PEM; the rules of the type are those of Java's client.
+/// The file of a store, which must be PEM. Its type is determined as in Java's client.
 std::string pem_store(const Properties& properties, const std::string& store,
                       const std::string& file) {
   const auto found = properties.find(store + ".location");
@@ -95,7 +96,7 @@ std::string pem_store(const Properties& properties, const std::string& store,
   return found->second;
 }
 
-/// Java's client finds its user in a JAAS file, which is full of Java.
+/// Java's client gets its user from a JAAS file, which only Java can read.
 void refuse_jaas(const Properties& properties, const std::string& file,
                  const Configuration& configuration) {
   const auto asks = std::ranges::find_if(properties, [](const auto& entry) {
@@ -109,7 +110,7 @@ void refuse_jaas(const Properties& properties, const std::string& file,
                      ", but zksh reads no JAAS file: give --sasl-user and --sasl-password-file");
 }
 
-/// What a file asks for that no key of the configuration holds.
+/// Settings of the file that have no key in the configuration.
 struct ClientConfiguration {
   std::string key_password{};
   std::string warning{};

@@ -12,15 +12,16 @@ namespace zksh {
 
 using Properties = std::map<std::string, std::string>;
 
-/// Java's properties format (java.util.Properties.load): `key=value`, `key: value` or `key value`,
-/// # and ! comments, a backslash at the end of a line continues it, \t \n \r \f \uXXXX escapes.
+/// Parses Java's properties format (java.util.Properties.load): `key=value`, `key: value` or `key
+/// value`, # and ! comments, \ at the end of a line to continue it, and the escapes \t \n \r \f
+/// \uXXXX.
 Properties parse_properties(std::string_view text);
 
-/// How sessions are secured: as the configuration says, and a file of zkCli's, read as zkCli.sh
-/// does (empty: none), whose values go into the configuration where no option says otherwise. Keys
-/// that steer Java's client alone are let through. `warning`: a line for the user is added to it.
-/// Throws UsageError as parse_security, and for what only Java can do, naming the way to do it
-/// here. Blocks.
+/// The security of sessions, from the configuration and from a -client-configuration file (empty:
+/// none), read as zkCli.sh reads it. The file's values are put into the configuration unless
+/// options set them. Keys that only concern Java's client are ignored. Appends to `warning`, a line
+/// for the user. Throws UsageError as parse_security, and for what only Java can do, saying how to
+/// do it with zksh. Blocks.
 Security take_security(Configuration& configuration, const std::string& client_file,
                        std::string& warning);
 

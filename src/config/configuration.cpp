@@ -1,4 +1,4 @@
-// Configuration: what files, environment and options say, and which of them said it.
+// Configuration: settings from files, the environment and options, and their origins.
 #include "config/configuration.h"
 
 #include "base/error.h"
@@ -31,7 +31,7 @@ std::string environment(const char* name) {
   names.reserve(known.size());
   for (const auto& [name, value] : known) names.push_back(name);
   const auto similar = suggestions(key, names);
-  // Whatever is near no key may be anything: also a credential that belongs into another file.
+  // What resembles no key may be anything, such as a credential that belongs in another file.
   if (similar.empty())
     throw UsageError(fmt::format(
         "{}: a line does not begin with a key (it is not shown: it may hold a secret); zksh "
@@ -58,7 +58,7 @@ std::vector<std::string> configuration_files() {
     if (end > 0) files.push_back(std::string(left.substr(0, end)) + "/zksh/config");
     left.remove_prefix(std::min(left.size(), end + 1));
   }
-  std::ranges::reverse(files);  // the first directory counts most
+  std::ranges::reverse(files);  // the first directory has precedence
   if (const auto own = environment("XDG_CONFIG_HOME"); !own.empty())
     files.push_back(own + "/zksh/config");
   else if (const auto home = environment("HOME"); !home.empty())
@@ -154,7 +154,7 @@ std::optional<ConfigurationFile> read_configuration_file(const std::string& name
     throw UsageError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
   }
   CLI::ConfigBase format;
-  // No value is a list: servers are separated by commas, and a program's words by blanks.
+  // Disables CLI11's lists: servers are separated by commas, a program's words by blanks.
   format.arrayBounds('\x02', '\x03');
   ConfigurationFile file{.name = name, .sections = {}};
   try {
@@ -166,7 +166,7 @@ std::optional<ConfigurationFile> read_configuration_file(const std::string& name
   } catch (const CLI::Error& error) {
     throw UsageError(fmt::format("{}: {}", name, error.what()));
   }
-  // A directory opens, but gives nothing.
+  // A directory can be opened, but not read.
   if (stream.bad()) throw UsageError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
   return file;
 }

@@ -1,8 +1,8 @@
-// Configuration: what files, environment and options say, and which of them said it.
+// Configuration: settings from files, the environment and options, and their origins.
 //
-// The files have the format of CLI11's configuration files: `key = value` lines, # comments, and
-// a section `[NAME]` for each profile, whose keys go before those above the first section.
-// $XDG_CONFIG_HOME/zksh/config is the user's, zksh/config in $XDG_CONFIG_DIRS the system's.
+// The files have the format of CLI11's configuration files: `key = value` lines, # comments, and a
+// section `[NAME]` per profile, whose values override those above the first section. The user's
+// file is $XDG_CONFIG_HOME/zksh/config, the system's is zksh/config in $XDG_CONFIG_DIRS.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace zksh {
 
-/// Blocks while files are read. Used on one thread.
+/// Used on one thread. Blocks while it reads files.
 class Configuration {
  public:
   struct Value {
@@ -28,28 +28,29 @@ class Configuration {
     std::string_view initial;
     std::string_view help;
   };
-  /// Those that decide how zksh starts, sorted by name; Settings::descriptions() are keys, too.
+  /// The keys that apply when zksh starts, sorted by name. Settings::descriptions() are keys too.
   static std::span<const Key> keys();
 
-  /// With the values that stand when nothing is configured.
+  /// Has the default values.
   Configuration();
 
-  /// Reads the files that exist, the system's first, and takes the values of `profile`, or of the
-  /// one that a file names. Throws UsageError for a file that cannot be read, a key that is unknown
-  /// (naming the nearest), or a profile that no file has.
+  /// Reads the existing files, the system's first, with the values of `profile`, or else of the
+  /// profile that a file names. Throws UsageError if a file cannot be read, a key is unknown
+  /// (suggesting the nearest), or no file has the profile.
   void read_files(const std::optional<Value>& profile);
-  /// A later one replaces an earlier one: files come first, then environment, then options.
+  /// Sets a value, replacing the previous one: call it for files first, then the environment, then
+  /// options.
   void set(std::string_view key, std::string text, std::string origin);
 
   const Value& operator[](std::string_view key) const { return values_.find(key)->second; }
   const std::string& text(std::string_view key) const { return (*this)[key].text; }
-  /// The value of a key that is on or off. Throws ValueError naming the key and its origin.
+  /// The value of a switch. Throws ValueError naming the key and its origin.
   bool is_on(std::string_view key) const;
-  /// The profile in use; empty: none.
+  /// The profile in use; empty if none.
   const std::string& profile() const { return text("profile"); }
-  /// Those that the files have, sorted.
+  /// The profiles in the files, sorted.
   const std::vector<std::string>& profiles() const { return profiles_; }
-  /// A line for each key, sorted: its value, and where that came from.
+  /// One line per key, sorted: its value and origin.
   std::string report() const;
 
  private:
@@ -57,17 +58,16 @@ class Configuration {
   std::vector<std::string> profiles_;
 };
 
-/// Where the files are, the one that counts less first. They need not exist.
+/// The names of the configuration files, lowest precedence first. They need not exist.
 std::vector<std::string> configuration_files();
 
 struct ConfigurationFile {
   std::string name;
-  /// Keys and values by section; the empty name is what stands above the first.
+  /// Keys and values by section; "" is the part above the first section.
   std::map<std::string, std::map<std::string, std::string>> sections;
 };
 
-/// nullopt when there is no such file. Throws UsageError when it cannot be read or taken apart.
-/// Blocks.
+/// nullopt if there is no such file. Throws UsageError if it cannot be read or parsed. Blocks.
 std::optional<ConfigurationFile> read_configuration_file(const std::string& name);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Security settings: TLS and SASL as options and configuration files ask for them.
+// Security settings: TLS and SASL, from options and configuration files.
 #include "config/security_settings.h"
 
 #include "base/error.h"
@@ -14,13 +14,13 @@
 namespace zksh {
 namespace {
 
-/// How messages name a value: by the option, or by the key and where it stands.
+/// How messages name a value: by its option, or by its key and origin.
 std::string described(const Configuration& configuration, std::string_view key) {
   const auto& origin = configuration[key].origin;
   return origin.starts_with("--") ? origin : fmt::format("{} ({})", key, origin);
 }
 
-/// The first of the keys that has a value; empty: none.
+/// The first of the keys that has a value; empty if none has.
 std::string_view first_set(const Configuration& configuration,
                            std::initializer_list<std::string_view> keys) {
   const auto* const found = std::ranges::find_if(
@@ -28,7 +28,7 @@ std::string_view first_set(const Configuration& configuration,
   return found == keys.end() ? std::string_view() : *found;
 }
 
-/// The first line of a file that holds a password, which no message may show.
+/// Reads the password in the first line of a file. No message may show it.
 std::string read_password(const std::string& name, std::string& warning) {
   auto text = read_file(name);
   text.resize(std::min(text.size(), text.find_first_of("\r\n")));
@@ -76,7 +76,7 @@ SaslSettings parse_sasl(const Configuration& configuration, std::string& warning
                     .password = {}};
   if (sasl.mechanism.empty()) sasl.mechanism = "DIGEST-MD5";
   const auto& file = configuration.text("sasl-password-file");
-  // Kerberos has the user's name and key in a ticket.
+  // With Kerberos, the ticket identifies the user.
   const bool named = sasl.mechanism != "GSSAPI";
   if (named && sasl.user.empty())
     throw UsageError(fmt::format("SASL {} needs a user: --sasl-user", sasl.mechanism));

@@ -1,4 +1,4 @@
-// Security settings: TLS and SASL as options and configuration files ask for them.
+// Security settings: TLS and SASL, from options and configuration files.
 #pragma once
 
 #include "client/security.h"
@@ -9,16 +9,16 @@
 
 namespace zksh {
 
-/// Those keys of the configuration that are options with a value under the same name, too.
+/// A configuration key that is also an option with a value, under the same name.
 struct SecurityOption {
   std::string_view name;
-  std::string_view value;  ///< what stands for it in the help
+  std::string_view value;  ///< the placeholder in the help
   std::string_view help;
 };
 std::span<const SecurityOption> security_options();
 
-/// What is configured; files with secrets are read. Throws UsageError for what contradicts itself,
-/// a file that cannot be read, or what this build cannot do. Blocks while files are read.
+/// The configured security. Reads the files that hold secrets. Throws UsageError for contradictory
+/// settings, files that cannot be read, and what this build does not support. Blocks.
 Security parse_security(const Configuration& configuration);
 
 }  // namespace zksh

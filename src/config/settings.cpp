@@ -1,4 +1,4 @@
-// Settings: what can be switched while zksh runs.
+// Settings: what `conf` can change while zksh runs.
 #include "config/settings.h"
 
 #include "base/error.h"

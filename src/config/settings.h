@@ -1,4 +1,4 @@
-// Settings: what can be switched while zksh runs.
+// Settings: what `conf` can change while zksh runs.
 #pragma once
 
 #include "base/monitor.h"
@@ -12,53 +12,53 @@
 
 namespace zksh {
 
-/// What this zksh may not do, and what it asks about twice. Fixed when it starts.
+/// Restrictions on this zksh, fixed when it starts.
 struct Protection {
-  bool read_only = false;   ///< no write may be sent
-  bool production = false;  ///< removals ask for the node's name
-  std::string profile{};    ///< in use, or empty
+  bool read_only = false;   ///< writes are refused
+  bool production = false;  ///< removals ask the user to type the node's name
+  std::string profile{};    ///< the profile in use, or empty
 
-  /// What the prompt calls it; empty when there is nothing to say.
+  /// The name for the prompt; empty if there are no restrictions and no profile.
   std::string name() const {
     if (!profile.empty()) return profile;
     return production ? "PRODUCTION" : read_only ? "READ-ONLY" : "";
   }
 };
 
-/// The settings have their first values from the configuration; `conf` changes them. Members may be
-/// called from any thread; the switches may be read under the Monitor, too.
+/// Initialized from the configuration. Members may be called from any thread; the atomic switches
+/// may also be read under the Monitor.
 class Settings {
  public:
-  /// What the user is told about one of them.
+  /// Describes a setting to the user.
   struct Description {
     std::string_view name;
     std::string_view initial;
     std::string_view help;  ///< a sentence
     std::vector<std::string_view> choices{};
-    std::atomic<bool> Settings::*flag = nullptr;  ///< of a switch, whose choices are on and off
+    std::atomic<bool> Settings::*flag = nullptr;  ///< for a switch, whose choices are on and off
   };
-  /// All of them, in the order of their names.
+  /// All settings, sorted by name.
   static std::span<const Description> descriptions();
-  /// Null when there is none of that name.
+  /// Null if there is no such setting.
   static const Description* find(std::string_view name);
 
   explicit Settings(Monitor& monitor);
 
-  std::atomic<bool> confirm{true};        ///< ask before a subtree is removed
-  std::atomic<bool> highlight{true};      ///< colour the typed line
-  std::atomic<bool> hints{true};          ///< show what could follow the typed line
+  std::atomic<bool> confirm{true};        ///< ask before removing a subtree
+  std::atomic<bool> highlight{true};      ///< colour the line being typed
+  std::atomic<bool> hints{true};          ///< show hints after the line being typed
   std::atomic<bool> print_watches{true};  ///< print watch events
-  std::atomic<bool> timing{false};        ///< say how long each command took
+  std::atomic<bool> timing{false};        ///< print how long each command took
 
-  /// The options that this zksh was started with and that its sessions depend on, as words: for
-  /// another one like it. Fixed when it starts.
+  /// The options that this zksh was started with and that its sessions depend on, to start another
+  /// zksh like it. Fixed when it starts.
   std::vector<std::string> session_options{};
 
   std::string value(std::string_view name) const;
   std::string value(const Monitor::Held& held, std::string_view name) const;
-  /// Where the value came from, for the user: "conf", a file, "default".
+  /// The origin of the value, for the user: "conf", a file, "default".
   std::string origin(std::string_view name) const;
-  /// Throws ValueError when there is no such setting, or it cannot have this value.
+  /// Throws ValueError if there is no such setting or the value is invalid.
   void set(std::string_view name, std::string_view value, std::string_view origin);
 
  private:
@@ -70,8 +70,7 @@ class Settings {
   Guarded<std::map<std::string, Kept, std::less<>>> kept_;
 };
 
-/// The choices of a switch, and a value that stands for one of them: on, true, yes, 1 and their
-/// opposites. Throws ValueError naming `what`.
+/// Parses on, true, yes, 1 and their opposites. Throws ValueError naming `what`.
 bool parse_switch(std::string_view value, std::string_view what);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// AdminServer: where four-letter words are refused, the HTTP server that answers the same.
+// AdminServer: gets the answers to four-letter words from ZooKeeper's HTTP server.
 #include "ensemble/admin_server.h"
 
 #include "base/error.h"
@@ -27,7 +27,7 @@ using Place = std::vector<std::string>;
 constexpr std::string_view not_serving =
     "This ZooKeeper instance is not currently serving requests";
 
-/// Decimal, as JSON has a session or a zxid; words write them in hexadecimal digits.
+/// Converts a decimal session id or zxid, as in JSON, to hexadecimal, as in words.
 std::optional<std::string> hexadecimal(const std::string& text) {
   const auto value = number_in<std::int64_t>(text);
   if (!value) return std::nullopt;
@@ -44,7 +44,7 @@ class Writer {
   virtual std::string text() = 0;
 };
 
-/// Headings with lines below them; those of one heading come one after the other.
+/// Headings with lines below; the lines of a heading come together.
 class Groups {
  public:
   using Heading = std::function<std::string(const std::string& key, std::size_t lines)>;
@@ -82,7 +82,7 @@ class Groups {
   std::size_t all_lines_ = 0;
 };
 
-/// Values by their place, "server_stats.zxid"; for answers of a few lines.
+/// Values by place ("server_stats.zxid"), for short answers.
 class Fields {
  public:
   void take(const Place& place, const std::string& value) {
@@ -104,7 +104,7 @@ class Fields {
   std::map<std::string, std::string> values_;
 };
 
-/// Lines "key=value" and the like, in the order of the JSON.
+/// Writes lines such as "key=value", in the order of the JSON.
 class LinesWriter : public Writer {
  public:
   using Line = std::function<std::string(const std::string& key, const std::string& value)>;
@@ -120,7 +120,7 @@ class LinesWriter : public Writer {
   Line line_;
 };
 
-/// ServerCnxn.dumpConnectionInfo.
+/// Lines as written by ServerCnxn.dumpConnectionInfo.
 class Connections {
  public:
   static bool has(const Place& place) {
@@ -177,7 +177,7 @@ class ConsWriter : public Writer {
   Connections connections_;
 };
 
-/// srvr, and stat with the connections: StatCommand.java, ServerStats.toString.
+/// Answers srvr, and with connections stat: StatCommand.java, ServerStats.toString.
 class StatsWriter : public Writer {
  public:
   explicit StatsWriter(bool with_clients) : with_clients_(with_clients) {}
@@ -217,8 +217,8 @@ class StatsWriter : public Writer {
   Fields fields_;
 };
 
-/// DumpCommand.java. Followers do not tell their AdminServer which sessions there are: without any,
-/// the answer does not begin as one that tells them.
+/// DumpCommand.java. A follower's AdminServer does not know the sessions; its answer then does not
+/// begin like one that lists them.
 class DumpWriter : public Writer {
  public:
   void take(const Place& place, const std::string& value) override {
@@ -251,7 +251,7 @@ class DumpWriter : public Writer {
   }};
 };
 
-/// DataTree.dumpWatches: by session, or by path.
+/// DataTree.dumpWatches, by session or by path.
 class WatchesWriter : public Writer {
  public:
   explicit WatchesWriter(bool by_path)
@@ -272,7 +272,7 @@ class WatchesWriter : public Writer {
   Groups groups_;
 };
 
-/// Whatever needs no more than a few fields.
+/// Answers made of a few fields.
 class FieldsWriter : public Writer {
  public:
   using Form = std::function<std::string(const Fields& fields)>;
@@ -286,7 +286,7 @@ class FieldsWriter : public Writer {
   Fields fields_;
 };
 
-/// client_port is clientPort in a configuration.
+/// Converts client_port to clientPort, the form in configurations.
 std::string camel_case(const std::string& name) {
   std::string result;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -298,7 +298,7 @@ std::string camel_case(const std::string& name) {
   return result;
 }
 
-/// "server.1=host:2888:3888:participant;0.0.0.0:2181", a line for each of voting_view.
+/// A line "server.1=host:2888:3888:participant;0.0.0.0:2181" for each member in voting_view.
 std::string membership(const Fields& fields) {
   std::string text;
   for (const auto& [name, type] : fields.all()) {
@@ -343,7 +343,7 @@ std::unique_ptr<Writer> fields_writer(FieldsWriter::Form form) {
 
 using NewWriter = std::function<std::unique_ptr<Writer>()>;
 
-/// The words that an AdminServer has a command for.
+/// The words for which an AdminServer has a command.
 const std::map<std::string, NewWriter, std::less<>>& writers() {
   const auto said = [](const std::string& text) {
     return [text] { return fields_writer([text](const Fields&) { return text; }); };
@@ -392,13 +392,13 @@ const std::map<std::string, NewWriter, std::less<>>& writers() {
   return all;
 }
 
-/// What stands in every answer, beside what was asked for.
+/// The fields that every answer has.
 struct Envelope {
   bool has_command = false;
   std::optional<std::string> error{};
 };
 
-/// False when it is no JSON.
+/// Returns false if the body is not JSON.
 bool read_body(const std::string& body, Writer& writer, Envelope& envelope) {
   return read_json_values(body, [&](const Place& place, const std::optional<std::string>& value) {
     if (place == Place{"command"})
@@ -410,9 +410,9 @@ bool read_body(const std::string& body, Writer& writer, Envelope& envelope) {
   });
 }
 
-/// One command that an AdminServer is asked, as part of a word.
+/// A command sent to an AdminServer, as part of a word.
 struct AdminQuestion {
-  std::size_t word;  ///< the number of the question that it answers
+  std::size_t word;  ///< the index of the question that it answers
   ServerAddress server;
   HttpAnswer answer{};
 };
@@ -428,8 +428,8 @@ bool is_for_admin_server(const ServerAnswer& answer) {
   return answer.turned_away || is_refusal(answer.text);
 }
 
-/// The bodies of the answers to the commands of one word, which begin with `next`; what is wrong
-/// with one of them is its problem.
+/// Combines the answers to one word's commands, which begin at `next`. If one of them failed, so
+/// does the word.
 ServerAnswer put_together(const std::string& word, std::vector<AdminQuestion>& asked,
                           std::vector<ServerAnswer>& answers, std::size_t& next) {
   std::vector<std::string> bodies;
@@ -449,7 +449,7 @@ ServerAnswer put_together(const std::string& word, std::vector<AdminQuestion>& a
 
 std::vector<std::string> admin_commands(std::string_view word) {
   if (!writers().contains(word)) return {};
-  // The members of an ensemble are told by another command.
+  // Another command lists the members of the ensemble.
   if (word == "conf") return {"conf", "voting_view"};
   return {std::string(word)};
 }
@@ -462,7 +462,7 @@ ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bo
       return {.problem = "its answer is not an AdminServer's"};
     if (!envelope.error) continue;
     if (*envelope.error == not_serving) return {.text = std::string(not_serving) + '\n'};
-    // Further commands are missing in older servers.
+    // Older servers lack the further commands.
     constexpr std::size_t most = 200;
     if (i == 0)
       return {.problem = "it says: " + escape_for_terminal(envelope.error->substr(0, most))};
@@ -479,7 +479,7 @@ AdminServers::AdminServers(std::string_view text, const std::string& connect_str
   }
   port_ = admin_port(text.starts_with(':') ? text.substr(1) : text);
   if (port_) return;
-  // In a connect string ports may be left out; AdminServers in a list have no usual one.
+  // Unlike in a connect string, each AdminServer in a list needs a port.
   for (std::size_t begin = 0; begin <= text.size();) {
     const auto part = text.substr(begin, text.find(',', begin) - begin);
     if (part.find(':') == std::string_view::npos || part.ends_with(']'))

@@ -1,4 +1,4 @@
-// Health: what the answers of an ensemble's servers come to.
+// Health: evaluates the answers of an ensemble's servers: who serves, leads and lags.
 #include "ensemble/health.h"
 
 #include "base/number.h"
@@ -20,7 +20,7 @@ std::optional<std::int64_t> number_of(std::string_view answer, std::string_view 
   return number_in<std::int64_t>(answer_field(answer, key));
 }
 
-/// Of milliseconds, perhaps with a fraction.
+/// Converts milliseconds, perhaps with a fraction.
 std::optional<std::int64_t> microseconds(std::string_view text) {
   double value = 0;
   const auto* const end = text.data() + text.size();
@@ -29,7 +29,7 @@ std::optional<std::int64_t> microseconds(std::string_view text) {
   return std::llround(value * 1000);
 }
 
-/// Only what a number or a version has: what is said elsewhere in a line is nobody's business.
+/// The leading number or version; the rest of the line is ignored.
 std::string word_of(std::string_view text) {
   const auto end =
       text.find_first_not_of("0123456789.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -88,7 +88,7 @@ std::int64_t epoch(std::int64_t zxid) {
 }
 std::int64_t counter(std::int64_t zxid) { return zxid & 0xffffffff; }
 
-/// Against the leader; without one, against whoever has seen the most.
+/// Computes lags against the leader, or without one against the newest zxid.
 void find_lags(std::vector<MemberHealth>& members) {
   std::optional<std::int64_t> newest;
   bool from_leader = false;
@@ -100,7 +100,7 @@ void find_lags(std::vector<MemberHealth>& members) {
   for (auto& member : members) {
     if (!member.serves() || !member.zxid || !newest || member.role == "standalone") continue;
     if (epoch(*member.zxid) == epoch(*newest))
-      // One that was asked a moment after the leader may have seen more.
+      // A server asked a moment after the leader may have seen more.
       member.behind = std::max<std::int64_t>(counter(*newest) - counter(*member.zxid), 0);
     else if (counter(*newest) == 0)
       member.behind = 0;  // nothing was written since this leader was elected

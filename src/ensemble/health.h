@@ -1,4 +1,4 @@
-// Health: what the answers of an ensemble's servers come to: who serves, who leads, who lags.
+// Health: evaluates the answers of an ensemble's servers: who serves, leads and lags.
 #pragma once
 
 #include "ensemble/member_words.h"
@@ -12,27 +12,27 @@
 
 namespace zksh {
 
-/// What one server says of itself. What it does not tell is missing. Texts are untrusted.
-/// Source: srvr and mntr of ZooKeeper 3.4 to 3.9 (ServerStats, ZooKeeperServer.dumpMonitorValues).
+/// What a server reports about itself. Unknown values are missing. Texts are untrusted. Source:
+/// srvr and mntr of ZooKeeper 3.4 to 3.9 (ServerStats, ZooKeeperServer.dumpMonitorValues).
 struct MemberHealth {
   std::string name;
   std::optional<std::int64_t> id{};
-  bool asked = true;      ///< false: its address is not known
-  bool answers = false;   ///< something, if only that it does not serve
-  std::string problem{};  ///< why it does not serve; empty when it does
-  std::string note{};     ///< what it may not tell
+  bool asked = true;      ///< false if its address is not known
+  bool answers = false;   ///< it answers, if only that it does not serve
+  std::string problem{};  ///< why it does not serve; empty if it does
+  std::string note{};     ///< what it is not allowed to report
   std::string role{};  ///< leader, follower, observer, standalone, read-only; empty: does not serve
   std::string version{};                 ///< "3.8.0"
-  std::optional<std::int64_t> zxid{};    ///< of the last transaction that it has seen
+  std::optional<std::int64_t> zxid{};    ///< of the last transaction it has seen
   std::optional<std::int64_t> behind{};  ///< transactions of this epoch that it has not seen
-  std::optional<std::int64_t> mean_latency_us{};  ///< of requests, since it was started
+  std::optional<std::int64_t> mean_latency_us{};  ///< of requests, since its start
   std::optional<std::int64_t> max_latency_us{};
-  std::optional<std::int64_t> connections{};  ///< those over which it was asked among them
+  std::optional<std::int64_t> connections{};  ///< including those of these questions
   std::optional<std::int64_t> outstanding{};  ///< requests
   std::optional<std::int64_t> nodes{};
   std::optional<std::int64_t> watches{};
-  std::optional<std::int64_t> synced_followers{};  ///< of a leader: those that vote
-  std::optional<std::int64_t> pending_syncs{};     ///< of a leader
+  std::optional<std::int64_t> synced_followers{};  ///< on a leader: voting followers in sync
+  std::optional<std::int64_t> pending_syncs{};     ///< on a leader
   std::optional<std::int64_t> open_files{};
   std::optional<std::int64_t> max_files{};
 
@@ -40,12 +40,12 @@ struct MemberHealth {
   bool votes() const { return role == "leader" || role == "follower"; }
 };
 
-/// What read_health wants to have been asked, in this order.
+/// The words whose answers read_health needs, in this order.
 std::vector<std::string> health_words();
-/// `member`: its answers to health_words.
+/// `member` holds the answers to health_words.
 MemberHealth read_health(const MemberAnswers& member);
 
-/// What makes a server that serves a problem; nothing: no limit.
+/// Limits above which a serving server is a problem; nullopt: no limit.
 struct HealthLimits {
   std::optional<std::int64_t> behind{};
   std::optional<std::int64_t> outstanding{};
@@ -58,11 +58,11 @@ struct Health {
   Verdict verdict = Verdict::Healthy;
   std::string summary{};  ///< one line, without the verdict
   std::vector<std::string> problems{};
-  std::vector<std::string> notes{};  ///< that change nothing
+  std::vector<std::string> notes{};  ///< that do not affect the verdict
   std::vector<MemberHealth> members{};
   std::string leader{};  ///< its name; empty: none answers, or none is needed
   std::size_t voters = 0;
-  std::size_t quorum = 0;  ///< how many voters must serve; 1 of servers that stand alone
+  std::size_t quorum = 0;  ///< how many voters must serve; 1 for standalone servers
   std::size_t serving = 0;
   std::optional<std::int64_t> synced_followers{};
 };
@@ -70,9 +70,10 @@ struct Health {
 /// "healthy", "degraded", "no quorum".
 std::string_view verdict_name(Verdict verdict);
 
-/// `membership`: as the servers tell, if they do. An ensemble is healthy when each member serves
-/// and all followers are in sync with the leader; without a quorum when fewer voters serve than a
-/// majority needs, or no leader answers although a server is silent that may be it.
+/// Evaluates the members. `membership` is what the servers report, if they do. An ensemble is
+/// healthy if each member serves and all followers are in sync with the leader. It has no quorum if
+/// fewer than a majority of the voters serve, or if no leader answers although a silent server may
+/// be it.
 Health judge(std::vector<MemberHealth> members, const std::optional<Membership>& membership,
              const HealthLimits& limits);
 

@@ -1,4 +1,4 @@
-// Latency: round trips of single requests to each server of an ensemble, one at a time.
+// Latency: measures round trips of single requests to each server of an ensemble.
 #include "ensemble/latency.h"
 
 #include "base/time.h"
@@ -15,7 +15,7 @@
 namespace zksh {
 namespace {
 
-/// A session with one server, and what it writes.
+/// A session with one server, and the requests on it.
 class Prober {
  public:
   Prober(Client& own, MemberLatency& result, const LatencyPlan& plan)
@@ -27,7 +27,7 @@ class Prober {
   MemberLatency& result() { return result_; }
   bool goes_on() const { return result_.problem.empty(); }
 
-  /// Makes ready what the probes need.
+  /// Prepares what the probes need.
   void prepare(const std::vector<Credential>& credentials, const std::stop_token& stop) {
     for (const auto& [scheme, secret] : credentials)
       await(client_->start_add_auth(scheme, secret), stop);
@@ -52,7 +52,7 @@ class Prober {
   void close() { client_->close(); }
 
  private:
-  /// Nothing when there was no answer in time, or a stop.
+  /// nullopt if there was no answer in time, or after a stop.
   template <class T>
   std::optional<Outcome<T>> await(const Pending<T>& pending, const std::stop_token& stop) {
     auto& monitor = client_->monitor();
@@ -110,14 +110,14 @@ void await_sessions(Monitor& monitor, const Probers& probers, const LatencyPlan&
   });
 }
 
-/// A server that does not answer takes seconds.
+/// Closes all at once: a server that does not answer takes seconds.
 void close_all(Probers& probers) {
   std::vector<std::jthread> threads;
   threads.reserve(probers.size());
   for (auto& each : probers) {
     try {
       threads.emplace_back([&each] { each->close(); });
-    } catch (const std::system_error&) {  // no thread is left for it
+    } catch (const std::system_error&) {  // no more threads
       each->close();
     }
   }
@@ -185,7 +185,7 @@ std::string bars(const std::vector<std::size_t>& counts, bool ascii) {
   if (most == 0) text.assign(counts.size(), ' ');
   if (most == 0) return text;
   for (const auto count : counts) {
-    // The smallest count is seen, too.
+    // Rounded up, so that the smallest count is visible.
     const auto level = count == 0 ? 0 : (count * blocks.size() + most - 1) / most;
     text += level == 0 ? " " : ascii ? signs.at(level - 1) : blocks.at(level - 1);
   }

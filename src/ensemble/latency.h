@@ -1,4 +1,4 @@
-// Latency: round trips of single requests to each server of an ensemble, one at a time.
+// Latency: measures round trips of single requests to each server of an ensemble.
 #pragma once
 
 #include "client/client.h"
@@ -17,35 +17,35 @@
 
 namespace zksh {
 
-/// exists, sync, and set of a node of its own.
+/// exists, sync, and set on a node of its own.
 enum class Probe { Read, Sync, Write };
 std::string_view probe_name(Probe probe);
 
 struct ProbeTimes {
   Probe probe = Probe::Read;
   std::vector<std::chrono::nanoseconds> times{};
-  std::string problem{};  ///< why there are no more of them; for the user
+  std::string problem{};  ///< why there are not more, for the user
 };
 
-/// One server.
+/// A server and its measurements.
 struct MemberLatency {
   ServerAddress address;
   std::string name;
   std::optional<std::int64_t> id{};
   std::string role{};
-  std::string problem{};  ///< why it was not measured, or not to the end; for the user
+  std::string problem{};  ///< why it was not measured, or not completely, for the user
   std::vector<ProbeTimes> probes{};
 };
 
 struct LatencyPlan {
   std::size_t rounds = 100;
   std::string chroot{};    ///< of the sessions
-  std::string path = "/";  ///< what is read and synced; it need not exist
+  std::string path = "/";  ///< the node to read and sync; it need not exist
   bool write = false;
-  std::string parent = "/";  ///< of the ephemeral node that is written; it must exist
+  std::string parent = "/";  ///< the parent of the ephemeral node to write; must exist
   std::chrono::milliseconds patience{2000};  ///< for a session, and for an answer
 
-  /// What is created, and then written again and again.
+  /// The node that is created and then repeatedly written.
   CreateOp node() const {
     return {.path = parent + (parent == "/" ? "" : "/") + "zksh-latency-",
             .data = "zksh latency",
@@ -54,31 +54,31 @@ struct LatencyPlan {
   }
 };
 
-/// Opens a session to each server that has no problem yet, with the credentials of `own`, and sends
-/// each in turn one request after the other. The sessions and their ephemerals are gone when it
-/// returns, but those of a server that does not answer. Ends early on a stop, with what was
-/// measured. Blocks. Throws Error when `own` may not write.
+/// Opens a session to each server without a problem, with the credentials of `own`, and sends the
+/// servers one request at a time, in turn. Closes the sessions, which removes their ephemerals,
+/// unless a server does not answer. On a stop, returns early with what was measured. Blocks. Throws
+/// Error if `own` may not write.
 void measure_latency(Client& own, std::vector<MemberLatency>& members, const LatencyPlan& plan,
                      const std::stop_token& stop);
 
-/// How often times fell between two bounds, each bound a constant factor above the one before.
+/// Counts times in buckets whose bounds grow by a constant factor.
 class Histogram {
  public:
-  /// `shortest` must be above 0 and not above `longest`.
+  /// Requires 0 < `shortest` <= `longest`.
   Histogram(std::chrono::nanoseconds shortest, std::chrono::nanoseconds longest,
             std::size_t buckets);
 
   std::vector<std::size_t> count(const std::vector<std::chrono::nanoseconds>& times) const;
-  /// The lower bound of a bucket; of the one behind the last, the upper bound of the last.
+  /// The lower bound of a bucket; for the index after the last, the last one's upper bound.
   std::chrono::nanoseconds bound(std::size_t bucket) const;
 
  private:
   double shortest_;
-  double ratio_;  ///< of the two ends, as a logarithm
+  double ratio_;  ///< logarithm of the ratio of the two ends
   std::size_t buckets_;
 };
 
-/// A bar for each count, as high as it is beside the greatest one; 0 is a blank.
+/// A bar for each count, relative to the greatest; a blank for 0.
 std::string bars(const std::vector<std::size_t>& counts, bool ascii);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// MemberWords: asks every member of an ensemble some four-letter words.
+// MemberWords: asks all members of an ensemble four-letter words.
 #include "ensemble/member_words.h"
 
 #include "base/error.h"
@@ -44,8 +44,8 @@ std::optional<std::int64_t> number_field(std::string_view conf, std::string_view
   return number_in<std::int64_t>(answer_field(conf, key));
 }
 
-/// Lines without an address for clients, as in most static configurations: there all servers have
-/// the same clientPort, but where several are on one machine.
+/// Completes members without a client address, as in most static configurations: all servers have
+/// the same clientPort, unless several are on one machine.
 void add_client_ports(Membership& membership, std::string_view conf) {
   const auto port = number_field(conf, "clientPort");
   const auto own = membership.members.find(number_field(conf, "serverId").value_or(-1));
@@ -56,7 +56,7 @@ void add_client_ports(Membership& membership, std::string_view conf) {
   }
 }
 
-/// Takes the answers to conf, which is the last word, away from the others, and what they tell.
+/// Removes the answers to conf, the last word, and evaluates them.
 std::optional<Membership> take_membership(std::vector<MemberAnswers>& members, std::string& mute) {
   std::optional<Membership> membership;
   for (auto& member : members) {
@@ -72,8 +72,8 @@ std::optional<Membership> take_membership(std::vector<MemberAnswers>& members, s
   return membership;
 }
 
-/// The number of a server that has not told it. Where only the host is known, one of several
-/// members on that host counts as this one, and nobody knows which.
+/// Finds the number of a server that did not report it. If only the host is known, any of the
+/// members on that host will do.
 void find_id(MemberAnswers& member, const Membership& membership, std::set<std::int64_t>& taken) {
   std::vector<std::int64_t> candidates;
   for (const auto& [id, candidate] : membership.members) {
@@ -91,7 +91,7 @@ void find_id(MemberAnswers& member, const Membership& membership, std::set<std::
   if (candidates.size() == 1) member.id = candidates.front();
 }
 
-/// One server under two names is one member.
+/// A server with two names is one member.
 void drop_repetitions(std::vector<MemberAnswers>& members) {
   std::set<std::int64_t> seen;
   std::erase_if(members, [&](const MemberAnswers& member) {

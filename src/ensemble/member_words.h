@@ -1,5 +1,5 @@
-// MemberWords: asks every member of an ensemble some four-letter words, also those that the connect
-// string does not name.
+// MemberWords: asks all members of an ensemble four-letter words, even those not in the connect
+// string.
 #pragma once
 
 #include "client/connect_string.h"
@@ -17,50 +17,51 @@
 
 namespace zksh {
 
-/// Who is asked.
+/// The servers to ask.
 struct AskedServers {
   std::vector<ServerAddress> servers;
-  /// These are some of an ensemble, and the others are asked too, as far as conf names them.
+  /// Also ask the other members of their ensemble, as far as conf names them.
   bool with_others = true;
   AdminServers admin_servers{};
 };
-/// `hosts`: what the user named, each a list as in a connect string; none: the servers of
-/// `connect_string`, and the others of their ensemble. `admin_servers`: as the user names them.
+/// `hosts` are the user's, each a list as in a connect string; if empty, the servers of
+/// `connect_string` and the other members of their ensemble. `admin_servers` as in AdminServers.
 /// Throws ValueError.
 AskedServers asked_servers(const std::vector<std::string>& hosts, const std::string& connect_string,
                            std::string_view admin_servers);
 
-/// One server and what it said to each word.
+/// A server and its answer to each word.
 struct MemberAnswers {
-  /// For clients. Its port is 0 where the configuration does not tell: then nothing was asked.
+  /// For clients. If the port is 0, the configuration does not name it, and nothing was asked.
   ServerAddress address;
-  std::optional<std::int64_t> id{};  ///< its number in the ensemble, where that is known
+  std::optional<std::int64_t> id{};  ///< its server number, if known
   std::vector<ServerAnswer> answers{};
-  bool known_from_others = false;  ///< the user has not named it
+  bool known_from_others = false;  ///< not named by the user
 
-  /// "127.0.0.1:2181", or "server.3" where the address is not known.
+  /// "127.0.0.1:2181", or "server.3" if the address is not known.
   std::string name() const;
 };
 
 struct EnsembleAnswers {
-  std::vector<MemberAnswers> members;  ///< those that the user named first
-  /// As the servers tell (conf); nothing where none does, or none is allowed to.
+  std::vector<MemberAnswers> members;  ///< those named by the user come first
+  /// As conf reports it; nullopt if no server does or may.
   std::optional<Membership> membership{};
-  /// The first of the servers that may not tell it, when none does; else empty.
+  /// If no server reports it, the first that is not allowed to; else empty.
   std::string mute{};
 };
 
-/// Asks all at once; those that only the answers name, after that; and in both rounds AdminServers
-/// (ask_words), whose answers name no observers. Blocks for at most four times the time, and for as
-/// long as names take to resolve. Throws Cancelled.
+/// Asks all servers at once, then those that only the answers name; in both rounds also
+/// AdminServers (ask_words), whose answers do not name observers. Blocks for at most four times
+/// `time`, plus name look-ups. Throws Cancelled.
 EnsembleAnswers ask_members(const AskedServers& asked, std::vector<std::string> words,
                             std::chrono::milliseconds time, const std::stop_token& stop);
 
-/// That a server does not allow words, for the user, with the remedy. `answer`: to one of them.
+/// A message that a server does not allow words, with the remedy. `answer` is its answer to one of
+/// them.
 std::string refusal(const std::vector<std::string>& words, const ServerAnswer& answer);
 
-/// Why there is no answer to a word in what a server said, for the user, with the remedy; nothing
-/// when it is an answer. A server that runs but does not serve has given none.
+/// Why a server's answer does not answer the word, for the user, with the remedy; nullopt if it
+/// does. A server that runs but does not serve has not answered.
 std::optional<std::string> no_answer(const std::string& word, const ServerAnswer& answer);
 
 }  // namespace zksh

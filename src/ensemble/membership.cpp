@@ -1,4 +1,4 @@
-// Membership: the servers that an ensemble's configuration names, and what a change makes of them.
+// Membership: the members in an ensemble's configuration, and the effect of a reconfiguration.
 #include "ensemble/membership.h"
 
 #include "base/error.h"
@@ -23,7 +23,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
-/// Takes what stands before the next colon away from a text; the colons of "[::1]" do not count.
+/// Removes and returns the part before the next colon, ignoring those in "[::1]".
 std::optional<std::string_view> take_part(std::string_view& text) {
   if (text.empty()) return std::nullopt;
   std::size_t from = 0;
@@ -52,7 +52,7 @@ bool is_every_interface(const std::string& host) {
   return host == "0.0.0.0" || host == "::" || host == "0:0:0:0:0:0:0:0";
 }
 
-/// "2181", "10.0.0.3:2181" or "[::1]:2181".
+/// Parses "2181", "10.0.0.3:2181" or "[::1]:2181".
 bool read_client(std::string_view text, Member& member) {
   const auto colon = text.rfind(':');
   const auto port = port_in(
@@ -73,7 +73,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-/// "server.3=…", the number and the rest.
+/// Parses "server.3=…".
 std::optional<std::pair<std::int64_t, Member>> member_line(std::string_view line) {
   const auto equals = line.find('=');
   if (equals == std::string_view::npos || !line.starts_with("server.")) return std::nullopt;
@@ -87,7 +87,7 @@ ChangedMembership refused(int code, std::string why) {
   return {.code = code, .why = std::move(why), .after = {}};
 }
 
-/// One "server.4=…" of -add. Two members that share a port of one host cannot both be.
+/// Applies one "server.4=…" of -add. Two members cannot share a port of a host.
 std::string joined(Membership& membership, std::string_view text) {
   const auto given = member_line(text);
   if (!given || !given->second.client)
@@ -134,11 +134,11 @@ std::optional<Member> parse_member(std::string_view text) {
     servers.remove_suffix(each.size() + 1);
   }
   member.observer = role == "observer";
-  for (auto address : split(servers, '|')) {  // of several, since 3.6
+  for (auto address : split(servers, '|')) {  // several addresses are allowed since 3.6
     if (address.ends_with(':')) return std::nullopt;
     const auto host = take_part(address);
     if (!host || host->empty()) return std::nullopt;
-    for (int i = 0; i < 2; ++i) {  // for the others, and for elections
+    for (int i = 0; i < 2; ++i) {  // for quorum traffic, and for elections
       const auto port = port_in(take_part(address));
       if (!port) return std::nullopt;
       member.ports.push_back(ServerAddress{without_brackets(*host), *port}.text());

@@ -1,4 +1,4 @@
-// Membership: the servers that an ensemble's configuration names, and what a change makes of them.
+// Membership: the members in an ensemble's configuration, and the effect of a reconfiguration.
 #pragma once
 
 #include "client/client.h"
@@ -16,13 +16,13 @@ namespace zksh {
 
 /// A line "server.3=10.0.0.3:2888:3888:participant;10.0.0.3:2181" of a configuration.
 struct Member {
-  std::string text;  ///< what stands behind the equals sign, with the role even if it was left out
-  std::string host;  ///< at which the other servers find it, of several the first
+  std::string text;  ///< the part after the equals sign, completed by the role
+  std::string host;  ///< for the other servers; the first if there are several
   bool observer = false;
-  /// Where clients find it; an address that means "every interface" is replaced by `host`. Nothing
-  /// when the line does not tell.
+  /// The address for clients; a wildcard address is replaced by `host`. nullopt if the line has
+  /// none.
   std::optional<ServerAddress> client{};
-  /// "host:port" of all that it listens to: no two members can have the same.
+  /// "host:port" of all addresses it listens on; members must not share any.
   std::vector<std::string> ports{};
 
   bool operator==(const Member& other) const { return text == other.text; }
@@ -31,39 +31,39 @@ struct Member {
 struct Membership {
   std::map<std::int64_t, Member> members{};  ///< by server number
   std::int64_t version = 0;
-  bool groups = false;  ///< a quorum is counted by groups or weights
+  bool groups = false;  ///< the quorum uses groups or weights
 
   std::size_t voters() const;
-  /// How many voters must agree, where each counts the same.
+  /// The number of voters that make a quorum if all have the same weight.
   std::size_t quorum() const { return voters() / 2 + 1; }
 };
 
-/// The members in the text of a configuration (/zookeeper/config, the end of an answer to conf).
-/// Lines that are none are left out: the text may be anything.
+/// Parses a configuration (/zookeeper/config, or the end of an answer to conf). Ignores all other
+/// lines: the text may be anything.
 Membership parse_membership(std::string_view text);
 
-/// What stands behind "server.3=" (QuorumPeer.QuorumServer of 3.8). Nothing when it is malformed.
+/// Parses the part after "server.3=" (QuorumPeer.QuorumServer in 3.8). nullopt if it is malformed.
 std::optional<Member> parse_member(std::string_view text);
 
-/// What the leader would say to a change, as far as the configuration tells it
-/// (PrepRequestProcessor of 3.8). Whether reconfiguration is allowed, by whom, and whether the new
-/// members are there, only the servers know.
+/// The leader's answer to a change, as far as the configuration determines it (PrepRequestProcessor
+/// in 3.8). Only the servers know whether and to whom reconfiguration is allowed, and whether the
+/// new members are up.
 struct ChangedMembership {
   int code = code::ok;
-  std::string why{};  ///< there is another code
+  std::string why{};  ///< the reason for any other code
   Membership after{};
 };
 ChangedMembership change_membership(const Membership& before, const Reconfiguration& change);
 
-/// One member or all of them as a change leaves them.
+/// How a change affects a member.
 struct MemberChange {
   enum class Kind { Stays, Leaves, Joins, Changes, Unknown };
-  Kind kind = Kind::Stays;  ///< Unknown: it was to leave, and is no member
+  Kind kind = Kind::Stays;  ///< Unknown: to be removed, but not a member
   std::int64_t id = 0;
-  std::string text{};    ///< after it, of one that leaves before it
-  std::string before{};  ///< of one that changes
+  std::string text{};    ///< after the change; before it if the member leaves
+  std::string before{};  ///< if the member changes
 };
-/// By server number.
+/// The changes by server number.
 std::vector<MemberChange> membership_changes(const Membership& before, const Membership& after,
                                              const Reconfiguration& change);
 

@@ -1,4 +1,4 @@
-// ServerCommand: what the commands that ask servers by four-letter words have in common.
+// ServerCommand: shared by the commands that ask servers four-letter words.
 #include "ensemble/server_command.h"
 
 #include "base/number.h"

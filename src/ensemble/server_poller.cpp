@@ -1,4 +1,4 @@
-// ServerPoller: what the servers tell of sessions, watches and themselves.
+// ServerPoller: asks servers about sessions and watches, once or repeatedly.
 #include "ensemble/server_poller.h"
 
 #include "base/number.h"
@@ -8,7 +8,7 @@
 namespace zksh {
 namespace {
 
-/// The value of "key=value" in "(queued=0,recved=7,…)"; empty when there is none.
+/// The value of "key=value" in "(queued=0,recved=7,…)"; empty if there is none.
 std::string_view field(std::string_view line, std::string_view key) {
   for (std::size_t from = line.find('('); from != std::string_view::npos;
        from = line.find(',', from)) {
@@ -24,7 +24,7 @@ std::optional<std::int64_t> number_after(std::string_view line, std::string_view
   return number_in<std::int64_t>(field(line, key));
 }
 
-/// Lines "0x…" or "0x…:", each with lines of paths below it that begin with a tab.
+/// Parses lines "0x…" or "0x…:", each followed by paths on lines that begin with a tab.
 SessionPaths parse_session_paths(std::string_view text) {
   SessionPaths all;
   std::vector<std::string_view>* paths = nullptr;
@@ -158,7 +158,7 @@ std::map<std::int64_t, std::string> parse_cons(std::string_view answer) {
 
 std::set<std::int64_t> parse_dump(std::string_view answer) {
   std::set<std::int64_t> sessions;
-  // What follows names the owners of ephemerals, alive or not.
+  // The rest lists the owners of ephemerals, live or not.
   for_each_line(answer.substr(0, answer.find("ephemeral nodes dump:")), [&](std::string_view line) {
     const auto start = line.find_first_not_of(" \t");
     if (start == std::string_view::npos) return;
@@ -267,7 +267,7 @@ void ServerPoller::count_events(Server& server, std::string_view answer) {
   if (!deleted || !children) return;  // before 3.6
   events_told_ = true;
   if (server.events) {
-    // A server that was started again counts from 0.
+    // A restarted server counts from 0.
     const auto since = [](std::int64_t now, std::int64_t before) {
       return now < before ? now : now - before;
     };

@@ -1,4 +1,4 @@
-// ServerPoller: what the servers tell of sessions, watches and themselves.
+// ServerPoller: asks servers about sessions and watches, once or repeatedly.
 #pragma once
 
 #include "base/monitor.h"
@@ -24,18 +24,18 @@
 
 namespace zksh {
 
-/// What the servers tell beyond the znodes; each only when they do.
+/// What servers report beyond the znodes; each part may be missing.
 struct ServersAccount {
-  std::map<std::int64_t, std::string> addresses{};   ///< of sessions
-  bool all_addresses = false;                        ///< all servers told: no other is connected
-  std::optional<std::set<std::int64_t>> sessions{};  ///< all that are alive
-  std::optional<std::int64_t> watches{};             ///< on all servers that told
-  std::size_t servers = 0;                           ///< that told of their watches
-  /// Sessions by the whole path that they watch: when all servers told.
+  std::map<std::int64_t, std::string> addresses{};  ///< of sessions
+  bool all_addresses = false;  ///< all servers answered: no other session is connected
+  std::optional<std::set<std::int64_t>> sessions{};  ///< all live sessions
+  std::optional<std::int64_t> watches{};             ///< their number on all servers that answered
+  std::size_t servers = 0;                           ///< that reported their watches
+  /// Sessions by the full path that they watch; only if all servers answered.
   std::optional<std::map<std::string, std::set<std::int64_t>>> watchers{};
-  std::string no_watchers{};  ///< why watchers were asked for and are not there
-  /// Events that the servers have sent for deleted nodes, and for changed lists of children, since
-  /// they were asked first.
+  std::string no_watchers{};  ///< why watchers are missing although requested
+  /// Events for deleted nodes and for changed lists of children that the servers have sent since
+  /// they were first asked.
   struct Events {
     std::int64_t deleted = 0;
     std::int64_t children = 0;
@@ -43,7 +43,7 @@ struct ServersAccount {
   std::optional<Events> events{};
 };
 
-/// Calls `use` for each line of a text, without its newline.
+/// Calls `use` for each line, without its newline.
 template <class Use>
 void for_each_line(std::string_view text, Use&& use) {
   while (!text.empty()) {
@@ -53,7 +53,7 @@ void for_each_line(std::string_view text, Use&& use) {
   }
 }
 
-/// The session's id "0x100…" at the beginning of a text; nothing when there is none.
+/// The session id "0x100…" at the beginning of a text; nullopt if there is none.
 inline std::optional<std::int64_t> session_at(std::string_view text) {
   constexpr int hexadecimal = 16;
   if (!text.starts_with("0x")) return std::nullopt;
@@ -63,63 +63,63 @@ inline std::optional<std::int64_t> session_at(std::string_view text) {
   return static_cast<std::int64_t>(id);
 }
 
-/// A client's connection, as a line of cons has it (ServerCnxn.dumpConnectionInfo). Untrusted.
+/// A client's connection, from a line of cons (ServerCnxn.dumpConnectionInfo). Untrusted.
 struct Connection {
   std::int64_t session = 0;
-  std::string address{};                  ///< of the client: "10.0.0.7:37520"
-  std::string server{};                   ///< which server told it
+  std::string address{};                  ///< the client's: "10.0.0.7:37520"
+  std::string server{};                   ///< the server that reported it
   std::optional<std::int64_t> timeout{};  ///< of the session, in ms
   std::optional<std::int64_t> since{};    ///< in ms since 1970, by the server's clock
   std::string last_request{};             ///< "PING"
 };
-/// Connections without a session, such as those of four-letter words, are left out.
+/// Parses an answer to cons. Leaves out connections without a session, such as those of four-letter
+/// words.
 std::vector<Connection> parse_connections(std::string_view answer);
 
 /// Paths by session; they point into the answer.
 using SessionPaths = std::map<std::int64_t, std::vector<std::string_view>>;
-/// The owners of ephemerals, alive or not, in an answer to dump (DataTree.dumpEphemerals).
+/// The owners of ephemerals, live or not, in an answer to dump (DataTree.dumpEphemerals).
 SessionPaths parse_ephemerals(std::string_view answer);
-/// Who watches what, in an answer to wchc (DataTree.dumpWatches): the watches of data, of
-/// existence, and persistent ones; servers do not tell those of children.
+/// The watches in an answer to wchc (DataTree.dumpWatches): data, exists and persistent watches;
+/// servers do not report children watches.
 SessionPaths parse_wchc(std::string_view answer);
 
-/// A path of a session as the servers call it. `chroot`: of its connect string.
+/// The full path of a session's path. `chroot` is that of its connect string.
 std::string whole_path(const std::string& chroot, const std::string& path);
 
-/// All that the members of an ensemble say of sessions. Paths are whole, whatever the chroot.
-/// Not copied: paths point into the answers that it keeps.
+/// What the members of an ensemble report about sessions, asked once. Paths are full paths,
+/// whatever the chroot. Not copyable: paths point into the answers that it keeps.
 class SessionSurvey {
  public:
-  /// Asks for what the words tell: of cons, dump and wchc some. Blocks as ask_members. Throws
-  /// Cancelled.
+  /// Asks the given words, some of cons, dump and wchc. Blocks as ask_members. Throws Cancelled.
   SessionSurvey(const AskedServers& asked, std::vector<std::string> words,
                 std::chrono::milliseconds time, const std::stop_token& stop);
   SessionSurvey(const SessionSurvey&) = delete;
   SessionSurvey& operator=(const SessionSurvey&) = delete;
   ~SessionSurvey() = default;
 
-  /// By session; one that has just moved to another server may be told by both: the newest.
+  /// By session. Two servers may report a session that has just moved; this has the newer one.
   const std::map<std::int64_t, Connection>& connections() const { return connections_; }
   const std::map<std::int64_t, std::set<std::string_view>>& ephemerals() const {
     return ephemerals_;
   }
-  /// What each session watches, by the server that told it.
+  /// The watches of a session on one server.
   struct Watches {
     std::int64_t session = 0;
     std::string server{};
     std::vector<std::string_view> paths{};  ///< sorted
   };
   const std::vector<Watches>& watches() const { return watches_; }
-  /// Whether a session is alive; nothing when nobody told.
+  /// Whether a session is alive; nullopt if no server reported it.
   std::optional<bool> alive(std::int64_t session) const;
-  /// "10.0.0.7:37520", or "-".
+  /// "10.0.0.7:37520", or "-" if not known.
   std::string address_of(std::int64_t session) const;
 
-  /// Whether some server has answered at all, if only that it may not.
+  /// Whether any server answered at all, even if only with a refusal.
   bool heard() const { return heard_; }
-  /// Whether some server has answered this word.
+  /// Whether any server answered this word.
   bool told(const std::string& word) const { return told_.contains(word); }
-  /// "SERVER: why it did not tell something", for the user.
+  /// "SERVER: why it did not answer", for the user.
   const std::vector<std::string>& untold() const { return untold_; }
 
  private:
@@ -131,38 +131,38 @@ class SessionSurvey {
   std::vector<Watches> watches_;
   std::set<std::int64_t> alive_;
   std::set<std::string> told_;
-  bool sessions_told_ = false;  ///< by dump; AdminServers of followers do not
+  bool sessions_told_ = false;  ///< by dump; AdminServers of followers do not report them
   std::vector<std::string> untold_;
   bool heard_ = false;
 };
 
-/// What is asked for.
+/// What to ask for.
 struct ServerWishes {
   bool sessions = false;  ///< their addresses (cons), and which are alive (dump)
   bool watches = false;   ///< how many there are (wchs)
-  bool watchers = false;  ///< who watches which node (wchp): slow where there are many watches
+  bool watchers = false;  ///< who watches which node (wchp): slow if there are many watches
   bool events = false;    ///< how many watch events there were (mntr)
 };
 
-/// Servers that refuse a word, while no AdminServer tells, are not asked it again; those that do
-/// not answer, not for a while.
+/// Asks servers repeatedly. Does not repeat a word that a server refused and no AdminServer
+/// answered; does not ask silent servers for a while.
 class ServerPoller {
  public:
-  /// `server`: a connect string. `admin_servers`: as the user names them. Throws ValueError.
+  /// `server` is a connect string; `admin_servers` as in AdminServers. Throws ValueError.
   ServerPoller(const std::string& server, std::string_view admin_servers);
 
   const std::string& chroot() const { return chroot_; }
-  /// Asks all servers at once. Blocks for at most a third of a second, twice that where
-  /// AdminServers are asked (ask_words), or for as long as names take to resolve. What nobody tells
-  /// is left out. Events are counted from the first time on.
+  /// Asks all servers at once. Blocks for at most a third of a second, twice that if AdminServers
+  /// are asked (ask_words), plus name look-ups. What no server reports is missing. Events are
+  /// counted from the first call on.
   ServersAccount ask(const ServerWishes& wishes);
 
  private:
   struct Server {
     ServerAddress address;
-    std::map<std::string, std::string> refused{};  ///< words, and why, for the user
+    std::map<std::string, std::string> refused{};  ///< words, with the reasons for the user
     Clock::time_point silent_until{};
-    std::optional<ServersAccount::Events> events{};  ///< as told last
+    std::optional<ServersAccount::Events> events{};  ///< as last reported
   };
   void take(Server& server, const std::string& word, const ServerAnswer& told,
             ServersAccount& account);
@@ -174,10 +174,10 @@ class ServerPoller {
   std::string chroot_;
   ServersAccount::Events events_;
   bool events_told_ = false;
-  std::size_t told_addresses_ = 0;  ///< servers, in the round that runs
+  std::size_t told_addresses_ = 0;  ///< servers that answered in the current round
 };
 
-/// The sessions in an answer to cons and the addresses of their clients, "10.0.0.7:51234".
+/// The sessions in an answer to cons, with their clients' addresses, "10.0.0.7:51234".
 std::map<std::int64_t, std::string> parse_cons(std::string_view answer);
 /// The sessions in an answer to dump; empty: this server does not know them.
 std::set<std::int64_t> parse_dump(std::string_view answer);

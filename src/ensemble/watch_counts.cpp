@@ -1,4 +1,4 @@
-// WatchCounts: how many watch events the servers have fired, by their own count.
+// WatchCounts: the watch events that servers have sent, by their own counters.
 #include "ensemble/watch_counts.h"
 
 #include "base/number.h"

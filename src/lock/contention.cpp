@@ -1,4 +1,4 @@
-// Contention: many contenders for one lock in this process, and what happened to each of them.
+// Contention: runs many contenders for a lock in this process, and analyses what happened.
 #include "lock/contention.h"
 
 #include "base/json.h"
@@ -24,7 +24,7 @@
 namespace zksh {
 namespace {
 
-/// What the contenders share. One of them at a time is driven.
+/// What the contenders share. One at a time is driven.
 struct Arena {
   const ContentionPlan& plan;
   ContentionResult& result;
@@ -47,7 +47,7 @@ class Participant {
     const auto numbered =
         [number, &arena](const auto& listener) -> std::function<void(const std::string&)> {
       if (!listener) return {};
-      // Who listens may wait, for a terminal that takes no output.
+      // The listener may block, on a stalled terminal.
       return [number, &arena, &listener](const std::string& text) {
         arena.driver.leave([number, &listener, text] { listener(number, text); });
       };
@@ -83,7 +83,7 @@ Task<> Participant::take_turn(ContenderTurn& turn) {
   std::exception_ptr interrupted;
   try {
     if (arena_.plan.hold.count() > 0) co_await fiber_.pause_until(turn.acquired + arena_.plan.hold);
-  } catch (const Cancelled&) {  // thrown on when the lock is given back
+  } catch (const Cancelled&) {  // rethrown once the lock is given back
     interrupted = std::current_exception();
   }
   turn.releasing = Clock::now();
@@ -103,19 +103,19 @@ Task<> Participant::contend() {
     }
   } catch (const Cancelled&) {
     co_return;     // whoever interrupted knows
-  } catch (...) {  // thrown by whoever runs the contention
+  } catch (...) {  // rethrown by whoever runs the contention
     if (!arena_.result.failure) arena_.result.failure = std::current_exception();
     arena_.stop.request_stop();
   }
 }
 
-/// How long a further session may take to be connected when others are.
+/// How long to wait for the next session to connect while others do.
 constexpr std::chrono::seconds most_of_a_wait{5};
 
 constexpr Clock::time_point not_yet{};
 constexpr std::size_t overlaps_kept = 5;
 
-/// The turns that held the lock, in the order in which they got it.
+/// The turns that held the lock, in order of acquisition.
 std::vector<ContenderTurn> turns_held(const ContentionResult& result) {
   std::vector<ContenderTurn> held;
   std::ranges::copy_if(result.turns, std::back_inserter(held),
@@ -126,7 +126,7 @@ std::vector<ContenderTurn> turns_held(const ContentionResult& result) {
   return held;
 }
 
-/// Of two kinds of turns, the one that holds longest.
+/// The writer and the reader that hold the lock longest.
 struct Latest {
   const ContenderTurn* writer = nullptr;
   const ContenderTurn* reader = nullptr;
@@ -135,7 +135,7 @@ struct Latest {
     auto& latest = turn.mode == LockMode::Shared ? reader : writer;
     if (!latest || latest->releasing < turn.releasing) latest = &turn;
   }
-  /// The one that must have released before this one may hold.
+  /// The turn that must have released before this one may hold the lock.
   const ContenderTurn* before(const ContenderTurn& turn) const {
     if (turn.mode == LockMode::Shared || !reader) return writer;
     return !writer || writer->releasing < reader->releasing ? reader : writer;
@@ -145,7 +145,7 @@ struct Latest {
 void find_overlaps(const std::vector<ContenderTurn>& held, ContentionStatistics& statistics) {
   Latest latest;
   for (const auto& turn : held) {
-    if (turn.lost) continue;  // told of as such
+    if (turn.lost) continue;  // reported separately
     const auto* const before = latest.before(turn);
     if (before && turn.acquired < before->releasing) {
       ++statistics.overlap_count;
@@ -182,7 +182,7 @@ std::size_t most_together(const std::vector<ContenderTurn>& held) {
   return most;
 }
 
-/// A release fires its events at once; they have all come before the next holder's release.
+/// A release fires its events at once; all have arrived before the next holder's release.
 std::size_t most_events(const ContentionResult& result, const std::vector<ContenderTurn>& held) {
   std::vector<Clock::time_point> releases;
   releases.reserve(held.size());
@@ -243,7 +243,7 @@ std::string_view sign_of(Mark mark, bool ascii) {
   return " ";
 }
 
-/// The time of a contention as columns.
+/// Maps the time of a contention to columns.
 class TimeLine {
  public:
   TimeLine(const ContentionResult& result, std::size_t columns)
@@ -271,7 +271,7 @@ class TimeLine {
     const auto place = since.count() / all.count() * static_cast<double>(columns_);
     return std::min(static_cast<std::size_t>(place), columns_ - 1);
   }
-  /// A column in which several things happen shows the one that matters most.
+  /// If several things happen in a column, it shows the most important.
   void mark(std::vector<Mark>& row, Clock::time_point from, Clock::time_point to, Mark what) const {
     for (auto column = column_of(from); column <= column_of(to); ++column)
       row[column] = std::max(row[column], what);
@@ -307,7 +307,7 @@ std::string legend(const ContentionResult& result, bool ascii) {
 std::vector<std::string> draw_contention(const ContentionResult& result, std::size_t contenders,
                                          const DrawingStyle& style) {
   const auto label_width = fmt::format("#{}", contenders).size();
-  // A terminal breaks the line behind its last column.
+  // A terminal wraps after its last column.
   const auto columns = std::max<std::size_t>(style.columns, label_width + 12) - label_width - 2;
   const TimeLine line(result, columns);
   std::vector<std::vector<Mark>> rows(contenders, line.row());
@@ -337,7 +337,7 @@ ContentionSessions::ContentionSessions(Client& own, std::size_t count, const std
     open(count);
     await_all(stop);
     authenticate(stop);
-  } catch (...) {  // thrown on when the others are closed
+  } catch (...) {  // rethrown once the others are closed
     close();
     throw;
   }
@@ -345,7 +345,7 @@ ContentionSessions::ContentionSessions(Client& own, std::size_t count, const std
 
 ContentionSessions::~ContentionSessions() { close(); }
 
-/// They connect at the same time.
+/// Starts all connections at once.
 void ContentionSessions::open(std::size_t count) {
   clients_.reserve(count);
   further_.reserve(count);
@@ -364,7 +364,7 @@ void ContentionSessions::await_all(const std::stop_token& stop) {
   };
   std::size_t so_far = 0;
   while (so_far < clients_.size()) {
-    // As long as one after the other comes, the rest is waited for.
+    // Waits for the rest as long as more keep connecting.
     const bool more =
         monitor.wait_until(stop, Clock::now() + most_of_a_wait,
                            [&](const Monitor::Held& held) { return connected(held) > so_far; });
@@ -379,7 +379,7 @@ void ContentionSessions::await_all(const std::stop_token& stop) {
   }
 }
 
-/// The further ones may do what the own one may.
+/// Gives the additional sessions the credentials of the shell's own.
 void ContentionSessions::authenticate(const std::stop_token& stop) {
   const auto credentials = own_.credentials();
   for (const auto& client : further_)
@@ -398,7 +398,7 @@ void ContentionSessions::close() {
   for (const auto& client : further_) {
     try {
       threads.emplace_back([&client] { client->close(); });
-    } catch (const std::system_error&) {  // no thread is left for it
+    } catch (const std::system_error&) {  // no more threads
       client->close();
     }
   }
@@ -408,14 +408,14 @@ void ContentionSessions::close() {
 
 namespace {
 
-/// A figure of which there is one.
+/// A single figure.
 struct Row {
   std::string name;
   std::string key;  ///< for programs
   std::function<std::string(const ContentionSummary&)> figure;
 };
 
-/// Times, of which three figures are told.
+/// A distribution, shown as three figures.
 struct SpreadRow {
   std::string name;
   std::string key;
@@ -470,12 +470,12 @@ std::string microseconds(std::chrono::nanoseconds time) {
   return fmt::format("{:.1f}", static_cast<double>(time.count()) / 1e3);
 }
 
-/// The lines of a table: a name, and three figures for each contention.
+/// The lines of a table: a name, and three figures per contention.
 class Lines {
  public:
   explicit Lines(const std::vector<ContentionSummary>& summaries) : summaries_(summaries) {}
 
-  /// `figures(summary)`: three of them.
+  /// `figures(summary)` returns three figures.
   template <class Figures>
   void add(const std::string& name, Figures&& figures) {
     auto line = fmt::format("{:<24}", name);
@@ -564,7 +564,7 @@ std::string compared(const ContentionSummary& first, const ContentionSummary& se
 
 namespace {
 
-/// How many nodes of these sessions are below the lock.
+/// The number of nodes of these sessions below the lock.
 std::size_t znodes_left(Client& client, const std::string& path, const std::set<std::int64_t>& ids,
                         const std::stop_token& stop) {
   std::size_t left = 0;
@@ -580,7 +580,7 @@ std::size_t znodes_left(Client& client, const std::string& path, const std::set<
   return left;
 }
 
-/// A follower may be behind its leader: `least` have been heard of.
+/// Waits until at least `least` events are counted: a follower may lag behind its leader.
 std::optional<WatchCounts> ask_counts(Client& client, const AdminServers& admin_servers,
                                       std::int64_t least, std::string& why) {
   constexpr std::chrono::seconds patience{5};
@@ -592,8 +592,8 @@ std::optional<WatchCounts> ask_counts(Client& client, const AdminServers& admin_
   }
 }
 
-/// A server counts one event where several contenders of a session wait for the same change: at
-/// least so many, when the contenders have received `events`.
+/// The minimum that servers have counted if the contenders received `events`: a server counts one
+/// event if several contenders of a session wait for the same change.
 std::int64_t least_fired(const ContentionPlan& plan, std::size_t sessions, std::size_t events) {
   const bool each_its_own = plan.recipe == RecipeKind::Fair && !plan.request.read_write;
   const auto in_a_session = each_its_own ? 1 : (plan.contenders + sessions - 1) / sessions;
@@ -623,7 +623,7 @@ ContentionTrial try_contention(const std::string& title, const ContentionPlan& p
     if (const auto after = ask_counts(client, admin_servers, least, trial.not_counted))
       summary.counted = between(*before, *after);
   }
-  ids.merge(sessions.ids());  // a session may have been lost, and replaced
+  ids.merge(sessions.ids());  // a session may have been lost and replaced
   summary.znodes_left = znodes_left(client, plan.request.path, ids, stop);
   return trial;
 }

@@ -1,4 +1,4 @@
-// Contention: many contenders for one lock in this process, and what happened to each of them.
+// Contention: runs many contenders for a lock in this process, and analyses what happened.
 #pragma once
 
 #include "client/client.h"
@@ -24,15 +24,15 @@ namespace zksh {
 /// What the contenders do.
 struct ContentionPlan {
   RecipeKind recipe = RecipeKind::Fair;
-  /// What the writers ask for; readers ask for the same, shared.
+  /// The writers' request; the readers' is the same, shared.
   LockRequest request{};
   std::size_t contenders = 10;
-  std::size_t readers = 0;  ///< so many of the contenders, spread evenly among the others
+  std::size_t readers = 0;  ///< number of readers, spread evenly among the contenders
   std::size_t rounds = 1;   ///< how often each acquires the lock
   std::chrono::microseconds hold{0};
 };
 
-/// One acquisition. A time that has not come is Clock::time_point{}.
+/// One acquisition. Times not reached are Clock::time_point{}.
 struct ContenderTurn {
   std::size_t contender = 0;
   LockMode mode = LockMode::Exclusive;
@@ -40,86 +40,87 @@ struct ContenderTurn {
   Clock::time_point acquired{};   ///< after it returned
   Clock::time_point releasing{};  ///< before release was called
   Clock::time_point released{};   ///< after it returned
-  bool lost = false;              ///< its release found that the lock was gone
+  bool lost = false;              ///< release found that the lock had been lost
 };
 
-/// Who hears of what the contenders do; each may be empty. Called on the thread of `contend`.
+/// Callbacks, each of which may be empty. Called on the thread of `contend`.
 struct ContentionReport {
   std::function<void(std::size_t contender, const std::string& text)> step{};
   std::function<void(std::size_t contender, const std::string& text)> warning{};
 };
 
 struct ContentionResult {
-  std::vector<ContenderTurn> turns;  ///< also those that did not come to their end
+  std::vector<ContenderTurn> turns;  ///< including unfinished ones
   Clock::time_point began{};
   Clock::time_point ended{};
-  std::size_t requests = 0;               ///< that the recipes sent
-  std::vector<Clock::time_point> events;  ///< when the recipes received those of watches
-  /// Of the contender that failed first; the others left the queue then.
+  std::size_t requests = 0;               ///< number sent by the recipes
+  std::vector<Clock::time_point> events;  ///< when the recipes received watch events
+  /// From the contender that failed first; the others then left the queue.
   std::exception_ptr failure{};
 };
 
-/// Runs all contenders, on this thread and those of the clients, until the last one is done;
-/// contender i has the session of clients[i mod the number of them], which must be connected. A
-/// stop, or the failure of a contender, makes all leave the queue, and release what they hold,
-/// before this returns.
+/// Runs all contenders, on this thread and the clients' threads, until the last one is done.
+/// Contender i uses the session of clients[i mod their number]; the clients must be connected. On a
+/// stop, or if a contender fails, all leave the queue and release what they hold before this
+/// returns.
 ContentionResult contend(const ContentionPlan& plan, const std::vector<Client*>& clients,
                          const ContentionReport& report, const std::stop_token& stop);
 
 struct DrawingStyle {
   std::size_t columns = 80;
-  std::size_t rows = 20;  ///< for contenders; of more, some are left out, evenly
-  bool ascii = false;     ///< the terminal has no UTF-8
+  std::size_t rows =
+      20;  ///< rows for contenders; if there are more contenders, some are left out, evenly
+  bool ascii = false;  ///< use ASCII only
 };
 
-/// A row for each contender, a scale, and what the signs mean; lines no wider than the columns.
+/// A row for each contender, a scale and a legend, at most `columns` wide.
 std::vector<std::string> draw_contention(const ContentionResult& result, std::size_t contenders,
                                          const DrawingStyle& style);
 
-/// How long something took, of all the times it was done. All 0 when it never was.
+/// The distribution of durations. All 0 if there are none.
 struct Spread {
   std::size_t count = 0;
   std::chrono::nanoseconds median{0};
-  std::chrono::nanoseconds p99{0};  ///< nearest rank: 99 of a hundred took no longer
+  std::chrono::nanoseconds p99{0};  ///< nearest rank: 99 of 100 took no longer
   std::chrono::nanoseconds longest{0};
 };
-/// `times` in any order.
+/// `times` may be in any order.
 Spread spread_of(std::vector<std::chrono::nanoseconds> times);
 
 struct ContentionStatistics {
-  std::size_t acquisitions = 0;    ///< the lock was held
-  std::size_t lost = 0;            ///< of them, those that somebody else may have had too
-  std::size_t unfinished = 0;      ///< asked for, and given up
-  std::size_t together = 0;        ///< the most that held at once
-  std::size_t events = 0;          ///< of watches
+  std::size_t acquisitions = 0;    ///< turns that held the lock
+  std::size_t lost = 0;            ///< of these, those in which somebody else may have held it too
+  std::size_t unfinished = 0;      ///< turns that were given up
+  std::size_t together = 0;        ///< the most that held it at the same time
+  std::size_t events = 0;          ///< watch events
   std::size_t events_at_once = 0;  ///< the most between two releases
   std::chrono::nanoseconds took{0};
-  Spread acquire{};  ///< from asking until holding, the wait included
+  Spread acquire{};  ///< from the request until holding, including the wait
   Spread release{};
-  /// From the call that releases until the next contender holds, which had asked by then.
+  /// From the call of release until the next contender, already waiting, holds the lock.
   Spread handoff{};
-  /// Two that held together although one of them excludes the other: the first few, and how many
-  /// there are. A turn that was lost does not count.
+  /// Pairs that held the lock together although they exclude each other: the first few, and their
+  /// number. Lost turns do not count.
   std::vector<std::pair<ContenderTurn, ContenderTurn>> overlaps{};
   std::size_t overlap_count = 0;
 };
 
-/// `turns` in any order; those without an end are taken into account as far as they went.
+/// `turns` may be in any order; unfinished ones count as far as they got.
 ContentionStatistics contention_statistics(const ContentionResult& result);
 
-/// The shell's own session and further ones, which are closed at the end.
+/// The shell's own session and additional ones, which are closed at the end.
 class ContentionSessions {
  public:
-  /// Blocks until all of them are connected. Throws ZkError when there is no server, Error when the
-  /// servers take fewer sessions than `count`, Cancelled on a stop.
+  /// Blocks until all are connected. Throws ZkError if there is no server, Error if the servers
+  /// accept fewer than `count` sessions, Cancelled on a stop.
   ContentionSessions(Client& own, std::size_t count, const std::stop_token& stop);
   ContentionSessions(const ContentionSessions&) = delete;
   ContentionSessions& operator=(const ContentionSessions&) = delete;
-  /// Closes the further ones, all at the same time; takes 3 s at most.
+  /// Closes the additional sessions, all at once; takes at most 3 s.
   ~ContentionSessions();
 
   const std::vector<Client*>& clients() const { return clients_; }
-  /// Their ids, those of expired ones left out.
+  /// The ids of the sessions, without expired ones.
   std::set<std::int64_t> ids() const;
 
  private:
@@ -130,10 +131,10 @@ class ContentionSessions {
 
   Client& own_;
   std::vector<std::unique_ptr<Client>> further_;
-  std::vector<Client*> clients_;  ///< the own one first
+  std::vector<Client*> clients_;  ///< the shell's own first
 };
 
-/// One contention and all that is known of it.
+/// A contention with its results.
 struct ContentionSummary {
   std::string title{};  ///< of its columns: the recipe
   ContentionStatistics statistics{};
@@ -142,28 +143,28 @@ struct ContentionSummary {
   std::size_t znodes_left = 0;
 };
 
-/// At most two fit 80 columns.
+/// A table; up to two contentions fit in 80 columns.
 std::vector<std::string> contention_table(const std::vector<ContentionSummary>& summaries);
 
-/// The same for programs: a name and a figure for each contention, separated by tabs; times in
-/// microseconds, "-" for what is not known.
+/// The same for programs: a name and a figure per contention, separated by tabs; times in
+/// microseconds, "-" if not known.
 std::vector<std::string> contention_figures(const std::vector<ContentionSummary>& summaries);
 
-/// The same figures as an object of JSON, on one line; null for what is not known.
+/// The same figures as a JSON object on one line; null if not known.
 std::string contention_json(const ContentionSummary& summary);
 
-/// How much more the second one costs, in a sentence; empty when there is nothing to compare.
+/// A sentence that says how much more the second costs; empty if there is nothing to compare.
 std::string compared(const ContentionSummary& first, const ContentionSummary& second);
 
 struct ContentionTrial {
   ContentionResult result;
   ContentionSummary summary;
-  std::string not_counted;  ///< why the servers did not say how many events there were, or empty
+  std::string not_counted;  ///< why the servers' event counts are not known, or empty
 };
 
-/// Runs a contention, asks the servers before and after it how many watches they fired, and looks
-/// for what it left behind. Blocks. After a stop there is only what the contenders know. Throws
-/// what made a contender fail.
+/// Runs a contention, asks the servers before and after for their watch counts, and looks for nodes
+/// left behind. Blocks. After a stop, only the contenders' own results are there. Throws the error
+/// of a contender that failed.
 ContentionTrial try_contention(const std::string& title, const ContentionPlan& plan,
                                const ContentionSessions& sessions,
                                const AdminServers& admin_servers, const ContentionReport& report,

@@ -1,4 +1,4 @@
-// LockChecks: sending checks, reading their answers.
+// LockChecks: the transactions by which a session proves that it still holds its locks.
 #include "lock/lock_checks.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::shared_ptr<const LockChecks::Check> LockChecks::check(Clock::duration inter
   std::ranges::copy_if(nodes_, std::back_inserter(fresh->nodes), [&](const std::string& node) {
     return !gone_.contains(node) && !unreadable_.contains(node);
   });
-  // What is refused is agreed to as well.
+  // Refused transactions need a quorum's agreement as well.
   if (fresh->nodes.empty() && !unreadable_.empty()) fresh->nodes.push_back(*unreadable_.begin());
   std::vector<Op> ops;
   ops.reserve(fresh->nodes.size());
@@ -42,7 +42,7 @@ int LockChecks::settle(const Check& check) {
     if (code == code::no_node) gone_.insert(check.nodes[i]);
     if (code == code::no_auth) unreadable_.insert(check.nodes[i]);
   }
-  // Whoever shared it would share it again.
+  // Otherwise others would share it again.
   if (outcome->code == code::no_node && latest_.get() == &check) latest_ = nullptr;
   return outcome->code;
 }

@@ -1,4 +1,4 @@
-// LockChecks: the transactions by which a session proves that it holds its locks, one for all.
+// LockChecks: the transactions by which a session proves that it still holds its locks.
 #pragma once
 
 #include "client/client.h"
@@ -11,11 +11,11 @@
 
 namespace zksh {
 
-/// A transaction that only checks nodes changes nothing, but is agreed to like any other: it
-/// extends the session's lease (SessionLease), and tells of a node that was deleted by hand. All
-/// the locks of a session are checked by one. Between two of them goes a read: the lease counts
-/// from requests that are older than a transaction, and there are to be some. Used by the thread
-/// that drives the locks' tasks.
+/// A transaction that only checks nodes changes nothing, but like any other it needs the agreement
+/// of a quorum. So it extends the session's lease (SessionLease), and detects nodes that were
+/// deleted by hand. One transaction checks all locks of a session. Between two of them a read is
+/// sent: the lease counts from requests older than a transaction, so there must be some. Used by
+/// the thread that drives the locks' tasks.
 class LockChecks {
  public:
   struct Check {
@@ -26,24 +26,24 @@ class LockChecks {
 
   explicit LockChecks(Client& client) : client_(client) {}
 
-  /// From now on these nodes are checked too, until they are removed.
+  /// Adds nodes to the checks until they are removed.
   void add(const std::vector<std::string>& nodes);
   void remove(const std::vector<std::string>& nodes);
 
-  /// The latest check, when it was sent no longer than half of `interval` ago; else a new one.
+  /// Returns the latest check if it was sent at most half of `interval` ago; else sends a new one.
   std::shared_ptr<const Check> check(Clock::duration interval);
-  /// Takes note of what a check's answer says of its nodes; the code is that of the transaction.
+  /// Records what a check's answer says about its nodes; returns the transaction's code.
   int settle(const Check& check);
-  /// Whether a check has said that the node is gone.
+  /// Whether a check has found that the node is gone.
   bool is_gone(const std::string& node) const { return gone_.contains(node); }
-  /// Sends a read, unless anything was sent since half of `interval`; awaits nothing.
+  /// Sends a read unless something was sent within half of `interval`; waits for nothing.
   void read(Clock::duration interval);
 
  private:
   Client& client_;
   std::multiset<std::string> nodes_;
   std::set<std::string> gone_;
-  std::set<std::string> unreadable_;  ///< by us: a check of one fails, for that reason
+  std::set<std::string> unreadable_;  ///< to this session: checks of them fail for that reason
   std::shared_ptr<const Check> latest_;
   Clock::time_point read_{};
 };

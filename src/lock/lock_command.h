@@ -1,4 +1,4 @@
-// LockCommand: the way to take and hold a lock that the commands which take one share.
+// LockCommand: takes and holds a lock; shared by all commands that take one.
 #pragma once
 
 #include "command/command.h"
@@ -12,13 +12,13 @@
 
 namespace zksh {
 
-/// One of the ways to lock.
+/// What to lock, and how.
 struct LockTarget {
   std::vector<std::string> paths;
   std::string kind;  ///< as LockPlan::kind
   LockRequest request{};
-  std::size_t leases = 0;  ///< of a semaphore: how many are to be taken
-  /// Makes the recipe from the finished request; empty: the one that --recipe names.
+  std::size_t leases = 0;  ///< for a semaphore: how many leases to take
+  /// Creates the recipe for the completed request; empty: use the one of --recipe.
   std::function<std::unique_ptr<Recipe>(Client&, Fiber&, const LockReport&, const LockRequest&)>
       recipe{};
 };
@@ -26,7 +26,7 @@ struct LockTarget {
 /// One side of a read/write lock.
 LockTarget read_write_target(const std::string& path, LockMode mode);
 
-/// Takes the lock and does under it what the options say: runs a program, holds, or leaves it to
+/// Takes the lock, and then, as the options say, runs a program, holds the lock, or leaves it to
 /// the shell. Blocks; returns the exit status. Throws Error.
 int run_lock(Context& cx, const LockOptions& options, LockTarget target);
 

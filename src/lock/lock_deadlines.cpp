@@ -1,4 +1,4 @@
-// LockDeadlines: when a program under a lock is told to end, and when it is killed.
+// LockDeadlines: decides when a program under a lock is terminated and killed.
 #include "lock/lock_deadlines.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// LockDeadlines: when a program under a lock is told to end, and when it is killed.
+// LockDeadlines: decides when a program under a lock is terminated and killed.
 #pragma once
 
 #include "base/named_values.h"
@@ -9,56 +9,57 @@
 
 namespace zksh {
 
-/// What becomes of the program when its lock is lost, or may be lost soon.
+/// What to do with the program when its lock is lost, or may be lost soon.
 enum class OnLost {
   Kill,       ///< SIGKILL
-  Terminate,  ///< SIGTERM, and SIGKILL after the grace
-  Warn,       ///< it runs on; zksh only says so
+  Terminate,  ///< SIGTERM, and SIGKILL after the grace period
+  Warn,       ///< let it run, and only warn
 };
 
 inline constexpr NamedValues<OnLost, 3> on_lost_names{
     {{"term", OnLost::Terminate}, {"kill", OnLost::Kill}, {"warn", OnLost::Warn}}};
 
-/// Decides; it is told the time, and does nothing by itself. Used by one thread.
+/// A decision maker: it is given the time, and does nothing itself. Used by one thread.
 ///
-/// No server gives the lock away before `safe_until`, the end of the session's lease. While nothing
-/// is agreed to, that stands still. The program is killed a sixth of the session timeout before it,
-/// so that it is dead in time even when the kernel takes a while, and for the pauses that
-/// SessionLease names, and told to end a grace before that. A lease that is renewed in time ends
-/// 0.4 of the session timeout ahead, or later.
+/// No server gives the lock away before `safe_until`, the end of the session's lease, which does
+/// not advance while no request gets a quorum's agreement. The program is killed a sixth of the
+/// session timeout before that, so that it is dead in time even if the kernel takes a while, and to
+/// allow for the pauses described in session_lease.h. It is terminated a grace period earlier. A
+/// lease that is renewed in time ends at least 0.4 of the session timeout ahead.
 class LockDeadlines {
  public:
   enum class Step {
     None,
     Terminate,  ///< SIGTERM
-    Kill,       ///< SIGKILL, once and for all
-    Spare,      ///< a server answers again: but for the last Terminate, the program could run on
+    Kill,       ///< SIGKILL, finally
+    Spare,      ///< a server answers again: were it not for the last Terminate, the program could
+                ///< continue
   };
 
-  /// `grace`: nothing: 5 s or an eighth of the session timeout, what is less. More than a sixth of
-  /// the session timeout is cut down to that: else every late answer would end the program.
+  /// `grace` defaults to 5 s or an eighth of the session timeout, whichever is less. It is limited
+  /// to a sixth of the session timeout: otherwise every late answer would end the program.
   LockDeadlines(OnLost on_lost, std::chrono::milliseconds session_timeout,
                 std::optional<std::chrono::milliseconds> grace);
 
-  /// Another may hold the lock from `now` on. The first call counts.
+  /// From `now` on, somebody else may hold the lock. Only the first call counts.
   void lose(BootClock::time_point now);
-  /// The program is to end although the lock is safe: Terminate, and Kill after the grace. The
-  /// first call counts.
+  /// The program must end although the lock is safe: Terminate, and Kill after the grace period.
+  /// Only the first call counts.
   void ask(BootClock::time_point now);
 
-  /// What is to be done now. Each step is returned once; after Kill there is none.
+  /// What to do now. Each step is returned once; none follows Kill.
   Step step(BootClock::time_point now, BootClock::time_point safe_until);
-  /// When to ask for the next step although nothing has happened; time_point::max(): never.
+  /// When to call step again even if nothing happens; time_point::max(): never.
   BootClock::time_point next(BootClock::time_point safe_until) const;
 
-  /// From Terminate to Kill.
+  /// The time from Terminate to Kill.
   std::chrono::milliseconds grace() const { return grace_; }
-  /// From Kill to the end of what is safe.
+  /// The time from Kill to `safe_until`.
   std::chrono::milliseconds margin() const { return margin_; }
-  /// Terminate or Kill was returned, and no Spare after it.
+  /// Whether Terminate or Kill was returned, with no Spare after it.
   bool ended() const { return killed_ || told_; }
   bool killed() const { return killed_; }
-  /// Kill was returned because the lock is lost, or could not be told from a lost one in time.
+  /// Whether Kill was returned because the lock is lost, or may be.
   bool killed_for_loss() const { return killed_for_loss_; }
 
  private:

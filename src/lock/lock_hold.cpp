@@ -1,4 +1,4 @@
-// LockHold: holding a lock in the foreground.
+// LockHold: holds a lock without a program, in the foreground or in a detached process.
 #include "lock/lock_hold.h"
 
 #include "base/fd.h"
@@ -28,7 +28,7 @@
 namespace zksh {
 namespace {
 
-/// Sees the end of standard input. Its thread reads what comes before it.
+/// Waits for the end of standard input, on a thread that reads and discards what comes before.
 class InputEnd {
  public:
   InputEnd(Monitor& monitor, HoldInput input) : monitor_(monitor) {
@@ -57,7 +57,8 @@ class InputEnd {
 
  private:
   void watch() {
-    // In the background, a read from the terminal would stop zksh, and nobody would prove the lock.
+    // In the background, reading from the terminal would stop zksh, and nobody would prove the
+    // lock.
     sigset_t ttin;
     sigemptyset(&ttin);
     sigaddset(&ttin, SIGTTIN);
@@ -93,16 +94,16 @@ Clock::time_point end_of(const LockHold& hold) {
   return hold.duration ? Clock::now() + *hold.duration : Clock::time_point::max();
 }
 
-/// Descriptors of the shell that starts the holder; the holder has the second one, too.
+/// Descriptors of the sh that starts the holder; the holder inherits the second.
 constexpr int control_fd = 3;
 constexpr int credentials_fd = 4;
 
-/// sh, and not we, is the holder's parent, which can end without ending it, and leaves no zombie.
-/// setsid: the end of sh's process group is not the holder's.
+/// The holder's parent is sh, not zksh: it can end without ending the holder, and leaves no zombie.
+/// With setsid, a signal to sh's process group does not reach the holder.
 constexpr const char* starter =
     "setsid \"$@\" 3>&- & echo \"pid $!\" >&3; exec >&- 2>&-; wait $!; echo \"ended $?\" >&3";
 
-/// A word of a line that split_words gives back as it was.
+/// Quotes a word so that split_words returns it unchanged.
 std::string quoted(const std::string& word) {
   constexpr std::string_view harmless = "_-./:=,@%+";
   const auto is_harmless = [&](char c) {
@@ -129,12 +130,12 @@ std::string line_of(const std::vector<std::string>& words) {
 
 std::vector<std::string> holding_command(std::vector<std::string> words) {
   std::erase(words, "--detach");
-  // Its input is empty.
+  // Its standard input is empty.
   words.insert(words.begin() + 1, "--until-signal");
   return words;
 }
 
-/// Commands that make another session what this one is, in memory alone.
+/// The commands that give another session this one's credentials; kept in memory only.
 Fd credentials_script(Client& client) {
   std::string script;
   for (const auto& [scheme, secret] : client.credentials())
@@ -148,7 +149,7 @@ Fd credentials_script(Client& client) {
   return file;
 }
 
-/// The holder while it comes to hold the lock, as seen by the zksh that started it.
+/// The detached holder until it holds the lock, as seen by the zksh that started it.
 class Holder {
  public:
   Holder(Context& cx, const std::vector<std::string>& command)
@@ -160,7 +161,7 @@ class Holder {
     err_.write_end.close();
   }
 
-  /// Blocks until it holds the lock, or has ended; the exit status of the command.
+  /// Blocks until it holds the lock or has ended; returns the command's exit status.
   int await() {
     const Fd wake(eventfd(0, EFD_CLOEXEC));
     const std::stop_callback<std::function<void()>> on_stop(cx_.stop,
@@ -176,7 +177,7 @@ class Holder {
       if (waiting[2].revents != 0) pass_on_errors();
       if (waiting[1].revents != 0) take_node();
       if (waiting[0].revents != 0) take_control();
-      // It leaves the queue, and ends.
+      // It leaves the queue and exits.
       if (waiting[3].revents != 0 && pid_ != 0) {
         stopping = true;
         kill(pid_, SIGTERM);
@@ -202,7 +203,7 @@ class Holder {
     std::vector<std::string> words{"/bin/sh", "-c", starter, "sh", program};
     const auto& options = cx_.services.settings.session_options;
     words.insert(words.end(), options.begin(), options.end());
-    // Its node is read here, whatever the configuration says of formats.
+    // This zksh parses the node it prints, so the format must not depend on the configuration.
     for (const auto& word :
          {std::string("-s"), cx_.client.server(), std::string("-t"),
           std::to_string(cx_.client.negotiated_timeout()), std::string("--output=plain")})
@@ -222,7 +223,7 @@ class Holder {
     return sh;
   }
 
-  /// Empty at the end.
+  /// Returns an empty text at the end.
   static std::string_view next_bytes(Pipe& pipe, std::array<char, 4096>& buffer) {
     const auto count = read(pipe.read_end.get(), buffer.data(), buffer.size());
     if (count <= 0) pipe.read_end.close();
@@ -231,13 +232,13 @@ class Holder {
 
   void pass_on_errors() {
     std::array<char, 4096> buffer{};
-    // It writes to a pipe, and so escapes nothing itself.
+    // It writes to a pipe, and so does not escape anything itself.
     const std::string text(next_bytes(err_, buffer));
     cx_.out.err_regardless(cx_.out.style().err_is_terminal ? escape_for_terminal(text, true)
                                                            : text);
   }
 
-  /// What it said before it held the lock, or ended, is in the pipe by now.
+  /// Its messages from before it held the lock, or ended, are in the pipe by now.
   void pass_on_errors_left() {
     for (pollfd waiting = poll_entry(err_); err_.read_end && poll(&waiting, 1, 0) > 0;)
       pass_on_errors();
@@ -254,7 +255,7 @@ class Holder {
     std::array<char, 4096> buffer{};
     const auto bytes = next_bytes(control_, buffer);
     control_text_ += bytes;
-    if (bytes.empty()) ended_ = status::failure;  // somebody killed sh
+    if (bytes.empty()) ended_ = status::failure;  // sh was killed
     for (auto end = control_text_.find('\n'); end != std::string::npos;
          end = control_text_.find('\n')) {
       const auto line = control_text_.substr(0, end);
@@ -289,7 +290,7 @@ int hold_lock(Context& cx, LockManager& locks, Lock& lock, const LockHold& hold)
   auto& monitor = cx.client.monitor();
   const auto until = end_of(hold);
   const auto holding = lock.status().holding;
-  // One that is lost or asked back meanwhile is seen below.
+  // If the lock is lost or revoked meanwhile, that is handled below.
   if (!hold.token_file.empty()) write_token_file(hold.token_file, lock, monitor, cx.stop);
   if (cx.out.json())
     cx.out.line("{}", Json::object().set("node", holding.nodes.front()).text());
@@ -303,7 +304,7 @@ int hold_lock(Context& cx, LockManager& locks, Lock& lock, const LockHold& hold)
     });
     stopped = cx.stop.stop_requested();
   }
-  const bool told = lock.status().stage == LockStage::Gone;  // its keeper says why
+  const bool told = lock.status().stage == LockStage::Gone;  // its keeper reports why
   held_lock.give_back();
   const auto now = lock.status();
   if (now.end == LockEnd::Lost) {

@@ -1,4 +1,4 @@
-// LockHold: holding a lock without a program, in the foreground or in a process of its own.
+// LockHold: holds a lock without a program, in the foreground or in a detached process.
 #pragma once
 
 #include "command/command.h"
@@ -12,37 +12,36 @@
 
 namespace zksh {
 
-/// Whether the end of the standard input ends it.
+/// Whether the end of standard input ends the hold.
 enum class HoldInput {
   Never,
-  WhereItMeansSomething,  ///< a pipe, a socket or a terminal
-  Always,                 ///< a file, a device and a closed input are at their end at once
+  WhereItMeansSomething,  ///< if it is a pipe, a socket or a terminal
+  Always,                 ///< also a file, a device or a closed input, which end at once
 };
 
 struct LockHold {
-  std::optional<std::chrono::milliseconds> duration{};  ///< nothing: without end
-  std::string token_file{};  ///< gets the fencing token before the node is printed; empty: none
-  bool quiet = false;        ///< says nothing of a release as it should be
+  std::optional<std::chrono::milliseconds> duration{};  ///< nullopt: no limit
+  std::string token_file{};  ///< receives the fencing token before the node is printed; empty: none
+  bool quiet = false;        ///< do not report a normal release
   HoldInput input = HoldInput::Never;
 };
 
-/// Prints the node of a lock that is held, and holds it until a stop, until the end of the
-/// duration, until somebody asks for its release, or until standard input ends. What is read there
-/// is thrown away.
-/// Then releases the lock. Returns 0, or 76, with a line on stderr, when the lock was lost. Throws
-/// Error when the token file cannot be written, Cancelled after a stop; the lock is released then.
+/// Prints the node of a held lock, and holds the lock until a stop, the end of the duration, a
+/// request to release it, or the end of standard input, whose contents are discarded. Then releases
+/// the lock. Returns 0, or 76, with a line on stderr, if the lock was lost. Throws Error if the
+/// token file cannot be written, Cancelled after a stop; the lock is released then.
 int hold_lock(Context& cx, LockManager& locks, Lock& lock, const LockHold& hold);
 
-/// Starts a zksh without a terminal that runs the same command with --until-signal, waits until it
-/// holds the lock, prints "NODE PID" and returns 0; that zksh outlives this one, and is ended by
-/// SIGTERM or by `unlock NODE`. When it does not come to hold the lock, its exit status is
-/// returned; what it says until then goes to stderr. A stop ends it. Throws Error. `command`: the
-/// words as they were given, the command's name first; --detach is taken out. That zksh gets this
-/// session's credentials through a pipe: nobody sees them in its arguments. There is a connection.
+/// Starts a detached zksh that runs the same command with --until-signal, waits until it holds the
+/// lock, prints "NODE PID" and returns 0. That zksh outlives this one, until SIGTERM or `unlock
+/// NODE`. If it does not get the lock, returns its exit status. Its messages until then go to
+/// stderr. A stop ends it. Throws Error. `command` has the words as given, the command's name
+/// first; --detach is removed. It gets this session's credentials through a pipe, so they are not
+/// visible in its arguments. The client must be connected.
 int detach_lock(Context& cx, const std::vector<std::string>& command);
 
-/// Releases a lock at its end at the latest. When no server answers, the release is waited for only
-/// so long: the manager goes on with it, and the end of the session does it in the end.
+/// Releases a lock, at the latest in the destructor. If no server answers, waits only for a limited
+/// time; the manager continues, and in the end the session's end releases the lock.
 class HeldLock {
  public:
   HeldLock(LockManager& locks, Lock& lock) : locks_(locks), lock_(&lock) {}
@@ -52,7 +51,7 @@ class HeldLock {
     if (lock_ != nullptr) give_back();
   }
 
-  /// Once.
+  /// Must be called at most once.
   void give_back() {
     constexpr std::chrono::seconds patience{3};
     lock_->release();
@@ -64,7 +63,7 @@ class HeldLock {
   Lock* lock_;
 };
 
-/// A lock while a program runs under it: until then it is not given back.
+/// Keeps a lock from being given back while a program runs under it.
 class OccupiedLock {
  public:
   explicit OccupiedLock(Lock& lock) : lock_(lock), occupied_(lock.occupy()) {}
@@ -72,7 +71,7 @@ class OccupiedLock {
   OccupiedLock& operator=(const OccupiedLock&) = delete;
   ~OccupiedLock() { vacate(); }
 
-  /// False: it is lost, or was given back before it could be occupied.
+  /// False if the lock was lost or given back before.
   explicit operator bool() const { return occupied_; }
   void vacate() {
     if (std::exchange(occupied_, false)) lock_.vacate();

@@ -1,4 +1,4 @@
-// LockKeeper: asking for a lock, proving that it is held, giving it back.
+// LockKeeper: the task of a lock, from the request to the release.
 #include "lock/lock_keeper.h"
 
 #include "base/process.h"
@@ -14,14 +14,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A lock that is held for less than this costs no request but its own three.
+/// A lock held for less than this costs no requests beyond its own three.
 constexpr auto first_look_after = 50ms;
 
 double seconds(auto duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
 
-/// One lock's life. Used by the task that it runs in.
+/// Handles one lock. Used by the task that it runs in.
 class LockKeeper {
  public:
   LockKeeper(Client& client, Lock& lock, const LockManager::Teller& teller, LockChecks& checks)
@@ -34,7 +34,7 @@ class LockKeeper {
     try {
       recipe_ = lock_.plan_.recipe(client_, lock_.fiber_, report_);
       co_await recipe_->acquire(lock_.plan_.deadline);
-    } catch (...) {  // handed to the owner
+    } catch (...) {  // passed to the owner
       refusal = std::current_exception();
     }
     if (refusal) {
@@ -42,7 +42,7 @@ class LockKeeper {
       if (lock_.plan_.background) say_refusal(refusal);
       co_return;
     }
-    const Fiber::Shield shield(lock_.fiber_);  // from here on it is the wishes that count
+    const Fiber::Shield shield(lock_.fiber_);  // from here on, wishes_ decide
     const bool asked = co_await asked_meanwhile();
     if (asked) {
       co_await decline();
@@ -59,7 +59,7 @@ class LockKeeper {
         [&](const Monitor::Held& held) { return !lock_.loss_command_.running(held); });
   }
 
-  /// What has ended the task ends the lock: nobody proves any more that it is held.
+  /// An error in the task ends the lock, since nobody proves any more that it is held.
   void fail(const std::exception_ptr& failure) {
     checks_.remove(checked_);
     std::string reason = "an error";
@@ -128,8 +128,9 @@ class LockKeeper {
     });
   }
 
-  /// Whether somebody has asked for the release while it waited: what would be begun now would be
-  /// ended at once. Its own watch would tell earlier, but a contender has one, on who is before it.
+  /// Whether the release was requested while the lock was waited for, so that what starts now would
+  /// be ended at once. A watch of its own would show that earlier, but a waiting contender has only
+  /// one, on its predecessor.
   Task<bool> asked_meanwhile() {
     const auto stage = lock_.status().stage;
     if (stage != LockStage::Waiting || lock_.plan_.on_revoke != OnRevoke::Release) co_return false;
@@ -145,13 +146,13 @@ class LockKeeper {
     co_return asked;
   }
 
-  /// Gives back what it has come to hold, as if it had never been.
+  /// Gives the lock back as if it had never been held.
   Task<> decline() {
     change([](LockStatus& status) { status.revoked = true; });
     try {
       co_await recipe_->release();
     } catch (const Error&) {
-      // The end of the session does it.
+      // The session's end removes them.
     }
     const auto refusal = std::make_exception_ptr(
         LockBusy(lock_.name() + ": asked to release while it waited; it is not taken"));
@@ -159,7 +160,7 @@ class LockKeeper {
     if (lock_.plan_.background) say_refusal(refusal);
   }
 
-  /// Under somebody's reporting: a background lock has nobody else to tell.
+  /// Reports the error of a background lock, which nobody else would report.
   void say_refusal(const std::exception_ptr& refusal) {
     try {
       std::rethrow_exception(refusal);
@@ -176,14 +177,14 @@ class LockKeeper {
     return state != SessionState::Connecting && client_.session_id() != session_;
   }
   BootClock::time_point safe_until() const { return lock_.status().safe_until; }
-  /// The same moment on the clock of waits; later by what the machine sleeps meanwhile.
+  /// The same moment on the clock for waits, which does not count suspension of the machine.
   Clock::time_point safe_deadline() const {
     return Clock::now() +
            std::chrono::duration_cast<Clock::duration>(safe_until() - BootClock::now());
   }
   bool too_late() const { return BootClock::now() >= safe_until(); }
 
-  /// Ends when the lock is to be given back, or is lost (lost_ says why).
+  /// Returns when the lock must be given back, or is lost (lost_ says why).
   Task<> hold() {
     auto next = Clock::now() + first_look_after;
     for (;;) {
@@ -195,7 +196,7 @@ class LockKeeper {
                    client_.state(held) != SessionState::Connected;
           },
           due);
-      // After a pause of the whole process this comes before anything is asked.
+      // Checked before anything else, in case the whole process was suspended.
       if (too_late()) {
         lose_unproven();
         co_return;
@@ -239,7 +240,7 @@ class LockKeeper {
                         seconds(timeout_));
   }
 
-  /// No connection: nothing can be asked, but the lock is safe for a while.
+  /// Waits without a connection: the lock is safe for a while.
   Task<> sit_out() {
     const auto left = seconds(safe_until() - BootClock::now());
     change([](LockStatus& status) { status.stage = LockStage::Suspended; });
@@ -253,8 +254,8 @@ class LockKeeper {
     if (too_late()) lose_unproven();
   }
 
-  /// Asks for every node of the lock, with a watch. It is left unfinished when the next check is
-  /// due: a server that says nothing is given up for want of an answer to that.
+  /// Reads every node of the lock with a watch. Abandoned when the next check is due: if the server
+  /// does not answer that either, the connection is given up.
   Task<> look() {
     std::vector<Pending<Node>> questions;
     const auto nodes = recipe_->holding().nodes;
@@ -276,12 +277,12 @@ class LockKeeper {
     for (const auto& question : questions) {
       const auto outcome =
           monitor_.with_lock([&](const Monitor::Held& held) { return (*question)(held); });
-      if (!outcome) co_return;  // the release was wished first
+      if (!outcome) co_return;  // the release was requested first
       if (outcome->code == code::no_node) lost_ = "its node was deleted";
       const bool there = outcome->code == code::ok;
       if (there && outcome->value.stat.ephemeral_owner != session_)
         lost_ = "its node belongs to somebody else";
-      // One that nobody may read cannot be watched so; the checks tell whether it is there.
+      // A node that may not be read cannot be watched; the checks show whether it exists.
       seen = seen && (there || outcome->code == code::no_auth);
       if (!there || !asks_for_release(outcome->value.data)) continue;
       revoked = true;
@@ -292,7 +293,7 @@ class LockKeeper {
     if (revoked && !lock_.status().revoked) be_revoked();
   }
 
-  /// Has the session's locks checked by a transaction, and takes note of the lease after it.
+  /// Checks the session's locks with a transaction, and updates the lease.
   Task<> prove() {
     for (;;) {
       const auto check = checks_.check(proof_interval());
@@ -308,7 +309,7 @@ class LockKeeper {
       }
       const bool settled = monitor_.with_lock(
           [&](const Monitor::Held& held) { return (*check->answer)(held).has_value(); });
-      if (!settled) co_return;  // the release was wished first
+      if (!settled) co_return;  // the release was requested first
       const int result = checks_.settle(*check);
       const auto& nodes = recipe_->holding().nodes;
       if (std::ranges::any_of(nodes, [&](const auto& node) { return checks_.is_gone(node); })) {
@@ -323,7 +324,7 @@ class LockKeeper {
 
   void take_note_of_lease() {
     const auto lease = client_.lease_end();
-    // In this order: the lease was that of the session that still is there.
+    // In this order: the lease belonged to the session that still exists.
     if (client_.session_id() != session_) return;
     const bool resumed = lock_.status().stage == LockStage::Suspended;
     change([&](LockStatus& status) {
@@ -337,7 +338,7 @@ class LockKeeper {
     const auto& plan = lock_.plan_;
     const char* const answer =
         plan.on_revoke == OnRevoke::Ignore ? "; holding on (--on-revoke)" : "";
-    // Said first: what others do about it comes behind it.
+    // Reported first, before others react.
     say(fmt::format("asked to release {}{}{}", lock_.name(), asker_.empty() ? "" : " by " + asker_,
                     answer));
     change([](LockStatus& status) { status.revoked = true; });
@@ -361,10 +362,10 @@ class LockKeeper {
     std::exception_ptr error;
     try {
       co_await recipe_->downgrade();
-    } catch (...) {  // handed to who asked
+    } catch (...) {  // passed to whoever asked for the downgrade
       error = std::current_exception();
     }
-    // Without a node there is nothing left to be asked for.
+    // Without nodes, nothing is left to check.
     if (recipe_->holding().nodes.empty()) lost_ = "it was lost during a downgrade";
     have_checked(recipe_->holding().nodes);
     change([&](LockStatus& status) {
@@ -381,7 +382,7 @@ class LockKeeper {
     try {
       const bool had = co_await recipe_->release();
       how = had ? LockEnd::Released : LockEnd::Lost;
-      // Closed by us: whoever did that has told what becomes of the lock.
+      // Closed by this shell, which has reported the consequences.
       const bool closed = how == LockEnd::Lost && client_.current_state() == SessionState::Closed;
       if (closed) co_return end(LockEnd::Stuck, "the session was closed");
       if (how == LockEnd::Lost) problem = "it was gone before it was released";
@@ -392,7 +393,7 @@ class LockKeeper {
       co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) { return command_->status(held).has_value(); },
           Clock::now() + 5s);
-    // Who wished for the release tells of it.
+    // Whoever requested the release reports it.
     const bool announce = !wants_release() && !lock_.plan_.quiet;
     std::string line;
     if (announce && how == LockEnd::Released) line = released_line(lock_, lock_.status());
@@ -403,8 +404,8 @@ class LockKeeper {
     tell_end(line, how, problem);
   }
 
-  /// Whoever waits for the end says something itself then, or ends the process; while a prompt,
-  /// which shows what is held, is drawn anew when something is said.
+  /// Wakes waiters after the message, since they print something themselves or exit; but before it
+  /// if a prompt, which shows the held locks, is redrawn when something is printed.
   void tell_end(const std::string& line, LockEnd how, const std::string& reason) {
     if (how == LockEnd::Lost)
       lock_.tell_loss(reason, [say = teller_.say](const std::string& text) { say(text); });
@@ -414,8 +415,8 @@ class LockKeeper {
     if (!awaited && !line.empty()) say(line);
   }
 
-  /// The lock is lost; what is left of its nodes keeps others waiting for nobody. While a program
-  /// runs under it that is as it should be: of several locks none is given away meanwhile.
+  /// Removes the remaining nodes of a lost lock, for which others would wait in vain. Not while a
+  /// program runs under it: then none of several locks may be given away.
   Task<> bury() {
     tell_end(lost_line(lost_), LockEnd::Lost, lost_);
     co_await lock_.fiber_.until(
@@ -423,7 +424,7 @@ class LockKeeper {
     try {
       co_await recipe_->release();
     } catch (const Error&) {
-      // The end of the session does it.
+      // The session's end removes them.
     }
   }
   std::string lost_line(const std::string& reason) const {
@@ -440,11 +441,11 @@ class LockKeeper {
   std::unique_ptr<Process> command_;  ///< of --on-revoke
   std::int64_t session_ = 0;
   std::chrono::milliseconds timeout_{};
-  std::string asker_;                 ///< who wants the release; empty: it is not told
-  std::vector<std::string> checked_;  ///< the nodes that are in checks_
+  std::string asker_;                 ///< who requested the release; empty: not known
+  std::vector<std::string> checked_;  ///< the nodes in checks_
   Clock::time_point next_proof_;
-  bool looked_ = false;  ///< its nodes were seen, and are watched
-  std::string lost_;     ///< why; empty: it is not
+  bool looked_ = false;  ///< its nodes were read, and are watched
+  std::string lost_;     ///< why it is lost; empty: it is not
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
 };
 
@@ -453,7 +454,7 @@ Task<> keep_lock(Client& client, Lock& lock, LockManager::Teller teller, LockChe
   std::exception_ptr failure;
   try {
     co_await keeper.live();
-  } catch (...) {  // no thread, no memory: nobody else would tell
+  } catch (...) {  // no thread or memory; nobody else would report it
     failure = std::current_exception();
   }
   if (failure) keeper.fail(failure);

@@ -1,4 +1,4 @@
-// LockKeeper: what is done with one lock from asking for it to its end.
+// LockKeeper: the task of a lock, from the request to the release.
 #pragma once
 
 #include "lock/lock_checks.h"
@@ -6,9 +6,9 @@
 
 namespace zksh {
 
-/// The task of a lock: asks, holds it and proves again and again that it is still held, gives it
-/// back when that is wished, and keeps its status. It throws nothing. The lock, the client
-/// and the checks outlive it; for the fiber of the lock.
+/// Requests the lock, holds it, proves repeatedly that it is still held, gives it back on request,
+/// and maintains its status. Does not throw. The lock, the client and the checks must outlive the
+/// task, which runs on the lock's fiber.
 Task<> keep_lock(Client& client, Lock& lock, LockManager::Teller teller, LockChecks& checks);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// LockManager: asking for locks, driving their tasks, giving them back.
+// LockManager: the locks that this process holds or waits for, each managed by a task.
 #include "lock/lock_manager.h"
 
 #include "base/fd.h"
@@ -82,7 +82,7 @@ void Lock::release() {
     (occupied ? status.unwanted : wishes_(held).release) = true;
     return status.stage;
   });
-  // The task leaves the queue; once the lock is held it looks at the wish, and at no cancel.
+  // The cancelled task leaves the queue. A task that holds the lock looks at wishes_ instead.
   if (stage < LockStage::Held) fiber_.cancel();
 }
 
@@ -110,7 +110,7 @@ void Lock::tell_loss(const std::string& reason,
 void Lock::downgrade(const std::stop_token& stop) {
   auto done = std::make_shared<Guarded<std::optional<std::exception_ptr>>>();
   const bool begun = monitor_.change([&](const Monitor::Held& held) {
-    // One that only waits would answer when it holds the lock, whenever that is.
+    // A waiting lock would answer only once it is held.
     const bool had = status_(held).stage >= LockStage::Held;
     if (had) wishes_(held).downgrade = done;
     return had;
@@ -149,12 +149,12 @@ LockManager::LockManager(Monitor& monitor, Client& client, Teller teller)
 
 LockManager::~LockManager() {
   close(std::chrono::milliseconds(0));
-  thread_ = std::jthread();  // the client is still there
+  thread_ = std::jthread();  // while the client still exists
 }
 
 namespace {
 
-/// Gone, and nobody has to be told: the manager's thread has only not come to forget it yet.
+/// Gone, and reported; the manager's thread has only not removed it yet.
 bool is_over(const LockStatus& status) {
   return status.stage == LockStage::Gone && (status.end != LockEnd::Lost || status.forgotten);
 }
@@ -194,7 +194,7 @@ std::shared_ptr<Lock> LockManager::ask(LockPlan plan) {
     }
     if (!problem.empty()) return;
     lock->status_(held).asked = Clock::now();
-    // First: without a thread there is no lock.
+    // First, since without a thread there is no lock.
     if (!thread_.joinable())
       thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
     locks_(held).push_back(lock);
@@ -298,8 +298,8 @@ void LockManager::end_programs(const std::stop_token& stop) {
 
 void LockManager::close(std::chrono::milliseconds patience) {
   const auto all = locks();
-  std::vector<const Lock*> left;  // that were waited for, in vain, when they were given up
-  std::vector<const Lock*> held;  // of one that is gone already somebody else has told
+  std::vector<const Lock*> left;  // still waiting when they were given up
+  std::vector<const Lock*> held;  // locks that are already gone have been reported
   held.reserve(all.size());
   for (const auto& lock : all) {
     const auto stage = lock->status().stage;
@@ -329,7 +329,7 @@ void LockManager::close(std::chrono::milliseconds patience) {
   }
 }
 
-/// Whoever waits for a lock hears of it under the monitor; this thread alone runs the tasks.
+/// Waiters are woken through the Monitor; only this thread runs the tasks.
 void LockManager::serve(const std::stop_token& stop) {
   std::vector<std::shared_ptr<Lock>> ready;
   auto& circles = circles_->fiber();

@@ -1,5 +1,4 @@
-// LockManager: the locks that this process holds and waits for, each kept by a task until it is
-// gone.
+// LockManager: the locks that this process holds or waits for, each managed by a task.
 #pragma once
 
 #include "base/carried_output.h"
@@ -20,20 +19,20 @@
 
 namespace zksh {
 
-/// Runs a command once, on a thread of its own, so that nobody who has to end a program in time is
-/// kept from it. The command is no part of that program. What is left of it after 10 s is killed.
-/// Members may be called from any thread, but not under the Monitor.
+/// Runs the command for a lost lock once, on a thread of its own, so as not to delay the end of a
+/// program. The command does not belong to that program. Whatever is left of it is killed after 10
+/// s. Members may be called from any thread, but not under the Monitor.
 class LossCommand {
  public:
-  /// `output`: takes what it prints, and outlives it; null: it prints itself.
+  /// `output` receives what the command prints, and must outlive this; null: it prints directly.
   LossCommand(Monitor& monitor, CarriedOutput* output) : monitor_(monitor), output_(output) {}
   LossCommand(const LossCommand&) = delete;
   LossCommand& operator=(const LossCommand&) = delete;
   /// Blocks until the command has ended.
   ~LossCommand();
 
-  /// Returns at once; the first call counts. `say` is told what went wrong, from any thread. The
-  /// program gets an empty input, and a process group of its own.
+  /// Starts the command, unless started before; returns at once. Calls `say` from any thread if
+  /// something goes wrong. The program gets an empty standard input and a process group of its own.
   void start(Program program, const std::function<void(const std::string& line)>& say);
   bool running(const Monitor::Held& held) const { return running_(held); }
 
@@ -48,70 +47,70 @@ class LossCommand {
 };
 
 enum class LockStage {
-  Asking,   ///< its first request is on its way
+  Asking,   ///< its first request has been sent
   Waiting,  ///< in the queue
   Held,
-  Suspended,  ///< held, but no server answers; still safe until `safe_until`
-  Releasing,  ///< its nodes are being taken back
+  Suspended,  ///< held, but no server answers; safe until `safe_until`
+  Releasing,  ///< its nodes are being removed
   Gone,
 };
 
 /// How a lock ended.
 enum class LockEnd {
   Released,
-  Lost,     ///< another may have had it before it was given back
-  Stuck,    ///< no longer needed, but its nodes may not be removed: they go with the session
-  Refused,  ///< busy, interrupted, or an error, before it was held: nothing is left
+  Lost,     ///< somebody else may have held it before it was given back
+  Stuck,    ///< released, but its nodes may not be removed, and remain until the session ends
+  Refused,  ///< busy, interrupted, or an error before it was held; nothing is left
 };
 
 enum class OnRevoke { Release, Ignore, Run };
 
-/// What is known of one lock; a copy.
+/// The state of a lock; a copy.
 struct LockStatus {
   LockStage stage = LockStage::Asking;
-  std::string kind{};  ///< as LockPlan::kind; another after a downgrade
+  std::string kind{};  ///< as LockPlan::kind; changes with a downgrade
   LockPlace place{};   ///< while Waiting
-  /// While Waiting: why that does not end by itself, if that was found (CircleWatch).
+  /// While Waiting: the deadlock that keeps it waiting, if one was found (CircleWatch).
   std::optional<LockCircle> circle{};
   LockHolding holding{};  ///< from Held on
   Clock::time_point asked{};
   Clock::time_point held{};            ///< since when, from Held on
-  BootClock::time_point safe_until{};  ///< no server gives the lock away before that
-  bool revoked = false;                ///< somebody asked for it to be released
+  BootClock::time_point safe_until{};  ///< no server gives the lock away before this
+  bool revoked = false;                ///< somebody requested its release
   bool occupied = false;               ///< a program runs under it
-  bool unwanted = false;   ///< that program is to end: this shell wants to give the lock back
-  int nested = 1;          ///< times that it was locked by this shell
-  bool forgotten = false;  ///< of Lost: its owner knows; what is left of it is still removed
+  bool unwanted = false;   ///< the program must end: this shell wants to release the lock
+  int nested = 1;          ///< how often this shell has locked it
+  bool forgotten = false;  ///< for Lost: its owner knows; its remaining nodes are still removed
   std::optional<LockEnd> end{};
-  std::string reason{};        ///< of Lost, for people: "the session expired"
-  std::exception_ptr error{};  ///< of Refused
+  std::string reason{};        ///< for Lost, for the user: "the session expired"
+  std::exception_ptr error{};  ///< for Refused
 };
 
-/// What a lock is to be.
+/// The description of a lock to request.
 struct LockPlan {
-  std::vector<std::string> paths;  ///< one, or those of a multi-lock
-  std::string kind = "exclusive";  ///< for people: exclusive, read, write, "semaphore of 3"
-  /// Makes the recipe; called once, on the manager's thread.
+  std::vector<std::string> paths;  ///< one, or several for a multi-lock
+  std::string kind = "exclusive";  ///< for the user: exclusive, read, write, "semaphore of 3"
+  /// Creates the recipe; called once, on the manager's thread.
   std::function<std::unique_ptr<Recipe>(Client&, Fiber&, const LockReport&)> recipe;
   LockReport report{};  ///< called on the manager's thread
   Clock::time_point deadline = Fiber::never;
   OnRevoke on_revoke = OnRevoke::Release;
-  std::string revoke_command{};  ///< of OnRevoke::Run: for $SHELL -c
-  std::string lost_command{};    ///< run when it is lost, for $SHELL -c; empty: none
-  bool program = false;          ///< a program runs under it: its owner releases it when revoked
-  bool guard = false;            ///< its nodes guard this shell's writes (GuardedClient)
-  bool background = false;       ///< nobody waits for it: it announces itself
-  bool job = false;              ///< it was asked for in the background: Ctrl-C does not reach it
-  bool awaited = false;          ///< its owner waits for its end: a program, --hold
-  bool quiet = false;            ///< its release at the end of the shell is not told
+  std::string revoke_command{};  ///< for OnRevoke::Run, run by $SHELL -c
+  std::string lost_command{};    ///< run by $SHELL -c when it is lost; empty: none
+  bool program = false;     ///< a program will run under it: its owner releases it when revoked
+  bool guard = false;       ///< its nodes guard this shell's writes (GuardedClient)
+  bool background = false;  ///< nobody waits for it, so its keeper reports it
+  bool job = false;         ///< requested in the background: Ctrl-C does not affect it
+  bool awaited = false;     ///< its owner waits for its end: a program, --hold
+  bool quiet = false;       ///< do not report its release when the shell exits
 };
 
 class CircleWatch;
 
-/// One lock of this process. Members may be called from any thread, but not under the Monitor.
+/// A lock of this process. Members may be called from any thread, but not under the Monitor.
 class Lock {
  public:
-  /// `output`: takes what its command for a loss prints, or null.
+  /// `output` receives what the command for a loss prints, or is null.
   Lock(Monitor& monitor, LockPlan plan, CarriedOutput* output);
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
@@ -124,23 +123,24 @@ class Lock {
   const LockStatus& status(const Monitor::Held& held) const { return status_(held); }
   LockStage stage(const Monitor::Held& held) const { return status_(held).stage; }
 
-  /// Gives it back, or leaves the queue; returns at once. Nothing happens when it is gone. One
-  /// under which a program runs is only marked as unwanted: it is given back at the program's end.
+  /// Gives the lock back, or leaves the queue; returns at once. Does nothing if it is gone. While a
+  /// program runs under it, it is only marked as unwanted, and given back when the program has
+  /// ended.
   void release();
-  /// For a program that is to run under it, before it starts; false when the lock is not held, or
-  /// is being given back. `vacate` must follow: it is released only after that.
+  /// Call before a program starts under it; false if the lock is not held, or is being given back.
+  /// It is not released before `vacate`, which must follow.
   bool occupy();
   void vacate();
-  /// Starts the plan's command for a loss, unless that was done before; returns at once. `reason`:
-  /// what is told of the loss.
+  /// Starts the plan's command for a loss, unless started before; returns at once. `reason` is
+  /// passed to the command.
   void tell_loss(const std::string& reason,
                  const std::function<void(const std::string& line)>& say);
-  /// Turns a write lock into a read lock; blocks until that is done. Throws what went wrong, and
-  /// ValueError when it is not held yet.
+  /// Turns a write lock into a read lock; blocks until that is done. Rethrows errors; throws
+  /// ValueError if it is not held.
   void downgrade(const std::stop_token& stop);
-  /// False, and nothing is counted: it is not held, or is being given back.
+  /// Counts another lock operation; false if the lock is not held, or is being given back.
   bool nest();
-  /// False: it was nested, and is held on.
+  /// Undoes a nest; false if it was nested, and so is still held.
   bool unnest();
 
  private:
@@ -148,10 +148,10 @@ class Lock {
   friend class LockKeeper;
   friend class CircleWatch;
 
-  /// What its owners want of it.
+  /// What its owners requested.
   struct Wishes {
     bool release = false;
-    /// Answered when the downgrade is done; the error is null when it went well.
+    /// Set when the downgrade is done; the error is null if it succeeded.
     std::shared_ptr<Guarded<std::optional<std::exception_ptr>>> downgrade;
   };
 
@@ -163,65 +163,64 @@ class Lock {
   Guarded<Wishes> wishes_;
 };
 
-/// Owns the thread that keeps the locks: it drives their tasks, proves every sixth of the session
-/// timeout that they are still held, and tells the user what happens to them. Members may be
-/// called from any thread, but not under the Monitor.
+/// Owns the thread that drives the locks' tasks, proves every sixth of the session timeout that
+/// they are still held, and reports what happens to them. Members may be called from any thread,
+/// but not under the Monitor.
 class LockManager {
  public:
   /// Prints a line for the user; from any thread. Never blocks.
   using Say = std::function<void(const std::string& line)>;
-  /// Hears of what its owner tells and shows of the locks. Called from any thread; neither blocks.
+  /// How the locks are reported and shown. Called from any thread; neither function blocks.
   struct Teller {
     Say say;
-    std::function<void()> changed;  ///< the summary may be another; null where nobody shows it
-    /// Takes what programs print while a line is typed; null where none is.
+    std::function<void()> changed;  ///< the summary may have changed; null if it is not shown
+    /// Receives what programs print while a line is being edited; null if none is.
     CarriedOutput* output = nullptr;
   };
 
   LockManager(Monitor& monitor, Client& client, Teller teller);
   LockManager(const LockManager&) = delete;
   LockManager& operator=(const LockManager&) = delete;
-  /// As close, without patience.
+  /// As close, without waiting.
   ~LockManager();
 
-  /// Begins to ask for a lock, and returns at once. Throws UsageError when this process has a lock,
-  /// or waits for one, on one of the paths: it would wait for itself.
+  /// Starts to request a lock, and returns at once. Throws UsageError if this process already has a
+  /// lock, or waits for one, on one of the paths: it would wait for itself.
   std::shared_ptr<Lock> ask(LockPlan plan);
-  /// Blocks until a lock is held or gone; false when it is neither by the deadline. Throws
-  /// Cancelled on a stop. In both cases the lock is asked for on.
+  /// Blocks until the lock is held or gone; false if it is neither at the deadline. Throws
+  /// Cancelled on a stop. In both cases the request continues.
   bool await_held(const Lock& lock, Clock::time_point deadline, const std::stop_token& stop);
-  /// Blocks until a lock is gone; false when it is not by the deadline, or on a stop.
+  /// Blocks until the lock is gone; false at the deadline, or on a stop.
   bool await_gone(const Lock& lock, Clock::time_point deadline, const std::stop_token& stop);
 
-  /// Those that are not gone, in the order in which they were asked for.
+  /// The locks that are not gone, in the order in which they were requested.
   std::vector<std::shared_ptr<Lock>> locks() const;
-  /// The lock with this path, or with a node of this path; null when there is none.
+  /// The lock with this path or this node's path; null if there is none.
   std::shared_ptr<Lock> find(const std::string& path) const;
-  /// Takes a lock that was lost off the list of those that `unlock` must be told of. Its nodes,
-  /// which keep others waiting for nobody while the session lasts, are removed all the same when a
-  /// server answers again.
+  /// Removes a lost lock from those that need an `unlock`. Its nodes, for which others wait in vain
+  /// while the session lasts, are still removed when a server answers again.
   void forget(const Lock& lock);
 
-  /// For who is about to end the session by hand: ends the programs that run under locks and gives
-  /// these back. Blocks until that is done, half of the session timeout and 3 s at most. Throws
+  /// Call before ending the session by hand: ends the programs under locks and gives the locks
+  /// back. Blocks until that is done, for at most half of the session timeout and 3 s. Throws
   /// Cancelled on a stop.
   void end_programs(const std::stop_token& stop);
-  /// Releases everything, for at most `patience`; the end of the session does the rest. Says what
-  /// was released. To be called before the client is closed.
+  /// Releases all locks and reports that. Blocks for at most `patience`; the session's end does the
+  /// rest. Call before closing the client.
   void close(std::chrono::milliseconds patience);
 
   /// Prints a line for the user; never blocks.
   void say(const std::string& line) const { teller_.say(line); }
-  /// Takes what a program in the background prints; null: it prints itself.
+  /// Receives what a background program prints; null: it prints directly.
   CarriedOutput* output() const { return teller_.output; }
-  /// The nodes that guard a write which is sent now: of every lock with LockPlan::guard, from when
-  /// it is held until it was given back. One that was lost guards until `unlock` takes note of it:
-  /// writes must not go through again without a word.
+  /// The nodes that guard a write sent now: those of every lock with LockPlan::guard that is held
+  /// and not given back. A lost lock guards until `unlock` acknowledges it: writes must not
+  /// silently succeed again.
   GuardedClient::Guards guards(const Monitor::Held& held) const;
-  /// For who is about to stop this process: that the locks last for the session timeout at most.
-  /// Empty when none is held.
+  /// A warning, for when this process is about to be stopped, that the locks then last for the
+  /// session timeout at most. Empty if none is held.
   std::string stop_warning() const;
-  /// "locked /a, /b" or "": for the prompt.
+  /// "locked /a, /b" or "", for the prompt.
   std::string summary() const;
 
  private:

@@ -1,4 +1,4 @@
-// LockOptions: their declaration, and what they say together.
+// LockOptions: the options shared by the commands that take a lock.
 #include "lock/lock_options.h"
 
 #include "base/text.h"
@@ -29,7 +29,7 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
 }
 
-/// How it is waited for, and how long it is held.
+/// Options for waiting and holding.
 void declare_waiting_and_holding(Options& o, LockOptions& a) {
   o.flag("-n,--try", a.try_only,
          "Do not wait: if the lock is busy, end with status 75 and leave nothing behind.");
@@ -54,7 +54,8 @@ void declare_waiting_and_holding(Options& o, LockOptions& a) {
   o.file("--token-file", a.token_file, "Write the fencing token to this file.");
 }
 
-/// What becomes of the program, or of this shell's writes, when others want the lock, or have it.
+/// Options for what happens to the program, or to this shell's writes, when others want or get the
+/// lock.
 void declare_ends(Options& o, LockOptions& a) {
   o.choice_or_text(
       "--on-lost", a.on_lost, a.lost_command, on_lost_names, "what",
@@ -126,13 +127,13 @@ void declare_once(Options& options, LockOptions& into) {
 }
 
 std::string lock_owner(const LockOptions& o) {
-  // By it others know that this contender sees whatever names they have.
+  // Shows others that this contender recognises all libraries' names.
   const std::string via = "via=zksh/" ZKSH_VERSION;
   if (o.id) return o.id->empty() ? via : *o.id + " " + via;
   std::string command = "zksh";
   if (!o.program.empty()) command = o.program.front();
   if (o.shell) command = *o.shell;
-  // Others show it in a line, and kazoo accepts nothing but UTF-8.
+  // Others show it on a line, and kazoo only accepts UTF-8.
   constexpr std::size_t longest = 60;
   std::string shown;
   for (std::size_t i = 0; i < command.size() && shown.size() < longest;) {

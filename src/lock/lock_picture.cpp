@@ -1,4 +1,4 @@
-// LockPicture: header, table, chains and notes.
+// LockPicture: formats a lock's queue: a table, and chains of who waits for whom.
 #include "lock/lock_picture.h"
 
 #include "base/column_table.h"
@@ -20,14 +20,14 @@
 namespace zksh {
 namespace {
 
-// An owner may say a lot; where nothing limits the width, this does.
+// Owner data may be long; this limits them if the width is unlimited.
 constexpr std::size_t widest_owner = 120;
-// The titles, the first contender, and how many more there are.
+// The titles, the first contender, and the number of others.
 constexpr std::size_t least_rows = 3;
 
 const char* dots(const PictureStyle& style) { return style.ascii ? "..." : "…"; }
 
-/// For programs.
+/// The state for programs.
 std::string_view state_name(SeatState state) {
   switch (state) {
     case SeatState::Holds:
@@ -42,7 +42,7 @@ std::string_view state_name(SeatState state) {
   return "mayHold";
 }
 
-/// For people: who holds, or may, stands out.
+/// The state for people: holders stand out.
 std::string_view state_word(SeatState state) {
   if (state == SeatState::Holds) return "HOLDS";
   return state == SeatState::MayHold ? "HOLDS?" : state_name(state);
@@ -86,7 +86,7 @@ std::string watched_by_text(const LockSeat& seat) {
   return text.empty() ? "-" : text;
 }
 
-/// Puts items, separated by two spaces, or words, separated by one, on as many lines as they need.
+/// Wraps items or words that are separated by `gap` spaces.
 std::vector<std::string> flowed(const std::vector<std::string>& items, std::size_t columns,
                                 std::size_t gap) {
   std::vector<std::string> lines;
@@ -138,7 +138,7 @@ std::vector<std::string> header(const LockView& view, const PictureStyle& style)
   return flowed(items, style.columns, 2);
 }
 
-/// The sessions' last digits, as many as tell them apart.
+/// The last digits of the sessions' ids, as many as distinguish them.
 std::vector<std::string> short_sessions(const LockView& view, const PictureStyle& style) {
   std::set<std::int64_t> sessions;
   for (const auto& seat : view.seats) sessions.insert(seat.session);
@@ -209,11 +209,11 @@ class SeatTable {
 
   bool fits(std::size_t owner) const { return table_.width(owner) <= style_.columns; }
 
-  /// Gives up what tells least, until the owner has enough room.
+  /// Drops the least important columns until the owner has enough room.
   void make_fit() {
     if (fits(28)) return;
     table_.replace_cells(session_, short_sessions(view_, style_));
-    // Inferred, it says the same as the column before it.
+    // If inferred, it repeats the column before.
     if (!fits(28) && !view_.measured) table_.drop(watched_);
     if (fits(20)) return;
     table_.replace_cells(address_, hosts_only(view_));
@@ -295,7 +295,7 @@ std::vector<std::string> notes(const LockView& view, const PictureStyle& style) 
   return lines;
 }
 
-/// Shortens a table to some lines; the last one counts what is missing.
+/// Shortens a table; its last line says how many are missing.
 void leave_out(std::vector<std::string>& rows, std::size_t lines, const PictureStyle& style) {
   if (rows.size() <= lines) return;
   const auto more = rows.size() - (lines - 1);
@@ -312,7 +312,7 @@ std::vector<std::string> lock_picture(const LockView& view, const PictureStyle& 
   std::vector<std::string> rows;
   if (!view.seats.empty()) rows = SeatTable(view, style).lines();
   if (style.lines > 0 && lines.size() + rows.size() + below.size() > style.lines) {
-    // Half of the room is the contenders', at least.
+    // Contenders get at least half of the lines.
     const auto room = style.lines - std::min(style.lines, lines.size());
     const auto rows_room = std::max(room - std::min(room, below.size()), room / 2);
     leave_out(rows, std::max<std::size_t>(rows_room, least_rows), style);
@@ -329,7 +329,7 @@ std::vector<std::string> lock_picture(const LockView& view, const PictureStyle& 
 
 namespace {
 
-/// Seats' numbers; each of one stage waits for one of the stage before.
+/// Seat numbers; each in a stage waits for one in the stage before.
 using Stage = std::vector<std::size_t>;
 
 std::string stage_text(const Stage& stage, const PictureStyle& style) {
@@ -365,7 +365,7 @@ std::string joined(const std::vector<std::string>& texts, std::size_t from, std:
   return text;
 }
 
-/// A chain that is too long for a line loses its middle: its ends are where things happen.
+/// Cuts the middle of a chain that is too long: its ends matter most.
 std::string chain_text(const std::vector<Stage>& stages, const PictureStyle& style) {
   const std::string arrow = style.ascii ? " <- " : " ◄ ";
   const std::string gap = arrow + (style.ascii ? "..." : "…") + arrow;
@@ -402,7 +402,7 @@ std::vector<std::string> lock_chains(const LockView& view, const PictureStyle& s
     else
       alone.push_back({seat.number});
   }
-  // Who waits for any of the leases waits for the last of them as well as for the others.
+  // Whoever waits for any lease may be shown after the last one.
   if (!next.empty() && !holders.empty()) waiting[holders.back()] = next;
   std::vector<Stage> first{holders.empty() ? next : holders};
   first.insert(first.end(), alone.begin(), alone.end());

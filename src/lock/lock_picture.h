@@ -1,4 +1,4 @@
-// LockPicture: a lock's queue as people see it: a table, and the chain of who waits for whom.
+// LockPicture: formats a lock's queue: a table, and chains of who waits for whom.
 #pragma once
 
 #include "base/json.h"
@@ -12,34 +12,34 @@
 
 namespace zksh {
 
-/// What a viewer has seen since it began to look.
+/// What a viewer has seen since it started.
 struct LockChanges {
   std::int64_t since = 0;  ///< milliseconds since 1970
-  std::size_t left = 0;    ///< contenders that are not there any more
-  /// Watch events that the servers have sent because nodes, or lists of children, had changed, but
-  /// for the viewer's own; of all nodes, since servers do not tell them apart.
+  std::size_t left = 0;    ///< contenders that have left
+  /// Watch events for changed nodes and lists of children, without the viewer's own. They are for
+  /// all nodes: servers do not count them separately.
   std::optional<ServersAccount::Events> events{};
 };
 
 struct PictureStyle {
-  std::size_t columns = 0;  ///< what there is room for; 0: whatever is wanted
-  std::size_t lines = 0;    ///< likewise
-  bool ascii = false;       ///< no arrows and dots beyond ASCII
+  std::size_t columns = 0;  ///< available width; 0: no limit
+  std::size_t lines = 0;    ///< available height; 0: no limit
+  bool ascii = false;       ///< use ASCII only
   std::int64_t now = 0;     ///< the time of the picture, in milliseconds since 1970
   std::optional<LockChanges> changes{};
 };
 
-/// The lines of the picture, escaped for a terminal. Every contender has its line, unless `lines`
-/// forbids. Columns that find no room are left out, the least telling first; number, state and whom
-/// it waits for stay, and so does the beginning of the owner.
+/// The lines of the picture, escaped for a terminal. Every contender has a line, if `lines` allows.
+/// Columns that do not fit are left out, the least important first; number, state, whom it waits
+/// for and the beginning of the owner stay.
 std::vector<std::string> lock_picture(const LockView& view, const PictureStyle& style);
-/// Who waits for whom: "#1 ◄ {#2 #3} ◄ #4": each on the right waits for one of the left. A line for
-/// each that others wait for and that waits for nobody, holders together.
+/// Who waits for whom: "#1 ◄ {#2 #3} ◄ #4", where each waits for one on its left. A line for each
+/// contender that others wait for and that itself waits for nobody; joint holders share one.
 std::vector<std::string> lock_chains(const LockView& view, const PictureStyle& style);
-/// One line a contender, its fields separated by tabs, escaped: number, state, mode, library,
-/// session, address, creation time, token, whom it waits for, who watches it, first node, owner.
+/// A line per contender, with tab-separated, escaped fields: number, state, mode, library, session,
+/// address, creation time, token, whom it waits for, who watches it, first node, owner.
 std::vector<std::string> plain_lock(const LockView& view);
-/// The schema is in the help of `locks`.
+/// The help of `locks` describes the fields.
 Json lock_json(const LockView& view, const PictureStyle& style);
 
 }  // namespace zksh

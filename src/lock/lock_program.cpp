@@ -1,4 +1,5 @@
-// LockProgram: starting a program under a lock, watching over both, and the end of both.
+// LockProgram: runs a program under a lock, and ensures that it is dead before another can hold the
+// lock.
 #include "lock/lock_program.h"
 
 #include "base/program_terminal.h"
@@ -22,17 +23,17 @@ namespace {
 using namespace std::chrono_literals;
 using Step = LockDeadlines::Step;
 
-/// How long what a program left behind is waited for without a word.
+/// How long to wait silently for processes that a program left behind.
 constexpr auto patience_with_rest = 1s;
 
-/// The same moment on the clock of waits; later by what the machine sleeps meanwhile.
+/// The same moment on the clock for waits, which does not count suspension of the machine.
 Clock::time_point wait_until(BootClock::time_point time) {
   if (time == BootClock::time_point::max()) return Clock::time_point::max();
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(time - BootClock::now());
 }
 
-/// One program under one lock; for the command's thread, which must outlive the program: the
-/// kernel's death signal goes by the thread.
+/// A program under a lock. The command's thread, which uses it, must outlive the program: the
+/// kernel's death signal depends on the thread.
 class LockedProgram {
  public:
   LockedProgram(Context& cx, LockManager& locks, Lock& lock, const LockProgram& program,
@@ -48,8 +49,8 @@ class LockedProgram {
 
   int run() {
     HeldLock held(locks_, lock_);
-    // What zksh has said comes before what the program says. Where nobody reads, others that want
-    // the lock are not made to wait for that.
+    // zksh's output comes before the program's. If it cannot be written, others that want the lock
+    // are not kept waiting for that.
     if (!cx_.background) cx_.out.await_printed(Clock::now() + 1s);
     OccupiedLock occupied(lock_);
     if (!occupied || !start()) {
@@ -69,15 +70,15 @@ class LockedProgram {
     stay();
     occupied.vacate();
     held.give_back();
-    // Ctrl-C reached the program alone: whoever runs zksh is to hear of it, as if it had not been
-    // lent the terminal, or a loop in a script would go on.
+    // Ctrl-C reached only the program. Pass it on to whoever runs zksh, as if the program had not
+    // had the terminal: otherwise a loop in a script would continue.
     const bool in_script = cx_.input == Input::Arguments || cx_.input == Input::Text;
     if (had_terminal_ && in_script && result == status::signal_base + SIGINT) kill(0, SIGINT);
     return given_back(result);
   }
 
  private:
-  /// All that decides what is to be done; a change of it wakes this thread.
+  /// Everything that decides what to do; a change wakes this thread.
   struct View {
     LockWatchdog::View program;
     BootClock::time_point safe_until;
@@ -101,7 +102,7 @@ class LockedProgram {
   View view() const {
     return cx_.client.monitor().with_lock([&](const Monitor::Held& held) { return view(held); });
   }
-  /// False: the lock is lost, or wanted back, and nothing was started.
+  /// Returns false if the lock is lost or unwanted; nothing was started then.
   bool start() {
     const auto& file = program_.token_file;
     if (!file.empty() && !write_token_file(file, lock_, cx_.client.monitor(), cx_.stop))
@@ -112,7 +113,7 @@ class LockedProgram {
     if (!await_safety(cx_, lock_, least_safe_time())) return false;
     const auto safe_until = lock_.status().safe_until;
     wind_up(safe_until);
-    // From here on a signal is the program's: one that comes before it can be passed on is kept.
+    // From here on signals are the program's; those that come before it runs are kept.
     registration_.emplace(cx_.services.signals, [this](const Monitor::Held& held, int signal) {
       return !cx_.background && pass_on(held, signal);
     });
@@ -135,19 +136,19 @@ class LockedProgram {
     return true;
   }
 
-  /// How long before the end of what is safe it is started at the latest: one that would be told to
-  /// end at once is not.
+  /// How long the lock must be safe to start the program: one that would be ended at once is not
+  /// started.
   BootClock::duration least_safe_time() const {
     if (program_.on_lost == OnLost::Warn) return BootClock::duration(0);
     return deadlines_.margin() + deadlines_.grace();
   }
 
-  /// Between our own last moment and the end of what is safe.
+  /// Sets the watchdog's deadline between our own kill and the end of the lease.
   void wind_up(BootClock::time_point safe_until) const {
     if (program_.on_lost != OnLost::Warn) watchdog_.kill_at(safe_until - deadlines_.margin() / 2);
   }
 
-  /// Under the monitor.
+  /// Called under the monitor.
   bool pass_on(const Monitor::Held& held, int signal) {
     if (!started_(held)) {
       early_(held).push_back(signal);
@@ -169,22 +170,22 @@ class LockedProgram {
     if (std::exchange(terminal_is_back_, true)) return;
     terminal_.take_back();
     if (result > status::signal_base) terminal_.restore_modes();
-    // The terminal has shown ^C, and the cursor stands behind it.
+    // The terminal has echoed ^C, and the cursor is after it.
     if (had_terminal_ && result == status::signal_base + SIGINT && cx_.out.style().err_is_terminal)
       cx_.out.err_line("");
   }
 
-  /// Until the program has ended, and what descends from it; the program's exit status.
+  /// Waits until the program and its descendants have ended; returns the program's exit status.
   int supervise() {
     auto stop = cx_.stop;
     auto wound_up = lock_.status().safe_until;
     for (;;) {
       const auto now = view();
       if (now.program.killed) return watchdog_killed();
-      // First of all: after a pause of the whole process it may be too late.
+      // Checked first: if the whole process was suspended, it may be too late.
       const auto time = BootClock::now();
       if (now.lost) lose(time);
-      // What a program leaves behind that was made to end ends too.
+      // What a terminated program leaves behind is terminated too.
       if (now.revoked || now.unwanted || (now.told_to_end && now.program.status)) ask(time);
       if (stop.stop_requested()) {
         ask(time);
@@ -192,12 +193,12 @@ class LockedProgram {
       }
       if (now.program.status && may_leave(now)) return ended(now, time);
       act(deadlines_.step(time, now.safe_until), now);
-      // One that hangs is killed, and the program dies with it.
+      // A watchdog that hangs is killed, and the program dies with it.
       if (killed_at_ && Clock::now() >= *killed_at_ + patience_with_watchdog() &&
           !std::exchange(gave_up_, true))
         watchdog_.give_up();
       if (now.safe_until != std::exchange(wound_up, now.safe_until)) wind_up(now.safe_until);
-      // One that was killed is still seen as stopped for a moment.
+      // A killed program may still look stopped for a moment.
       const bool stopped = now.program.stop_signal != 0 && !deadlines_.killed();
       if (stopped && mind_stop(now.program.stop_signal)) continue;
       watchdog_.look_after();
@@ -206,7 +207,7 @@ class LockedProgram {
     }
   }
 
-  /// Whether nothing is left that keeps the lock.
+  /// Whether nothing keeps the lock any more.
   bool may_leave(const View& now) {
     if (now.program.gone) return true;
     if (!ended_at_) {
@@ -242,7 +243,7 @@ class LockedProgram {
 
   int ended(const View& now, BootClock::time_point time) {
     const int result = now.program.status.value_or(status::failure);
-    // The watchdog was there first.
+    // The watchdog was faster.
     if (result == status::signal_base + SIGKILL) deadlines_.step(time, now.safe_until);
     return result;
   }
@@ -282,18 +283,18 @@ class LockedProgram {
     if (!now.lost && is_doubtful(now.safe_until)) tell_doubt();
   }
 
-  /// Of a lock that is lost its keeper tells.
+  /// Reports doubt; a loss is reported by the lock's keeper.
   void tell_doubt() const {
     lock_.tell_loss("the servers do not confirm it",
                     [this](const std::string& line) { locks_.say(line); });
   }
 
-  /// The servers have not confirmed it for so long that the lock may be lost soon.
+  /// Whether servers have not confirmed the lock for so long that it may be lost soon.
   bool is_doubtful(BootClock::time_point safe_until) const {
     return BootClock::now() >= safe_until - deadlines_.margin() - deadlines_.grace();
   }
 
-  /// True: time has passed.
+  /// Returns true if time has passed.
   bool mind_stop(int signal) {
     using Followed = ProgramTerminal::Followed;
     const auto followed =
@@ -311,21 +312,21 @@ class LockedProgram {
     return true;
   }
 
-  /// Nothing keeps the session alive then.
+  /// Warns that nothing keeps the session alive while zksh is stopped.
   void warn_of_stop() {
     const auto warning = ProgramTerminal::is_job() ? locks_.stop_warning() : "";
     if (warning.empty()) return;
-    // Behind the ^Z that the terminal has shown.
+    // After the ^Z that the terminal has echoed.
     const auto* const gap = cx_.out.style().err_is_terminal ? "\n" : "";
     try {
       cx_.out.err(fmt::format("{}{}\n", gap, cx_.out.shown_in_error(warning)));
       cx_.out.await_printed(Clock::now() + 1s);
     } catch (const Cancelled&) {
-      // zksh is to end: supervise sees to it once it is continued.
+      // zksh must end; supervise handles that once it is continued.
     }
   }
 
-  /// Else the stop would be seen a second time.
+  /// Otherwise the stop would be handled twice.
   void await_continued() const {
     cx_.client.monitor().wait_until({}, Clock::now() + 1s, [&](const Monitor::Held& held) {
       const auto& program = watchdog_.view(held);
@@ -333,8 +334,8 @@ class LockedProgram {
     });
   }
 
-  /// For a program that was ended because the servers did not confirm the lock: until they do, or
-  /// the lock is lost.
+  /// If the program was ended because servers did not confirm the lock: waits until they do, or the
+  /// lock is lost.
   void await_verdict() const {
     const auto safe_until = lock_.status().safe_until;
     if (!deadlines_.ended() || !is_doubtful(safe_until)) return;
@@ -345,7 +346,7 @@ class LockedProgram {
         });
   }
 
-  /// Until it was held for as long as it is to be, or is wanted back.
+  /// Waits until the lock was held for the minimum time, or is unwanted.
   void stay() {
     const auto until = lock_.status().held + program_.at_least;
     const std::chrono::duration<double> left = until - Clock::now();
@@ -379,7 +380,7 @@ class LockedProgram {
                        program_name(program_), ended_at_ ? " left behind" : "");
   }
 
-  /// At once, but not into the picture that the program draws.
+  /// Prints at once, but not while the program draws on the terminal.
   void say(const std::string& line) {
     if (terminal_.drawn_on())
       unsaid_.push_back(line);
@@ -398,16 +399,16 @@ class LockedProgram {
   std::vector<std::string> unsaid_;
   std::optional<SignalRelay::Registration> registration_;
   bool warned_ = false;
-  bool asked_ = false;  ///< to end, whatever becomes of the lock
+  bool asked_ = false;  ///< to end, whatever happens to the lock
   bool had_terminal_ = false;
   bool terminal_is_back_ = false;
-  std::optional<Clock::time_point> ended_at_{};   ///< the program itself
-  std::optional<Clock::time_point> killed_at_{};  ///< it was to be killed
+  std::optional<Clock::time_point> ended_at_{};   ///< of the program itself
+  std::optional<Clock::time_point> killed_at_{};  ///< when it should have been killed
   bool told_of_rest_ = false;
   bool gave_up_ = false;
-  // Of passing signals on:
+  // For passing on signals:
   Guarded<bool> started_;
-  Guarded<std::vector<int>> early_;  ///< that came before the program had started
+  Guarded<std::vector<int>> early_;  ///< signals from before the program started
   bool terminated_ = false;          ///< SIGTERM was passed on; under the monitor
   Guarded<bool> told_to_end_;
 };

@@ -1,4 +1,4 @@
-// LockReader: pipelined reads, one-shot watches, and what their events make void.
+// LockReader: reads a lock's queue, once or after each change.
 #include "lock/lock_reader.h"
 
 #include "client/node_path.h"
@@ -26,8 +26,8 @@ bool connection_is_gone(int code) {
          code == code::invalid_state || code == code::closing;
 }
 
-/// The nodes whose data and Stat are wanted: each contender's first; all, when their order is to be
-/// told by their Stats.
+/// The nodes whose data and Stat are needed: each contender's first, or all if their order depends
+/// on their Stats.
 std::vector<std::string> wanted_names(const std::vector<std::string>& names) {
   const bool all = order_needs_stats(names);
   std::vector<std::string> wanted;
@@ -40,7 +40,7 @@ std::vector<std::string> wanted_names(const std::vector<std::string>& names) {
   return wanted;
 }
 
-/// Where several nodes are of one contender, they come and go together.
+/// Removes all nodes of contenders that lost one: they come and go together.
 void remove_contenders(std::vector<std::string>& names, const std::set<std::string>& gone) {
   if (gone.empty()) return;
   ContenderKeys keys;
@@ -83,7 +83,7 @@ std::optional<LockReading> LockReader::read(const std::stop_token& stop) {
   }
 }
 
-/// Who is looking on waits for as long as it takes; the first connection must come in time.
+/// A viewer waits as long as it takes, but its first connection must be made in time.
 void LockReader::connect(const std::stop_token& stop) {
   if (session_ != 0 && client_.current_state() == SessionState::Connecting) {
     const auto over = [&](const Monitor::Held& held) {
@@ -91,7 +91,7 @@ void LockReader::connect(const std::stop_token& stop) {
     };
     if (!client_.monitor().wait(stop, over)) throw Cancelled();
   }
-  // Opens a new session when the old one has expired.
+  // Opens a new session if the old one has expired.
   client_.await_connection(top_.path, stop);
   const auto session = client_.session_id();
   if (session_ != session)
@@ -113,7 +113,7 @@ int LockReader::try_read(std::optional<LockReading>& reading, const std::stop_to
   for (auto* directory : {&locks_, &leases_}) {
     code = list(*directory, stop);
     if (code == code::ok) code = fetch(*directory, stop);
-    // Gone since its parent was listed: an empty one, then.
+    // Gone since its parent was listed: treat it as empty.
     if (code == code::no_node)
       *directory = {.path = directory->path};
     else if (code != code::ok)
@@ -166,7 +166,7 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
       if (const auto old = directory.entries.find(name); old != directory.entries.end())
         entry.before = old->second.before ? old->second.before : old->second.data;
     if (watch_) {
-      // Also when the connection is lost before all are read.
+      // Even if the connection is lost before all are read.
       directory.known.insert(name);
       directory.entries[name] = entry;
     }
@@ -197,7 +197,7 @@ int LockReader::fetch_limit(LockReading::Semaphore& semaphore, const std::stop_t
   return code::ok;
 }
 
-/// Leaves a watch on a node that is missing. Anything but ok when it is there by now.
+/// Sets a watch on a missing node. Returns a code other than ok if it exists by now.
 int LockReader::await_creation(const std::stop_token& stop) {
   const auto outcome = client_.await(client_.start_exists(top_.path, watch()), stop);
   if (outcome.code == code::no_node) return code::ok;

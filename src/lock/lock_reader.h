@@ -1,4 +1,4 @@
-// LockReader: reads a lock's queue, once or whenever it has changed.
+// LockReader: reads a lock's queue, once or after each change.
 #pragma once
 
 #include "client/client.h"
@@ -14,40 +14,40 @@
 
 namespace zksh {
 
-/// Reads the list of children, and each contender's data with many requests in flight; one that
-/// vanishes meanwhile is left out. With watches, only what has changed is read again, and no change
-/// goes unnoticed: every list and every value that is known has a watch that was set by the very
-/// read that told it. Used on one thread.
+/// Reads the list of children, and each contender's data with many requests in flight; skips
+/// contenders that vanish meanwhile. With watches, only what has changed is read again, and no
+/// change is missed: every list and value has a watch that was set by the read which returned it.
+/// Used on one thread.
 class LockReader {
  public:
   LockReader(Client& client, std::string path, bool watch);
   LockReader(const LockReader&) = delete;
   LockReader& operator=(const LockReader&) = delete;
-  /// Takes its watches away.
+  /// Removes its watches.
   ~LockReader();
 
-  /// Nothing: there is no such node (its creation is watched). Blocks. Throws ZkError, Cancelled;
-  /// with watches a lost connection, or session, is waited for instead.
+  /// Returns nullopt if there is no such node; its creation is watched. Blocks. Throws ZkError,
+  /// Cancelled; with watches, waits out a lost connection or session.
   std::optional<LockReading> read(const std::stop_token& stop);
-  /// Blocks until `read` could tell something new; only with watches. Throws Cancelled.
+  /// Blocks until `read` may return something new; only with watches. Throws Cancelled.
   void await_change(const std::stop_token& stop);
-  /// As await_change, but false when nothing came until the deadline.
+  /// As await_change, but returns false at the deadline.
   bool await_change(const std::stop_token& stop, Clock::time_point deadline);
 
-  /// Watches on nodes' data that servers have because of this reader.
+  /// The number of data watches that servers have for this reader.
   std::size_t watches() const;
-  /// Watch events that servers have sent because of this reader.
+  /// The watch events that servers have sent to this reader.
   ServersAccount::Events events();
 
  private:
-  /// One node whose children are contenders, or leases.
+  /// A node whose children are contenders or leases.
   struct Directory {
     std::string path;
-    bool listed = false;  ///< `names` and `stat` are those of now, or an event is on its way
+    bool listed = false;  ///< `names` and `stat` are current, or an event is on its way
     std::vector<std::string> names{};
     Stat stat{};
     LockEntries entries{};
-    std::set<std::string> known{};  ///< entries that are those of now
+    std::set<std::string> known{};  ///< names of entries that are current
   };
 
   int try_read(std::optional<LockReading>& reading, const std::stop_token& stop);
@@ -64,7 +64,7 @@ class LockReader {
   Client& client_;
   bool watch_;
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
-  std::int64_t session_ = 0;  ///< whose watches are set
+  std::int64_t session_ = 0;  ///< the watches' session
   Directory top_;
   Directory locks_;
   Directory leases_;

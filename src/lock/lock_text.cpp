@@ -1,4 +1,4 @@
-// LockText: what people are told of a lock, a line each.
+// LockText: one-line messages about locks.
 #include "lock/lock_text.h"
 
 #include "base/text.h"
@@ -76,7 +76,7 @@ std::string released_line(const Lock& lock, const LockStatus& status) {
 
 namespace {
 
-/// Who waits for a semaphore: behind others, or for leases.
+/// For a semaphore: waiting behind others, or for leases.
 std::string waiting_for_leases(const std::string& path, const LockPlace& place) {
   const auto& leases = place.leases;
   if (place.position > 0)
@@ -101,7 +101,7 @@ std::string waiting_for_leases(const std::string& path, const LockPlace& place) 
 std::string waiting_line(const std::string& path, const LockPlace& place) {
   if (place.leases.all > 0) return waiting_for_leases(path, place);
   const double age = static_cast<double>(place.holder_age_ms) / 1000;
-  if (place.position == 0) {  // there is no queue, or it is not stood in
+  if (place.position == 0) {  // there is no queue, or it is not in it
     auto line = fmt::format(
         "waiting {}: behind {}", path,
         place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
@@ -111,7 +111,7 @@ std::string waiting_line(const std::string& path, const LockPlace& place) {
   const auto line = fmt::format(
       "waiting {}: {} of {}, behind {}", path, ordinal(place.position), place.count,
       place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
-  // For how long it has been in the queue; only it knows how much of that it had to wait.
+  // The time in the queue; only the holder knows how much of it was waiting.
   if (place.position == 2) return line + fmt::format(" (holds it for {:.1f} s at most)", age);
   return line + fmt::format(" (first: {}, holds it for {:.1f} s at most)",
                             owner_in_line(place.holder), age);

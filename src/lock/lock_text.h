@@ -1,4 +1,4 @@
-// LockText: what people are told of a lock, a line each.
+// LockText: one-line messages about locks.
 #pragma once
 
 #include "lock/lock_manager.h"
@@ -8,17 +8,18 @@
 
 namespace zksh {
 
-/// Whether a contender's node says that it is to release: Curator's word, and that of the recipe in
+/// Whether a contender's data request its release: Curator's word, or that of the recipe in
 /// ZooKeeper's documentation.
 bool asks_for_release(const Data& data);
 
-/// Who asks so, as data of zksh's `revoke` say; empty: they do not.
+/// Who requests it, if the data are from zksh's `revoke`; else empty.
 std::string asker_in_line(const Data& data);
 
 /// The fencing tokens, one for each path: "614313" or "614313 614320".
 std::string tokens_text(const LockHolding& holding, std::string_view separator = " ");
 
-/// The data of a contender's node for one line: of zksh's own format, what tells it from others.
+/// The owner data of a contender for one line; for zksh's own format, only the part that identifies
+/// it.
 std::string owner_in_line(const std::string& data);
 /// "acquired /p  token=614313  node=_c_…-lock-0000000004  waited=3.214s"
 std::string acquired_line(const Lock& lock, const LockStatus& status);

@@ -1,4 +1,4 @@
-// LockView: putting the queue, the nodes' data and the servers' account together.
+// LockView: combines the queue, the nodes' data and the servers' account.
 #include "lock/lock_view.h"
 
 #include "base/number.h"
@@ -55,7 +55,7 @@ bool has_tag(const Contender& contender, LockTag tag) {
   return std::ranges::find(contender.nodes, tag, &LockName::tag) != contender.nodes.end();
 }
 
-/// By its data, or by names that nobody else gives.
+/// Whether the contender is zksh's, by its data, or by names that only zksh uses.
 bool is_zksh(const Contender& contender, const LockEntry& entry) {
   const bool all_names =
       has_tag(contender, LockTag::Lock) &&
@@ -158,8 +158,7 @@ class ViewMaker {
     return (chroot_ == "/" ? "" : std::string(chroot_)) + join_path(parent, name);
   }
 
-  /// The servers know sessions, and several contenders can be of one: what the rule says decides
-  /// then.
+  /// Servers know only sessions, which may have several contenders; then the recipe's rules decide.
   const LockSeat* watcher(std::int64_t session, const LockSeat& watched) const {
     const LockSeat* nearest = nullptr;
     for (auto i = watched.number; i < view_.seats.size(); ++i) {
@@ -232,7 +231,7 @@ class ViewMaker {
   LockView view_;
 };
 
-/// The value behind `key` up to `end`; nothing when there is none.
+/// The value after `key`, up to `end`; nullopt if there is none.
 std::optional<std::string_view> field(std::string_view data, std::string_view key,
                                       std::string_view end) {
   const auto begin = data.find(key);

@@ -1,4 +1,4 @@
-// LockWatchdog: a process beside zksh that runs a program under a lock, and ends all of it in time.
+// LockWatchdog: a process that runs a program under a lock, and ends all of it in time.
 #include "lock/lock_watchdog.h"
 
 #include "base/process.h"
@@ -38,14 +38,14 @@
 #include <utility>
 #include <vector>
 
-// clone(2) by its other name: ThreadSanitizer takes the first for a fork, which shares no memory.
+// clone(2) by another name: ThreadSanitizer treats clone as a fork, which would not share memory.
 extern "C" int clone_sharing(int (*function)(void*), void* stack, int flags, void* argument,
                              ...) noexcept __asm__("__clone");
 
 namespace zksh {
 namespace {
 
-/// Anonymous memory, all zero; `flags`: MAP_SHARED or MAP_PRIVATE. Throws std::system_error.
+/// Maps anonymous, zeroed memory; `flags` is MAP_SHARED or MAP_PRIVATE. Throws std::system_error.
 void* map_memory(std::size_t size, int flags) {
   void* const memory =
       mmap(nullptr, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -53,7 +53,7 @@ void* map_memory(std::size_t size, int flags) {
   return memory;
 }
 
-/// A time as a number that two processes can share: nanoseconds of BootClock.
+/// A time as a number that processes can share: nanoseconds of BootClock.
 std::int64_t count_of(BootClock::time_point time) { return time.time_since_epoch().count(); }
 BootClock::time_point time_of(std::int64_t count) {
   return BootClock::time_point(std::chrono::nanoseconds(count));
@@ -61,37 +61,38 @@ BootClock::time_point time_of(std::int64_t count) {
 
 }  // namespace
 
-/// Who changes something wakes the other one through the socket. It is mapped at the same place in
-/// both.
+/// The shared memory, mapped at the same address in both processes. Whoever changes something wakes
+/// the other through the socket.
 struct WatchdogMemory {
-  /// More than the kernel lets a program's arguments and environment have (execve(2)).
+  /// More than the kernel allows for arguments and environment (execve(2)).
   static constexpr std::size_t size = std::size_t{8} << 20;
 
   enum class State : int { Idle, Wanted, Running, Failed };
 
-  // zksh's:
+  // Written by zksh:
   std::atomic<std::int64_t> kill_at = count_of(BootClock::time_point::max());
   std::atomic<std::int64_t> start_until = count_of(BootClock::time_point::max());
   std::atomic<LockWatchdog::Ending> ending = LockWatchdog::Ending::None;
   std::atomic<bool> group_told = false;  ///< zksh has sent SIGTERM to the program's group
-  std::atomic<bool> leave = false;       ///< the watchdog is to end, whatever is left
-  std::int64_t grace = 0;                ///< in nanoseconds; as all below, before State::Wanted
+  std::atomic<bool> leave = false;       ///< the watchdog must end, whatever is left
+  std::int64_t grace = 0;                ///< in nanoseconds; set before State::Wanted, as all below
   bool has_terminal = false;
   const char* path = nullptr;
   char* const* argv = nullptr;
   char* const* shell_argv = nullptr;
   char* const* envp = nullptr;
-  // Both's:
+  // Written by both:
   std::atomic<State> state = State::Idle;
-  // The watchdog's:
-  std::atomic<int> problem = 0;  ///< errno of State::Failed; ECANCELED: it was too late
+  // Written by the watchdog:
+  std::atomic<int> problem = 0;  ///< errno for State::Failed; ECANCELED: it was too late
   std::atomic<pid_t> program = 0;
   std::atomic<int> status = -1;  ///< -1: it runs
   std::atomic<int> stop_signal = 0;
   std::atomic<int> left = 0;
   std::atomic<bool> gone = false;
 
-  /// Copies behind this what a program is started with. False: it does not fit.
+  /// Copies what a program is started with to the memory after this. Returns false if it does not
+  /// fit.
   bool take(const ProgramImage& image) {
     next_ = sizeof(WatchdogMemory);
     path = add(image.path);
@@ -110,7 +111,7 @@ struct WatchdogMemory {
   }
   char* add(std::string_view text) {
     auto* const copy = static_cast<char*>(room_for(text.size() + 1));
-    if (copy != nullptr) text.copy(copy, text.size());  // what follows is zero
+    if (copy != nullptr) text.copy(copy, text.size());  // the memory is zero, so this terminates it
     return copy;
   }
   char** add(const std::vector<char*>& words) {
@@ -129,13 +130,13 @@ using namespace std::chrono_literals;
 using Ending = LockWatchdog::Ending;
 
 constexpr auto no_timer = BootClock::time_point::max();
-/// The largest number that a process can have on 64 bits (PID_MAX_LIMIT).
+/// The largest possible pid on 64 bits (PID_MAX_LIMIT).
 constexpr std::size_t most_pids = std::size_t{4} << 20;
 constexpr std::size_t child_stack_size = std::size_t{256} << 10;
-/// How often what ends is looked at although nobody says that anything has changed.
+/// How often to look at ending processes without being notified.
 constexpr auto poll_again_after = 5ms;
 
-/// The socket's, the program's and those that it inherits; all else is closed.
+/// The descriptors of the socket and the program, and the inherited ones; all others are closed.
 std::vector<int> descriptors_of(const Program& program, int socket) {
   std::vector<int> all{STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, socket};
   const auto& inherited = inherited_descriptors();
@@ -145,7 +146,7 @@ std::vector<int> descriptors_of(const Program& program, int socket) {
   return all;
 }
 
-/// `kept`: in order.
+/// `kept` must be sorted.
 void close_all_but(std::span<const int> kept) {
   unsigned first = 0;
   for (const int fd : kept) {
@@ -156,11 +157,12 @@ void close_all_but(std::span<const int> kept) {
   close_range(first, UINT_MAX, 0);
 }
 
-/// What runs in the fork. Other threads may have held any lock at that time: async-signal-safe
-/// functions only. All signals are blocked: SIGKILL and SIGSTOP alone reach it.
+/// The code of the forked process. Other threads may have held any lock during the fork, so only
+/// async-signal-safe functions may be called. All signals are blocked; only SIGKILL and SIGSTOP
+/// reach it.
 class ProgramWatch {
  public:
-  /// Before the fork.
+  /// Called before the fork.
   ProgramWatch(WatchdogMemory& shared, const Program& program, int socket)
       : shared_(shared),
         program_words_(program),
@@ -195,7 +197,7 @@ class ProgramWatch {
     for (const auto& redirection : program_words_.redirections)
       fcntl(redirection.source, F_SETFD, FD_CLOEXEC);
     setpgid(0, 0);
-    // Whoever kills all that is called zksh does not mean it.
+    // Not to be hit by killing everything that is called zksh.
     prctl(PR_SET_NAME, "lock-watchdog");
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     prctl(PR_SET_PDEATHSIG, SIGCONT);
@@ -237,7 +239,8 @@ class ProgramWatch {
     timerfd_settime(timer_, TFD_TIMER_ABSTIME, &when, nullptr);
   }
 
-  /// To zksh. It need not be waited for: when there is no room, it has not yet read the last one.
+  /// Notifies zksh. Need not block: if the socket is full, zksh has not yet read the last
+  /// notification.
   void tell() const {
     if (bereaved_) return;
     const char word = 0;
@@ -248,8 +251,8 @@ class ProgramWatch {
 
   void start() {
     if (too_late()) return fail(ECANCELED);
-    // The child shares this memory until it has become the program, as with vfork(2): no copy, and
-    // its errno is known when this one goes on.
+    // As with vfork(2), the child shares this memory until it executes the program: nothing is
+    // copied, and its errno is known when this returns.
     const pid_t child =
         clone_sharing([](void* self) { return static_cast<ProgramWatch*>(self)->become(); },
                       stack_ + child_stack_size, CLONE_VM | CLONE_VFORK | SIGCHLD, this);
@@ -261,7 +264,7 @@ class ProgramWatch {
     program_ = child;
     shared_.program = child;
     shared_.state = State::Running;
-    // A connection, or somebody's pipe, is not to be kept open by it.
+    // It must not keep connections or pipes open.
     std::array<int, 3> own{socket_, children_, timer_};
     std::ranges::sort(own);
     close_all_but(own);
@@ -273,7 +276,7 @@ class ProgramWatch {
     tell();
   }
 
-  /// In the child; returns when it could not become the program.
+  /// In the child; returns only on failure.
   int become() {
     shared_.problem = prepare();
     if (shared_.problem == 0)
@@ -284,7 +287,7 @@ class ProgramWatch {
   int prepare() const {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || setpgid(0, 0) != 0) return errno;
     if (shared_.has_terminal) {
-      // SIGTTOU is blocked here, or this would stop the child.
+      // SIGTTOU is blocked here; otherwise this would stop the child.
       const int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
       if (terminal < 0 || tcsetpgrp(terminal, getpid()) != 0) return errno;
     }
@@ -293,7 +296,7 @@ class ProgramWatch {
     return too_late() ? ECANCELED : 0;
   }
 
-  /// Takes note of what has ended or stopped, and tells zksh.
+  /// Looks for processes that have ended or stopped, and notifies zksh.
   void observe() {
     if (program_ == 0 || shared_.gone) return;
     const bool changed = observe_program();
@@ -307,7 +310,7 @@ class ProgramWatch {
       if (changed) tell();
       return;
     }
-    // The program itself stays a zombie: nobody else can have its number, or its group's.
+    // The program itself remains a zombie, so that its pid and process group id cannot be reused.
     shared_.left = others ? count_living() : 0;
     shared_.gone = alone || (!others && only_program_left());
     if (changed || shared_.gone || shared_.left != left_before) tell();
@@ -329,7 +332,7 @@ class ProgramWatch {
         shared_.status = base + info.si_status;
         return changed;
       }
-      // Consumes what WNOWAIT left, and goes by that: it may be a later change.
+      // Consumes what WNOWAIT left, which may be a later change by now.
       info = {};
       waitid(P_PID, id, &info, WSTOPPED | WCONTINUED | WNOHANG);
       if (info.si_pid != 0)
@@ -350,7 +353,7 @@ class ProgramWatch {
     return children.size() == 1 && children.front() == program_;
   }
 
-  /// Ends the program when zksh says so, when its time has come, or when zksh is dead.
+  /// Ends the program if zksh says so, its time has come, or zksh is dead.
   void end_in_time() {
     const auto now = BootClock::now();
     const auto grace = std::chrono::nanoseconds(shared_.grace);
@@ -371,10 +374,10 @@ class ProgramWatch {
     for (const pid_t process : tree_.descendants(self_))
       if (getpgid(process) == program_) note_told(process);
     if (!shared_.group_told.exchange(true)) kill(-program_, SIGTERM);
-    // A stopped one cannot end.
+    // A stopped process cannot end.
     kill(-program_, SIGCONT);
   }
-  /// One SIGTERM for each: to some programs the second is an order to end without clearing up.
+  /// Each gets only one SIGTERM: for some programs a second one means to end without cleaning up.
   void terminate(bool all) {
     for (const pid_t process : all ? tree_.descendants(self_) : tree_.children(self_)) {
       if (note_told(process)) continue;
@@ -386,7 +389,7 @@ class ProgramWatch {
     kill(-program_, SIGKILL);
     for (const pid_t process : tree_.descendants(self_)) kill(process, SIGKILL);
   }
-  /// Whether it was told before.
+  /// Whether it had been told before.
   bool note_told(pid_t process) {
     const auto number = static_cast<std::size_t>(process);
     if (number >= most_pids) return true;
@@ -403,8 +406,7 @@ class ProgramWatch {
   }
 
   [[noreturn]] void leave() const {
-    // What was left alone is not to be killed with it: a death signal goes no further than the
-    // program itself.
+    // What was left running must survive; the death signal only affects the program itself.
     if (program_ != 0) waitpid(program_, nullptr, WNOHANG);
     _exit(status::ok);
   }
@@ -428,7 +430,7 @@ class ProgramWatch {
       static_cast<std::byte*>(map_memory(child_stack_size, MAP_PRIVATE | MAP_STACK));
 };
 
-/// Forks it, and returns its process id; it goes by what the memory says, and is woken through the
+/// Forks the watchdog, and returns its pid. It obeys the shared memory, and is woken through the
 /// socket. All signals must be blocked. Throws std::system_error.
 pid_t fork_watchdog(WatchdogMemory& memory, const Program& program, int socket) {
   ProgramWatch watch(memory, program, socket);
@@ -440,12 +442,12 @@ pid_t fork_watchdog(WatchdogMemory& memory, const Program& program, int socket) 
 
 using namespace std::chrono_literals;
 
-/// How often what is killed is looked at again.
+/// How often to look at killed processes.
 constexpr auto look_again_after = 5ms;
-/// How long a watchdog may take for what takes it a millisecond.
+/// How long a watchdog may take for what should take a millisecond.
 constexpr auto patience = 1s;
 
-/// zksh is a subreaper while there is any of these.
+/// Makes zksh a subreaper while any instance exists.
 class Subreaper {
  public:
   static void need(int change) {
@@ -477,7 +479,7 @@ LockWatchdog::LockWatchdog(Monitor& monitor, Program program)
     watcher_ = std::thread([this] { listen(); });
     look_after();
   } catch (...) {
-    if (pid_ > 0) {  // nobody is left to tell it anything
+    if (pid_ > 0) {  // nothing is left to tell it
       give_up();
       if (watcher_.joinable()) watcher_.join();
       reap_child(pid_);
@@ -511,7 +513,7 @@ LockWatchdog::~LockWatchdog() {
 bool LockWatchdog::start(const Start& start,
                          const std::function<bool(const Monitor::Held&)>& unwanted) {
   program_words_.environment = start.environment;
-  kill(pid_, SIGCONT);  // who knows how long it has waited
+  kill(pid_, SIGCONT);  // it may have waited for long
   shared_->grace = std::chrono::nanoseconds(start.grace).count();
   shared_->has_terminal = start.has_terminal;
   shared_->start_until = count_of(start.until);
@@ -524,7 +526,7 @@ bool LockWatchdog::start(const Start& start,
   monitor_.wait_until({}, Clock::time_point::max(),
                       [&](const Monitor::Held& held) { return settled(held) || unwanted(held); });
   if (!monitor_.with_lock(settled)) {
-    // It may be too late for that; its owner ends it then.
+    // It may be too late for that; its owner ends the program then.
     shared_->start_until = 0;
     kill(pid_, SIGCONT);
     monitor_.wait_until({}, Clock::now() + patience, settled);
@@ -541,7 +543,7 @@ LockWatchdog::View LockWatchdog::view() const {
   return monitor_.with_lock([this](const Monitor::Held& held) { return view_(held); });
 }
 
-/// On a thread of its own.
+/// Runs on its own thread.
 void LockWatchdog::listen() {
   const auto note = [this](bool killed) {
     const int status = shared_->status;
@@ -585,7 +587,7 @@ void LockWatchdog::end(Ending how) {
 }
 
 void LockWatchdog::kill_at(BootClock::time_point time) {
-  // A later time is found when the earlier one has come.
+  // A later time needs no wake-up: it is seen when the earlier one has come.
   if (count_of(time) < shared_->kill_at.exchange(count_of(time))) wake();
 }
 
@@ -594,7 +596,7 @@ void LockWatchdog::look_after() {
   if (waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG) == 0 && info.si_pid != 0)
     kill(pid_, SIGCONT);
   auto adopted = adopted_children();
-  // Its own children are zksh's only when it has ended, and so at none of these times.
+  // Its children become zksh's only after it has ended, and so not at any of these times.
   if (!is_alive()) return;
   std::erase_if(adopted, [](pid_t child) { return waitpid(child, nullptr, WNOHANG) == child; });
   others_ = std::set<pid_t>(adopted.begin(), adopted.end());
@@ -609,12 +611,12 @@ bool LockWatchdog::is_alive() const {
 void LockWatchdog::give_up() const { kill(pid_, SIGKILL); }
 
 void LockWatchdog::end_orphans() {
-  // Its socket is closed before its children are given to us.
+  // Its socket is closed before its children are reparented to zksh.
   siginfo_t info{};
   while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
   }
   ProcessTree tree;
-  // What was about to become a child at the first look is one at the second.
+  // A process that is about to become a child during the first pass is one in the second.
   for (int looks_in_vain = 0; looks_in_vain < 2;) {
     ++looks_in_vain;
     for (const pid_t child : adopted_children()) {

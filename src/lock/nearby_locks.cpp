@@ -1,4 +1,4 @@
-// NearbyLocks: listings and Stats, as many at once as are wanted.
+// NearbyLocks: reads locks and their siblings, to find deadlocks.
 #include "lock/nearby_locks.h"
 
 #include "base/quoting.h"
@@ -14,9 +14,9 @@
 namespace zksh {
 namespace {
 
-/// A lock in which somebody waits has two contenders, or the two halves of a semaphore.
+/// A lock with a waiter has two contenders, or the two parts of a semaphore.
 constexpr int fewest_children = 2;
-/// A longer list would be much to read for a guess.
+/// A longer list would cost too much.
 constexpr int most_children = 1000;
 
 bool looks_like_semaphore(const std::vector<std::string>& names) {
@@ -29,7 +29,7 @@ bool may_be_lock(const Outcome<Stat>& outcome) {
   return outcome.code == code::ok && children >= fewest_children && children <= most_children;
 }
 
-/// Nodes whose sessions are wanted: the first of each contender, by its path.
+/// Adds the nodes whose sessions are needed: each contender's first.
 void add_nodes(const std::string& parent, const std::vector<std::string>& names,
                LockEntries& entries, std::vector<std::pair<std::string, LockEntry*>>& nodes) {
   if (order_needs_stats(names)) return;
@@ -151,9 +151,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Most waits are over by then.
+/// Most waits end sooner.
 constexpr auto first_pause = 1s;
-/// A circle may close later, elsewhere.
+/// A deadlock may arise later, elsewhere.
 constexpr Clock::duration longest_pause = 10s;
 
 }  // namespace
@@ -168,7 +168,7 @@ CircleWatch::CircleWatch(Client& client, Source locks, const LockManager::Teller
   fiber_.begin(run());
 }
 
-/// Whether one waits, and there is another that somebody may wait for. Asked at every change.
+/// Whether one lock waits and there is another that somebody may wait for. Called at every change.
 bool CircleWatch::may_close(const Monitor::Held& held) const {
   std::size_t paths = 0;
   bool waits = false;
@@ -181,7 +181,7 @@ bool CircleWatch::may_close(const Monitor::Held& held) const {
   return waits && paths > 1;
 }
 
-/// Who waits, and behind whom; empty where no circle can be.
+/// Describes who waits behind whom; empty if no deadlock is possible.
 std::string CircleWatch::waits(const Monitor::Held& held) const {
   std::string text;
   if (!may_close(held)) return text;
@@ -233,7 +233,7 @@ Task<> CircleWatch::look() {
 }
 
 void CircleWatch::tell(Lock& lock, const LockCircle& circle) const {
-  if (!lock.plan().report.waiting) return;  // it is to be quiet
+  if (!lock.plan().report.waiting) return;  // it must be quiet
   const auto leave = lock.plan().job ? "unlock " + lock.name() : "Ctrl-C";
   std::string give_back;
   for (const auto& other : locks()) {

@@ -1,4 +1,4 @@
-// NearbyLocks: the queues of some locks and of those beside them, read for who waits for whom.
+// NearbyLocks: reads locks and their siblings, to find deadlocks.
 #pragma once
 
 #include "client/task.h"
@@ -17,17 +17,17 @@
 
 namespace zksh {
 
-/// What a lock's contenders wait for elsewhere no server tells; but locks often stand side by side.
-/// So the locks that are asked for are read, and those with the same parents, where these are few.
-/// Nothing is watched, requests are pipelined, and their number is bounded: what is too large is
-/// left out. Of a contender that was seen before nothing is asked again. Used on one fiber.
+/// Servers cannot tell what a lock's contenders wait for elsewhere, but related locks are often
+/// siblings. So this reads the given locks and, if there are few, those with the same parents.
+/// Nothing is watched, requests are pipelined, and their number is limited: what is too large is
+/// skipped. Contenders seen before are not read again. Used on one fiber.
 class NearbyLocks {
  public:
-  /// Both outlive it.
+  /// Both must outlive it.
   NearbyLocks(Client& client, Fiber& fiber) : client_(client), fiber_(fiber) {}
 
-  /// The queues in which somebody waits, without owners' data. What cannot be read, or is gone, is
-  /// left out. Throws Cancelled.
+  /// Returns the queues in which somebody waits, without owner data. Skips what cannot be read or
+  /// is gone. Throws Cancelled.
   Task<std::vector<LockView>> read(std::set<std::string> paths);
 
   static constexpr std::size_t most_parents = 4;
@@ -41,22 +41,22 @@ class NearbyLocks {
 
   Client& client_;
   Fiber& fiber_;
-  std::map<std::string, std::int64_t> sessions_;  ///< of the nodes that were seen last
+  std::map<std::string, std::int64_t> sessions_;  ///< by node, as last seen
 };
 
-/// Looks a second after a lock of this shell has begun to wait, or has got another one before it,
-/// if the shell has a second lock that another may wait for; then again and again, ever less often.
-/// What it finds is said once, and stands in LockStatus::circle. It sends a few dozen requests
-/// (NearbyLocks) that no handoff waits for.
+/// Looks for deadlocks a second after a lock of this shell has started to wait, or has got another
+/// contender before it, if the shell has a second lock that others may wait for; then repeatedly,
+/// less and less often. Reports a deadlock once, and sets LockStatus::circle. Sends a few dozen
+/// requests (NearbyLocks), which delay no handoff.
 class CircleWatch {
  public:
-  /// The locks that are not gone. Under the monitor.
+  /// Returns the locks that are not gone. Called under the monitor.
   using Source = std::function<const OwnLocks&(const Monitor::Held&)>;
 
-  /// All that is referred to outlives it.
+  /// All references must outlive it.
   CircleWatch(Client& client, Source locks, const LockManager::Teller& teller);
 
-  /// Its task, which does not end; for whoever drives the locks' fibers.
+  /// The fiber of its task, which does not end; driven with those of the locks.
   Fiber& fiber() { return fiber_; }
 
  private:

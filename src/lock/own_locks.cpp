@@ -1,4 +1,4 @@
-// OwnLocks: this process's locks, for people.
+// OwnLocks: formats the locks that this shell holds and waits for.
 #include "lock/own_locks.h"
 
 #include "base/column_table.h"
@@ -44,7 +44,7 @@ std::int64_t milliseconds_since(Clock::time_point then) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - then).count();
 }
 
-/// Since it is held; before that, since it was asked for.
+/// Since when it is held, or if it is not, requested.
 Clock::time_point since(const LockStatus& status) {
   return has_token(status) ? status.held : status.asked;
 }
@@ -104,7 +104,7 @@ std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t colu
   ColumnTable table;
   for (auto* column : {&states, &kinds, &ages, &tokens, &names}) table.add(std::move(*column));
   table.set_elastic(table.add(std::move(details)));
-  // Paths are never cut; a line that is too long wraps.
+  // Paths are never cut; long lines wrap.
   const auto room = columns == 0 ? 0 : std::max(columns, table.width(8));
   return table.lines(room, ascii ? "..." : "…");
 }

@@ -35,7 +35,7 @@ std::vector<std::pair<std::string, std::string>> lock_environment(const Lock& lo
   const auto holding = lock.status().holding;
   const auto& plan = lock.plan();
   auto nodes = holding.nodes.front();
-  // One for each path, which may have more (--compat all).
+  // One for each path, which may have several (--compat all).
   for (std::size_t i = 1; i < holding.nodes.size() && plan.paths.size() > 1; ++i)
     if (parent_path(holding.nodes[i]) != parent_path(holding.nodes[i - 1]))
       nodes += " " + holding.nodes[i];

@@ -1,4 +1,4 @@
-// Revocation: finding the nodes, writing the word, waiting for the end.
+// Revocation: asks the holder of a lock to release it.
 #include "lock/revocation.h"
 
 #include "base/quoting.h"
@@ -25,7 +25,7 @@ LockQueue fetch_queue(Context& cx, const std::string& path, const std::vector<st
   return make_lock_queue(names, order);
 }
 
-/// The nodes of one contender: of those that are made for all libraries there are several.
+/// The nodes of a contender; with the names of all libraries there are several.
 struct Asked {
   std::string node;
   std::vector<std::string> others;
@@ -38,7 +38,7 @@ Asked asked_of(const std::string& place, const Contender& contender) {
   return asked;
 }
 
-/// The contender with this node; the others of its nodes are known where they may be listed.
+/// The contender with this node; its other nodes are known if they may be listed.
 Asked contender_of(Context& cx, const std::string& path) {
   Asked asked{.node = path, .others = {}};
   const std::string place(parent_path(path));
@@ -54,8 +54,8 @@ Asked contender_of(Context& cx, const std::string& path) {
   return asked;
 }
 
-/// Those who hold: the path itself when it is a contender's; else all first ones below it, as
-/// readers hold together; of a semaphore every lease.
+/// The holders: the path itself if it is a contender's node; else all holders below it, since
+/// readers hold a lock together; for a semaphore, every lease.
 std::vector<Asked> holders(Context& cx, const std::string& path, bool node_only) {
   const bool is_node = parse_lock_name(base_name(path)).has_value();
   if (is_node) return {contender_of(cx, path)};
@@ -78,8 +78,8 @@ std::vector<Asked> holders(Context& cx, const std::string& path, bool node_only)
   return nodes;
 }
 
-/// Whether the node is gone by the deadline. One that may not be read cannot be watched on servers
-/// since 3.9: it is not waited for.
+/// Whether the node is gone by the deadline. A node that may not be read cannot be watched on
+/// servers since 3.9; it is not waited for.
 bool await_end(Context& cx, const std::string& node, Clock::time_point deadline) {
   const auto mailbox = std::make_shared<Guarded<std::deque<Event>>>();
   const auto is_there = [&] {
@@ -103,12 +103,12 @@ bool await_end(Context& cx, const std::string& node, Clock::time_point deadline)
     }
     cx.client.monitor().with_lock([&](const Monitor::Held& held) { (*mailbox)(held).clear(); });
   }
-  // The node was gone before it was asked for: the watch waits for its creation.
+  // The node was gone already, and the watch waits for its creation.
   cx.client.drop_watches(node, mailbox);
   return true;
 }
 
-/// False: the node has gone meanwhile.
+/// Returns false if the node is gone.
 bool ask(Context& cx, const std::string& node, const RevocationWish& wish) {
   for (;;) {
     cx.client.await_connection(node, cx.stop);
@@ -119,15 +119,15 @@ bool ask(Context& cx, const std::string& node, const RevocationWish& wish) {
     int result = now.code;
     const bool writes = result == code::ok;
     if (writes) {
-      // Others go by the word alone (Curator compares all of the data); zksh tells who asks.
+      // Others expect only the word (Curator compares all of the data); zksh also shows who asks.
       auto data = wish.word;
       if (is_zksh_owner(now.value.data)) data += " by " + lock_owner({});
       const SetOp op{.path = node, .data = data, .version = now.value.stat.version};
       result = cx.client.await(cx.client.start_set(op), cx.stop).code;
     }
     if (result == code::no_node) return false;
-    if (result == code::bad_version) continue;  // another has asked at the same time
-    // Whether it may be removed is a matter of its parent.
+    if (result == code::bad_version) continue;  // somebody else has asked at the same time
+    // The parent's ACL decides whether it may be removed.
     if (result == code::no_auth && wish.force) {
       cx.out.err_line("{} cannot be asked: its data may not be read or written", as_word(node));
       return true;
@@ -143,7 +143,7 @@ bool ask(Context& cx, const std::string& node, const RevocationWish& wish) {
   }
 }
 
-/// All of its nodes: one that is left would keep the others waiting.
+/// Removes all of its nodes: any that remained would keep others waiting.
 void take_away(Context& cx, const Asked& asked) {
   auto nodes = asked.others;
   nodes.push_back(asked.node);

@@ -1,4 +1,4 @@
-// Revocation: asking the holder of a lock to give it back.
+// Revocation: asks the holder of a lock to release it.
 #pragma once
 
 #include "command/command.h"
@@ -9,18 +9,17 @@
 namespace zksh {
 
 struct RevocationWish {
-  /// Written into the node: Curator's word, or "unlock"; for a contender of zksh's, who asks behind
-  /// it.
+  /// Written to the node: Curator's word, or "unlock"; for zksh's contenders, followed by who asks.
   std::string word = "__REVOKE__";
-  /// How long the node's end is waited for; 0: not at all.
+  /// How long to wait for the node to go; 0: do not wait.
   std::chrono::milliseconds patience{};
-  bool force = false;      ///< after that the node is deleted
-  bool node_only = false;  ///< a path that is not a contender's node is an error
+  bool force = false;      ///< delete the node after that
+  bool node_only = false;  ///< fail if the path is not a contender's node
 };
 
-/// Asks the holder of the lock at `path`, or the contender whose node it is, to release: writes the
-/// word into its node, if nobody has written there meanwhile. Blocks. Returns the exit status: 0
-/// asked (and, with patience, released), 1 not released in time. Throws Error.
+/// Asks the holder of the lock at `path`, or the contender with that node, to release it, by
+/// writing the word to its node unless somebody else has written there. Blocks. Returns the exit
+/// status: 0 if asked (and, with patience, released), 1 if not released in time. Throws Error.
 /// Source: Curator's Revoker; ZooKeeper's recipe "Revocable Shared Locks".
 int ask_holder(Context& cx, const std::string& path, const RevocationWish& wish);
 

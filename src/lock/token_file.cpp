@@ -1,4 +1,4 @@
-// TokenFile: a fencing token in a file.
+// TokenFile: writes a fencing token to a file.
 #include "lock/token_file.h"
 
 #include "base/error.h"
@@ -28,17 +28,17 @@ bool is_special(const std::string& file) {
   return stat(file.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
 }
 
-/// 0, or what went wrong.
+/// Returns 0 or an errno.
 int write_text(const std::string& name, int flags, const std::string& text) {
   const Fd file(open(name.c_str(), O_WRONLY | O_CLOEXEC | flags, 0644));
   if (!file) return errno;
-  // A few bytes: written whole, or not at all.
+  // A few bytes are written completely or not at all.
   const auto count = write(file.get(), text.data(), text.size());
   if (count < 0) return errno;
   return static_cast<std::size_t>(count) == text.size() ? 0 : ENOSPC;
 }
 
-/// Nobody reads it yet, or its reader is behind.
+/// Whether nobody reads it yet, or the reader is slow.
 bool is_blocked(const std::string& file, int problem) {
   struct stat info {};
   if (problem != ENXIO) return problem == EAGAIN;
@@ -58,7 +58,7 @@ bool write_token_file(const std::string& file, const Lock& lock, Monitor& monito
                       const std::stop_token& stop) {
   const auto text = tokens_text(lock.status().holding) + "\n";
   if (is_special(file)) {
-    // Opened anew each time: what somebody else has open too keeps its flags.
+    // Opened anew each time: O_NONBLOCK must not be set for others that have it open.
     for (int problem = 0; (problem = write_text(file, O_NONBLOCK, text)) != 0;) {
       if (!is_blocked(file, problem)) fail(file, problem);
       const bool unwanted =
@@ -69,7 +69,7 @@ bool write_token_file(const std::string& file, const Lock& lock, Monitor& monito
     }
     return true;
   }
-  // In the same directory: only there can it take the file's place at once.
+  // In the same directory, so that rename replaces the file atomically.
   const auto fresh = fmt::format("{}.{}.new", file, getpid());
   int problem = write_text(fresh, O_CREAT | O_TRUNC | O_NOFOLLOW, text);
   if (problem == 0 && rename(fresh.c_str(), file.c_str()) != 0) problem = errno;

@@ -1,4 +1,4 @@
-// WaitGraph: waits, those that cannot end, and the shortest ways around.
+// WaitGraph: which sessions wait for which at locks, and the deadlocks among them.
 #include "lock/wait_graph.h"
 
 #include "client/node_path.h"
@@ -48,12 +48,13 @@ void WaitGraph::add(const LockView& view, const std::set<std::string>& passing) 
             {.session = before.session, .holds = before.state == SeatState::Holds});
     }
     if (for_lease) {
-      // Who leaves it to others how many leases there are may be let in any time.
+      // Without a fixed number of leases, a contender may be let in any time.
       if (!view.limit || leases < static_cast<std::size_t>(std::max<std::int64_t>(*view.limit, 1)))
         continue;
       wait.stuck_when = static_cast<std::size_t>(std::max<std::int64_t>(*view.limit, 1));
     } else {
-      // Its other contenders wait themselves, or hold what its own commands give back.
+      // Its session's other contenders wait themselves, or hold what its own commands will give
+      // back.
       std::erase_if(wait.blockers,
                     [&](const Blocker& blocker) { return blocker.session == seat.session; });
     }
@@ -67,7 +68,7 @@ bool WaitGraph::is_stuck(const Wait& wait) const {
   return static_cast<std::size_t>(stuck) >= wait.stuck_when;
 }
 
-/// Takes away whoever can go on, until all that are left wait for each other.
+/// Removes sessions that can go on, until all that are left wait for each other.
 void WaitGraph::settle() {
   for (bool changed = true; changed;) {
     changed = false;
@@ -81,7 +82,7 @@ void WaitGraph::settle() {
 }
 
 std::optional<LockCircle> WaitGraph::circle(std::int64_t session, const std::string& path) const {
-  // By the session that is come to: from which one, and where that waits.
+  // By session reached: the link that leads to it.
   std::map<std::int64_t, LockCircle::Link> ways;
   std::deque<std::int64_t> open;
   const auto go_from = [&](std::int64_t from, const Wait& wait) {
@@ -95,7 +96,7 @@ std::optional<LockCircle> WaitGraph::circle(std::int64_t session, const std::str
   if (first == waits_.end()) return std::nullopt;
   for (const auto& wait : first->second)
     if (wait.path == path) go_from(session, wait);
-  // Of a full semaphore it may hold a lease itself.
+  // It may hold a lease of a full semaphore itself.
   ways.erase(session);
   while (!open.empty()) {
     const auto now = std::exchange(open.front(), 0);

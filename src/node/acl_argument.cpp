@@ -1,4 +1,4 @@
-// AclArgument: an ACL as create and setAcl take it on their command lines.
+// acl_argument: parses the ACL argument of create and setAcl.
 #include "node/acl_argument.h"
 
 #include "client/acl_text.h"
@@ -10,7 +10,7 @@ namespace zksh {
 
 Acl acl_argument(Context& cx, const std::string& text) {
   auto parsed = parse_acl(text);
-  // What is left of it may shut everybody out of the node, its owner too.
+  // The remaining entries might lock everybody out of the node, even its owner.
   if (cx.input != Input::Pipe && !parsed.complaints.empty())
     throw Error(fmt::format("{}; nothing was written (an entry is scheme:id:perms, the perms are "
                             "letters of cdrwa)",

@@ -1,4 +1,4 @@
-// AclArgument: an ACL as create and setAcl take it on their command lines.
+// acl_argument: parses the ACL argument of create and setAcl.
 #pragma once
 
 #include "command/command.h"
@@ -7,11 +7,12 @@
 
 namespace zksh {
 
-/// Parses `scheme:id:perms[,…]`. Throws Error for what is wrong with a part; on piped input it is
-/// told on stderr and the part left out, as zkCli does, and the result may be empty.
+/// Parses `scheme:id:perms[,…]`. Throws Error if an entry is invalid; on piped input, as in zkCli,
+/// reports it on stderr and leaves the entry out, so that the result may be empty.
 Acl acl_argument(Context& cx, const std::string& text);
 
-/// Throws ZkError{invalid_acl} for an empty ACL, in the words of zkCli: the Java client sends none.
+/// Throws ZkError{invalid_acl} if the ACL is empty, with zkCli's text: the Java client does not
+/// send one.
 void refuse_empty(const Acl& acl);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// ChangeText: what happened to a node, for people, for pipes and for programs.
+// ChangeText: formats the changes of nodes for people, pipes and programs.
 #include "node/change_text.h"
 
 #include "base/number.h"
@@ -27,7 +27,7 @@ std::string time_of_day(std::int64_t milliseconds) {
                      milliseconds % 1000);
 }
 
-/// The transaction that made the change; nothing where it is not known.
+/// The zxid of the change; nullopt if it is not known.
 std::optional<std::int64_t> zxid_of(const NodeChange& change) {
   if (!change.after) return std::nullopt;
   switch (change.type) {
@@ -45,7 +45,7 @@ std::optional<std::int64_t> zxid_of(const NodeChange& change) {
 
 std::string quoted(const Data& data, bool ascii) {
   if (!data) return "null";
-  // So that a value of a megabyte is not escaped for a line.
+  // Avoids escaping a value of a megabyte for one line.
   const auto beginning = escape_for_terminal(data->substr(0, 4 * widest_value));
   const auto cut = cut_to_width(beginning, widest_value, ascii ? "..." : "…");
   const bool whole = cut == beginning && data->size() <= 4 * widest_value;
@@ -92,7 +92,7 @@ std::string gap_text(const NodeChange& change) {
          "; what was missed follows";
 }
 
-/// One field of plain output.
+/// A field of plain output.
 std::string field(std::string_view bytes, bool in_list = false) {
   std::string doubled;
   for (const char byte : bytes) {
@@ -207,7 +207,7 @@ std::vector<std::pair<std::string, std::string>> change_environment(const NodeCh
       {"ZKSH_EVENT_MISSED", change.missed ? "1" : "0"},
       {"ZKSH_EVENT_EPHEMERAL", change.ephemeral_owner() != 0 ? "1" : "0"}};
   const auto zxid = zxid_of(change);
-  // Set empty rather than left out: one of an outer event must not be taken for this one's.
+  // Empty rather than unset, so that an outer event's variables are not taken for this one's.
   variables.emplace_back("ZKSH_EVENT_ZXID", zxid ? session_text(*zxid) : "");
   variables.emplace_back("ZKSH_EVENT_VERSION",
                          change.after ? std::to_string(change.after->version) : "");

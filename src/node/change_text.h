@@ -1,4 +1,4 @@
-// ChangeText: what happened to a node, for people, for pipes and for programs.
+// ChangeText: formats the changes of nodes for people, pipes and programs.
 #pragma once
 
 #include "base/json.h"
@@ -15,24 +15,24 @@ namespace zksh {
 /// "created", "changed", "deleted", "children", "present" or "gap".
 std::string_view change_name(NodeChange::Type type);
 
-/// One line, safe for a terminal: the local time of day, what happened, to which node, and details.
-/// Of long values and lists the beginning is shown. `ascii`: no signs beyond ASCII.
+/// One line, safe for a terminal: the local time of day, the kind of change, the node, and details.
+/// Long values and lists are cut. `ascii`: use no characters beyond ASCII.
 std::string change_line(const NodeChange& change, bool ascii);
 
-/// Fields separated by tabs, `none` where there is nothing to say: time (milliseconds since 1970),
-/// type, path, zxid, version, ephemeral owner (0x…; 0x0 for none), whether it was missed (0 or 1),
-/// old value, new value, children added, children removed (both separated by commas). In fields,
-/// what is not printable, backslashes and, in names of children, commas are escaped; a null value
-/// is \N, and a value that looks like `none` is \x2d.
+/// Tab-separated fields, "-" if empty: time (milliseconds since 1970), type, path, zxid, version,
+/// ephemeral owner (0x…; 0x0 if none), whether it was missed (0 or 1), old value, new value,
+/// children added, children removed (both comma-separated). Unprintable bytes, backslashes and, in
+/// names of children, commas are escaped; a null value is \N, and the value "-" is \x2d.
 std::string plain_change(const NodeChange& change);
 
-/// The schema is in the help of `watch`.
+/// The help of `watch` describes the fields.
 Json change_json(const NodeChange& change);
 
-/// For a program that is run for the change: ZKSH_EVENT_TYPE and its like; see the help of `watch`.
+/// The environment variables for a program that is run for the change: ZKSH_EVENT_TYPE and others,
+/// described in the help of `watch`.
 std::vector<std::pair<std::string, std::string>> change_environment(const NodeChange& change);
 
-/// The kernel takes 128 KiB for one variable with its name, and all of them have to find room.
+/// The kernel limits a variable to 128 KiB with its name, and the total size of all.
 inline constexpr std::size_t longest_in_environment = 64U << 10U;
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Listing: a command for each of several nodes, and how nodes, values and Stats are listed.
+// Listing: runs a command on several nodes, and prints nodes, values and Stats.
 #include "node/listing.h"
 
 #include "base/column_table.h"
@@ -83,7 +83,7 @@ void print_children_json(Context& cx, const std::string& path, const Children& c
   print_json(cx, json);
 }
 
-/// As Tab lists them. What the nodes are is asked at once, and not of more than a person reads.
+/// Marks the names as Tab does. Reads all nodes at once, but no more than a person would read.
 std::vector<std::string> marked_names(Context& cx, const std::string& path,
                                       const std::vector<std::string>& names) {
   constexpr std::size_t most_asked = 500;
@@ -96,7 +96,7 @@ std::vector<std::string> marked_names(Context& cx, const std::string& path,
     marked.push_back(cx.out.shown(names[i]));
     if (answers.empty()) continue;
     const auto [code, stat, culprit] = cx.client.await(answers[i], cx.stop);
-    if (code != code::ok) continue;  // it is gone
+    if (code != code::ok) continue;  // the node is gone
     if (stat.ephemeral_owner != 0)
       marked.back() += '*';
     else if (stat.num_children > 0)
@@ -151,7 +151,7 @@ Sent start_children(Context& cx, const std::string& path, const Watch& watch, Li
 
 namespace {
 
-/// What can be known of the session of an ephemeral.
+/// What is known about the session that owns an ephemeral.
 std::string owner_of(Context& cx, const Stat& stat) {
   if (stat.ephemeral_owner == 0) return "";
   if (stat.ephemeral_owner == cx.client.session_id()) return "this session";
@@ -167,7 +167,7 @@ std::string owner_of(Context& cx, const Stat& stat) {
 }  // namespace
 
 void print_stat(Context& cx, const Stat& stat, bool human) {
-  // The event of a write comes before its answer, as the server sends them.
+  // The server sends the event of a write before its answer.
   cx.services.watches.settle(std::chrono::milliseconds(300), cx.stop);
   const auto text = stat_lines(
       stat, human ? human_notes(stat, wall_clock_now(), owner_of(cx, stat)) : StatNotes());

@@ -1,4 +1,4 @@
-// Listing: a command for each of several nodes, and how nodes, values and Stats are listed.
+// Listing: runs a command on several nodes, and prints nodes, values and Stats.
 #pragma once
 
 #include "client/missing_chroot.h"
@@ -14,14 +14,14 @@
 
 namespace zksh {
 
-/// Of several nodes those that failed: each is told at once on stderr, as cat and ls tell it.
+/// Collects the failures of single nodes, and reports each at once on stderr, as cat and ls do.
 class NodeFailures {
  public:
-  /// `cx` outlives it.
+  /// `cx` must outlive it.
   explicit NodeFailures(Context& cx) : cx_(cx) {}
 
-  /// Runs what one of the nodes wants; what the servers refuse of that node alone is told. Throws
-  /// all other errors: where the session is gone no node would fare better.
+  /// Runs the work for one node, and reports a ZkError that concerns only that node. Rethrows all
+  /// other errors: if the session is gone, no node would fare better.
   template <class F>
   void during(F&& work) {
     try {
@@ -35,7 +35,7 @@ class NodeFailures {
   void note(int result) {
     if (first_ == status::ok) first_ = result;
   }
-  /// The status of the first failure; `otherwise` when there was none.
+  /// The status of the first failure; `otherwise` if there was none.
   int first(int otherwise = status::ok) const { return first_ == status::ok ? otherwise : first_; }
 
  private:
@@ -46,40 +46,40 @@ class NodeFailures {
   int first_ = status::ok;
 };
 
-/// Calls `work` for each node, in order; what fails of one is told, and the others go on. Returns
-/// the status of the first failure, or the first that `work` returned and is not ok. Throws what is
-/// not about one node.
+/// Calls `work` for each node, in order; a failure of one node is reported, and the others go on.
+/// Returns the status of the first failure, or the first status other than ok that `work` returned.
+/// Throws errors that do not concern a single node.
 int each_node(Context& cx, const std::vector<std::string>& paths,
               const std::function<int(const std::string& path)>& work);
 
-/// zkCli's notice about a positional form of version 3.4, on stderr.
+/// Prints zkCli's notice about a positional form of version 3.4 to stderr.
 void tell_deprecated(Context& cx, std::string_view old_form, std::string_view new_form);
-/// A positional form of version 3.4, and what to write instead.
+/// A positional form of version 3.4, and its replacement.
 struct DeprecatedForm {
   std::string_view old_form;
   std::string_view new_form;
 };
-/// The nodes that a command was given, and the last word of a positional form of version 3.4.
+/// The nodes given to a command, and the last word of a positional form of version 3.4.
 struct NodeWords {
   std::vector<std::string> paths;  ///< resolved
   std::optional<std::string> legacy{};
 };
-/// Of a command that takes several nodes where zkCli 3.4 took a node and a word. On piped input the
-/// second word is always that word, and what follows is ignored, as zkCli does it; elsewhere the
-/// second of two is, when `is_legacy` says so.
-/// Tells of a positional form of version 3.4, before the node is looked at, unless `forms` is null.
+/// Interprets the words of a command that takes several nodes, where zkCli 3.4 took a node and a
+/// word. On piped input the second word is always that word, and the rest is ignored, as in zkCli.
+/// Elsewhere the second of two words is, if `is_legacy` says so. Prints the notice about the form,
+/// before the node is accessed, unless `forms` is null.
 NodeWords node_words(Context& cx, const std::vector<std::string>& words,
                      const std::function<bool(const std::string&)>& is_legacy,
                      const DeprecatedForm* forms);
-/// Whether a word is what people wrote for "set a watch": watch, true or 1.
+/// Whether a word used to mean "set a watch": watch, true or 1.
 bool means_watch(const std::string& word);
-/// Whether results go bare to a program or a file: in plain output, or where the line names one and
-/// no form was asked for.
+/// Whether results are printed bare, for a program or a file: in plain output, or if the line
+/// redirects them and chooses no format.
 bool is_bare(const Context& cx);
-/// Whether names are to be printed one a line: where results go bare, and in the lines of a script.
+/// Whether names are printed one per line: if results are bare, and in scripts.
 bool is_a_line_each(const Context& cx);
-/// The headings between what is printed of several nodes: in zkCli's format each has its path and a
-/// colon above it, and a blank line is between them.
+/// Headings between the results of several nodes: in zkCli's format, a node's path with a colon,
+/// and a blank line before it.
 class Headings {
  public:
   Headings(Context& cx, bool wanted) : cx_(cx), wanted_(wanted && !cx.out.json()) {}
@@ -90,8 +90,8 @@ class Headings {
   bool wanted_;
   bool first_ = true;
 };
-/// For each node `print(path, read(path))`, under headings unless `bare`. One that cannot be read
-/// is told, and the others go on; returns as each_node.
+/// Calls `print(path, read(path))` for each node, with headings unless `bare`. Reports nodes that
+/// cannot be read, and goes on; returns as each_node.
 template <class Read, class Print>
 int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Print print,
                bool bare) {
@@ -108,20 +108,20 @@ int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Pr
   return print_each(cx, paths, read, print, is_bare(cx));
 }
 
-/// The children of a node, sorted: `[a, b]`, or one a line in plain output, with the node's path
-/// before each if wanted; the Stat below if wanted. Where no form was asked for: on a terminal in
-/// columns, with a slash behind a node that has children and a * behind an ephemeral; elsewhere as
+/// Prints a node's children, sorted: `[a, b]`, or one per line in plain output, optionally with the
+/// node's path before each, and optionally the Stat below. If no format was chosen: on a terminal
+/// in columns, with a slash after nodes that have children and a * after ephemerals; elsewhere as
 /// is_a_line_each says.
 struct ListingForm {
   bool with_stat = false;
   bool with_paths = false;
-  bool human = false;  ///< of the Stat
+  bool human = false;  ///< for the Stat
 };
 void print_children(Context& cx, const std::string& path, Children children, ListingForm form);
-/// The same of one node, in halves.
+/// The same for one node, in two halves.
 Sent start_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form);
-/// `human`: with ages and what else people would have to work out; may ask the servers who the
-/// owner of an ephemeral is, for a third of a second.
+/// `human`: adds ages and other derived values; may spend a third of a second to ask the servers
+/// who owns an ephemeral.
 void print_stat(Context& cx, const Stat& stat, bool human = false);
 
 }  // namespace zksh

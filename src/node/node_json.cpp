@@ -1,4 +1,4 @@
-// Node JSON: what commands say of a node with -o json.
+// Node JSON: znodes, Stats and ACLs in the form that commands print with -o json.
 #include "node/node_json.h"
 
 #include "base/number.h"

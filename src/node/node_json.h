@@ -1,8 +1,8 @@
-// Node JSON: what commands say of a node with -o json.
+// Node JSON: znodes, Stats and ACLs in the form that commands print with -o json.
 //
-// The schema is zksh's own. Every object of a command names its node in "path". Zxids and session
-// ids are texts such as "0x1f", as zkCli prints them: as numbers they would not survive a reader
-// that keeps 53 bits. Times are milliseconds since 1970 UTC.
+// The schema is zksh's own. Every object about a node names it in "path". Zxids and session ids are
+// texts such as "0x1f", as in zkCli: a reader that keeps 53 bits would corrupt them as numbers.
+// Times are milliseconds since 1970 UTC.
 #pragma once
 
 #include "base/json.h"
@@ -22,16 +22,16 @@ Json path_json(const std::string& path);
 Json stat_json(const Stat& stat);
 /// A text, {"base64": …} for bytes that are not UTF-8, or null.
 Json data_json(const Data& data);
-/// [{"scheme": …, "id": …, "perms": "cdrwa"}, …]; the hash of a digest is x, as the servers show it
-/// to those who may not set the ACL.
+/// [{"scheme": …, "id": …, "perms": "cdrwa"}, …]. The hash of a digest is x, as servers show it to
+/// sessions that may not set the ACL.
 Json acl_json(const Acl& acl);
 
-/// [{"scheme": …, "id": …}, …]; of a digest the user alone.
+/// [{"scheme": …, "id": …}, …]; for a digest, only the user.
 Json identities_json(const std::vector<Identity>& identities);
-/// What may be shown of an identity: of a digest the user, of others all.
+/// The part of an identity that may be shown: for a digest the user, else all.
 std::string user_of(const Identity& identity);
 
-/// Prints a value on a line of its own.
+/// Prints a value on its own line.
 void print_json(Context& cx, const Json& json);
 
 }  // namespace zksh

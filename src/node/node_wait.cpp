@@ -1,4 +1,4 @@
-// NodeWait: until a node is as somebody wants it to be.
+// NodeWait: waits until a node meets a condition.
 #include "node/node_wait.h"
 
 #include "client/patient_connection.h"
@@ -12,7 +12,7 @@
 namespace zksh {
 namespace {
 
-/// Asks for what is wanted of a node that exists; no_node leaves no watch.
+/// Reads a node that exists; sets no watch if the code is no_node.
 int look_at_node(Client& client, const std::string& path, NodeCondition::LooksAt what,
                  const Watch& watch, NodeState& state, const std::stop_token& stop) {
   if (what == NodeCondition::LooksAt::Value) {
@@ -26,7 +26,7 @@ int look_at_node(Client& client, const std::string& path, NodeCondition::LooksAt
   return children.code;
 }
 
-/// Returns the outcome's code: ok also when there is no such node. A watch is left in any case.
+/// Reads a node; returns the code, which is ok also if there is no such node. Always sets a watch.
 int look(Client& client, const std::string& path, NodeCondition::LooksAt what, const Watch& watch,
          NodeState& state, const std::stop_token& stop) {
   for (;;) {
@@ -46,7 +46,7 @@ int look(Client& client, const std::string& path, NodeCondition::LooksAt what, c
   }
 }
 
-/// However the wait ends, nobody hears of its watches any more.
+/// Removes the watches, however the wait ends.
 class WatchesForgotten {
  public:
   WatchesForgotten(Client& client, const std::string& path, const Mailbox& mailbox)

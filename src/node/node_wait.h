@@ -1,4 +1,4 @@
-// NodeWait: until a node is as somebody wants it to be.
+// NodeWait: waits until a node meets a condition.
 #pragma once
 
 #include "client/client.h"
@@ -12,11 +12,11 @@
 
 namespace zksh {
 
-/// How many children a node is to have.
+/// A condition on the number of children.
 class ChildCount {
  public:
-  /// "3", ">=3", "<=3", ">3", "<3", or "3+", which is ">=3" without signs that shells know.
-  /// Throws ValueError, which names `what`.
+  /// Parses "3", ">=3", "<=3", ">3", "<3", or "3+", which means ">=3" without characters that are
+  /// special to shells. Throws ValueError naming `what`.
   ChildCount(std::string_view text, std::string_view what);
 
   bool allows(std::int64_t count) const { return count >= least_ && count <= most_; }
@@ -26,24 +26,23 @@ class ChildCount {
   std::int64_t most_ = 0;
 };
 
-/// A node as it was last looked at.
+/// A node as it was last read.
 struct NodeState {
-  std::optional<Stat> stat{};  ///< nothing: there is no such node
-  Data value{};                ///< when it was asked for
-  bool known = false;          ///< a server has told it
+  std::optional<Stat> stat{};  ///< nullopt: there is no such node
+  Data value{};                ///< only if it was read
+  bool known = false;          ///< a server has answered
 };
 
-/// What is waited for. Only what `looks_at` names is asked for.
+/// The condition. Only what `looks_at` names is read.
 struct NodeCondition {
   enum class LooksAt { Existence, Children, Value };
   LooksAt looks_at = LooksAt::Existence;
   std::function<bool(const NodeState&)> holds{};
 };
 
-/// Blocks until the wish holds; returns the node as it is then. Looks again only when a watch says
-/// that something has changed, and after a lost connection or an expired session (a new one is
-/// opened). `seen` is the node as last seen, also when it throws: ZkError (not for a missing node),
-/// Cancelled.
+/// Blocks until the condition holds. Reads the node again only after a watch event, a lost
+/// connection or an expired session, which is replaced by a new one. `seen` is the node as last
+/// seen, also if this throws: ZkError (but not for a missing node), Cancelled.
 void await_node(Client& client, const std::string& path, const NodeCondition& wish, NodeState& seen,
                 const std::stop_token& stop);
 

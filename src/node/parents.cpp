@@ -1,4 +1,4 @@
-// Parents: the nodes above a node that is to be made.
+// Parents: creates the missing parents of a node.
 #include "node/parents.h"
 
 #include "client/node_path.h"

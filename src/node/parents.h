@@ -1,4 +1,4 @@
-// Parents: the nodes above a node that is to be made.
+// Parents: creates the missing parents of a node.
 #pragma once
 
 #include "client/client.h"
@@ -9,12 +9,12 @@
 
 namespace zksh {
 
-/// The nodes above `path` that do not exist, from the top down. Blocks; throws ZkError, Cancelled.
+/// The ancestors of `path` that do not exist, top down. Blocks; throws ZkError, Cancelled.
 std::vector<std::string> missing_parents(Client& client, const std::string& path,
                                          const std::stop_token& stop);
 
-/// Creates them, with null values; one that somebody else creates meanwhile is as good. Blocks;
-/// throws ZkError, Cancelled.
+/// Creates them with null values; it does not matter if somebody else creates one meanwhile.
+/// Blocks; throws ZkError, Cancelled.
 void create_parents(Client& client, const std::string& path, const std::stop_token& stop);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Quota: where the limits and the counts of a subtree are kept, and how the commands read them.
+// Quota: the nodes that hold the limits and the usage of a subtree.
 #include "node/quota.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// Quota: where the limits and the counts of a subtree are kept, and how the commands read them.
+// Quota: the nodes that hold the limits and the usage of a subtree.
 #pragma once
 
 #include "client/quota_text.h"
@@ -8,22 +8,22 @@
 
 namespace zksh {
 
-/// Below it, the tree of the nodes with quotas is repeated.
+/// The root of a tree that mirrors the nodes with quotas.
 inline constexpr std::string_view quota_root = "/zookeeper/quota";
 inline constexpr std::string_view limits_name = "zookeeper_limits";
 inline constexpr std::string_view usage_name = "zookeeper_stats";
 
-/// The node of the quota tree that stands for `path`.
+/// The node in the quota tree that corresponds to `path`.
 std::string quota_node(const std::string& path);
-/// Its children: what the user set, and what the servers count.
+/// Its children: the limits set by users, and the usage counted by the servers.
 std::string limits_node(const std::string& path);
 std::string usage_node(const std::string& path);
 
-/// A path as listquota and delquota take it: zkCli looks at it only when it stands behind
-/// quota_root, and so does this on piped input. Throws UsageError elsewhere.
+/// The path argument of listquota and delquota. On piped input an invalid path is accepted, as in
+/// zkCli, which only uses it as the end of a longer one. Throws UsageError elsewhere.
 std::string quota_argument(const Context& cx, const std::string& path);
 
-/// Reads limits or usage. Throws ZkError, and Error when the node holds something else.
+/// Reads limits or usage. Throws ZkError, and Error if the node holds something else.
 QuotaText read_quota(Context& cx, const std::string& node);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// TransactionCommit: a transaction sent, and what came of each of its operations told.
+// TransactionCommit: sends a transaction and reports the result of each operation.
 #include "node/transaction_commit.h"
 
 #include "node/node_json.h"
@@ -16,7 +16,7 @@
 namespace zksh {
 namespace {
 
-/// Of a longer one only the operation that failed is told.
+/// In longer transactions, only the failed operation is reported.
 constexpr std::size_t most_listed = 20;
 
 std::string_view verb_of(const Op& op) {
@@ -32,7 +32,8 @@ const std::string& path_of(const Op& op) {
 std::size_t text_size(const std::string& text) { return sizeof(std::int32_t) + text.size(); }
 std::size_t data_size(const Data& data) { return text_size(data.value_or("")); }
 
-/// Its bytes in the request (jute's encoding of MultiHeader and the operation's own record).
+/// The size of the operation in the request: jute's encoding of MultiHeader and the operation's
+/// record.
 std::size_t request_size(const Op& op) {
   constexpr std::size_t header = 9;
   constexpr std::size_t number = 4;
@@ -109,9 +110,9 @@ void print_result(Context& cx, const Op& op, const OpResult& result) {
     cx.out.line("Checked {}", path);
 }
 
-/// What failed is the first error: of those behind it the servers say that they were not tried.
+/// The first error is the failure: servers report the operations after it as not tried.
 std::optional<std::size_t> first_failure(const Outcome<std::vector<OpResult>>& outcome) {
-  // These are the whole request's, and the C client gives them to every operation.
+  // Codes of the whole request, which the C client gives to every operation.
   constexpr std::array of_all{code::connection_loss, code::operation_timeout, code::request_timeout,
                               code::session_expired, code::invalid_state,     code::closing};
   const auto& results = outcome.value;
@@ -156,7 +157,7 @@ void list_unknown(Context& cx, const std::vector<PlannedOp>& plan) {
     cx.out.err_line("  and {} more", plan.size() - most_listed);
 }
 
-/// Why the whole request failed, where that is not the matter of one operation.
+/// Throws the reason why the whole request failed, and not a single operation.
 [[noreturn]] void refuse(Context& cx, const Outcome<std::vector<OpResult>>& outcome,
                          const std::vector<PlannedOp>& plan, const std::vector<Op>& ops) {
   if (!outcome.culprit.empty()) throw ZkError(outcome.code, outcome.culprit, true);

@@ -1,4 +1,4 @@
-// TransactionCommit: a transaction sent, and what came of each of its operations told.
+// TransactionCommit: sends a transaction and reports the result of each operation.
 #pragma once
 
 #include "command/command.h"
@@ -8,10 +8,11 @@
 
 namespace zksh {
 
-/// Sends the operations as one request and prints a line for each; status::ok. When one fails, none
-/// is applied: says which and why, what the others were, and throws the failure with the status of
-/// its class. With --dry-run the operations are checked one after the other and not sent. Blocks.
-/// Throws Error, with status::outcome_unknown when the connection was lost meanwhile; Cancelled.
+/// Sends the operations as one request, prints a line for each, and returns status::ok. If one
+/// fails, none is applied: reports which and why, and what the others were, and throws its error
+/// with the status of its class. With --dry-run the operations are checked one after the other and
+/// not sent. Blocks. Throws Error, with status::outcome_unknown if the connection was lost
+/// meanwhile; Cancelled.
 int commit(Context& cx, const std::vector<PlannedOp>& plan);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Value: where values come from, how they are changed safely, and edited as files.
+// Value: values from arguments, safe changes of values, and editing them as files.
 #include "node/value.h"
 
 #include "base/error.h"
@@ -75,7 +75,7 @@ std::string value_file_name(std::string_view path) {
     if (std::isalnum(static_cast<unsigned char>(letter)) == 0 && letter != '.' && letter != '-' &&
         letter != '_')
       letter = '_';
-  // Neither hidden, nor an option, nor a directory.
+  // Avoids hidden files, options and directories.
   if (name.empty() || name.front() == '.' || name.front() == '-') name.insert(0, "value");
   return name;
 }
@@ -124,9 +124,9 @@ std::string editor_command() {
 }
 
 std::vector<std::string> editor_words(const std::string& command, const std::string& file) {
-  // Without a shell between them where none is needed: signals are the editor's alone.
+  // Runs the editor directly if possible, so that only the editor gets signals.
   if (command.find_first_of("|&;<>()$`\\\"'\n*?[#~=%{}") != std::string::npos) {
-    // Ctrl-C reaches the shell, too: it must not end it, nor be ignored by the editor.
+    // Ctrl-C reaches the shell too; it must neither end the shell nor be ignored by the editor.
     return {"/bin/sh", "-c", fmt::format("trap : INT; {} \"$@\"", command), command, file};
   }
   std::vector<std::string> words;

@@ -1,4 +1,4 @@
-// ExclusiveLock: racing, losing, racing again.
+// ExclusiveLock: the simplest lock: whoever creates the node holds it.
 #include "recipes/exclusive_lock.h"
 
 #include "client/node_path.h"
@@ -17,7 +17,7 @@ ExclusiveLock::ExclusiveLock(Client& client, Fiber& fiber, const LockReport& rep
       node_(join_path(request_.path, "lock")),
       nodes_(requests_,
              [this](const std::string& guid) {
-               // By the guid a lost answer's node is told from another contender's.
+               // The guid tells whether the node is ours if the answer is lost.
                const auto* const gap = request_.owner.empty() ? "guid=" : " guid=";
                return LockNodesPlan{.nodes = {{.path = node_,
                                                .data = request_.owner + gap + guid,
@@ -58,7 +58,7 @@ Task<> ExclusiveLock::contend() {
   }
 }
 
-/// The contenders of a queue do not see the node, nor does it stop them.
+/// Contenders in a queue neither see the node nor are stopped by it.
 Task<> ExclusiveLock::look_first() {
   for (;;) {
     co_await requests_.connected();

@@ -1,4 +1,4 @@
-// ExclusiveLock: the simplest lock: whoever makes the one node holds it.
+// ExclusiveLock: the simplest lock: whoever creates the node holds it.
 #pragma once
 
 #include "recipes/lock_nodes.h"
@@ -8,13 +8,14 @@
 
 namespace zksh {
 
-/// An exclusive lock by one ephemeral node, PATH/lock: all race to create it, and who loses watches
-/// it and races again when it is gone. Unfair: it is no queue, and every release wakes everyone.
-/// Only zksh knows it; the contenders of the other recipes do not see it, and where there are some
-/// when it is asked for it is LockBusy.
+/// An exclusive lock made of one ephemeral node, PATH/lock. All contenders race to create it; the
+/// losers watch it and race again when it is gone. Unfair: there is no queue, and every release
+/// wakes everyone. Only zksh knows this recipe; contenders of the other recipes do not see it, so
+/// if there are any, this throws LockBusy.
 class ExclusiveLock final : public Recipe {
  public:
-  /// `client`, `fiber` and `report` outlive it. Throws UsageError when readers are asked for.
+  /// `client`, `fiber` and `report` must outlive it. Throws UsageError if a shared lock is
+  /// requested.
   ExclusiveLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request);
 
   Task<> acquire(Clock::time_point deadline) override;
@@ -34,7 +35,7 @@ class ExclusiveLock final : public Recipe {
   std::string node_;
   LockNodes nodes_;
   LockWatch watch_;
-  std::string told_;  ///< whom the user knows to be waited for
+  std::string told_;  ///< the holder last reported to the user
 };
 
 }  // namespace zksh

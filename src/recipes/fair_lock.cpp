@@ -1,4 +1,4 @@
-// FairLock: asking, waiting, holding, giving back.
+// FairLock: ZooKeeper's lock recipe: contenders queue up, and each watches its predecessor.
 #include "recipes/fair_lock.h"
 
 #include "client/node_path.h"
@@ -8,7 +8,7 @@
 namespace zksh {
 namespace {
 
-/// "_c_GUID-__WRIT__0000000007" → the name of the reader that takes its place in the queue.
+/// The name of the reader that takes the place of "_c_GUID-__WRIT__0000000007" in the queue.
 std::string reader_name(const LockName& writer) {
   const auto* const tag = writer.tag == LockTag::KazooLock ? "__rlock__" : "__READ__";
   return fmt::format("{}{}{:010}", writer.prefix(), tag, writer.sequence);
@@ -24,7 +24,7 @@ LockNodesPlan contender_plan(const LockRequest& request, Compat names, const std
                           .acl = request.acl,
                           .mode = CreateMode::Ephemeral,
                           .sequential = true});
-  // kazoo's objects fail when the lock node that they have seen is gone.
+  // kazoo's objects fail if the lock node that they have seen is removed.
   const auto usual = names == Compat::Curator ? CreateMode::Container : CreateMode::Persistent;
   plan.parents = request.parent.value_or(usual);
   return plan;
@@ -73,7 +73,7 @@ Task<> FairLock::contend() {
       throw LockLost("the place in the queue of " + request_.path + " is lost");
     }
     turn_.leave(true);
-    co_await nodes_.take_back();  // of several nodes some may be left
+    co_await nodes_.take_back();  // some of several nodes may be left
     if (turn != Turn::OtherNames) co_await requests_.pause_after_loss();
   }
 }
@@ -98,12 +98,12 @@ Task<> FairLock::downgrade() {
     throw Error(request_.path +
                 ": the sequence counter is at its end, where a new name has no place in the queue; "
                 "release the lock instead");
-  // Among the names of all libraries, __lock__ is a reader's, too.
+  // With the names of all libraries, readers have a __lock__ node too.
   const auto stays = [&](const LockName& node) {
     return node.tag != LockTag::Write && (node.tag != LockTag::KazooLock || own->nodes.size() > 1);
   };
   std::vector<Op> ops;
-  std::vector<std::string> after;  // what is made comes last
+  std::vector<std::string> after;  // created nodes come last
   for (const auto& node : own->nodes)
     if (stays(node)) after.push_back(join_path(request_.path, node.text));
   for (const auto& node : own->nodes) {

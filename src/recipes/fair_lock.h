@@ -1,4 +1,4 @@
-// FairLock: ZooKeeper's lock recipe: contenders queue up, and each watches only the one before it.
+// FairLock: ZooKeeper's lock recipe: contenders queue up, and each watches its predecessor.
 #pragma once
 
 #include "recipes/lock_nodes.h"
@@ -9,12 +9,12 @@
 
 namespace zksh {
 
-/// An exclusive lock, or one side of a read/write lock: ephemeral sequential znodes with a guid in
-/// their names. With LockWait::Children it is the herd that recipes for teaching have.
-/// Source: ZooKeeper Recipes and Solutions, "Locks" and "Shared Locks"; names of Curator, kazoo.
+/// An exclusive lock, or one side of a read/write lock, made of ephemeral sequential nodes with a
+/// guid in their names. With LockWait::Children, it has the herd effect, for teaching. Source:
+/// ZooKeeper Recipes and Solutions, "Locks" and "Shared Locks"; names of Curator and kazoo.
 class FairLock final : public Recipe {
  public:
-  /// `client`, `fiber` and `report` outlive it.
+  /// `client`, `fiber` and `report` must outlive it.
   FairLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request,
            LockWait wait = LockWait::Predecessor);
 
@@ -35,9 +35,9 @@ class FairLock final : public Recipe {
   LockTurn turn_;
 };
 
-/// The nodes by which a contender with this guid queues up for a lock.
+/// The nodes with which a contender with this guid joins the queue of a lock.
 LockNodesPlan contender_plan(const LockRequest& request, Compat names, const std::string& guid);
-/// Says that others did not recognise the names of Curator.
+/// Reports that other contenders do not recognise Curator's names.
 void tell_other_names(const LockReport& report, const std::string& path);
 
 }  // namespace zksh

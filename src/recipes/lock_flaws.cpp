@@ -1,4 +1,4 @@
-// LockFlaws: what each library makes of the names of the others.
+// LockFlaws: how each library treats the names of the others.
 #include "recipes/lock_flaws.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace zksh {
 namespace {
 
-/// Contenders that see the same, and are seen by the same.
+/// Contenders of one kind see the same others, and are seen by the same others.
 enum class Kind {
   Mutex,
   Go,
@@ -68,8 +68,8 @@ Kind kind_of(const Contender& contender) {
 
 bool has_dash(std::string_view name) { return name.find('-') != std::string_view::npos; }
 
-/// Whether what follows the last dash is a number: all that zoo_lock.c, WriteLock and
-/// samuel/go-zookeeper look at.
+/// Whether a number follows the last dash: all that zoo_lock.c, WriteLock and samuel/go-zookeeper
+/// look at.
 bool number_follows_dash(const LockName& name) {
   const auto dash = name.text.rfind('-');
   return dash != std::string::npos && dash + 1 < name.text.size() &&
@@ -78,8 +78,8 @@ bool number_follows_dash(const LockName& name) {
 
 Sight sees_when(bool condition) { return condition ? Sight::Sees : Sight::Blind; }
 
-/// samuel/go-zookeeper reads what follows the last dash; go-zookeeper/zk what follows "lock-", else
-/// what follows the last "__". Names do not tell which of them a contender is.
+/// samuel/go-zookeeper parses what follows the last dash; go-zookeeper/zk what follows "lock-", or
+/// else the last "__". Names do not show which of them a contender uses.
 Sight go_sight(const Contender& other) {
   const bool old_reads = std::ranges::all_of(other.nodes, number_follows_dash);
   const bool new_reads = std::ranges::all_of(other.nodes, [](const LockName& name) {
@@ -89,7 +89,7 @@ Sight go_sight(const Contender& other) {
   return old_reads && new_reads ? Sight::Sees : Sight::Fails;
 }
 
-/// zoo_lock.c looks behind the last dash of every child, and crashes where there is none.
+/// zoo_lock.c parses what follows the last dash of every child, and crashes if there is none.
 Sight session_lock_sight(const Contender& other, bool crashes) {
   const bool dashed =
       std::ranges::all_of(other.nodes, [](const LockName& name) { return has_dash(name.text); });
@@ -118,8 +118,8 @@ std::string contender_text(const Contender& contender, bool zksh) {
                      name);
 }
 
-/// What lets the observer see the other; empty: nothing does. `own`: the other can be told to use
-/// other names.
+/// What makes the observer see the other; empty: nothing does. `own`: the user can choose other
+/// names for the other.
 std::string remedy(const Contender& observer, const Contender& other, bool own) {
   std::string text = own && kind_of(other) != Kind::All ? "use --compat all" : "";
   const auto add = [&](std::string_view more) {
@@ -145,7 +145,7 @@ std::string remedy(const Contender& observer, const Contender& other, bool own) 
   return text.empty() ? text : fmt::format(" ({})", text);
 }
 
-/// Why an observer that reads no such name fails, and what then happens.
+/// How an observer fails that cannot parse such a name.
 std::string failure(const Contender& observer, const Contender& other) {
   if (kind_of(observer) == Kind::CLock) return "crashes on the name of";
   const bool old_reads = std::ranges::all_of(other.nodes, number_follows_dash);
@@ -153,7 +153,7 @@ std::string failure(const Contender& observer, const Contender& other) {
                    : "fails, if it is one of samuel/go-zookeeper, on the name of";
 }
 
-/// One contender of each kind; kinds are as fine as lock_sight tells them apart.
+/// A contender of each kind that lock_sight distinguishes.
 struct Representative {
   const Contender* contender;
   bool zksh;
@@ -180,7 +180,7 @@ bool conflict(const Contender& a, const Contender& b) {
   return a.mode == LockMode::Exclusive || b.mode == LockMode::Exclusive;
 }
 
-/// What is wrong with how `observer` sees `other`; empty: nothing.
+/// The flaw in how `observer` sees `other`; empty if there is none.
 std::string flaw_of(const Representative& observer, const Representative& other,
                     bool other_is_own) {
   if (observer.zksh || !conflict(*observer.contender, *other.contender)) return {};
@@ -204,7 +204,7 @@ std::string flaw_of(const Representative& observer, const Representative& other,
   return fmt::format("{} may not see {}", who, whom);
 }
 
-/// Both directions between two that are not the one for whom it is told.
+/// Adds the flaws in both directions between two contenders of others.
 void add_flaws_between(const Representative& a, const Representative& b,
                        std::vector<std::string>& flaws) {
   const bool blind = !a.zksh && !b.zksh && conflict(*a.contender, *b.contender) &&
@@ -220,7 +220,7 @@ void add_flaws_between(const Representative& a, const Representative& b,
     if (!flaw.empty()) flaws.push_back(std::move(flaw));
 }
 
-/// kazoo's ReadLock before 2.9 waits for writers behind it too, which wait for it.
+/// kazoo's ReadLock before 2.9 also waits for writers after it, which wait for it.
 void add_reader_deadlock(const LockQueue& queue, std::string_view own, const ContenderKeys& zksh,
                          std::vector<std::string>& flaws) {
   const Contender* reader = nullptr;
@@ -239,7 +239,7 @@ void add_reader_deadlock(const LockQueue& queue, std::string_view own, const Con
   }
 }
 
-/// Those who hold something here by other nodes than a queue's.
+/// Adds the flaws of holders that do not use queue nodes.
 void add_flaws_of_others(const LockQueue& queue, std::vector<std::string>& flaws) {
   const auto there = [&](std::string_view name) {
     return std::ranges::find(queue.others, name) != queue.others.end();
@@ -255,8 +255,7 @@ void add_flaws_of_others(const LockQueue& queue, std::vector<std::string>& flaws
                                 lease->substr(0, 8)));
 }
 
-/// Flaws of a library that does not even get along with itself, and of children that are no
-/// contenders.
+/// Adds flaws of a library with itself, and of children that are no contenders.
 void add_other_flaws(const LockQueue& queue, const std::vector<Representative>& kinds,
                      std::vector<std::string>& flaws) {
   const auto java = std::ranges::count_if(queue.contenders, [](const Contender& contender) {
@@ -290,14 +289,14 @@ void add_other_flaws(const LockQueue& queue, const std::vector<Representative>& 
 Sight lock_sight(const Contender& observer, const Contender& other) {
   if (!conflict(observer, other)) return Sight::Sees;
   const auto kind = kind_of(observer);
-  // Nobody knows whose recipe it is.
+  // The library is unknown.
   if (kind == Kind::Documentation || kind == Kind::Unknown)
     return kind_of(other) == kind ? Sight::Sees : Sight::Unsure;
   switch (kind) {
     case Kind::OtherMutex:
       return has_tag(other, LockTag::Lock) ? Sight::Sees : Sight::Unsure;
     case Kind::Mutex:
-      // Sorts by what follows "lock-"; names without it sort behind, by their first letter.
+      // It sorts by what follows "lock-"; names without it come last, by their first letter.
       return sees_when(has_tag(other, LockTag::Lock));
     case Kind::ReadWrite:
       return sees_when(is_read_write(other));

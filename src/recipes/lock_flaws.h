@@ -1,4 +1,4 @@
-// LockFlaws: which contenders for one lock do not see each other, because of their names.
+// LockFlaws: detects contenders for a lock that do not see each other because of their names.
 #pragma once
 
 #include "recipes/lock_queue.h"
@@ -11,42 +11,43 @@
 
 namespace zksh {
 
-/// What the library behind one contender makes of the nodes of another.
+/// How one contender's library treats the nodes of another contender.
 enum class Sight {
-  Sees,    ///< waits for it as the recipe says; also when it need not
-  Unsure,  ///< depends on what the name does not tell: its class, version, or options
-  Blind,   ///< walks past it
-  Fails,   ///< cannot read the name: its lock call returns an error, or it crashes
+  Sees,    ///< waits for it as the recipe requires, or even if it need not
+  Unsure,  ///< depends on what the name does not show: class, version, or options
+  Blind,   ///< ignores it
+  Fails,   ///< cannot parse the name: its lock call fails or crashes
 };
 
-/// Of the libraries as they are shipped. Measured with Curator 5.4.0, kazoo 2.8.0 and 2.11.0,
-/// samuel/go-zookeeper 2018, go-zookeeper/zk 2024, zoo_lock.c and WriteLock of ZooKeeper 3.8.0.
-/// A contender that has the names of zksh's --compat all sees everybody; one that has Curator's
-/// names is taken for Curator's.
+/// For the libraries as shipped, measured with Curator 5.4.0, kazoo 2.8.0 and 2.11.0,
+/// samuel/go-zookeeper 2018, go-zookeeper/zk 2024, zoo_lock.c and WriteLock of ZooKeeper 3.8.0. A
+/// contender with the names of zksh's --compat all sees everybody; one with Curator's names is
+/// assumed to be Curator's.
 Sight lock_sight(const Contender& observer, const Contender& other);
 
-/// The nearest contender before `index` that its library sees and waits for. Nothing: it acts as if
-/// it had the lock, whatever LockQueue::predecessor says. `zksh`: keys of contenders that are known
+/// The nearest contender before `index` that its library sees and waits for; nullopt: it acts as if
+/// it held the lock, whatever LockQueue::predecessor says. `zksh` has the keys of contenders known
 /// to be zksh's, which see everybody.
 std::optional<std::size_t> seen_predecessor(const LockQueue& queue, std::size_t index,
                                             const ContenderKeys& zksh);
 
-/// As lock_flaws(queue, own), where some are known to be zksh's.
+/// As lock_flaws(queue, own), with the keys of contenders known to be zksh's.
 std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own,
                                     const ContenderKeys& zksh);
 
-/// What keeps exclusion from working between a semaphore and what else is below its node. `queue`:
-/// of its node's children.
+/// Why a semaphore does not work together with other nodes below its node. `queue` is that of its
+/// node's children.
 std::vector<std::string> semaphore_flaws(const LockQueue& queue);
 
-/// Whether a node has a name as kazoo's Semaphore gives to its leases.
+/// Whether a node has the name of a lease of kazoo's Semaphore.
 bool is_kazoo_lease(std::string_view name);
 
-/// What the end of the counter does to this queue, or will do soon: see sequence_counter.
+/// The problem that the end of the sequence counter causes in this queue, or will cause soon; see
+/// sequence_counter.
 std::optional<std::string> counter_flaw(const LockQueue& queue, std::int64_t counter);
 
-/// A contender's name for people: a guid is cut to its first eight digits.
-/// "4268e3cb…__lock__0000000007". May hold whatever a znode's name may.
+/// A contender's name for people, with its guid cut to eight digits: "4268e3cb…__lock__0000000007".
+/// May contain any characters of a node name.
 std::string short_lock_name(const LockName& name);
 
 }  // namespace zksh

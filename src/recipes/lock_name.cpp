@@ -1,4 +1,4 @@
-// LockName: taking names apart, and making them.
+// LockName: parses and generates the names of contenders' nodes.
 #include "recipes/lock_name.h"
 
 #include "base/error.h"
@@ -36,7 +36,7 @@ struct Numbered {
   std::int32_t number;
 };
 
-/// A number of the last `length` characters; nothing when %010d does not write it so.
+/// Parses the last `length` characters as a number; nullopt unless %010d would write it so.
 std::optional<Numbered> number_at_end(std::string_view name, std::size_t length) {
   if (name.size() < length) return std::nullopt;
   const auto text = name.substr(name.size() - length);
@@ -48,7 +48,8 @@ std::optional<Numbered> number_at_end(std::string_view name, std::size_t length)
   return Numbered{name.substr(0, name.size() - length), number};
 }
 
-/// x- and a session id: sixteen hexadecimal digits (zoo_lock.c), or a decimal number (Java).
+/// Whether it is x- and a session id: sixteen hexadecimal digits (zoo_lock.c), or a decimal number
+/// (Java).
 bool is_session_prefix(std::string_view prefix) {
   if (!prefix.starts_with("x-") || !prefix.ends_with('-') || prefix.size() < 4) return false;
   auto id = prefix.substr(2, prefix.size() - 3);
@@ -69,7 +70,8 @@ bool is_hex32(std::string_view text) {
   return text.size() == 32 && std::ranges::all_of(text, is_hex);
 }
 
-/// "_c_GUID-" of Curator's protected nodes, or a bare GUID as kazoo has it; nothing in others.
+/// The guid in "_c_GUID-" of Curator's protected nodes, or a bare one as kazoo has it; empty if
+/// there is none.
 std::string_view guid_of(std::string_view prefix) {
   if (prefix.starts_with("_c_")) {
     const auto rest = prefix.substr(3);
@@ -95,7 +97,7 @@ std::optional<Parts> take_apart_at(const Numbered& number) {
 }
 
 std::optional<Parts> take_apart(std::string_view name) {
-  // The dash of "lock-" is no sign: a tag right before the number decides.
+  // The dash of "lock-" is not a minus sign, so a tag right before the number decides.
   const auto shorter = number_at_end(name, 10);
   if (shorter)
     if (const auto parts = take_apart_at(*shorter)) return parts;
@@ -146,7 +148,7 @@ LockFamily LockName::family() const {
     case LockTag::KazooLock:
       return LockFamily::Kazoo;
     case LockTag::Lock:
-      // Go's library writes a guid without dashes; zksh and Curator one with.
+      // The Go library's guids have no dashes; those of zksh and Curator do.
       return text.starts_with("_c_") && key_size == 32 ? LockFamily::Go : LockFamily::Curator;
     case LockTag::Read:
     case LockTag::Write:
@@ -201,7 +203,7 @@ std::string fresh_guid(bool joins_many) {
 }
 
 bool joins_many(const LockName& name) {
-  // Go's library takes any 16 bytes for a guid.
+  // The Go library uses any 16 bytes as a guid.
   if (name.family() == LockFamily::Go) return false;
   const auto key = name.key();
   if (key.size() == 32) return is_hex32(key) && key[12] == '8';
@@ -224,8 +226,8 @@ std::vector<std::string> contender_prefixes(Compat compat, LockMode mode, bool r
     case Compat::All:
       break;
   }
-  // The order and the dashes matter: zoo_lock.c looks for a dash in every name, and dies without.
-  // kazoo's Lock walks past __rlock__: only __lock__ keeps it out, and kazoo's readers with it.
+  // The order and the dashes matter: zoo_lock.c crashes on names without a dash. kazoo's Lock
+  // ignores __rlock__, so only __lock__ keeps it out, and kazoo's readers with it.
   if (shared) return {named("lock-"), named("__READ__"), named("__lock__")};
   return {named("lock-"), named("__WRIT__"), named("__lock__")};
 }

@@ -1,4 +1,4 @@
-// LockName: the names of the znodes by which contenders for a lock queue up, zksh's and others'.
+// LockName: the names of contenders' nodes, of zksh and other libraries.
 #pragma once
 
 #include "base/named_values.h"
@@ -14,7 +14,7 @@ namespace zksh {
 
 enum class LockMode { Exclusive, Shared };
 
-/// The word before a contender's sequence number: who writes it, and what it asks for.
+/// The tag before a contender's sequence number, which shows its library and mode.
 enum class LockTag {
   Lock,       ///< lock-: Curator's InterProcessMutex, go-zookeeper, zksh: exclusive
   Read,       ///< __READ__: Curator's InterProcessReadWriteLock, zksh
@@ -25,14 +25,14 @@ enum class LockTag {
   DocWrite,   ///< write-: the same
   Lease,      ///< lease-: a semaphore's; Curator's InterProcessSemaphoreV2, zksh
   Session,    ///< x-SESSION-: zoo_lock.c and Java's WriteLock: exclusive
-  Unknown,    ///< another sequential node: taken for exclusive, which is the safe side
+  Unknown,    ///< any other sequential node: assumed to be exclusive, to be safe
 };
 
-/// The library that a contender's name shows.
+/// The library that a contender's name indicates.
 enum class LockFamily { Zksh, Curator, Kazoo, Go, CLock, JavaWriteLock, Documentation, Unknown };
 
-/// A queue of a thousand is read anew at each turn, so that a name is kept once, and its parts are
-/// places in it.
+/// A parsed name. A queue of a thousand is read again at each turn, so the text is stored once, and
+/// its parts are offsets.
 struct LockName {
   std::string text;  ///< the whole name
   LockTag tag = LockTag::Unknown;
@@ -41,50 +41,50 @@ struct LockName {
   std::size_t key_begin = 0;
   std::size_t key_size = 0;
 
-  /// What stands before the tag. Valid as long as the name.
+  /// The part before the tag. Valid as long as the name.
   std::string_view prefix() const { return std::string_view(text).substr(0, prefix_size); }
-  /// What all nodes of one contender share: its guid, or the whole name where there is none. Valid
-  /// as long as the name.
+  /// What all nodes of a contender share: its guid, or the whole name if it has none. Valid as long
+  /// as the name.
   std::string_view key() const { return std::string_view(text).substr(key_begin, key_size); }
   LockMode mode() const;
   LockFamily family() const;
 };
 
-/// What a server writes for a counter that is at its end (ZooKeeper 3.6 and later stick there).
+/// The number that servers use when the counter is exhausted (3.6 and later stay there).
 inline constexpr std::int32_t last_sequence = INT32_MAX;
-/// From here on it is time to say that the end is near.
+/// From here on, users are warned that the end is near.
 inline constexpr std::int32_t late_sequence = 2'000'000'000;
 
-/// Nothing when the name does not end in a sequence number: no contender.
-/// The number is Java's %010d: ten digits, or a minus sign and nine or ten.
+/// nullopt if the name does not end in a sequence number, and so is no contender's. The number has
+/// Java's format %010d: ten digits, or a minus sign and nine or ten.
 std::optional<LockName> parse_lock_name(std::string_view name);
-/// The same; takes the text away, but for one that is no contender's.
+/// The same, but moves the text, unless it is no contender's name.
 std::optional<LockName> take_lock_name(std::string&& name);
-/// Its number alone, which is cheaper.
+/// Only the sequence number, which is cheaper.
 std::optional<std::int32_t> lock_sequence(std::string_view name);
 
-/// "Curator", "kazoo", …: for the user.
+/// "Curator", "kazoo", … for the user.
 std::string_view family_name(LockFamily family);
 
-/// Names that only some libraries recognise, or all of them at once.
+/// Whose names to use: those that only some libraries recognise, or all at once.
 enum class Compat {
   Curator,  ///< _c_GUID-lock-, _c_GUID-__READ__, _c_GUID-__WRIT__
   Kazoo,    ///< HEX__lock__, HEX__rlock__
-  All,      ///< three nodes of one guid, so that every library sees the one it knows
+  All,      ///< three nodes with one guid, so that each library sees its own
 };
 
 inline constexpr NamedValues<Compat, 3> compat_names{
     {{"curator", Compat::Curator}, {"kazoo", Compat::Kazoo}, {"all", Compat::All}}};
 
-/// A random UUID (version 4), 36 characters in lower case. With `joins_many` it is of version 8,
-/// which is free for such uses (RFC 9562): others recognise by its name alone a contender that has
-/// joined several queues in one transaction. Throws Error when the system has no random numbers.
+/// A random UUID (version 4), 36 characters in lower case. With `joins_many`, it has version 8,
+/// which RFC 9562 leaves to applications: its name tells others that the contender has joined
+/// several queues in one transaction. Throws Error if the system provides no random numbers.
 std::string fresh_guid(bool joins_many = false);
-/// Whether the guid says so.
+/// Whether the guid shows that the contender has joined several queues at once.
 bool joins_many(const LockName& name);
 
-/// The prefixes of the sequential nodes by which a contender queues up, in the order in which they
-/// are created in one transaction. `read_write`: of a read/write lock, not of a plain mutex.
+/// The prefixes of a contender's sequential nodes, in the order in which a transaction creates
+/// them. `read_write`: for a read/write lock, not a plain mutex.
 std::vector<std::string> contender_prefixes(Compat compat, LockMode mode, bool read_write,
                                             std::string_view guid);
 

@@ -1,4 +1,5 @@
-// LockNodes: creations, losses and removals.
+// LockNodes: creates a contender's nodes without duplicates, and removes them without leaving any
+// behind.
 #include "recipes/lock_nodes.h"
 
 #include "client/node_path.h"
@@ -11,7 +12,7 @@
 namespace zksh {
 namespace {
 
-/// How often a parent may vanish, or be made by another, between two requests of ours.
+/// How often a parent may vanish, or be created by others, between two of our requests.
 constexpr int parent_races = 20;
 
 bool is_answer(int code) { return code == code::ok || code == code::no_node; }
@@ -45,12 +46,12 @@ Task<int> LockNodes::make(std::function<void()> behind) {
       if (!made) made = co_await find();
       unsure_ = holding_.session != session || !same_session();
       if (made && !unsure_) co_return code::ok;
-      // Another session has begun. What is there may be of the old one, which a server that lags
-      // behind still shows, or of the new one, if it was faster than the request.
+      // A new session has begun. The nodes may be the old session's, which a lagging server still
+      // shows, or the new one's, if it was faster than the request.
       co_await take_back();
       continue;
     }
-    asked_ = unsure_ = false;  // refused: nothing was made
+    asked_ = unsure_ = false;  // refused: nothing was created
     if (result == code::node_exists && !plan_.nodes.front().sequential) co_return result;
     if (result != code::no_node)
       throw ZkError(result, std::string(parent_path(plan_.nodes.front().path)));
@@ -61,12 +62,12 @@ Task<int> LockNodes::make(std::function<void()> behind) {
                           parent_path(plan_.nodes.front().path)));
 }
 
-/// Creates the nodes, and right before them the parents that were missing: a container that never
-/// has a child is never removed. The code is that of the nodes.
+/// Creates the nodes, and right before them the missing parents: a container that never had a child
+/// is never removed. Returns the code for the nodes.
 Task<int> LockNodes::create(const std::function<void()>& behind) {
   auto& client = requests_.client();
-  // Not in one transaction with the nodes: the C client (3.8.0) aborts at the answer to a container
-  // in a multi.
+  // Not in the same transaction: the C client (3.8.0) aborts at the answer to a container in a
+  // multi.
   std::vector<LockRequests::Sent<Created>> parents;
   parents.reserve(parents_.size());
   for (const auto& path : parents_)
@@ -103,11 +104,11 @@ CreateOp LockNodes::parent_creation(const std::string& path) const {
 void LockNodes::adopt(const std::vector<OpResult>& results) {
   holding_.nodes.reserve(results.size());
   for (const auto& result : results) holding_.nodes.push_back(result.path);
-  holding_.token = results.front().stat.czxid;  // 0: not told
+  holding_.token = results.front().stat.czxid;  // 0: not known
 }
 
-/// Why there was no parent, by the answers to its creation; the next try will fare better, or this
-/// throws.
+/// Finds out why there was no parent, from the answers to its creation; the next attempt will fare
+/// better, or this throws.
 Task<> LockNodes::explain(std::vector<LockRequests::Sent<Created>> parents) {
   auto path = parents_.begin();
   const bool asked_for_containers = containers_;
@@ -127,7 +128,8 @@ Task<> LockNodes::explain(std::vector<LockRequests::Sent<Created>> parents) {
   }
 }
 
-/// Looks for nodes whose creation got no answer. False: there are none, or the session has ended.
+/// Searches for nodes whose creation got no answer. Returns false if there are none or the session
+/// has ended.
 Task<bool> LockNodes::find() {
   for (;;) {
     const bool there = co_await session_is_there();
@@ -146,8 +148,8 @@ Task<bool> LockNodes::find() {
   co_return false;
 }
 
-/// In the order of their numbers; nothing when the connection was lost again. What is still on its
-/// way to the server's tree is waited for (sync).
+/// Sorted by sequence number; nullopt if the connection was lost again. Waits (sync) for what is
+/// still on its way to the server's tree.
 Task<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
   auto& client = requests_.client();
   std::set<std::string> parents;
@@ -182,7 +184,7 @@ Task<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
   co_return nodes;
 }
 
-/// As find_by_names: the nodes of this session that have our data.
+/// As find_by_names, for nodes of this session that have our data.
 Task<std::optional<std::vector<std::string>>> LockNodes::find_by_data() {
   auto& client = requests_.client();
   std::vector<std::string> nodes;
@@ -202,8 +204,7 @@ Task<std::optional<std::vector<std::string>>> LockNodes::find_by_data() {
   co_return nodes;
 }
 
-/// Waits until the session in which the nodes were made can be asked; false: it has ended, and its
-/// nodes with it.
+/// Waits until the nodes' session is connected; false if it has ended, and its nodes with it.
 Task<bool> LockNodes::session_is_there() {
   auto& client = requests_.client();
   const bool settled = co_await requests_.fiber().until(
@@ -216,7 +217,7 @@ Task<bool> LockNodes::session_is_there() {
   if (!is_connected(state)) co_return false;
   if (same_session()) co_return true;
   if (!unsure_) co_return false;
-  // The session may have been replaced right before the request was sent: then they are its own.
+  // If the session was replaced right before the request was sent, the nodes are the new one's.
   holding_.session = client.session_id();
   co_return true;
 }
@@ -234,17 +235,17 @@ Task<bool> LockNodes::take_back() {
       asked = true;
       continue;
     }
-    // Whether a node may be deleted is a matter of its parent.
+    // The parent's ACL decides whether a node may be deleted.
     if (!is_answer(result)) throw ZkError(result, std::string(parent_path(holding_.nodes.front())));
     asked_ = false;
-    // What a lost answer may have been about is gone by our own request.
+    // If an answer was lost, our own request may have removed the nodes.
     co_return (result == code::ok || asked) && holding_.session == session;
   }
   asked_ = false;
   co_return false;
 }
 
-/// The code is no_node when one of them was not there any more; the others are gone then too.
+/// Returns no_node if one of them no longer existed; the others are removed nevertheless.
 Task<int> LockNodes::remove() {
   auto& client = requests_.client();
   const auto& nodes = holding_.nodes;
@@ -310,8 +311,8 @@ void LockNodes::renew_lease() {
   if (same_session() && !lease_lasts()) send_check();
 }
 
-/// After a long time without a transaction it takes two of them (SessionLease); after a pause of
-/// this whole process also a while.
+/// After a long time without a transaction, two are needed (session_lease.h); after a suspension of
+/// this process, perhaps more.
 Task<bool> LockNodes::await_lease() {
   constexpr int usual = 2;
   for (int sent = 0; same_session() && !lease_lasts(); ++sent) {
@@ -327,7 +328,7 @@ Task<bool> LockNodes::await_lease() {
     const auto outcome = co_await requests_.answer(std::move(check));
     if (LockRequests::lost(outcome.code)) continue;
     if (outcome.code == code::no_node) co_return false;
-    // Nobody may read the nodes, but the answer was agreed to.
+    // The nodes may not be readable, but even that answer was agreed on by a quorum.
     if (outcome.code != code::ok && outcome.code != code::no_auth)
       throw ZkError(outcome.code, holding_.nodes.front());
   }
@@ -346,7 +347,7 @@ Task<> LockNodes::exchange(std::vector<Op> ops, std::vector<std::string> after) 
     bool done = outcome.code == code::ok;
     bool lost = outcome.code == code::no_node;
     if (LockRequests::lost(outcome.code)) {
-      // All of it happened, or nothing: the nodes of the guid tell.
+      // All of it was applied, or nothing: the guid's nodes show which.
       const bool found = co_await find();
       lost = !found;
       done = std::ranges::find(holding_.nodes, after.back()) != holding_.nodes.end();
@@ -355,7 +356,7 @@ Task<> LockNodes::exchange(std::vector<Op> ops, std::vector<std::string> after) 
       throw ZkError(outcome.code, after.back());
     }
     if (lost || holding_.session != session || !same_session()) {
-      holding_.nodes.clear();  // they are what is to be found
+      holding_.nodes.clear();  // to be found again
       co_await take_back();
       throw LockLost(fmt::format("{} was lost before", parent_path(after.back())));
     }

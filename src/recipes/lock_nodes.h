@@ -1,4 +1,5 @@
-// LockNodes: a contender's znodes: made without doubling one, taken back without forgetting one.
+// LockNodes: creates a contender's nodes without duplicates, and removes them without leaving any
+// behind.
 #pragma once
 
 #include "recipes/lock_requests.h"
@@ -12,53 +13,53 @@
 
 namespace zksh {
 
-/// The nodes that one contender makes, all in one transaction.
+/// The nodes that a contender creates in one transaction.
 struct LockNodesPlan {
-  /// Ephemeral. Those that are sequential have the guid in their names; the others in their data.
+  /// All are ephemeral. Sequential ones have the guid in their names, others in their data.
   std::vector<CreateOp> nodes;
-  /// Of their parents, when they are missing. Their ancestors are persistent, as are containers
-  /// where a server does not know these (before 3.5.3).
+  /// For missing parents. Their ancestors become persistent, and so do containers on servers that
+  /// do not support these (before 3.5.3).
   CreateMode parents = CreateMode::Container;
 };
 
-/// The nodes by which one contender stands in a queue, or in several, or holds something.
-/// Whatever is lost on the way, at most one set of them is left, and none once they are taken
-/// back: a creation without an answer is looked for by its guid, which no other contender has, and
-/// a new session gets a new guid, since what the old one made will vanish (CURATOR-498).
+/// The nodes of a contender in one queue or several, or of a holder. Whatever is lost on the way,
+/// at most one set of them is left, and none once they are taken back: if a creation gets no
+/// answer, its nodes are searched by their guid, which is unique, and a new session uses a new
+/// guid, since the old session's nodes will vanish (CURATOR-498).
 class LockNodes {
  public:
   using Planner = std::function<LockNodesPlan(const std::string& guid)>;
 
-  /// `requests` outlives it. `joins_many`: they are for several queues, and others are to know
-  /// that.
+  /// `requests` must outlive it. `joins_many`: the nodes are for several queues, and others must be
+  /// able to see that.
   LockNodes(LockRequests& requests, Planner planner, bool joins_many = false)
       : requests_(requests), planner_(std::move(planner)), joins_many_(joins_many) {}
 
-  /// Makes them, with a new guid, also where others are gone. The result is code::ok, or
-  /// code::node_exists when somebody else has a node without a number. `behind` is called right
-  /// behind each creation: what it sends is answered after it. Throws ZkError, Error when a parent
-  /// keeps vanishing, LockBusy, Cancelled; then they are to be taken back.
+  /// Creates the nodes with a new guid, also if previous ones are gone. Returns code::ok, or
+  /// code::node_exists if somebody else has a non-sequential node. Calls `behind` right after each
+  /// creation is sent; what it sends is answered after that. Throws ZkError, Error if a parent
+  /// keeps vanishing, LockBusy, Cancelled; then call take_back.
   Task<int> make(std::function<void()> behind = {});
-  /// Asks for the token, unless an answer has told it, and ends when the session's lease leaves the
-  /// time to make use of the lock: a third of the session timeout. After a long wait a server that
-  /// lags behind may show nodes whose session the leader has expired. False: they are gone, or the
-  /// session is. Throws ZkError, LockBusy, Cancelled.
+  /// Reads the fencing token, unless it is known, and waits until the session's lease leaves enough
+  /// time to use the lock: a third of the session timeout. After a long wait, a server that lags
+  /// behind may show nodes of a session that the leader has expired. Returns false if the nodes or
+  /// the session are gone. Throws ZkError, LockBusy, Cancelled.
   Task<bool> prove();
-  /// Asks for the token ahead, when prove would have to: for who has to wait anyway.
+  /// Requests the token in advance if prove would have to: for contenders that have to wait anyway.
   void ask_token();
-  /// Sends a transaction that extends the lease, when prove would have to; awaits nothing. Sent
-  /// ahead of a listing that may show that the lock is held, it saves prove a round trip.
+  /// Sends a transaction that extends the lease if prove would have to; waits for nothing. Sent
+  /// before a listing that may show that the lock is held, it saves prove a round trip.
   void renew_lease();
-  /// Removes them. False: one of them was gone, or their session was. Lasts until a server answers
-  /// or the session has ended; not interrupted by a cancel. Throws ZkError.
+  /// Removes the nodes. Returns false if one of them or their session was gone. Takes until a
+  /// server answers or the session has ended; cannot be cancelled. Throws ZkError.
   Task<bool> take_back();
-  /// Creates and removes nodes in one transaction, the created ones in place of the removed; never
-  /// interrupted. Throws LockLost when one of them or the session is gone.
+  /// Creates and removes nodes in one transaction, the new ones in place of the removed; cannot be
+  /// cancelled. Throws LockLost if one of the nodes or the session is gone.
   Task<> exchange(std::vector<Op> ops, std::vector<std::string> after);
 
   const LockHolding& holding() const { return holding_; }
   bool same_session() const { return requests_.client().session_id() == holding_.session; }
-  /// Whether this is the name of one of them.
+  /// Whether this is the name of one of the nodes.
   bool has(const LockName& name) const { return name.key() == guid_ || name.key() == hex_; }
 
  private:
@@ -79,16 +80,16 @@ class LockNodes {
   LockRequests& requests_;
   Planner planner_;
   bool joins_many_;
-  bool containers_ = true;         ///< the server knows them
-  std::set<std::string> parents_;  ///< that are to be made too
+  bool containers_ = true;         ///< the server supports containers
+  std::set<std::string> parents_;  ///< to be created too
 
   std::string guid_;
-  std::string hex_;  ///< the same without dashes, as in kazoo's names
+  std::string hex_;  ///< without dashes, as in kazoo's names
   LockNodesPlan plan_;
-  bool asked_ = false;   ///< nodes of this guid may exist
-  bool unsure_ = false;  ///< in which session they are is not known
+  bool asked_ = false;   ///< nodes with this guid may exist
+  bool unsure_ = false;  ///< it is not known which session the nodes are in
   LockHolding holding_;
-  std::optional<LockRequests::Sent<Stat>> token_asked_;  ///< ahead
+  std::optional<LockRequests::Sent<Stat>> token_asked_;  ///< in advance
 };
 
 /// Whether all these nodes exist, in this session; waits for a connection. Throws ZkError,

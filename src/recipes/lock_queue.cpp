@@ -1,4 +1,4 @@
-// LockQueue: grouping and ordering contenders.
+// LockQueue: groups and orders contenders.
 #include "recipes/lock_queue.h"
 
 #include "base/number.h"
@@ -13,9 +13,9 @@ namespace {
 
 bool beyond_the_end(std::int32_t sequence) { return sequence < 0 || sequence == last_sequence; }
 
-/// The numbers of a counter that wraps: its circle is cut where it is emptiest. Of numbers less
-/// than 2^31 apart this is the order of RFC 1982; but it is an order of all others too, which a
-/// directory with forged names needs.
+/// Orders the numbers of a wrapping counter by cutting the circle at its largest gap. For numbers
+/// less than 2^31 apart this is the order of RFC 1982, but it is a total order of all others too,
+/// which forged names may require.
 class SerialOrder {
  public:
   explicit SerialOrder(const std::vector<LockName>& names) {
@@ -51,7 +51,7 @@ std::vector<LockName> parsed(std::vector<std::string> names, std::vector<std::st
     if (auto one = take_lock_name(std::move(name)))
       all.push_back(std::move(*one));
     else
-      others.push_back(std::move(name));  // NOLINT(bugprone-use-after-move): not taken
+      others.push_back(std::move(name));  // NOLINT(bugprone-use-after-move): it was not moved
   }
   return all;
 }
@@ -59,7 +59,7 @@ std::vector<LockName> parsed(std::vector<std::string> names, std::vector<std::st
 constexpr std::string_view plain_start = "_c_";
 constexpr std::size_t guid_end = plain_start.size() + 36;
 
-/// Of "_c_GUID-lock-NNNNNNNNNN"; nothing near the end of the counter.
+/// The number in "_c_GUID-lock-NNNNNNNNNN"; nullopt near the end of the counter.
 std::optional<std::int32_t> plain_sequence(std::string_view name) {
   constexpr std::string_view tag = "-lock-";
   constexpr std::size_t digits = 10;
@@ -72,7 +72,7 @@ std::optional<std::int32_t> plain_sequence(std::string_view name) {
 }
 
 std::vector<Contender> grouped(std::vector<LockName> nodes, const SerialOrder& precedes) {
-  // The keys are parts of the names, which therefore stay where they are until all are known.
+  // Keys point into the names, which must stay in place until all are grouped.
   std::unordered_map<std::string_view, std::size_t> places(nodes.size());
   std::vector<std::size_t> place_of;
   place_of.reserve(nodes.size());
@@ -112,8 +112,7 @@ LockStanding LockQueue::standing(std::size_t index) const {
   if (const auto place = predecessor(index)) {
     const auto& nodes = contenders[*place].nodes;
     standing.before = nodes.front().text;
-    // Of the nodes that are made for all libraries, a downgrade replaces one; a reader has to hear
-    // of it.
+    // With the names of all libraries, a downgrade replaces one node, and readers must notice.
     const auto write = std::ranges::find(nodes, LockTag::Write, &LockName::tag);
     standing.to_watch = (write == nodes.end() ? nodes.back() : *write).text;
   }
@@ -188,7 +187,7 @@ LockQueue make_lock_queue(std::vector<std::string> names,
 }
 
 std::int64_t sequence_counter(const Stat& parent) {
-  // Every creation and every deletion of a child counts in cversion.
+  // Each creation and each deletion of a child increments cversion.
   return (static_cast<std::int64_t>(parent.cversion) + parent.num_children) / 2;
 }
 

@@ -1,4 +1,4 @@
-// LockRequests: what recipes ask of the servers, and the events that they wait for.
+// LockRequests: the requests and watches of recipes, reported step by step.
 #include "recipes/lock_requests.h"
 
 #include "client/node_path.h"
@@ -69,7 +69,7 @@ Task<> LockRequests::connected() {
       throw ZkError(code::invalid_state, {});
     if (!told_of_loss) step("no connection: waiting for one");
     told_of_loss = true;
-    client_.want_session();  // nobody else may want one in an expired one's place
+    client_.want_session();  // perhaps nobody else replaces an expired session
     const bool changed = co_await fiber_.until(
         [&](const Monitor::Held& held) { return client_.state(held) != SessionState::Connecting; },
         deadline_);
@@ -96,7 +96,7 @@ Task<> attempt_until(Clock::time_point deadline, LockRequests& requests, Task<> 
   std::exception_ptr failure;
   try {
     co_await attempt;
-  } catch (...) {  // thrown on when all is given back
+  } catch (...) {  // rethrown once all is given back
     failure = std::current_exception();
   }
   requests.set_deadline(Fiber::never);
@@ -106,7 +106,7 @@ Task<> attempt_until(Clock::time_point deadline, LockRequests& requests, Task<> 
 }
 
 Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl) {
-  // From the deepest up, until one is there; then down again.
+  // Goes up until a node exists, then down again.
   std::vector<std::string> missing{path};
   while (!missing.empty()) {
     co_await requests.connected();
@@ -136,7 +136,7 @@ void LockWatch::arm(const std::string& path, WatchKind kind) {
   path_ = path;
   kind_ = kind;
   session_ = requests_.client().session_id();
-  // What an event before this would tell is in the answer to what is sent now.
+  // The answer to the next request includes what earlier events would report.
   requests_.fiber().monitor().with_lock(
       [&](const Monitor::Held& held) { (*mailbox_)(held).clear(); });
 }
@@ -158,7 +158,7 @@ Task<Outcome<Node>> LockWatch::get(std::string path) {
                        [&] { return client.start_exists(path, Watch::into(mailbox_)); });
     const auto existence = co_await requests_.answer(std::move(existing));
     outcome.code = existence.code;
-    // Unlike getData, it leaves a watch on a node that is not there.
+    // Unlike getData, exists sets a watch on a missing node.
     if (existence.code == code::no_node) drop();
   }
   if (outcome.code != code::ok) path_.clear();

@@ -1,4 +1,4 @@
-// LockRequests: what recipes ask of the servers, and the events that they wait for.
+// LockRequests: the requests and watches of recipes, reported step by step.
 #pragma once
 
 #include "client/task.h"
@@ -15,7 +15,7 @@
 
 namespace zksh {
 
-/// For -v: what an answer said.
+/// An answer as a text for -v.
 std::string told(const Created& created);
 std::string told(const Nothing& nothing);
 std::string told(const Stat& stat);
@@ -23,7 +23,7 @@ std::string told(const Node& node);
 std::string told(const Children& children);
 std::string told(const std::vector<OpResult>& results);
 
-/// For how long a node has existed, in milliseconds; by the two machines' clocks.
+/// The age of a node in milliseconds, by the clocks of server and client.
 std::int64_t age_ms(const Stat& stat);
 
 /// Used by one recipe, on the thread that drives its fiber.
@@ -39,10 +39,10 @@ class LockRequests {
   struct Sent {
     Pending<T> pending;
     Clock::time_point at;
-    std::string what;  ///< empty when nobody wants to be told
+    std::string what;  ///< empty if steps are not reported
   };
 
-  /// Takes a request down that `start` sends now. `what()` describes it; called only for -v.
+  /// Sends a request by calling `start`. `what()` describes it; called only for -v.
   template <class What, class Start>
   auto send(What&& what, Start&& start) {
     if (report_.request) report_.request();
@@ -52,7 +52,7 @@ class LockRequests {
     using T = typename decltype(pending)::element_type;
     return make_sent(std::move(pending), at, std::move(text), static_cast<T*>(nullptr));
   }
-  /// The answer, whatever its code. Throws Cancelled, and LockBusy at the deadline.
+  /// Waits for the answer, whatever its code. Throws Cancelled, and LockBusy at the deadline.
   template <class T>
   Task<Outcome<T>> answer(Sent<T> sent) {
     const bool in_time = co_await fiber_.until(
@@ -66,26 +66,26 @@ class LockRequests {
            outcome.code == code::ok ? told(outcome.value) : std::string());
     co_return outcome;
   }
-  /// The events that have come, told of.
+  /// Takes the mailbox's events and reports them.
   std::deque<Event> take_events(const Mailbox& mailbox) const;
   void step(const std::string& text) const {
     if (report_.step) report_.step(text);
   }
   bool tells_steps() const { return static_cast<bool>(report_.step); }
 
-  /// Ends when a server that takes writes is connected; a new session is opened when the old one
-  /// has expired. Throws ZkError{invalid_state} when the session was closed or refused, Error when
-  /// only a read-only server is there, Cancelled, LockBusy at the deadline.
+  /// Waits until a server that accepts writes is connected; a new session is opened if the old one
+  /// has expired. Throws ZkError{invalid_state} if the session was closed or refused, Error if only
+  /// a read-only server is available, Cancelled, LockBusy at the deadline.
   Task<> connected();
-  /// Whether an answer's code says only that the connection, or the session, is gone.
+  /// Whether a code means that the connection or the session is gone.
   static bool lost(int code);
 
-  /// To be called when a place was lost, before another is asked for: returns at once after the
-  /// first loss, later when losses follow each other, after a second at most, so that servers which
-  /// lose every place are not asked in a tight loop. Throws Cancelled, LockBusy at the deadline.
+  /// Call after losing a place in the queue, before joining again. Returns at once after the first
+  /// loss, and waits up to a second if losses follow each other, so that servers which lose every
+  /// place are not asked in a tight loop. Throws Cancelled, LockBusy at the deadline.
   Task<> pause_after_loss();
 
-  /// Waits longer than this end with LockBusy. Fiber::never: for clearing up.
+  /// Waits throw LockBusy at this time. Fiber::never: for clean-up.
   void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
   Clock::time_point deadline() const { return deadline_; }
 
@@ -105,33 +105,33 @@ class LockRequests {
   Clock::duration pause_{};  ///< after the next loss
 };
 
-/// Runs `attempt`, whose waits end at the deadline. When it fails, `give_back` runs to its end,
-/// without a deadline, before the failure is thrown on.
+/// Runs `attempt` with a deadline. If it fails, runs `give_back` to its end, without a deadline,
+/// before rethrowing.
 Task<> attempt_until(Clock::time_point deadline, LockRequests& requests, Task<> attempt,
                      std::function<Task<>()> give_back);
 
-/// Creates what is missing of a path: ancestors persistent, the last one as `last`, which existed
-/// or exists now in any case. Throws ZkError, LockBusy, Cancelled.
+/// Creates the missing nodes of a path, ancestors as persistent, the last as `last`; they exist
+/// afterwards, whoever created them. Throws ZkError, LockBusy, Cancelled.
 Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl);
 
-/// One watch at a time, used by one task.
+/// At most one watch at a time, for one task.
 class LockWatch {
  public:
-  /// `requests` outlives it.
+  /// `requests` must outlive it.
   explicit LockWatch(LockRequests& requests) : requests_(requests) {}
 
-  /// Reads a node and watches its data; a node that may not be read is watched nevertheless, and
-  /// then seems empty. Without one the outcome is code::no_node, and no watch is left. Throws
-  /// Cancelled and LockBusy, then `drop` it.
+  /// Reads a node and watches its data. A node that may not be read is watched nevertheless, and
+  /// seems empty. If there is no such node, the code is no_node and no watch is set. Throws
+  /// Cancelled and LockBusy; then call `drop`.
   Task<Outcome<Node>> get(std::string path);
-  /// The watch to list a node's children with, for a request that is sent at once.
+  /// The watch for listing a node's children in a request that must be sent at once.
   Watch on_children(const std::string& path);
-  /// Ends at an event of what was watched last, or when the connection or the session is lost.
-  /// False: the deadline came first. Throws Cancelled.
+  /// Waits for the event of the last watch, or the loss of the connection or the session; false if
+  /// the deadline came first. Throws Cancelled.
   Task<bool> event();
-  /// Takes away what has not fired, at the server too. Returns at once.
+  /// Removes a watch that has not fired, at the server too. Returns at once.
   void drop();
-  /// It will fire, but is not waited for any more.
+  /// Forgets a watch that will fire anyway.
   void let_go() { path_.clear(); }
 
  private:
@@ -139,9 +139,9 @@ class LockWatch {
 
   LockRequests& requests_;
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
-  std::string path_;  ///< that is watched; empty: none
+  std::string path_;  ///< the watched path; empty: none
   WatchKind kind_ = WatchKind::OfData;
-  std::int64_t session_ = 0;  ///< in which it is
+  std::int64_t session_ = 0;  ///< the watch's session
 };
 
 }  // namespace zksh

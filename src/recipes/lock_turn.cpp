@@ -1,4 +1,4 @@
-// LockTurn: listing the queue, waiting for the one before.
+// LockTurn: waits in the queue of a lock until all that must come before are gone.
 #include "recipes/lock_turn.h"
 
 #include "client/node_path.h"
@@ -8,7 +8,7 @@
 
 namespace zksh {
 
-/// Nothing when a node of ours is missing: then not everybody sees us any more.
+/// nullopt if one of our nodes is missing: not everybody sees us any more.
 std::optional<std::size_t> LockTurn::own_place(const LockQueue& queue,
                                                const LockNodes& nodes) const {
   const auto own = std::ranges::find_if(queue.contenders, [&](const Contender& contender) {
@@ -44,7 +44,7 @@ void LockTurn::tell_lost_place(bool same_session) {
 void LockTurn::leave(bool nodes_go) {
   asked_.reset();
   position_ = 0;
-  // The end of our nodes fires what the herd watches.
+  // Removing our nodes fires the herd's watch.
   if (nodes_go && wait_ == LockWait::Children)
     watch_.let_go();
   else
@@ -67,7 +67,7 @@ Task<LockQueue> LockTurn::look() {
   co_return queue;
 }
 
-/// A try that fails must cost the others nothing: no node, no watch, no event.
+/// A failed try must not cost others anything: no node, no watch, no event.
 Task<> LockTurn::look_first() {
   const auto queue = co_await look();
   const bool free = std::ranges::none_of(queue.contenders, [&](const Contender& contender) {
@@ -80,7 +80,7 @@ Task<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
   for (;;) {
     auto listed = co_await list(true);
     std::optional<LockStanding> standing;
-    // Who gives way to some must know who they are.
+    // Giving way requires to know the others.
     if (nodes.same_session() && nodes.holding().nodes.size() == 1 && !gives_way_)
       standing = plain_standing(listed, base_name(nodes.holding().nodes.front()));
     if (!standing) {
@@ -134,7 +134,7 @@ Task<LockQueue> LockTurn::order(std::vector<std::string>&& names) {
   co_return queue;
 }
 
-/// The counter of the parent is at its end, or past it: only czxid tells who came first.
+/// Reads the czxids: the parent's counter is exhausted, and only they tell who came first.
 Task<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std::string> names) {
   for (;;) {
     std::vector<LockRequests::Sent<Stat>> questions;
@@ -152,7 +152,7 @@ Task<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std:
       else if (outcome.code == code::ok)
         order[names[i]] = outcome.value.czxid;
       else
-        order[names[i]] = INT64_MAX;  // gone meanwhile: it keeps nobody waiting
+        order[names[i]] = INT64_MAX;  // gone meanwhile, so nobody waits for it
     }
     if (complete) co_return order;
     co_await requests_.connected();
@@ -199,13 +199,13 @@ void LockTurn::warn_of_flaws(const LockQueue& queue, std::size_t own) {
   if (!report_.warning) return;
   for (const auto& flaw : lock_flaws(queue, queue.contenders[own].key()))
     if (warned_.insert(flaw).second) report_.warning(flaw);
-  // Once, although its text counts.
+  // Only once, although the text contains a changing number.
   const auto counter = queue.contenders[own].nodes.back().sequence;
   if (const auto flaw = counter_flaw(queue, counter); flaw && warned_.insert("counter").second)
     report_.warning(fmt::format("{}: {}", called(), *flaw));
 }
 
-/// Whether another contender recognises none of our names, but would if all were there.
+/// Whether another contender recognises none of our names, but would if we used them all.
 bool LockTurn::wants_other_names(const LockQueue& queue, std::size_t own, Compat names) const {
   if (request_.compat || names == Compat::All) return false;
   const bool read_write = request_.read_write || request_.mode == LockMode::Shared;

@@ -1,4 +1,4 @@
-// LockTurn: waiting in the queue of one lock until all that must come before are gone.
+// LockTurn: waits in the queue of a lock until all that must come before are gone.
 #pragma once
 
 #include "recipes/lock_nodes.h"
@@ -17,47 +17,46 @@ namespace zksh {
 
 /// What a contender watches while it waits.
 enum class LockWait {
-  Predecessor,  ///< the one before it: an event wakes one contender
-  Children,     ///< all the lock's children: every change wakes every contender (the herd)
+  Predecessor,  ///< its predecessor: an event wakes one contender
+  Children,     ///< all children of the lock: every change wakes every contender (the herd effect)
 };
 
 /// How a wait in a queue ends.
 enum class Turn {
   Held,
-  PlaceLost,   ///< the nodes are gone, or some of them, or their session
-  OtherNames,  ///< others do not recognise ours: queue up with the names of all libraries
+  PlaceLost,   ///< some of the nodes, or their session, are gone
+  OtherNames,  ///< others do not recognise ours: join with the names of all libraries
   GivesWay,    ///< see give_way_to_those_who_join_many
 };
 
-/// One contender's wait, by the rules of lock_queue.h. It lists the children of the lock without a
-/// watch, watches the data of the nearest contender that keeps it waiting, and lists them again
-/// after the event. With LockWait::Children it lists them with a watch instead.
-/// Source: ZooKeeper Recipes and Solutions, "Locks" and "Shared Locks".
+/// A contender's wait, by the rules of lock_queue.h. Lists the children of the lock without a
+/// watch, watches the data of the nearest contender that keeps it waiting, and lists again after
+/// the event. With LockWait::Children, lists with a watch instead. Source: ZooKeeper Recipes and
+/// Solutions, "Locks" and "Shared Locks".
 class LockTurn {
  public:
-  /// All that is referred to outlives it.
+  /// All references must outlive it.
   LockTurn(LockRequests& requests, const LockReport& report, const LockRequest& request,
            LockWait wait)
       : requests_(requests), report_(report), request_(request), wait_(wait), watch_(requests) {}
 
-  /// Sends the listing; behind a creation it is answered right after it.
+  /// Sends the listing; if sent after a creation, it is answered right after that.
   void ask();
-  /// Ends when no other contender is before the one with these nodes, or there is no sense in
-  /// waiting. `names`: theirs. Throws ZkError, LockBusy,
-  /// Cancelled.
+  /// Waits until no other contender is before the one with these nodes, or waiting is pointless.
+  /// `names` are the kind of their names. Throws ZkError, LockBusy, Cancelled.
   Task<Turn> await(LockNodes& nodes, Compat names);
-  /// From now on it does not wait behind a contender that has joined several queues at once, and
-  /// may be waiting there for what we hold.
+  /// From now on, does not wait behind a contender that has joined several queues at once, and may
+  /// wait in another one for a lock that we hold.
   void give_way_to_those_who_join_many() { gives_way_ = true; }
-  /// After Turn::GivesWay: that contender's node, a whole path.
+  /// After Turn::GivesWay: the absolute path of that contender's node.
   const std::string& obstacle() const { return obstacle_; }
-  /// Throws LockBusy when somebody else would be waited for. Leaves no node and no watch.
+  /// Throws LockBusy if it would have to wait. Leaves no node and no watch.
   Task<> look_first();
-  /// The queue as it is now; no sign of an own contender in it.
+  /// The present queue, without a contender of our own.
   Task<LockQueue> look();
-  /// Says that the place is gone, and why; the next one is told anew.
+  /// Reports that the place was lost, and why; the next place will be reported anew.
   void tell_lost_place(bool same_session);
-  /// Stops watching. `nodes_go`: the own nodes are about to be removed.
+  /// Stops watching. `nodes_go`: our own nodes are about to be removed.
   void leave(bool nodes_go);
 
  private:
@@ -84,8 +83,8 @@ class LockTurn {
   LockWatch watch_;
   bool gives_way_ = false;
   std::string obstacle_;
-  std::optional<Sent> asked_;  ///< the listing that was sent ahead
-  std::size_t position_ = 0;   ///< in the queue as told last; 0: never
+  std::optional<Sent> asked_;  ///< the listing sent in advance
+  std::size_t position_ = 0;   ///< in the queue, as last reported; 0: never
   std::set<std::string> warned_;
 };
 

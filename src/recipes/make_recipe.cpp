@@ -1,4 +1,4 @@
-// make_recipe: the recipes by their kinds.
+// make_recipe: creates a contender by the recipe that the user chose.
 #include "recipes/make_recipe.h"
 
 #include "recipes/exclusive_lock.h"

@@ -1,4 +1,4 @@
-// make_recipe: a contender for a lock, by the recipe that the user chose.
+// make_recipe: creates a contender by the recipe that the user chose.
 #pragma once
 
 #include "base/named_values.h"
@@ -8,18 +8,18 @@
 
 namespace zksh {
 
-/// The ways to hold one lock; for demonstration and teaching all but the first.
+/// The recipes for a single lock; all but the first are for demonstration and teaching.
 enum class RecipeKind {
-  Fair,       ///< a queue in which each watches only the one before it
-  Herd,       ///< the same queue, but everyone is woken by every change of it
-  Exclusive,  ///< one node that all race for: whoever is fastest, not who came first
+  Fair,       ///< a queue in which each contender watches its predecessor
+  Herd,       ///< the same queue, but every change wakes everyone
+  Exclusive,  ///< one node that all race to create
 };
 
 inline constexpr NamedValues<RecipeKind, 3> recipe_names{
     {{"fair", RecipeKind::Fair}, {"herd", RecipeKind::Herd}, {"exclusive", RecipeKind::Exclusive}}};
 
-/// A contender, which has asked for nothing yet. `client`, `fiber` and `report` outlive it; it
-/// runs on `fiber`. Throws UsageError when the recipe cannot do what is requested.
+/// Creates a contender, which has not sent anything yet. `client`, `fiber` and `report` must
+/// outlive it; it runs on `fiber`. Throws UsageError if the recipe cannot do what is requested.
 std::unique_ptr<Recipe> make_recipe(RecipeKind kind, Client& client, Fiber& fiber,
                                     const LockReport& report, LockRequest request);
 

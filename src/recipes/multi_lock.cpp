@@ -1,4 +1,4 @@
-// MultiLock: joining queues, waiting in each, giving all back.
+// MultiLock: several locks at once, or none.
 #include "recipes/multi_lock.h"
 
 #include "base/text.h"
@@ -50,7 +50,7 @@ void MultiLock::add_stage(const std::vector<std::string>& paths) {
   stage->nodes = std::make_unique<LockNodes>(
       requests_, [this, &it = *stage](const std::string& guid) { return plan(it, guid); },
       paths.size() > 1);
-  // Who holds nothing may wait for anybody.
+  // A contender that holds nothing may wait for anybody.
   const bool holds_others = !stages_.empty();
   if (holds_others) stage->queues.front()->turn.give_way_to_those_who_join_many();
   stages_.push_back(std::move(stage));
@@ -110,7 +110,7 @@ void MultiLock::tell_lost() {
                                 fmt::join(paths_, " ")));
 }
 
-/// A try that fails must cost the others nothing: no node, no watch, no event.
+/// A failed try must not cost others anything: no node, no watch, no event.
 Task<> MultiLock::look_first() {
   for (const auto& stage : stages_) {
     for (const auto& queue : stage->queues) {
@@ -144,7 +144,7 @@ Task<Turn> MultiLock::join(std::size_t number) {
   co_return Turn::Held;
 }
 
-/// Who is told that it was in vain also wants to know for whom.
+/// If the wait was in vain, the error also says for whom.
 Task<Turn> MultiLock::await_turn(Queue& queue, LockNodes& nodes) {
   try {
     co_return co_await queue.turn.await(nodes, names_);
@@ -155,7 +155,7 @@ Task<Turn> MultiLock::await_turn(Queue& queue, LockNodes& nodes) {
   }
 }
 
-/// Whether all that was had one after the other is there still, in one session.
+/// Whether all that was acquired one after the other still exists, in one session.
 Task<bool> MultiLock::prove() {
   std::vector<std::string> nodes;
   for (const auto& stage : stages_) {
@@ -187,7 +187,7 @@ void MultiLock::note_holding() {
   holding_.token = holding_.tokens.front();
 }
 
-/// Holding nothing.
+/// Waits for the node to go, holding nothing.
 Task<> MultiLock::await_gone(std::string node) {
   for (;;) {
     co_await requests_.connected();
@@ -223,7 +223,7 @@ Task<bool> MultiLock::release() {
   co_return co_await take_back();
 }
 
-/// All, whatever happens to one; the first failure is thrown then.
+/// Gives all back, even if one fails; then throws the first failure.
 Task<bool> MultiLock::take_back() {
   std::exception_ptr failure;
   bool held = true;

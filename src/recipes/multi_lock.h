@@ -12,42 +12,41 @@
 
 namespace zksh {
 
-/// The exclusive locks of several paths. What fails gives all of them back, in reverse.
+/// The exclusive locks of several paths. If anything fails, all are given back, in reverse.
 ///
-/// In order: one queue after the other, in the byte order of the paths, whatever order they are
-/// given in. So no two contenders that go by it wait for each other.
-/// Source: the ordering of resources, Havender 1968; Curator's InterProcessMultiLock, whose order
-/// is that of its caller.
+/// In order: joins one queue after the other, in byte order of the paths, whatever order they are
+/// given in. So no two such contenders deadlock. Source: resource ordering, Havender 1968;
+/// Curator's InterProcessMultiLock, which uses its caller's order.
 ///
-/// Atomic: one transaction joins all queues. So any two that do it stand in the same order in every
-/// queue, and none waits for the other while that one waits for it.
+/// Atomic: joins all queues in one transaction. So two such contenders are in the same order in
+/// every queue, and do not deadlock either.
 ///
-/// The two kinds would wait for each other: one that goes in order holds /a and comes to /b, where
-/// an atomic one is before it that waits for /a. Therefore the names of atomic contenders can be
-/// told (see joins_many), and who goes in order and finds one before it gives everything back,
-/// holds nothing until that one is gone, and begins anew.
+/// The two kinds could deadlock: one that goes in order holds /a and waits for /b behind an atomic
+/// one that waits for /a. Therefore the names of atomic contenders are recognisable (see
+/// joins_many), and a contender that goes in order and finds one before it gives everything back,
+/// holds nothing until that one is gone, and starts again.
 class MultiLock final : public Recipe {
  public:
-  /// `paths`: no two are the same; `request.path` is not used. `client`, `fiber` and `report`
-  /// outlive it. Throws UsageError when readers are asked for.
+  /// `paths` must be distinct; `request.path` is not used. `client`, `fiber` and `report` must
+  /// outlive it. Throws UsageError if a shared lock is requested.
   MultiLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request,
             std::vector<std::string> paths, bool atomic);
 
   Task<> acquire(Clock::time_point deadline) override;
-  /// False: one of them at least had been lost.
+  /// Returns false if at least one of them had been lost.
   Task<bool> release() override;
   Task<> downgrade() override;
-  /// Nodes and tokens in the order of the paths as they were given.
+  /// Nodes and tokens in the order of the paths as given.
   const LockHolding& holding() const override { return holding_; }
 
  private:
-  /// One path's.
+  /// The queue of one path.
   struct Queue {
     Queue(MultiLock& lock, const std::string& path);
     LockRequest request;
     LockReport report;
     LockTurn turn;
-    std::string holder;  ///< what the first in the queue says of itself, as told last
+    std::string holder;  ///< the owner data of the first in the queue, as last reported
   };
   /// Queues that are joined in one transaction.
   struct Stage {
@@ -72,12 +71,12 @@ class MultiLock final : public Recipe {
   LockRequests requests_;
   const LockReport& report_;
   LockRequest request_;
-  std::vector<std::string> paths_;  ///< as they were given
+  std::vector<std::string> paths_;  ///< as given
   Compat names_;
   std::vector<std::unique_ptr<Stage>> stages_;
   LockWatch watch_;
   Queue* stopped_at_ = nullptr;  ///< where the wait ended before all were held
-  bool same_session_ = true;     ///< in which the node there had been made
+  bool same_session_ = true;     ///< whether the node there was still in its session
   LockHolding holding_;
 };
 

@@ -1,4 +1,4 @@
-// Recipe: a way to hold a lock by znodes, as a task; what it asks for, tells and promises.
+// Recipe: a way to hold a lock with znodes, run as a task.
 #pragma once
 
 #include "client/client.h"
@@ -14,80 +14,81 @@
 
 namespace zksh {
 
-/// Not acquired by the deadline, or not free when nothing was to be waited for. No node is left.
+/// Not acquired by the deadline, or not free if it should not wait. No node is left.
 class LockBusy : public Error {
  public:
   explicit LockBusy(const std::string& message) : Error(message, status::lock_busy) {}
 };
 
-/// A place in the queue, or the lock itself, is gone, and is not asked for again.
+/// The place in the queue, or the lock itself, is gone, and is not requested again.
 class LockLost : public Error {
  public:
   explicit LockLost(const std::string& message) : Error(message, status::lock_lost) {}
 };
 
-/// The leases of a semaphore that somebody waits for.
+/// The leases of a semaphore, for a contender that waits.
 struct LeaseCount {
-  int all = 0;     ///< 0: it is no semaphore
+  int all = 0;     ///< total; 0: not a semaphore
   int taken = 0;   ///< 0: not known, since others wait before
-  int wanted = 0;  ///< together
+  int wanted = 0;  ///< number that the contender wants at once
 };
 
-/// Where a contender stands that has to wait.
+/// The place of a contender that has to wait.
 struct LockPlace {
-  /// 1: the holder; readers that hold together count each. 0: there is no order.
+  /// 1: the holder; readers that hold the lock together count separately. 0: there is no order.
   std::size_t position = 0;
-  std::size_t count = 0;  ///< contenders in all
-  std::string behind{};   ///< what the one it waits for says of itself
+  std::size_t count = 0;  ///< number of contenders
+  std::string behind{};   ///< owner data of the contender it waits for
   std::string behind_node{};
-  std::string holder{};  ///< what the first in the queue says of itself
-  /// For how long the first has been in the queue, in milliseconds; by the two machines' clocks.
+  std::string holder{};  ///< owner data of the first in the queue
+  /// How long the first has been in the queue, in milliseconds, by the clocks of server and client.
   std::int64_t holder_age_ms = 0;
-  /// Of a semaphore. The queue is then that of those who wait; only when nobody is before, the
-  /// holder is the one who has had a lease for the longest time.
+  /// For a semaphore. The queue is then that of the waiting contenders; if nobody is before, the
+  /// holder is the one with the oldest lease.
   LeaseCount leases{};
-  std::string path{};  ///< of several locks, which one it is about; empty: there is one only
+  std::string path{};  ///< which of several locks; empty if there is only one
 };
 
-/// Who hears what a recipe does; each may be empty. Called on the thread that drives the task.
+/// Callbacks for what a recipe does; each may be empty. Called on the thread that drives the task.
 struct LockReport {
-  /// Every request with its answer and its time, every watch and event: `-v`.
+  /// Every request with its answer and duration, every watch and event: for `-v`.
   std::function<void(const std::string& text)> step{};
-  /// What the user should know: exclusion that cannot work, a place that was lost.
+  /// Warnings for the user: exclusion that cannot work, a lost place.
   std::function<void(const std::string& text)> warning{};
   std::function<void(const LockPlace& place)> waiting{};
-  /// A request is sent; an event of a watch has come: for counting them.
+  /// A request is sent; a watch event has arrived: for counting them.
   std::function<void()> request{};
   std::function<void()> event{};
 };
 
-/// What is asked for.
+/// What is requested.
 struct LockRequest {
   std::string path;      ///< the lock: the contenders' parent
-  std::string called{};  ///< what the user knows it by; empty: its path
+  std::string called{};  ///< the user's name for it; empty: its path
   LockMode mode = LockMode::Exclusive;
   bool read_write = false;  ///< a read/write lock, not a plain mutex
-  /// Nothing: Curator's names, and those of all libraries once others could not see Curator's.
+  /// nullopt: Curator's names, and those of all libraries once others turn out not to see
+  /// Curator's.
   std::optional<Compat> compat{};
-  std::string owner{};  ///< the contender nodes' data: who asks, for people
+  std::string owner{};  ///< the contender nodes' data: a description of the owner, for people
   Acl acl = open_acl();
-  /// Of the lock node, when it must be made; nothing: container where all contenders can live with
-  /// one that is removed when it is empty.
+  /// For creating the lock node; nullopt: container, if all contenders can cope with the removal of
+  /// an empty one.
   std::optional<CreateMode> parent{};
-  bool requeue = true;    ///< queue up again, at the end, when the place was lost
-  bool try_only = false;  ///< look first; when somebody else would be waited for, LockBusy
+  bool requeue = true;    ///< rejoin at the end of the queue after losing the place
+  bool try_only = false;  ///< throw LockBusy instead of waiting for others
 };
 
-/// A lock that is held: its nodes exist, and belong to this session.
+/// A held lock: its nodes exist, and belong to this session.
 struct LockHolding {
-  std::vector<std::string> nodes;  ///< whole paths
-  std::int64_t token = 0;          ///< fencing token: czxid of the first node, ever growing
-  /// Of several locks: the token of each, in the order of the paths; else empty.
+  std::vector<std::string> nodes;  ///< absolute paths
+  std::int64_t token = 0;  ///< fencing token: the first node's czxid, which grows with every holder
+  /// For several locks: the token of each, in the order of the paths; else empty.
   std::vector<std::int64_t> tokens{};
   std::int64_t session = 0;
 };
 
-/// One contender for one lock. Its tasks run on one fiber, one at a time.
+/// A contender for a lock. Its tasks run on one fiber, one at a time.
 class Recipe {
  public:
   Recipe() = default;
@@ -95,15 +96,15 @@ class Recipe {
   Recipe& operator=(const Recipe&) = delete;
   virtual ~Recipe() = default;
 
-  /// Ends when the lock is held, and the session's lease leaves the time to make use of it. Throws
-  /// LockBusy at the deadline, LockLost, ZkError, Cancelled; before any of them it takes its nodes
-  /// back, which lasts until a server answers or the session has ended.
+  /// Waits until the lock is held and the session's lease leaves enough time to use it. Throws
+  /// LockBusy at the deadline, LockLost, ZkError, Cancelled; before that it takes its nodes back,
+  /// which takes until a server answers or the session has ended.
   virtual Task<> acquire(Clock::time_point deadline) = 0;
-  /// Takes the nodes back. False: the lock had been lost before, and somebody else may have had it.
-  /// Lasts until a server answers or the session has ended. Not interrupted by a cancel.
+  /// Takes the nodes back. Returns false if the lock had been lost, so that somebody else may have
+  /// held it. Takes until a server answers or the session has ended. Cannot be cancelled.
   virtual Task<bool> release() = 0;
   /// Turns a held write lock into a read lock without letting a writer in between. Throws
-  /// UsageError where there is no such thing.
+  /// UsageError if the recipe has no read lock.
   virtual Task<> downgrade() = 0;
   /// Valid from the end of acquire until release.
   virtual const LockHolding& holding() const = 0;

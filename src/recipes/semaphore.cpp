@@ -1,4 +1,4 @@
-// Semaphore: agreeing on the number, waiting for room, taking leases.
+// Semaphore: a fixed number of leases, of which each holder has one or more.
 #include "recipes/semaphore.h"
 
 #include "base/number.h"
@@ -14,7 +14,7 @@
 namespace zksh {
 namespace {
 
-/// The contenders for leases, as one another's: Curator knows no other names.
+/// The mutex among contenders for leases, with Curator's names, the only ones Curator knows.
 LockRequest mutex_of(const LockRequest& request) {
   auto mutex = request;
   mutex.path = join_path(request.path, "locks");
@@ -60,7 +60,7 @@ Semaphore::Semaphore(Client& client, Fiber& fiber, const LockReport& report, Loc
               }),
       watch_(requests_) {
   mutex_report_.waiting = [this](LockPlace place) {
-    asked_.reset();  // what was listed before the wait is old
+    asked_.reset();  // the listing from before the wait is outdated
     place.leases = {.all = count_, .taken = 0, .wanted = quantity_};
     if (report_.waiting) report_.waiting(place);
   };
@@ -78,7 +78,7 @@ Task<> Semaphore::give_up() {
   std::exception_ptr failure;
   try {
     co_await leases_.take_back();
-  } catch (...) {  // thrown on once the mutex is given back too
+  } catch (...) {  // rethrown once the mutex is given back too
     failure = std::current_exception();
   }
   co_await mutex_.take_back();
@@ -110,7 +110,7 @@ Task<> Semaphore::contend() {
   }
 }
 
-/// A try that fails must cost the others nothing: no node, no watch, no event.
+/// A failed try must not cost others anything: no node, no watch, no event.
 Task<> Semaphore::look_first() {
   co_await read_count();
   watches_ = false;
@@ -118,14 +118,14 @@ Task<> Semaphore::look_first() {
   if (!fits()) throw LockBusy(request_.path + " is busy: " + taken());
 }
 
-/// False: the place in the queue, or the session, is gone.
+/// Returns false if the place in the queue or the session is gone.
 Task<bool> Semaphore::attempt() {
   co_await mutex_.make([this] {
     turn_.ask();
     asked_ = send_listing(false);
   });
   for (bool had = false; !had;) {
-    // Also after each wait for room: somebody may have removed the mutex's node.
+    // Repeated after each wait for room: somebody may have removed the mutex's node.
     const auto turn = co_await await_turn();
     if (turn != Turn::Held) co_return false;
     const bool room = co_await look_for_room();
@@ -133,7 +133,7 @@ Task<bool> Semaphore::attempt() {
   }
   turn_.leave(true);
   co_await mutex_.take_back();
-  co_await requests_.connected();  // the session, and the leases, may have ended meanwhile
+  co_await requests_.connected();  // the session, and with it the leases, may have ended meanwhile
   co_return co_await leases_.prove();
 }
 
@@ -146,7 +146,7 @@ Task<Turn> Semaphore::await_turn() {
   co_return turn;
 }
 
-/// True: there is. False: there was not, and has been a change.
+/// Returns true if there is room; false if there was none, after a change.
 Task<bool> Semaphore::look_for_room() {
   co_await list();
   if (!fits() && !watches_) {
@@ -167,18 +167,18 @@ Task<bool> Semaphore::look_for_room() {
   co_return false;
 }
 
-/// False: the leases were not had, and there are none.
+/// Returns false if it did not get the leases; none are left then.
 Task<bool> Semaphore::take() {
   co_await leases_.make([this] {
     asked_ = send_listing(false);
     asked_count_ = send_reading();
   });
   co_await list();
-  // That there was room is no proof: who had the mutex after us, if it was removed by hand, saw the
-  // same room.
+  // Having seen room is no proof: if our mutex node was removed by hand, the next mutex holder saw
+  // the same room.
   const bool had = has_leases() && std::cmp_less_equal(names_.size(), count_);
   if (had) {
-    // Now the node cannot go any more: the number of leases that it has is everybody's.
+    // Now the node cannot vanish any more, so its number of leases is binding for all.
     co_await agree();
     co_return true;
   }
@@ -192,7 +192,7 @@ LockRequests::Sent<Node> Semaphore::send_reading() {
                         [&] { return requests_.client().start_get(request_.path, Watch::none()); });
 }
 
-/// Throws ValueError when the node says another number, or no number.
+/// Throws ValueError if the node has another number, or none.
 Task<Semaphore::Count> Semaphore::read_count() {
   for (;;) {
     if (!asked_count_) {
@@ -214,7 +214,7 @@ Task<Semaphore::Count> Semaphore::read_count() {
   }
 }
 
-/// Once.
+/// Only once.
 Task<> Semaphore::warn_of_others() {
   if (!report_.warning || std::exchange(looked_at_others_, true)) co_return;
   auto sent = requests_.send(
@@ -241,8 +241,8 @@ void Semaphore::compare(const std::string& data) const {
                     request_.path, *number, count_));
 }
 
-/// Writes the number of leases where there is none. Of two who write, the server refuses one, which
-/// then reads what the other has written.
+/// Writes the number of leases if there is none. If two do, the server refuses one, which then
+/// reads the other's.
 Task<> Semaphore::agree() {
   for (;;) {
     const auto count = co_await read_count();
@@ -302,7 +302,8 @@ std::string Semaphore::taken() const {
 }
 
 Task<> Semaphore::tell_taken() {
-  if (!report_.waiting || told_) co_return;  // once: who wants many may see them come and go
+  if (!report_.waiting || told_)
+    co_return;  // only once: leases may come and go while it waits for many
   told_ = true;
   LockPlace place;
   place.leases = {.all = count_, .taken = static_cast<int>(names_.size()), .wanted = quantity_};

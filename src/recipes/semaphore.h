@@ -1,4 +1,4 @@
-// Semaphore: so many leases, of which each holder has one or more.
+// Semaphore: a fixed number of leases, of which each holder has one or more.
 #pragma once
 
 #include "recipes/lock_nodes.h"
@@ -12,25 +12,25 @@
 
 namespace zksh {
 
-/// A semaphore with the nodes of Curator's InterProcessSemaphoreV2: whoever wants leases queues up
-/// for a fair mutex at PATH/locks; who has that waits until PATH/leases, whose children it alone
-/// watches, has room for what it wants, and makes its leases there: all in one transaction, so that
-/// nobody ever holds a part of what it wants while it waits for the rest. All children of
-/// PATH/leases count, whoever made them. Holders give back in any order, and touch no mutex.
-/// How many leases there are is kept in the data of PATH, as kazoo's Semaphore does; it is written
-/// where there is nothing, and compared on the way in and again once the leases are had. Curator
-/// does not look at it.
+/// A semaphore with the nodes of Curator's InterProcessSemaphoreV2. A contender queues up for a
+/// fair mutex at PATH/locks. The mutex holder waits, as the only one to watch the children of
+/// PATH/leases, until there is room for all leases it wants, and creates them in one transaction;
+/// so nobody holds a part of its leases while waiting for the rest. All children of PATH/leases
+/// count, whoever created them. Holders release in any order, without the mutex.
+///
+/// The number of leases is stored in the data of PATH, as kazoo's Semaphore does. It is written if
+/// there is none, and compared at the start and again once the leases are held. Curator ignores it.
 /// Source: Curator Tech Notes and InterProcessSemaphoreV2; kazoo.recipe.lock.Semaphore.
 class Semaphore final : public Recipe {
  public:
-  /// `count`: how many leases there are in all; `quantity`: how many it takes, 1 to `count`.
-  /// `client`, `fiber` and `report` outlive it.
+  /// `count` is the number of leases in total, `quantity` how many to take, from 1 to `count`.
+  /// `client`, `fiber` and `report` must outlive it.
   Semaphore(Client& client, Fiber& fiber, const LockReport& report, LockRequest request, int count,
             int quantity = 1);
 
-  /// Besides what Recipe says: throws ValueError when the semaphore has another number of leases,
-  /// or its node has other data. With LockRequest::try_only it does not wait for a lease, but for
-  /// those who are taking theirs right now: for `passing_time` at most.
+  /// As Recipe::acquire; also throws ValueError if the semaphore has another number of leases, or
+  /// its node other data. With LockRequest::try_only it does not wait for a lease, only, for at
+  /// most `passing_time`, for contenders that are just taking theirs.
   Task<> acquire(Clock::time_point deadline) override;
   Task<bool> release() override;
   Task<> downgrade() override;
@@ -39,7 +39,7 @@ class Semaphore final : public Recipe {
   static constexpr std::chrono::seconds passing_time{1};
 
  private:
-  /// What the node says of the number of leases.
+  /// What the node's data say about the number of leases.
   enum class Count { Missing, Empty, Agreed };
 
   Task<> contend();
@@ -75,15 +75,15 @@ class Semaphore final : public Recipe {
   LockNodes mutex_;
   LockTurn turn_;
   LockNodes leases_;
-  LockWatch watch_;  ///< of the leases
+  LockWatch watch_;  ///< on the leases
 
-  std::optional<LockRequests::Sent<Node>> asked_count_;  ///< sent ahead
-  std::int32_t version_ = 0;                             ///< of the data that were read last
-  std::optional<LockRequests::Sent<Children>> asked_;    ///< the same, of the leases
-  bool watches_ = false;                                 ///< they are listed with a watch
-  std::vector<std::string> names_;                       ///< of the leases, as listed last
+  std::optional<LockRequests::Sent<Node>> asked_count_;  ///< sent in advance
+  std::int32_t version_ = 0;                             ///< of the data last read
+  std::optional<LockRequests::Sent<Children>> asked_;    ///< the same, for the leases
+  bool watches_ = false;                                 ///< the leases were listed with a watch
+  std::vector<std::string> names_;                       ///< of the leases, as last listed
   bool looked_at_others_ = false;
-  bool told_ = false;  ///< the user knows that leases are waited for
+  bool told_ = false;  ///< the user knows that it waits for leases
 };
 
 }  // namespace zksh

@@ -56,9 +56,8 @@ bool has_zookeeper_jar(const fs::path& directory) {
   });
 }
 
-/// The class path of a directory that is laid out as Apache's archive, or empty; 3.4 has its own
-/// jar at the top. conf/ has the set-up of the logger that it comes with. Java itself expands a
-/// final *.
+/// The class path of an unpacked Apache archive, or empty; 3.4 has its jar at the top. conf/
+/// configures its logger. Java itself expands a final *.
 std::string jars_below(const std::string& home) {
   if (has_zookeeper_jar(home + "/lib")) return fmt::format("{0}/conf:{0}/lib/*", home);
   if (has_zookeeper_jar(home)) return fmt::format("{0}/conf:{0}/*:{0}/lib/*", home);
@@ -72,14 +71,14 @@ bool has_jar_of_3_4(const fs::path& directory) {
   });
 }
 
-/// Where tests/support/fetch_servers.py leaves the server of a version.
+/// Where tests/support/fetch_servers.py puts the server of a version.
 std::string fetched_server(const std::string& version) {
   const std::string cache = environment("XDG_CACHE_HOME");
   return fmt::format("{}/zksh-test-servers/{}",
                      cache.empty() ? environment("HOME") + "/.cache" : cache, version);
 }
 
-/// The directory that --zookeeper names.
+/// The directory that --zookeeper specifies.
 std::string named_home(const std::string& zookeeper) {
   const bool is_version = zookeeper.find('/') == std::string::npos && !fs::exists(zookeeper);
   auto home = is_version ? fetched_server(zookeeper) : zookeeper;
@@ -90,13 +89,14 @@ std::string named_home(const std::string& zookeeper) {
                          : fmt::format("there is no lib/zookeeper-*.jar in {}", home));
 }
 
-/// Those of $ZOOKEEPER_HOME, else of Debian's package.
+/// The jars of $ZOOKEEPER_HOME, else of Debian's package.
 std::string find_jars() {
   const std::string home = environment("ZOOKEEPER_HOME");
   if (!home.empty()) {
     if (auto jars = jars_below(home); !jars.empty()) return jars;
   }
-  // The manifest of Debian's jar names all others but a logger, without which failures are silent.
+  // The manifest of Debian's jar lists all others except a logger, without which failures are
+  // silent.
   const std::string debian = "/usr/share/java/zookeeper.jar";
   const std::string logger = "/usr/share/java/slf4j-simple.jar";
   if (access(debian.c_str(), R_OK) == 0) return debian + ':' + logger;
@@ -116,7 +116,7 @@ int first_outgoing_port() {
   return first > 0 ? first : usual;
 }
 
-/// A socket that holds the port, or nothing when the port is in use.
+/// A socket bound to the port, or none if the port is in use.
 Fd bind_port(int port) {
   Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) throw std::system_error(errno, std::generic_category(), "socket");
@@ -136,9 +136,9 @@ void write_file(const fs::path& path, const std::string& text) {
   if (!file) throw Error(fmt::format("cannot write {}: {}", path.string(), strerror(errno)));
 }
 
-// Paths are relative to the server's own directory: a configuration file is read as Latin-1, and
-// $TMPDIR may be anything. The data does not outlive zksh, so nothing waits for the disk. The
-// superuser, super:sandbox, is there to try what only one may do: reconfig, mending a bad ACL.
+// Paths are relative to the server's directory, since the file is read as Latin-1 and $TMPDIR may
+// be anything. The data does not outlive zksh, so nothing is synced to disk. The superuser,
+// super:sandbox, allows to try reconfig and to repair a bad ACL.
 constexpr const char* common_config = R"(tickTime=2000
 initLimit=10
 syncLimit=5
@@ -155,7 +155,7 @@ DigestAuthenticationProvider.superDigest=super:WCo+aqEZfTf8oYIQkfqdYXKhC3M=
 using namespace std::chrono_literals;
 constexpr auto start_limit = 60s;
 constexpr auto answer_limit = 500ms;
-/// How often a starting server is asked whether it serves.
+/// How often to ask a starting server whether it serves.
 constexpr auto question_interval = 10ms;
 
 std::size_t checked_count(int servers) {
@@ -179,7 +179,7 @@ std::vector<int> free_ports(std::size_t count) {
   std::uniform_int_distribution<int> any(lowest,
                                          std::max(first_outgoing_port(), lowest + 2000) - 1);
   std::vector<int> ports;
-  std::vector<Fd> held;  // until all are found, so that no port is found twice
+  std::vector<Fd> held;  // held until all are found, so that none is found twice
   for (int tries = 0; ports.size() < count; ++tries) {
     constexpr int enough = 10000;
     if (tries == enough) throw Error("there are no free ports on 127.0.0.1");
@@ -223,9 +223,9 @@ void write_server_files(const fs::path& directory, std::size_t number,
 Program server_program(const ServerProgram& java, const fs::path& directory, int log) {
   return {
       .words = {java.java,
-                // A server is up before a better compiler or collector would pay.
+                // For a fast start rather than a fast server.
                 "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m",
-                // What a killed JVM would leave outside of its directory.
+                // Keeps what a killed JVM leaves behind in its directory.
                 "-XX:-UsePerfData", "-XX:ErrorFile=./crash.log",
                 "-Djava.io.tmpdir=" + directory.string(),
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
@@ -256,7 +256,7 @@ Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,
       processes.push_back(launch(i));
     }
     monitor_.change([&](const Monitor::Held& held) { processes_(held).swap(processes); });
-    processes.clear();  // those of the try before, outside of the Monitor
+    processes.clear();  // those of the previous try, not under the Monitor
     const auto failure = await_serving(all, stop);
     if (!failure) break;
     if (tries == 1 || !port_was_taken()) throw Error(*failure);
@@ -265,7 +265,7 @@ Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,
 }
 
 Sandbox::~Sandbox() {
-  // All at once; each is waited for when its Process is destroyed.
+  // Kills all at once; destroying a Process waits for it.
   monitor_.with_lock([this](const Monitor::Held& held) {
     for (const auto& process : processes_(held)) {
       if (process != nullptr && !process->status(held)) process->signal(SIGKILL);
@@ -297,8 +297,7 @@ std::shared_ptr<Process> Sandbox::launch(std::size_t i) const {
   return std::make_shared<Process>(monitor_, directory_.guarded(std::move(program)));
 }
 
-/// Those of the servers that do not serve yet. One that serves nobody for want of a quorum counts
-/// as done when it answers.
+/// The servers that do not serve yet. Without a quorum, those that do not answer.
 std::vector<std::size_t> Sandbox::not_serving(const std::vector<std::size_t>& which) const {
   std::vector<int> ports;
   ports.reserve(which.size());
@@ -307,7 +306,7 @@ std::vector<std::size_t> Sandbox::not_serving(const std::vector<std::size_t>& wh
   const bool quorum = quorum_runs();
   std::vector<std::size_t> rest;
   for (std::size_t k = 0; k < which.size(); ++k) {
-    // Somebody else's server may have taken the port, hence not any answer will do.
+    // Another server may have taken the port, so check that the answer is from our own.
     const auto own = directory().filename() / server_directory(which[k]).filename() / "";
     const bool serves = answer_field(answers[k], "dataDir").find(own) != std::string::npos;
     if (!serves && (quorum || answers[k].empty())) rest.push_back(which[k]);
@@ -315,7 +314,7 @@ std::vector<std::size_t> Sandbox::not_serving(const std::vector<std::size_t>& wh
   return rest;
 }
 
-/// Waits until the servers serve; else the reason why one does not.
+/// Waits until the servers serve; returns the reason if one does not.
 std::optional<std::string> Sandbox::await_serving(std::vector<std::size_t> which,
                                                   const std::stop_token& stop) const {
   const auto deadline = Clock::now() + start_limit;
@@ -352,7 +351,7 @@ std::string Sandbox::log_tail(std::size_t i) const {
   std::deque<std::string> tail;
   std::ifstream log(server_directory(i) / "log");
   for (std::string line; std::getline(log, line);) {
-    if (line.starts_with("\tat ")) continue;  // of a stack trace, its first line says enough
+    if (line.starts_with("\tat ")) continue;  // the first line of a stack trace is enough
     tail.push_back("  " + line + '\n');
     if (tail.size() > lines) tail.pop_front();
   }

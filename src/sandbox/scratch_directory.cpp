@@ -1,4 +1,4 @@
-// A temporary directory, and the janitor process that removes it.
+// ScratchDirectory: the temporary directory, and the janitor process that removes it.
 #include "sandbox/scratch_directory.h"
 
 #include "base/error.h"
@@ -16,10 +16,10 @@
 namespace zksh {
 namespace {
 
-// $1: mktemp's template. The janitor makes the directory itself, so that there is no moment at
-// which it exists without one, and outlives zksh (SIGPIPE) from then on. A pid may have become
-// somebody else's, so that a process is killed only if it works in the directory. It takes a moment
-// to be gone, and may add a file while rm is at work.
+// $1: mktemp's template. The janitor creates the directory itself, so that it never exists without
+// one, and outlives zksh (SIGPIPE) from then on. A pid may have been reused, so a process is killed
+// only if it works in the directory. It takes a moment to end, and may create a file while rm is at
+// work.
 constexpr const char* janitor_script = R"(trap "" HUP INT PIPE QUIT TERM
 directory=$(mktemp -d -- "$1") || exit
 printf %s "$directory"
@@ -80,7 +80,7 @@ ScratchDirectory::~ScratchDirectory() {
   monitor_.wait_until({}, deadline, [this](const Monitor::Held& held) {
     return janitor_->status(held).has_value();
   });
-  std::error_code ignored;  // there is something to remove only when the janitor itself was killed
+  std::error_code ignored;  // something is left only if the janitor itself was killed
   std::filesystem::remove_all(path_, ignored);
 }
 

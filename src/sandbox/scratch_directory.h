@@ -1,4 +1,5 @@
-// ScratchDirectory: a temporary directory and the programs that work in it, gone however zksh ends.
+// ScratchDirectory: a temporary directory that is removed, with the programs in it, however zksh
+// ends.
 #pragma once
 
 #include "base/fd.h"
@@ -11,27 +12,27 @@
 
 namespace zksh {
 
-/// A new directory under $TMPDIR, guarded by a janitor: a shell that outlives zksh by a moment.
+/// A new directory in $TMPDIR, guarded by a janitor, a shell that briefly outlives zksh.
 ///
-/// The janitor reads a pipe whose only lasting write end is zksh's. A program that is started with
-/// `guarded` writes its own pid there before it becomes the program, so that there is no moment at
-/// which it runs unknown. At the end of the pipe, which the kernel brings about even for kill -9,
-/// the janitor kills the programs and removes the directory. It is a /bin/sh in a session of its
-/// own rather than a fork of zksh: that needs neither a hidden option of main nor a process without
-/// threads, and neither Ctrl-C, a hang-up nor a kill of zksh's process group reaches it.
+/// The janitor reads a pipe whose only lasting write end is zksh's. A program started with
+/// `guarded` writes its pid there before it executes, so it is never unknown while it runs. When
+/// the pipe ends, which the kernel ensures even after kill -9, the janitor kills the programs and
+/// removes the directory. It is a /bin/sh in a session of its own and not a fork of zksh: that
+/// needs neither a hidden option nor a process without threads, and Ctrl-C, a hang-up or a kill of
+/// zksh's process group do not reach it.
 class ScratchDirectory {
  public:
-  /// `name`: how the directory's name begins. Throws Error when it cannot be made.
+  /// `name` is the prefix of the directory's name. Throws Error if it cannot be created.
   ScratchDirectory(Monitor& monitor, const std::string& name);
   ScratchDirectory(const ScratchDirectory&) = delete;
   ScratchDirectory& operator=(const ScratchDirectory&) = delete;
   /// Ends the programs and removes the directory before it returns.
   ~ScratchDirectory();
 
-  /// Absolute.
+  /// An absolute path.
   const std::filesystem::path& path() const { return path_; }
-  /// The same program, in a session of its own, made to end with zksh. Its working directory has to
-  /// be below path(), and stay there: the janitor kills no process that works elsewhere.
+  /// The same program, in a session of its own, changed to end with zksh. Its working directory
+  /// must be below path(), and stay there: the janitor kills no process elsewhere.
   Program guarded(Program program) const;
 
  private:

@@ -1,5 +1,4 @@
-// Creations: by which transactions a session's nodes were created, as the headers of the answers
-// say.
+// Creations: the zxids of a session's creations, taken from the headers of answers.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +11,21 @@
 
 namespace zksh {
 
-/// A node's czxid, which is its lock's fencing token, without asking for it: create and a
-/// transaction answer with the path alone, create2, which ZooKeeper 3.4 does not know, with the
-/// Stat. But each answer's header says which transaction the server had applied last when it
-/// answered, and servers apply one after the other: FinalRequestProcessor applies the transaction,
-/// and writes the answer before it takes the next one (3.4.13, 3.8, 3.9; CommitProcessor has other
-/// threads for reads only; ClickHouse Keeper writes the request's own). So in the answer to a
-/// creation it is the creation. The C client keeps it to itself; WireConversation sees it, and the
-/// completion of the call takes it from here, by the path: answers come in the same order to both.
+/// Provides a new node's czxid, which is its lock's fencing token, without another request. The
+/// answers of create and of transactions have only the path; create2, which ZooKeeper 3.4 does not
+/// support, has the Stat. But each answer's header has the last zxid that the server had applied,
+/// and servers apply transactions one by one: FinalRequestProcessor applies a transaction and
+/// writes its answer before it takes the next (3.4.13, 3.8, 3.9; CommitProcessor has other threads
+/// for reads only; ClickHouse Keeper writes the request's own zxid). So the zxid in the answer to a
+/// creation is that of the creation. The C client does not expose it, but WireConversation sees it,
+/// and the call's completion gets it from here by path; answers reach both in the same order.
 class Creations {
  public:
-  /// A creation was answered; of a transaction's nodes the first. `path` is the server's, with the
-  /// chroot. On the thread of the connection, before the C client is given the answer.
+  /// Records an answered creation; for a transaction, its first node. `path` is the server's,
+  /// including the chroot. Called on the connection's thread before the C client gets the answer.
   void answered(std::string_view path, std::int64_t zxid);
-  /// The transaction that created this node, and forgets it and those before it; 0: not known.
+  /// Returns the zxid that created this node, and forgets it and earlier ones; 0 if it is not
+  /// known.
   std::int64_t take(std::string_view path);
 
  private:
@@ -33,14 +33,15 @@ class Creations {
     std::string path;
     std::int64_t zxid = 0;
   };
-  /// Of calls that nobody completes, as those of a handle that was closed.
+  /// Limits what remains of calls that are never completed, such as those of a closed handle.
   static constexpr std::size_t longest = 10000;
 
   std::mutex mutex_;
   std::deque<Creation> creations_;
 };
 
-/// Those of the session with this id, the same for all who ask while one of them has them.
+/// The Creations of the session with this id, shared by all callers as long as one of them keeps
+/// it.
 std::shared_ptr<Creations> creations_of(std::int64_t session);
 
 }  // namespace zksh

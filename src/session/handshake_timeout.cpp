@@ -1,4 +1,4 @@
-// HandshakeTimeout: the C client connects and waits here.
+// HandshakeTimeout: the connect and poll that the C client calls.
 #include "session/handshake_timeout.h"
 
 #include "base/monitor.h"
@@ -20,11 +20,10 @@ namespace zksh {
 namespace {
 
 constexpr std::chrono::milliseconds first_patience{3000};
-/// More than the C client has itself.
+/// More than the C client's own limit.
 constexpr std::chrono::milliseconds longest_patience{60000};
 
-/// A request for a session that has not been answered: each of the C client's threads has one at a
-/// time.
+/// A connect request that is not answered yet; each of the C client's threads has at most one.
 struct Greeting {
   int fd = -1;  ///< of the socket; -1: none is awaited
   std::chrono::milliseconds patience = first_patience;
@@ -33,7 +32,7 @@ struct Greeting {
 
 thread_local Greeting greeting_here;
 
-/// Of an answer to another request.
+/// The deadline for the answer to another request.
 struct Deadline {
   int fd = -1;  ///< of the socket; -1: there is none
   BootClock::time_point time;
@@ -46,14 +45,14 @@ bool contains(const pollfd* sockets, nfds_t count, int fd) {
                                 [&](const pollfd& socket) { return socket.fd == fd; });
 }
 
-/// Not negative.
+/// Rounds up; never negative.
 template <class Duration>
 int whole_milliseconds(Duration left) {
   const auto rounded = std::chrono::ceil<std::chrono::milliseconds>(left);
   return static_cast<int>(std::max(rounded, std::chrono::milliseconds(0)).count());
 }
 
-/// Milliseconds until the connection is ended; -1: never, or it is not one of those in `sockets`.
+/// Milliseconds until the connection must be ended; -1: never, or it is not among `sockets`.
 int time_left(const pollfd* sockets, nfds_t count) {
   const auto& greeting = greeting_here;
   if (contains(sockets, count, greeting.fd))
@@ -63,7 +62,7 @@ int time_left(const pollfd* sockets, nfds_t count) {
   return -1;
 }
 
-/// The C client sees a connection that was ended, and goes on to the next server.
+/// The C client sees an ended connection, and tries the next server.
 void end_connection() {
   auto& greeting = greeting_here;
   if (greeting.fd >= 0) {
@@ -102,7 +101,7 @@ void note_deadline(int fd, std::optional<BootClock::time_point> deadline) {
 using zksh::deadline_here;
 using zksh::greeting_here;
 
-// For the linker these are the C library's functions.
+// For the linker, these are the C library's functions.
 extern "C" int guarded_poll(pollfd* sockets, nfds_t count, int timeout_ms) __asm__("poll");
 extern "C" int guarded_connect(int fd, const sockaddr* address, socklen_t size) __asm__("connect");
 
@@ -117,14 +116,14 @@ extern "C" int guarded_poll(pollfd* sockets, nfds_t count, int timeout_ms) {
 }
 
 extern "C" int guarded_connect(int fd, const sockaddr* address, socklen_t size) {
-  greeting_here.fd = -1;  // whatever had this number
+  greeting_here.fd = -1;  // whatever had this descriptor before
   deadline_here.fd = -1;
-  // A host that does not answer is asked twice, after 1 s again, and given up after 3 s.
+  // A host that does not respond gets a second SYN after 1 s, and is given up after 3 s.
   const int repetitions = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &repetitions, sizeof repetitions);
-  // On a read-only server the C client asks the others whether they take writes, over a socket that
-  // blocks, on the thread that serves the session. Its own limit of 1 s has microseconds that were
-  // never set, and mostly no effect.
+  // When connected to a read-only server, the C client asks the others whether they accept writes,
+  // over a blocking socket on the session's thread. Its own 1 s limit has an uninitialised
+  // microseconds field, and usually no effect.
   constexpr timeval limit{.tv_sec = 1, .tv_usec = 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);

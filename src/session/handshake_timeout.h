@@ -1,11 +1,11 @@
-// HandshakeTimeout: how long a server that a session connects to may say nothing.
+// HandshakeTimeout: limits how long a server may take to accept a connection and answer.
 //
-// Two functions of it take the place of the C library's connect and poll: ZooKeeper's C client has
-// no other seam. A host that does not answer is given up after 3 s: all sockets are bounded so. A
-// server that accepts the connection and leaves the request for a session without an answer loses
-// it: the C client would wait for two thirds of the session timeout before it tries the next
-// server, and some that are frozen, or were reached while they were starting, never say a word. Nor
-// does it wait that long when a lock is at stake (WireConversation::give_up_at).
+// Two functions here replace the C library's connect and poll, since ZooKeeper's C client has no
+// hook for this. A host that does not respond is given up after 3 s; this applies to all sockets. A
+// server that accepts a connection but does not answer the connect request is left as well. The C
+// client would wait for two thirds of the session timeout before trying the next server, and
+// servers that are frozen, or were reached while starting, never answer. It also waits too long
+// when a lock is at stake (WireConversation::give_up_at).
 #pragma once
 
 #include "base/time.h"
@@ -14,13 +14,13 @@
 
 namespace zksh {
 
-/// Takes note, on the thread that reads and writes a session's socket, of whether the request for
-/// the session was sent and not answered yet. The first time that lasts for 3 s at most, then twice
+/// Records whether the connect request on this socket has been sent and not answered yet. Called on
+/// the thread that reads and writes the socket. The first time, the answer may take 3 s, then twice
 /// as long after each time that nobody answered: a slow ensemble answers in the end.
 void note_greeting(int fd, bool awaited);
 
-/// Takes note, on that thread, of when the connection is to be ended for want of another answer;
-/// none: never. What has come by then is read first.
+/// Sets when to end the connection unless another answer arrives; nullopt: never. Called on that
+/// thread. Answers that have arrived by then are read first.
 void note_deadline(int fd, std::optional<BootClock::time_point> deadline);
 
 }  // namespace zksh

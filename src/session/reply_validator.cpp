@@ -1,4 +1,4 @@
-// ReplyValidator: the walk through a frame, by what was asked.
+// ReplyValidator: parses frames according to their requests.
 #include "session/reply_validator.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ constexpr std::int32_t sasl = 102;
 constexpr std::int32_t failed = -1;
 }  // namespace operation
 
-/// Whether a request is answered through agreement: a quorum has accepted it as a transaction.
+/// Whether a request needs agreement: a quorum must accept it as a transaction.
 bool is_agreed_to(std::int32_t asked) {
   constexpr std::array transactions{operation::create,      operation::remove,
                                     operation::set,         operation::set_acl,
@@ -44,16 +44,16 @@ bool is_agreed_to(std::int32_t asked) {
 
 constexpr std::int32_t xid_of_pings = -2;
 constexpr std::int32_t xid_of_credentials = -4;
-constexpr std::int32_t xid_of_watches = -8;  ///< that are set again
+constexpr std::int32_t xid_of_watches = -8;  ///< of watches being set again
 constexpr const char* unasked = "the server answered a request that was not sent";
 
-/// Goes through a frame; what would go beyond its end makes it broken, and stays there.
+/// Parses a frame; reading beyond its end marks it as broken, and stops.
 class Walk {
  public:
   explicit Walk(std::string_view frame) : rest_(frame) {}
 
   bool broken() const { return broken_; }
-  /// Why, of an answer; null when it is not.
+  /// What is wrong with the answer; null if nothing.
   const char* flaw() const {
     if (misnamed_) return "an answer has a name that no node can have";
     return broken_ ? cut_off : nullptr;
@@ -84,7 +84,7 @@ class Walk {
     skip(static_cast<std::size_t>(length));
     return text;
   }
-  /// As text, or null.
+  /// Like text, or null.
   void data() {
     const auto length = number();
     broken_ = broken_ || length < -1;
@@ -97,7 +97,7 @@ class Walk {
     broken_ = broken_ || count < 0 || static_cast<std::size_t>(count) > rest_.size();
     for (std::int32_t i = 0; i < count && !broken_; ++i) each();
   }
-  /// Names of nodes. A walk would go on for ever with one that leads to its own parent.
+  /// Node names. A name such as ".." would make tree walks endless.
   void names() {
     list([this] {
       const auto name = text();
@@ -119,7 +119,7 @@ class Walk {
   bool misnamed_ = false;
 };
 
-/// `created`: set to the path of a node that was, unless one was before.
+/// Sets `created` to the path of the first created node.
 void walk_answer(Walk& walk, std::int32_t asked, std::string_view& created) {
   switch (asked) {
     case operation::create: {
@@ -154,11 +154,11 @@ void walk_answer(Walk& walk, std::int32_t asked, std::string_view& created) {
       walk.names();
       return walk.stat();
     default:
-      return;  // nothing is read of the others
+      return;  // the C client reads nothing of the others
   }
 }
 
-/// A transaction's answer has as many parts as it had operations, in their order.
+/// A transaction's answer has one part per operation, in order.
 bool answers_parts(Walk& walk, std::string_view parts, std::string_view& created) {
   while (true) {
     const auto kind = walk.number();
@@ -176,7 +176,7 @@ bool answers_parts(Walk& walk, std::string_view parts, std::string_view& created
   }
 }
 
-/// The operations of a transaction that is sent, a byte each.
+/// The operations of a transaction, one byte each.
 std::string parts_of(Walk& walk) {
   std::string parts;
   while (!walk.broken()) {
@@ -211,7 +211,7 @@ void WireConversation::note_request(std::string_view frame) {
   request.sent = note_sent(request.operation);
   if (request.xid == xid_of_pings) pings_.push_back(request.sent);
   if (request.xid == xid_of_credentials) ++credentials_;
-  // Pings, credentials and watches that are set again: their answers may come out of turn.
+  // Pings, credentials and re-set watches may be answered out of order.
   if (request.xid < 0) return;
   if (outstanding_.empty()) waiting_since_ = BootClock::now();
   if (request.operation == operation::multi) request.parts = parts_of(walk);
@@ -238,7 +238,7 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   if (walk.broken()) return cut_off;
   constexpr std::int32_t of_event = -1;
   if (xid == of_event) {
-    // The others are the C client's own: it would tell of a session's end by them.
+    // Other types are the C client's own, with which it reports a session's end.
     constexpr std::int32_t first_event = 1;
     constexpr std::int32_t last_event = 7;
     const auto type = walk.number();
@@ -253,14 +253,13 @@ const char* WireConversation::flaw_of(std::string_view frame) {
     pings_.pop_front();
   }
   if (xid == xid_of_credentials) {
-    // A refusal is the end of the session for the C client, whatever was asked, and all that is not
-    // answered would count as refused, a write that was done too.
+    // The C client treats any refusal as the end of the session, and fails all unanswered requests,
+    // even writes that were done.
     if (credentials_ == 0) return code == 0 ? nullptr : unasked;
     --credentials_;
     return nullptr;
   }
-  // Of any other number the C client would look for the request, and the process end where there
-  // is none.
+  // For any other number the C client looks for the request, and aborts if there is none.
   if (xid == xid_of_pings || xid == xid_of_watches) return nullptr;
   if (xid < 0) return "an answer came that no request can have";
   if (outstanding_.empty()) return unasked;
@@ -268,7 +267,7 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   outstanding_.pop_front();
   if (request.only_checks() && !checks_.empty()) checks_.pop_front();
   if (request.xid != xid) return "an answer came out of turn";
-  // Servers' are negative; zksh has positive ones of its own.
+  // Servers' codes are negative; zksh has positive ones of its own.
   if (code > 0) return "an answer has a code that no server has";
   note_answer(request.sent, code == 0);
   waiting_since_ = BootClock::now();
@@ -295,7 +294,7 @@ void WireConversation::note_answer(const LeaseLogic::Sent& sent, bool done) cons
 }
 
 const char* flaw_of_length(std::int32_t length) {
-  // Four printable letters, the beginning of some other protocol's text, are a larger number.
+  // Four printable letters, the start of some other protocol, would be a larger number.
   constexpr std::int32_t longest = 1 << 29;
   if (length < static_cast<std::int32_t>(size_of_header) || length >= longest)
     return "the length of an answer is none that a server would send";
@@ -304,7 +303,7 @@ const char* flaw_of_length(std::int32_t length) {
 
 const char* flaw_of_greeting(std::string_view answer, bool fresh) {
   constexpr const char* foreign = "it does not answer as ZooKeeper does";
-  constexpr std::size_t old_length = 36;  // without the word on read-only servers
+  constexpr std::size_t old_length = 36;  // without the read-only flag
   if (answer.size() < 4) return nullptr;
   Walk walk(answer);
   const auto length = walk.integer(4);
@@ -314,10 +313,10 @@ const char* flaw_of_greeting(std::string_view answer, bool fresh) {
   const auto timeout = walk.number();
   const auto session = walk.integer(8);
   const auto password_length = walk.number();
-  // A server that knows the session no more says 0 and 0.
+  // A server that no longer knows the session sends 0 and 0.
   const bool expired = !fresh && session == 0;
   const bool begun = timeout > 0 && session != 0;
-  // The C client, as Java's, doubles it.
+  // The C client, like Java's, doubles it.
   constexpr std::int32_t longest_timeout = (1 << 30) - 1;
   if (begun && timeout > longest_timeout)
     return "the session timeout that it grants is more than a client can count";
@@ -336,7 +335,7 @@ Granted granted_by(std::string_view answer) {
 
 SessionRequest session_request(std::string_view greeting) {
   Walk walk(greeting);
-  walk.skip(4 + 8);  // version, last transaction
+  walk.skip(4 + 8);  // version, last zxid
   SessionRequest request;
   request.timeout_ms = walk.number();
   request.fresh = walk.integer(8) == 0;

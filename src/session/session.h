@@ -1,4 +1,4 @@
-// Session: Client over the Apache C client's asynchronous calls.
+// Session: implements Client with the Apache C client's asynchronous calls.
 #pragma once
 
 #include "client/client.h"
@@ -24,27 +24,27 @@ template <class T>
 struct CallOf;
 
 struct SessionSettings {
-  int session_timeout_ms = 30000;  ///< asked for; the server has the last word
+  int session_timeout_ms = 30000;  ///< requested; the server decides
   std::chrono::milliseconds connect_timeout{10000};
-  bool read_only = false;                 ///< a read-only server will do
+  bool read_only = false;                 ///< accept a read-only server
   int log_level = 0;                      ///< of the C client, to stderr: 0 nothing … 4 debug
   std::vector<Credential> credentials{};  ///< added to every session when it is opened
-  std::string credentials_file{};         ///< where they are from, for messages
-  Security security{};                    ///< as prepare_security was given it
-  /// What sessions with the same settings have learnt; a session without one begins with nothing.
+  std::string credentials_file{};         ///< where they come from, for messages
+  Security security{};                    ///< as passed to prepare_security
+  /// What sessions with the same settings have learnt; a session without one starts with nothing.
   std::shared_ptr<KnownServers> known_servers{};
 };
 
-/// A session with ZooKeeper. An expired one is replaced by a new one at the next request.
-/// All members may be called from any thread but the C client's own.
+/// A ZooKeeper session. If it expires, the next request opens a new one. Members may be called from
+/// any thread except the C client's.
 class Session final : public Client {
  public:
-  /// Hears of every session event and every fired printed watch, in the order in which they, the
+  /// Called for every session event and every fired printed watch, in the order in which these, the
   /// events of private watches and the answers to requests arrived. Called under the monitor, on
-  /// the C client's thread or on the one that closes the session: it must only take note.
+  /// the C client's thread or the one that closes the session; must only record the event.
   using EventSink = std::function<void(const Monitor::Held&, const Event&)>;
 
-  /// `server` is opened by the first request that needs it.
+  /// The first request that needs a session opens one with `server`.
   Session(Monitor& monitor, SessionSettings settings, std::string server, EventSink sink);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -60,11 +60,11 @@ class Session final : public Client {
   void close() override;
   std::string server() override;
   void await_connection(const std::string& path, const std::stop_token& stop) override;
-  /// Since when somebody has been waiting for the first connection of a session; nothing while
-  /// nobody does.
+  /// Since when somebody has been waiting for the first connection of a session; nullopt if nobody
+  /// is.
   std::optional<Clock::time_point> awaited_since();
-  /// Called when somebody begins to wait for a connection, on that thread, without the monitor. To
-  /// be set before anybody can.
+  /// Sets a function that is called when somebody starts to wait for a connection, on that thread,
+  /// not under the monitor. Set it before anybody can.
   void on_wait(std::function<void()> begins) { wait_begins_ = std::move(begins); }
   SessionState state(const Monitor::Held& held) override;
   bool between_sessions(const Monitor::Held& held) override;
@@ -79,11 +79,11 @@ class Session final : public Client {
   std::vector<Identity> identities() override;
   std::vector<Credential> credentials() override;
   void fail_authentication() override;
-  /// The file of the settings' credentials, while the session has sent no others: when such a
-  /// session is dead for its credentials, any other fails as it did. Else empty.
+  /// The settings' credentials file if the session has sent no other credentials: if authentication
+  /// then fails, it would for any other session. Else empty.
   std::string file_of_all_credentials(const Monitor::Held& held) const;
-  /// When the session is dead for what the settings have it say who it is: what that is, and what
-  /// to do, behind "authentication failed: "; else empty.
+  /// If authentication with the settings' identity failed: the cause and a remedy, to follow
+  /// "authentication failed: "; else empty.
   std::string why_refused(const Monitor::Held& held) const;
 
   Pending<Created> start_create(const CreateOp& op) override;
@@ -107,9 +107,9 @@ class Session final : public Client {
   void forget_watches(const std::string& path, const Mailbox& mailbox) override;
   void drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) override;
 
-  struct Handle;  ///< one handle of the C client and what depends on it
+  struct Handle;  ///< a handle of the C client and what depends on it
 
-  /// To be used under the monitor.
+  /// Use it under the monitor.
   KnownServers& known_servers() { return *settings_.known_servers; }
 
  private:
@@ -117,17 +117,18 @@ class Session final : public Client {
   class Wait;
   struct State;
   enum class Phase {
-    Idle,     ///< there is none; the first request has one opened
-    Opening,  ///< there is none; the opener tries until there is. An expired handle may be left
-    Open,     ///< there is a handle, in whatever state
+    Idle,     ///< no handle; the first request has one opened
+    Opening,  ///< no handle; the opener tries until there is one. An expired handle may remain
+    Open,     ///< there is a handle, in any state
     Closed,   ///< by the user
-    Refused,  ///< by the servers, for its credentials
+    Refused,  ///< by the servers: authentication failed
   };
   template <class T>
   Pending<T> start_list(const std::string& path, const Watch& watch);
   std::optional<bool> server_is_newer(Handle* on);
-  /// Sends a request that servers before 3.5 do not know, or to such a server the other one. A call
-  /// waits for a read when nothing is known of the server yet; those behind it do not.
+  /// Sends a request that servers before 3.5 do not support, or the older one to such a server. If
+  /// the server's version is not known yet, the call waits for a read that shows it; later calls do
+  /// not.
   template <class T, class Newer, class Older>
   Pending<T> start_newer(std::unique_ptr<CallOf<T>> call, Newer newer, Older older);
   template <class T, class Newer>
@@ -152,8 +153,8 @@ class Session final : public Client {
   EventSink sink_;
   std::function<void()> wait_begins_;
   std::unique_ptr<State> state_;
-  std::mutex starting_;  ///< of the opener
-  std::jthread opener_;  ///< started by the first who wants a session; last: it uses the others
+  std::mutex starting_;  ///< the start of the opener
+  std::jthread opener_;  ///< started when a session is first needed; last: it uses the others
 };
 
 }  // namespace zksh

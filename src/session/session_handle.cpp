@@ -1,4 +1,4 @@
-// Session::Handle: counting reads and watches.
+// Session::Handle: the table of reads and watches.
 #include "session/session_handle.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// SessionLease: which of the answered requests counts.
+// SessionLease: evaluates answered requests.
 #include "session/session_lease.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ void LeaseLogic::answer(const Sent& request, Time now, bool agreed) {
     }
     agreed_ = request.at;
   }
-  // A few for each timeout are enough, however many requests there are.
+  // A few per timeout are enough, however many requests there are.
   if (answered_.empty() || now - answered_.back().at >= timeout_ / 64)
     answered_.push_back({.at = now, .sent = request.at});
   constexpr std::size_t four_timeouts = 256;

@@ -1,4 +1,5 @@
-// SessionThreads: a try before the C client's, and the end that is left when it fails nevertheless.
+// SessionThreads: checks for threads in advance, and exits with a message if the C client gets none
+// nevertheless.
 #include "session/session_threads.h"
 
 #include "base/error.h"
@@ -31,15 +32,15 @@ void require_session_threads() {
 
 }  // namespace zksh
 
-// For the linker this is the C library's function.
+// For the linker, this is the C library's function.
 extern "C" [[noreturn]] void told_assert_fail(const char* assertion, const char* file,
                                               unsigned int line,
                                               const char* function) __asm__("__assert_fail");
 
 extern "C" void told_assert_fail(const char* assertion, const char* file, unsigned int line,
                                  const char* function) {
-  // Between the try and the C client's own start somebody else took the thread, or what is short is
-  // no limit of this process (pids.max of a container).
+  // Somebody else took the thread after the check, or the limit is not this process's (pids.max of
+  // a container).
   if (std::string_view(assertion).find("pthread_create") != std::string_view::npos) {
     zksh::say(
         "zksh: no thread is left here for a session (ulimit -u, ulimit -v, or the limits of "

@@ -1,15 +1,13 @@
-// SessionThreads: the two threads that the C client starts for each session, and what becomes of
-// zksh when the machine has none left.
+// SessionThreads: handles a lack of threads, of which the C client needs two per session.
 //
-// The C client asserts that its threads start, which would end the process without a word that
-// helps. A function of this unit takes the place of the C library's __assert_fail: there is no
-// other seam.
+// The C client asserts that its threads start, which would abort the process without a helpful
+// message. A function here replaces the C library's __assert_fail, since there is no hook for this.
 #pragma once
 
 namespace zksh {
 
-/// Throws Error{failure} when the process's limits (setrlimit) leave no room for the threads of
-/// another session. Costs nothing where they are wide.
+/// Throws Error{failure} if the process's limits (setrlimit) leave no room for another session's
+/// threads. Costs nothing where limits are wide.
 void require_session_threads();
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// SocketInterposer: the C client reads and writes here.
+// SocketInterposer: the send and recv that the C client calls.
 #include "session/socket_interposer.h"
 
 #include "session/handshake_timeout.h"
@@ -15,14 +15,14 @@ namespace {
 
 std::atomic<const char*> refused{nullptr};
 
-/// Which socket a descriptor is: numbers are used again.
+/// Identifies the socket behind a descriptor, whose number may be reused.
 std::uint64_t cookie_of(int fd) {
   std::uint64_t cookie = 0;
   socklen_t size = sizeof cookie;
   return getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
 }
 
-/// The socket of a session: each of the C client's threads has one at a time.
+/// The socket of a session; each of the C client's threads has at most one.
 class Socket {
  public:
   Socket() = default;
@@ -41,7 +41,8 @@ class Socket {
 
 thread_local Socket socket_here;
 
-/// Whether these bytes begin a session: the length of a greeting. No four-letter word looks so.
+/// Whether these bytes begin a session: the length of a connect request. No four-letter word looks
+/// like that.
 bool begins_session(std::string_view bytes) {
   constexpr std::int32_t old_greeting = 44;
   return bytes.size() == size_of_frame_length &&
@@ -78,7 +79,7 @@ std::string refused_answer() {
 
 using zksh::socket_here;
 
-// For the linker these are the C library's functions.
+// For the linker, these are the C library's functions.
 extern "C" ssize_t guarded_send(int fd, const void* buffer, std::size_t size,
                                 int flags) __asm__("send");
 extern "C" ssize_t guarded_recv(int fd, void* buffer, std::size_t size, int flags) __asm__("recv");

@@ -1,9 +1,9 @@
-// SocketInterposer: stands between ZooKeeper's C client and its sockets, and ends a connection
-// whose server answers with what the C client could not bear (WireLink).
+// SocketInterposer: intercepts the C client's socket calls, and ends a connection whose server
+// sends what the C client could not handle (WireLink).
 //
-// Two functions of it take the place of the C library's send and recv: the C client has no other
-// seam. All sockets but those of its sessions are left alone. Over TLS the bytes come another way,
-// through library/tls_calls.
+// Two functions here replace the C library's send and recv, since the C client has no hook for
+// this. Only the sockets of its sessions are affected. TLS connections go through library/tls_calls
+// instead.
 #pragma once
 
 #include <string>
@@ -13,18 +13,19 @@ namespace zksh {
 
 class WireLink;
 
-/// What was wrong with the latest answer that was refused, or never came, for the user; empty:
-/// nothing, or a request was answered since. From any thread.
+/// What was wrong with the last answer that was refused, or never arrived, for the user; empty if
+/// nothing was, or a request has been answered since. From any thread.
 std::string refused_answer();
-/// For HandshakeTimeout: a connection is ended for want of an answer to a request.
+/// Called by HandshakeTimeout when it ends a connection for lack of an answer.
 void note_unanswered();
 
-/// Takes note of bytes that the connection with this socket took. Like refuse_received it tells
-/// HandshakeTimeout whether a greeting is awaited; both are called on the connection's thread.
+/// Records bytes sent on the connection with this socket. Like refuse_received, tells
+/// HandshakeTimeout whether a connect response is awaited; both are called on the connection's
+/// thread.
 void note_sent(WireLink& link, int fd, std::string_view bytes);
 
-/// Whether bytes that came over the connection are to be kept from the C client: errno is EBADMSG
-/// then, and refused_answer() says why.
+/// Whether received bytes must be kept from the C client; errno is then EBADMSG, and
+/// refused_answer() gives the reason.
 bool refuse_received(WireLink& link, int fd, std::string_view bytes);
 
 }  // namespace zksh

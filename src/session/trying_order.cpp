@@ -1,4 +1,4 @@
-// TryingOrder: counting addresses as the C client does.
+// TryingOrder: counts addresses as the C client does.
 #include "session/trying_order.h"
 
 #include "client/host_addresses.h"
@@ -11,7 +11,7 @@
 namespace zksh {
 namespace {
 
-/// Those that do not resolve have none.
+/// Names that do not resolve have no addresses.
 std::vector<ServerAddress> addresses_of(const ServerAddress& server) {
   if (is_address(server.host)) return {server};
   std::vector<ServerAddress> all;

@@ -1,4 +1,4 @@
-// TryingOrder: the servers of a session as the C client is to try them.
+// TryingOrder: the order in which the C client tries a session's servers.
 #pragma once
 
 #include "client/connect_string.h"
@@ -8,18 +8,16 @@
 
 namespace zksh {
 
-/// The names of the servers in a connect string, HOST:PORT, by their addresses, in the same form.
+/// Maps addresses to the names in the connect string, both as HOST:PORT.
 using AddressNames = std::map<std::string, std::string>;
 
-/// What zookeeper_init is given: the servers in a random order, so that the clients of an ensemble
-/// spread over it. Blocks while names resolve.
+/// Returns the servers for zookeeper_init in random order, so that clients spread over the
+/// ensemble. Blocks while names resolve, and stores them in `names`.
 ///
-/// The list has an odd number of addresses, the first a second time at the end if need be: after a
-/// lost connection the C client (3.8.0: handle_error, then zoo_cycle_next_server) goes on by two
-/// addresses at each attempt, and of an even number it would try every other one for ever. A name
-/// that has another number of addresses later on brings that back.
-///
-/// The names that were looked up for this are put into `names`.
+/// The list has an odd number of addresses; if necessary, the first is repeated at the end. After a
+/// lost connection the C client (3.8.0: handle_error, then zoo_cycle_next_server) advances by two
+/// addresses per attempt, and with an even number would only ever try every other one. That can
+/// still happen if a name's number of addresses changes later.
 std::string trying_order(const ConnectString& servers, AddressNames& names);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// WireLink: frames cut out of the bytes of a connection.
+// WireLink: finds the frames in the bytes of a connection.
 #include "session/wire_link.h"
 
 namespace zksh {

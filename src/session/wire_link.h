@@ -1,5 +1,5 @@
-// WireLink: the bytes of one connection of a session on their way, those that come looked at before
-// the C client reads them (ReplyValidator).
+// WireLink: follows the bytes of a session's connection, and checks received ones before the C
+// client reads them (ReplyValidator).
 #pragma once
 
 #include "base/time.h"
@@ -12,39 +12,40 @@
 
 namespace zksh {
 
-/// The size of the length in front of each frame, in bytes.
+/// The size of the length before each frame, in bytes.
 constexpr std::size_t size_of_frame_length = 4;
-/// Reads such a length; `bytes` may be cut short.
+/// Reads such a length; `bytes` may be shorter.
 std::int32_t frame_length(std::string_view bytes);
 
 /// Used by the thread that reads and writes the connection, from its first byte on. The C client
-/// hands over, and asks for, a length and what follows it one by one.
+/// sends, and receives, a length and its frame in separate calls.
 class WireLink {
  public:
-  /// `bytes` are to be sent. A frame is handed over as a whole at first, however much is taken.
+  /// Called before `bytes` are sent. A frame is passed as a whole the first time, however much of
+  /// it is sent.
   void look_at_sent(std::string_view bytes);
-  /// `bytes` were taken.
+  /// Called after `bytes` were sent.
   void sent(std::string_view bytes);
-  /// What is wrong with `bytes`, which came, for the user; null: nothing. They stand at their place
-  /// of the memory where a frame is gathered as a whole.
+  /// What is wrong with received `bytes`, for the user; null if nothing. They must be in place in
+  /// the buffer that receives the whole frame.
   const char* flaw_of_received(std::string_view bytes);
-  /// The session was asked for, and there is no answer to that yet.
+  /// Whether the connect request was sent and not answered yet.
   bool awaits_greeting() const { return greeting_sent_ && !greeted_; }
   /// As in WireConversation.
   bool has_answered() const { return conversation_.has_answered(); }
   std::optional<BootClock::time_point> give_up_at() const { return conversation_.give_up_at(); }
 
  private:
-  /// The bytes of one direction: lengths, and what follows them.
+  /// The bytes of one direction: lengths and frames.
   struct Direction {
-    std::uint32_t frame = 0;  ///< its size, as far as its length has passed
+    std::uint32_t frame = 0;  ///< the frame's size, as far as its length is known
     std::size_t length_taken = 0;
-    std::size_t taken = 0;  ///< so many bytes of the frame have passed
+    std::size_t taken = 0;  ///< number of bytes of the frame seen
 
     bool in_frame() const { return length_taken == size_of_frame_length; }
-    /// Takes note of bytes of a length.
+    /// Records bytes of a length.
     void take_length(std::string_view bytes);
-    /// Takes note of bytes of a frame; true at its end.
+    /// Records bytes of a frame; true at its end.
     bool take(std::size_t bytes);
   };
 
@@ -53,7 +54,7 @@ class WireLink {
   bool greeting_sent_ = false;
   BootClock::time_point greeting_at_;
   SessionRequest request_;
-  bool noted_ = false;  ///< the request that is being sent
+  bool noted_ = false;  ///< the current request is recorded
   bool greeted_ = false;
   std::size_t greeting_taken_ = 0;
   Direction out_;

@@ -1,4 +1,4 @@
-// Arguments: what zksh was started with.
+// Arguments: zksh's parsed command line, environment and configuration.
 #include "shell/arguments.h"
 
 #include "base/file.h"
@@ -48,7 +48,7 @@ Format parse_format(const Configuration& config) {
                                config["output"].origin, config.text("output")));
 }
 
-/// What --version prints: first the line that scripts look at.
+/// What --version prints; scripts parse the first line.
 std::string version_text() {
 #ifdef __clang__
   constexpr const char* compiler = "clang " __clang_version__;
@@ -70,7 +70,7 @@ int parse_sandbox(const GivenOptions& given) {
   return static_cast<int>(number);
 }
 
-/// Throws UsageError for what --pipe cannot be given with.
+/// Throws UsageError for what cannot be combined with --pipe.
 std::optional<PipeSettings> parse_pipe(const GivenOptions& given, const Arguments& arguments) {
   constexpr std::int64_t most_in_flight = 10'000;
   constexpr std::int64_t most_a_second = 1'000'000;
@@ -94,8 +94,8 @@ std::optional<PipeSettings> parse_pipe(const GivenOptions& given, const Argument
   return settings;
 }
 
-/// The words behind the options are those of a script, where there is one. In the text of -c alone
-/// they are taken only where it names them: else somebody forgot the quotes around it.
+/// With a script, the words after the options are its arguments. With only -c, they are accepted
+/// only if its text uses arguments; otherwise the user probably forgot to quote it.
 void take_script_arguments(Arguments& arguments) {
   if (arguments.scripts.empty()) return;
   const bool expected = std::ranges::any_of(arguments.scripts, [](const ScriptSource& script) {
@@ -113,7 +113,7 @@ void take_script_arguments(Arguments& arguments) {
   arguments.script_arguments = std::exchange(arguments.command, {});
 }
 
-/// `given`: by the option; null: not.
+/// `given` is the option's value, or null.
 std::optional<Configuration::Value> wanted_profile(const std::string* given) {
   if (given != nullptr) return Configuration::Value{*given, "--profile"};
   const char* const preset = std::getenv("ZKSH_PROFILE");
@@ -121,8 +121,7 @@ std::optional<Configuration::Value> wanted_profile(const std::string* given) {
   return std::nullopt;
 }
 
-/// $ZKSH_SERVER goes before the files, but not before a profile that an option asked for: whoever
-/// names the profile means its servers.
+/// $ZKSH_SERVER overrides the files, but not a profile chosen by option, which implies its servers.
 void overlay_server(Configuration& config) {
   const char* const preset = std::getenv("ZKSH_SERVER");
   const bool of_option = config["profile"].origin == "--profile" &&
@@ -130,15 +129,15 @@ void overlay_server(Configuration& config) {
   if (preset && *preset && !of_option) config.set("server", preset, "$ZKSH_SERVER");
 }
 
-/// What the environment and the options say, over what the files say.
+/// Overrides the files' values by the environment and the options.
 void overlay(const GivenOptions& given, Configuration& config) {
   overlay_server(config);
   for (const auto& [option, text] : given.all())
     if (!option->key.empty()) config.set(option->key, text, std::string(option->name()));
 }
 
-/// In ms. A server grants what lies between its own limits, so a longer time is asked for in vain:
-/// up to what zkCli takes, it is cut to what the C client can count with. Throws UsageError.
+/// In ms. Servers limit the session timeout anyway, so a longer one, up to what zkCli accepts, is
+/// cut to what the C client can handle. Throws UsageError.
 int session_timeout_of(const Configuration& config) {
   using namespace std::chrono_literals;
   constexpr std::int64_t shortest = 10;  // it connects in a third of that
@@ -152,13 +151,13 @@ int session_timeout_of(const Configuration& config) {
   return static_cast<int>(std::clamp(time, shortest, longest));
 }
 
-/// What the configuration says of the session and the output. Throws UsageError.
+/// Applies the configuration of the session and the output. Throws UsageError.
 void take(const Configuration& config, Arguments& arguments) {
   using namespace std::chrono_literals;
   arguments.server = config.text("server");
   if (arguments.server.empty())
     throw UsageError(described(config, "server") + ": the name of the server is empty");
-  parse_connect_string(arguments.server);  // says what is wrong with it
+  parse_connect_string(arguments.server);  // throws if it is malformed
   auto& session = arguments.session;
   session.session_timeout_ms = session_timeout_of(config);
   session.connect_timeout =
@@ -175,7 +174,7 @@ void take(const Configuration& config, Arguments& arguments) {
   }
 }
 
-/// Those that say how a session is made and secured.
+/// The options that determine how sessions are opened and secured.
 std::vector<std::string> session_options_of(const GivenOptions& given) {
   constexpr std::array others{"--profile", "-r", "--log-level", "--client-configuration"};
   std::vector<std::string> words;

@@ -1,4 +1,4 @@
-// Arguments: what zksh was started with.
+// Arguments: zksh's parsed command line, environment and configuration.
 #pragma once
 
 #include "command/output.h"
@@ -12,45 +12,47 @@
 
 namespace zksh {
 
-/// What tools ask of zksh instead of people. These options are hidden: --help does not list them.
+/// A request by a tool instead of a person. These options are hidden: --help does not list them.
 struct Inquiry {
   enum class Kind {
-    ManPage,     ///< --man FRAME: the manual page, from its hand-written frame
-    Examples,    ///< --examples: the examples of all commands, as NAME<TAB>LINE
-    Candidates,  ///< --complete WORD…: what could complete the last word behind `zksh`
+    ManPage,     ///< --man FRAME: print the manual page, from its hand-written frame
+    Examples,    ///< --examples: print the examples of all commands, as NAME<TAB>LINE
+    Candidates,  ///< --complete WORD…: print the completions of the last word of a `zksh` command
+                 ///< line
   };
   Kind kind;
-  std::vector<std::string> words{};  ///< those behind the option
+  std::vector<std::string> words{};  ///< the words after the option
 };
 
 struct Arguments {
   std::string server = "localhost:2181";
   SessionSettings session;
   Configuration configuration;
-  bool read_only = false;   ///< no write may be sent
-  bool production = false;  ///< removals ask twice
-  std::string warning{};    ///< to be told, or empty
+  bool read_only = false;   ///< refuse writes
+  bool production = false;  ///< removals ask the user to type the node's name
+  std::string warning{};    ///< for the user, or empty
   Format format = Format::Zkcli;
   bool keep_going = false;
   std::optional<PipeSettings> pipe{};   ///< --pipe
   int sandbox_servers = 0;              ///< 0: none
   std::string sandbox_zookeeper{};      ///< --zookeeper, or empty
-  std::vector<ScriptSource> scripts{};  ///< -c and -f, in their order
-  /// The words after the options, where there is no script.
+  std::vector<ScriptSource> scripts{};  ///< -c and -f, in order
+  /// The words after the options, if there is no script.
   std::vector<std::string> command{};
-  /// Those where there is one: $1, $2, … in its lines; nothing: such words are plain text there.
+  /// The words after the options if there is a script: $1, $2, … in its lines. nullopt: such words
+  /// are plain text there.
   std::optional<std::vector<std::string>> script_arguments{};
   std::vector<std::string> session_options{};  ///< see Settings
-  /// Text to print instead of doing anything: --help or --version.
+  /// Text to print instead of doing anything else: --help or --version.
   std::optional<std::string> answer{};
-  /// When set, nothing else is.
+  /// If set, nothing else is.
   std::optional<Inquiry> inquiry{};
 };
 
 /// Parses the argument list, without the program's name, and the environment (ZKSH_SERVER,
-/// ZKSH_PROFILE), and reads the configuration files. zkCli's spellings -server, -timeout, -r,
-/// -waitforconnection and -client-configuration work too. Throws UsageError. Blocks while files are
-/// read.
+/// ZKSH_PROFILE), and reads the configuration files. Also accepts zkCli's spellings -server,
+/// -timeout, -r, -waitforconnection and -client-configuration. Throws UsageError. Blocks while
+/// files are read.
 Arguments parse_arguments(std::vector<std::string> words);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Command line: a line parted into the command's words and where its results go.
+// CommandLine: splits a line into the command's words and the redirection of its results.
 #include "shell/command_line.h"
 
 #include "base/error.h"
@@ -16,14 +16,14 @@ namespace {
 using Kind = RedirectTo::Kind;
 constexpr auto npos = std::string_view::npos;
 
-/// A sign outside quotes: byte offsets into the line.
+/// An unquoted operator: byte offsets into the line.
 struct Sign {
   std::size_t begin = npos;
   std::size_t end = npos;
 };
 
-/// Where the quote that opens inside a bare word closes, so that `{"a":">"}` is one value; npos
-/// when it does not: an apostrophe.
+/// The end of a quote that opens inside a bare word, so that `{"a":">"}` is one value; npos if it
+/// is not closed: an apostrophe.
 std::size_t closing_inside(std::string_view word, std::size_t at) {
   return word[at] == '"' || word[at] == '\'' ? word.find(word[at], at + 1) : npos;
 }
@@ -41,7 +41,7 @@ Sign sign_in(std::string_view line, const WordPlace& place) {
   return {};
 }
 
-/// What other shells have, and what is to be written in its place.
+/// Refuses the operators of other shells, with a replacement.
 void refuse_foreign(std::string_view word) {
   if (word.find("&&") != npos)
     throw ValueError(
@@ -52,7 +52,7 @@ void refuse_foreign(std::string_view word) {
         "it as a value)");
 }
 
-/// The first sign outside quotes; what stands before it is looked at for signs of other shells.
+/// Finds the first unquoted operator; refuses other shells' operators before it.
 Sign first_sign(std::string_view line) {
   for (const auto& place : word_places(line)) {
     if (place.quoted) continue;
@@ -92,7 +92,7 @@ std::string file_behind(std::string_view sign, std::string_view rest,
   return file_name(words.front());
 }
 
-/// Where the first `|` outside quotes stands; npos: there is none.
+/// The position of the first unquoted `|`; npos if there is none.
 std::size_t program_sign(std::string_view line) {
   for (const auto& place : word_places(line)) {
     if (place.quoted) continue;

@@ -1,4 +1,4 @@
-// Complete: what could stand in a word's place, derived from the declarations of the commands.
+// Complete: completes words, using the commands' declarations.
 #include "shell/complete.h"
 
 #include "base/quoting.h"
@@ -30,7 +30,7 @@ Candidates command_names(std::string_view prefix) {
 }
 
 Candidates option_names(std::string_view prefix, const Arguments& arguments) {
-  // What fits everywhere is for who asks for options.
+  // --help is offered only after a dash.
   std::vector<std::string> names;
   if (!prefix.empty()) names.emplace_back("--help");
   for (const auto& argument : arguments)
@@ -41,7 +41,7 @@ Candidates option_names(std::string_view prefix, const Arguments& arguments) {
   return Candidates(std::move(names));
 }
 
-/// For a word such as "--output=pl"; no value when it is something else.
+/// For a word such as "--output=pl"; nullopt for others.
 std::optional<Candidates> attached_values(const Arguments& arguments, const std::string& word,
                                           const CompletionSources& sources) {
   const auto equals = word.find('=');
@@ -53,8 +53,8 @@ std::optional<Candidates> attached_values(const Arguments& arguments, const std:
   return candidates;
 }
 
-/// Where the command stands that is the argument of another one (repeat 3 stat /a); the number of
-/// words when it is none yet.
+/// The index of a command that is an argument of another one (repeat 3 stat /a); the number of
+/// words if there is none yet.
 std::size_t inner_command(const Arguments& arguments, const std::vector<std::string>& words) {
   std::size_t at = 1;
   for (; at < words.size(); ++at) {
@@ -90,13 +90,13 @@ Candidates complete_arguments(const Arguments& arguments, const std::vector<std:
   }
   if (positional) return complete_value(*positional, word, sources);
   if (given.may_begin_program() && !word.empty()) return complete_program(word, true);
-  // All that may stand here still are options.
+  // Only options are possible here.
   return word.empty() && !given.options_ended ? option_names(word, arguments) : Candidates{};
 }
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/// What stands behind the cursor.
+/// What follows the cursor.
 enum class Behind { Nothing, ClosingQuote, Text };
 
 Behind behind(std::string_view line, std::size_t cursor, char quote) {
@@ -108,8 +108,8 @@ Behind behind(std::string_view line, std::size_t cursor, char quote) {
   return closes && last ? Behind::ClosingQuote : Behind::Text;
 }
 
-/// What is typed for `text`, the whole word or its beginning. No value where it would not be read
-/// back as that together with what stands behind the cursor.
+/// How `text`, the whole word or its beginning, is written on the line; nullopt if it would not be
+/// read back correctly with what follows the cursor.
 std::optional<std::string> written(const std::string& text, bool whole, const TypedWords& typed,
                                    Behind what_follows, bool blank_follows) {
   const auto word = write_word(text, typed.quote);
@@ -120,8 +120,8 @@ std::optional<std::string> written(const std::string& text, bool whole, const Ty
   return word.text + word.closing + (blank_follows ? "" : " ");
 }
 
-/// The sign that sends results elsewhere, once it stands in the line; else empty. `last`: the one
-/// that stands right before the word that is being typed.
+/// The redirection operator in the line, or empty. `last` is the one right before the word being
+/// typed.
 struct SignBefore {
   std::string_view first{};
   std::string_view last{};
@@ -234,7 +234,7 @@ LineCompletion complete_line(std::string_view line, std::size_t cursor,
   const bool only_one = candidates.count == 1 && candidates.first.size() == 1;
   const bool whole = only_one && !candidates.first.front().open;
   const auto& text = only_one ? candidates.first.front().text : candidates.common;
-  // What is typed may be written in other ways than ours, which are left alone.
+  // What is typed may be quoted differently from ours; leave that alone.
   if (whole || text.size() > typed->last.text.size()) {
     const auto what_follows = behind(line, cursor, typed->quote);
     const bool blank_follows = cursor < line.size() && is_blank(line[cursor]);

@@ -1,4 +1,4 @@
-// Complete values: what could stand where an argument of some kind is expected.
+// Complete values: completes values by their kind.
 #include "shell/complete_values.h"
 
 #include "base/file.h"
@@ -49,7 +49,7 @@ Candidates held_locks(const std::string& word, const CompletionSources& sources)
   return word.empty() ? Candidates() : node_paths(word, sources);
 }
 
-/// Files of this machine. The spelling of the directory, `~/` included, stays as it was typed.
+/// Local files. Keeps the directory as typed, including `~/`.
 std::vector<std::string> files(const std::string& word) {
   const auto typed = word.substr(0, word.rfind('/') + 1);
   const auto directory = typed.empty() ? std::string(".") : with_home(typed);
@@ -72,14 +72,14 @@ Candidates file_candidates(const std::string& word) {
   return candidates;
 }
 
-/// "@FILE": a value that is taken from a file.
+/// "@FILE": a value that is read from a file.
 Candidates files_behind_at(const std::string& word) {
   auto candidates = file_candidates(word.substr(1));
   candidates.prepend("@");
   return candidates;
 }
 
-/// A scheme of ACLs, and what follows its first colon when that is always the same.
+/// An ACL scheme, and its id if that is always the same.
 struct AclScheme {
   std::string_view name;
   std::string_view id;
@@ -92,7 +92,7 @@ constexpr std::array<AclScheme, 7> acl_schemes{{{.name = "world", .id = "anyone:
                                                 {.name = "super", .id = ""},
                                                 {.name = "x509", .id = ""}}};
 
-/// One entry of an ACL, part by part: SCHEME:ID:PERMISSIONS.
+/// Completes an ACL entry part by part: SCHEME:ID:PERMISSIONS.
 Candidates acl_entry(const std::string& word) {
   std::vector<std::string> texts;
   const auto colon = word.find(':');
@@ -102,7 +102,7 @@ Candidates acl_entry(const std::string& word) {
       if (colon != std::string::npos) texts.back() += scheme.id;
     }
     auto candidates = beginning_with(word, std::move(texts));
-    // What is an id of its own begins is nobody's to say.
+    // Other ids cannot be guessed.
     return candidates.count == 1 && candidates.common == word ? Candidates() : candidates;
   }
   constexpr std::string_view permissions = "cdrwa";
@@ -149,7 +149,7 @@ Candidates complete_value(const Argument& argument, const std::string& word,
 Candidates complete_program(const std::string& word, bool first) {
   const char* const path = std::getenv("PATH");
   if (!first || !path || word.find('/') != std::string::npos) return file_candidates(word);
-  if (word.empty()) return {};  // thousands
+  if (word.empty()) return {};  // there are thousands
   std::set<std::string> names;
   for (std::string_view left = path; !left.empty();) {
     const auto end = left.find(':');

@@ -1,4 +1,4 @@
-// History expansion: a typed line that begins with ! stands for an earlier one.
+// History expansion: replaces a typed line that begins with ! by an earlier one.
 #include "shell/history_expansion.h"
 
 #include "base/error.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\n\v\f\r";
 
-/// `event`: what stands behind the exclamation mark.
+/// `event` is what follows the exclamation mark.
 std::optional<std::size_t> find_event(std::string_view event, const LineHistory& history) {
   const auto first = history.first();
   const auto next = history.next();

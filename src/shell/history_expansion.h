@@ -1,4 +1,4 @@
-// History expansion: a typed line that begins with ! stands for an earlier one.
+// History expansion: replaces a typed line that begins with ! by an earlier one.
 #pragma once
 
 #include "command/line_history.h"
@@ -8,10 +8,10 @@
 
 namespace zksh {
 
-/// The line that is meant by `!!` (the line before), `!N` (the line with this number), `!-N` (the
-/// Nth before) or `!TEXT` (the newest that begins with TEXT), with what was typed behind that word;
-/// nullopt when the line does not begin with `!`. Elsewhere a `!` is data.
-/// Throws ValueError when there is no such line, or when it held a secret, which was not kept.
+/// Expands `!!` (the previous line), `!N` (line number N), `!-N` (the Nth line before) or `!TEXT`
+/// (the newest line that begins with TEXT), and appends what follows that word; nullopt if the line
+/// does not begin with `!`. Elsewhere `!` is data. Throws ValueError if there is no such line, or
+/// if it had a secret, which was not kept.
 std::optional<std::string> expand_history(const std::string& line, const LineHistory& history);
 
 }  // namespace zksh

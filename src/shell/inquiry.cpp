@@ -1,4 +1,4 @@
-// Inquiry: answers what the build, the tests and the shells' completion ask of the program.
+// Inquiry: answers requests from the build, the tests and the shells' completion.
 #include "shell/inquiry.h"
 
 #include "base/text.h"
@@ -27,8 +27,8 @@ namespace {
 constexpr std::chrono::milliseconds connect_limit{300};
 constexpr suseconds_t whole_limit = 900'000;  // microseconds
 
-/// Ends the process quietly when the limit has passed: neither a name look-up nor a frozen server
-/// can be waited for any other way, and a person is waiting for the Tab.
+/// Exits silently after the limit, as a user is waiting for the Tab: neither a name look-up nor a
+/// frozen server can be interrupted otherwise.
 void end_in_time() {
   std::signal(SIGALRM, [](int) { _exit(status::ok); });
   itimerval limit{};
@@ -36,13 +36,13 @@ void end_in_time() {
   setitimer(ITIMER_REAL, &limit, nullptr);
 }
 
-/// Of more it is not asked whether they have children: no shell lists them all.
+/// Beyond this, Stats are not read: no shell lists so many candidates.
 constexpr std::size_t most_stats = 2000;
 
 ChildNodes matching_children(Client& client, const std::string& parent, const std::string& prefix) {
   client.await_connection(parent, {});
   auto names = client.children(parent, Watch::none(), {}).names;
-  // A name that cannot be printed as it is cannot stand in a list of lines either.
+  // A name that must be escaped cannot be printed in a list of lines.
   std::erase_if(names, [&](const std::string& name) {
     return !name.starts_with(prefix) || escape_for_terminal(name) != name;
   });
@@ -65,14 +65,14 @@ ChildNodes matching_children(Client& client, const std::string& parent, const st
   return nodes;
 }
 
-/// The nodes that a zksh with these options would see, asked once; none where there is a mistake:
-/// completion does not say what is wrong.
+/// The nodes that a zksh with these options would see, read once; none if the options are wrong:
+/// completion does not report errors.
 NodeSource nodes_for(const std::vector<std::string>& given) {
   return [given](const std::string& parent, const std::string& prefix) {
     end_in_time();
     try {
       auto arguments = parse_arguments(given);
-      if (arguments.sandbox_servers != 0) return ChildNodes{};  // it is not there yet
+      if (arguments.sandbox_servers != 0) return ChildNodes{};  // it does not exist yet
       arguments.session.connect_timeout = connect_limit;
       prepare_security(arguments.session.security);
       Monitor monitor;

@@ -1,4 +1,4 @@
-// Interpreter: a line in, an exit status out: words, command, run, and the report of what failed.
+// Interpreter: runs lines: parses each, finds its command, runs it, and reports errors.
 #include "shell/interpreter.h"
 
 #include "base/error.h"
@@ -38,20 +38,20 @@
 namespace zksh {
 namespace {
 
-/// Used by the command's thread alone.
+/// Used only by the command's thread.
 class OutputFile {
  public:
-  /// Opens the file, which is made where there is none; what it holds stays until `begin`. Waits
-  /// for a reader of a named pipe. Throws Error naming the file, Cancelled on a stop.
+  /// Opens the file, or creates it; keeps its contents until something is written. Waits for the
+  /// reader of a named pipe. Throws Error naming the file, Cancelled on a stop.
   OutputFile(std::string name, bool append, const std::stop_token& stop);
 
-  /// For a program that is to write to the file itself.
+  /// For a program that writes to the file itself.
   int fd();
-  /// Throws Error naming the file when it cannot be written, Cancelled on a stop.
+  /// Throws Error naming the file if it cannot be written, Cancelled on a stop.
   void write(std::string_view bytes);
-  /// The command has ended with this status; returns the status of both. A command that never
-  /// understood its words leaves what the file held. Throws Error when the file refuses what was
-  /// written.
+  /// Call when the command has ended with this status; returns the combined status. If the command
+  /// failed to parse its words, the file keeps its contents. Throws Error if what was written is
+  /// refused.
   int finish(int result);
 
  private:
@@ -59,12 +59,12 @@ class OutputFile {
   [[noreturn]] void fail(int error) const;
 
   std::string name_;
-  bool begun_;  ///< what it held is gone, or is to stay
+  bool begun_;  ///< its old contents are gone, or must stay
   Fd fd_;
   std::optional<FdWriter> writer_;
 };
 
-/// A named pipe without a reader cannot be opened but by waiting where no stop is seen.
+/// Polls for the reader of a named pipe: a blocking open could not be stopped.
 Fd open_for_writing(const std::string& name, int flags, const std::stop_token& stop) {
   constexpr int look_again_after = 50;  // ms
   const StopFd stopped(stop);
@@ -82,7 +82,7 @@ OutputFile::OutputFile(std::string name, bool append, const std::stop_token& sto
   if (!fd_)
     throw Error(fmt::format("cannot write to {}: {}; the command was not run", name_,
                             std::strerror(errno)));
-  // A program that gets the descriptor does not expect that it refuses to wait.
+  // A program that gets the descriptor expects it to block.
   fcntl(fd_.get(), F_SETFL, fcntl(fd_.get(), F_GETFL) & ~O_NONBLOCK);
   writer_.emplace(fd_.get(), stop);
 }
@@ -109,7 +109,7 @@ void OutputFile::write(std::string_view bytes) {
 int OutputFile::finish(int result) {
   if (result != status::usage) begin();
   writer_.reset();
-  // Some file systems tell of a full disk only here.
+  // Some file systems report a full disk only on close.
   const int copy = fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0);
   if (copy >= 0 && close(copy) != 0 && result == status::ok) fail(errno);
   return result;
@@ -119,7 +119,7 @@ void OutputFile::fail(int error) const {
   throw Error(fmt::format("cannot write to {}: {}", name_, std::strerror(error)));
 }
 
-/// As it could be typed again.
+/// The line as it could be typed again.
 std::string line_of(const std::vector<std::string>& words) {
   std::string line;
   for (const auto& word : words) {
@@ -147,7 +147,7 @@ Interpreter::Words Interpreter::words_of(std::vector<Word> split) {
   return words;
 }
 
-/// `conf output` says how all that follow print.
+/// `conf output` sets the format of all later commands.
 void Interpreter::begin_command(std::string_view name) {
   out_.begin_command(name);
   if (around_.services.settings.origin("output") == "default") return;
@@ -172,7 +172,7 @@ int Interpreter::run_words(const std::vector<std::string>& words) {
   return finish(reporting(out_, [&] { return timed([&] { return execute({.texts = words}); }); }));
 }
 
-/// At the prompt a leading blank keeps a line out of every history.
+/// At the prompt, a leading blank keeps a line out of every history.
 void Interpreter::remember(const std::string& line) {
   const bool kept_out = input_ == Input::Terminal && (line.front() == ' ' || line.front() == '\t');
   if (kept_out)
@@ -181,7 +181,8 @@ void Interpreter::remember(const std::string& line) {
     around_.history.get().add(line);
 }
 
-/// Says how long a command took, where that is wanted. `body` reports its own errors, or throws.
+/// Prints how long a command took, with the setting timing. `body` reports its own errors, or
+/// throws.
 int Interpreter::timed(const std::function<int()>& body) {
   const bool wanted = around_.services.settings.timing;
   const auto begin = Clock::now();
@@ -196,25 +197,26 @@ int Interpreter::timed(const std::function<int()>& body) {
 
 int Interpreter::finish(int result) {
   settle_watches();
-  // At the prompt a person has seen it; a script would send the rest.
+  // At the prompt the user has seen the failure; a script would send the incomplete transaction.
   if (result != status::ok && input_ != Input::Terminal) around_.transaction.get().spoil();
   const auto signal = around_.services.signals.take_end();
-  // Of SIGINT the program decides, as with sh: an editor does not end the script that runs it.
+  // As in sh, SIGINT counts only if it ended the program: an editor handles it, and does not end
+  // the script that runs it.
   const bool ends = signal && (*signal != SIGINT || result == status::signal_base + SIGINT);
   if (ends && input_ != Input::Terminal) ended_by_ = signal;
-  // What a signal cut short has that signal's status, whichever it was.
+  // A command that a signal interrupted has that signal's status.
   if (signal && result == Cancelled().exit_status()) return status::signal_base + *signal;
   return result;
 }
 
-/// The events of what a command did come before the next one's output. A person waits for less than
-/// a script does when others keep the watches busy.
+/// Waits so that a command's own events are printed before the next command's output. Waits less
+/// for a person than for a script, in case other clients keep the watches busy.
 void Interpreter::settle_watches() {
   using namespace std::chrono_literals;
   around_.services.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
 }
 
-/// The commands of a typed line, up to the first that fails; elsewhere the line is one.
+/// Runs the commands of a typed line up to the first that fails; elsewhere a line is one command.
 int Interpreter::execute_all(const std::string& line) {
   if (input_ != Input::Terminal) return execute_line(line);
   int result = status::ok;
@@ -227,7 +229,7 @@ int Interpreter::execute_all(const std::string& line) {
   return result;
 }
 
-/// zkCli takes as plain words what zksh's own grammar knows: who meant that is told, once.
+/// Explains once that zkCli's grammar treats zksh's operators as plain words.
 void Interpreter::tell_literal(const std::vector<Word>& words) {
   constexpr std::array<std::string_view, 5> signs{"|", ">", ">>", "&&", "||"};
   const auto is_sign = [&](const Word& word) {
@@ -242,7 +244,7 @@ void Interpreter::tell_literal(const std::vector<Word>& words) {
 }
 
 CommandLine Interpreter::parsed(const std::string& line) const {
-  // zkCli.sh knows no redirection, and zksh's own arguments have been through a shell.
+  // zkCli.sh has no redirection, and zksh's own arguments have been through a shell.
   const bool redirects = input_ == Input::Terminal || input_ == Input::Text;
   return parse_command_line(line, redirects, input_ == Input::Text ? around_.arguments : nullptr);
 }
@@ -270,14 +272,14 @@ int Interpreter::execute(const Words& given) {
   return explaining(*command, words.front(), [&] { return run_command(*command, given); });
 }
 
-/// Runs a command, or a half of one; what it throws is told in the words that fit, or thrown on.
-/// `name`: as it was typed.
+/// Runs a command or a half of one, and reports its errors appropriately, or rethrows them. `name`
+/// is as typed.
 int Interpreter::explaining(const Command& command, const std::string& name,
                             const std::function<int()>& body) {
   try {
     return body();
   } catch (const SyntaxError& error) {
-    // zkCli's whole answer to too few words is the syntax.
+    // zkCli only prints the syntax for too few words.
     if (speaks_as_zkcli() && command.zkcli_syntax)
       out_.err_line("{} {}", command.name, *command.zkcli_syntax);
     else
@@ -303,7 +305,7 @@ int Interpreter::explaining(const Command& command, const std::string& name,
   }
 }
 
-/// `given`: the command's name first.
+/// `given` begins with the command's name.
 int Interpreter::run_command(const Command& command, const Words& given) {
   const auto is_dead = [&] {
     const auto state = around_.client.current_state();
@@ -348,13 +350,13 @@ Context Interpreter::context_for(const Words& given, Client& client, Output& out
                 return reporting(out_, [&] { return execute_all(line); });
               },
           .words = given.texts,
-          // Not of the commands that this one runs.
+          // Not for commands that this one runs.
           .movable = std::exchange(around_.movable, nullptr),
           .quoted = given.quoted};
 }
 
-/// While a transaction is open, its operations are kept in place of being done. Nothing: the
-/// command is to run.
+/// While a transaction is open, collects the command's operation instead of running it. nullopt:
+/// run the command.
 std::optional<int> Interpreter::collect(const Command& command, Context& cx) {
   if (!cx.transaction.is_open() || command.beside_transaction) return std::nullopt;
   if (!command.operation)
@@ -480,9 +482,9 @@ int Interpreter::execute_with_pager(const std::string& pager, const Words& words
                       .error = [&](std::string_view bytes) { return pages.keep_error(bytes); }}));
 }
 
-/// Runs a command whose results go elsewhere; reports what fails.
+/// Runs a command whose results are redirected; reports errors.
 int Interpreter::execute_inside(const Words& words, const std::stop_token& stop, Redirection to) {
-  around_.movable.reset();  // a program has the results, or the terminal
+  around_.movable.reset();  // a program has the results or the terminal
   Interpreter inner(around_, input_, stop);
   inner.out_.redirect(std::move(to));
   const int result = reporting(inner.out_, [&] { return inner.execute(words); });
@@ -501,8 +503,7 @@ OutputProgram::Plan Interpreter::program_plan(const std::string& line) const {
           .stop = stop_};
 }
 
-/// What shows the results of a command that are longer than the screen; nothing: no pager.
-/// `words`: the command's arguments.
+/// The pager for the command's results; nullopt: none. `words` are the command's arguments.
 std::optional<std::string> Interpreter::pager_for(const Command& command,
                                                   const std::vector<std::string>& words) const {
   const bool screen = input_ == Input::Terminal && !around_.background && !out_.redirected() &&

@@ -1,4 +1,4 @@
-// Interpreter: a line in, an exit status out: words, command, run, and the report of what failed.
+// Interpreter: runs lines: parses each, finds its command, runs it, and reports errors.
 #pragma once
 
 #include "client/missing_chroot.h"
@@ -19,10 +19,10 @@
 
 namespace zksh {
 
-/// Runs the lines of one source, one after the other, on one thread.
+/// Runs the lines of one source, one after another, on one thread.
 class Interpreter {
  public:
-  /// What a line runs with; all of it outlives the Interpreter.
+  /// What lines run with; all of it must outlive the Interpreter.
   struct Surroundings {
     Services services;
     Client& client;
@@ -31,43 +31,43 @@ class Interpreter {
     std::reference_wrapper<CurrentNode> current;
     std::reference_wrapper<Transaction> transaction;
     bool background = false;                       ///< ended with &
-    std::shared_ptr<std::atomic<bool>> movable{};  ///< Context::movable, of the line's command
-    /// Of the script whose lines are run; null: what would stand for them is plain text.
+    std::shared_ptr<std::atomic<bool>> movable{};  ///< Context::movable, for the line's command
+    /// The arguments of the script that is run; null: $1 and so on are plain text.
     const std::vector<std::string>* arguments = nullptr;
   };
 
   Interpreter(Surroundings surroundings, Input input, std::stop_token stop);
 
-  /// Runs a line and returns its exit status. Errors are printed, not thrown. A blank line and a
-  /// comment do nothing. Every other line gets a number in the history.
+  /// Runs a line and returns its exit status. Errors are printed, not thrown. Blank lines and
+  /// comments do nothing; every other line gets a history number.
   int run_line(const std::string& line);
-  /// A line whose request is on its way.
+  /// A line whose request has been sent.
   struct Begun {
     const Command* command = nullptr;
-    std::string name;  ///< of the command, as it was typed
+    std::string name;  ///< of the command, as typed
     Sent sent{status::ok};
   };
-  /// The first half of run_line, where the line's command has halves: sends its request and returns
-  /// at once. What fails is printed, and its status is in what is returned. Nothing: the line is
-  /// to be run by run_line, with what was begun before at its end.
-  /// `again`: the line was begun before, and its answer was lost.
+  /// The first half of run_line, for commands that have halves: sends the request and returns at
+  /// once. A failure is printed, and its status is in the result. nullopt: use run_line, after
+  /// finishing all lines begun before. `again`: the line was begun before, but its answer was lost.
   std::optional<Begun> begin_line(const std::string& line, bool again = false);
-  /// The second half: blocks until the answer is there; returns the exit status.
+  /// The second half: blocks until the answer arrives; returns the exit status.
   int finish_line(const Begun& begun);
-  /// Through which all lines speak.
+  /// The output of all lines.
   Output& output() { return out_; }
   OutputQueue& queue() { return around_.services.queue; }
   Client& client() { return around_.client; }
-  /// Runs a command whose words are known already.
+  /// Runs a command given as words.
   int run_words(const std::vector<std::string>& words);
-  /// Whether a command asked the shell to end, or a signal did that a program got in its place.
+  /// Whether the shell must exit, because a command asked for it, or a program got a signal in
+  /// zksh's place.
   bool quit() const { return quit_ || ended_by_; }
-  /// The signal that a program was given in the place of zksh, which is to end after it. Only
-  /// where lines are not typed at a terminal.
+  /// The signal that a program got in zksh's place, after which zksh must exit too; nullopt if
+  /// lines are typed at a terminal.
   std::optional<int> ended_by() const { return ended_by_; }
 
  private:
-  /// A line's words; `quoted`: the texts of those that were in quotes.
+  /// A line's words; `quoted` has the texts of quoted ones.
   struct Words {
     std::vector<std::string> texts;
     std::vector<std::string> quoted{};
@@ -96,7 +96,7 @@ class Interpreter {
   void refuse_writes(const Command& command) const;
   int finish(int result);
   void settle_watches();
-  /// With --pipe errors name their line, as zkCli's do not.
+  /// With --pipe, errors name their line, unlike zkCli's.
   bool speaks_as_zkcli() const {
     return input_ == Input::Pipe && (out_.place().line == 0 || !out_.place().in_text);
   }
@@ -108,7 +108,7 @@ class Interpreter {
   std::stop_token stop_;
   Output out_;
   MissingChroot missing_chroot_;
-  std::optional<Context> halved_;  ///< of all lines that are run in halves
+  std::optional<Context> halved_;  ///< for all lines that are run in halves
   bool quit_ = false;
   bool literal_told_ = false;
   std::optional<int> ended_by_;

@@ -1,4 +1,4 @@
-// Job: something that runs on a thread of its own until it ends or is told to stop.
+// Job: a function that runs on its own thread until it ends or is stopped.
 #include "shell/job.h"
 
 #include <sys/eventfd.h>

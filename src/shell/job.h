@@ -1,4 +1,4 @@
-// Job: something that runs on a thread of its own until it ends or is told to stop.
+// Job: a function that runs on its own thread until it ends or is stopped.
 #pragma once
 
 #include "base/monitor.h"
@@ -12,12 +12,12 @@ namespace zksh {
 
 class Job {
  public:
-  /// Starts `body`, which returns an exit status and throws nothing. When it has ended, `wake_fd`
-  /// (an eventfd, not owned) is written.
+  /// Starts `body`, which returns an exit status and must not throw. Writes `wake_fd` (an eventfd,
+  /// not owned) when it has ended.
   Job(Monitor& monitor, int wake_fd, std::function<int(std::stop_token)> body);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
-  /// Asks the body to stop and waits for its end.
+  /// Asks the body to stop and waits until it has ended.
   ~Job() = default;
 
   /// Asks the body to stop; returns at once.

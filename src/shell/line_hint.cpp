@@ -1,4 +1,4 @@
-// Line hint: what is shown behind the line that is being typed.
+// Line hint: the hint after the line being typed.
 #include "shell/line_hint.h"
 
 #include "base/words.h"
@@ -16,8 +16,8 @@ void append(std::string& text, const std::string& part) {
   text += part;
 }
 
-/// Options may stand anywhere, but who has gone on to the paths mostly wants no more of them. Many
-/// would hide what comes behind them.
+/// Options may be anywhere, but after paths they are rarely wanted. Many options would hide what
+/// follows them.
 std::string options_ahead(const std::vector<Argument>& arguments, const GivenWords& given) {
   if (!given.positionals.empty() || given.options_ended) return {};
   constexpr int most = 5;

@@ -1,4 +1,4 @@
-// Line hint: what is shown behind the line that is being typed.
+// Line hint: the hint after the line being typed.
 #pragma once
 
 #include "term/line_editor.h"
@@ -8,14 +8,13 @@
 
 namespace zksh {
 
-/// What may still come by the command's declaration, with a blank before it where the line needs
-/// one; empty when nothing may, or nobody knows the command.
+/// What may follow according to the command's declaration, with a blank before it if needed; empty
+/// if nothing may, or the command is unknown.
 std::string syntax_ahead(std::string_view line);
 
-/// Of the last command of a text, the syntax while its first argument is still to come: it says
-/// what the command wants. From then on, and while the command's name is incomplete, the newest
-/// line of the history that begins like `text`, if there is one. `history_rest`: how that line goes
-/// on.
+/// The hint for the last command of a text: its syntax until its first argument is typed;
+/// afterwards, and while the command's name is incomplete, the newest history line that begins with
+/// `text`, if any. `history_rest` is the rest of that line.
 LineHint line_hint(std::string_view text, std::string_view history_rest);
 
 }  // namespace zksh

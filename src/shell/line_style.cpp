@@ -1,4 +1,4 @@
-// Line style: the colours of the line that is being typed.
+// Line style: the colours of the line being typed.
 #include "shell/line_style.h"
 
 #include "base/words.h"
@@ -24,7 +24,7 @@ constexpr std::size_t longest_line = std::size_t{16} << 10U;
 
 std::string_view style_of_command(std::string_view name, bool complete) {
   if (command_named(name)) return known_command;
-  if (name.starts_with('!')) return {};  // an order to the history
+  if (name.starts_with('!')) return {};  // a history expansion
   const auto may_become = [&](std::string_view known) { return known.starts_with(name); };
   const bool possible = std::ranges::any_of(all_commands(), [&](const Command* command) {
     return may_become(command->name) || std::ranges::any_of(command->aliases, may_become);
@@ -37,7 +37,7 @@ bool is_sign(std::string_view word) {
   return std::ranges::find(signs, word) != signs.end();
 }
 
-/// Where the words of the program begin that the line's command is to run.
+/// Where the program begins that the line's command runs.
 std::size_t program_begin(std::string_view line, const std::vector<WordPlace>& places) {
   std::vector<std::string> words;
   words.reserve(places.size());
@@ -53,7 +53,7 @@ std::size_t program_begin(std::string_view line, const std::vector<WordPlace>& p
   return begin;
 }
 
-/// Of one command; byte offsets into it.
+/// The styles of one command; byte offsets into it.
 std::vector<StyledBytes> command_styles(std::string_view line, std::size_t cursor) {
   std::vector<StyledBytes> styles;
   const auto places = word_places(line);
@@ -77,7 +77,7 @@ std::vector<StyledBytes> command_styles(std::string_view line, std::size_t curso
       style = quoted;
     } else if (is_sign(word)) {
       style = sign;
-      options_may_come = false;  // what follows is a program's, or a file
+      options_may_come = false;  // a program or a file follows
     } else if (options_may_come && looks_like_option(word) && word.size() > 1) {
       style = option;
       options_may_come = word != "--";
@@ -92,7 +92,7 @@ std::vector<StyledBytes> command_styles(std::string_view line, std::size_t curso
 std::vector<StyledBytes> line_styles(std::string_view line, std::size_t cursor) {
   std::vector<StyledBytes> styles;
   if (line.size() > longest_line) return styles;
-  bool in_program = false;  // whose words are its own, up to the end of the line
+  bool in_program = false;  // its words extend to the end of the line
   for (const auto& part : parts_of(line, PartBy::Command)) {
     in_program = in_program && line[part.begin - 1] != '\n';
     if (in_program) continue;

@@ -1,4 +1,4 @@
-// Line style: the colours of the line that is being typed.
+// Line style: the colours of the line being typed.
 #pragma once
 
 #include "term/edit_layout.h"
@@ -9,10 +9,9 @@
 
 namespace zksh {
 
-/// The parts of a line that are drawn in a style of their own, in their order: the command, whether
-/// there is one of that name, its options, quoted words, the signs of redirections, pipes and the
-/// background, and comments. A name that still may become a command's has none while the cursor is
-/// behind it. Of a line over 16 KiB nothing has one.
+/// The parts of a line with a style of their own, in order: the command, existing or not, its
+/// options, quoted words, operators, and comments. An incomplete name that may become a command's
+/// has no style while the cursor is after it. A line over 16 KiB has no styles.
 std::vector<StyledBytes> line_styles(std::string_view line, std::size_t cursor);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Loop: the main thread's wait for keys, signals, finished jobs and output to print.
+// Loop: the main thread's event loop for keys, signals, finished jobs and output.
 #include "shell/loop.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace zksh {
 namespace {
 
-/// Those that end zksh when nobody takes them, SIGINT apart, which a person may mean for less.
+/// The signals that end zksh if no program takes them, except SIGINT, which may mean less.
 bool ends_process(int signal) {
   return signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT || signal == SIGUSR1 ||
          signal == SIGUSR2;
@@ -45,7 +45,7 @@ void count_down(int /*signal*/) {
   alarm(1);
 }
 
-/// Of poll: -1 is for ever.
+/// The timeout for poll; -1: none.
 int milliseconds_until(const LoopEvents& events) {
   const auto again = events.look_again ? events.look_again() : std::nullopt;
   if (!again) return -1;
@@ -59,12 +59,12 @@ Loop::Loop() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
-    // Blocked, an ignored one would come all the same.
+    // If blocked, an ignored signal would be delivered nevertheless.
     if (!is_ignored(signal)) sigaddset(&signals, signal);
   for (const int signal : {SIGWINCH, SIGTSTP, SIGCONT}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal_fd_ = Fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-  // A reader that goes away is told by EPIPE, so that sessions and locks are given back first.
+  // EPIPE reports a closed pipe instead, so that sessions and locks are released first.
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, nullptr);
@@ -149,14 +149,14 @@ void Loop::run(Printer& printer, const LoopEvents& events, const std::function<b
   bool failure_told = false;
   while (true) {
     printer.pump();
-    const bool finished = done();  // may print what was said last, and fail to
+    const bool finished = done();  // may print the last output, and fail to
     if (printer.out_failure() != 0 && !failure_told && events.out_failed) {
       failure_told = true;
       events.out_failed(printer.out_failure());
       continue;
     }
     if (finished) {
-      serve_signals(events);  // one that came before the end counts
+      serve_signals(events);  // signals that arrived before the end count
       return;
     }
     std::array<pollfd, 4> waiting{

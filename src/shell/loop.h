@@ -1,4 +1,4 @@
-// Loop: the main thread's wait for keys, signals, finished jobs and output to print.
+// Loop: the main thread's event loop for keys, signals, finished jobs and output.
 #pragma once
 
 #include "base/fd.h"
@@ -12,27 +12,27 @@
 
 namespace zksh {
 
-/// What the owner of a Loop does when something happens; all called on the main thread.
+/// The callbacks of a Loop, all called on the main thread.
 struct LoopEvents {
-  std::function<bool()> reads_input{};          ///< whether standard input is watched now
-  std::function<bool()> input_waits{};          ///< whether input was read that is still to be used
-  std::function<void()> input{};                ///< standard input is readable, or input waits
-  std::function<void()> interrupt{};            ///< SIGINT
-  std::function<void(int signal)> end{};        ///< SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2
-  std::function<void()> resize{};               ///< SIGWINCH
-  std::function<void()> suspend{};              ///< SIGTSTP
-  std::function<void()> resume{};               ///< SIGCONT
-  std::function<void(int error)> out_failed{};  ///< stdout cannot be written; told once
-  /// When `done` is to be asked again though nothing has happened; nothing: not before something
-  /// does. Asked after `done`.
+  std::function<bool()> reads_input{};    ///< whether to poll standard input now
+  std::function<bool()> input_waits{};    ///< whether buffered input remains
+  std::function<void()> input{};          ///< standard input is readable, or input is buffered
+  std::function<void()> interrupt{};      ///< SIGINT
+  std::function<void(int signal)> end{};  ///< SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2
+  std::function<void()> resize{};         ///< SIGWINCH
+  std::function<void()> suspend{};        ///< SIGTSTP
+  std::function<void()> resume{};         ///< SIGCONT
+  std::function<void(int error)> out_failed{};  ///< stdout cannot be written; called once
+  /// When to call `done` again even if nothing happens; nullopt: only after an event. Called after
+  /// `done`.
   std::function<std::optional<Clock::time_point>()> look_again{};
 };
 
 /// Owns the descriptors that wake the main thread.
 class Loop {
  public:
-  /// Blocks the signals that it reads through a signalfd: to be made before any thread is started.
-  /// Those that zksh was started to ignore (nohup, a script's background) are left ignored.
+  /// Blocks the signals that it reads through a signalfd, so construct it before starting threads.
+  /// Signals that zksh was started to ignore (nohup, a script's background) remain ignored.
   Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -41,18 +41,19 @@ class Loop {
   /// An eventfd; writing it from any thread wakes the loop.
   int wake_fd() const { return wake_fd_.get(); }
 
-  /// Serves events until `done()` is true; looked at after every event.
+  /// Handles events until `done()` returns true, which is called after every event.
   void run(Printer& printer, const LoopEvents& events, const std::function<bool()>& done);
 
-  /// Blocks until `fd` takes output. False when a signal of LoopEvents::end has come, or leave()
-  /// was called, and it takes none: whoever stops the terminal must not keep the process.
+  /// Blocks until `fd` accepts output. Returns false if it accepts none and a signal of
+  /// LoopEvents::end has arrived, or leave() was called: a stalled terminal must not keep the
+  /// process.
   bool await_writable(int fd);
-  /// The process is to end: output that nobody takes is not waited for, and if it still runs after
-  /// five seconds, because something does not end, it exits with `status` there and then. The
-  /// seconds count only while `programs` is 0: a program under a lock may take its time to end.
-  /// `programs` must outlive the Loop. Only the first call counts.
+  /// The process must end: output that nobody reads is not waited for, and if it still runs after
+  /// five seconds, it exits with `status` at once. The seconds count only while `programs` is 0: a
+  /// program under a lock may take its time to end. `programs` must outlive the Loop. Only the
+  /// first call counts.
   void leave(int status, const std::atomic<int>& programs);
-  /// Stops the process as Ctrl-Z does; returns when it is continued, or at once where nobody could
+  /// Stops the process as Ctrl-Z does; returns when it is continued, or at once if nobody could
   /// continue it (an orphaned process group).
   static void stop_process();
 
@@ -62,7 +63,7 @@ class Loop {
 
   Fd wake_fd_;
   Fd signal_fd_;
-  std::deque<int> signals_;  ///< that came and are still to be served
+  std::deque<int> signals_;  ///< received, not handled yet
   bool leaving_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Man page: zksh(1), its frame written by hand, its lists derived from the declarations.
+// Man page: generates the manual pages from hand-written frames and the declarations.
 #include "shell/man_page.h"
 
 #include "base/text.h"
@@ -21,7 +21,7 @@ namespace {
 std::string bold(std::string_view text) { return "\\fB" + roff(text) + "\\fR"; }
 std::string italic(std::string_view text) { return "\\fI" + roff(text) + "\\fR"; }
 
-/// Breaks lines that are too long to read in the source: where the next word begins no request.
+/// Wraps long source lines, but not before a word that roff would take for a request.
 std::string wrapped(std::string_view line) {
   constexpr std::size_t width = 78;
   std::string result;
@@ -36,7 +36,7 @@ std::string wrapped(std::string_view line) {
   return result.append(line);
 }
 
-/// Prose: `code` is set in bold, and paragraphs are kept apart by `separator`.
+/// Formats prose: `code` becomes bold, and `separator` separates paragraphs.
 std::string prose(std::string_view text, std::string_view separator) {
   std::string result;
   std::string paragraph;
@@ -58,7 +58,7 @@ std::string prose(std::string_view text, std::string_view separator) {
   return result + wrapped(paragraph) + '\n';
 }
 
-/// "[-s] path": options in bold, what stands for something else in italics.
+/// Formats "[-s] path": options in bold, placeholders in italics.
 std::string styled_syntax(std::string_view syntax) {
   constexpr std::string_view marks = " []|";
   std::string result;
@@ -106,7 +106,7 @@ struct SharedOptions {
   }
 };
 
-/// The options that so many commands of a group share that they are described once for all.
+/// Options shared by so many commands of a group that they are described once.
 std::vector<SharedOptions> shared_options(const Commands& group) {
   constexpr std::size_t many = 4;
   std::vector<std::pair<Argument, Commands>> takers;
@@ -153,7 +153,7 @@ std::string shared_items(const std::vector<SharedOptions>& shared) {
   return text;
 }
 
-/// The command's own arguments, and a pointer to those that it shares with others.
+/// The command's own arguments, with a reference to the shared ones.
 std::string arguments_of(const Command& command, const std::vector<SharedOptions>& shared) {
   std::vector<Argument> own;
   bool shares = false;
@@ -246,7 +246,7 @@ std::string json_commands_list() {
   return text;
 }
 
-/// The keys of configuration files, the settings among them.
+/// The configuration keys, including the settings.
 std::string keys_list() {
   std::map<std::string_view, std::string> items;
   const auto item = [](std::string_view name, std::string_view initial, std::string_view help) {
@@ -283,7 +283,7 @@ std::string roff(std::string_view text) {
     else if (escape != special.end())
       result += escape->second;
     else if (byte == '.' && (result.empty() || result.back() == '\n'))
-      result += "\\&.";  // else it would begin a request
+      result += "\\&.";  // otherwise it would begin a request
     else
       result += byte;
     at += step.length;

@@ -1,4 +1,4 @@
-// Node cache: lists of children for completion, fetched behind the line that is typed.
+// NodeCache: lists of children for completion, fetched in the background.
 #include "shell/node_cache.h"
 
 #include "client/node_path.h"
@@ -12,9 +12,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto longest_use = 60s;       // of a list whose watch was lost, by whatever way
-constexpr auto kinds_are_good = 5s;     // no watch tells of a child that gets its first child
-constexpr auto kinds_patience = 250ms;  // then the names alone must do
+constexpr auto longest_use = 60s;       // for a list whose watch was lost in any way
+constexpr auto kinds_are_good = 5s;     // no watch reports that a child gets its first child
+constexpr auto kinds_patience = 250ms;  // after that, the names alone must do
 constexpr auto noticeable = 400ms;
 
 std::size_t bytes_of(const std::vector<std::string>& names) {
@@ -26,19 +26,19 @@ std::size_t bytes_of(const std::vector<std::string>& names) {
 
 }  // namespace
 
-/// A request, and what has come of it: written by its job, read after the job's end.
+/// A fetch and its results: written by its job, read after the job's end.
 struct NodeCache::Fetch {
   std::string parent;
   std::string prefix;
   std::size_t room = 0;
-  bool lists = true;               ///< the children are asked for, not only what some of them are
-  std::vector<std::string> asked;  ///< of whom it is to be told what they are
+  bool lists = true;  ///< whether it reads the children, and not only the kinds of some
+  std::vector<std::string> asked;  ///< the names whose kinds it reads
   int code = code::ok;
   std::vector<std::string> names{};
   std::map<std::string, Kind> kinds{};
   std::atomic<bool> slow = false;
-  bool given_up = false;  ///< nobody waits for it any more
-  bool fired = false;     ///< what it lists has changed already
+  bool given_up = false;  ///< its result is not needed any more
+  bool fired = false;     ///< the list has already changed
   std::unique_ptr<Job> job{};
 
   void list(Client& client, const Mailbox& mailbox, int wake_fd, const std::stop_token& stop);
@@ -101,13 +101,13 @@ NodeCache::Range NodeCache::beginning_with(const std::vector<std::string>& names
   const auto cut = [&](const std::string& name) {
     return std::string_view(name).substr(0, prefix.size());
   };
-  // No std::ranges::equal_range: clang 14 cannot take its answer apart.
+  // Not std::ranges::equal_range: clang 14 cannot decompose its result.
   return {std::ranges::lower_bound(names, std::string_view(prefix), {}, cut),
           std::ranges::upper_bound(names, std::string_view(prefix), {}, cut)};
 }
 
-/// The children of whom a completion wants to know what they are: of the only one, which decides
-/// how the line goes on, or of those that are listed.
+/// The children whose kinds a completion needs: the only match, which decides how the line
+/// continues, or those that are listed.
 std::vector<std::string> NodeCache::to_be_known(const std::vector<std::string>& names,
                                                 const std::string& prefix, std::size_t room) {
   const auto range = beginning_with(names, prefix);
@@ -166,7 +166,7 @@ ChildNodes NodeCache::matches(const std::string& parent, const std::string& pref
   return nodes;
 }
 
-/// Starts a request: for what `names` are, or when there are none for the children.
+/// Starts a fetch of the kinds of `names`, or if that is empty, of the children.
 bool NodeCache::ask(const std::string& parent, const std::string& prefix, std::size_t room,
                     std::vector<std::string> names) {
   if (!is_connected(client_.current_state())) return false;
@@ -175,7 +175,7 @@ bool NodeCache::ask(const std::string& parent, const std::string& prefix, std::s
     if (fetch->parent == parent && fetch->prefix == prefix && fetch->lists == lists &&
         !fetch->given_up)
       return true;
-  // One that was given up ends as soon as its thread runs.
+  // An abandoned fetch ends as soon as its thread runs.
   if (fetches_.size() >= 2 * limits_.requests) return false;
   if (fetches_.size() >= limits_.requests) {
     const auto oldest = std::ranges::find(fetches_, false, &Fetch::given_up);
@@ -231,7 +231,7 @@ void NodeCache::keep(Fetch& fetch) {
     list.names = std::move(fetch.names);
     list.kinds.clear();
     list.fetched = Clock::now();
-    list.old = fetch.fired;  // serves who waits for it, and no more
+    list.old = fetch.fired;  // good enough for those who wait for it, but not later
   }
   list.used = ++uses_;
   constexpr std::size_t most_kinds = 2000;
@@ -249,7 +249,7 @@ void NodeCache::take_events() {
   }
 }
 
-/// A new session knows nothing of the watches of the one before.
+/// A new session does not have the previous one's watches.
 void NodeCache::follow_session() {
   const auto session = client_.session_id();
   if (session == session_) return;
@@ -265,7 +265,7 @@ void NodeCache::follow_session() {
 void NodeCache::make_room() {
   std::size_t bytes = 0;
   for (const auto& [path, list] : lists_) bytes += list.bytes;
-  // The last one stays whatever its size: somebody waits for it.
+  // The last one stays whatever its size: it is being waited for.
   while (lists_.size() > 1 && (lists_.size() > limits_.lists || bytes > limits_.bytes)) {
     const auto oldest =
         std::ranges::min_element(lists_, {}, [](const auto& entry) { return entry.second.used; });

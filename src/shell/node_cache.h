@@ -1,4 +1,4 @@
-// Node cache: lists of children for completion, fetched behind the line that is typed.
+// NodeCache: lists of children for completion, fetched in the background.
 #pragma once
 
 #include "client/client.h"
@@ -15,34 +15,34 @@
 
 namespace zksh {
 
-/// Never blocks: what is not known is asked for by a job, which writes the loop's eventfd when it
-/// has the answer. A list is good until its one-shot watch fires, but a minute at most; it is
-/// forgotten with the session. Used on the main thread alone.
+/// Never blocks: jobs fetch what is not known, and write the loop's eventfd when they are done. A
+/// list is valid until its one-shot watch fires, but at most a minute, and within its session. Used
+/// only on the main thread.
 class NodeCache {
  public:
   struct Limits {
     std::size_t lists = 64;
-    std::size_t bytes = std::size_t{64} << 20U;  ///< of all lists, about; one is kept anyway
-    std::size_t requests = 4;                    ///< at a time; the oldest is given up for a fifth
+    std::size_t bytes = std::size_t{64} << 20U;  ///< of all lists, roughly; one is always kept
+    std::size_t requests = 4;                    ///< at a time; a further one replaces the oldest
   };
 
-  /// `client` outlives the cache. `wake_fd`: as for Job.
+  /// `client` must outlive the cache. `wake_fd`: as for Job.
   NodeCache(Client& client, int wake_fd) : NodeCache(client, wake_fd, Limits()) {}
   NodeCache(Client& client, int wake_fd, Limits limits);
   NodeCache(const NodeCache&) = delete;
   NodeCache& operator=(const NodeCache&) = delete;
-  /// Gives up what is being fetched.
+  /// Gives up pending fetches.
   ~NodeCache();
 
-  /// The children of `parent` that begin with `prefix`, the first `room` of them by name. When all
-  /// that is needed for a completion is known it is the answer; else it is asked for, if `may_ask`
-  /// and there is a connection, and the answer is `awaited`. What the nodes are is asked only of
-  /// those that are named, and only when their names alone tell nothing new.
+  /// The children of `parent` that begin with `prefix`; lists the first `room` by name. If
+  /// something that a completion needs is not known, fetches it if `may_ask` and there is a
+  /// connection, and the result is `awaited`. Reads the kinds of only those nodes that are listed,
+  /// and only if their names alone do not extend the line.
   ChildNodes matches(const std::string& parent, const std::string& prefix, std::size_t room,
                      bool may_ask);
-  /// Takes what has come; true when that is anything, be it that nothing could be had.
+  /// Processes finished fetches; true if there were any, even failed ones.
   bool look_after();
-  /// Whether something has been awaited for so long that a person wonders.
+  /// Whether something has been awaited noticeably long.
   bool is_slow() const;
 
  private:
@@ -57,10 +57,10 @@ class NodeCache {
     std::size_t bytes = 0;
     Clock::time_point fetched;
     bool old = false;
-    std::uint64_t used = 0;  ///< the larger, the later
+    std::uint64_t used = 0;  ///< counter value of the last use
   };
   struct Fetch;
-  /// Part of a list: the names with one beginning.
+  /// The part of a list with a common prefix.
   struct Range {
     std::vector<std::string>::const_iterator begin;
     std::vector<std::string>::const_iterator end;

@@ -1,4 +1,4 @@
-// OutputProgram: a program that takes a command's results, from `| program` or as the pager.
+// OutputProgram: a program that receives a command's results: `| program`, or the pager.
 #include "shell/output_program.h"
 
 #include <array>
@@ -14,12 +14,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A program that was told to end is killed after this.
+/// How long after being told to end a program is killed.
 constexpr auto grace = 1s;
-/// How long nobody may read before that is seen; nothing wakes for it.
+/// How often to check whether anybody still reads; nothing reports it.
 constexpr auto look_at_reader_every = 100ms;
 
-/// Whether a program draws its own picture rather than lines.
+/// Whether a program draws on the screen rather than printing lines.
 bool is_raw(int terminal) {
   termios modes{};
   return tcgetattr(terminal, &modes) == 0 && (modes.c_lflag & ICANON) == 0;
@@ -37,7 +37,7 @@ void OutputProgram::start() {
   Pipe pipe = make_pipe();
   std::vector<std::string> words{"/bin/sh", "-c", plan_.line};
   if (plan_.arguments) {
-    words.emplace_back("sh");  // $0, its name in what it says
+    words.emplace_back("sh");  // $0, its name in messages
     words.insert(words.end(), plan_.arguments->begin(), plan_.arguments->end());
   }
   Program program{.words = std::move(words),
@@ -71,7 +71,7 @@ OutputProgram::~OutputProgram() {
   if (minder_.joinable()) finish(status::failure);
 }
 
-/// Until the last process that can write there has ended.
+/// Runs until the last process that can write there has ended.
 void OutputProgram::capture() {
   std::array<char, 4096> block{};
   const StopFd stopped(plan_.stop);
@@ -90,11 +90,11 @@ OutputProgram::View OutputProgram::view(const Monitor::Held& held) const {
   return {.ended = process_->status(held), .stop_signal = process_->stop_signal(held)};
 }
 
-/// Under the monitor.
+/// Called under the monitor.
 bool OutputProgram::pass_on(const Monitor::Held& held, int signal) {
   if (process_->status(held) || signal == SIGUSR1 || signal == SIGUSR2) return false;
   command_stop_.request_stop();
-  // The terminal has sent Ctrl-C to all of zksh's own group.
+  // The terminal has sent Ctrl-C to zksh's whole process group.
   if (signal == SIGINT && !plan_.at_prompt) return true;
   const bool insists = signal == SIGTERM && std::exchange(terminated_, true);
   process_->signal(insists ? SIGKILL : signal);
@@ -102,7 +102,7 @@ bool OutputProgram::pass_on(const Monitor::Held& held, int signal) {
   return true;
 }
 
-/// The minding thread: until the program has ended.
+/// The supervising thread: runs until the program has ended.
 void OutputProgram::mind() {
   while (true) {
     const auto now = plan_.monitor.with_lock([&](const Monitor::Held& held) { return view(held); });
@@ -126,15 +126,15 @@ void OutputProgram::look_at_reader() {
   command_stop_.request_stop();
 }
 
-/// A program that waits for the terminal, or was stopped at it: lends the terminal, or stops as it
-/// did.
+/// Handles a program that needs the terminal, or was stopped by it: lends the terminal, or stops as
+/// it did.
 void OutputProgram::mind_stop(int signal) {
   const bool may_have = plan_.at_prompt && !plan_.background;
   if (!may_have ||
       terminal_.follow_stop(process_->pid(), signal) == ProgramTerminal::Followed::StaysStopped)
     return;
   process_->signal(SIGCONT);
-  // Else the stop would be seen a second time.
+  // Otherwise the stop would be handled twice.
   plan_.monitor.wait_until({}, Clock::now() + grace, [&](const Monitor::Held& held) {
     return !process_->stopped(held) || process_->status(held);
   });
@@ -143,7 +143,7 @@ void OutputProgram::mind_stop(int signal) {
 void OutputProgram::ended(int result) {
   terminal_.take_back();
   if (result > status::signal_base && plan_.at_prompt) {
-    // What is left of it would take keys that are zksh's now.
+    // Processes that it left would read keys meant for zksh.
     process_->signal(SIGHUP);
     process_->signal(SIGCONT);
     terminal_.restore_modes();
@@ -167,7 +167,7 @@ void OutputProgram::write(std::string_view bytes) {
 }
 
 OutputProgram::Ends OutputProgram::finish(int result) {
-  // Asked before the input is closed, which ends the program's reading, not the other way round.
+  // Checked before the input is closed, which itself ends the program's reading.
   const bool enough = reader_gone_ && !plan_.stop.stop_requested();
   if (enough && result == Cancelled().exit_status()) result = status::ok;
   writer_.reset();

@@ -1,4 +1,4 @@
-// OutputProgram: a program that takes a command's results, from `| program` or as the pager.
+// OutputProgram: a program that receives a command's results: `| program`, or the pager.
 #pragma once
 
 #include "base/error.h"
@@ -19,12 +19,12 @@
 
 namespace zksh {
 
-/// Made, written to and destroyed on the thread of one command.
+/// Constructed, written to and destroyed on the thread of one command.
 ///
-/// At the prompt the program leads a process group of its own and gets the terminal, until it ends:
-/// Ctrl-C is its own, and Ctrl-Z stops zksh with it. In a script it stays in zksh's group, as with
-/// sh. In the background it gets no terminal, and what it prints goes through the queue. The
-/// signals that would end zksh end it, and the command, too.
+/// At the prompt the program leads its own process group and has the terminal until it ends: Ctrl-C
+/// is sent only to it, and Ctrl-Z stops zksh with it. In a script it stays in zksh's group, as in
+/// sh. In the background it has no terminal, and its output goes through the queue. Signals that
+/// would end zksh end it, and the command too.
 class OutputProgram {
  public:
   struct Plan {
@@ -32,7 +32,7 @@ class OutputProgram {
     SignalRelay& signals;
     OutputQueue& queue;
     std::string line;                                     ///< for /bin/sh -c
-    const std::vector<std::string>* arguments = nullptr;  ///< $1, $2, … there; null: none
+    const std::vector<std::string>* arguments = nullptr;  ///< its $1, $2, …; null: none
     bool at_prompt = false;                               ///< the line was typed
     bool background = false;                              ///< with & at its end
     bool whole_screen = false;  ///< nothing else is printed until it has ended
@@ -44,29 +44,29 @@ class OutputProgram {
   OutputProgram& operator=(const OutputProgram&) = delete;
   ~OutputProgram();
 
-  /// Starts the program, before all else. Throws Error when there is no /bin/sh, Cancelled on a
+  /// Starts the program; must be called first. Throws Error if there is no /bin/sh, Cancelled on a
   /// stop.
   void start();
 
-  /// The program's standard input: for a program that is to write there itself.
+  /// The program's standard input, for a program that writes there itself.
   int fd() const { return input_.get(); }
-  /// The command's stop: the plan's, or that the program was ended by a signal, or that nobody
-  /// reads any more what the command has begun to write.
+  /// The command's stop: requested with the plan's, when a signal has ended the program, or when
+  /// nobody reads what the command writes.
   std::stop_token stop() const { return command_stop_.get_token(); }
-  /// Blocks while the program does not read. Throws Cancelled on a stop, and when nobody reads.
+  /// Blocks while the program does not read. Throws Cancelled on a stop, and if nobody reads.
   void write(std::string_view bytes);
 
   /// The exit statuses of both.
   struct Ends {
-    int command;  ///< 0 when it was stopped because its reader had enough
+    int command;  ///< 0 if it was stopped because its reader had enough
     int program;
   };
-  /// The command has ended with this status: closes the program's input and waits for its end;
-  /// after a stop not for long. The terminal is zksh's again when it returns.
+  /// Call when the command has ended with this status: closes the program's input and waits for its
+  /// end; after a stop, not for long. zksh has the terminal again when this returns.
   Ends finish(int result);
 
  private:
-  /// What decides what is to be done.
+  /// What decides what to do.
   struct View {
     std::optional<int> ended;
     int stop_signal = 0;
@@ -83,11 +83,11 @@ class OutputProgram {
   void ended(int result);
 
   Plan plan_;
-  Fd input_;     ///< the pipe's end that the command writes
-  Fd captured_;  ///< what a program in the background prints
+  Fd input_;     ///< the write end of the command's pipe
+  Fd captured_;  ///< the output of a background program
   std::stop_source command_stop_;
   std::stop_callback<std::function<void()>> on_stop_;
-  ProgramTerminal terminal_;  ///< of the minding thread
+  ProgramTerminal terminal_;  ///< used by the supervising thread
   int terminal_fd_ = -1;
   std::atomic<bool> lent_ = false;
   std::atomic<bool> written_ = false;

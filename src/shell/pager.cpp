@@ -1,4 +1,4 @@
-// Pager: results that are longer than the screen, shown by the user's pager.
+// Pager: shows results longer than the screen in the user's pager.
 #include "shell/pager.h"
 
 #include "base/text.h"
@@ -19,9 +19,9 @@ std::string wanted_pager(const std::string& setting) {
   return "less -FIRX";
 }
 
-/// Whether there is a program of this name, as far as a look at it tells.
+/// Whether the program seems to exist.
 bool may_run(const std::string& name) {
-  // What a shell would expand is left to the shell.
+  // Leave what needs expansion to the shell.
   if (name.find_first_of("$`\"'\\=(){}<>|&;*?~") != std::string::npos) return true;
   const char* const path = std::getenv("PATH");
   if (name.find('/') != std::string::npos || path == nullptr) return std::filesystem::exists(name);
@@ -38,7 +38,7 @@ bool may_run(const std::string& name) {
 
 OutputProgram::Plan whole_screen(OutputProgram::Plan plan) {
   plan.whole_screen = true;
-  // Without a shell in between a pager that is told to end can put the screen back first.
+  // Without a shell in between, a pager that is told to end can restore the screen first.
   if (plan.line.find_first_of("$`\"'\\=(){}<>|&;*?[]~#!\n") == std::string::npos)
     plan.line.insert(0, "exec ");
   return plan;
@@ -88,7 +88,7 @@ void Pager::write(std::string_view bytes) {
 bool Pager::keep_error(std::string_view bytes) {
   if (started_) return false;
   in_order_.push_back({Stream::Err, std::string(bytes)});
-  // So many are no longer an aside to results: nobody is to wait for them, nor is memory.
+  // With so many errors, do not delay them or use more memory.
   const auto errors = std::ranges::count(in_order_, Stream::Err, &OutputQueue::Chunk::stream);
   if (static_cast<std::size_t>(errors) >= terminal_size().lines) print_kept();
   return true;

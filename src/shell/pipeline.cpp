@@ -1,4 +1,4 @@
-// Pipeline: the lines of a script sent without waiting for each answer, results in their order.
+// Pipeline: runs a script's lines without waiting for each answer, printing results in order.
 #include "shell/pipeline.h"
 
 #include "base/json.h"
@@ -20,18 +20,18 @@ namespace {
 
 using Chunks = std::vector<OutputQueue::Chunk>;
 
-/// The lines whose answers are outstanding may hold so much between them.
+/// The limit for the size of lines with outstanding answers.
 constexpr std::size_t most_bytes = 8U << 20U;
-/// A result is printed so long after its answer came, at most.
+/// The longest time from an answer to the printing of its result.
 constexpr std::chrono::milliseconds longest_delay{20};
 
-/// A line whose request is on its way, and what it has said until now.
+/// A line whose request has been sent, and its output so far.
 struct InFlight {
   std::size_t number = 0;
   std::string line;
   Interpreter::Begun begun;
   Chunks said{};
-  bool told = false;  ///< that it failed, with its place
+  bool told = false;  ///< its failure was reported, with its place
 
   bool writes() const { return begun.command && begun.command->writes; }
   std::optional<int> code(const Monitor::Held& held) const { return begun.sent.code(held); }
@@ -89,13 +89,13 @@ class Pipeline {
   std::stop_token stop_;
   std::deque<InFlight> flight_;
   std::size_t bytes_ = 0;  ///< of the lines in flight
-  Chunks said_;            ///< by lines that are finished, and not printed yet
+  Chunks said_;            ///< by finished lines, not printed yet
   std::size_t number_ = 0;
   std::size_t done_ = 0;
   std::size_t failed_ = 0;
   int first_failure_ = status::ok;
   bool cut_off_ = false;                  ///< there is no connection
-  std::optional<std::size_t> cut_short_;  ///< the line that a stop met while it was finished
+  std::optional<std::size_t> cut_short_;  ///< the line that was being finished at the stop
   std::optional<Clock::time_point> due_;
 };
 
@@ -119,9 +119,9 @@ int Pipeline::run() {
   return first_failure_;
 }
 
-/// Sends a line; one whose command has no halves is run when all before it have ended.
+/// Sends a line, or runs it after all before it if its command has no halves.
 void Pipeline::begin(std::string line) {
-  // While nothing can be sent, what is known is not held back.
+  // While nothing can be sent, do not hold back results.
   const auto state = interpreter_.client().current_state();
   if (state != SessionState::Connected && !flight_.empty()) finish_all();
   InFlight next{.number = number_, .line = std::move(line), .begun = {}};
@@ -148,7 +148,7 @@ void Pipeline::run_alone(const std::string& line) {
   flush();
 }
 
-/// Waits until half of what is in flight is answered, so that one wake-up serves many lines.
+/// Waits until half of the lines in flight are answered, so that one wake-up serves many lines.
 void Pipeline::make_room() {
   while (is_full() && !stop_.stop_requested()) {
     await_answer(flight_.size() / 2, Clock::now() + longest_delay);
@@ -161,7 +161,7 @@ void Pipeline::make_room() {
 void Pipeline::keep_pace() {
   if (settings_.rate == 0) return;
   const auto interval = std::chrono::nanoseconds(std::chrono::seconds(1)) / settings_.rate;
-  // Time that the input or the server took is not made up for.
+  // Delays by the input or the server are not made up for.
   due_ = std::max(due_.value_or(Clock::now()), Clock::now() - std::chrono::milliseconds(10));
   while (Clock::now() < *due_ && !stop_.stop_requested()) {
     const auto next = std::min(*due_, Clock::now() + longest_delay);
@@ -172,7 +172,7 @@ void Pipeline::keep_pace() {
   *due_ += interval;
 }
 
-/// False at the deadline and after a stop.
+/// Returns false at the deadline and after a stop.
 bool Pipeline::await_answer(std::size_t index, Clock::time_point deadline) {
   const auto& awaited = flight_[index];
   return monitor_.wait_until(
@@ -189,7 +189,7 @@ void Pipeline::finish_answered() {
   }
 }
 
-/// Blocks until all is answered, or a stop, and prints it.
+/// Blocks until everything is answered, or a stop, and prints it.
 void Pipeline::finish_all() {
   while (!flight_.empty()) {
     const bool answered = await_answer(flight_.size() - 1, Clock::now() + longest_delay);
@@ -200,7 +200,7 @@ void Pipeline::finish_all() {
   flush();
 }
 
-/// What it says comes behind what was said when it was sent.
+/// Its output follows what was printed when it was sent.
 void Pipeline::finish_first() {
   const auto first = std::move(flight_.front());
   flight_.pop_front();
@@ -213,14 +213,14 @@ void Pipeline::finish_first() {
   out_.gather(nullptr);
 }
 
-/// Whether a line reads, and the connection was lost before the answer.
+/// Whether a line is a read whose connection was lost before the answer.
 bool Pipeline::was_lost(const InFlight& line) {
   if (line.writes() || stop_.stop_requested()) return false;
   return monitor_.with_lock(
       [&](const Monitor::Held& held) { return line.code(held) == code::connection_loss; });
 }
 
-/// The first line in flight that may have changed what is read of a node.
+/// The first line in flight that may have changed what a read of the node returns.
 std::optional<std::size_t> Pipeline::changed_behind(const std::string& path) {
   const auto changes = std::ranges::find_if(flight_, [&](const InFlight& line) {
     const auto& written = line.begun.sent.path();
@@ -230,7 +230,7 @@ std::optional<std::size_t> Pipeline::changed_behind(const std::string& path) {
   return changes->number;
 }
 
-/// Of a read; nothing else is sent meanwhile.
+/// Repeats a read; nothing else is sent meanwhile.
 int Pipeline::ask_again(const InFlight& lost) {
   const auto& path = lost.begun.sent.path();
   if (const auto line = changed_behind(path)) {
@@ -245,20 +245,20 @@ int Pipeline::ask_again(const InFlight& lost) {
   return begun ? interpreter_.finish_line(*begun) : status::failure;
 }
 
-/// `told`: why it failed, with its place.
+/// `told`: the failure was reported, with its place.
 void Pipeline::count(std::size_t number, int result, bool told) {
   if (result == status::ok) {
     ++done_;
     return;
   }
-  // A stop met it while its answer was read: it is one of those that were interrupted.
+  // It was interrupted by the stop while its answer was read.
   if (stop_.stop_requested() && !told) {
     cut_short_ = number;
     return;
   }
   ++failed_;
   if (first_failure_ == status::ok) first_failure_ = result;
-  // Some commands tell their failures in words of their own.
+  // Some commands report failures in their own words.
   if (!told && !out_.json()) out_.err_line("{}:{}: failed (status {})", name_, number, result);
 }
 

@@ -1,4 +1,4 @@
-// Pipeline: the lines of a script sent without waiting for each answer, results in their order.
+// Pipeline: runs a script's lines without waiting for each answer, printing results in order.
 #pragma once
 
 #include "base/line_reader.h"
@@ -12,22 +12,22 @@
 namespace zksh {
 
 struct PipeSettings {
-  std::size_t window = 256;  ///< how many answers may be outstanding
-  std::int64_t rate = 0;     ///< lines a second at most; 0: no limit
+  std::size_t window = 256;  ///< the most answers that may be outstanding
+  std::int64_t rate = 0;     ///< maximum lines per second; 0: no limit
 };
 
-/// Runs the lines of `reader` up to their end, `quit` or a stop. A command that sends one request
-/// (Command::start) does not wait for the answers of those before it, which the servers carry out
-/// in order all the same; any other waits until all before it have ended. Results and errors are
+/// Runs the lines of `reader` until the end, `quit` or a stop. A command that sends one request
+/// (Command::start) does not wait for the answers of earlier ones, which the servers process in
+/// order anyway; any other command waits until all before it have ended. Results and errors are
 /// printed in the order of the lines; errors name `name` and the line. A failure does not end the
-/// run, but a missing connection does. When the input pauses, all is finished and printed.
+/// run, but a missing connection does. When the input pauses, everything is finished and printed.
 ///
-/// When the connection is lost, each write that has no answer is told as one whose outcome is
-/// unknown; a read is sent again, unless a write of a line behind it may have changed what it
-/// reads.
+/// If the connection is lost, the outcome of each unanswered write is reported as unknown; a read
+/// is sent again unless a write in a later line may have changed what it reads.
 ///
-/// Says at the end how many lines went well and how many failed. Returns the status of the first
-/// failure, else 0. Blocks; on a job's thread. Throws Error when the input cannot be read.
+/// At the end, reports how many lines succeeded and how many failed. Returns the status of the
+/// first failure, else 0. Blocks; called on a job's thread. Throws Error if the input cannot be
+/// read.
 int run_pipeline(Interpreter& interpreter, LineReader& reader, const std::string& name,
                  const PipeSettings& settings, const std::stop_token& stop);
 

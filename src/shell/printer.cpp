@@ -1,4 +1,4 @@
-// Printer: writes what waits in the OutputQueue to the standard streams, without ever blocking.
+// Printer: writes the OutputQueue to the standard streams without blocking.
 #include "shell/printer.h"
 
 #include "term/terminal.h"
@@ -22,9 +22,8 @@ bool is_ready(int fd) {
   return poll(&waiting, 1, 0) != 0;
 }
 
-/// How much may be written at once to a descriptor that poll calls writable. The descriptor stays
-/// blocking, since other processes share it; a pipe takes PIPE_BUF bytes then, a terminal at least
-/// some.
+/// How much can be written to a writable descriptor without blocking. It stays in blocking mode,
+/// since other processes share it; a pipe accepts PIPE_BUF bytes, a terminal at least some.
 std::size_t safe_size(int fd) {
   struct stat info {};
   if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) return 1U << 20U;
@@ -33,7 +32,7 @@ std::size_t safe_size(int fd) {
 
 }  // namespace
 
-/// Writes a part of the first chunk; false when its stream takes nothing now.
+/// Writes a part of the first chunk; false if its stream accepts nothing now.
 bool Printer::write_front() {
   auto& chunk = waiting_.front();
   const int fd = descriptor(chunk.stream);
@@ -68,7 +67,7 @@ void Printer::show_notice(const std::string& text) {
   if (notice_ || !waiting_.empty() || !is_ready(STDERR_FILENO)) return;
   const bool stays = terminal_is_dumb();
   auto line = text;
-  // A line that wraps could not be taken away.
+  // A wrapped line could not be erased.
   const auto columns = static_cast<std::size_t>(std::max(screen_size(STDERR_FILENO).columns, 2));
   if (!stays && line.size() >= columns) {
     line.resize(columns - 1);

@@ -1,4 +1,4 @@
-// Printer: writes what waits in the OutputQueue to the standard streams, without ever blocking.
+// Printer: writes the OutputQueue to the standard streams without blocking.
 #pragma once
 
 #include "command/output.h"
@@ -10,30 +10,31 @@
 
 namespace zksh {
 
-/// Used by the main thread alone. A stream that takes nothing (Ctrl-S, a pager that does not read)
-/// holds back what follows, in order; signals and keys are still served meanwhile.
+/// Used only by the main thread. A stream that accepts nothing (Ctrl-S, a pager that does not read)
+/// holds back what follows, in order; signals and keys are still handled meanwhile.
 class Printer {
  public:
   explicit Printer(OutputQueue& queue) : queue_(queue) {}
 
-  /// What goes to a terminal is offered to this first, which prints it above the typed line and
-  /// returns true, or returns false when no line is typed.
+  /// Sets a function that is offered output for a terminal first. It prints that above the typed
+  /// line and returns true, or returns false if no line is being typed.
   void print_through(std::function<bool(std::string_view)> above) { above_ = std::move(above); }
 
-  /// A line on standard error, a terminal, for as long as nothing else is printed; one that cannot
-  /// take it away again keeps it. Not shown while the terminal takes no output.
+  /// Shows a line on standard error, a terminal, until something else is printed; a terminal that
+  /// cannot erase it keeps it. Not shown while the terminal accepts no output.
   void show_notice(const std::string& text);
-  /// Takes it away.
+  /// Removes it.
   void end_notice();
 
-  /// Takes what is queued and writes what the streams accept.
+  /// Takes the queued output and writes what the streams accept.
   void pump();
-  /// The descriptor that must become writable before pump can go on; -1: nothing waits.
+  /// The descriptor that must become writable before pump can continue; -1: none.
   int blocked_on() const { return blocked_on_; }
-  /// errno of the first failed write to stdout; 0: none. From then on stdout is dropped.
+  /// The errno of the first failed write to stdout; 0: none. After that, output to stdout is
+  /// dropped.
   int out_failure() const { return out_failure_; }
-  /// Writes all that waits. `wait` blocks until a descriptor takes output; false: the rest is given
-  /// up.
+  /// Writes all waiting output. `wait` blocks until a descriptor accepts output; if it returns
+  /// false, the rest is dropped.
   void flush(const std::function<bool(int fd)>& wait);
 
  private:
@@ -42,7 +43,7 @@ class Printer {
   OutputQueue& queue_;
   std::function<bool(std::string_view)> above_;
   std::deque<OutputQueue::Chunk> waiting_;
-  std::size_t written_ = 0;  ///< of the first chunk
+  std::size_t written_ = 0;  ///< bytes of the first chunk
   bool notice_ = false;      ///< is shown
   int blocked_on_ = -1;
   int out_failure_ = 0;

@@ -64,7 +64,7 @@ void add_options_of_security(std::vector<ProcessOption>& all) {
                  .sets = "off"});
 }
 
-/// What is run, and how.
+/// Options for what to run, and how.
 void add_options_of_scripts(std::vector<ProcessOption>& all) {
   all.push_back({.names = "-c",
                  .value = "COMMANDS",
@@ -134,10 +134,10 @@ void add_other_options(std::vector<ProcessOption>& all) {
                  .help = "Print the version and how it was built, and exit"});
 }
 
-/// zkCli's long options have one dash, which CLI11 would read as a cluster of letters.
+/// zkCli's long options have one dash, which CLI11 would parse as a cluster.
 std::string long_spelling(const std::string& word) {
   constexpr std::array zkcli{"-server", "-timeout", "-waitforconnection", "-client-configuration"};
-  if (word == "--sandbox") return "--sandbox=1";  // a value stands behind the sign alone
+  if (word == "--sandbox") return "--sandbox=1";  // its value must follow a =
   return std::ranges::find(zkcli, word) != zkcli.end() ? '-' + word : word;
 }
 
@@ -147,7 +147,7 @@ std::vector<std::string> names_of(const ProcessOption& option) {
   return {option.names.substr(0, comma), option.names.substr(comma + 1)};
 }
 
-/// Whether a word could give the option, by one of its names; said too often does no harm.
+/// Whether a word may be the option, by one of its names; false positives are harmless.
 bool could_give(const std::string& word, const std::string& name) {
   if (name.starts_with("--")) return word.starts_with(name);
   return word.starts_with('-') && !word.starts_with("--") &&
@@ -156,8 +156,8 @@ bool could_give(const std::string& word, const std::string& name) {
 
 using Declared = std::map<const CLI::Option*, const ProcessOption*>;
 
-/// Declares what the words could mean: for CLI11 every option costs as much as all those before it,
-/// and a process of a script asks for one or two.
+/// Declares only the options that the words may contain: in CLI11 the cost of an option grows with
+/// the number of options, and scripts use one or two.
 Declared declare(CLI::App& app, const std::vector<std::string>& words) {
   Declared declared;
   app.set_help_flag();
@@ -180,15 +180,15 @@ Declared declare(CLI::App& app, const std::vector<std::string>& words) {
   return declared;
 }
 
-/// What an option without a value sets its key to; empty when it has none. `on`: false of
-/// --NAME=off, which is nothing unless a file could say otherwise.
+/// What an option without a value sets its key to; empty if it has none. `on` is false for
+/// --NAME=off, which matters only if a file could say otherwise.
 std::optional<std::string> flag_text(const ProcessOption& option, bool on) {
   if (option.key.empty()) return on ? std::optional<std::string>("") : std::nullopt;
   if (on) return std::string(option.sets);
   return option.sets == "on" ? "off" : "on";
 }
 
-/// In the order of the words. Throws CLI::ParseError.
+/// The options in the order of the words. Throws CLI::ParseError.
 std::vector<GivenOptions::Given> given_in(const CLI::App& app, const Declared& declared) {
   std::vector<GivenOptions::Given> all;
   std::map<const CLI::Option*, std::size_t> seen;
@@ -210,7 +210,7 @@ std::vector<GivenOptions::Given> given_in(const CLI::App& app, const Declared& d
   std::vector<std::string> known;
   for (const auto& option : process_option_table())
     for (auto& name : names_of(option)) known.push_back(std::move(name));
-  // Any letter is near any other: only a longer word says what was meant.
+  // Single letters resemble each other; only a longer word tells what was meant.
   const auto similar = word.size() > 2 ? suggestions(word, known) : std::vector<std::string>{};
   throw UsageError(
       fmt::format("unknown option {}{}; zksh --help lists them", word,
@@ -273,7 +273,7 @@ std::string process_help() {
 GivenOptions::GivenOptions(std::vector<std::string>& words) {
   bool in_options = true;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    // Only zksh's own options are respelled, not a command's words.
+    // Respells only zksh's own options, not a command's words.
     in_options =
         in_options && (i == 0 || words[i].starts_with('-') || words[i - 1].starts_with('-'));
     if (in_options) words[i] = long_spelling(words[i]);
@@ -281,7 +281,8 @@ GivenOptions::GivenOptions(std::vector<std::string>& words) {
   CLI::App app;
   const auto declared = declare(app, words);
   try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // it takes from the back
+    app.parse(
+        std::vector<std::string>(words.rbegin(), words.rend()));  // it takes words from the back
     given_ = given_in(app, declared);
   } catch (const CLI::ArgumentMismatch&) {
     throw UsageError(

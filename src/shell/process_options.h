@@ -1,4 +1,4 @@
-// Process options: zksh's own, which stand before a command.
+// Process options: zksh's own options, which precede a command.
 #pragma once
 
 #include "command/options.h"
@@ -13,43 +13,42 @@
 
 namespace zksh {
 
-/// The names of the formats of -o.
+/// The names of the formats for -o.
 inline constexpr std::array<std::pair<const char*, Format>, 3> formats{
     {{"zkcli", Format::Zkcli}, {"plain", Format::Plain}, {"json", Format::Json}}};
 
-/// One of them, as it is declared.
+/// The declaration of an option.
 struct ProcessOption {
-  std::string names;  ///< "-s,--server"; the last one stands for it in messages
-  std::string_view
-      value;  ///< what its value is called; empty: it has none; "[=N]": it may have one
+  std::string names;       ///< "-s,--server"; messages use the last one
+  std::string_view value;  ///< placeholder of the value; empty: none; "[=N]": optional
   std::string_view help;
-  std::string_view key{};   ///< of the Configuration, which it sets; empty: none
-  std::string_view sets{};  ///< what an option without a value sets that to
+  std::string_view key{};   ///< the Configuration key that it sets; empty: none
+  std::string_view sets{};  ///< what an option without a value sets the key to
   std::vector<std::string_view> choices{};
-  bool repeatable = false;  ///< else the last one counts
+  bool repeatable = false;  ///< otherwise the last one counts
 
   std::string_view name() const;
 };
 std::span<const ProcessOption> process_option_table();
-/// The same for the manual page and for completion.
+/// The options for the manual page and for completion.
 std::vector<Argument> process_options();
-/// What --help prints.
+/// The text of --help.
 std::string process_help();
 
-/// What was given, in its order; of what is not repeatable, the last.
+/// The options given, in order; if not repeatable, only the last.
 class GivenOptions {
  public:
   struct Given {
     const ProcessOption* option;
-    std::string text;  ///< of one without a value: what it sets its key to, if it has one
+    std::string text;  ///< for one without a value: what it sets its key to, if any
   };
 
-  /// Takes options from the front of `words`, up to a command, which stays with its words. Throws
-  /// UsageError for an option that is unknown, naming the nearest, or that lacks its value.
+  /// Removes options from the front of `words`, up to a command, which stays with its words. Throws
+  /// UsageError if an option is unknown, suggesting the nearest, or lacks its value.
   explicit GivenOptions(std::vector<std::string>& words);
 
   const std::vector<Given>& all() const { return given_; }
-  /// The value of the one with this name (as of ProcessOption::name); null: not given.
+  /// The value of the option with this name (ProcessOption::name); null if it was not given.
   const std::string* find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
 

@@ -1,4 +1,4 @@
-// Prompt: what stands before the line that is typed.
+// Prompt: formats the prompt.
 #include "shell/prompt.h"
 
 #include "base/error.h"
@@ -18,16 +18,16 @@ std::string marked(const std::string& text, bool marks) {
   return marks && !text.empty() ? fmt::format("{}{}{}", red, text, plain) : text;
 }
 
-/// With a blank before it, when there is something to say.
+/// Prepends a blank unless the text is empty.
 std::string apart(const std::string& text) { return text.empty() ? "" : ' ' + text; }
 
 std::string status_word(int status) {
-  // Whoever has interrupted a command knows.
+  // Whoever interrupted a command knows.
   constexpr int interrupted = status::signal_base + 2;
   return status == status::ok || status == interrupted ? "" : fmt::format("!{}", status);
 }
 
-/// Of several servers the first and how many more there are: "zk1:2181,+2/app".
+/// The first server and the number of others: "zk1:2181,+2/app".
 std::string short_servers(const std::string& servers) {
   const auto chroot = std::min(servers.find('/'), servers.size());
   const auto more =
@@ -37,7 +37,7 @@ std::string short_servers(const std::string& servers) {
                      servers.substr(chroot));
 }
 
-/// What a letter stands for; an unknown one for itself.
+/// The expansion of a letter; an unknown one expands to itself.
 std::string filled(char letter, const PromptFacts& facts, bool colors) {
   switch (letter) {
     case 's':

@@ -1,4 +1,4 @@
-// Prompt: what stands before the line that is typed.
+// Prompt: formats the prompt.
 #pragma once
 
 #include <string>
@@ -6,20 +6,20 @@
 
 namespace zksh {
 
-/// What a prompt can tell.
+/// What a prompt can show.
 struct PromptFacts {
   std::string server;
   std::string state;  ///< the session's
   std::size_t number = 0;
-  std::string node;        ///< the current one; "/" is not worth a word
+  std::string node;        ///< the current node; "/" is not shown
   std::string profile{};   ///< in use, or empty
-  bool dangerous = false;  ///< a read-only or production profile: it is shown in red
+  bool dangerous = false;  ///< a read-only or production profile: shown in red
   std::string locks{};     ///< held, or empty
-  int status = 0;          ///< of the last command; 0 is not worth a word
+  int status = 0;          ///< of the last command; 0 is not shown
 };
 
-/// Fills a format in (its letters: Settings, "prompt"). What comes from znodes is escaped, as is
-/// the format itself: neither may send control codes. With `colors` SGR sequences are in it.
+/// Expands a format (its letters are described in Settings, "prompt"). Escapes what comes from
+/// znodes, and the format itself, against control codes. With `colors`, includes SGR sequences.
 std::string prompt_text(std::string_view format, const PromptFacts& facts, bool colors);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Run: the parts of zksh put together for one invocation.
+// Run: sets up the parts of zksh for one invocation, and runs it.
 #include "shell/run.h"
 
 #include "base/carried_output.h"
@@ -43,16 +43,16 @@
 namespace zksh {
 namespace {
 
-/// A line of news that no command's Output prints.
+/// A note that is not printed through a command's Output.
 std::string news_line(bool json, bool terminal, const std::string& text) {
   if (json) return note_line(text);
   return (terminal ? escape_for_terminal(text) : text) + '\n';
 }
 
-/// Puts a session's events into the output queue, in order: watch events as zkCli prints them, on
-/// stdout where zkCli's shell is mirrored (typed and piped lines), on stderr elsewhere; connection
-/// news on stderr, a line each, with the time; that the first session begins is none.
-/// Called under the monitor.
+/// Queues a session's events for printing, in order: watch events as in zkCli, to stdout where
+/// zkCli's shell is mirrored (typed and piped lines), to stderr elsewhere; connection notes to
+/// stderr, one line each, with the time, except that the first session begins. Called under the
+/// monitor.
 class EventPrinter {
  public:
   EventPrinter(OutputQueue& queue, const Settings& settings, OutputStyle style, Input input)
@@ -63,13 +63,13 @@ class EventPrinter {
 
  private:
   void watch_event(const Monitor::Held& held, const Event& event);
-  /// A line on stderr, whatever is switched off.
+  /// Prints a line to stderr, whatever the settings.
   void warn(const Monitor::Held& held, const std::string& text);
   void session_event(const Monitor::Held& held, SessionState state, Session& session);
   void news(const Monitor::Held& held, const std::string& text);
   void connected(const Monitor::Held& held, bool read_only, Session& session);
   void authentication_news(const Monitor::Held& held, const std::string& refusal);
-  /// `conf output` may have said so since the start.
+  /// `conf output` may have changed it since the start.
   bool wants_json(const Monitor::Held& held) const {
     return settings_.value(held, "output") == "json";
   }
@@ -78,7 +78,7 @@ class EventPrinter {
   const Settings& settings_;
   OutputStyle style_;
   Input input_;
-  std::optional<Clock::time_point> lost_{};  ///< the connection, since when
+  std::optional<Clock::time_point> lost_{};  ///< when the connection was lost
   bool expired_ = false;                     ///< and the next session has not begun
 };
 
@@ -115,7 +115,7 @@ void EventPrinter::watch_event(const Monitor::Held& held, const Event& event) {
   }
   const bool mirrored = input_ == Input::Terminal || input_ == Input::Pipe;
   const bool terminal = mirrored ? style_.out_is_terminal : style_.err_is_terminal;
-  // Java's client says SyncConnected whatever the state, but for a watch removed without a server.
+  // Java's client says SyncConnected whatever the state, except for a watch removed locally.
   queue_.add(held, mirrored ? Stream::Out : Stream::Err,
              fmt::format(event_format, state, event_name(event.type),
                          terminal ? escape_for_terminal(event.path) : event.path));
@@ -150,7 +150,7 @@ void EventPrinter::session_event(const Monitor::Held& held, SessionState state, 
       lost_.reset();
       expired_ = false;
       break;
-    case SessionState::Closed:  // also the expired one, when the new one is opened
+    case SessionState::Closed:  // also an expired session when the new one is opened
       lost_.reset();
       break;
   }
@@ -173,7 +173,7 @@ void EventPrinter::connected(const Monitor::Held& held, bool read_only, Session&
   news(held, text);
 }
 
-/// zkCli.sh knows no file of credentials: what is said of one is said to its users, too.
+/// Reported to zkCli's users too, although zkCli.sh has no credentials file.
 void EventPrinter::authentication_news(const Monitor::Held& held, const std::string& refusal) {
   if (input_ == Input::Pipe && settings_.print_watches)
     queue_.add(held, Stream::Out, fmt::format(event_format, "AuthFailed", "None", "null"));
@@ -183,12 +183,11 @@ void EventPrinter::authentication_news(const Monitor::Held& held, const std::str
     warn(held, "authentication failed: the session is dead; `connect` opens another");
 }
 
-/// How long the locks are given back for when no server answers; the end of the session does it
-/// then.
+/// How long to try to release locks if no server answers; the session's end then does it.
 constexpr std::chrono::seconds leave_patience{3};
 
-/// A signal that comes again so soon is the same one: timeout(1) sends it to the process and then
-/// to its group.
+/// A signal repeated within this time counts once: timeout(1) sends it to the process and then to
+/// its group.
 constexpr std::chrono::milliseconds one_signal{500};
 
 Input input_of(const Arguments& arguments) {
@@ -199,7 +198,7 @@ Input input_of(const Arguments& arguments) {
   return terminal ? Input::Terminal : Input::Pipe;
 }
 
-/// Runs a job to its end while the main thread prints what it says and serves signals.
+/// Runs a job to its end while the main thread prints its output and handles signals.
 class Supervisor {
  public:
   Supervisor(Loop& loop, Monitor& monitor, SignalRelay& signals, OutputQueue& queue,
@@ -211,20 +210,20 @@ class Supervisor {
         printer_(printer),
         questions_(questions) {}
 
-  /// `warning` is asked before the process is stopped by the terminal, for a line about that.
+  /// Sets a function that returns a warning for when the terminal is about to stop the process.
   void warn_before_stop(std::function<std::string()> warning) {
     stop_warning_ = std::move(warning);
   }
 
-  /// While somebody waits for the first connection of a session, a line says so after a second.
+  /// Prints a line when somebody has waited a second for the first connection of a session.
   /// `since`: Session::awaited_since.
   void tell_of_waits(std::function<std::optional<Clock::time_point>()> since, std::string text) {
     awaited_since_ = std::move(since);
     waiting_text_ = std::move(text);
   }
 
-  /// The job's status, or what ended it: 128 + signal, or 1 when stdout could not be written. A
-  /// signal that a program took did not end the job.
+  /// Returns the job's status, or what ended it: 128 + signal, or 1 if stdout could not be written.
+  /// A signal that a program took does not end the job.
   int run(std::function<int(std::stop_token)> body) {
     int ended_by = 0;
     Clock::time_point ended_at;
@@ -232,7 +231,7 @@ class Supervisor {
     const auto end = [&](int signal) {
       if (signals_.offer(signal)) return;
       if (signal == ended_by && Clock::now() < ended_at + one_signal) return;
-      // A name look-up cannot be interrupted. The second Ctrl-C does not wait for it.
+      // A name look-up cannot be interrupted; the second Ctrl-C does not wait for it.
       if (ended_by != 0) _exit(status::signal_base + signal);
       ended_by = signal;
       ended_at = Clock::now();
@@ -247,7 +246,7 @@ class Supervisor {
       questions_.suspend();
       printer_.end_notice();
       if (const auto warning = stop_warning_ ? stop_warning_() : ""; !warning.empty()) {
-        // Behind the ^Z that the terminal has shown.
+        // After the ^Z that the terminal has echoed.
         queue_.add(Stream::Err, (isatty(STDERR_FILENO) ? "\n" : "") + warning + '\n');
         printer_.flush([&](int fd) { return loop_.await_writable(fd); });
       }
@@ -264,7 +263,7 @@ class Supervisor {
     loop_.run(printer_, events, [&] {
       if (!job.status()) return false;
       printer_.end_notice();
-      printer_.pump();  // what the job said last
+      printer_.pump();  // the job's last output
       return printer_.blocked_on() < 0 || ended_by != 0;
     });
     alarm(0);
@@ -274,7 +273,7 @@ class Supervisor {
   }
 
  private:
-  /// When it is to be called again.
+  /// Returns when it must be called again.
   std::optional<Clock::time_point> tell_of_wait() {
     constexpr std::chrono::seconds silence{1};
     const auto since = awaited_since_ ? awaited_since_() : std::nullopt;
@@ -302,7 +301,7 @@ int run_sources(Interpreter& interpreter, Output& out, const Arguments& argument
                 const std::stop_token& stop) {
   if (!arguments.command.empty()) return interpreter.run_words(arguments.command);
   auto scripts = arguments.scripts;
-  // What is fed to zkCli runs on after a failure.
+  // zkCli's piped input continues after a failure.
   const auto after_failure = arguments.keep_going ? AfterFailure::NameLine
                              : scripts.empty()    ? AfterFailure::GoOn
                                                   : AfterFailure::Stop;
@@ -325,7 +324,7 @@ int run_sources(Interpreter& interpreter, Output& out, const Arguments& argument
   return first_failure;
 }
 
-/// The sandbox that the arguments ask for, and a status: of what kept it from starting.
+/// Starts the sandbox that the arguments ask for; the status is that of a failure.
 std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& supervisor, Monitor& monitor,
                                                        OutputQueue& queue, OutputStyle style,
                                                        const Arguments& arguments) {
@@ -346,7 +345,7 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& supervisor, M
   return {std::move(sandbox), result};
 }
 
-/// What every invocation has, whatever it does.
+/// What every invocation needs.
 struct Foundation {
   Monitor monitor{};
   SignalRelay signals{monitor};
@@ -364,8 +363,8 @@ void configure(Settings& settings, const Configuration& configuration) {
   }
 }
 
-/// Whether the user of a terminal is to be told what is waited for: not at the prompt, which has
-/// it, and not when the command is asked to be quiet.
+/// Whether to tell the user of a terminal about waiting: not at the prompt, which shows it, and not
+/// if the command must be quiet.
 bool tells_of_waits(const Arguments& arguments, const OutputStyle& style) {
   const auto& words = arguments.command;
   const auto options_end = std::ranges::find(words, "--");
@@ -390,18 +389,18 @@ int run_commands(Foundation& base, const Interpreter::Surroundings& around,
   });
 }
 
-/// What a program wrote while a line is typed.
+/// Prints what a program wrote while a line is being typed.
 void print_for_program(OutputQueue& queue, int target, std::string_view lines,
                        const std::stop_token& stop) {
   const auto stream = target == STDOUT_FILENO ? Stream::Out : Stream::Err;
   try {
     queue.add(stream, lines, stop);
   } catch (const Cancelled&) {
-    queue.add(stream, lines);  // the last of it
+    queue.add(stream, lines);  // the last part
   }
 }
 
-/// `programs`: where lines are typed at a prompt, else null.
+/// `programs` is set if lines are typed at a prompt, else null.
 LockManager::Teller lock_teller(Foundation& base, const Settings& settings,
                                 const OutputStyle& style, CarriedOutput* programs) {
   auto& queue = base.queue;
@@ -413,7 +412,7 @@ LockManager::Teller lock_teller(Foundation& base, const Settings& settings,
           },
       .changed = {},
       .output = programs};
-  // The prompt shows the locks, also those that are taken quietly.
+  // The prompt shows all locks, also those taken quietly.
   if (programs) teller.changed = [&base] { eventfd_write(base.loop.wake_fd(), 1); };
   return teller;
 }
@@ -425,7 +424,7 @@ void tell_of_waits(Foundation& base, Session& session) {
       fmt::format("connecting to {} …", escape_for_terminal(session.server())));
 }
 
-/// Everything between the servers and the commands put together, and the commands run.
+/// Sets up everything between the servers and the commands, and runs the commands.
 int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandbox* sandbox) {
   auto& monitor = base.monitor;
   auto& queue = base.queue;
@@ -445,7 +444,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
                   sandbox ? sandbox->connect_string() : arguments.server,
                   [&](const Monitor::Held& held, const Event& event) {
                     if (!watches.hear(held, event)) news.tell(held, event, session);
-                    // The prompt shows the state, also where there is no news to print.
+                    // The prompt shows the state, even if nothing is printed.
                     if (event.type == Event::Type::Session) eventfd_write(base.loop.wake_fd(), 1);
                   });
   if (tells_of_waits(arguments, style)) tell_of_waits(base, session);

@@ -1,12 +1,12 @@
-// Run: the parts of zksh put together for one invocation.
+// Run: sets up the parts of zksh for one invocation, and runs it.
 #pragma once
 
 #include "shell/arguments.h"
 
 namespace zksh {
 
-/// Does what the arguments ask for and returns the exit status. On the main thread. Throws Error
-/// for what goes wrong before anything is run.
+/// Does what the arguments ask for and returns the exit status. Main thread. Throws Error for
+/// failures before anything is run.
 int run(const Arguments& arguments);
 
 }  // namespace zksh

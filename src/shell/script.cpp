@@ -1,4 +1,4 @@
-// Script: lines from -c, a file or standard input, run one after the other.
+// Script: runs lines from -c, a file or standard input.
 #include "shell/script.h"
 
 #include "base/line_reader.h"
@@ -17,16 +17,16 @@ namespace {
 struct Lines {
   std::string name;  ///< the source's, for messages
   std::function<bool(std::string&)> next;
-  std::function<bool()> last;  ///< whether there is surely none left
+  std::function<bool()> last;  ///< whether certainly none is left
 };
 
-/// zkCli knows no locks, and what stands behind such a line may be meant for who holds one.
+/// zkCli has no locks, and the lines after such a command may rely on holding one.
 bool was_about_locks(Interpreter& interpreter) {
   const auto* const command = command_named(interpreter.output().command());
   return command && command->group == "Locks";
 }
 
-/// Runs the lines of a source and keeps count. One that a signal cut short is no success.
+/// Runs and counts the lines of a source. An interrupted line is not a success.
 int run_lines(Interpreter& interpreter, Output& out, const Lines& lines, AfterFailure after_failure,
               const std::stop_token& stop) {
   int first_failure = status::ok;
@@ -34,7 +34,7 @@ int run_lines(Interpreter& interpreter, Output& out, const Lines& lines, AfterFa
   std::string line;
   while (!stop.stop_requested() && !interpreter.quit() && lines.next(line)) {
     ++number;
-    // Text errors stand before a line that names the place.
+    // Text errors are followed by a line that names the place.
     if (!lines.name.empty())
       interpreter.output().set_place({.source = lines.name, .line = number, .in_text = false});
     const int result = interpreter.run_line(line);

@@ -1,4 +1,4 @@
-// Script arguments: $1, $2, …, $# and $@ in the lines of a script.
+// Script arguments: substitutes $1, $2, …, $# and $@ in the lines of a script.
 #include "shell/script_arguments.h"
 
 #include "base/error.h"
@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::string_view digits = "0123456789";
 
-/// What stands for arguments in a text.
+/// A reference to arguments in a text.
 struct Reference {
-  std::size_t length = 0;   ///< of all its bytes; 0: there is none
-  std::string_view name{};  ///< what stands behind the $, without braces: digits, # or @
+  std::size_t length = 0;   ///< total length in bytes; 0: there is none
+  std::string_view name{};  ///< what follows the $, without braces: digits, # or @
 };
 
-/// At a `$`.
+/// Parses the reference at a `$`.
 Reference reference_at(std::string_view text, std::size_t at) {
   const auto rest = text.substr(at + 1);
   const bool braces = rest.starts_with('{');
@@ -49,7 +49,7 @@ bool has_pattern(std::string_view text) {
   return text.find_first_of("*?[") != std::string_view::npos;
 }
 
-/// Puts the arguments into one word.
+/// Substitutes the arguments in a word.
 void fill(Word& word, const std::vector<std::string>& arguments) {
   std::string text;
   for (std::size_t at = 0; at < word.text.size();) {

@@ -1,4 +1,4 @@
-// Shell: the interactive zksh: prompt, typed lines, the command that runs.
+// Shell: the interactive zksh.
 #include "shell/shell.h"
 
 #include "base/secrets.h"
@@ -29,8 +29,8 @@
 namespace zksh {
 namespace {
 
-/// Whether a line with this status is none to type again: no false answer, nothing that another
-/// time may go well.
+/// Whether the status shows a mistake, so that the line is not worth suggesting: not a false
+/// answer, nor a failure that may not recur.
 bool is_mistake(int result) {
   return result == status::usage || result == status::no_node || result == status::node_exists ||
          result == status::has_children || result == status::program_not_found;
@@ -86,7 +86,7 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
       background_(monitor, loop.wake_fd(), around_, jobs_) {
   around_.services.jobs = &jobs_;
   for (const auto& line : history_file_.load()) LineEditor::remember(line);
-  // The command's thread reads the file, while the main thread takes no lines.
+  // The command's thread reads the file while the main thread accepts no lines.
   around_.history.get().read_others_with(
       [this] { return others_lines_ = history_file_.read_new(); });
   printer_.print_through([this](std::string_view bytes) {
@@ -160,7 +160,7 @@ void Shell::accept(const std::optional<std::string>& line) {
   start_next();
 }
 
-/// Jobs and locks end with the shell: whoever wants to leave is told of them, and says so again.
+/// Jobs and locks end with the shell: warns the user once before leaving.
 bool Shell::may_leave() {
   std::vector<std::string> ends;
   if (const auto jobs = background_.names().size(); jobs > 0)
@@ -177,7 +177,7 @@ bool Shell::may_leave() {
   return false;
 }
 
-/// The lines of a text run one after the other, up to the first that fails.
+/// Runs the next lines of a text, up to the first that fails.
 void Shell::start_next() {
   while (!lines_.empty() && !command_) {
     const auto line = std::move(lines_.front());
@@ -192,7 +192,7 @@ bool Shell::may_decorate() const {
 }
 
 Completion Shell::complete(const CompletionRequest& request) {
-  // Once: a node whose children change all the time must not be asked for ever.
+  // Only once: a node whose children change constantly would be read forever.
   const bool may_ask = !request.again;
   const auto begin = parts_of(request.line.substr(0, request.cursor), PartBy::Command).back().begin;
   auto found = complete_line(request.line.substr(begin), request.cursor - begin,
@@ -233,7 +233,7 @@ void Shell::start(const std::string& line) {
                                    });
 }
 
-/// Ends the command that has finished, and prompts when there is nothing else to do.
+/// Handles the end of the command, and prompts if nothing else is to be run.
 void Shell::look_after_jobs() {
   if (command_ && command_->status() && drained()) {
     const int result = *command_->status();
@@ -261,7 +261,7 @@ void Shell::look_after_jobs() {
     editor_.set_prompt(prompt());
 }
 
-/// What was pasted below a line that failed, or that went to the background.
+/// Drops lines pasted after one that failed or was moved to the background.
 void Shell::drop_lines() {
   if (lines_.empty()) return;
   around_.services.queue.add(
@@ -272,13 +272,13 @@ void Shell::drop_lines() {
   lines_.clear();
 }
 
-/// Whether all that was said is on the screen: the prompt comes below it.
+/// Whether all output is on the screen, so that the prompt comes below it.
 bool Shell::drained() {
   printer_.pump();
   return printer_.blocked_on() < 0 || leaving_;
 }
 
-/// Opens the session behind the prompt, and says so when that fails. The C client goes on trying.
+/// Opens the session in the background, and reports a failure. The C client keeps trying.
 void Shell::keep_connected() {
   connector_problem_.clear();
   problem_told_ = false;
@@ -288,7 +288,7 @@ void Shell::keep_connected() {
         try {
           client.await_connection("/", stop);
         } catch (const ZkError& error) {
-          // Of a session that was closed meanwhile there is nothing to say.
+          // Nothing to report if the session was closed meanwhile.
           if (error.code() == code::connection_loss)
             connector_problem_ = fmt::format("no connection to {}\n", client.connection_problem());
         } catch (const Cancelled&) {
@@ -303,16 +303,16 @@ void Shell::keep_connected() {
 void Shell::interrupt() {
   if (around_.services.signals.offer(SIGINT)) return;
   if (!command_) {
-    // What is being typed goes first.
+    // Drops the typed text first.
     if (editor_.text().empty()) drop_transaction();
     editor_.set_prompt(prompt());
     editor_.interrupt();
     return;
   }
-  // The terminal has shown ^C.
+  // The terminal has echoed ^C.
   around_.services.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
   command_->stop();
-  // A name look-up cannot be interrupted: whoever insists gets out.
+  // A name look-up cannot be interrupted; a repeated Ctrl-C exits.
   if (++interrupts_ == 3) {
     terminal_.restore();
     _exit(status::signal_base + SIGINT);
@@ -324,7 +324,7 @@ void Shell::end(int signal) {
   if (signal == SIGQUIT) return;
   if (taken && (signal == SIGUSR1 || signal == SIGUSR2)) return;
   leave(signal);
-  // The command ends with the program that took the signal.
+  // The command ends when the program that took the signal does.
   if (command_ && !taken) command_->stop();
 }
 
@@ -335,7 +335,7 @@ void Shell::leave(int signal) {
   loop_.leave(status_, around_.services.signals.registrations());
 }
 
-/// Standard output is no terminal, and cannot be written any more.
+/// Standard output is not a terminal, and cannot be written any more.
 void Shell::lose_output(int error) {
   leave(SIGPIPE);
   if (command_) command_->stop();
@@ -345,7 +345,7 @@ void Shell::lose_output(int error) {
                                                       std::strerror(error)));
 }
 
-/// Ctrl-Z: a command that needs nothing of the prompt goes on behind it; with any other zksh stops.
+/// Ctrl-Z: moves a command that does not need the prompt to the background; otherwise stops zksh.
 void Shell::suspend() {
   if (command_ && *movable_ && !command_->status()) {
     move_to_background();
@@ -360,14 +360,14 @@ void Shell::suspend() {
 }
 
 void Shell::move_to_background() {
-  // The terminal has shown ^Z.
+  // The terminal has echoed ^Z.
   around_.services.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
   background_.adopt(std::move(command_), command_line_);
   status_ = status::ok;
   drop_lines();
 }
 
-/// While zksh is stopped, nothing keeps its session alive, and its command does not go on.
+/// While zksh is stopped, nothing keeps its session alive, and its command does not continue.
 void Shell::warn_before_stop() {
   std::string text;
   // A program that the command runs has the terminal.
@@ -408,7 +408,7 @@ std::string Shell::prompt() const {
 
 std::optional<std::string> background_line(const std::string& line) {
   constexpr auto blanks = " \t\n\v\f\r";
-  // Most lines need no second look at their words.
+  // A quick check that excludes most lines.
   const auto end = line.find_last_not_of(blanks);
   if (end == std::string::npos || line[end] != '&') return std::nullopt;
   try {
@@ -416,7 +416,7 @@ std::optional<std::string> background_line(const std::string& line) {
     if (words.size() < 2 || words.back().text != "&" || words.back().quoted) return std::nullopt;
     return line.substr(0, line.find_last_not_of(blanks, words.back().begin - 1) + 1);
   } catch (const UsageError&) {
-    return std::nullopt;  // the interpreter points at the mistake
+    return std::nullopt;  // the interpreter will report the error
   }
 }
 
@@ -468,7 +468,7 @@ void BackgroundJobs::look_after() {
   });
 }
 
-/// Of a job's end, unless a command waited for it.
+/// Reports a job's end, unless a command waited for it.
 void BackgroundJobs::tell(int number, int result) {
   const auto job = table_.find(number);
   if (!job || job->awaited) return;

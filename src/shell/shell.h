@@ -1,4 +1,4 @@
-// Shell: the interactive zksh: prompt, typed lines, the command that runs.
+// Shell: the interactive zksh.
 #pragma once
 
 #include "command/current_node.h"
@@ -26,7 +26,7 @@
 
 namespace zksh {
 
-/// The line without its last word, when that is an unquoted `&` behind another word.
+/// The line without its last word, if that is an unquoted `&` after another word.
 std::optional<std::string> background_line(const std::string& line);
 
 /// Used on the main thread alone.
@@ -35,13 +35,13 @@ class BackgroundJobs {
   BackgroundJobs(Monitor& monitor, int wake_fd, Interpreter::Surroundings around, JobTable& table)
       : monitor_(monitor), wake_fd_(wake_fd), around_(std::move(around)), table_(table) {}
 
-  /// Starts a line, and says its number.
+  /// Starts a line, and prints its number.
   void start(const std::string& line);
-  /// Takes over a line that was started in the foreground, and says its number.
+  /// Takes over a line that was started in the foreground, and prints its number.
   void adopt(std::unique_ptr<Job> job, const std::string& line);
-  /// Tells of those that have ended, and forgets them.
+  /// Reports and removes jobs that have ended.
   void look_after();
-  /// Asks all to stop; returns at once.
+  /// Asks all jobs to stop; returns at once.
   void stop();
   bool empty() const { return jobs_.empty(); }
   /// "%1", "%2", …
@@ -51,11 +51,11 @@ class BackgroundJobs {
   struct Entry {
     int number;
     std::string line;
-    LineHistory history;      ///< its own: what it does to it stays there
-    CurrentNode current;      ///< where it was started
-    Transaction transaction;  ///< its own; that of the prompt is typed line by line
+    LineHistory history;      ///< a copy, so changes stay local
+    CurrentNode current;      ///< a copy from when it was started
+    Transaction transaction;  ///< its own, not the prompt's
     std::unique_ptr<Job> job;
-    /// Of one that was adopted: what ends it when the table is asked to.
+    /// For an adopted job: stops it when the table is asked to.
     std::unique_ptr<std::stop_callback<std::function<void()>>> passes_on{};
   };
 
@@ -112,19 +112,19 @@ class Shell {
   NodeCache nodes_;
   JobTable jobs_;
   BackgroundJobs background_;
-  std::deque<std::string> lines_;          ///< of the accepted text, still to be run
-  std::unique_ptr<Job> command_;           ///< the one in the foreground
+  std::deque<std::string> lines_;          ///< of the accepted text, not run yet
+  std::unique_ptr<Job> command_;           ///< the foreground command
   std::string command_line_;               ///< its line
-  std::unique_ptr<Job> connector_;         ///< waits for a new session behind the prompt
+  std::unique_ptr<Job> connector_;         ///< opens a new session in the background
   std::string connector_problem_;          ///< written by the connector, read after its end
   bool problem_told_ = false;              ///< by a command that waited for the same connection
-  std::vector<std::string> others_lines_;  ///< of other shells; as quit_
-  /// Of the command in the foreground: whether it may be moved.
+  std::vector<std::string> others_lines_;  ///< from other shells; accessed like quit_
+  /// For the foreground command: whether it may be moved to the background.
   std::shared_ptr<std::atomic<bool>> movable_;
   std::shared_ptr<bool> quit_;  ///< written by the command's thread, read after its end
   bool leaving_ = false;
-  int accepted_ = 0;        ///< lines
-  int leave_refused_ = -1;  ///< accepted_ when somebody was told of what ends with the shell
+  int accepted_ = 0;        ///< number of lines
+  int leave_refused_ = -1;  ///< accepted_ at the last warning about what ends with the shell
   int interrupts_ = 0;      ///< since the command was started
   int status_ = 0;
 };

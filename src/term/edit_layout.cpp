@@ -1,4 +1,4 @@
-// Edit layout: where prompt and edited line stand on the screen, cell by cell.
+// EditLayout: lays out the prompt and the edited line on the screen, cell by cell.
 #include "term/edit_layout.h"
 
 #include "base/text.h"
@@ -12,7 +12,7 @@
 namespace zksh {
 namespace {
 
-/// Code points that are drawn as nothing, or that change the direction of what follows.
+/// Code points that are invisible or change the direction of text.
 bool is_invisible(char32_t c) {
   return c == 0xAD || (c >= 0x200B && c <= 0x200F && c != 0x200D) || (c >= 0x2028 && c <= 0x202E) ||
          (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) ||
@@ -26,7 +26,7 @@ class Builder {
  public:
   explicit Builder(int width) : width_(std::max(width, 2)) { layout_.rows.emplace_back(); }
 
-  /// One step through `text` at `at`: puts what stands there, returns the bytes it took.
+  /// Puts the character of `text` at `at`; returns its length in bytes.
   std::size_t put_character(std::string_view text, std::size_t at) {
     const auto byte = static_cast<unsigned char>(text[at]);
     if (byte == '\t') {
@@ -59,7 +59,7 @@ class Builder {
     for (const char c : text) put_cell(std::string(1, c), 1);
   }
 
-  /// A hard end of the row.
+  /// Ends the row with a newline.
   void end_row() {
     layout_.rows.emplace_back();
     column_ = 0;
@@ -71,12 +71,12 @@ class Builder {
     layout_.cursor_column = column_;
   }
 
-  /// Puts what fits between here and the last column, which stays free: behind it terminals differ.
+  /// Puts as much as fits, without the last column, after which terminals differ.
   void put_hint(std::string_view hint) {
     constexpr int endless = 1 << 20;
     const int room = width_ - 1 - column_;
     Builder scratch(endless);
-    // A character has four bytes at most, and marks that combine are cut with those of a long text.
+    // A character has at most four bytes; combining marks of a long text are cut with it.
     hint = hint.substr(0, 4 * static_cast<std::size_t>(width_));
     for (std::size_t at = 0; at < hint.size();) at += scratch.put_character(hint, at);
     const auto row = scratch.take().rows.front();
@@ -94,7 +94,7 @@ class Builder {
 
   void set_style(std::string style) { style_ = std::move(style); }
   const std::string& style() const { return style_; }
-  /// Wraps now, if a character of this width would.
+  /// Wraps if a character of this width does not fit.
   void make_room(int columns) {
     if (column_ + columns > width_) wrap();
   }
@@ -118,7 +118,8 @@ class Builder {
   }
 
   void wrap() {
-    // A wide character that does not fit leaves a column free: filled, so that full rows are full.
+    // A wide character that does not fit leaves a free column: fill it, so that wrapped rows are
+    // full.
     while (column_ < width_) {
       layout_.rows.back().cells.push_back({" ", 1, style_});
       ++column_;
@@ -133,7 +134,7 @@ class Builder {
   std::string style_;
 };
 
-/// The length of the escape sequence that begins at `at`; `text[at]` is ESC.
+/// The length of the escape sequence at `at`; `text[at]` is ESC.
 std::size_t escape_length(std::string_view text, std::size_t at) {
   if (at + 1 >= text.size()) return 1;
   const std::string_view rest = text.substr(at + 2);
@@ -153,7 +154,7 @@ std::size_t escape_length(std::string_view text, std::size_t at) {
   return 2;
 }
 
-/// Finds the style of one byte after the other.
+/// Finds the styles of consecutive bytes.
 class StyleFinder {
  public:
   explicit StyleFinder(std::span<const StyledBytes> styles) : styles_(styles) {}
@@ -180,7 +181,7 @@ void put_prompt(Builder& builder, std::string_view prompt) {
     } else if (c == '\n') {
       builder.end_row();
       ++at;
-    } else if (c == '\001' || c == '\002') {  // readline's marks around what is invisible
+    } else if (c == '\001' || c == '\002') {  // readline's marks around invisible text
       ++at;
     } else {
       at += builder.put_character(prompt, at);
@@ -189,8 +190,8 @@ void put_prompt(Builder& builder, std::string_view prompt) {
   builder.set_style("");
 }
 
-/// Where to begin, so that what stands before the cursor is a few screens at most. Steps are large,
-/// so that the picture stands still while the cursor moves within it.
+/// Where to start, so that at most a few screens precede the cursor. Moves in large steps, so that
+/// the picture does not move with the cursor.
 std::size_t window_begin(const EditedLine& line, ScreenSize screen) {
   const auto area =
       static_cast<std::size_t>(screen.columns) * static_cast<std::size_t>(screen.rows);

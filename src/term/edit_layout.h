@@ -1,4 +1,4 @@
-// Edit layout: where prompt and edited line stand on the screen, cell by cell.
+// EditLayout: lays out the prompt and the edited line on the screen, cell by cell.
 #pragma once
 
 #include "term/terminal.h"
@@ -11,18 +11,18 @@
 
 namespace zksh {
 
-/// What stands in one place of the screen: a character with the marks that combine with it.
+/// A character on the screen, with its combining marks.
 struct Cell {
   std::string text;
   int width = 1;      ///< in columns: 1 or 2
-  std::string style;  ///< the SGR sequences that it is drawn with; empty: plain
+  std::string style;  ///< the SGR sequences to draw it with; empty: plain
 
   bool operator==(const Cell&) const = default;
 };
 
 struct Row {
   std::vector<Cell> cells;
-  bool wraps = false;  ///< full, and the next row goes on where it ends
+  bool wraps = false;  ///< full, and continued by the next row
 
   int columns() const;
   bool operator==(const Row&) const = default;
@@ -34,7 +34,7 @@ struct Layout {
   int cursor_column = 0;
 };
 
-/// Bytes of a text that are drawn in one style.
+/// A range of bytes that is drawn in one style.
 struct StyledBytes {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -43,23 +43,22 @@ struct StyledBytes {
   bool operator==(const StyledBytes&) const = default;
 };
 
-/// A line that is being edited.
+/// A line being edited.
 struct EditedLine {
-  /// May hold SGR sequences, and newlines. Other escape sequences are left out.
+  /// May contain SGR sequences and newlines. Other escape sequences are dropped.
   std::string_view prompt;
   std::string_view text;
   std::size_t cursor = 0;                 ///< a byte offset into `text`
-  std::span<const StyledBytes> styles{};  ///< of the text; in order, without overlap
-  /// Shown dim behind the text when the cursor is there too. It is cut so that no row is added.
+  std::span<const StyledBytes> styles{};  ///< of the text; ordered, not overlapping
+  /// Shown dim after the text if the cursor is at its end; cut so that it adds no row.
   std::string_view hint{};
-  bool one_row = false;  ///< newlines of the text are shown as ^J, and end no row
+  bool one_row = false;  ///< show newlines in the text as ^J, instead of starting a new row
 };
 
-/// Wraps the line into rows of the screen's width, at most as many as the screen has, those around
-/// the cursor first. The cost is bounded by the screen's size, not by the line's length. A newline
-/// of the text begins a row of its own, marked with "> ". Other control characters are shown as ^X,
-/// invalid bytes as \xHH, invisible code points as \uHHHH. The locale must be a UTF-8 one
-/// (use_utf8_locale).
+/// Wraps the line into rows of the screen's width, at most as many as the screen has, keeping those
+/// around the cursor. The cost is bounded by the screen's size, not the line's length. A newline in
+/// the text starts a row marked with "> ". Other control characters are shown as ^X, invalid bytes
+/// as \xHH, invisible code points as \uHHHH. Requires a UTF-8 locale (use_utf8_locale).
 Layout lay_out(const EditedLine& line, ScreenSize screen);
 
 }  // namespace zksh

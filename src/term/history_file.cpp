@@ -1,4 +1,4 @@
-// History file: the lines of earlier runs, saved one by one and shared by all shells of a user.
+// HistoryFile: the lines of earlier runs, saved one by one and shared by all shells of a user.
 #include "term/history_file.h"
 
 #include "base/fd.h"
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t max_saved_line = std::size_t{64} << 10U;
 constexpr mode_t owner_only = 0600;
 
-/// The file can not be used; errno says why. `quiet`: the user wants it so.
+/// The opened file, or none, with the reason in errno. `quiet`: disabled by the user.
 struct Opened {
   Fd fd;
   bool quiet = false;
@@ -37,14 +37,14 @@ void make_directories(const fs::path& directory) {
   mkdir(directory.c_str(), 0700);
 }
 
-/// Another shell holds the lock for the time of one write. One that was stopped while it held it
-/// must not stop us: a line that is lost or doubled then is the lesser harm.
+/// Another shell holds the lock only for one write. If it was stopped meanwhile, do not wait for
+/// it: losing or repeating a line is the lesser harm.
 void lock(int fd) {
   for (int attempt = 0; attempt < 20 && flock(fd, LOCK_EX | LOCK_NB) != 0; ++attempt)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
-/// Whether the path still leads to this open file: a shell that shortened it has replaced it.
+/// Whether the path still refers to this open file: a shell that shortened it has replaced it.
 bool still_at(const fs::path& path, int fd) {
   struct stat opened {};
   struct stat named {};
@@ -54,7 +54,7 @@ bool still_at(const fs::path& path, int fd) {
 
 Opened open_locked(const fs::path& path) {
   for (int attempt = 0; attempt < 10; ++attempt) {
-    // Not blocking, in case it is a named pipe.
+    // Non-blocking, in case it is a named pipe.
     constexpr int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
     Fd fd(open(path.c_str(), flags, owner_only));
     struct stat facts {};
@@ -82,7 +82,7 @@ bool write_whole(int fd, std::string_view bytes) {
   return true;
 }
 
-/// The last `limit` bytes, from the first whole line on; of a file of `size` bytes.
+/// The last `limit` bytes of a file of `size` bytes, from the first whole line on.
 std::string read_tail(int fd, std::size_t size, std::size_t limit) {
   const std::size_t begin = size - std::min(size, limit);
   std::string text(size - begin, '\0');
@@ -118,11 +118,11 @@ std::size_t size_of(int fd) {
   return fstat(fd, &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
 }
 
-/// Replaces the file, which is locked, by one with these lines alone. Whoever waits for the lock
-/// then sees that the path leads elsewhere.
+/// Replaces the locked file by one with only these lines. Shells that wait for the lock then see
+/// that the path refers to another file.
 void replace_file(const fs::path& path, const std::vector<std::string>& lines) {
   std::error_code error;
-  const fs::path target = fs::canonical(path, error);  // a link stays a link
+  const fs::path target = fs::canonical(path, error);  // keeps a symbolic link
   if (error) return;
   std::string text;
   for (const auto& line : lines) (text += line) += '\n';
@@ -192,11 +192,11 @@ std::vector<std::string> HistoryFile::read_new() {
   const bool same =
       facts.st_dev == seen_.device && facts.st_ino == seen_.inode && size >= seen_.size;
   const std::size_t from = same ? seen_.size : 0;
-  // read_tail drops what stands before the first newline: the one before `from` is that.
+  // read_tail drops everything up to the first newline, which is the one before `from`.
   const std::size_t wanted = size - from + (from > 0 ? 1 : 0);
   auto lines = lines_of(read_tail(file.fd.get(), size, std::min(wanted, options_.max_bytes)),
                         options_.max_lines);
-  // A file that was shortened meanwhile begins elsewhere.
+  // A file that was shortened meanwhile starts elsewhere.
   if (const auto known = std::find(lines.rbegin(), lines.rend(), seen_.line);
       !same && known != lines.rend())
     lines.erase(lines.begin(), known.base());
@@ -204,7 +204,7 @@ std::vector<std::string> HistoryFile::read_new() {
            .inode = facts.st_ino,
            .size = size,
            .line = lines.empty() ? seen_.line : lines.back()};
-  // From the end: the line that asks for this is the latest.
+  // From the end: the line that called this is the latest.
   while (!own_.empty()) {
     const auto mine = std::find(lines.rbegin(), lines.rend(), own_.back());
     if (mine != lines.rend()) lines.erase(std::next(mine).base());
@@ -242,7 +242,7 @@ void HistoryFile::append(const std::string& line) {
   const std::string entry = (last_byte == '\n' ? "" : "\n") + line + '\n';
   if (!write_whole(file.fd.get(), entry)) {
     cannot_write();
-    // Half a line would become part of the next one.
+    // A partial line would become part of the next one.
     [[maybe_unused]] const int done = ftruncate(file.fd.get(), static_cast<off_t>(size));
     return;
   }

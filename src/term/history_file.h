@@ -1,4 +1,4 @@
-// History file: the lines of earlier runs, saved one by one and shared by all shells of a user.
+// HistoryFile: the lines of earlier runs, saved one by one and shared by all shells of a user.
 #pragma once
 
 #include <cstddef>
@@ -12,38 +12,40 @@
 
 namespace zksh {
 
-/// $XDG_STATE_HOME/zksh/history, by default ~/.local/state/zksh/history; nullopt without a home.
+/// $XDG_STATE_HOME/zksh/history, by default ~/.local/state/zksh/history; nullopt without a home
+/// directory.
 std::optional<std::filesystem::path> default_history_path();
 
-/// Plain text, a line each, mode 0600, in directories of mode 0700 that it makes when needed. Every
-/// write happens under flock and at the end of the file. A failure is reported once and does no
-/// more harm; a character device (a link to /dev/null) switches the file off without a word.
+/// A text file with mode 0600, in directories with mode 0700 that are created as needed. Every
+/// write appends, under flock. A failure is reported once and otherwise ignored; a character device
+/// (a link to /dev/null) silently disables the file.
 class HistoryFile {
  public:
   struct Options {
     std::optional<std::filesystem::path> path;
-    /// nullopt, or the line with its secrets masked: such a line is never written.
+    /// Returns the line with its secrets masked, or nullopt if it has none. A line with secrets is
+    /// never written to the file.
     std::function<std::optional<std::string>(std::string_view)> mask;
-    /// Gets one sentence without newline, at most once.
+    /// Called with a sentence without newline, at most once.
     std::function<void(const std::string&)> warn;
     std::size_t max_lines = 10'000;
-    std::size_t max_bytes = std::size_t{2} << 20U;  ///< the file may grow to twice that in a run
+    std::size_t max_bytes = std::size_t{2} << 20U;  ///< may grow to twice that during a run
   };
 
   explicit HistoryFile(Options options) : options_(std::move(options)) {}
 
-  /// The saved lines, oldest first, within the bounds. Shortens a file that has outgrown them.
-  /// A missing file is an empty one.
+  /// The saved lines, oldest first, within the limits. Shortens a file that exceeds them. A missing
+  /// file counts as empty.
   std::vector<std::string> load();
 
-  /// The lines that others have saved since `load`, or since this was called last, oldest first,
-  /// within the same bounds. Waits as add.
+  /// The lines that others have saved since `load` or the last call, oldest first, within the same
+  /// limits. Waits as add does.
   std::vector<std::string> read_new();
 
-  /// Saves a line that was run, and returns it as it is to be remembered in memory: masked, if it
-  /// carries a secret. nullopt: not to be remembered, because it begins with a blank, is empty, or
-  /// repeats the line before. Lines over 64 KiB and lines with a newline or NUL are not saved.
-  /// Waits at most a tenth of a second for another shell.
+  /// Saves a line that was run, and returns it as the history in memory should keep it: masked if
+  /// it has a secret. nullopt if it should not be kept, because it begins with a blank, is empty,
+  /// or repeats the previous line. Does not save lines over 64 KiB or with a newline or NUL. Waits
+  /// at most a tenth of a second for another shell.
   std::optional<std::string> add(const std::string& line);
 
  private:
@@ -52,7 +54,7 @@ class HistoryFile {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     std::size_t size = 0;
-    std::string line{};  ///< the last one
+    std::string line{};  ///< the last line read
   };
 
   void append(const std::string& line);
@@ -61,7 +63,7 @@ class HistoryFile {
   Options options_;
   std::string last_;
   Seen seen_;
-  std::vector<std::string> own_;  ///< that were saved since
+  std::vector<std::string> own_;  ///< lines saved since
   bool warned_ = false;
 };
 

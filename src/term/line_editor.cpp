@@ -1,7 +1,7 @@
-// Line editor: GNU readline driven by a poll loop, with output above the line that is typed.
+// LineEditor: GNU Readline driven by a poll loop, with output above the line being typed.
 //
-// Readline edits; what stands on the screen is the Painter's. All that readline itself writes goes
-// to a sink, so that nothing on the terminal is unknown to the Painter.
+// Readline edits; the Painter draws. Everything that readline itself writes goes to a sink, so that
+// the Painter knows all that is on the screen.
 #include "term/line_editor.h"
 
 #include "base/column_table.h"
@@ -29,16 +29,15 @@
 namespace zksh {
 namespace {
 
-/// 99960 as "99 960".
+/// Formats 99960 as "99 960".
 std::string grouped(std::size_t number) {
   auto digits = std::to_string(number);
   for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ' ');
   return digits;
 }
 
-/// The texts in columns, from top to bottom and then from left to right, as many as fit on the
-/// screen above the edited line; a last line says how many more there are, of `count` in all.
-/// Control characters are shown escaped.
+/// Lists as many candidates as fit on the screen above the edited line, in columns; if there are
+/// more, a last line says how many of `count` are missing. Control characters are escaped.
 std::string candidate_list(const std::vector<std::string>& candidates, std::size_t count,
                            ScreenSize screen) {
   std::vector<std::string> texts;
@@ -57,7 +56,7 @@ constexpr std::size_t remembered_line_limit = std::size_t{1} << 20U;
 constexpr std::string_view bracketed_paste_on = "\033[?2004h";
 constexpr std::string_view bracketed_paste_off = "\033[?2004l";
 
-/// What `show-mode-in-prompt` of ~/.inputrc wants before the prompt.
+/// The mode indicator that `show-mode-in-prompt` in ~/.inputrc puts before the prompt.
 std::string mode_mark() {
   if (!readline_variable_is_on("show-mode-in-prompt")) return {};
   constexpr int emacs = 1;
@@ -77,8 +76,8 @@ FILE* open_or_throw(int fd, const char* mode) {
 
 constexpr std::string_view slow_note = "  … asking the server";
 
-/// How the newest line of the history goes on that begins with this text and is none of `others`;
-/// empty: there is none.
+/// The rest of the newest history line that begins with this text and is not in `others`; empty if
+/// there is none.
 std::string_view rest_of_newest(std::string_view text,
                                 const std::set<std::string, std::less<>>& others) {
   HIST_ENTRY** const entries = text.empty() ? nullptr : history_list();
@@ -91,7 +90,7 @@ std::string_view rest_of_newest(std::string_view text,
   return {};
 }
 
-/// The bytes up to the end of the first word: letters and digits, and what stands before them.
+/// The length of the first word with what precedes it; words are letters and digits.
 std::size_t first_word(std::string_view text) {
   const auto is_in_word = [&](std::size_t at) {
     const auto byte = static_cast<unsigned char>(text[at]);
@@ -103,15 +102,15 @@ std::size_t first_word(std::string_view text) {
   return end;
 }
 
-/// What is found out and listed at a time: a screenful of short names.
+/// How many candidates to read and list at a time: a screenful of short names.
 std::size_t candidates_on(ScreenSize screen) {
   constexpr int most = 200;
   constexpr int typical_columns = 4;
   return static_cast<std::size_t>(std::clamp(typical_columns * (screen.rows - 3), 1, most));
 }
 
-/// Whether readline is in the middle of something (a search, a count, a key of several bytes) that
-/// a change of the line would confuse.
+/// Whether readline is in a state (a search, a count, a multi-byte key) that changing the line
+/// would confuse.
 bool readline_is_busy() {
   return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH | RL_STATE_NUMERICARG | RL_STATE_MULTIKEY |
                     RL_STATE_METANEXT | RL_STATE_MOREINPUT | RL_STATE_VIMOTION) != 0;
@@ -152,8 +151,8 @@ LineEditor::~LineEditor() {
 
 void LineEditor::prepare_terminal() {
   rl_prep_terminal(1);
-  // Enter as a newline, so that lines typed ahead are lines to the program that reads them. Unless
-  // the user has given the two keys different meanings.
+  // Maps Enter to newline, so that lines typed ahead are lines for the program that reads them,
+  // unless the user has bound the two keys differently.
   termios modes{};
   if (rl_function_of_keyseq("\r", nullptr, nullptr) ==
           rl_function_of_keyseq("\n", nullptr, nullptr) &&
@@ -208,7 +207,7 @@ std::string LineEditor::text() const {
 }
 
 void LineEditor::paint() {
-  // While readline asks for something (a search, a count), its message stands for the prompt.
+  // While readline asks for something (a search, a count), its message replaces the prompt.
   const bool message = rl_display_prompt != nullptr && *rl_display_prompt != '\0';
   const std::string prompt = message ? std::string(rl_display_prompt) : mode_mark() + prompt_;
   paint_line(prompt, readline_text(), static_cast<std::size_t>(rl_point),
@@ -223,13 +222,13 @@ void LineEditor::paint_line(std::string_view prompt, std::string_view text, std:
       {.prompt = prompt, .text = text, .cursor = cursor, .styles = styles, .hint = hint});
 }
 
-/// The last picture of a line: all of it, as far as it fits, with the cursor behind it.
+/// Draws a line for the last time: as much as fits, with the cursor at its end.
 void LineEditor::paint_at_end(std::string_view suffix) {
   const std::string text = std::string(readline_text()) + std::string(suffix);
   paint_line(prompt_, text, text.size(), {});
 }
 
-/// From the end of the line to the normal state of the terminal below it.
+/// Moves below the line, and restores the terminal.
 void LineEditor::leave_line() {
   painter_.leave();
   painter_.send(std::exchange(unfinished_output_, {}));
@@ -260,7 +259,7 @@ void LineEditor::read_keys() {
   }
 }
 
-/// Newlines at its end are left out, but in a quote: Enter says when the lines are to run.
+/// Drops final newlines, except in a quote: the user decides with Enter when to run the lines.
 void LineEditor::insert_paste() {
   pasting_ = false;
   std::string paste = std::exchange(paste_, {});
@@ -286,7 +285,7 @@ void LineEditor::insert_paste() {
   rl_end_undo_group();
 }
 
-/// Enter, where the text is not at its end yet: a newline for it. False: it is.
+/// Handles Enter if the text needs another line: adds a newline. Returns false if it needs none.
 bool LineEditor::continue_text() const {
   if (!options_.goes_on || !options_.goes_on(readline_text())) return false;
   rl_point = rl_end;
@@ -301,7 +300,7 @@ bool LineEditor::pending() const {
 void LineEditor::deliver() {
   const std::optional<std::string> line = std::move(accepted_.front());
   accepted_.pop_front();
-  // A keyboard macro may have typed on behind the line.
+  // A keyboard macro may have typed more after the line.
   carried_text_ = readline_text();
   const std::string_view shown = line ? std::string_view(*line) : std::string_view();
   paint_line(prompt_, shown, shown.size(), {});
@@ -382,7 +381,7 @@ void LineEditor::set_suggested(const std::string& line, bool wanted) {
     unsuggested_.insert(line);
 }
 
-/// What is to stand behind the line now.
+/// The hint to show after the line now.
 std::string_view LineEditor::hint_now() {
   if (dumb_ || rl_point != rl_end) return {};
   if (awaited_ && awaited_->slow && still_awaited()) return slow_note;
@@ -454,15 +453,15 @@ void LineEditor::completion_came() {
   paint();
 }
 
-/// Enter behind a Tab whose completion is still to come: what stands there is not what is meant.
-/// False: there is no such Tab.
+/// Handles Enter after a Tab whose candidates are still awaited, so that the line is not the
+/// intended one yet. Returns false if there is no such Tab.
 bool LineEditor::hold_enter() {
   if (!still_awaited() || awaited_->slow) return false;
   awaited_->enter = true;
   return true;
 }
 
-/// Whoever typed on has not seen that the line did not run.
+/// Keys typed ahead assumed that the line would run.
 void LineEditor::drop_enter() {
   if (awaited_) awaited_->enter = false;
   input_.drop_ahead();

@@ -1,4 +1,4 @@
-// Line editor: GNU readline driven by a poll loop, with output above the line that is typed.
+// LineEditor: GNU Readline driven by a poll loop, with output above the line being typed.
 #pragma once
 
 #include "term/painter.h"
@@ -17,28 +17,29 @@
 
 namespace zksh {
 
-/// Reads no more than it is asked for, so that what was typed ahead stays in the terminal for the
-/// program that runs next.
+/// Reads no more than requested, so that keys typed ahead stay in the terminal for the next
+/// program.
 class KeyInput {
  public:
   explicit KeyInput(int fd) : fd_(fd) {}
 
-  /// So many bytes may be taken until the next call: keeps a flood from stopping the poll loop.
+  /// Limits the bytes taken until the next call, so that a flood of input cannot block the poll
+  /// loop.
   void set_budget(std::size_t bytes) { budget_ = bytes; }
-  /// Whether a byte can be taken now, or within the time.
+  /// Whether a byte can be taken now or within the time.
   bool ready(std::chrono::microseconds wait = {});
-  /// The next byte; -1 when none comes within two seconds. Readline asks in the middle of a
-  /// character or a key, whose bytes come together.
+  /// The next byte; -1 if none arrives within two seconds. Readline calls this within a character
+  /// or key, whose bytes arrive together.
   int next();
-  /// The terminal is gone: no more bytes will come.
+  /// Whether the terminal is gone.
   bool ended() const { return ended_; }
 
-  /// Puts a byte before those that come.
+  /// Puts a byte before the next ones.
   void put_back(char byte) { ahead_.push_front(byte); }
   bool has_ahead() const { return !ahead_.empty(); }
   void drop_ahead() { ahead_.clear(); }
 
-  /// Moves what has come of a bracketed paste to `paste`; true when its end was there.
+  /// Moves the received part of a bracketed paste to `paste`; true if it is complete.
   bool take_paste(std::string& paste);
 
  private:
@@ -52,112 +53,109 @@ class KeyInput {
   bool ended_ = false;
 };
 
-/// What a Completer is asked.
+/// The input of a Completer.
 struct CompletionRequest {
   std::string_view line;
   std::size_t cursor = 0;  ///< a byte offset
-  std::size_t room = 0;    ///< how many candidates can be listed, about
-  bool again = false;      ///< what was awaited has come; false: Tab was pressed
+  std::size_t room = 0;    ///< about how many candidates can be listed
+  bool again = false;      ///< awaited candidates have arrived; false: Tab was pressed
 };
 
 struct Completion {
-  std::size_t begin = 0;  ///< what stands from this byte of the line to the cursor …
-  std::string text;       ///< … becomes this
-  /// When that changes nothing: the candidates, listed above the line; perhaps the first alone.
+  std::size_t begin = 0;  ///< the bytes from here to the cursor …
+  std::string text;       ///< … are replaced by this
+  /// If that changes nothing: the candidates to list above the line; perhaps only the first ones.
   std::vector<std::string> list{};
-  std::size_t count = 0;  ///< of all candidates
-  /// More can be said soon: nothing is done before LineEditor::completion_came is called.
+  std::size_t count = 0;  ///< total number of candidates
+  /// More will be known soon: does nothing until LineEditor::completion_came is called.
   bool awaited = false;
 };
-/// Is called for each Tab, from C code: it must neither block nor throw.
+/// Called for each Tab, from C code: must neither block nor throw.
 using Completer = std::function<Completion(const CompletionRequest&)>;
 
-/// What is shown dim behind the line that is typed.
+/// A hint shown dim after the line being typed.
 struct LineHint {
   std::string text;
-  bool takeable = false;  ///< Right, End, Ctrl-E and, word by word, Alt-F add it to the line
+  bool takeable = false;  ///< Right, End, Ctrl-E and, word by word, Alt-F accept it
 };
 
-/// Edits one line after the other. Readline's state is global: one LineEditor at a time, main
-/// thread only. No member blocks, but for a terminal that does not take its output.
+/// Edits lines, one after another. Readline's state is global, so there is one LineEditor at a
+/// time, used only on the main thread. No member blocks, except on a terminal that accepts no
+/// output.
 ///
-/// What is pasted is edited like what is typed, with its newlines: all of it is one line to be
-/// accepted.
+/// Pasted text is edited like typed text, including its newlines, as one line.
 ///
-/// The loop polls the input when reads(), calls feed() when it is readable or pending() is true,
-/// and hands on what its signalfd says: SIGINT to interrupt(), SIGWINCH to resize(), SIGTSTP to
-/// suspend(), SIGCONT to resume(). Between an accepted line and the next begin() the terminal is in
-/// its normal modes, and bytes stay in it for whoever reads them.
+/// The poll loop polls the input while reads() is true, calls feed() when it is readable or
+/// pending() is true, and forwards signals: SIGINT to interrupt(), SIGWINCH to resize(), SIGTSTP to
+/// suspend(), SIGCONT to resume(). Between an accepted line and the next begin(), the terminal has
+/// its normal modes, and input stays in it for other programs.
 class LineEditor {
  public:
   struct Options {
     int in = 0;
     int out = 1;
-    /// A line was accepted, or std::nullopt: Ctrl-D on an empty line, or the terminal is gone. The
-    /// editor is inactive then, and its members may be called.
+    /// Called with an accepted line, or with nullopt after Ctrl-D on an empty line or if the
+    /// terminal is gone. The editor is inactive then, and its members may be called.
     std::function<void(std::optional<std::string>)> on_line;
-    std::function<bool(int fd)> await_writable{};  ///< false: what is to be drawn is dropped
-    Completer complete{};                          ///< none: Tab does nothing
-    /// Asked for each line with the cursor at its end, with the rest of the newest line of the
-    /// history that begins so (empty: there is none). Must neither block nor throw. None: no hints.
+    std::function<bool(int fd)> await_writable{};  ///< false: drop the output
+    Completer complete{};                          ///< empty: Tab does nothing
+    /// Called when the cursor is at the end of the line, with the rest of the newest history line
+    /// with this prefix (empty: there is none). Must neither block nor throw. Empty: no hints.
     std::function<LineHint(std::string_view line, std::string_view history_rest)> hint{};
-    /// The styles of a line. Must neither block nor throw. None: the line is plain.
+    /// Returns the styles of a line. Must neither block nor throw. Empty: no styles.
     std::function<std::vector<StyledBytes>(std::string_view line, std::size_t cursor)> styles{};
-    /// Whether a text wants another line before it can be accepted: Enter adds a newline to it
-    /// then. Must neither block nor throw. None: no text does.
+    /// Whether a text needs another line before it can be accepted; Enter then adds a newline. Must
+    /// neither block nor throw. Empty: never.
     std::function<bool(std::string_view text)> goes_on{};
   };
 
-  /// Reads ~/.inputrc (application name "zksh"). Sets LC_CTYPE: call it before threads start.
+  /// Reads ~/.inputrc (application name "zksh"). Sets LC_CTYPE: call it before starting threads.
   explicit LineEditor(Options options);
   LineEditor(const LineEditor&) = delete;
   LineEditor& operator=(const LineEditor&) = delete;
-  /// Leaves the line, if one is being edited, and restores the terminal.
+  /// Leaves the line being edited, if any, and restores the terminal.
   ~LineEditor();
 
-  /// Shows the prompt and starts editing a line. The prompt may hold SGR sequences and newlines.
+  /// Shows the prompt, which may contain SGR sequences and newlines, and starts editing a line.
   void begin(std::string prompt);
   /// Changes the prompt of the line being edited.
   void set_prompt(std::string prompt);
-  /// Stops editing; what was typed stays visible and is dropped.
+  /// Stops editing; the text is dropped, but remains visible.
   void end();
   bool active() const { return active_; }
-  /// Whether keys are taken now: while one is active, unless Enter waits for a completion.
+  /// Whether keys are accepted now: while active, unless Enter waits for a completion.
   bool reads() const { return active_ && !(awaited_ && awaited_->enter); }
-  /// What is being typed; empty when inactive.
+  /// The text being typed; empty if inactive.
   std::string text() const;
 
-  /// Takes the keys that have come, some 64 KiB at most. Accepts one line at most.
+  /// Processes pending keys, at most about 64 KiB. Accepts at most one line.
   void feed();
-  /// Input is waiting inside: call feed() without polling.
+  /// Whether input is buffered: call feed() without polling.
   bool pending() const;
 
-  /// What a Completer awaits is slow to come: says so behind the line, until it comes or a key
-  /// does. An Enter that waits for it is dropped, with the keys behind it.
+  /// Awaited candidates are slow: shows that after the line until they arrive or a key does. Drops
+  /// an Enter that waits for them, with the keys after it.
   void completion_is_slow();
-  /// What a Completer awaits has come. The completion is done as if Tab were pressed now, unless
-  /// the line or the cursor has changed since. An Enter behind the Tab takes the line if there is
-  /// one candidate; else it is dropped, with the keys behind it.
+  /// Awaited candidates have arrived: completes as if Tab were pressed now, unless the line or the
+  /// cursor has changed since. An Enter after the Tab accepts the line if there is one candidate;
+  /// otherwise it is dropped, with the keys after it.
   void completion_came();
 
-  /// Ctrl-C: drops the line visibly, and prompts again.
+  /// Ctrl-C: drops the line, which stays visible, and prompts again.
   void interrupt();
   /// The terminal's size may have changed.
   void resize();
-  /// Gives the terminal back and leaves the line on the screen, for a stop; resume() shows it
-  /// again.
+  /// Restores the terminal before a stop, leaving the line on the screen; resume() shows it again.
   void suspend();
   void resume();
 
-  /// Prints above the line being edited, which stays as it is; just prints when there is none.
-  /// While one is edited, what comes after the last newline is held back until its newline or the
-  /// end of editing comes.
+  /// Prints above the line being edited, or just prints if there is none. While editing, an
+  /// unfinished last line is held back until its newline or the end of editing.
   void print(std::string_view bytes);
 
-  /// Appends to the history that up, down and Ctrl-R go through. Keeps the last 10 000 lines.
+  /// Appends to the history for up, down and Ctrl-R, which keeps the last 10 000 lines.
   static void remember(const std::string& line);
-  /// Whether a line of the history may stand as a hint behind what begins like it; all may, until
-  /// this says otherwise.
+  /// Sets whether a history line may be shown as a hint; by default, all may.
   void set_suggested(const std::string& line, bool wanted);
 
  private:
@@ -172,7 +170,7 @@ class LineEditor {
     std::string line;
     int cursor = 0;
     bool slow = false;
-    bool enter = false;  ///< was pressed behind the Tab
+    bool enter = false;  ///< was pressed after the Tab
   };
 
   void set_up_readline();
@@ -198,21 +196,21 @@ class LineEditor {
   bool take_hint(bool one_word);
 
   Options options_;
-  FilePointer input_file_;  ///< what readline takes the terminal's modes from
-  FilePointer sink_;        ///< takes what readline itself would draw
+  FilePointer input_file_;  ///< from which readline gets the terminal's modes
+  FilePointer sink_;        ///< receives what readline itself would draw
   bool dumb_;
   bool bracketed_paste_ = false;
-  bool other_charset_ = false;  ///< than UTF-8 is what the environment asks for
+  bool other_charset_ = false;  ///< the environment's charset is not UTF-8
   KeyInput input_;
   Painter painter_;
   std::string prompt_;
   std::string unfinished_output_;
-  std::string carried_text_;  ///< begins the next line
+  std::string carried_text_;  ///< the beginning of the next line
   std::optional<Awaited> awaited_;
   LineHint hint_;
-  std::optional<std::string> hinted_line_;  ///< what hint_ is for
+  std::optional<std::string> hinted_line_;  ///< the line that hint_ is for
   std::set<std::string, std::less<>> unsuggested_;
-  std::string paste_;  ///< what has come of a paste
+  std::string paste_;  ///< the part of a paste received so far
   bool pasting_ = false;
   bool active_ = false;
   bool suspended_ = false;

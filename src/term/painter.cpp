@@ -1,4 +1,4 @@
-// Painter: brings a layout onto the terminal, sending only what differs from what stands there.
+// Painter: draws a layout on the terminal, sending only what has changed.
 #include "term/painter.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@ constexpr std::string_view erase_below = "\033[J";
 }  // namespace
 
 void Painter::flush() {
-  // A terminal that is ready takes at least this without blocking.
+  // A ready terminal accepts at least this much without blocking.
   constexpr std::size_t safe_size = 512;
   std::string_view rest = pending_;
   while (!rest.empty()) {
@@ -39,7 +39,7 @@ void Painter::flush() {
 
 void Painter::find_fresh_row() {
   if (dumb_) return;
-  // Blanks up to the last column wrap only if the cursor did not begin in column 0.
+  // Blanks up to the last column wrap only if the cursor was not in column 0.
   send("\033[7m%\033[m");
   pending_.append(static_cast<std::size_t>(screen_.columns - 1), ' ');
   send("\r");
@@ -67,7 +67,7 @@ void Painter::paint_rows(const Layout& layout) {
   if (painted_.size() > layout.rows.size()) {
     move_to(static_cast<int>(layout.rows.size()), 0);
     send(erase_below);
-    // The rows are still there to move over, but nothing needs to know.
+    // The erased rows still exist for cursor movement.
   }
   move_to(layout.cursor_row, layout.cursor_column);
   painted_ = layout.rows;
@@ -82,14 +82,14 @@ void Painter::paint_row(int row, const Row& wanted, int columns_before) {
     std::for_each(wanted.cells.begin(), now, [&](const Cell& cell) { column += cell.width; });
     move_to(row, column);
     put_cells(wanted, static_cast<std::size_t>(now - wanted.cells.begin()));
-    // Behind the last column the sequence would erase the last character.
+    // After the last column, the sequence would erase the last character.
     if (columns_before > column_) send(erase_to_end_of_row);
   }
   painted_[static_cast<std::size_t>(row)] = wanted;
 }
 
-/// Makes the row below the last painted one. A row that goes on is entered by wrapping, so that the
-/// terminal knows the two as one line when it is resized or copied from.
+/// Creates the row below the last painted one. A continuation row is entered by wrapping, so that
+/// the terminal treats both as one line when it is resized or copied from.
 void Painter::open_row(const Layout& layout, int row) {
   const Row& above = layout.rows[static_cast<std::size_t>(row - 1)];
   if (!above.wraps) {
@@ -127,7 +127,7 @@ void Painter::move_to(int row, int column) {
   if (row > row_) pending_ += fmt::format("\033[{}B", row - row_);
   row_ = row;
   if (column == column_) return;
-  // Behind the last column terminals differ in where the cursor is: start from the first.
+  // After the last column, terminals differ in where the cursor is, so start from the first.
   if (column == 0 || column_ >= screen_.columns) {
     send("\r");
     column_ = 0;
@@ -150,8 +150,8 @@ void Painter::erase() {
   if (painted_.empty()) return;
   move_to(0, 0);
   send(erase_to_end_of_row);
-  // Erasing all from the screen's first place makes tmux and others keep what was there, as if it
-  // had scrolled away.
+  // Erasing everything from the screen's first position makes tmux and others keep it in their
+  // scrollback.
   if (painted_.size() > 1 && screen_.rows > 1) {
     send("\033[B");
     send(erase_below);
@@ -178,7 +178,7 @@ void Painter::clear_screen() {
 void Painter::resize(ScreenSize screen) {
   screen_ = screen;
   if (painted_.empty() || dumb_) return;
-  // The rows that wrap are one line to the terminal, which it wraps anew at its new width.
+  // Wrapped rows are one line for the terminal, which rewraps it at its new width.
   int row = 0;
   int column = 0;
   int cursor_row = 0;
@@ -206,11 +206,12 @@ void Painter::resize(ScreenSize screen) {
 }
 
 void Painter::paint_single_row(const EditedLine& line) {
-  // All in one row: the part that fits is cut out of it here.
+  // Laid out in one row, from which the part that fits is cut.
   const ScreenSize endless{std::numeric_limits<int>::max() / 2, 1};
   constexpr std::size_t window = 4096;
   EditedLine near = line;
-  near.styles = {};  // a dumb terminal has none, and nothing behind the line can be told from it
+  near.styles =
+      {};  // a dumb terminal has no styles, and could not distinguish a hint from the line
   near.hint = {};
   near.one_row = true;
   if (near.cursor > window) {

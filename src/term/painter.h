@@ -1,4 +1,4 @@
-// Painter: brings a layout onto the terminal, sending only what differs from what stands there.
+// Painter: draws a layout on the terminal, sending only what has changed.
 #pragma once
 
 #include "term/edit_layout.h"
@@ -10,35 +10,34 @@
 
 namespace zksh {
 
-/// Owns the rows of the screen from the prompt down. What is to be sent gathers until flush(), so
-/// that the terminal shows a step whole. Painting begins where the cursor stands: in column 0.
-/// On a dumb terminal the line is one row that scrolls sideways, drawn with CR and blanks alone.
+/// Owns the screen rows from the prompt down. Output is collected until flush(), so that the
+/// terminal shows each step at once. Painting starts at the cursor, in column 0. On a dumb terminal
+/// the line is one row that scrolls sideways, drawn only with CR and blanks.
 class Painter {
  public:
-  /// `wait` blocks until the terminal takes output; false: what is pending is dropped.
+  /// `wait` blocks until the terminal accepts output; false: drop what is pending.
   Painter(int fd, bool dumb, std::function<bool(int fd)> wait = {})
       : fd_(fd), dumb_(dumb), wait_(std::move(wait)) {}
 
-  /// The screen has (or was found to have) this size. What is painted is taken to have been
-  /// wrapped anew by the terminal, as most do.
+  /// Sets the screen's size. Assumes that the terminal has rewrapped what is painted, as most do.
   void resize(ScreenSize screen);
   const ScreenSize& screen() const { return screen_; }
 
-  /// Sends the cursor to column 0 of a fresh row, if it may stand elsewhere: after output that did
-  /// not end with a newline, which a reversed % then marks.
+  /// Moves the cursor to column 0 of a new row, unless it is there already; a reversed % marks
+  /// output that did not end with a newline.
   void find_fresh_row();
   void paint(const EditedLine& line);
-  /// Removes what is painted; the cursor is where it began.
+  /// Erases what is painted; the cursor returns to where it began.
   void erase();
-  /// Leaves what is painted as it is, with the cursor in column 0 of the row below it.
+  /// Leaves what is painted, with the cursor in column 0 of the row below.
   void leave();
-  /// Clears the screen; what was painted is forgotten.
+  /// Clears the screen, and forgets what was painted.
   void clear_screen();
 
-  /// Bytes for the terminal, as they are.
+  /// Sends bytes to the terminal unchanged.
   void send(std::string_view bytes) { pending_ += bytes; }
-  /// Writes all that is pending; blocks while the terminal is stopped. Errors are ignored: a
-  /// terminal that is gone shows itself on its input.
+  /// Writes all pending output; blocks while the terminal is stopped. Ignores errors: a terminal
+  /// that is gone is noticed on its input.
   void flush();
 
  private:
@@ -55,9 +54,9 @@ class Painter {
   std::function<bool(int fd)> wait_;
   ScreenSize screen_;
   std::string pending_;
-  std::vector<Row> painted_;  ///< rows below those are free
+  std::vector<Row> painted_;  ///< rows below these are free
   int row_ = 0;               ///< where the cursor is
-  int column_ = 0;            ///< screen_.columns: it waits behind the last column
+  int column_ = 0;            ///< screen_.columns: after the last column
   std::string style_;
   int single_row_columns_ = 0;
 };

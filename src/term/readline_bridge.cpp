@@ -1,4 +1,4 @@
-// Readline bridge: setting readline up, and what it calls back.
+// Readline bridge: sets up readline and its callbacks.
 #include "term/readline_bridge.h"
 
 #include "term/terminal.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int remembered_lines = 10'000;
 
-/// Gives `function` the keys of `replaced`, in every keymap.
+/// Binds the keys of `replaced` to `function`, in every keymap.
 void take_over(rl_command_func_t* replaced, rl_command_func_t* function) {
   for (const char* name : {"emacs", "vi-insert", "vi-command"}) {
     Keymap map = rl_get_keymap_by_name(name);
@@ -27,13 +27,13 @@ void take_over(rl_command_func_t* replaced, rl_command_func_t* function) {
   }
 }
 
-/// Where the line of the text begins that the cursor is in.
+/// The beginning of the line that contains the cursor.
 std::size_t line_begin(std::string_view text, std::size_t cursor) {
   const auto newline = cursor == 0 ? std::string_view::npos : text.rfind('\n', cursor - 1);
   return newline == std::string_view::npos ? 0 : newline + 1;
 }
 
-/// From the middle of a character to its begin.
+/// Moves from within a character to its beginning.
 int to_character() {
   while (rl_point > 0 && (static_cast<unsigned char>(rl_line_buffer[rl_point]) & 0xC0U) == 0x80U)
     --rl_point;
@@ -93,7 +93,7 @@ int LineEditor::Bridge::accept_line(int count, int key) {
   return rl_newline(count, key);
 }
 
-/// In a text of several lines first the one above; its history when there is none.
+/// Moves to the line above, in a text of several lines, or else through the history.
 int LineEditor::Bridge::previous_line(int count, int key) {
   const auto text = readline_text();
   const auto cursor = static_cast<std::size_t>(rl_point);
@@ -139,7 +139,7 @@ void LineEditor::set_up_readline() {
   rl_getc_function = Bridge::next_byte;
   rl_input_available_hook = Bridge::input_available;
   rl_initialize();
-  rl_redisplay_function = Bridge::redisplay;  // set before, it would switch bracketed pastes off
+  rl_redisplay_function = Bridge::redisplay;  // if set earlier, it would disable bracketed paste
   // By default Ctrl-J ends a search and keeps the line; here Enter sends the same (see
   // prepare_terminal).
   const char* terminators = rl_variable_value("isearch-terminators");
@@ -156,7 +156,7 @@ void LineEditor::bind_keys() {
   take_over(rl_clear_screen, Bridge::clear_screen);
   take_over(rl_clear_display, Bridge::clear_screen);
   take_over(rl_refresh_line, Bridge::redraw);
-  // Readline's own would wait for candidates, and sort and compare all of them.
+  // Readline's own functions would wait for candidates, and sort and compare all of them.
   for (auto* const completes : {rl_complete, rl_possible_completions, rl_insert_completions,
                                 rl_menu_complete, rl_backward_menu_complete, rl_old_menu_complete})
     take_over(completes, Bridge::complete);
@@ -171,11 +171,11 @@ void LineEditor::bind_keys() {
     rl_bind_keyseq_in_map("\\e[200~", Bridge::begin_paste, rl_get_keymap_by_name(map));
 }
 
-/// Readline forgets what it knows of the line before.
+/// Makes readline forget the previous line.
 void LineEditor::start_line() const {
   rl_callback_handler_install("", Bridge::accept);
   if (!other_charset_) return;
-  use_utf8_locale();  // readline sets the environment's one for each line
+  use_utf8_locale();  // readline sets the environment's locale for each line
   rl_variable_bind("input-meta", "on");
   rl_variable_bind("output-meta", "on");
   rl_variable_bind("convert-meta", "off");

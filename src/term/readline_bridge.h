@@ -1,9 +1,9 @@
-// Readline bridge: the line editor's way to readline's global state and C callbacks.
+// Readline bridge: connects LineEditor to readline's global state and C callbacks.
 #pragma once
 
 #include "term/line_editor.h"
 
-// readline.h needs <cstdio> before it.
+// readline.h requires <cstdio> to be included first.
 #include <readline/history.h>
 #include <readline/readline.h>
 
@@ -12,7 +12,7 @@
 
 namespace zksh {
 
-/// Readline's callbacks carry no context, so there is one current editor.
+/// Readline's callbacks have no context argument, so there is one current editor.
 struct LineEditor::Bridge {
   static LineEditor* current;
 
@@ -32,7 +32,7 @@ struct LineEditor::Bridge {
   static int end_of_line(int count, int key);
 };
 
-/// What is being typed; good until readline is called again.
+/// The text being typed; valid until readline is called again.
 std::string_view readline_text();
 bool readline_variable_is_on(const char* name);
 

@@ -1,4 +1,4 @@
-// Terminal: what is known of the terminal, and giving it back as it was on every way out.
+// Terminal: the terminal's properties, and restoring its modes on every exit.
 #include "term/terminal.h"
 
 #include "base/number.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array fatal_signals{SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
 
-/// What the handler needs, where it can reach it: it may run on any thread at any instruction.
+/// What the signal handler needs; it may run on any thread at any instruction.
 struct Rescue {
   termios modes{};
   std::atomic<int> fd{-1};
@@ -27,7 +27,7 @@ struct Rescue {
 Rescue rescue;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-/// tcsetattr and tcsetpgrp stop a background process with SIGTTOU unless it is blocked.
+/// Blocks SIGTTOU, with which tcsetattr and tcsetpgrp would stop a background process.
 class WithoutTtou {
  public:
   WithoutTtou() {
@@ -62,7 +62,7 @@ void on_fatal_signal(int signal) {
 }
 
 void install_fatal_handlers() {
-  // A stack overflow leaves no room for a handler on the stack itself.
+  // After a stack overflow, the handler needs another stack.
   static std::array<char, std::size_t{64} << 10U> alternate_stack;
   stack_t present{};
   if (sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_DISABLE) != 0) {
@@ -73,7 +73,7 @@ void install_fatal_handlers() {
   }
   for (const int signal : fatal_signals) {
     struct sigaction old {};
-    // A sanitizer's handler reports more than ours would.
+    // A sanitizer's handler reports more than ours.
     if (sigaction(signal, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) continue;
     struct sigaction action {};
     action.sa_handler = on_fatal_signal;

@@ -1,4 +1,4 @@
-// Terminal: what is known of the terminal, and giving it back as it was on every way out.
+// Terminal: the terminal's properties, and restoring its modes on every exit.
 #pragma once
 
 #include <optional>
@@ -15,18 +15,19 @@ struct ScreenSize {
 };
 
 bool is_terminal(int fd);
-/// The size of the terminal behind `fd`; where it does not know, $COLUMNS and $LINES, or 80 by 24.
+/// The size of the terminal on `fd`, or if it does not know, $COLUMNS and $LINES, or 80 by 24.
 ScreenSize screen_size(int fd);
 /// Whether TERM is unset, empty or "dumb": no escape sequence may be sent.
 bool terminal_is_dumb();
 
-/// Makes LC_CTYPE a UTF-8 one, as ZooKeeper's names are, whatever the environment says. True when
-/// the environment asked for another one. Call it before other threads start.
+/// Sets LC_CTYPE to a UTF-8 locale, whatever the environment says, since ZooKeeper's names are
+/// UTF-8. Returns true if the environment's charset is another one. Call it before starting
+/// threads.
 bool use_utf8_locale();
 
-/// Remembers the modes of a terminal, and puts them back in its destructor and when a fatal signal
+/// Saves the modes of a terminal, and restores them in its destructor and when a fatal signal
 /// (SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL) ends the process. One at a time; main thread only.
-/// Nothing happens where `fd` is no terminal.
+/// Does nothing if `fd` is not a terminal.
 class Terminal {
  public:
   explicit Terminal(int fd);
@@ -34,12 +35,13 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
   ~Terminal();
 
-  /// Puts the remembered modes back now: after a child was killed with the terminal in its hands.
-  /// Does nothing while another process group owns the terminal.
+  /// Restores the saved modes now: after a child that had the terminal was killed. Does nothing
+  /// while another process group owns the terminal.
   void restore();
-  /// Remembers the modes as they are now, as those to be restored from here on.
+  /// Saves the present modes as those to restore.
   void remember();
-  /// Makes this process group the terminal's foreground one again. False when that is impossible.
+  /// Makes this process group the terminal's foreground group again. Returns false if that is
+  /// impossible.
   bool take_foreground() const;
 
  private:
@@ -47,7 +49,7 @@ class Terminal {
   std::optional<termios> modes_;
 };
 
-/// While true, a fatal signal also switches off what the line editor switched on in the terminal.
+/// While `on`, a fatal signal also disables bracketed paste.
 void note_bracketed_paste(bool on);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// BatchWriter: collecting, sending, and finding out what a failed transaction would have done.
+// BatchWriter: sends a stream of writes in pipelined transactions.
 #include "tree/batch_writer.h"
 
 #include "client/patient_connection.h"
@@ -10,12 +10,12 @@
 namespace zksh {
 namespace {
 
-// Half of the server's default limit for one request (jute.maxbuffer, 1 MiB).
+// Half of the server's default request limit (jute.maxbuffer, 1 MiB).
 constexpr std::size_t batch_bytes = 512U << 10U;
-// The server applies one while the next ones are on their way. More only takes memory, and time at
-// a Ctrl-C: a session ends behind what it has sent.
+// The server applies one while the next ones are on their way. More would only take memory, and
+// time after Ctrl-C: closing the session waits for what was sent.
 constexpr std::size_t transactions_in_flight = 4;
-// What a transaction says of each operation, beside path, value and ACL.
+// The bytes of each operation in a transaction, besides path, value and ACL.
 constexpr std::size_t bytes_of_header = 32;
 
 struct SizeOf {
@@ -36,7 +36,7 @@ struct SizeOf {
 
 std::size_t size_of(const Write& write) { return bytes_of_header + std::visit(SizeOf{}, write); }
 
-/// As an operation of a transaction; nothing when it must go alone.
+/// The operation for a transaction; nullopt if it must be sent alone.
 std::optional<Op> as_op(const Write& write) {
   if (const auto* op = std::get_if<CreateOp>(&write))
     return fits_multi(*op) ? std::optional<Op>(*op) : std::nullopt;
@@ -78,7 +78,7 @@ BatchWriter::BatchWriter(Client& client, Batching batching, Done done, std::stop
       done_(std::move(done)),
       stop_(std::move(stop)),
       pace_(client, batching.limits.rate) {
-  // A rate is not kept by a thousand at once and then nothing for long.
+  // A thousand at once and then a long pause would not be a steady rate.
   constexpr std::size_t tenth = 10;
   if (batching_.limits.rate > 0)
     batching_.count = std::min(batching_.count, batching_.limits.rate / tenth);
@@ -117,8 +117,8 @@ bool BatchWriter::has_room() const {
          bytes_in_flight_ < transactions_in_flight * batch_bytes;
 }
 
-/// Whether the last one that was sent is known to have gone with its connection: the servers would
-/// see the next one, on a new connection, before those that are to be sent again.
+/// Whether the last request is known to be lost with its connection: servers would then get the
+/// next one, on a new connection, before those to be sent again.
 bool BatchWriter::last_was_lost() const {
   if (sent_.empty()) return false;
   const auto& last = sent_.back();
@@ -135,10 +135,9 @@ void BatchWriter::send(std::vector<Write> writes, std::size_t bytes) {
   if (stop_.stop_requested()) throw Cancelled();
   while (!has_room() || last_was_lost()) take_answers();
   pace_.take(writes.size(), stop_);
-  // What is in flight notices a lost connection by itself.
+  // Requests in flight detect a lost connection themselves.
   if (sent_.empty()) client_.await_connection(path_of(writes.front()), stop_);
-  // Whether the server knows containers is asked before one is sent, and what is below must not be
-  // there before it.
+  // Asks whether the server supports containers before sending one, and what is below it.
   const auto* const op = std::get_if<CreateOp>(&writes.front());
   if (op && !fits_multi(*op) && !std::exchange(probed_, true))
     client_.await(client_.start_probe_newer(), stop_);
@@ -189,7 +188,7 @@ BatchWriter::Reply BatchWriter::await(Sent& sent) {
 }
 
 void BatchWriter::take_answers() {
-  // Waking up for one in the middle is cheaper than for each; those before it are then there, too.
+  // Waiting for one in the middle saves wake-ups; those before it are then answered too.
   const auto count = (sent_.size() + 1) / 2;
   const auto& middle = sent_[count - 1];
   const auto answered = [&](const Monitor::Held& held) {
@@ -214,7 +213,7 @@ void BatchWriter::report(const Write& write, const Written& result) {
 void BatchWriter::settle(Sent sent) {
   const auto reply = await(sent);
   const bool lost = is_connection_trouble(reply.code);
-  // What refused one that overtook may have been what the overtaken one has changed since.
+  // A write that overtook another may have failed only because of that.
   const bool misjudged = sent.overtook && reply.code != code::ok;
   if (!lost && !misjudged && conclude(sent.writes, reply, false)) return;
   if (lost) await_reconnection(client_, path_of(sent.writes.front()), last_answer_, stop_);
@@ -222,7 +221,8 @@ void BatchWriter::settle(Sent sent) {
   send_again(std::move(sent.writes), lost);
 }
 
-/// False when nothing was applied, and nothing said of any of the writes.
+/// Reports the writes; returns false, and reports none, if a transaction failed because of one of
+/// them.
 bool BatchWriter::conclude(const std::vector<Write>& writes, const Reply& reply, bool sent_before) {
   last_answer_ = Clock::now();
   if (reply.code != code::ok && !reply.all_failed && writes.size() > 1) return false;
@@ -231,12 +231,12 @@ bool BatchWriter::conclude(const std::vector<Write>& writes, const Reply& reply,
   return true;
 }
 
-/// Writes of a transaction that was not applied, or of which that is not known: those before the
-/// one that makes it fail, that one, the rest; and when there are several such, each alone.
+/// Sends the writes of a failed or lost transaction again: those before the one that fails, that
+/// one, then the rest; after several failures, each alone.
 void BatchWriter::send_again(std::vector<Write> writes, bool sent_before) {
   constexpr int most_failures = 3;
   if (sent_before) tell_lost(writes);
-  std::deque<std::size_t> parts{writes.size()};  // how many go together
+  std::deque<std::size_t> parts{writes.size()};  // sizes of the next transactions
   for (int failures = 0; !writes.empty() && failures < most_failures;) {
     if (parts.empty()) parts.push_back(writes.size());
     const auto count = parts.front();
@@ -257,7 +257,7 @@ void BatchWriter::send_again(std::vector<Write> writes, bool sent_before) {
   send_alone(std::move(writes), sent_before);
 }
 
-/// Each in a request of its own, without waiting for one another.
+/// Sends each in a request of its own, without waiting in between.
 void BatchWriter::send_alone(std::vector<Write> writes, bool sent_before) {
   if (writes.empty()) return;
   if (sent_before) await_reconnection(client_, path_of(writes.front()), last_answer_, stop_);
@@ -276,8 +276,8 @@ void BatchWriter::send_alone(std::vector<Write> writes, bool sent_before) {
   }
 }
 
-/// A single write that was lost, again. One that is lost each time is the reason itself, perhaps:
-/// servers close the connection when a request is too large.
+/// Sends a single lost write again. If it is lost every time, it may be the cause: servers close
+/// the connection when a request is too large.
 BatchWriter::Reply BatchWriter::insist(Sent& sent) {
   constexpr int tries = 2;
   Reply reply{.code = code::connection_loss};
@@ -292,7 +292,7 @@ BatchWriter::Reply BatchWriter::insist(Sent& sent) {
   return reply;
 }
 
-/// Takes out what must not be sent twice, and tells that nobody knows what became of it.
+/// Removes the writes that must not be sent twice, and reports their outcome as unknown.
 void BatchWriter::tell_lost(std::vector<Write>& writes) {
   std::vector<Write> again;
   again.reserve(writes.size());

@@ -1,4 +1,4 @@
-// BatchWriter: a stream of writes, in transactions that are sent without waiting for one another.
+// BatchWriter: sends a stream of writes in pipelined transactions.
 #pragma once
 
 #include "client/client.h"
@@ -20,70 +20,70 @@ struct SetAclOp {
   std::int32_t version = -1;  ///< of the ACL; -1: any
 };
 
-/// A write of a stream.
+/// A write in the stream.
 using Write = std::variant<CreateOp, RemoveOp, SetOp, SetAclOp>;
 const std::string& path_of(const Write& write);
-/// The bytes of the value that it writes.
+/// The size of the value that it writes.
 std::size_t data_size(const Write& write);
 
-/// What became of a write.
+/// The result of a write.
 struct Written {
   int code = code::ok;
-  std::string culprit{};  ///< as Outcome's
-  /// It was sent before, the connection was lost, and nobody knows what became of that: node_exists
-  /// and no_node may be its own doing, and so may bad_version.
+  std::string culprit{};  ///< as Outcome::culprit
+  /// It was sent before and its answer was lost, so node_exists, no_node or bad_version may be its
+  /// own effect.
   bool sent_before = false;
 };
 
-/// What the user is told of a write that failed: it names the node that the servers name, and a
-/// write that was lost as one whose outcome is unknown.
+/// The error for a failed write: names the node that the servers name, and says if the outcome is
+/// unknown because the connection was lost.
 ZkError error_of(const Write& write, const Written& result);
 
-/// Sends writes in transactions bounded by count and by bytes, several in flight. They are applied
-/// in the order in which they were added, each as if it had been sent alone: a transaction that
-/// fails is sent again without what made it fail. What no transaction can carry (an ACL, a
-/// container, a TTL) is sent alone, in its place.
+/// Sends writes in transactions that are limited in count and bytes, several in flight. They are
+/// applied in the order in which they were added, each as if sent alone: a transaction that fails
+/// is sent again without the operation that failed. What no transaction can do (ACLs, containers,
+/// TTLs) is sent alone, in order.
 ///
-/// After a lost connection the writes without an answer are sent again, up to three times each,
-/// which is safe for those that say what is to be; not for sequential nodes: those are told as lost
-/// (connection_loss), and whether they exist is not known.
+/// After a lost connection, writes without an answer are sent again, up to three times each. That
+/// is safe for all but sequential nodes, which are reported as lost (connection_loss); whether they
+/// exist is not known.
 ///
-/// Used on one thread. Blocks; throws Cancelled on a stop, ZkError when the connection is gone for
-/// good: what is still in flight then may be done or not (in_flight).
+/// Used on one thread. Blocks; throws Cancelled on a stop, ZkError if the connection does not come
+/// back. Whether writes still in flight (in_flight) are done is then unknown.
 class BatchWriter {
  public:
-  /// Called on the caller's thread, in order.
+  /// Called on the caller's thread, in the order of the writes.
   using Done = std::function<void(const Write& write, const Written& result)>;
 
   struct Batching {
-    /// Operations in a transaction; fewer below a rate: those of a tenth of a second.
+    /// Operations per transaction; fewer with a rate limit: at most a tenth of a second's.
     std::size_t count = 1000;
     WorkLimits limits{};
   };
 
-  /// `client` outlives it.
+  /// `client` must outlive it.
   BatchWriter(Client& client, Batching batching, Done done, std::stop_token stop);
 
   void add(Write write);
   /// Sends what is left; returns when everything is answered.
   void finish();
-  /// The writes that were sent and have no answer.
+  /// The number of writes that were sent and not answered.
   std::size_t in_flight() const { return in_flight_; }
 
  private:
   struct Sent {
     std::vector<Write> writes{};
     std::size_t bytes = 0;
-    Pending<std::vector<OpResult>> transaction{};  ///< or one of these, of a single write
+    Pending<std::vector<OpResult>> transaction{};  ///< or one of these, for a single write
     Pending<Created> created{};
     Pending<Nothing> done{};
-    bool sent_before = false;  ///< of a single write
-    bool overtook = false;     ///< the servers saw it before one that was to go first
+    bool sent_before = false;  ///< for a single write
+    bool overtook = false;     ///< reached the servers before a write that should have come first
   };
   struct Reply {
     int code = code::ok;
-    std::size_t failed = 0;   ///< the write that has the code
-    bool all_failed = false;  ///< nobody knows which of them it is about
+    std::size_t failed = 0;   ///< index of the write with the code
+    bool all_failed = false;  ///< not known which write it is about
     std::string culprit{};
   };
 
@@ -113,7 +113,7 @@ class BatchWriter {
   std::size_t collected_bytes_ = 0;
   std::deque<Sent> sent_;
   std::size_t in_flight_ = 0;  ///< writes
-  bool probed_ = false;        ///< the server, for what came with ZooKeeper 3.5
+  bool probed_ = false;        ///< asked whether the server supports ZooKeeper 3.5's operations
   std::size_t bytes_in_flight_ = 0;
   Clock::time_point last_answer_ = Clock::now();
 };

@@ -1,4 +1,4 @@
-// FileTree: the values of a subtree as a directory of files, and such a directory as nodes.
+// FileTree: maps a subtree's values to a directory of files, and back.
 #include "tree/file_tree.h"
 
 #include "base/error.h"
@@ -19,14 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// -1: it is no hexadecimal digit.
+/// -1 if it is not a hexadecimal digit.
 int hexadecimal_value(char digit) {
   constexpr std::string_view digits = "0123456789abcdef";
   const auto at = digits.find(digit >= 'A' && digit <= 'F' ? static_cast<char>(digit + 32) : digit);
   return at == std::string_view::npos ? -1 : static_cast<int>(at);
 }
 
-/// The byte that stands as %HH there; nothing: none that could be in a node's name.
+/// The byte written as %HH at `at`; nullopt if there is none, or no node name can contain it.
 std::optional<char> escaped_byte(std::string_view text, std::size_t at) {
   if (text[at] != '%' || text.size() - at < 3) return std::nullopt;
   const int high = hexadecimal_value(text[at + 1]);

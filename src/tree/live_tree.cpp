@@ -1,4 +1,4 @@
-// LiveTree: a subtree on the servers as records in order, and the quotas of its nodes.
+// LiveTree: reads a subtree from the servers as ordered records, and reads and writes quotas.
 #include "tree/live_tree.h"
 
 #include "base/error.h"
@@ -18,7 +18,7 @@ constexpr std::size_t batch_nodes = 1000;
 constexpr std::size_t read_bytes = 2U << 20U;
 constexpr std::size_t batches_ahead = 4;
 
-/// Writes a node, which is made where there is none.
+/// Sets a node's value; creates the node if it does not exist.
 void put(Client& client, const std::string& path, const Data& data, const std::stop_token& stop) {
   try {
     client.create({.path = path, .data = data}, stop);
@@ -67,7 +67,7 @@ LiveTree::LiveTree(Client& client, Plan plan, std::stop_token stop)
         try {
           read(either.get_token());
         } catch (...) {
-          failure = std::current_exception();  // next() throws it
+          failure = std::current_exception();  // next() rethrows it
         }
         client_.monitor().change([&](const Monitor::Held& held) {
           state_(held).failure = failure;

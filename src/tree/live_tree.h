@@ -1,4 +1,4 @@
-// LiveTree: a subtree on the servers as records in order, and the quotas of its nodes.
+// LiveTree: reads a subtree from the servers as ordered records, and reads and writes quotas.
 #pragma once
 
 #include "client/work_limits.h"
@@ -18,39 +18,39 @@ namespace zksh {
 
 struct TreeNode;
 
-/// A node as it was found.
+/// A node as it was read.
 struct FoundNode {
   TreeRecord record{};
   Stat stat{};
-  bool readable = true;  ///< false: its ACL hides its data, its children or itself
+  bool readable = true;  ///< false if its ACL hides its data, its children or itself
 };
 
-/// What dump, diff and apply make of a node on a walk: `top` is the walk's.
+/// Converts a node on a walk for dump, diff and apply; `top` is the walk's.
 FoundNode found_node(TreeNode& node, const std::string& top,
                      const std::map<std::string, QuotaLimits>& limits);
-/// Whether the servers keep their own things there: below /, the subtree /zookeeper is no part of
-/// what users have.
+/// Whether the path is in the servers' own subtree /zookeeper, which does not belong to the users'
+/// tree below /.
 bool is_servers_own(const std::string& path, const std::string& top);
 
-/// Reads a subtree in the order of stands_before, a bounded part of it ahead of who asks: 4000
-/// nodes and about 8 MiB, beyond what the walk itself reads ahead. Used on one thread.
+/// Reads a subtree in the order of stands_before. Reads ahead of the caller by at most 4000 nodes
+/// and about 8 MiB, beyond what the walk itself reads ahead. Used on one thread.
 class LiveTree {
  public:
   struct Plan {
     std::string top{};            ///< an absolute path
-    bool may_be_missing = false;  ///< then there are no nodes
+    bool may_be_missing = false;  ///< a missing top is then an empty tree
     WorkLimits limits{};
   };
 
-  /// `client` outlives it.
+  /// `client` must outlive it.
   LiveTree(Client& client, Plan plan, std::stop_token stop);
   LiveTree(const LiveTree&) = delete;
   LiveTree& operator=(const LiveTree&) = delete;
-  /// Stops the reading.
+  /// Stops reading.
   ~LiveTree();
 
-  /// The next one, ephemerals too; nullopt at the end. Blocks. Throws what walk_tree throws, and
-  /// Cancelled.
+  /// The next node, ephemerals included; nullopt at the end. Blocks. Throws what walk_tree throws,
+  /// and Cancelled.
   std::optional<FoundNode> next();
 
  private:
@@ -72,14 +72,14 @@ class LiveTree {
   std::jthread thread_;
 };
 
-/// The limits by the record's path. Quotas are few: all are kept in memory. Empty where they cannot
+/// The limits by record path. There are few quotas, so all are kept in memory. Empty if they cannot
 /// be seen, as through a chroot. Blocks; throws ZkError, Cancelled.
 std::map<std::string, QuotaLimits> limits_below(Client& client, const std::string& top,
                                                 const std::stop_token& stop);
 
-/// Makes the quota of the node at an absolute path so; no_limits: removes it. As setquota, without
-/// a look at quotas above and below. Blocks; throws ZkError, Cancelled, and Error through a chroot,
-/// where no quota counts.
+/// Sets the quota of the node at an absolute path; no_limits removes it. As setquota, but does not
+/// check for quotas above and below. Blocks; throws ZkError, Cancelled, and Error through a chroot,
+/// where quotas have no effect.
 void set_limits(Client& client, const std::string& path, const QuotaLimits& limits,
                 const std::stop_token& stop);
 

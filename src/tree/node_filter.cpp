@@ -1,4 +1,4 @@
-// NodeFilter: its options, and the tests that they stand for.
+// NodeFilter: selects nodes of a walk by the user's criteria.
 #include "tree/node_filter.h"
 
 #include "base/error.h"
@@ -119,7 +119,7 @@ void NodeFilter::add_acl_test(const std::string& entry) {
   const auto first = entry.find(':');
   if (first == std::string::npos)
     throw ValueError(fmt::format("-acl: \"{}\" does not have the form scheme:id[:perms]", entry));
-  // The id of a digest has a colon of its own, before its hash.
+  // A digest's id contains a colon, before its hash.
   const auto last = entry.rfind(':');
   const auto wanted = last == first ? std::nullopt : perms_of(entry.substr(last + 1));
   const auto identity = wanted ? entry.substr(0, last) : entry;

@@ -1,4 +1,4 @@
-// NodeFilter: which nodes of a walk are wanted.
+// NodeFilter: selects nodes of a walk by the user's criteria.
 #pragma once
 
 #include "command/options.h"
@@ -13,7 +13,7 @@
 
 namespace zksh {
 
-/// What the user said of the nodes he looks for.
+/// The criteria as the user gave them.
 struct NodeFilterOptions {
   std::optional<std::string> name{};
   std::optional<std::string> regex{};
@@ -31,21 +31,21 @@ struct NodeFilterOptions {
   std::optional<std::int64_t> least_children{};
   std::optional<std::int64_t> most_children{};
 
-  /// As far as a walk has to go. Throws ValueError.
+  /// How deep a walk has to go. Throws ValueError.
   std::size_t depth() const;
 };
 void declare_node_filter(Options& options, NodeFilterOptions& filter);
 
-/// A session's id as servers write it, "0x100000abc"; the 0x may be left out. Throws ValueError.
+/// Parses a session id as servers write it, "0x100000abc", or without the 0x. Throws ValueError.
 std::int64_t parse_session_id(const std::string& text, const std::string& what);
 
 /// Used on one thread.
 class NodeFilter {
  public:
-  /// Ages count from now on, by this machine's clock. Throws ValueError for what makes no sense.
+  /// Ages are relative to now, by this machine's clock. Throws ValueError for invalid criteria.
   explicit NodeFilter(const NodeFilterOptions& options);
 
-  /// Whether a node is all that was asked for.
+  /// Whether a node meets all criteria.
   bool wants(const TreeNode& node) const;
 
  private:

@@ -1,4 +1,4 @@
-// SkippedNodes: what is said of them.
+// SkippedNodes: counts and reports nodes that a walk left out.
 #include "tree/skipped_nodes.h"
 
 #include <fmt/format.h>

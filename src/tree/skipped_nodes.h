@@ -1,5 +1,5 @@
-// SkippedNodes: the nodes that a walk had to leave out: hidden by their ACLs, or no top of a
-// subtree.
+// SkippedNodes: counts and reports nodes that a walk left out, for lack of permission or because
+// they do not exist.
 #pragma once
 
 #include "node/listing.h"
@@ -12,13 +12,12 @@ namespace zksh {
 
 class SkippedNodes {
  public:
-  /// `what`: what may not be done with the nodes. `cx` outlives it.
+  /// `what` is not permitted with the nodes. `cx` must outlive it.
   explicit SkippedNodes(Context& cx, std::string_view what = "list")
       : cx_(cx), failures_(cx), what_(what) {}
   SkippedNodes(const SkippedNodes&) = delete;
   SkippedNodes& operator=(const SkippedNodes&) = delete;
-  /// Where the command ended before `report`, by another failure: the results that it printed
-  /// before that are incomplete.
+  /// If the command failed before `report`, reports that its results are incomplete.
   ~SkippedNodes() {
     if (!reported_ && !cx_.stop.stop_requested()) tell();
   }
@@ -26,11 +25,11 @@ class SkippedNodes {
   void add(const std::string& path) {
     if (count_++ == 0) first_ = path;
   }
-  /// For WalkPlan::missing: says that there is no such node.
+  /// For WalkPlan::missing: reports that there is no such node.
   void missing(const std::string& path) { failures_.tell(ZkError(code::no_node, path)); }
   bool empty() const { return count_ == 0; }
-  /// Says on stderr that the results are incomplete, if they are. Returns the status of what was
-  /// missing first, status::not_authorised when only permissions were, else `otherwise`.
+  /// Reports on stderr that the results are incomplete, if they are. Returns the status of the
+  /// first missing node, status::not_authorised if only permissions were missing, else `otherwise`.
   int report(int otherwise = status::ok);
 
  private:

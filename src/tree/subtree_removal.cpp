@@ -1,4 +1,4 @@
-// SubtreeRemoval: finding a subtree's nodes, then removing them.
+// Subtree removal: finds the nodes of a subtree and removes them.
 #include "tree/subtree_removal.h"
 
 #include "client/patient_connection.h"
@@ -14,16 +14,16 @@ namespace zksh {
 namespace {
 
 constexpr std::size_t listed_one_by_one = 10'000;
-// Of one part.
+// The limit for one part of the tree.
 constexpr std::size_t most_memory = 32U << 20U;
 
-/// Finds subtrees' nodes, breadth first, many requests in flight.
+/// Finds the nodes of subtrees, breadth first, with many requests in flight.
 class Explorer {
  public:
   Explorer(Client& client, const WorkLimits& limits, const std::stop_token& stop)
       : client_(client), window_(limits.window), pace_(client, limits.rate), stop_(stop) {}
 
-  /// Nothing when they take too much memory. Missing tops are passed over if they may be missing.
+  /// Returns nullopt if the nodes take too much memory. Skips missing tops if `may_be_missing`.
   std::optional<FoundTree> explore(const std::vector<std::string>& tops, bool may_be_missing) {
     client_.await_connection(tops.front(), stop_);
     for (const auto& top : tops) found_.add(FoundTree::no_parent, top);
@@ -39,7 +39,7 @@ class Explorer {
   }
 
  private:
-  /// Nodes to list, one after the other. Or one that stands for its later siblings.
+  /// A row of nodes to list one by one, or a node that stands for its later siblings.
   struct Question {
     std::uint32_t node;
     std::uint32_t end;
@@ -74,7 +74,7 @@ class Explorer {
 
   bool may_vanish(std::uint32_t node) const { return !found_.is_top(node) || tops_may_be_missing_; }
 
-  /// False when the next answer is not there.
+  /// Returns false if the next answer has not arrived.
   bool take_answer() {
     auto question = asked_.front();
     const auto outcome = client_.monitor().with_lock(
@@ -133,7 +133,7 @@ class Remover {
   void run() { remove({plan_.top}, false); }
 
  private:
-  /// `found_before`: they were found, and taken for leaves; they may be gone meanwhile.
+  /// `found_before`: the tops were found before and assumed to be leaves; they may be gone by now.
   void remove(const std::vector<std::string>& tops, bool found_before) {
     const auto tree = Explorer(client_, plan_.limits, stop_).explore(tops, found_before);
     if (found_before) result_.found -= tops.size();  // they are counted again
@@ -145,7 +145,7 @@ class Remover {
 
   void remove_found(const FoundTree& tree) {
     result_.found += tree.size();
-    std::vector<std::string> not_leaves;  // that were taken for leaves
+    std::vector<std::string> not_leaves;  // guessed leaves that have children
     std::vector<std::string> above_those;
     auto answered = static_cast<std::uint32_t>(tree.size());
     BatchWriter writer(
@@ -165,14 +165,14 @@ class Remover {
     remove_each(above_those);
   }
 
-  /// Those that had children when it was their turn, from the deepest up.
+  /// Removes the nodes that still had children at their turn, bottom-up.
   void remove_each(const std::vector<std::string>& paths) {
     auto writer = plain_writer();
     send_all(writer, paths.size(), [&](std::size_t i) { return paths[i]; });
   }
 
-  /// Of a tree too large to be remembered: every node after all below it. Reading and writing take
-  /// turns: a session's reads wait for its own writes to be applied.
+  /// Removes a tree that is too large for memory, each node after all below it. Alternates reading
+  /// and writing: a session's reads wait until its own writes are applied.
   void remove_in_parts(const std::string& top) {
     auto writer = plain_writer();
     NameList part;
@@ -200,7 +200,7 @@ class Remover {
 
   template <class PathOf>
   void send_all(BatchWriter& writer, std::size_t count, PathOf path_at) {
-    /// At the end, and when it is cut short.
+    /// Set at the end, also after a failure.
     struct Unanswered {
       const BatchWriter& writer;
       Removal& result;
@@ -210,7 +210,7 @@ class Remover {
     writer.finish();
   }
 
-  /// Nobody removes /, and a transaction must not fail for it that removes others.
+  /// / cannot be removed, and must not make a transaction fail.
   void add(BatchWriter& writer, const RemoveOp& op) {
     if (!RootKeeper::removes_root(op))
       writer.add(op);

@@ -1,4 +1,4 @@
-// FoundTree: the nodes of subtrees, packed, every parent before its children.
+// Subtree removal: finds the nodes of a subtree and removes them.
 #pragma once
 
 #include "base/name_list.h"
@@ -17,12 +17,13 @@
 
 namespace zksh {
 
-/// A million nodes take about ten bytes each, and their names.
+/// A compact list of subtrees' nodes, every parent before its children: about ten bytes per node
+/// plus the names.
 class FoundTree {
  public:
   static constexpr std::uint32_t no_parent = 0xffffffff;
 
-  /// A top's name is its path. Returns the node's number; they count from 0.
+  /// Returns the node's number; numbers start at 0. The name of a top is its path.
   std::uint32_t add(std::uint32_t parent, std::string_view name) {
     names_.add(name);
     parents_.push_back(parent);
@@ -40,7 +41,7 @@ class FoundTree {
     return names_.memory() + parents_.size() * sizeof(std::uint32_t) + guessed_.size() / 8;
   }
 
-  /// Whether it was taken for a leaf without having been listed.
+  /// Whether the node was assumed to be a leaf without listing it.
   bool is_guessed_leaf(std::uint32_t node) const { return guessed_[node]; }
   void guess_leaf(std::uint32_t node) { guessed_[node] = true; }
 
@@ -52,33 +53,33 @@ class FoundTree {
 
 struct Removal {
   std::size_t removed = 0;
-  std::size_t found = 0;             ///< nodes that were to be removed
-  std::size_t unknown = 0;           ///< nodes of which nobody knows whether they are removed
+  std::size_t found = 0;             ///< nodes to be removed
+  std::size_t unknown = 0;           ///< nodes that may or may not be removed
   std::optional<ZkError> failure{};  ///< the first
 };
 
 struct RemovalPlan {
   std::string top{};
-  std::size_t batch = 1000;  ///< nodes in a transaction
+  std::size_t batch = 1000;  ///< nodes per transaction
   WorkLimits limits{};
-  /// Called now and then with what is done so far, on the caller's thread.
+  /// Called from time to time on the caller's thread.
   std::function<void(const Removal& so_far)> progress{};
 };
 
-/// Finds the nodes of a subtree, then removes them from the deepest up, in transactions of at most
-/// `batch` nodes (fewer when their paths are long), several in flight; siblings go in the reverse
-/// of the server's order. Nodes that are gone already are passed over; any other failure leaves its
-/// node, and so the nodes above it, and the others go on.
+/// Finds the nodes of a subtree, then removes them bottom-up, in transactions of at most `batch`
+/// nodes (fewer if their paths are long), several in flight; siblings in the reverse of the
+/// server's order. Nodes that are already gone are skipped. Any other failure leaves its node and
+/// therefore its ancestors; the other nodes are still removed.
 ///
-/// Up to 10 000 nodes, each is listed before anything is removed, as ZooKeeper's own
-/// ZKUtil.deleteRecursive does. Beyond that a row of siblings is judged by its first: when that has
-/// no children the others are taken for leaves too, and are listed only when the server says that
-/// one is not empty. A tree whose names take more than some tens of megabytes, which is about a
-/// million nodes, is removed part by part, the memory of one part at a time.
+/// Up to 10 000 nodes, each is listed before anything is removed, as in ZooKeeper's
+/// ZKUtil.deleteRecursive. Beyond that only the first of the siblings is listed: if it has no
+/// children, the others are assumed to be leaves too, and are listed only if the server says that
+/// they are not empty. If the names take more than some tens of megabytes, about a million nodes,
+/// the tree is removed in parts, to bound the memory.
 ///
-/// A lost connection is waited for (await_reconnection); what it left open is asked and written
-/// again. Blocks. Throws ZkError for a node that cannot be listed and for a connection that does
-/// not come back, Cancelled on a stop. `result` is what was done, also when it throws.
+/// After a lost connection, waits for the next one (await_reconnection) and repeats what was not
+/// answered. Blocks. Throws ZkError if a node cannot be listed or the connection does not come
+/// back, Cancelled on a stop. `result` is what was done, also if this throws.
 void remove_subtree(Client& client, const RemovalPlan& plan, Removal& result,
                     const std::stop_token& stop);
 

@@ -1,4 +1,4 @@
-// TreeApply: making a subtree as a dump says.
+// TreeApply: restores a dump with the fewest writes.
 #include "tree/tree_apply.h"
 
 #include "base/error.h"
@@ -66,8 +66,7 @@ void TreeApply::run(TreeReader& text) {
     }
     record = text.next();
   }
-  // What was refused leaves the nodes above it with the ACL that the next application can work
-  // with.
+  // After a refusal, the nodes above keep the ACL that the next run can work with.
   while (!open_.empty() && !failure_) {
     close(open_.back());
     open_.pop_back();
@@ -77,7 +76,7 @@ void TreeApply::run(TreeReader& text) {
   set_all_limits();
 }
 
-/// Ends the nodes that are not above `path`.
+/// Completes the open nodes that are not ancestors of `path`.
 void TreeApply::close_until(const std::string& path) {
   while (!open_.empty() && !is_within(path, open_.back().path)) {
     const auto node = std::move(open_.back());
@@ -93,7 +92,7 @@ void TreeApply::close(const Open& node) {
   ++counts_.sheltering;
 }
 
-/// A node that is not in the text.
+/// Handles a node that is not in the text.
 void TreeApply::found_only(const FoundNode& node) {
   if (node.record.life.kind == NodeKind::Ephemeral) {
     ++counts_.ephemerals;
@@ -119,12 +118,12 @@ void TreeApply::create(const TreeRecord& record, bool inner) {
   note_limits(record.path, record.limits, no_limits);
 }
 
-/// False when nothing of the node can be changed.
+/// Returns false if nothing of the node can be changed.
 bool TreeApply::fits(const TreeRecord& record, const FoundNode& node) {
   const auto path = absolute(record.path);
   const auto& now = node.record.life;
   if (now.kind == NodeKind::Ephemeral || !node.readable) {
-    skipped_ = record.path;  // what is below it is not known
+    skipped_ = record.path;  // what is below is not known
     refuse(path, node.readable ? "is an ephemeral of a session"
                                : "cannot be compared: this session may not read it or its ACL");
     return false;
@@ -146,7 +145,7 @@ void TreeApply::reconcile(const TreeRecord& record, const FoundNode& node, bool 
   if (!data_differ && !acl_differs) ++counts_.unchanged;
 }
 
-/// New data come behind the new ACL, which may hide them from somebody.
+/// The new ACL is set before the new data, which it may hide.
 void TreeApply::write_acl(const TreeRecord& record, const FoundNode& node, bool inner,
                           bool data_differ) {
   const int needed = (inner ? perm::create : 0) | (inner && plan_.prune ? perm::remove : 0) |
@@ -188,7 +187,7 @@ void TreeApply::done(const Write& write, const Written& result) {
     tell(write);
     return;
   }
-  if (failure_) return;  // mostly what the first one has caused
+  if (failure_) return;  // usually a consequence of the first failure
   if (result.code == code::bad_version || result.code == code::node_exists)
     failure_ = std::make_exception_ptr(
         Error(fmt::format("{} was changed by somebody else meanwhile; apply again to compare anew",
@@ -199,7 +198,7 @@ void TreeApply::done(const Write& write, const Written& result) {
         result.code == code::unimplemented ? lack_of(write) : error_of(write, result));
 }
 
-/// What the server is too old for; of a write that it does not know.
+/// The error for a write that the server is too old for.
 ZkError TreeApply::lack_of(const Write& write) {
   const auto* const create = std::get_if<CreateOp>(&write);
   try {
@@ -211,8 +210,8 @@ ZkError TreeApply::lack_of(const Write& write) {
   return {code::unimplemented, path_of(write), true};
 }
 
-/// Whether the node is as the write was to make it, though it was refused: an answer that was lost
-/// on the way leaves that behind.
+/// Whether the node already is as the refused write would make it: the effect of an earlier attempt
+/// whose answer was lost.
 bool TreeApply::is_so(const Write& write, const Written& result) {
   const auto& path = path_of(write);
   if (std::holds_alternative<RemoveOp>(write)) return result.code == code::no_node;
@@ -259,7 +258,8 @@ void TreeApply::refuse(const std::string& path, const std::string& why) {
   plan_.conflict(fmt::format("{} {}", as_word(path), why));
 }
 
-/// Whether the ACL surely gives this session all of these; of networks (ip) it does not know.
+/// Whether the ACL certainly grants this session all of these permissions. Networks (ip) are not
+/// evaluated.
 bool TreeApply::may(const Acl& acl, int perms) const {
   int given = 0;
   for (const auto& [entry_perms, scheme, id] : acl) {
@@ -270,7 +270,7 @@ bool TreeApply::may(const Acl& acl, int perms) const {
   return (perms & ~given) == 0;
 }
 
-/// The ACL, and all permissions for this session beside it.
+/// The ACL with all permissions for this session added.
 Acl TreeApply::with_self(const Acl& acl) const {
   auto all = acl;
   const auto known = std::ranges::find(identities_, std::string("digest"), &Identity::scheme);

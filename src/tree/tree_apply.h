@@ -1,4 +1,4 @@
-// TreeApply: making a subtree as a dump says, with the fewest writes.
+// TreeApply: restores a dump with the fewest writes.
 #pragma once
 
 #include "tree/batch_writer.h"
@@ -16,7 +16,7 @@
 
 namespace zksh {
 
-/// What was done, or would be. Of each node that is in the text, at least one is counted.
+/// Counts of what was done, or would be. Every node in the text is counted at least once.
 struct ApplyCounts {
   std::size_t created = 0;
   std::size_t set = 0;  ///< data
@@ -24,22 +24,22 @@ struct ApplyCounts {
   std::size_t quotas = 0;
   std::size_t removed = 0;
   std::size_t unchanged = 0;
-  std::size_t others = 0;      ///< nodes that are not in the text, and stay
+  std::size_t others = 0;      ///< nodes not in the text that stay
   std::size_t ephemerals = 0;  ///< not in the text; never removed
-  std::size_t sheltering = 0;  ///< others that --prune leaves, since ephemerals are below them
-  std::size_t conflicts = 0;   ///< nodes that could not be made so
+  std::size_t sheltering = 0;  ///< others that --prune leaves because of ephemerals below them
+  std::size_t conflicts = 0;   ///< nodes that could not be restored
 };
 
-/// Makes the subtree below `top` so. Nodes are looked at and written in the order of the text:
-/// parents before their children, what is to go before what comes behind it, children first.
+/// Makes the subtree below `top` equal to the text. Nodes are read and written in the order of the
+/// text, parents before children; removals come before what follows them, children first.
 ///
-/// An ACL: a leaf is created with its own. So is a node with children below which this session may
-/// work then; any other has the session itself in its ACL, beside the final one, until all below it
-/// is done: at no moment is it open to more than that. A kill leaves such nodes, and the next
-/// application ends them.
+/// ACLs: a leaf is created with its own ACL, and so is a node with children if this session may
+/// work below it then. Any other node has the session's identity added to its final ACL until
+/// everything below it is done, so it is never open to anybody else. If killed, this leaves such
+/// nodes behind, and the next run completes them.
 ///
-/// What exists is changed only in the version that was seen. Nothing depends on what an earlier
-/// application did: any number of them, each killed anywhere, and one that ends make the same tree.
+/// Existing nodes are changed only in the version that was read. Nothing depends on earlier runs:
+/// any number of interrupted runs followed by a complete one make the same tree.
 class TreeApply {
  public:
   struct Change {
@@ -50,35 +50,36 @@ class TreeApply {
   struct Plan {
     std::string top{};  ///< an absolute path
     bool prune = false;
-    bool rehearse = false;      ///< send nothing, tell what would be sent
-    bool parents_made = false;  ///< those above `top` were made just now, perhaps in a rehearsal
+    bool rehearse = false;  ///< send nothing, only report the writes
+    bool parents_made =
+        false;  ///< the parents of `top` have just been created, perhaps in a rehearsal
     WorkLimits limits{};
-    /// Hears of each write when the server has confirmed it (of a rehearsal: at once).
+    /// Called for each write once the server has confirmed it; in a rehearsal, at once.
     std::function<void(const Change&)> told{};
-    /// Hears of each node that could not be made so; the work goes on beside it.
+    /// Called for each node that could not be restored; the others go on.
     std::function<void(const std::string& sentence)> conflict{};
-    /// Now and then: the number of nodes that were looked at.
+    /// Called from time to time with the number of nodes read.
     std::function<void(std::size_t)> reached{};
   };
 
-  /// `client` outlives it.
+  /// `client` must outlive it.
   TreeApply(Client& client, Plan plan, std::stop_token stop);
 
-  /// Blocks. Ends at the first write that is refused, once what was sent by then is answered:
-  /// throws ZkError, or Error for a node that was changed meanwhile. Also throws Cancelled, and
-  /// what the text and the walk throw. counts() are of what was confirmed by then.
+  /// Blocks. Stops at the first write that is refused, after waiting for the answers to what was
+  /// sent: throws ZkError, or Error if a node was changed meanwhile. Also throws Cancelled, and
+  /// what the text and the walk throw. counts() then has what was confirmed.
   void run(TreeReader& text);
   const ApplyCounts& counts() const { return counts_; }
-  /// The writes that were sent and not answered when run threw.
+  /// The number of writes without an answer when run threw.
   std::size_t unanswered() const { return writer_.in_flight(); }
 
  private:
-  /// A node whose last change waits until all below it is done.
+  /// A node whose final change must wait until everything below it is done.
   struct Open {
     std::string path{};         ///< relative
-    std::optional<Acl> acl{};   ///< the final one; nothing: the node is to go
-    std::int32_t version = -1;  ///< of the ACL or of the data
-    bool shelters = false;      ///< an ephemeral is below it
+    std::optional<Acl> acl{};   ///< the final ACL; nullopt: the node is to be removed
+    std::int32_t version = -1;  ///< of the ACL or the data
+    bool shelters = false;      ///< has an ephemeral below it
   };
 
   void close_until(const std::string& path);
@@ -109,9 +110,9 @@ class TreeApply {
   std::vector<Identity> identities_{};
   ApplyCounts counts_{};
   std::vector<Open> open_{};
-  std::optional<std::string> skipped_{};         ///< a node below which nothing can be made
+  std::optional<std::string> skipped_{};         ///< a node below which nothing can be created
   std::map<std::string, QuotaLimits> limits_{};  ///< to be set at the end, by absolute path
-  std::exception_ptr failure_{};                 ///< the first write that was refused
+  std::exception_ptr failure_{};                 ///< from the first write that was refused
   BatchWriter writer_;
 };
 

@@ -1,4 +1,4 @@
-// TreeCopy: what is read is handed to TreeApply as if it were a dump.
+// TreeCopy: passes what it reads to TreeApply as if it were a dump.
 #include "tree/tree_copy.h"
 
 #include "base/error.h"
@@ -14,7 +14,7 @@
 namespace zksh {
 namespace {
 
-/// Servers show the hash of a digest as x to those who may not administer the node.
+/// Servers show a digest's hash as x to sessions that may not administer the node.
 bool hides_hash(const Acl& acl) {
   return std::ranges::any_of(acl, [](const AclEntry& entry) {
     return entry.scheme == "digest" && entry.id.ends_with(":x");
@@ -26,7 +26,7 @@ std::string without_newline(std::string line) {
   return line;
 }
 
-/// The lines of a dump, each made when it is asked for.
+/// The lines of a dump, produced on demand.
 class LiveText {
  public:
   LiveText(Client& client, const CopyPlan& plan, const std::stop_token& stop)

@@ -1,4 +1,4 @@
-// TreeCopy: making a copy of a subtree on the same servers.
+// TreeCopy: copies a subtree on the same servers.
 #pragma once
 
 #include "client/client.h"
@@ -15,30 +15,29 @@ namespace zksh {
 
 struct CopyCounts {
   std::size_t made = 0;
-  std::size_t unknown = 0;  ///< nodes of which nobody knows whether they were made
+  std::size_t unknown = 0;  ///< nodes that may or may not have been created
 };
 
 struct CopyPlan {
   std::string source{};  ///< absolute paths; the target is not within the source
   std::string target{};
   WorkLimits limits{};
-  /// Hears of each node that is to be copied, before it is.
+  /// Called for each node before it is copied.
   std::function<void(const FoundNode& node)> copied{};
-  /// Hears of each ephemeral, which is not.
+  /// Called for each ephemeral, which is not copied.
   std::function<void(const FoundNode& node)> left_out{};
-  /// Hears of each write, as TreeApply::Plan::told.
+  /// Called for each write, as TreeApply::Plan::told.
   std::function<void(const TreeApply::Change& change)> told{};
-  bool rehearse = false;      ///< send no write
+  bool rehearse = false;      ///< send no writes
   bool parents_made = false;  ///< see TreeApply::Plan
 };
 
-/// Throws ZkError or Error when a node may not be read as a whole: its data, its children, its ACL
+/// Throws ZkError or Error unless all of a node could be read: its data, its children, and its ACL
 /// with all hashes. `path` is the node's.
 void require_whole(const FoundNode& node, const std::string& path);
 
-/// Copies values, ACLs and kinds, as dump and apply do, without quotas. Blocks; throws what
-/// TreeApply::run throws. What was copied by then stays; `counts` says how much, also when it
-/// throws.
+/// Copies values, ACLs and kinds of nodes, as dump and apply do, but not quotas. Blocks; throws
+/// what TreeApply::run throws. `counts` is what was copied, also if this throws.
 void copy_tree(Client& client, const CopyPlan& plan, CopyCounts& counts,
                const std::stop_token& stop);
 

@@ -1,4 +1,4 @@
-// TreeDrawing: the lines of a drawn subtree.
+// TreeDrawing: draws a subtree as lines.
 #include "tree/tree_drawing.h"
 
 #include "base/number.h"

@@ -1,4 +1,4 @@
-// TreeDrawing: the lines of a drawn subtree.
+// TreeDrawing: draws a subtree as lines.
 #pragma once
 
 #include "tree/walk.h"
@@ -12,21 +12,22 @@
 namespace zksh {
 
 struct TreeStyle {
-  bool ascii = false;  ///< no box drawing characters
+  bool ascii = false;  ///< use no box-drawing characters
   bool color = false;
-  bool counts = false;    ///< how many children each node has
-  bool sizes = false;     ///< of values
-  std::size_t depth = 0;  ///< nodes there are not opened: how many children they have is told
+  bool counts = false;  ///< show how many children each node has
+  bool sizes = false;   ///< show the sizes of values
+  std::size_t depth =
+      0;  ///< nodes at this depth show their number of children instead of the children
 };
 
-/// Draws node after node, in the order of walk_tree.
+/// Draws nodes in the order of walk_tree.
 class TreeDrawing {
  public:
   explicit TreeDrawing(TreeStyle style) : style_(style) {}
 
   /// The node's line, safe for a terminal, without a newline.
   std::string line(const TreeNode& node);
-  /// "12 nodes, 3 ephemeral", the top node included; with `sizes` also the bytes of all.
+  /// "12 nodes, 3 ephemeral", including the top node; with `sizes`, also the total bytes.
   std::string summary() const;
 
  private:
@@ -34,7 +35,7 @@ class TreeDrawing {
   std::string remarks(const TreeNode& node) const;
 
   TreeStyle style_;
-  std::vector<bool> last_;  ///< by depth: the node above is the last of its siblings
+  std::vector<bool> last_;  ///< by depth: the ancestor is the last of its siblings
   std::size_t nodes_ = 0;
   std::size_t ephemerals_ = 0;
   std::int64_t bytes_ = 0;

@@ -1,4 +1,4 @@
-// TreeFile: a file that holds the text of a subtree.
+// TreeFile: a dump in a file or on standard input.
 #include "tree/tree_file.h"
 
 #include "base/error.h"

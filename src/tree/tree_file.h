@@ -1,4 +1,4 @@
-// TreeFile: a file, or standard input, that holds the text of a subtree.
+// TreeFile: a dump in a file or on standard input.
 #pragma once
 
 #include "base/line_reader.h"
@@ -14,8 +14,8 @@ namespace zksh {
 
 class TreeFile {
  public:
-  /// Opens it and reads its beginning; "-" is standard input, which must be free for it. Throws
-  /// ValueError when it cannot be read, or holds something else.
+  /// Opens the file and reads the header. "-" is standard input, which must be available. Throws
+  /// ValueError if it cannot be read, or is no dump.
   TreeFile(const Context& cx, const std::string& name);
 
   TreeReader& reader() const { return *reader_; }
@@ -25,8 +25,8 @@ class TreeFile {
   std::unique_ptr<TreeReader> reader_;
 };
 
-/// Reads all of a file to see that it is whole and without mistakes; returns its number of nodes,
-/// or nothing when it can be read only once, as a pipe. Blocks. Throws as TreeFile.
+/// Checks that a dump is complete and free of errors; returns its number of nodes, or nullopt if it
+/// can be read only once, such as a pipe. Blocks. Throws as TreeFile.
 std::optional<std::size_t> checked_size(const Context& cx, const std::string& name);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// TreeRecord: one node of a subtree, and the order of subtrees.
+// TreeRecord: a node as dump, apply and diff see it, and the order of nodes in a subtree.
 #include "tree/tree_record.h"
 
 #include "client/quota_text.h"
@@ -57,7 +57,7 @@ std::string limits_text(const QuotaLimits& limits) {
 bool stands_before(std::string_view path, std::string_view other) {
   const auto [here, there] = std::ranges::mismatch(path, other);
   if (here == path.end() || there == other.end()) return path.size() < other.size();
-  // The end of a name is less than any byte in one.
+  // The end of a name sorts before any byte.
   if (*here == '/' || *there == '/') return *here == '/';
   return static_cast<unsigned char>(*here) < static_cast<unsigned char>(*there);
 }

@@ -1,4 +1,4 @@
-// TreeRecord: one node of a subtree as dump, apply and diff see it, and the order they go in.
+// TreeRecord: a node as dump, apply and diff see it, and the order of nodes in a subtree.
 #pragma once
 
 #include "client/client.h"
@@ -10,49 +10,48 @@
 
 namespace zksh {
 
-/// What decides when a node ends.
+/// The kinds of nodes, which differ in when they are removed.
 enum class NodeKind { Persistent, Container, Ttl, Ephemeral };
 
 struct NodeLife {
   NodeKind kind = NodeKind::Persistent;
-  std::int64_t ttl = 0;  ///< milliseconds; of Ttl alone
-  bool certain = true;   ///< false: it may be a container, or have a TTL, as well
+  std::int64_t ttl = 0;  ///< in milliseconds; only for Ttl
+  bool certain = true;   ///< false: may also be a container or have a TTL
 };
-/// Whether what is known of two nodes does not say that they differ.
+/// Whether two nodes may have the same kind, by what is known.
 bool agree(const NodeLife& life, const NodeLife& other);
 
-/// As ZooKeeper keeps it in a Stat's ephemeralOwner (EphemeralType.java of 3.8.0): the lowest
-/// number is a container's, 0xff in the highest byte and zeros in the next two mark a TTL in the
-/// lower 40 bits; any other number but 0 is a session. Servers that emulate 3.5.3
-/// (EphemeralTypeEmulate353) keep a TTL another way, which passes for a session here. ZooKeeper's
-/// own servers write 0 in the Stat that a client gets of a container or of a node with a TTL
-/// (DataNode.copyStat): what is persistent by its Stat is not certain to be so.
+/// Decodes a Stat's ephemeralOwner (EphemeralType.java in 3.8.0): the lowest number means a
+/// container; 0xff in the highest byte and zeros in the next two, a TTL in the lower 40 bits; any
+/// other number but 0, a session. Servers that emulate 3.5.3 (EphemeralTypeEmulate353) encode TTLs
+/// differently; these look like sessions here. Clients of ZooKeeper's own servers see 0 for
+/// containers and TTL nodes (DataNode.copyStat), so what seems persistent is not certain to be.
 NodeLife life_of(const Stat& stat);
 /// "persistent", "container", "ttl=1500", "ephemeral".
 std::string life_text(const NodeLife& life);
 
-/// The limits of a quota in the order of limit_keys, -1 where there is none.
+/// The limits of a quota in the order of limit_keys; -1 where there is none.
 using QuotaLimits = std::array<std::int64_t, 4>;
 inline constexpr QuotaLimits no_limits{-1, -1, -1, -1};
 extern const std::array<std::string_view, 4> limit_keys;
-/// "count=5,bytes=100": the limits that there are. Empty when there are none.
+/// "count=5,bytes=100": the existing limits; empty if there are none.
 std::string limits_text(const QuotaLimits& limits);
 
 struct TreeRecord {
-  std::string path{};  ///< below the top: "/a/b"; empty for the top itself
+  std::string path{};  ///< relative to the top: "/a/b"; empty for the top itself
   NodeLife life{};
   Acl acl{};
   Data data{};
   QuotaLimits limits = no_limits;
 };
 
-/// Whether one path stands before another: a node before all that is below it, siblings in the
-/// order of their bytes, each with its whole subtree.
+/// The order of records: a node before its descendants, siblings in byte order, each with its whole
+/// subtree.
 bool stands_before(std::string_view path, std::string_view other);
-/// Whether a node is below another, or is it. Absolute paths other than "/", or a record's.
+/// Whether a node is `top` or below it. Absolute paths other than "/", or record paths.
 bool is_within(std::string_view path, std::string_view top);
 
-/// The absolute path of a record below a top, and back. `path` must be within `top`.
+/// Convert between a record's path and the absolute path below a top. `path` must be within `top`.
 std::string path_below(const std::string& top, std::string_view relative);
 std::string path_from(const std::string& top, const std::string& path);
 

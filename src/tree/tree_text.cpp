@@ -1,4 +1,4 @@
-// TreeText: a subtree as lines of text, written and read.
+// TreeText: the format of `dump`, written and parsed.
 #include "tree/tree_text.h"
 
 #include "base/byte_text.h"
@@ -32,7 +32,7 @@ std::string parse_text_header(std::string_view line) {
 
 constexpr std::string_view base64_mark = "base64:";
 constexpr std::string_view quota_mark = "quota:";
-constexpr std::int64_t longest_ttl = (std::int64_t{1} << 40) - 1;  // of the server
+constexpr std::int64_t longest_ttl = (std::int64_t{1} << 40) - 1;  // the server's limit
 
 bool is_plain(char letter) { return letter >= ' ' && letter <= '~' && letter != '\\'; }
 
@@ -49,7 +49,7 @@ void append_bytes(std::string& text, std::string_view bytes) {
   }
 }
 
-/// `marks` are escaped as well. False when the bytes are no UTF-8: then the text is of no use.
+/// Also escapes `marks`. Returns false if the bytes are not UTF-8; the text is then unusable.
 bool append_escaped(std::string& text, std::string_view bytes, std::string_view marks) {
   std::size_t at = 0;
   while (at < bytes.size()) {
@@ -74,7 +74,7 @@ bool append_escaped(std::string& text, std::string_view bytes, std::string_view 
   return true;
 }
 
-/// Texts that are mostly UTF-8, and must be written whatever they are.
+/// Escapes a text that is usually UTF-8, but may be anything.
 std::string escaped_with(std::string_view bytes, std::string_view marks) {
   std::string text;
   if (append_escaped(text, bytes, marks)) return text;
@@ -95,7 +95,7 @@ std::int64_t number_of(std::string_view text, std::int64_t most) {
   return *number;
 }
 
-/// The text up to the mark, which is taken off; all of it when there is none.
+/// Removes and returns the text up to the mark, or all if there is none; also removes the mark.
 std::string_view take_until(std::string_view& text, char mark) {
   const auto part = text.substr(0, text.find(mark));
   text.remove_prefix(std::min(part.size() + 1, text.size()));
@@ -204,7 +204,7 @@ void TreeReader::refuse(const std::string& flaw) const {
   throw ValueError(fmt::format("{}:{}: {}", name_, number_, flaw));
 }
 
-/// What the body refuses is said with its place.
+/// Adds the place to the errors that `body` throws.
 template <class Body>
 void TreeReader::placed(Body&& body) {
   try {
@@ -214,7 +214,7 @@ void TreeReader::placed(Body&& body) {
   }
 }
 
-/// The next line that counts.
+/// Reads the next line that is neither empty nor a comment.
 bool TreeReader::read_line() {
   do {
     if (!next_line_(line_)) return false;
@@ -244,7 +244,7 @@ void TreeReader::read_header() {
   });
 }
 
-/// nullopt at the line that ends the text.
+/// nullopt at the final line.
 std::optional<TreeRecord> TreeReader::read_record() {
   if (!read_line())
     throw ValueError(

@@ -1,7 +1,7 @@
-// TreeText: the format of `dump`: a subtree as lines of text, or as lines of JSON.
+// TreeText: the format of `dump`: a subtree as lines of text or JSON.
 //
-// Text. The fields of a line are separated by tabs. In every field \n, \t, \\ and \xHH stand for
-// bytes; all that a terminal would obey, or not show, is written so.
+// Text. The fields of a line are separated by tabs. In every field the escapes \n, \t, \\ and \xHH
+// stand for bytes; whatever a terminal would interpret or hide is escaped.
 //
 //     zksh-tree  1  /app                                        format, its version, the top
 //     /          persistent  world:anyone:cdrwa  "text"         the top, then a line for each node
@@ -11,16 +11,16 @@
 //     # 2 ephemeral nodes were left out
 //     end
 //
-// Paths are relative to the top. A node stands before its children, and siblings stand in the
-// order of their bytes, each with its whole subtree, so that one tree has one text. The data are
-// null, a text in quotes where they are UTF-8 (with \" for a quote), else base64. In an ACL the
-// comma, and the colon in a scheme, are escaped in the same way. Empty lines and those that begin
-// with # count for nothing. A text without its last line was cut off.
+// Paths are relative to the top. A node comes before its children; siblings are in byte order, each
+// with its whole subtree. So a tree has only one text. Data are null, a text in quotes if they are
+// UTF-8 (with \" for a quote), else base64. In an ACL, the comma, and the colon in a scheme, are
+// escaped likewise. Empty lines and lines that begin with # are ignored. A text without its last
+// line is truncated.
 //
 // JSON. {"format": "zksh-tree", "version": 1, "path": "/app"}, then for each node {"path": "/a",
-// "kind": "persistent", "container" or "ttl", "ttl": milliseconds (of ttl alone), "acl":
+// "kind": "persistent", "container" or "ttl", "ttl": milliseconds (only for ttl), "acl":
 // [{"scheme": …, "id": …, "perms": "cdrwa"}], "data": null, a text or {"base64": …}, "quota":
-// {"count": 10} (where there is one)}, then {"end": true, "ephemeralsLeftOut": 2}.
+// {"count": 10} (if there is one)}, then {"end": true, "ephemeralsLeftOut": 2}.
 #pragma once
 
 #include "tree/tree_record.h"
@@ -38,11 +38,11 @@ inline constexpr int tree_version = 1;
 
 enum class TreeFormat { Text, JsonLines };
 
-/// Lines with their newlines. `top`: an absolute path.
+/// Lines, with their newlines. `top` is an absolute path.
 std::string tree_header(TreeFormat format, const std::string& top);
 std::string tree_line(TreeFormat format, const TreeRecord& record);
-/// A comment on the ephemerals only where there were some: a tree without them, and the tree that
-/// was made from another's text, have the same text.
+/// Mentions ephemerals only if there were some, so that a tree without them and its restored copy
+/// have the same text.
 std::string tree_end(TreeFormat format, std::size_t ephemerals);
 
 /// An ACL as a field of a line, and for people: "world:anyone:cdrwa,digest:ann:HASH:r".
@@ -52,13 +52,13 @@ std::string data_field(const Data& data);
 /// A path or another text as a field of a line.
 std::string escaped_field(std::string_view text);
 
-/// Reads the records of a text, of either format, with memory for two lines. The text is not
-/// trusted: each mistake is a ValueError "NAME:LINE: …", and a record is only given once the line
-/// behind it has been seen, so that none that was cut off is.
+/// Reads a dump in either format, using memory for two lines. The text is not trusted: any error
+/// throws ValueError "NAME:LINE: …". A record is returned only after the next line has been read,
+/// so never a truncated one.
 class TreeReader {
  public:
   static constexpr std::size_t longest_line = 32U << 20U;
-  /// Gives the next line without its newline; false at the end.
+  /// Reads the next line, without its newline; false at the end.
   using NextLine = std::function<bool(std::string&)>;
 
   /// Reads the header. `name` is for messages.
@@ -66,10 +66,10 @@ class TreeReader {
 
   /// The path that was dumped; valid.
   const std::string& top() const { return top_; }
-  /// In the order of stands_before, the top first; each one's parent has been given. nullopt at
-  /// the end.
+  /// The next record, in the order of stands_before, the top first, parents before children;
+  /// nullopt at the end.
   std::optional<TreeRecord> next();
-  /// The path of the record that `next` will give, or null.
+  /// The path of the next record, or null.
   const std::string* peek() const { return ahead_ ? &ahead_->path : nullptr; }
 
  private:
@@ -94,36 +94,36 @@ class TreeReader {
   std::optional<TreeRecord> ahead_{};
 };
 
-// Each throws ValueError with what is wrong, without the place.
+// These throw ValueError with what is wrong, but without the place.
 
-/// The bytes that an escaped text stands for.
+/// Replaces the escapes in a text.
 std::string unescaped(std::string_view text);
 NodeLife parse_life(std::string_view text);
-/// The letters of a permission mask, or a number for one that they cannot write.
+/// Parses letters of a permission mask, or a number for one without letters.
 int parse_perms(std::string_view text);
 Acl parse_acl_field(std::string_view text);
 Data parse_data_field(std::string_view text);
 QuotaLimits parse_limits(std::string_view text);
-/// A record's path: "" for "/", else as it is when it is a valid one.
+/// Checks a record's path, and returns "" for "/", else the path.
 std::string parse_relative(std::string path);
-/// A line of a node in the text format.
+/// Parses a node's line in the text format.
 TreeRecord parse_tree_line(std::string_view line);
 
-/// Perms as they are written: "cdrwa", or a number.
+/// Formats permissions: "cdrwa", or a number.
 std::string perms_field(int perms);
 
 std::string tree_json_header(const std::string& top);
 std::string tree_json_line(const TreeRecord& record);
 std::string tree_json_end(std::size_t ephemerals);
 
-/// What a line holds.
+/// A parsed line.
 struct TreeJsonLine {
   bool header = false;
-  std::string top{};  ///< of a header, as it stands there
+  std::string top{};  ///< of a header, unchecked
   bool end = false;
-  std::optional<TreeRecord> record{};  ///< when it is neither
+  std::optional<TreeRecord> record{};  ///< if it is neither header nor end
 };
-/// Throws ValueError, without the place. Fields that it does not know count for nothing.
+/// Throws ValueError, without the place. Unknown fields are ignored.
 TreeJsonLine parse_tree_json(std::string_view line);
 
 }  // namespace zksh

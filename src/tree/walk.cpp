@@ -1,9 +1,9 @@
-// Walk: the order of the visits, and what is asked ahead of them.
+// Walk: visits subtrees of any size in a defined order, with many requests in flight.
 //
-// What is ahead lies in a list in the order of the visits: nodes that have been asked for, and
-// rows, the siblings of which nobody has asked for yet. Whenever there is room in the window, the
-// first row in that order gives its next node. So the head of the list never waits behind requests
-// for what comes later, and what is ahead stays small.
+// The list `ahead_` is in the order of the visits. It has nodes that were requested, and rows,
+// siblings that were not. When the window has room, the first row in that order provides the next
+// node. So the head of the list never waits behind requests for later nodes, and the list stays
+// short.
 #include "tree/walk.h"
 
 #include "client/node_path.h"
@@ -22,8 +22,7 @@ class Walk {
       : client_(client),
         plan_(plan),
         stop_(stop),
-        // Enough for the window to be full while the first waits for its children, and few enough
-        // for their memory not to matter.
+        // Enough to fill the window while the first node waits for its children, but little memory.
         reach_(std::max<std::size_t>(4096, 4 * plan.limits.window)),
         reads_(client, plan, stop) {}
 
@@ -72,7 +71,7 @@ class Walk {
     }
   }
 
-  /// What is behind a node that has been read.
+  /// Adds what follows a node that has been read.
   void open(WalkStops::iterator stop) {
     if (stop->vanished || stop->code != code::ok) return;
     const auto& node = stop->node;
@@ -89,7 +88,7 @@ class Walk {
                        .key = stop->row->key_below(stop->place)});
   }
 
-  /// False when the first in the order has not been read yet.
+  /// Returns false if the first item has not been read yet.
   bool visit_first() {
     auto& first = ahead_.front();
     if (first.kind == WalkStop::Kind::Leave) {
@@ -121,11 +120,11 @@ class Walk {
   std::size_t reach_;
   WalkReads reads_;
   WalkStops ahead_;
-  std::map<std::string, WalkStops::iterator> rows_;  ///< by their keys
+  std::map<std::string, WalkStops::iterator> rows_;  ///< by key
   std::size_t nodes_ahead_ = 0;
 };
 
-// Of values that are on their way or wait to be visited.
+// The limit for values in flight or waiting to be visited.
 constexpr std::size_t value_bytes = 16U << 20U;
 
 template <class T>
@@ -229,8 +228,8 @@ void WalkReads::send(WalkStops::iterator node, bool listing, bool stat, bool val
 
 void WalkReads::await_some() {
   if (asked_.empty()) return;
-  // A session's answers come in the order of its requests. Who waits for one in the middle is
-  // woken once for all before it; waking up costs more than taking an answer.
+  // Answers arrive in the order of requests. Waiting for one in the middle saves wake-ups, each of
+  // which costs more than handling an answer.
   const auto& middle = *asked_[(asked_.size() - 1) / 2];
   if (!client_.monitor().wait(stop_,
                               [&](const Monitor::Held& held) { return answered(middle, held); }))
@@ -279,7 +278,7 @@ std::optional<WalkStops::iterator> WalkReads::take() {
     if (node->vanished || node->code != code::ok) {
       node->complete = true;
     } else if (!node->node.readable && !stat) {
-      send(node, false, true, false, false);  // a Stat is for everybody, up to 3.8
+      send(node, false, true, false, false);  // up to 3.8, anybody may read a Stat
       continue;
     } else if (value && node->node.readable && node->node.stat.num_children > 0 &&
                !is_leaf(*node)) {

@@ -1,4 +1,4 @@
-// What the bare contestants share: a session of the C client, and nothing else.
+// Shared by the bare contestants: a session of the C client, and nothing else.
 #ifndef ZKSH_BENCH_BARE_H
 #define ZKSH_BENCH_BARE_H
 
@@ -30,7 +30,7 @@ static void bare_check(int code, const char* what) {
   exit(1);
 }
 
-/// Blocks until the session is connected; ends the process when no handle can be made.
+/// Blocks until the session is connected; exits if no handle can be created.
 static zhandle_t* bare_connect(const char* server) {
   zoo_set_debug_level((ZooLogLevel)0);
   zhandle_t* handle = zookeeper_init(server, bare_watch, 30000, NULL, NULL, 0);

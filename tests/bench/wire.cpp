@@ -1,4 +1,4 @@
-// Wire: requests packed into one buffer, answers read out of another.
+// Wire: packs requests into a buffer, and parses answers.
 #include "wire.h"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ Wire::Wire(const std::string& server, int session_timeout_ms)
   put(session_timeout_ms);
   put_long(0);
   put_string(std::string(16, '\0'));
-  out_.push_back('\0');  // a read-only server will not do
+  out_.push_back('\0');  // no read-only server
   end();
   flush();
   receive();
@@ -87,7 +87,7 @@ Wire::~Wire() {
     end();
     await();
   } catch (const std::runtime_error&) {
-    // The server ends the session in time.
+    // The server will expire the session.
   }
   close(socket_);
 }
@@ -143,7 +143,7 @@ void Wire::ask_create(const std::string& path, const std::string& data, bool eph
   begin(op_create2);
   put_string(path);
   put_string(data);
-  put(1);  // one entry of an ACL: everything, for everybody
+  put(1);  // an ACL with one entry: all permissions for everybody
   put(31);
   put_string("world");
   put_string("anyone");
@@ -247,7 +247,7 @@ void Wire::await_event() {
 }
 
 void Wire::rest(std::int64_t nanoseconds) {
-  // Short sleeps are longer than they say.
+  // Short sleeps take longer than requested.
   constexpr std::int64_t worth_a_sleep = 1'000'000;
   const auto until = now() + nanoseconds;
   while (now() < until) {

@@ -1,4 +1,4 @@
-// Wire: as much of ZooKeeper's protocol over one blocking TCP socket as the lock recipe needs.
+// Wire: as much of ZooKeeper's protocol as the lock recipe needs, over a blocking TCP socket.
 #pragma once
 
 #include <cstddef>
@@ -8,35 +8,35 @@
 
 namespace zksh_bench {
 
-/// A session on the wire, used by one thread. Requests are gathered by the `ask_*` members and sent
-/// by the next `await_*` in one write, so that what is asked together costs one round trip. Every
-/// failure, and every answer that the caller does not expect, is a std::runtime_error.
-/// The format is that of zookeeper.jute and ZooDefs.OpCode: lengths and integers in big-endian.
+/// A session, used by one thread. The `ask_*` members collect requests, and the next `await_*`
+/// sends them in one write, so that requests sent together cost one round trip. Every failure and
+/// unexpected answer throws std::runtime_error. The format is that of zookeeper.jute and
+/// ZooDefs.OpCode: big-endian lengths and integers.
 class Wire {
  public:
   enum class Found { Yes, NoNode, Exists };
 
-  /// Connects to `host:port` and opens a session; blocks until it is there.
+  /// Connects to `host:port` and opens a session; blocks until it is open.
   Wire(const std::string& server, int session_timeout_ms);
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
-  /// Closes the session, and waits until the server has done so: its ephemerals are gone then.
+  /// Closes the session, and waits until the server has done so and its ephemerals are gone.
   ~Wire();
 
-  /// create2 of an ephemeral sequential node, or of a persistent one that may be there already.
+  /// create2 of an ephemeral sequential node, or of a persistent one that may exist.
   void ask_create(const std::string& path, const std::string& data, bool ephemeral_sequential);
   void ask_children(const std::string& path);
   /// getData, with a watch.
   void ask_watched(const std::string& path);
   void ask_delete(const std::string& path);
 
-  /// Sends what is gathered and blocks for the oldest answer that was not awaited yet.
+  /// Sends collected requests and blocks for the oldest answer not awaited yet.
   Found await();
   /// As await, for ask_children.
   std::vector<std::string> await_children();
-  /// Blocks until the watch that was set last fires.
+  /// Blocks until the last watch fires.
   void await_event();
-  /// Keeps the session alive for that long.
+  /// Keeps the session alive for this long.
   void rest(std::int64_t nanoseconds);
 
  private:
@@ -58,14 +58,14 @@ class Wire {
   int socket_ = -1;
   std::int64_t ping_interval_ns_ = 0;
   std::int32_t asked_ = 0;  ///< xid of the last request
-  std::string out_;         ///< requests that were not sent yet
-  std::size_t begun_ = 0;   ///< where in it the one being written starts
+  std::string out_;         ///< requests not sent yet
+  std::size_t begun_ = 0;   ///< offset of the request being written
   std::vector<char> in_;
   std::size_t arrived_ = 0;  ///< bytes in it
-  std::size_t end_ = 0;      ///< of the packet that is being read
+  std::size_t end_ = 0;      ///< end of the packet being read
   std::size_t taken_ = 0;    ///< bytes of it that were read
-  std::int32_t error_ = 0;   ///< of that packet
-  bool fired_ = false;       ///< the watch that was set last
+  std::int32_t error_ = 0;   ///< the packet's error
+  bool fired_ = false;       ///< whether the last watch has fired
 };
 
 }  // namespace zksh_bench

@@ -1,4 +1,4 @@
-// Fuzzes what an AdminServer sends: HTTP in pieces, and JSON for each of the words.
+// Fuzzes answers of an AdminServer: HTTP in pieces, and JSON for each word.
 #include "client/http_answer.h"
 #include "ensemble/admin_server.h"
 #include "ensemble/server_command.h"

@@ -1,4 +1,4 @@
-// Fuzzes files of credentials: no message may hold anything of them.
+// Fuzzes credentials files: no message may quote them.
 #include "config/auth_file.h"
 #include "fuzz.h"
 
@@ -14,7 +14,7 @@ void auth_file_fuzz(std::string_view bytes) {
       require(!credential.scheme.empty() && !credential.secret.empty(), "a credential is whole");
   } catch (const Error& error) {
     std::string message = error.what();
-    // The only thing in it that depends on the text is the number of a line.
+    // Only the line number may depend on the text.
     std::erase_if(message, [](char c) { return c >= '0' && c <= '9'; });
     static std::set<std::string> messages;
     messages.insert(message);

@@ -1,4 +1,4 @@
-// Fuzzes the files that are read at the start, and that of a new membership.
+// Fuzzes configuration files, and that of a new membership.
 #include "client/ensemble.h"
 #include "config/auth_file.h"
 #include "config/configuration.h"

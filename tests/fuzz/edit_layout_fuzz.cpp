@@ -1,5 +1,5 @@
-// Fuzzes how the line that is edited stands on the screen: three bytes for the screen and the
-// cursor, a line for the prompt, one for the hint, and the text.
+// Fuzzes the layout of the edited line: three bytes for the screen and the cursor, a line for the
+// prompt, one for the hint, and the text.
 #include "fuzz.h"
 #include "term/edit_layout.h"
 

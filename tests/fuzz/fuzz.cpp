@@ -1,4 +1,4 @@
-// Fuzz: the frame around the targets. Under libFuzzer $ZKSH_FUZZ_TARGET names the one to run.
+// Fuzz: the frame of the targets. With libFuzzer, $ZKSH_FUZZ_TARGET names the one to run.
 #include "fuzz.h"
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-// Fuzz: what the fuzz targets share. NAME_fuzz.cpp defines NAME_fuzz, and the build finds it.
+// Fuzz: shared by the fuzz targets. NAME_fuzz.cpp defines NAME_fuzz, and the build finds it.
 #pragma once
 
 #include "base/error.h"
@@ -12,10 +12,10 @@
 
 namespace zksh::fuzz {
 
-/// Ends the process, saying what should hold and what was seen, when it does not.
+/// Aborts, with what should hold and what was seen, unless `holds`.
 void require(bool holds, std::string_view what, std::string_view seen = {});
 
-/// Whether the body ran to its end: an Error is a refusal, and anything else that it throws a flaw.
+/// Whether the body completed: an Error is a refusal; any other exception is a bug.
 template <class Body>
 bool accepts(Body&& body) {
   try {
@@ -27,27 +27,27 @@ bool accepts(Body&& body) {
   }
 }
 
-/// A terminal shows all of a text and obeys nothing of it. `newlines`: those are let through.
+/// Requires that a terminal shows all of a text and interprets nothing. `newlines` are allowed.
 void require_harmless(std::string_view text, bool newlines = false);
 
-/// Takes an input apart.
+/// Splits an input.
 class Input {
  public:
   explicit Input(std::string_view bytes) : rest_(bytes) {}
 
-  /// 0 at the end.
+  /// The next byte; 0 at the end.
   unsigned char byte();
-  /// Up to the next newline, which is taken too.
+  /// The text up to the next newline, which is skipped.
   std::string_view line();
   std::string_view rest() const { return rest_; }
-  /// What is left as lines; of many the first.
+  /// The rest as lines, at most `most`.
   std::vector<std::string> lines(std::size_t most);
 
  private:
   std::string_view rest_;
 };
 
-/// A file in memory, under a name by which it can be opened.
+/// A file in memory, with a name to open it by.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes);
@@ -59,18 +59,19 @@ class MemoryFile {
   std::string name_;
 };
 
-/// A target: takes bytes that nobody trusts.
+/// A target, which gets untrusted bytes.
 struct Target {
   std::string_view name;
   void (*run)(std::string_view bytes);
 };
-/// The table that the build makes of the files, sorted by name.
+/// The table that the build generates from the files, sorted by name.
 extern const std::vector<Target> targets;
-/// The target of a name that LLVMFuzzerTestOneInput runs from here on; false: there is none.
+/// Chooses the target that LLVMFuzzerTestOneInput runs from now on; false if there is none of that
+/// name.
 bool choose_target(std::string_view name);
 
 }  // namespace zksh::fuzz
 
-/// libFuzzer's entry, and that of the replay.
+/// The entry point for libFuzzer and for the replay.
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size);

@@ -1,5 +1,4 @@
-// Fuzzes what a line that begins with ! stands for: the first line is typed, the others are the
-// history.
+// Fuzzes history expansion: the first line is typed, the others are the history.
 #include "fuzz.h"
 #include "shell/history_expansion.h"
 

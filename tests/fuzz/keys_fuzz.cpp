@@ -1,5 +1,5 @@
-// Fuzzes the bytes of a terminal: a byte for how many are taken at once, one for what is asked for
-// next, and the bytes that come.
+// Fuzzes terminal input: a byte for how many bytes to read at once, one for what to call next, and
+// the input.
 #include "fuzz.h"
 #include "term/line_editor.h"
 
@@ -12,7 +12,7 @@ void keys_fuzz(std::string_view bytes) {
   Input input(bytes);
   const std::size_t budget = 1U + input.byte();
   unsigned asks = input.byte();
-  const auto typed = input.rest().substr(0, 4096);  // what a pipe takes in any case
+  const auto typed = input.rest().substr(0, 4096);  // what a pipe always accepts
   std::array<int, 2> ends{};
   require(pipe(ends.data()) == 0, "there is a pipe");
   const Fd reading(ends[0]);

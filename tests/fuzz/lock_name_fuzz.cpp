@@ -1,4 +1,4 @@
-// Fuzzes what other clients leave in a lock's queue: the names of nodes, and their data.
+// Fuzzes what other clients put in a lock's queue: node names and data.
 #include "base/text.h"
 #include "fuzz.h"
 #include "lock/lock_text.h"

@@ -1,5 +1,5 @@
-// Fuzzes the configuration of an ensemble and changes of it: three lines for those who join, those
-// who leave and all anew, then the configuration.
+// Fuzzes ensemble configurations and changes of them: three lines for the joining, the leaving and
+// all members, then the configuration.
 #include "ensemble/membership.h"
 #include "fuzz.h"
 

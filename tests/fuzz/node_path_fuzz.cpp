@@ -1,4 +1,4 @@
-// Fuzzes node paths: a line for the current node, and one for the path that is given.
+// Fuzzes node paths: a line for the current node, and one for the given path.
 #include "base/text.h"
 #include "client/node_path.h"
 #include "fuzz.h"

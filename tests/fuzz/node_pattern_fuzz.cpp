@@ -24,7 +24,7 @@ void node_pattern_fuzz(std::string_view bytes) {
   }();
   static_cast<void>(planted);
   const auto pattern = absolute_path("/", bytes);
-  // As in a command line: a path first, and the cost of a pattern is the square of its length.
+  // As on a command line: a path. The cost of a pattern is quadratic in its length.
   if (path_flaw(pattern) || pattern.size() > 300 || !is_pattern(pattern)) return;
   accepts([&] {
     const auto found = matching_nodes(client, pattern, {});

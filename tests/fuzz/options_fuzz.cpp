@@ -14,7 +14,7 @@ void options_fuzz(std::string_view bytes) {
     given_words(declared.arguments(), words);
     for (const auto& word : words) option_word(declared.arguments(), word);
     accepts([&] {
-      // They were made for this caller alone.
+      // They were created only for this caller.
       const_cast<Options&>(declared).parse(words);
       require(declared.surplus().size() <= words.size(), "no words are made up");
     });

@@ -1,4 +1,4 @@
-// Fuzzes Java's properties files, as zkCli's -client-configuration names them.
+// Fuzzes Java's properties files, for -client-configuration.
 #include "config/client_configuration.h"
 #include "fuzz.h"
 
@@ -7,9 +7,9 @@ namespace zksh::fuzz {
 void properties_fuzz(std::string_view bytes) {
   std::size_t size = 0;
   for (const auto& [key, value] : parse_properties(bytes)) size += key.size() + value.size();
-  // Each \uXXXX becomes three bytes at most, and a cut-off surrogate too.
+  // Each \uXXXX becomes at most three bytes, as does a truncated surrogate.
   require(size <= bytes.size(), "nothing is made up");
-  // Without escapes and continued lines, a line is a property by itself.
+  // Without escapes and continuations, each line is a property.
   if (bytes.find_first_of("\\\r\n") != std::string_view::npos || bytes.size() > 1000) return;
   const auto alone = parse_properties(bytes);
   const auto among = parse_properties("zz=1\n" + std::string(bytes) + "\nzzz: 2");

@@ -17,11 +17,11 @@ namespace {
 using zksh::fuzz::choose_target;
 using zksh::fuzz::targets;
 
-/// What is told when an input ends the process.
+/// Printed if an input crashes the process.
 std::string running;  // NOLINT: read by the signal handler
 
 extern "C" void tell_input(int number) {
-  // Nothing can be done when this fails.
+  // Nothing can be done if this fails.
   const auto written = write(STDERR_FILENO, running.data(), running.size());
   static_cast<void>(written);
   signal(number, SIG_DFL);

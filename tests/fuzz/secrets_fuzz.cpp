@@ -1,4 +1,4 @@
-// Fuzzes the masking of secrets: one is planted behind whatever else a line says.
+// Fuzzes the masking of secrets: plants one in each line.
 #include "base/secrets.h"
 #include "fuzz.h"
 
@@ -13,7 +13,7 @@ void secrets_fuzz(std::string_view bytes) {
   for (const std::string_view carrier :
        {" addauth digest ann:", "\taddauth digest ",
         " addauth 'digest' \"ann:", " setAcl / digest:ann:", " 'auth:ann:", " digest ann:"}) {
-    // A last letter of a quoted word may take the carrier for its own end.
+    // The end of a quoted word may swallow the start of the carrier.
     const auto line = before + std::string(carrier) + std::string(secret);
     if (carrier.find("addauth") != std::string_view::npos)
       require(without_secrets(line).find(secret) == std::string::npos, "no secret is left", line);

@@ -1,4 +1,4 @@
-// Fuzzes the answers to four-letter words: a byte chooses who reads the text.
+// Fuzzes answers to four-letter words: a byte chooses the parser.
 #include "client/four_letter_word.h"
 #include "ensemble/health.h"
 #include "ensemble/server_poller.h"
@@ -33,7 +33,7 @@ void read_counts(std::string_view text) {
   is_not_serving(text);
 }
 
-/// The answers of two members, one behind the other, in turn.
+/// The answers of two members, alternating.
 void read_healths(std::string_view text) {
   std::vector<MemberHealth> members;
   Input input(text);
@@ -54,7 +54,7 @@ void read_healths(std::string_view text) {
     const HealthLimits limits{.behind = 10, .outstanding = 10, .latency_ms = 10};
     const auto health = judge(members, known ? std::optional(membership) : std::nullopt, limits);
     require(!health.summary.empty(), "a verdict is summed up");
-    // Without a quorum the summary says it all.
+    // Without a quorum, the summary is enough.
     require(health.problems.empty() ? health.verdict != Verdict::Degraded
                                     : health.verdict != Verdict::Healthy,
             "there are problems, or all is well", health.summary);

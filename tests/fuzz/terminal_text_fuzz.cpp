@@ -1,4 +1,4 @@
-// Fuzzes what stands between bytes of znodes and a terminal: UTF-8, escapes, widths and codecs.
+// Fuzzes what protects a terminal from the bytes of znodes: UTF-8, escapes, widths and codecs.
 #include "base/byte_text.h"
 #include "base/text.h"
 #include "fuzz.h"

@@ -1,4 +1,4 @@
-// Fuzzes a line of a dump as JSON, and JSON as it is printed.
+// Fuzzes lines of JSON dumps, and the printing of JSON.
 #include "base/json.h"
 #include "base/text.h"
 #include "fuzz.h"

@@ -1,4 +1,5 @@
-// Fuzzes the reading of dumps, of both formats: what is read can be written in both, and read back.
+// Fuzzes the parsing of dumps in both formats: what is accepted can be written in both, and read
+// back.
 #include "client/node_path.h"
 #include "fuzz.h"
 #include "tree/tree_text.h"

@@ -1,4 +1,4 @@
-// Fuzzes what is worked out at each keystroke: colours, hint and completion of a line.
+// Fuzzes what runs at each keystroke: colours, hint and completion of a line.
 #include "fuzz.h"
 #include "shell/complete.h"
 #include "shell/line_hint.h"
@@ -7,7 +7,7 @@
 namespace zksh::fuzz {
 namespace {
 
-/// Children whose names are as odd as servers allow.
+/// Children with names as odd as servers allow.
 ChildNodes children(const std::string& /*parent*/, const std::string& prefix) {
   ChildNodes found;
   for (const char* const name : {"a b", "app", "app\x1b[2J", "it's", "x;y", "\\n", "*"}) {

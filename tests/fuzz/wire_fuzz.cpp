@@ -1,5 +1,5 @@
-// Fuzzes what servers send: a byte says how many requests were sent, and each then has one for its
-// kind; the frames of answers follow, each behind two bytes for its length.
+// Fuzzes what servers send: a byte for the number of requests sent, a byte for the kind of each,
+// and the frames of answers, each after two bytes for its length.
 #include "fuzz.h"
 #include "session/reply_validator.h"
 
@@ -16,7 +16,7 @@ void wire_fuzz(std::string_view bytes) {
     std::string request;
     request.append(number).append(1, static_cast<char>(i));
     request.append(number).append(1, static_cast<char>(input.byte()));
-    // Of a transaction, the rest of the input is taken for its operations.
+    // The rest of the input is used as a transaction's operations.
     conversation.note_request(request.append(input.rest()));
   }
   std::size_t answered = 0;

@@ -1,4 +1,4 @@
-// Fuzzes the splitting of command lines into words, and the writing of words.
+// Fuzzes splitting command lines into words, and quoting words.
 #include "base/quoting.h"
 #include "base/words.h"
 #include "fuzz.h"
@@ -7,7 +7,7 @@
 namespace zksh::fuzz {
 namespace {
 
-/// Whatever is written as a word is read as that word.
+/// Checks that whatever is written as a word is read back as that word.
 void check_written(std::string_view text) {
   const bool has_nul = text.find('\0') != std::string_view::npos;
   for (const char quote : {'\0', '"', '\'', '$'}) {

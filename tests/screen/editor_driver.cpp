@@ -1,10 +1,10 @@
-// Editor driver: a small program around LineEditor, for the screen tests.
+// editor_driver: a small program around LineEditor, for the screen tests.
 //
 //   editor_driver FIFO LOG
 //
-// What is typed is appended to LOG, a line each (EOF for Ctrl-D), and answered with "got: LINE".
-// The typed lines quit, abort, noeol and read (a line from the terminal in its normal modes) do
-// more than that. Each line of FIFO is an order: print TEXT, burst N, prompt TEXT, end.
+// Appends typed lines to LOG (EOF for Ctrl-D), and answers "got: LINE". The typed lines quit,
+// abort, noeol and read (a line from the terminal in its normal modes) do more. Each line of FIFO
+// is an order: print TEXT, burst N, prompt TEXT, end.
 #include "term/line_editor.h"
 #include "term/terminal.h"
 

@@ -1,4 +1,4 @@
-// FakeClient: a Client on an in-memory tree, whose calls can be made to fail, for unit tests.
+// FakeClient: a Client on an in-memory tree, whose requests can be made to fail, for unit tests.
 #include "fake_client.h"
 
 #include <algorithm>
@@ -159,7 +159,7 @@ void FakeClient::send(const Monitor::Held& held, Delivery delivery) {
     delivery.arrive(held);
 }
 
-/// Answers are lost; events are not: the server tells them again after a reconnect.
+/// Answers are lost, but not events: the server reports changes after reconnection.
 void FakeClient::fail_deliveries(const Monitor::Held& held, int code) {
   for (const auto& delivery : held_back_)
     if (delivery.fail) delivery.fail(held, code);

@@ -1,4 +1,4 @@
-// FakeClient: a Client on an in-memory tree, whose calls can be made to fail, for unit tests.
+// FakeClient: a Client on an in-memory tree, whose requests can be made to fail, for unit tests.
 #pragma once
 
 #include "client/client.h"
@@ -16,56 +16,55 @@
 
 namespace zksh {
 
-/// A session on a FakeTree, connected from the beginning. Every answer is there when a `start_*`
-/// member returns, every event when the change is made, unless they are held back; one-shot watches
-/// as the C client has them: one event for all watches of a mailbox, or all printed ones, on a
-/// node. As with Session, await_connection replaces an expired session by a new one.
+/// A session on a FakeTree, connected from the start. Unless held back, answers are there when a
+/// `start_*` member returns, and events when the change is made. One-shot watches behave as in the
+/// C client: one event for all watches of a mailbox, or all printed ones, on a node. As in Session,
+/// await_connection replaces an expired session.
 class FakeClient final : public Client {
  public:
   using EventSink = std::function<void(const Monitor::Held&, const Event&)>;
   enum class When { BeforeItIsApplied, AfterItWasApplied };
   enum class Loss {
-    OfAnswer,           ///< that of the one request only; the connection stays
+    OfAnswer,           ///< only of this request; the connection stays
     OfConnection,       ///< until `reconnect`
-    OfSession,          ///< and of its ephemerals
-    OfSessionUnburied,  ///< as a server sees it that lags behind: the ephemerals are there until
-                        ///< `bury`
+    OfSession,          ///< with its ephemerals
+    OfSessionUnburied,  ///< as seen by a lagging server: the ephemerals remain until `bury`
   };
 
   explicit FakeClient(FakeTree& tree, EventSink sink = {});
   ~FakeClient() override;
 
-  /// The `number`th request from now on (1: the next) fails with `code`.
+  /// Makes the `number`th request from now on (1: the next) fail with `code`.
   void fail_request(std::size_t number, When when, int code = code::connection_loss);
-  /// Something is lost at the `number`th request from now on, which fails for that reason.
+  /// Loses something at the `number`th request from now on, which fails because of that.
   void lose(std::size_t number, When when, Loss loss);
   /// Runs `action` before the `number`th request from now on: what others do in between.
   void before_request(std::size_t number, std::function<void()> action);
-  /// The session's lease has ended until so many transactions more were answered.
+  /// The session's lease is over until this many more transactions are answered.
   void end_lease(int transactions) { proofs_wanted_ = transactions; }
-  std::size_t requests();  ///< sent until now
-  std::size_t watches();   ///< that have not fired
+  std::size_t requests();  ///< number sent so far
+  std::size_t watches();   ///< number that have not fired
 
-  /// From now on the server is as one before 3.5: creations give no Stat, and there are no
-  /// containers and no nodes with a TTL.
+  /// From now on, behaves as a server before 3.5: creations return no Stat, and there are no
+  /// containers or TTLs.
   void serve_as_old();
 
-  /// From now on answers and events wait, in their order, for `deliver`.
+  /// From now on, holds answers and events back, in order, until `deliver`.
   void hold_back();
-  /// Delivers the next answer or event that was held back; false: there is none.
+  /// Delivers the next answer or event held back; false if there is none.
   bool deliver();
-  /// Delivers all, and holds nothing back any more.
+  /// Delivers everything, and stops holding back.
   void deliver_all();
 
-  /// Requests fail until `reconnect`. Then the watches whose nodes changed meanwhile fire.
+  /// Makes requests fail until `reconnect`, when watches fire whose nodes changed meanwhile.
   void disconnect();
   void reconnect();
-  /// The server gives the session up: its ephemerals and watches go.
+  /// Expires the session: its ephemerals and watches are gone.
   void expire();
-  /// From now on no session can be opened, as when names do not resolve, until there are names.
+  /// From now on until find_names, no session can be opened, as if names did not resolve.
   void lose_names();
   void find_names();
-  /// The ephemerals of sessions that were lost and not buried go.
+  /// Removes the ephemerals of sessions that were lost unburied.
   void bury();
 
   Monitor& monitor() override { return tree_.monitor(); }
@@ -108,7 +107,7 @@ class FakeClient final : public Client {
   void drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) override;
 
  private:
-  /// The mailboxes that hear of a node; null stands for the printed watches.
+  /// The mailboxes that watch a node; null stands for the printed watches.
   using Listeners = std::vector<Mailbox>;
   using Watches = std::map<std::string, Listeners>;
   struct Failure {
@@ -117,13 +116,13 @@ class FakeClient final : public Client {
     Loss loss;
     int code;
   };
-  /// An answer or an event on its way. An answer can fail instead.
+  /// An answer or event in flight. An answer can fail instead.
   struct Delivery {
     std::function<void(const Monitor::Held&)> arrive;
     std::function<void(const Monitor::Held&, int code)> fail{};
   };
 
-  /// `changes`: not a read, which has no effect when its answer is lost, not even a watch.
+  /// `changes`: not a read; a read has no effect, not even a watch, if its answer is lost.
   template <class T, class Apply>
   Pending<T> request(bool changes, Apply&& apply);
   bool alive() const;
@@ -147,7 +146,7 @@ class FakeClient final : public Client {
   SessionState state_ = SessionState::Closed;
   std::int64_t session_ = 0;
   bool has_names_ = true;
-  bool wanted_ = false;  ///< a session that cannot be opened
+  bool wanted_ = false;  ///< a session was requested, but cannot be opened
   std::vector<std::int64_t> unburied_;
   Watches data_watches_;
   Watches child_watches_;

@@ -1,4 +1,4 @@
-// FakeTree: what a ZooKeeper server keeps, in memory, for the sessions of one test.
+// FakeTree: a ZooKeeper server's tree in memory, for the sessions of a test.
 #include "fake_tree.h"
 
 #include "client/node_path.h"
@@ -53,9 +53,9 @@ void FakeTree::touch_parent(const std::string& path, int growth) {
   const std::string parent(parent_path(path));
   auto& [data, acl, stat, counter] = nodes_.at(parent);
   stat.num_children += growth;
-  // The arithmetic of Java: it wraps.
+  // Wraps as in Java.
   if (growth > 0) {
-    // Only inside one transaction a counter is seen beyond its end (ZOOKEEPER-3249).
+    // Only within a transaction can a counter exceed its maximum (ZOOKEEPER-3249).
     if (counter == INT32_MAX) overflown_.insert(parent);
     counter = static_cast<std::int32_t>(static_cast<std::uint32_t>(counter) + 1);
   }
@@ -160,7 +160,7 @@ Outcome<std::vector<OpResult>> FakeTree::multi(const Monitor::Held& held,
   ++last_zxid_;
   Outcome<std::vector<OpResult>> outcome;
   for (const auto& op : ops) {
-    // Behind the one that failed, the server says that the rest was not tried.
+    // Servers report the operations after the failed one as not tried.
     outcome.value.push_back(outcome.code == code::ok
                                 ? apply(op, session)
                                 : OpResult{code::runtime_inconsistency, {}, {}});

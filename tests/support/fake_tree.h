@@ -1,4 +1,4 @@
-// FakeTree: what a ZooKeeper server keeps, in memory, for the sessions of one test.
+// FakeTree: a ZooKeeper server's tree in memory, for the sessions of a test.
 #pragma once
 
 #include "client/client.h"
@@ -12,25 +12,25 @@
 
 namespace zksh {
 
-/// Behaves as a standalone server does: zxids, versions, sequence numbers, ephemerals, READ of
-/// world:anyone. All members but `monitor` and the constructor need the monitor.
+/// Behaves like a standalone server: zxids, versions, sequence numbers, ephemerals, READ of
+/// world:anyone. All members except `monitor` and the constructor require the monitor.
 class FakeTree {
  public:
-  /// Hears of each change of a node, in the server's order.
+  /// Called for each change of a node, in the server's order.
   using Listener = std::function<void(const Monitor::Held&, Event::Type, const std::string& path)>;
 
   FakeTree();
 
   Monitor& monitor() { return monitor_; }
-  /// Returns a new session's id. Its listener hears of all changes until the session ends.
+  /// Returns a new session's id. Its listener is called for all changes until the session ends.
   std::int64_t begin_session(const Monitor::Held& held, Listener listener);
-  /// It hears of nothing any more; its ephemerals stay.
+  /// Removes the listener; the session's ephemerals stay.
   void forget_listener(const Monitor::Held& held, std::int64_t session);
   /// Removes the session's ephemerals.
   void end_session(const Monitor::Held& held, std::int64_t session);
 
-  /// The number that the node's next sequential child gets. From ZooKeeper 3.6 on it sticks at its
-  /// end; one that is negative has wrapped, as with servers before.
+  /// Sets the number of the node's next sequential child. From ZooKeeper 3.6 on, it stays at its
+  /// maximum; a negative one has wrapped, as in earlier servers.
   void set_counter(const Monitor::Held& held, const std::string& path, std::int32_t next);
 
   Outcome<Created> create(const Monitor::Held& held, const CreateOp& op, std::int64_t session);
@@ -49,7 +49,7 @@ class FakeTree {
     Data data;
     Acl acl;
     Stat stat;
-    std::int32_t counter = 0;  ///< creations below it
+    std::int32_t counter = 0;  ///< number of children created
   };
   struct Change {
     Event::Type type;
@@ -68,8 +68,8 @@ class FakeTree {
   std::map<std::int64_t, Listener> sessions_;
   std::int64_t last_zxid_ = 0;
   std::int64_t last_session_ = 0x1000;
-  std::vector<Change> changes_;      ///< not told yet
-  std::set<std::string> overflown_;  ///< whose counters were at their end
+  std::vector<Change> changes_;      ///< not reported yet
+  std::set<std::string> overflown_;  ///< nodes whose counters were at their maximum
 };
 
 }  // namespace zksh

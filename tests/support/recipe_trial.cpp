@@ -1,4 +1,4 @@
-// RecipeTrial: a contender for a lock on a FakeTree, driven step by step on the test's thread.
+// RecipeTrial: a contender on a FakeTree, driven step by step on the test's thread.
 #include "recipe_trial.h"
 
 #include "client/node_path.h"
@@ -53,7 +53,7 @@ bool TrialContender::run(const std::function<void()>& idle) {
       client.reconnect();
       continue;
     }
-    // A new session is opened by a thread of its own.
+    // Another thread opens the new session.
     if (client.current_state() != SessionState::Connected) {
       tree.monitor().wait_until({}, Clock::now() + 5s, [&](const Monitor::Held& held) {
         return fiber.can_go_on(held) || client.state(held) == SessionState::Connected;

@@ -1,4 +1,4 @@
-// RecipeTrial: a contender for a lock on a FakeTree, driven step by step on the test's thread.
+// RecipeTrial: a contender on a FakeTree, driven step by step on the test's thread.
 #pragma once
 
 #include "fake_client.h"
@@ -12,32 +12,32 @@
 
 namespace zksh {
 
-/// How a test makes the recipe that it is about; `owner` is to be the nodes' data.
+/// Creates the recipe under test; `owner` becomes the nodes' data.
 using RecipeMaker =
     std::function<std::unique_ptr<Recipe>(Client&, Fiber&, const LockReport&, std::string owner)>;
 
-/// One contender with its own session. Its nodes are those whose data begin with its name.
+/// A contender with its own session. Its nodes are those whose data begin with its name.
 class TrialContender {
  public:
   TrialContender(FakeTree& on, const RecipeMaker& make, std::string called);
 
   void begin_acquire(Clock::time_point deadline = Fiber::never);
   void begin_release();
-  /// Goes on as long as it can. True: its task has ended.
+  /// Runs as long as it can; true if its task has ended.
   bool go();
-  /// Also waits, for what happens on other threads, and calls `idle` whenever it can do nothing; at
-  /// most `patience` times, then the test fails. The contender's connection is restored, and what
-  /// is held back arrives, before `idle` is asked to help.
+  /// Also waits for other threads, and calls `idle` whenever it cannot go on, at most `patience`
+  /// times; then the test fails. Before calling `idle`, restores the contender's connection and
+  /// delivers what is held back.
   bool run(const std::function<void()>& idle = {});
-  /// Throws what the task threw.
+  /// Rethrows what the task threw.
   void result() { fiber.result(); }
-  /// Acquires; nothing is in its way.
+  /// Acquires the lock, which must be free.
   void take();
-  /// Asks, and has to wait.
+  /// Requests the lock, and must have to wait.
   void wait();
-  /// Releases what it holds; nothing is in its way.
+  /// Releases the lock, which must succeed.
   void give_back();
-  /// What its task, which has ended, threw; empty: nothing.
+  /// What its task, which must have ended, threw; empty if nothing.
   template <class E>
   std::string failure() {
     try {
@@ -48,7 +48,7 @@ class TrialContender {
     return {};
   }
 
-  /// Paths of its nodes, in byte order.
+  /// The paths of its nodes, in byte order.
   std::vector<std::string> nodes();
   bool holds() const { return held_; }
   bool released_in_time() const { return released_; }
@@ -71,7 +71,7 @@ class TrialContender {
   bool released_ = false;
 };
 
-/// Everything that exists, in byte order.
+/// All existing nodes, in byte order.
 std::vector<std::string> all_nodes(FakeTree& tree);
 
 }  // namespace zksh

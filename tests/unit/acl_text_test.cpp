@@ -1,4 +1,4 @@
-// ACL text: the expectations are what AclParser and getAcl of ZooKeeper 3.8.0 answer.
+// ACL text: expects what AclParser and getAcl of ZooKeeper 3.8.0 print.
 #include "client/acl_text.h"
 
 #include <gtest/gtest.h>

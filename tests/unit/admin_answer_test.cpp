@@ -1,5 +1,4 @@
-// AdminAnswer: an AdminServer's JSON becomes what the word would have answered; AdminServers: where
-// they are.
+// AdminServer: converting its JSON to a word's answer, and the addresses of AdminServers.
 #include "base/error.h"
 #include "ensemble/admin_server.h"
 #include "ensemble/membership.h"
@@ -21,7 +20,7 @@ using testing::IsEmpty;
 using testing::Pair;
 using testing::StartsWith;
 
-/// `fields`: of the JSON, beside those that stand in every answer.
+/// `fields`: of the JSON, besides those in every answer.
 std::string body_of(const std::string& fields, const std::string& error = "null") {
   return fmt::format("{{{}{}\"command\" : \"x\", \"error\" : {}}}", fields,
                      fields.empty() ? "" : ", ", error);

@@ -1,4 +1,4 @@
-// The file of credentials: its lines, and what is said of a file that others can read.
+// AuthFile: parsing its lines, and the warning about files that others can read.
 #include "config/auth_file.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// BatchWriter: order, bounds, and what becomes of writes around one that fails or is lost.
+// BatchWriter: order, limits, and the writes around one that fails or is lost.
 #include "tree/batch_writer.h"
 
 #include "base/error.h"
@@ -19,7 +19,7 @@ class BatchWriterTest : public testing::Test {
   static Write create(const std::string& path) { return CreateOp{.path = path, .data = "x"}; }
   static Write remove(const std::string& path) { return RemoveOp{.path = path}; }
 
-  /// "PATH CODE" of each, in the order in which they were told; a star for one sent before.
+  /// "PATH CODE" of each, in the order of the reports; a star marks one sent before.
   std::vector<std::string> write(Client& by, const std::vector<Write>& writes,
                                  std::size_t count = 1000) {
     std::vector<std::string> told;

@@ -1,4 +1,4 @@
-// ChangeStream: what it tells of live changes, and of those that a gap hid.
+// ChangeStream: reports of live changes, and of those hidden by a gap.
 #include "client/change_stream.h"
 
 #include "fake_client.h"

@@ -1,4 +1,4 @@
-// ChangeText: what happened to a node, for people, for pipes and for programs.
+// ChangeText: changes formatted for people, pipes and programs.
 #include "node/change_text.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// A command line: what is the command's, and where its results go.
+// CommandLine: the command's words, and where its results go.
 #include "shell/command_line.h"
 
 #include "base/error.h"
@@ -62,7 +62,7 @@ TEST(CommandLine, SignsOfOtherShellsAreRefusedWithTheRemedy) {
     EXPECT_NE(refusal(line).find("zksh has no ||"), std::string::npos);
   for (const auto* line : {"set /a < f", "set /a <f"})
     EXPECT_NE(refusal(line).find("@FILE stands for a file's bytes"), std::string::npos);
-  EXPECT_EQ(refusal("ls / | grep a && echo b"), "");  // the program's shell knows it
+  EXPECT_EQ(refusal("ls / | grep a && echo b"), "");  // the program's shell handles it
 }
 
 TEST(CommandLine, SaysWhatIsMissing) {

@@ -1,4 +1,4 @@
-// complete: what could stand in a word's place.
+// complete: the candidates for a word.
 #include "shell/complete.h"
 
 #include <gmock/gmock.h>

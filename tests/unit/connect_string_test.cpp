@@ -1,4 +1,4 @@
-// Connect strings: what users write, and what the C client is given.
+// Connect strings: what users type, and what the C client gets.
 #include "client/connect_string.h"
 
 #include "base/error.h"

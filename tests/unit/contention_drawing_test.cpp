@@ -1,4 +1,4 @@
-// ContentionDrawing: which sign stands where, and that the lines fit.
+// draw_contention: the signs in each column, and the width of lines.
 #include "base/text.h"
 #include "lock/contention.h"
 

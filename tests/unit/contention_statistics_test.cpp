@@ -1,4 +1,4 @@
-// ContentionStatistics: times, handoffs, overlaps, from turns that are made up.
+// contention_statistics: times, handoffs and overlaps of invented turns.
 #include "lock/contention.h"
 
 #include <gtest/gtest.h>

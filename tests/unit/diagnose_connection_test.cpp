@@ -1,4 +1,4 @@
-// Diagnose connection: what is said of servers that cannot be connected to.
+// diagnose_connection: reports about servers that cannot be connected to.
 #include "client/diagnose_connection.h"
 
 #include <gtest/gtest.h>

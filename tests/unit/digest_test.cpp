@@ -1,4 +1,5 @@
-// Digest: SHA-1 by the examples of FIPS 180, and ids as DigestAuthenticationProvider makes them.
+// Digest: SHA-1 with the examples of FIPS 180, and ids as DigestAuthenticationProvider generates
+// them.
 #include "base/digest.h"
 
 #include "base/byte_text.h"

@@ -1,4 +1,4 @@
-// Duration: times as users write them.
+// parse_duration: durations as users write them.
 #include "base/error.h"
 #include "base/time.h"
 

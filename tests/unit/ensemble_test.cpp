@@ -1,5 +1,4 @@
-// Ensemble: connect strings and member files, as ConfigUtils and ReconfigCommand of 3.8.0 have
-// them.
+// Ensemble: connect strings and member files, as in ConfigUtils and ReconfigCommand of 3.8.0.
 #include "client/ensemble.h"
 
 #include "base/error.h"

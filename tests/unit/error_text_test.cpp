@@ -1,4 +1,4 @@
-// Error texts: the texts are those of CliWrapperException and KeeperException of ZooKeeper 3.8.0.
+// Error texts: expects those of CliWrapperException and KeeperException of ZooKeeper 3.8.0.
 #include "client/client.h"
 
 #include <gtest/gtest.h>

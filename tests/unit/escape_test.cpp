@@ -1,4 +1,4 @@
-// Escape: what may reach a terminal as it is, and what may not.
+// escape_for_terminal: what a terminal may get unescaped.
 #include "base/text.h"
 #include "base/words.h"
 

@@ -1,4 +1,4 @@
-// FakeClient: it must answer as a server does, or the tests that rely on it prove nothing.
+// FakeClient: must answer as a server does, or tests that use it prove nothing.
 #include "fake_client.h"
 
 #include <gmock/gmock.h>

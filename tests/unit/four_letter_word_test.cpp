@@ -1,4 +1,4 @@
-// Four-letter words: servers that answer badly, slowly, endlessly or not at all.
+// Four-letter words: servers that answer wrongly, slowly, endlessly or not at all.
 #include "client/four_letter_word.h"
 
 #include "base/error.h"
@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-/// Takes connections one by one, reads four bytes, and does what it is told to with each of them.
+/// Accepts connections one by one, reads four bytes, and handles each as told.
 class FakeServer {
  public:
   explicit FakeServer(std::function<void(int)> serve)
@@ -64,7 +64,7 @@ class FakeServer {
 
 void say(int fd, std::string_view text) { send(fd, text.data(), text.size(), MSG_NOSIGNAL); }
 
-/// Until the other side has closed.
+/// Waits until the other side has closed.
 void stay(int fd) {
   char byte = 0;
   while (recv(fd, &byte, 1, 0) > 0) {
@@ -127,7 +127,7 @@ TEST(FourLetterWord, AMemberThatClosesAllItsConnectionsIsAskedAgain) {
 TEST(FourLetterWord, AResetWithinTheAnswer) {
   FakeServer server([](int fd) {
     say(fd, "begin");
-    std::this_thread::sleep_for(50ms);  // else the reset overtakes what was said
+    std::this_thread::sleep_for(50ms);  // otherwise the reset overtakes the data
     const linger at_once{.l_onoff = 1, .l_linger = 0};
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   });

@@ -22,7 +22,7 @@ class GuardedClientTest : public testing::Test {
     for (const char* path : {"/lock", "/lock/one", "/lock/two", "/data"})
       other.create({.path = path, .data = "old"}, {});
   }
-  /// What fails with which error; a failure of the test when nothing does.
+  /// The error of a call; a test failure if there is none.
   static ZkError failure_of(const std::function<void()>& call) {
     try {
       call();

@@ -1,4 +1,4 @@
-// Health: what answers come to, those of broken servers among them.
+// Health: the evaluation of answers, including those of broken servers.
 #include "ensemble/health.h"
 
 #include <fmt/core.h>

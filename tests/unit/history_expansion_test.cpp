@@ -1,4 +1,4 @@
-// Lines that stand for earlier ones.
+// History expansion: lines that refer to earlier ones.
 #include "shell/history_expansion.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// HistoryFile: what is saved, what is not, and what becomes of the file when things go wrong.
+// HistoryFile: what is saved, what is not, and how failures are handled.
 #include "term/history_file.h"
 
 #include "base/secrets.h"

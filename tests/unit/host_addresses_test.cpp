@@ -1,4 +1,4 @@
-// HostAddresses: names that resolve without a network, and those that never do.
+// HostAddresses: names that resolve without a network, and names that never do.
 #include "client/host_addresses.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// HttpAnswer: answers in pieces, cut off, and by servers that mean ill.
+// HttpAnswer: answers in pieces, truncated, and from malicious servers.
 #include "client/http_answer.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
 
-/// What comes of a text that arrives byte by byte, and then the end of the connection.
+/// Reads a text that arrives byte by byte, until the connection ends.
 struct Read {
   explicit Read(const std::string& text) {
     HttpAnswer answer;
@@ -19,7 +19,7 @@ struct Read {
     came = length;
     body = answer.body(text.substr(0, length), flaw);
   }
-  std::size_t came = 0;  ///< bytes, when it was whole
+  std::size_t came = 0;  ///< bytes when it was complete
   std::string body;
   std::string flaw;
 };

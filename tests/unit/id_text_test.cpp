@@ -10,7 +10,7 @@ TEST(IdText, IsHexadecimalWithoutASign) {
   EXPECT_EQ(zxid_text(0), "0x0");
   EXPECT_EQ(zxid_text(0x100000abc), "0x100000abc");
   EXPECT_EQ(zxid_text(-1), "0xffffffffffffffff");
-  // The number of a server above 127 is the sign of its sessions.
+  // A server number above 127 makes its session ids negative.
   EXPECT_EQ(session_text(INT64_MIN + 31), "0x800000000000001f");
   EXPECT_EQ(session_text(0), "-");
 }

@@ -1,4 +1,4 @@
-// Inflate: what gzip and zlib have made, and what is none of it.
+// Inflate: output of gzip and zlib, and anything else.
 #include "base/inflate.h"
 
 #include "base/byte_text.h"

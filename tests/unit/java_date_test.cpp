@@ -1,4 +1,4 @@
-// Java date: the expectations were printed by Java 17's Date.toString.
+// java_date: expects what Java 17's Date.toString printed.
 #include "base/java.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace zksh {
 namespace {
 
-/// Sets $TZ for a test, and puts it back.
+/// Sets $TZ for a test, and restores it.
 class JavaDate : public testing::Test {
  protected:
   JavaDate() {

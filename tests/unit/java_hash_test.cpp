@@ -1,4 +1,4 @@
-// Java hash: the expectations are what Java 17 answers.
+// Java hash: expects Java 17's results.
 #include "base/java.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(JavaHash, KnowsThatAMapGrows) {
 }
 
 TEST(JavaHash, KeepsTheOrderWithinABucket) {
-  // "Aa" and "BB" are the classic pair of one hash.
+  // "Aa" and "BB" are the classic hash collision.
   EXPECT_EQ(in_order({"Aa", "BB"}), "Aa BB ");
   EXPECT_EQ(in_order({"BB", "Aa"}), "BB Aa ");
 }

@@ -1,4 +1,4 @@
-// Json: values as they are printed.
+// Json: printed values.
 #include "base/json.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Latency: what is measured, and drawn.
+// Latency: measuring and drawing.
 #include "ensemble/latency.h"
 
 #include "fake_client.h"

@@ -1,4 +1,4 @@
-// line_hint: what is shown behind the line that is being typed.
+// line_hint: the hint after the line being typed.
 #include "shell/line_hint.h"
 
 #include <gtest/gtest.h>

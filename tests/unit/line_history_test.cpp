@@ -1,4 +1,4 @@
-// The numbered lines of a run: numbers that stay, bounds, and no secrets.
+// LineHistory: stable numbers, limits, and no secrets.
 #include "command/line_history.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// line_style: the colours of the line that is being typed.
+// line_style: the colours of the line being typed.
 #include "shell/line_style.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The sequence counter of a lock's node: an order whatever its numbers, and a word before its end.
+// The sequence counter of a lock's node: an order for any numbers, and a warning before its end.
 #include "recipe_trial.h"
 #include "recipes/lock_queue.h"
 #include "recipes/make_recipe.h"
@@ -44,8 +44,8 @@ TEST(LockCounter, ElevenDigitsAreNoNumberOfAServer) {
   EXPECT_THAT(queue.others, ElementsAre("lock-12345678901"));
 }
 
-/// Three numbers of which each is before the next on the circle have no order by RFC 1982 alone;
-/// sorting many of them by it would run out of bounds.
+/// Three numbers, each before the next on the circle, have no order in RFC 1982; sorting many of
+/// them by it would run out of bounds.
 TEST(LockCounter, ForgedNumbersAllRoundTheCircleHaveAnOrder) {
   std::vector<std::string> names;
   constexpr std::uint32_t third_of_the_circle = UINT32_MAX / 3;

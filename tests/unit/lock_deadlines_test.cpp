@@ -1,4 +1,4 @@
-// When a program under a lock is told to end, and when it is killed: against a clock of the test's.
+// LockDeadlines: when a program under a lock is terminated and killed, on the test's own clock.
 #include "lock/lock_deadlines.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@ using Time = BootClock::time_point;
 
 constexpr Time never = Time::max();
 constexpr auto session = 30s;
-constexpr auto told_at = 21250ms;    ///< of a lease that ends after 30 s
-constexpr auto killed_at = 25000ms;  ///< the same
+constexpr auto told_at = 21250ms;    ///< for a lease that ends after 30 s
+constexpr auto killed_at = 25000ms;  ///< likewise
 
 Time at(BootClock::duration since_start) { return Time(1000s) + since_start; }
 
@@ -148,7 +148,7 @@ TEST(LockDeadlines, an_answer_does_not_take_back_what_was_asked) {
   EXPECT_EQ(d.step(at(5750ms), at(33s)), Step::Kill);
 }
 
-/// Whatever the session timeout and the grace: the order of things, and time for each.
+/// For any session timeout and grace period: the order of steps, and time for each.
 TEST(LockDeadlines, terminate_comes_before_kill_and_kill_before_the_end_of_what_is_safe) {
   for (const auto timeout : {400ms, 1000ms, 4000ms, 30000ms, 600000ms})
     for (const auto grace : {0ms, 1ms, 300ms, 5000ms, 1000000ms}) {

@@ -1,4 +1,4 @@
-// LockFlaws: the table of who excludes whom, and the sentences that come of it.
+// LockFlaws: the table of who excludes whom, and the resulting sentences.
 #include "recipes/lock_flaws.h"
 
 #include <fmt/format.h>
@@ -105,7 +105,7 @@ TEST(LockFlaws, AKazooThatWasGivenCuratorsPatternSeesThem) {
   EXPECT_EQ(lock_sight(queue.contenders[0], queue.contenders[1]), Sight::Sees);
 }
 
-/// What is told to the first, which is zksh's.
+/// What is reported to the first, which is zksh's.
 std::vector<std::string> told_to_first(const std::vector<std::string_view>& kinds) {
   const auto queue = queue_of(kinds);
   return lock_flaws(queue, queue.contenders.front().key());

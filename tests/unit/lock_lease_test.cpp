@@ -1,4 +1,4 @@
-// A contender whose turn has come holds the lock only while its session is proven to live.
+// A contender whose turn has come holds the lock only while its session is proven to be alive.
 #include "recipe_trial.h"
 #include "recipes/make_recipe.h"
 #include "recipes/multi_lock.h"

@@ -1,4 +1,4 @@
-// LockName: names as the libraries make them, taken apart; and the names that zksh makes.
+// LockName: parsing the libraries' names, and generating zksh's.
 #include "recipes/lock_name.h"
 
 #include <gmock/gmock.h>

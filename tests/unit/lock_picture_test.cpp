@@ -1,4 +1,4 @@
-// LockPicture: what people and programs are shown, and what is left out where there is no room.
+// LockPicture: the output for people and programs, and what is left out for lack of room.
 #include "lock/lock_picture.h"
 
 #include "base/text.h"
@@ -21,7 +21,7 @@ using testing::Not;
 using testing::ResultOf;
 using testing::SizeIs;
 
-/// A queue of contenders; each one's `behind` is the number of the one it waits for, 0 for none.
+/// A queue of contenders; `behind` has the number of the one that each waits for, 0 for none.
 LockView view_of(const std::vector<std::size_t>& behind) {
   LockView view;
   view.path = "/demo";

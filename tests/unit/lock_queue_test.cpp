@@ -1,4 +1,4 @@
-// LockQueue: who is before whom, and who has to wait for whom.
+// LockQueue: who precedes whom, and who waits for whom.
 #include "recipes/lock_queue.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A guid that is easy to tell: "a" gives aaaaaaaa-aaaa-….
+/// A guid that is easy to recognise: "a" gives aaaaaaaa-aaaa-….
 std::string guid(char digit) {
   std::string text(36, digit);
   for (const std::size_t dash : {8U, 13U, 18U, 23U}) text[dash] = '-';
@@ -34,7 +34,7 @@ std::string order(const LockQueue& queue) {
   return text;
 }
 
-/// For each contender the place of the one that it waits for, "-" for a holder.
+/// For each contender, the place of the one that it waits for, "-" for a holder.
 std::string waits(const LockQueue& queue) {
   std::string text;
   for (std::size_t i = 0; i < queue.contenders.size(); ++i) {

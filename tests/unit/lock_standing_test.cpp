@@ -1,4 +1,4 @@
-// A contender's standing: the quick way agrees with the whole queue, or leaves it to it.
+// plain_standing: agrees with LockQueue, or leaves the answer to it.
 #include "recipes/lock_queue.h"
 
 #include <fmt/format.h>

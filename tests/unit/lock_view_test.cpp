@@ -1,4 +1,4 @@
-// LockView: the queue with what nodes and servers tell of it.
+// LockView: the queue combined with the nodes' data and the servers' account.
 #include "lock/lock_view.h"
 
 #include <fmt/format.h>

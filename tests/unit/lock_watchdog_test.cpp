@@ -1,4 +1,4 @@
-// The watchdog of a program under a lock: what it runs, what it ends, and when.
+// LockWatchdog: what it runs, what it ends, and when.
 #include "lock/lock_watchdog.h"
 
 #include "base/process_tree.h"
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 bool nobody(const Monitor::Held&) { return false; }
 
-/// A program in a watchdog's care that writes the process ids of its family, a line for each.
+/// A program under a watchdog that writes the pids of its family, one per line.
 class Family {
  public:
   Family(Monitor& monitor, const std::string& script)

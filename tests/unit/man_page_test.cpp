@@ -1,4 +1,4 @@
-// man_page: text as roff shows it, to the letter.
+// man_page: text that roff shows verbatim.
 #include "shell/man_page.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Membership: reading a configuration, and what a change makes of it.
+// Membership: parsing configurations, and the effects of changes.
 #include "ensemble/membership.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Tests of the Monitor: who is woken, by what, and who is not.
+// Monitor: who is woken, by what, and who is not.
 #include "base/monitor.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// MultiLock: all or none, and nobody waits for somebody who waits for him.
+// MultiLock: all or none, and no deadlocks.
 #include "recipes/multi_lock.h"
 
 #include "fake_client.h"

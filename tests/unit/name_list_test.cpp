@@ -1,4 +1,4 @@
-// NameList: what was added, sorted by bytes.
+// NameList: adding and sorting names.
 #include "base/name_list.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// node_cache: lists of children that are fetched, kept, and thrown away when they are old.
+// NodeCache: lists of children are fetched, kept, and dropped when outdated.
 #include "shell/node_cache.h"
 
 #include "base/fd.h"

@@ -1,4 +1,4 @@
-// Node paths: the expectations are what PathUtils.validatePath of ZooKeeper 3.8.0 answers.
+// Node paths: expects the results of PathUtils.validatePath of ZooKeeper 3.8.0.
 #include "client/node_path.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// node_pattern: which nodes a pattern stands for, and what it costs to find them.
+// Node patterns: which nodes match, and the cost of finding them.
 #include "client/node_pattern.h"
 
 #include "fake_client.h"

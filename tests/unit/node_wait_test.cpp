@@ -1,4 +1,4 @@
-// NodeWait: it ends when the wish holds, and looks again only when there is news.
+// NodeWait: ends when the condition holds, and reads again only after an event.
 #include "node/node_wait.h"
 
 #include "fake_client.h"

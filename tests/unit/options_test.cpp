@@ -1,4 +1,4 @@
-// Options: what a command line binds, what is refused, and what the syntax line says.
+// Options: binding words, refusing them, and the syntax line.
 #include "command/options.h"
 
 #include <gtest/gtest.h>

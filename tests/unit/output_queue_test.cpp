@@ -1,4 +1,4 @@
-// OutputQueue: order, waking, and a bound that an adder waits at.
+// OutputQueue: order, wake-ups, and the limit that blocks adding.
 #include "base/error.h"
 #include "base/fd.h"
 #include "command/output.h"

@@ -1,4 +1,4 @@
-// The pager: which one, and what is longer than the screen.
+// Pager: choosing one, and when results exceed the screen.
 #include "shell/pager.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// PatientConnection: how long a connection that is lost is waited for.
+// Patient connection: how long it waits for a lost connection.
 #include "client/patient_connection.h"
 
 #include "client/forwarding_client.h"

@@ -1,4 +1,4 @@
-// PersistentWatches: events told in order from a thread of its own, and its end at any moment.
+// PersistentWatches: events reported in order from its own thread, and ending at any moment.
 #include "client/persistent_watches.h"
 
 #include "fake_client.h"

@@ -1,4 +1,4 @@
-// Child programs: what they are given, how their end is reported, and that they end with us.
+// Process: what child programs inherit, how their end is reported, and that they end with us.
 #include "base/process.h"
 
 #include "base/fd.h"

@@ -1,4 +1,4 @@
-// Prompt: each letter, and what is left out when there is nothing to say.
+// Prompt: each letter, and what is left out if empty.
 #include "shell/prompt.h"
 
 #include "config/settings.h"

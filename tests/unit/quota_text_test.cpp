@@ -1,4 +1,4 @@
-// Quota text: the expectations are what StatsTrack of ZooKeeper 3.8.0 answers.
+// Quota text: expects the results of StatsTrack of ZooKeeper 3.8.0.
 #include "client/quota_text.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// quoting: a word that is written is read back as the same.
+// Quoting: a written word is read back unchanged.
 #include "base/quoting.h"
 
 #include "base/words.h"

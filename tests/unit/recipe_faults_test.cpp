@@ -1,4 +1,4 @@
-// Recipes: whatever is lost at whatever moment, one contender holds, and none leaves anything
+// Recipes: whatever is lost at any moment, one contender holds the lock, and none leaves anything
 // behind.
 #include "fake_client.h"
 #include "recipe_trial.h"

@@ -1,4 +1,4 @@
-// Rehearsal: what a write would meet is told as the servers would tell it, and nothing is written.
+// Rehearsal: reports what the servers would answer to a write, and writes nothing.
 #include "client/rehearsal.h"
 
 #include "client/read_only_client.h"

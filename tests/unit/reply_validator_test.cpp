@@ -1,4 +1,4 @@
-// ReplyValidator: answers that fit what was asked, and those that the C client could not bear.
+// ReplyValidator: valid answers, and those that the C client could not handle.
 #include "session/reply_validator.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Private servers: they serve, fail as they are told to, and are gone however their owner ends.
+// Sandbox: servers serve, fail on command, and are gone however their owner ends.
 #include "sandbox/sandbox.h"
 
 #include "base/error.h"

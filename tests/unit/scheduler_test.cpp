@@ -1,4 +1,4 @@
-// Tests of the Scheduler: which changes let which fibers go on, and what ends them.
+// Scheduler: which changes resume which fibers, and what ends them.
 #include "client/scheduler.h"
 
 #include "base/deferred_calls.h"

@@ -1,4 +1,4 @@
-// Script arguments: where they go into a line, and where what looks like one is plain text.
+// Script arguments: where they are substituted, and where not.
 #include "shell/script_arguments.h"
 
 #include "base/error.h"

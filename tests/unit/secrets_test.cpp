@@ -1,4 +1,4 @@
-// mask_secrets: no form of a line lets a password or a hash through.
+// mask_secrets: no form of a line leaks a password or hash.
 #include "base/secrets.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Semaphore: never more than there are, never a part of what is wanted, one number for everybody.
+// Semaphore: never more leases than there are, never a part of a request, the same number for
+// everybody.
 #include "recipes/semaphore.h"
 
 #include "fake_client.h"

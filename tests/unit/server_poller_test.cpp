@@ -1,4 +1,4 @@
-// ServerPoller: reading the answers of servers, as ZooKeeper 3.8.0 words them.
+// ServerPoller: parsing answers in the format of ZooKeeper 3.8.0.
 #include "ensemble/server_poller.h"
 
 #include "client/four_letter_word.h"

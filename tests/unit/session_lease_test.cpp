@@ -1,5 +1,5 @@
-// Which requests show that the leader has heard of a session: against a model of a follower and its
-// leader, on a clock of the test's.
+// SessionLease: which requests prove that the leader has heard of a session, with a model of a
+// follower and its leader, on the test's own clock.
 #include "session/session_lease.h"
 
 #include <gtest/gtest.h>

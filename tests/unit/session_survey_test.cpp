@@ -1,4 +1,4 @@
-// SessionSurvey: reading what servers tell of sessions, broken and hostile answers among them.
+// SessionSurvey: parsing what servers report about sessions, including broken and hostile answers.
 #include "ensemble/server_poller.h"
 
 #include <gmock/gmock.h>

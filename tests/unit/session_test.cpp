@@ -1,5 +1,5 @@
-// Tests of a session's life against a server that only greets: names that do not resolve, stale
-// attempts, expiry, and a session that cannot be replaced.
+// Session: its life with a server that only accepts sessions: unresolvable names, stale attempts,
+// expiry, and a session that cannot be replaced.
 #include "session/session.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// SessionThreads: the machine has no thread left.
+// SessionThreads: no more threads are available.
 #include "session/session_threads.h"
 
 #include <gtest/gtest.h>

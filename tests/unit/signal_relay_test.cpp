@@ -1,4 +1,4 @@
-// SignalRelay: who gets a signal, and what is known of it afterwards.
+// SignalRelay: who gets a signal, and what is recorded.
 #include "base/signal_relay.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Stat text: the block that zkCli.sh 3.8.0 prints.
+// Stat text: the lines that zkCli.sh 3.8.0 prints.
 #include "client/stat_text.h"
 
 #include "base/java.h"

@@ -1,4 +1,4 @@
-// Suggestions: which known words a mistyped one brings up.
+// Suggestions: which known words resemble a misspelled one.
 #include "base/suggestions.h"
 
 #include <gtest/gtest.h>

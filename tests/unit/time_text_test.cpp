@@ -1,4 +1,4 @@
-// Time text: the digits and units that people read.
+// Time text: digits and units for people.
 #include "base/time.h"
 
 #include <gtest/gtest.h>

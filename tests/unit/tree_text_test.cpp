@@ -1,4 +1,4 @@
-// TreeText: what a dump's lines say, and what is refused in texts that nobody trusts.
+// TreeText: parsing dumps, and refusing malformed ones.
 #include "tree/tree_text.h"
 
 #include "base/error.h"

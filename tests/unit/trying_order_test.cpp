@@ -1,4 +1,4 @@
-// Trying order: every server comes, also by twos, as the C client takes them.
+// TryingOrder: every server is tried, even in steps of two, as in the C client.
 #include "session/trying_order.h"
 
 #include <gtest/gtest.h>

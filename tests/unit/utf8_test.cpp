@@ -1,4 +1,4 @@
-// Utf8: what decodes, what does not, and that writing is the inverse of reading.
+// UTF-8: valid and invalid sequences, and that encoding is the inverse of decoding.
 #include "base/text.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// WaitGraph: which sessions are stuck, and in what circles.
+// WaitGraph: which sessions are stuck, and in which circles.
 #include "lock/wait_graph.h"
 
 #include <fmt/format.h>

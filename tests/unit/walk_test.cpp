@@ -1,4 +1,4 @@
-// Walk: its order, its bounds, and what it does when connections and nodes are lost on the way.
+// Walk: its order, its limits, and lost connections and nodes.
 #include "tree/walk.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// WatchCounts: the counters of mntr, and what may be said of the time between two answers.
+// WatchCounts: the counters of mntr, and what follows from two answers.
 #include "ensemble/watch_counts.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// WatchedTree: what it tells of changes that events announce, and of those that fall between
-// events.
+// WatchedTree: reports of changes with events, and of changes between events.
 #include "client/watched_tree.h"
 
 #include "fake_client.h"

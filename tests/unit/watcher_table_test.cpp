@@ -1,4 +1,4 @@
-// Tests of the WatcherTable: when a watch is the only one of its node.
+// WatcherTable: when a watch is the only one on its node.
 #include "session/session_handle.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Words: what zkCli.sh 3.8.0 splits sanely means the same, and mistakes are pointed at.
+// Words: lines that zkCli.sh 3.8.0 splits sanely are split the same, and errors are pointed at.
 #include "base/words.h"
 
 #include "base/error.h"

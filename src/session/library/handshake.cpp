@@ -1,5 +1,4 @@
-// Handshake: the C client's TLS connections begin, with the server's name looked at and an end in
-// time.
+// Handshake: starts the C client's TLS connections, checking the server's name, in bounded time.
 #include "session/library/tls.h"
 #include "session/library/tls_bytes.h"
 #include "session/library/tls_calls.h"
@@ -18,7 +17,7 @@
 namespace zksh {
 namespace {
 
-/// A server that takes longer than this for one handshake does not talk TLS.
+/// A server that takes longer for a handshake does not speak TLS.
 constexpr std::chrono::seconds longest_handshake{5};
 
 std::atomic<unsigned> hang_ups{0};
@@ -29,7 +28,7 @@ bool is_for(X509* certificate, const std::string& host) {
              : X509_check_host(certificate, host.c_str(), 0, 0, nullptr) == 1;
 }
 
-/// The first names in a certificate. They are an impostor's perhaps: no byte reaches a terminal.
+/// The first names in a certificate, which may be an impostor's: escapes them for terminals.
 std::string names_in(X509* certificate) {
   constexpr int most = 5;
   std::string text;
@@ -48,7 +47,7 @@ std::string names_in(X509* certificate) {
   return text;
 }
 
-/// Why the server is not the one that is meant; empty: it is.
+/// Why the server's certificate is not for the intended name; empty if it is.
 std::string wrong_name(SSL* ssl, const TlsConnection& connection) {
   if (!tls()->settings().verify_name) return {};
   X509* const certificate = SSL_get0_peer_certificate(ssl);

@@ -1,4 +1,4 @@
-// SASL: sessions that authenticate themselves through Cyrus SASL.
+// SASL: authenticates sessions through Cyrus SASL.
 #include "session/library/sasl.h"
 
 #include "base/error.h"
@@ -22,7 +22,7 @@ void zoo_sasl_mark_failed(zhandle_t* zh);
 namespace zksh {
 namespace {
 
-/// What the callbacks give: the C client only refers to it, so it lives as long as the process.
+/// The data for the callbacks. The C client only refers to it, so it lives as long as the process.
 struct Answers {
   std::string user;
   sasl_secret_t* password = nullptr;
@@ -49,12 +49,12 @@ int give_password(sasl_conn_t* /*connection*/, void* /*context*/, int /*id*/,
 }
 
 int give_realm(void* /*context*/, int /*id*/, const char** available, const char** result) {
-  // The server's first: that of the JAAS file's DigestLoginModule.
+  // The server's first, which is the JAAS file's DigestLoginModule's.
   *result = available && available[0] ? available[0] : "";
   return SASL_OK;
 }
 
-/// Cyrus SASL logs to syslog, unless it is told otherwise.
+/// Cyrus SASL logs to syslog by default.
 int drop_log(void* /*context*/, int /*level*/, const char* /*message*/) { return SASL_OK; }
 
 sasl_secret_t* secret_of(const std::string& password) {
@@ -112,8 +112,8 @@ zhandle_t* open_with_sasl(const SaslSettings& settings, const ConnectString& ser
                           const std::string& hosts, watcher_fn watcher, int timeout_ms,
                           void* context, int flags) {
   session_watcher = watcher;
-  // The name that ZooKeeper's servers have for DIGEST-MD5, whatever machine they are on. For
-  // Kerberos it is that of the machine.
+  // ZooKeeper servers use this name for DIGEST-MD5, whatever their machine; for Kerberos they use
+  // the machine's.
   const bool digest = settings.mechanism == "DIGEST-MD5";
   const auto host = digest ? "zk-sasl-md5" : servers.servers.front().host;
   zoo_sasl_params_t parameters{.service = "zookeeper",

@@ -1,12 +1,12 @@
-// SASL: sessions that authenticate themselves through Cyrus SASL.
+// SASL: authenticates sessions through Cyrus SASL.
 #pragma once
 
 #include "session/session_library.h"
 
 namespace zksh {
 
-/// Keeps what the mechanism will ask for. Once, before any session. Throws UsageError when this
-/// machine's SASL has no such mechanism.
+/// Stores what the mechanism needs. Call it once, before any session. Throws UsageError if this
+/// machine's SASL does not support the mechanism.
 void make_sasl(const SaslSettings& settings);
 
 /// As open_handle; `hosts` is the servers' trying_order.

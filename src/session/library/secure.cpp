@@ -1,4 +1,4 @@
-// Secure: the C client built from its source with TLS, and with SASL where Cyrus SASL is there.
+// Secure: the C client built from source with TLS, and with SASL if Cyrus SASL is available.
 #include "base/error.h"
 #include "session/library/tls.h"
 #include "session/library/tls_calls.h"
@@ -36,7 +36,7 @@ zhandle_t* open_handle(Monitor& monitor, const Security& security, const Connect
   if (!security.tls.on)
     return zookeeper_init(hosts.c_str(), watcher, timeout_ms, nullptr, context, flags);
   tls()->add(monitor, servers);
-  // What these would be files of, the process's own context has already.
+  // The process's own context already has the contents of these files.
   return zookeeper_init_ssl(hosts.c_str(), "ca,certificate,key,", watcher, timeout_ms, nullptr,
                             context, flags);
 }

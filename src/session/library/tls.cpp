@@ -1,4 +1,4 @@
-// TLS: the process's context, and what its handshakes came to.
+// TLS: the process's context, and the results of its handshakes.
 #include "session/library/tls.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@
 namespace zksh {
 namespace {
 
-/// A server that is starting, or going, may end a handshake or two.
+/// A server that starts or stops may break off a handshake or two.
 constexpr int enough_tries = 3;
 
 std::unique_ptr<Tls>& the_tls() {
@@ -23,7 +23,7 @@ std::unique_ptr<Tls>& the_tls() {
   return one;
 }
 
-/// What OpenSSL says of its last failure, or the system behind it.
+/// The reason of OpenSSL's last failure, or the system's.
 std::string reason() {
   const auto first = ERR_peek_error();
   if (ERR_GET_LIB(first) == ERR_LIB_SYS) return std::strerror(ERR_GET_REASON(first));
@@ -40,7 +40,7 @@ struct KeyPassword {
   bool wanted = false;
 };
 
-/// The password of a key is never asked for at the terminal.
+/// A key's password is never prompted for.
 int give_password(char* buffer, int size, int /*writing*/, void* user) {
   auto& password = *static_cast<KeyPassword*>(user);
   password.wanted = true;
@@ -61,8 +61,8 @@ void load_certificate(SSL_CTX* context, TlsSettings& settings) {
   SSL_CTX_set_default_passwd_cb(context, nullptr);
   SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
   if (loaded) return;
-  // Of 256 wrong passwords one makes sense of the last bytes, and what follows is some other error.
-  // A key that was read, and is not that of the certificate, had the right one.
+  // One in 256 wrong passwords yields valid padding, and then another error follows. If the key was
+  // read but does not match the certificate, the password was right.
   if (password.wanted && ERR_GET_LIB(ERR_peek_last_error()) != ERR_LIB_X509)
     throw UsageError(fmt::format(
         "the client certificate's key {} cannot be used: {}", settings.key,
@@ -78,7 +78,7 @@ Tls::Tls(TlsSettings settings)
     : settings_(std::move(settings)), context_(SSL_CTX_new(TLS_client_method())) {
   if (!context_) throw Error("OpenSSL cannot be used: " + reason());
   ERR_clear_error();
-  // The C client gives what it sends a second time from another place.
+  // When it retries to send, the C client passes another buffer.
   SSL_CTX_set_mode(context(), SSL_MODE_AUTO_RETRY | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                   SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_verify(context(), settings_.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
@@ -108,7 +108,8 @@ std::vector<ServerAddress> Tls::servers_at(const std::string& host, int port) {
   std::erase_if(servers, [&](const ServerAddress& server) { return server.port != port; });
   auto same = servers;
   std::erase_if(same, [&](const ServerAddress& server) { return !same_host(server.host, host); });
-  // A name whose addresses changed since the C client looked them up is one of them all the same.
+  // If a name's addresses have changed since the C client resolved it, it may be any of the
+  // servers.
   return same.empty() ? servers : same;
 }
 

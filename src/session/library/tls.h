@@ -1,4 +1,4 @@
-// TLS: the process's context, and what its handshakes came to.
+// TLS: the process's context, and the results of its handshakes.
 #pragma once
 
 #include "base/monitor.h"
@@ -15,27 +15,27 @@
 
 namespace zksh {
 
-/// All sessions of a process share the settings. Members may be called from any thread.
+/// Settings shared by all sessions of a process. Members may be called from any thread.
 class Tls {
  public:
-  /// Reads the certificates. Throws UsageError for one that cannot be used. Blocks.
+  /// Reads the certificates. Throws UsageError if one cannot be used. Blocks.
   explicit Tls(TlsSettings settings);
 
   SSL_CTX* context() const { return context_.get(); }
   const TlsSettings& settings() const { return settings_; }
-  /// Servers of a session that is about to be opened: their failures are forgotten.
+  /// Adds the servers of a session that is about to be opened, and forgets their failures.
   void add(Monitor& monitor, const ConnectString& servers);
-  /// Those added that have this numeric address and port; names are looked up, which may block.
+  /// The added servers with this numeric address and port; looks names up, which may block.
   std::vector<ServerAddress> servers_at(const std::string& host, int port);
-  /// Takes note of why a connection to these servers failed, and whether trying again helps not.
+  /// Records why a connection to these servers failed; `lasting`: retrying would not help.
   void note_failure(const std::vector<ServerAddress>& servers, const std::string& failure,
                     bool lasting);
-  /// Takes note that it did not fail.
+  /// Records that it did not fail.
   void note_success(const std::vector<ServerAddress>& servers);
   const std::map<std::string, std::string>& failures(const Monitor::Held& held) const {
     return failures_(held);
   }
-  /// Whether connections to a server fail, and trying again is not worth while.
+  /// Whether connections to a server fail and retrying would not help.
   bool is_hopeless(const Monitor::Held& held, const ServerAddress& server) const;
 
  private:
@@ -48,12 +48,12 @@ class Tls {
   std::atomic<Monitor*> monitor_{nullptr};
   Guarded<std::vector<ServerAddress>> servers_;
   Guarded<std::map<std::string, std::string>> failures_;
-  Guarded<std::map<std::string, int>> tries_;  ///< those that failed, one after another
+  Guarded<std::map<std::string, int>> tries_;  ///< number of consecutive failures
 };
 
-/// The process's; null before make_tls.
+/// The process's instance; null before make_tls.
 Tls* tls();
-/// Once, before any session. Throws as Tls.
+/// Call it once, before any session. Throws as Tls.
 void make_tls(const TlsSettings& settings);
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// TLS bytes: read and written in place of the C client, and looked at before it sees them.
+// TLS bytes: read and written in place of the C client, and checked before it sees them.
 #include "session/library/tls_bytes.h"
 
 #include "session/library/tls.h"
@@ -15,10 +15,10 @@
 namespace zksh {
 namespace {
 
-/// The socket of this thread's session when its TLS holds bytes that nobody has read; else -1.
+/// The socket of this thread's session if its TLS has unread bytes; else -1.
 thread_local int unread_on = -1;
 
-/// As read(2) tells it to the C client, which looks at errno alone.
+/// Converts a result to that of read(2) for the C client, which only looks at errno.
 int told_as_errno(SSL* ssl, int result) {
   if (result > 0) return result;
   const int kind = SSL_get_error(ssl, result);
@@ -28,7 +28,8 @@ int told_as_errno(SSL* ssl, int result) {
   }
   if (kind == SSL_ERROR_ZERO_RETURN) return 0;
   auto& connection = tls_connection(ssl);
-  // Since TLS 1.3 a server judges the client's certificate when the client thinks all is well.
+  // In TLS 1.3 a server checks the client's certificate after the client considers the handshake
+  // complete.
   if (!connection.spoke && kind == SSL_ERROR_SSL)
     return tls_failed(connection, tls_failure_text(ssl), !was_left());
   errno = ECONNRESET;

@@ -1,9 +1,9 @@
-// TLS bytes: what comes and goes over a connection that has had its handshake.
+// TLS bytes: reading and writing a TLS connection after its handshake.
 #pragma once
 
 namespace zksh {
 
-/// This thread's connection is a new one: nothing of it can be unread.
+/// This thread has a new connection, which has no unread bytes.
 void forget_unread_bytes();
 
 }  // namespace zksh

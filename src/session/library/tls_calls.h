@@ -1,10 +1,11 @@
-// TLS calls: what the C client's source calls in place of OpenSSL, so that zksh's options hold.
+// TLS calls: replacements for the OpenSSL calls in the C client's source, so that zksh's options
+// apply.
 //
-// As it stands, the C client trusts the system's authorities beside the one that it is given, does
-// not look at the name in a certificate, wants a client certificate in any case, waits for a mute
-// server without end, leaves answers lying that came in one record with another, and says of a
-// failure only that there was one. Its source is left as it is; the build includes this header
-// before those of its files that make the calls.
+// The C client itself also trusts the system's authorities beside the given one, does not check the
+// name in a certificate, requires a client certificate, waits for a silent server indefinitely,
+// leaves answers unread that arrive in one record with another, and reports only that a failure
+// occurred. Its source is unchanged; the build includes this header before those of its files that
+// make the calls.
 #ifndef ZKSH_SESSION_LIBRARY_TLS_CALLS_H
 #define ZKSH_SESSION_LIBRARY_TLS_CALLS_H
 
@@ -16,17 +17,17 @@
 extern "C" {
 #endif
 
-/// A reference to the process's context, which has its authorities and its certificate.
+/// A reference to the process's context, which has its authorities and certificate.
 SSL_CTX* zksh_tls_context(void);
-/// As SSL_connect; the server's name is looked at, and the handshake ends in bounded time.
+/// As SSL_connect, but checks the server's name, and ends in bounded time.
 int zksh_tls_connect(SSL* ssl);
-/// As SSL_read and SSL_write, with errno as read and write set it.
+/// As SSL_read and SSL_write, but sets errno as read and write do.
 int zksh_tls_read(SSL* ssl, void* buffer, int size);
 int zksh_tls_write(SSL* ssl, const void* bytes, int size);
-/// As poll; a socket whose TLS holds bytes that nobody has read is readable.
+/// As poll, but a socket whose TLS has unread bytes is readable.
 int zksh_tls_poll(struct pollfd* sockets, nfds_t count, int timeout_ms);
 struct _zhandle;
-/// As zoo_sasl_mark_failed, which tells nobody; the session's watcher hears of it.
+/// As zoo_sasl_mark_failed, but notifies the session's watcher.
 void zksh_sasl_mark_failed(struct _zhandle* zh);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// TlsConnection: found again by its SSL, and its failures in words.
+// TlsConnection: found by its SSL, with failures as text.
 #include "session/library/tls_connection.h"
 
 #include "session/library/tls.h"
