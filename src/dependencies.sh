@@ -11,45 +11,45 @@ zksh_dependencies() {
 build      | g++                  | command -v c++      | compiles zksh (C++20)
 build      | cmake                | command -v cmake    | configures the build
 build      | ninja-build          | command -v ninja    | runs the build
-build      | pkgconf              | command -v pkg-config | finds what static libraries need of others
+build      | pkgconf              | command -v pkg-config | finds what static libraries depend on
 build      | libzookeeper-mt-dev  |                     | ZooKeeper's C client
 build      | libcli11-dev         |                     | parses the arguments of commands
 build      | libfmt-dev           |                     | formats text
 build      | libreadline-dev      |                     | edits the typed line
 build      | libre2-dev           |                     | matches regular expressions in linear time
-build      | zlib1g-dev           |                     | reads values that are compressed
+build      | zlib1g-dev           |                     | decompresses values
 build      | nlohmann-json3-dev   |                     | writes JSON
 try test   | libzookeeper-java    | apache_zookeeper    | the ZooKeeper server for private servers
 try test   | default-jre-headless | java_runtime        | the Java that the server runs on
-try test   | less                 | command -v less     | shows what is longer than the screen
+try test   | less                 | command -v less     | shows output longer than the screen
 test       | libgtest-dev         |                     | GoogleTest, for the unit tests
 test       | libgmock-dev         |                     | its matchers
-test       | libssl-dev           |                     | TLS, in the C client that is built from source
-test       | libsasl2-dev         |                     | SASL, in the same
-test       | libsasl2-modules     |                     | its DIGEST-MD5
+test       | libssl-dev           |                     | TLS for the C client built from source
+test       | libsasl2-dev         |                     | SASL for the same client
+test       | libsasl2-modules     |                     | DIGEST-MD5 for SASL
 test       | openssl              | command -v openssl  | makes certificates
 test       | python3              | test -x /usr/bin/python3 | runs the transcripts and screen tests
-test       | python3-jsonschema   |                     | holds what -o json prints against its schema
-test       | python3-kazoo        |                     | another client, which changes nodes behind zksh's back
-test       | libcurator-recipes-java |               | Curator's locks, which zksh shares paths with
-test       | default-jdk-headless | command -v javac | compiles the programs that use Java's locks
-test       | golang-go            | command -v go    | compiles the one that uses Go's
+test       | python3-jsonschema   |                     | validates the output of -o json
+test       | python3-kazoo        |                     | another client, for changes by others
+test       | libcurator-recipes-java |               | Curator's locks, to test sharing with them
+test       | default-jdk-headless | command -v javac | compiles the Java lock peers
+test       | golang-go            | command -v go    | compiles the Go lock peer
 test       | golang-github-samuel-go-zookeeper-dev |  | the Go client and its lock
 test       | python3-pexpect      |                     | types at a terminal
-test       | tmux                 | command -v tmux     | a terminal whose screen the tests can read
-test       | procps               | command -v pgrep    | finds processes that should be gone
-test       | dpkg-dev             | command -v dpkg-shlibdeps | finds what the Debian package depends on
-test       | file                 | command -v file     | tells cpack which files are programs
-test       | git                  | command -v git      | tells the project's files from others
+test       | tmux                 | command -v tmux     | a terminal that the tests can read
+test       | procps               | command -v pgrep    | finds leftover processes
+test       | dpkg-dev             | command -v dpkg-shlibdeps | computes the Debian package's dependencies
+test       | file                 | command -v file     | detects programs for cpack
+test       | git                  | command -v git      | lists the project's files
 test       | zookeeper            |                     | zkCli.sh, to compare with
 sanitize   | clang                | command -v clang++  | the second compiler, for the sanitizer builds
 sanitize   | libclang-rt-dev      |                     | clang's sanitizers
-test       | clang-format         | command -v clang-format | checks the layout of the code
+test       | clang-format         | command -v clang-format | checks the code's format
 tidy       | clang-tidy           | command -v clang-tidy   | checks the code
-test       | mandoc               | command -v mandoc   | checks the manual page
-test       | bash-completion      |                     | how most people's bash loads completions
-test       | zsh                  | command -v zsh      | the completions are tried in it
-test       | fish                 | command -v fish     | the completions are tried in it
+test       | mandoc               | command -v mandoc   | checks the manual pages
+test       | bash-completion      |                     | loads completions in bash
+test       | zsh                  | command -v zsh      | to test the completions
+test       | fish                 | command -v fish     | to test the completions
 END
 }
 
@@ -96,13 +96,13 @@ install_missing() {
     printf '%s\n' "$missing" | awk -F ' [|] ' '{ printf "  %-22s %s\n", $1, $2 }'
   } >&2
   if ! command -v apt-get >/dev/null; then
-    echo "There is no apt-get here. Install what these Debian packages hold by other means, then:" >&2
+    echo "There is no apt-get here. Install the equivalents of these Debian packages, then run:" >&2
     echo "  cmake -S . -B build -G Ninja -DZKSH_TESTS=OFF -DZKSH_UNITY=ON && cmake --build build --parallel && build/zksh" >&2
     return 1
   fi
   if [ "$(id -u)" != 0 ]; then
     if ! command -v sudo >/dev/null; then
-      echo "Installing needs root, and there is no sudo. As root: apt-get install ${packages[*]}" >&2
+      echo "Installing needs root, but there is no sudo. As root, run: apt-get install ${packages[*]}" >&2
       return 1
     fi
     as_root=(sudo)

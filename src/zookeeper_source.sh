@@ -14,7 +14,7 @@ tarball() { find "$directory" -maxdepth 1 -name 'zookeeper_*.orig.tar.*' ! -name
 
 if [ -z "$(tarball)" ]; then
   if ! command -v apt-get >/dev/null; then
-    echo "There is no apt-get here to fetch ZooKeeper's source with; Apache's release will do as well." >&2
+    echo "There is no apt-get here to download ZooKeeper's source; use a release from Apache instead." >&2
     exit 1
   fi
   apt=$directory/apt
@@ -35,5 +35,5 @@ if [ -z "$(tarball)" ]; then
   (cd "$directory" && apt-get "${options[@]}" source --download-only --only-source zookeeper </dev/null >&2)
 fi
 found=$(tarball)
-[ -n "$found" ] || { echo "apt fetched no zookeeper_*.orig.tar.*" >&2; exit 1; }
+[ -n "$found" ] || { echo "apt did not download zookeeper_*.orig.tar.*" >&2; exit 1; }
 printf '%s\n' "$found"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Takes nodes away from the public: every node of a subtree that anyone may write gets this ACL, and the rest is shown.
+# Gives every world-writable node of a subtree the given ACL, then shows who may do what.
 # usage: acl-repair.sh NODE ACL
 zksh find "$1" -acl world:anyone:w | xargs -r -d '\n' -I{} zksh setAcl {} "$2" || exit
 left=$(zksh find "$1" -acl world:anyone:w) || exit

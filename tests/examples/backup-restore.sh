@@ -1,5 +1,5 @@
 #!/bin/sh
-# Keeps a subtree in a file, makes it the same on other servers, and says what differs there afterwards.
+# Dumps a subtree to a file, restores it on other servers, and prints any differences that remain.
 # usage: backup-restore.sh NODE FILE OTHER-SERVERS
 set -e
 zksh dump "$1" >"$2.new"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Hands the report on the servers to a command when they are not healthy; from a crontab.
+# For a crontab: if the servers are not healthy, pipes the report to a command.
 # usage: * * * * * health-alert.sh mail -s ZooKeeper ops@example.org
 report=$(zksh health) && exit
 status=$?

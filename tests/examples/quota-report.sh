@@ -1,5 +1,5 @@
 #!/bin/sh
-# Lists the quotas of a subtree with what is used of them; status 1 if one is exceeded.
+# Lists the quotas of a subtree and their usage; the exit status is 1 if one is exceeded.
 # usage: quota-report.sh NODE
 zksh listquota -R "$1" || exit
 exceeded=$(zksh listquota -R --exceeded "$1") || exit

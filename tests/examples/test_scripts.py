@@ -65,7 +65,7 @@ class Scripts(SessionTest):
         self.file("bad", "bad")
         status, _, err = self.run_script("config-rollout.sh", "/config", "bad", "false")
         self.assertEqual((status, self.value("/config")), (1, b"new\n"))
-        self.assertIn("gets its old value back", err)
+        self.assertIn("restoring the old value", err)
         # Somebody else was faster: nothing is written, by the rollout or by the way back.
         self.program("theirs", "zksh set /config theirs; exit 1")
         self.assertEqual(self.run_script("config-rollout.sh", "/config", "bad", "theirs")[0], 6)
