@@ -28,12 +28,12 @@ std::vector<std::string> known_words() {
 }
 
 void declare(Options& o, Args& a) {
-  o.text("word", a.word, "The word; see below.");
+  o.text("word", a.word, "The four-letter word; see below.");
   o.suggest(known_words());
   o.words("host", a.hosts,
-          "host[:port]: the servers to ask; without it all members of the ensemble.");
+          "host[:port]: the servers to ask; by default all members of the ensemble.");
   declare_patience(o, a.timeout, "2s");
-  o.flag("--any", a.any, "Send a word of four letters that zksh does not know.");
+  o.flag("--any", a.any, "Send the word even if zksh does not know it.");
 }
 
 const FourLetterWord* find_word(const std::string& name) {
@@ -46,16 +46,16 @@ void check_word(const Context& cx, const Args& a) {
   const auto* const known = find_word(a.word);
   if (known == nullptr && !a.any) {
     const auto similar = suggestions(a.word, known_words());
-    throw ValueError(
-        fmt::format("unknown word: {}{}", a.word,
-                    similar.empty() ? fmt::format("; there are {}", fmt::join(known_words(), ", "))
-                                    : fmt::format("; did you mean {}?", fmt::join(similar, ", "))));
+    throw ValueError(fmt::format(
+        "unknown word: {}{}", a.word,
+        similar.empty() ? fmt::format("; known words: {}", fmt::join(known_words(), ", "))
+                        : fmt::format("; did you mean {}?", fmt::join(similar, ", "))));
   }
   if (a.word.size() != 4 ||
       !std::ranges::all_of(a.word, [](unsigned char c) { return std::isalnum(c) != 0; }))
-    throw ValueError(fmt::format("{}: a word must have four letters", a.word));
+    throw ValueError(fmt::format("{}: a word must have four letters or digits", a.word));
   if (cx.services.protection.read_only && (known == nullptr || known->writes))
-    throw Error(fmt::format("4lw {} is refused: this zksh is read-only, and the word {} change the "
+    throw Error(fmt::format("4lw {} refused: this zksh is read-only, and the word {} change the "
                             "server's counters",
                             a.word, known == nullptr ? "may" : "would"),
                 status::read_only);
@@ -98,8 +98,7 @@ void print_answer(Context& cx, const MemberAnswers& member, bool several) {
 }
 
 std::optional<std::string> problem_of(const std::string& word, const MemberAnswers& member) {
-  if (member.answers.empty())
-    return "its address for clients is not known (name it: 4lw WORD HOST)";
+  if (member.answers.empty()) return "its client address is not known (use `4lw WORD HOST:PORT`)";
   // That is the answer then.
   if (is_not_serving(member.answers.front().text)) return std::nullopt;
   return no_answer(word, member.answers.front());
@@ -135,22 +134,23 @@ int run(Context& cx, const Args& a) {
 
 std::string details() {
   std::string text =
-      "The words, which a server answers without a session where its 4lw.commands.whitelist allows "
-      "them (without that line, only srvr):";
+      "Sends the word to every member of the ensemble: the servers of the connect string, and the "
+      "members that they list (conf). With several servers, each answer has its server above it; "
+      "with -o plain, each line begins with its server. Servers that do not answer are named on "
+      "stderr. No session is needed.\n\nA server answers the words that its 4lw.commands.whitelist "
+      "allows; without that setting, only srvr. The words are:";
   for (const auto& word : four_letter_words())
     text += fmt::format(" {}: {}{};", word.word, word.meaning,
                         word.writes ? " (refused by a read-only zksh)" : "");
   text.back() = '.';
   return text +
-         "\n\nAll members of the ensemble are asked: the servers of the connect string, and those "
-         "that they name as their members (conf). With several, each answer has its server above "
-         "it; with -o plain, before each line. zksh says on stderr which server did not answer.\n\n"
-         "Where a server refuses a word, or closes the connection on it, its AdminServer is asked "
-         "(ZooKeeper 3.5 and later, admin.enableServer in zoo.cfg; plain HTTP): at port 8080 of "
-         "the same host, or where --admin-server or the setting admin-server says. What it tells "
-         "is shown as the word would answer; of conf it does not know directories' sizes and "
-         "observers, of dump connections and the time of day, and on followers no sessions.\n\n"
-         "Status 0 when all have answered, 1 when one has not, 3 when none has.";
+         "\n\nIf a server refuses a word or closes the connection, zksh asks its AdminServer "
+         "instead (plain HTTP; ZooKeeper 3.5 and later, admin.enableServer in zoo.cfg), on port "
+         "8080 of the same host or where --admin-server or the setting admin-server says. The "
+         "answer is shown in the word's own format. The AdminServer leaves some things out: "
+         "directory sizes and observers for conf; connections and the time of day for dump, and on "
+         "followers the sessions too.\n\nThe exit status is 0 if every server answered, 1 if some "
+         "did not, and 3 if none did.";
 }
 
 }  // namespace
@@ -166,9 +166,9 @@ extern const Command _4lw_command =
                               static const std::string text = details();
                               return std::string_view(text);
                             }(),
-                        .examples = {{"4lw srvr", "What each member is and does."},
+                        .examples = {{"4lw srvr", "The role and load of each member."},
                                      {"4lw mntr -o plain", "Metrics, for grep."},
-                                     {"4lw ruok", "Does each of them run?"}},
+                                     {"4lw ruok", "Is each of them running?"}},
                         .json = "server serverId word answer [fields] error",
                         .needs = Needs::Nothing,
                         .strict = true,

@@ -15,8 +15,8 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.choice("-m,--mode", a.mode, modes, "mode",
-           "PERSISTENT: the node and its list of children; PERSISTENT_RECURSIVE, the default: the "
-           "node and all below it. In upper or lower case.");
+           "PERSISTENT (the node and its list of children) or PERSISTENT_RECURSIVE (the node and "
+           "everything below it; the default), in upper or lower case.");
   o.node("path", a.path, "The node; it need not exist.");
 }
 
@@ -33,21 +33,20 @@ extern const Command addWatch_command = make_command<Args>(
      .summary = "Watch a node or a subtree until the session ends",
      .keywords = {"recursive", "persistent", "event", "notify"},
      .details =
-         "The watch stays until `removewatches` or the end of the session; a second addWatch on "
-         "the node replaces its mode. PERSISTENT_RECURSIVE reports NodeCreated, NodeDeleted and "
-         "NodeDataChanged of the node and of all below it; PERSISTENT reports these for the node "
-         "alone, and its NodeChildrenChanged.\n\n"
-         "How it is done: the ZooKeeper C client has no call for such watches, so zksh leaves an "
-         "ordinary watch on every node and sets it again after each event, reading what has "
-         "changed meanwhile. No change goes unnoticed; but a node that came and went, or was "
-         "deleted and created, between two reads can show fewer events than happened, and what "
-         "several sessions do at once can show in another order. Each node costs the server two "
-         "watches. The servers tell nothing about a node that this session may not read: zksh "
-         "names it once, and does not see what is below it. After a lost connection everything is "
-         "read again, and what was missed is reported.",
-     .examples = {{"addWatch /app", "Everything that happens at /app and below."},
+         "Prints every change until `removewatches` removes the watch or the session ends. A "
+         "second addWatch on the same node replaces its mode. PERSISTENT_RECURSIVE reports "
+         "NodeCreated, NodeDeleted and NodeDataChanged of the node and of all nodes below it. "
+         "PERSISTENT reports these for the node alone, and its NodeChildrenChanged.\n\nThe "
+         "ZooKeeper C client does not support persistent watches, so zksh emulates them: it sets "
+         "an ordinary watch on every node, and after each event sets it again and reads what has "
+         "changed. No change is missed, but several changes in quick succession can show as fewer "
+         "events, and events of different nodes can arrive in another order. Each node costs the "
+         "server two watches. Nodes that this session may not read are named once; what is below "
+         "them is not watched. After a lost connection everything is read again, and the missed "
+         "changes are reported.",
+     .examples = {{"addWatch /app", "Print every change at and below /app."},
                   {"addWatch -m PERSISTENT /app/jobs",
-                   "The node itself and its list of children; it need not exist yet."}},
+                   "Only the node and its list of children; it need not exist yet."}},
      .zkcli_syntax =
          "[-m mode] path # optional mode is one of [PERSISTENT, PERSISTENT_RECURSIVE] - "
          "default is PERSISTENT_RECURSIVE",

@@ -14,11 +14,12 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.text("scheme", a.scheme, "digest, or what else the servers know.");
+  o.text("scheme", a.scheme, "digest, or another scheme that the servers know.");
   o.suggest({"digest"});
   o.text("auth", a.credential,
-         "For digest user:password; what is left out is asked for. @FILE takes it from a file.");
-  o.file("--file", a.file, "A file with a scheme and a credential on each line: adds them all.");
+         "For digest user:password; zksh asks for what is missing. @FILE reads it from a file.");
+  o.file("--file", a.file,
+         "Add all credentials of a file: a scheme and a credential on each line.");
   o.legacy().words("surplus", a.surplus, "zkCli ignores further words.");
 }
 
@@ -55,7 +56,7 @@ int add_file(Context& cx, const std::string& name) {
 
 std::string answer(Context& cx, const std::string& prompt, bool hidden) {
   if (!cx.can_ask())
-    throw UsageError("there is no terminal to ask for it; give it as @FILE, or with --file FILE");
+    throw UsageError("there is no terminal to ask for it; use @FILE or --file FILE");
   const auto text = cx.ask(prompt, hidden);
   if (!text) throw Cancelled("nothing was added");
   return *text;
@@ -98,13 +99,13 @@ extern const Command addauth_command = make_command<Args>(
      .group = "Access",
      .summary = "Add a credential to the session",
      .keywords = {"login", "password", "authenticate", "digest", "security"},
-     .details = "Adds an identity to the session. ACLs that name it then let the session in; it "
-                "stays until the session ends. With digest the servers accept any user and "
-                "password: a wrong one is an identity that no ACL names. zksh asks for a missing "
-                "user or password at the terminal, and does not show the password. A scheme that "
-                "the servers do not know, or a credential that they refuse, ends the session: "
-                "`connect` opens another. Connecting again forgets the identities. Typed passwords "
-                "are never saved in the history; @FILE keeps them off the screen.",
+     .details = "Adds an identity to the session. Nodes whose ACLs name that identity are then "
+                "accessible, until the session ends. With digest, servers accept any user and "
+                "password: a wrong one is simply an identity that no ACL names. zksh asks for a "
+                "missing user or password at the terminal, without echoing the password. If the "
+                "servers do not know the scheme or refuse the credential, the session ends; "
+                "`connect` opens a new one. A new session starts without identities. Passwords are "
+                "masked in the history; use @FILE to keep them off the screen.",
      .examples = {{"addauth digest ann:secret", "Be ann."}, {"whoami", "Who am I now?"}},
      .zkcli_syntax = "scheme auth"},
     declare, run);

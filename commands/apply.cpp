@@ -27,12 +27,12 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("--prune", a.prune, "Remove nodes that the file does not have.");
-  o.text("--to", a.to, "Restore it here, not at the path that was dumped.", "path");
+  o.flag("--prune", a.prune, "Also remove nodes that are not in the file.");
+  o.text("--to", a.to, "Restore below this node instead of the dumped path.", "path");
   o.flag("-v,--verbose", a.verbose, "Print every change.");
-  o.flag("-y,--yes", a.yes, "Do not ask before nodes are removed.");
+  o.flag("-y,--yes", a.yes, "Remove nodes without asking.");
   declare_work_limits(o, a.limits);
-  o.file("file", a.file, "What `dump` wrote; - for standard input.");
+  o.file("file", a.file, "A dump file; - for standard input.");
 }
 
 std::string counts_text(const ApplyCounts& counts) {
@@ -45,7 +45,7 @@ std::string counts_text(const ApplyCounts& counts) {
   add(counts.others, "not in the file were left");
   add(counts.ephemerals, "ephemeral were left");
   add(counts.sheltering, "above ephemerals were left");
-  add(counts.conflicts, "could not be made so");
+  add(counts.conflicts, "conflicts");
   return text;
 }
 
@@ -71,8 +71,9 @@ std::string unfinished_text(const TreeApply& apply) {
   const auto& done = apply.counts();
   if (done.created + done.set + done.acls + done.quotas + done.removed + open == 0) return {};
   return fmt::format(
-      "{}{}; apply again to go on", counts_text(done),
-      open == 0 ? "" : fmt::format("; {} more were sent and may be done or not", open));
+      "{}{}; run apply again to continue", counts_text(done),
+      open == 0 ? ""
+                : fmt::format("; {} more were sent, and may or may not have been applied", open));
 }
 
 void print_change(Context& cx, const TreeApply::Change& change) {
@@ -104,7 +105,7 @@ TreeApply::Plan plan_of(Context& cx, const Args& a, const std::string& top) {
   plan.conflict = [&cx, told = 0](const std::string& sentence) mutable {
     constexpr int most = 20;
     if (++told <= most) cx.out.err_line("{}", sentence);
-    if (told == most) cx.out.err_line("more of this kind are only counted");
+    if (told == most) cx.out.err_line("further conflicts are only counted");
   };
   plan.reached = [](std::size_t /*count*/) {};
   return plan;
@@ -155,23 +156,22 @@ int run(Context& cx, const Args& a) {
 extern const Command apply_command = make_command<Args>(
     {.name = "apply",
      .group = "Trees",
-     .summary = "Restore a dump: make a subtree equal to it",
+     .summary = "Restore a subtree from a dump",
      .keywords = {"restore", "import", "load"},
-     .details = "Compares the subtree with what `dump` wrote, node by node, and writes only what "
-                "differs: data, ACLs, quotas, and nodes that are missing, parents before their "
-                "children. Other nodes stay, unless --prune removes them; ephemeral nodes and the "
-                "nodes above them are never removed. The last line counts the changes. If it is "
-                "interrupted, killed or refused anywhere, run it again: it finishes the same tree. "
-                "A file is read to its end first: one that was cut off, or has mistakes, changes "
-                "nothing. Standard input is read as it comes.\n\n"
-                "A node is changed only if nobody else has changed it since it was read. A node "
-                "has its final ACL from the beginning, unless that would keep this session from "
-                "working below it: then the session is in the ACL, too, until all below it is "
-                "done. Kinds cannot be changed: a node of another kind, or one that may not be "
-                "read, is reported, and the status is 1.",
-     .examples = {{"dump /app > app.tree", "Keep a subtree in a file."},
-                  {"apply --dry-run --prune app.tree", "What would be written?"},
-                  {"apply --to /copy app.tree", "Make it again, elsewhere."}},
+     .details =
+         "Makes a subtree equal to a dump, and writes only what differs: missing nodes, data, ACLs "
+         "and quotas. Nodes that are not in the dump stay, unless you give --prune; ephemeral "
+         "nodes and the nodes above them are never removed. The last line counts the changes. If "
+         "apply is interrupted or fails, run it again: it continues where it stopped. A file is "
+         "checked first: if it is truncated or malformed, nothing is changed. Standard input is "
+         "applied as it is read.\n\nA node that somebody else changes at the same time is reported "
+         "as a conflict, not overwritten. New nodes have their final ACL from the start. The "
+         "exception is an ACL that would lock this session out: then the session has access until "
+         "the nodes below are written. The kind of an existing node cannot be changed. Conflicts, "
+         "including nodes that may not be read, make the status 1.",
+     .examples = {{"dump /app > app.tree", "Save a subtree to a file."},
+                  {"apply --dry-run --prune app.tree", "Show what would change."},
+                  {"apply --to /copy app.tree", "Restore it under another name."}},
      .json = "path created set acls quotas removed unchanged left ephemeralsLeft "
              "aboveEphemeralsLeft conflicts | change path detail",
      .strict = true,

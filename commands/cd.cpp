@@ -11,7 +11,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.node("path", a.path, "The node to go to; - is the one before; the root when left out.");
+  o.node("path", a.path, "The node to go to; - is the previous one; by default the root.");
 }
 
 std::string target(const Context& cx, const Args& a) {
@@ -45,15 +45,13 @@ extern const Command cd_command = make_command<Args>(
      .group = "Shell",
      .summary = "Change the current node",
      .keywords = {"chdir", "directory"},
-     .details = "Every path that does not begin with a slash begins at the current node, and . and "
-                ".. mean what they mean to a file system. Only zksh knows the current node; the "
-                "servers see absolute paths. In scripts paths are absolute until the first cd. The "
-                "prompt shows the current node when it is not the root; a new session with other "
-                "servers begins at the root.",
+     .details = "Relative paths start at the current node; . and .. work as in a file system. The "
+                "current node exists only in zksh: servers see absolute paths. The prompt shows it "
+                "when it is not the root. Connecting to other servers goes back to the root.",
      .examples = {{"cd /app", "Go to a node."},
-                  {"create jobs/nightly", "That is /app/jobs/nightly."},
+                  {"create jobs/nightly", "Creates /app/jobs/nightly."},
                   {"cd ..", "Go to its parent."},
-                  {"cd -", "Go back, and say where that is."}},
+                  {"cd -", "Go back to the previous node and print its path."}},
      .json = "path"},
     declare, run);
 }  // namespace zksh::command_cd

@@ -11,8 +11,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.number("-v", a.version, "version", "The data version that the node must have; -1: any.");
-  o.node("path", a.path, "The node that must exist.");
+  o.number("-v", a.version, "version", "The expected data version; -1 matches any.");
+  o.node("path", a.path, "The node to check.");
 }
 
 CheckOp check_op(const Context& cx, const Args& a) {
@@ -39,13 +39,15 @@ Sent run(Context& cx, const Args& a) {
 extern const Command check_command = make_command<Args>(
     {.name = "check",
      .group = "Nodes",
-     .summary = "Check that a node exists and has a version",
+     .summary = "Check that a node exists, or has a certain version",
      .keywords = {"exists", "test", "version"},
-     .details = "Prints nothing on success; the status is 4 if there is no node, 6 if it has "
-                "another version. In a transaction (multi) it guards the other operations.",
-     .examples = {{"check /app", "Is it there?"},
-                  {"check -v 0 /app", "Has nobody written to it since it was created?"},
-                  {"multi 'check -v 0 /app' 'create /app/seen'", "Write only if so."}},
+     .details = "Prints nothing on success. The status is 4 if the node does not exist, 6 if it "
+                "has another version. In a transaction (`multi`), the other operations are applied "
+                "only if the check succeeds.",
+     .examples = {{"check /app", "Does it exist?"},
+                  {"check -v 0 /app", "Has its value never been changed?"},
+                  {"multi 'check -v 0 /app' 'create /app/seen'",
+                   "Create a node only if another one is unchanged."}},
      .json = "path version"},
     declare, run, operation);
 }  // namespace zksh::command_check

@@ -16,15 +16,14 @@ int run(Context& cx, const Args& /*a*/) {
 
 }  // namespace
 
-extern const Command clear_command = make_command<Args>(
-    {.name = "clear",
-     .group = "Shell",
-     .summary = "Empty the screen",
-     .details =
-         "With the lines that the terminal keeps above it; Ctrl-L leaves those. Does nothing "
-         "where the output is no terminal.",
-     .examples = {{"clear", "Begin at the top."}},
-     .needs = Needs::Nothing,
-     .beside_transaction = true},
-    declare, run);
+extern const Command clear_command =
+    make_command<Args>({.name = "clear",
+                        .group = "Shell",
+                        .summary = "Clear the screen",
+                        .details = "Also clears the terminal's scrollback; Ctrl-L keeps it. Does "
+                                   "nothing if the output is not a terminal.",
+                        .examples = {{"clear", "Clear the screen and the scrollback."}},
+                        .needs = Needs::Nothing,
+                        .beside_transaction = true},
+                       declare, run);
 }  // namespace zksh::command_clear

@@ -30,9 +30,9 @@ extern const Command close_command = make_command<Args>(
      .group = "Session",
      .summary = "Close the session",
      .keywords = {"disconnect", "session"},
-     .details = "The session's ephemerals go at once, and so do its locks: `locks` shows them as "
-                "lost until `unlock`. Programs that run under them are ended first. The shell "
-                "stays; `connect` opens another session.",
+     .details = "The servers remove the session's ephemeral nodes at once. Its locks are lost: "
+                "programs that run under them are ended first, and `locks` shows them as lost "
+                "until `unlock`. The shell keeps running; `connect` opens a new session.",
      .examples = {{"close", "End the session."}},
      .zkcli_syntax = "",
      .optionless = true,

@@ -29,8 +29,8 @@ std::map<std::string, std::vector<std::string>, std::less<>> setting_choices() {
 }
 
 void declare(Options& o, Args& a) {
-  o.word_of("name", a.name, setting_names(), "The setting; without it all are listed.");
-  o.text("value", a.value, "The new value; without it the current one is shown.");
+  o.word_of("name", a.name, setting_names(), "The setting; by default all are listed.");
+  o.text("value", a.value, "The new value; by default the current one is shown.");
   o.suggest_after(setting_choices());
 }
 
@@ -82,19 +82,19 @@ int run(Context& cx, const Args& a) {
 
 }  // namespace
 
-extern const Command conf_command =
-    make_command<Args>({.name = "conf",
-                        .group = "Shell",
-                        .summary = "Show the settings, or change one",
-                        .keywords = {"settings", "options", "configuration", "preferences"},
-                        .details = "Lists each setting with its value, where the value came from, "
-                                   "and what it means; `conf NAME` explains one. The configuration "
-                                   "file gives the first values; `zksh --show-config` shows more.",
-                        .examples = {{"conf", "All settings."},
-                                     {"conf hints off", "No hints behind the typed line."},
-                                     {"conf prompt", "One setting."}},
-                        .json = "name value origin help",
-                        .needs = Needs::Nothing,
-                        .pages = true},
-                       declare, run);
+extern const Command conf_command = make_command<Args>(
+    {.name = "conf",
+     .group = "Shell",
+     .summary = "Show the settings, or change one",
+     .keywords = {"settings", "options", "configuration", "preferences"},
+     .details = "Lists each setting with its value, where the value comes from, and what it means. "
+                "`conf NAME` explains one; `conf NAME VALUE` changes it until zksh ends. Initial "
+                "values come from the configuration file: `zksh --show-config` shows all of it.",
+     .examples = {{"conf", "All settings."},
+                  {"conf hints off", "Turn off the hints."},
+                  {"conf prompt", "Explain one setting."}},
+     .json = "name value origin help",
+     .needs = Needs::Nothing,
+     .pages = true},
+    declare, run);
 }  // namespace zksh::command_conf

@@ -15,9 +15,9 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-c", a.connect_string, "Only the version, and the servers as clients name them.");
+  o.flag("-c", a.connect_string, "Print only the version and the client connect string.");
   o.flag("-w,--watch", a.watch, "Report the next change of the configuration.");
-  o.flag("-s,--stat", a.stat, "Print the Stat of /zookeeper/config below.");
+  o.flag("-s,--stat", a.stat, "Print the Stat of /zookeeper/config, too.");
 }
 
 Node configuration(Context& cx, bool watch) {
@@ -51,15 +51,13 @@ int run(Context& cx, const Args& a) {
 extern const Command config_command = make_command<Args>(
     {.name = "config",
      .group = "Ensemble",
-     .summary = "Show the members of the ensemble",
+     .summary = "Show the ensemble's configuration",
      .keywords = {"member", "ensemble", "cluster", "quorum"},
-     .details =
-         "A line for each server: its number, host, ports for the others, role, and the address "
-         "for clients; then the version, in hexadecimal. A server that stands alone shows an "
-         "empty line.",
-     .examples = {{"config", "The servers."},
-                  {"config -c", "Version and connect string."},
-                  {"config -s -w", "With the Stat; changes are reported."}},
+     .details = "Prints a line for each server (ID, host, ports, role, client address), then the "
+                "version in hexadecimal. A standalone server prints an empty line.",
+     .examples = {{"config", "The members and the version."},
+                  {"config -c", "The version and the connect string."},
+                  {"config -s -w", "With the Stat, and report the next change."}},
      .json = "config [stat]",
      .zkcli_syntax = "[-c] [-w] [-s]",
      .pages = true},

@@ -13,7 +13,7 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.text("host:port", a.server,
-         "host[:port][,host[:port]…][/chroot]; without it the servers in use.");
+         "host[:port][,host[:port]…][/chroot]; by default the current servers.");
 }
 
 int run(Context& cx, const Args& a) {
@@ -34,12 +34,11 @@ extern const Command connect_command = make_command<Args>(
      .group = "Session",
      .summary = "Open a new session, with the same servers or others",
      .keywords = {"server", "reconnect", "session"},
-     .details =
-         "When the new session is there, the one in use is closed: its ephemerals go, its watches "
-         "and credentials are forgotten, programs under its locks are ended first. When no session "
-         "can be had before --connect-timeout, the one in use stays as it is. The port is 2181 "
-         "when left out.",
-     .examples = {{"connect", "A new session with the same servers."}},
+     .details = "Opens a new session, then closes the current one: its ephemeral nodes are "
+                "removed, its watches and identities are gone, and programs under its locks are "
+                "ended first. If no session can be opened within --connect-timeout, the current "
+                "one stays. The default port is 2181.",
+     .examples = {{"connect", "Open a new session with the same servers."}},
      .zkcli_syntax = "host:port",
      .needs = Needs::Nothing,
      .beside_transaction = true},

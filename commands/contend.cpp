@@ -41,24 +41,25 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.node("path", a.path, "The lock.");
-  o.number("-n,--contenders", a.contenders, "count", "How many ask for it (10).");
-  o.number("--rounds", a.rounds, "count", "How often each of them acquires it (1).");
-  o.text("--hold", a.hold, "How long each holds it: 250us, 20ms, 1.5s (2ms, with --report 0).",
+  o.number("-n,--contenders", a.contenders, "count", "Number of contenders (10).");
+  o.number("--rounds", a.rounds, "count", "How often each contender acquires the lock (1).");
+  o.text("--hold", a.hold, "How long each one holds it: 250us, 20ms, 1.5s (2ms; 0 with --report).",
          "time");
-  o.choice("--recipe", a.recipe, recipe_names, "recipe", "How they wait for each other (fair).");
-  o.flag("--compare", a.compare, "First fair, then herd or what --recipe says, side by side.");
+  o.choice("--recipe", a.recipe, recipe_names, "recipe",
+           "How contenders wait for each other (fair).");
+  o.flag("--compare", a.compare, "Run fair, then --recipe (herd), and compare them side by side.");
   o.choice("--mode", a.mode, wanted_names, "mode",
-           "What they ask for: a lock, or one side of a read/write lock (exclusive).");
-  o.number("--readers", a.readers, "count", "So many of them read, and the others write.");
+           "An exclusive lock, or one side of a read/write lock (exclusive).");
+  o.number("--readers", a.readers, "count", "Number of contenders that read; the others write.");
   o.choice("--compat", a.compat, compat_names, "names",
-           "Whose names their nodes have, as for lock.");
+           "Node names of another library, as for lock.");
   o.number("--sessions", a.sessions, "count",
-           "Over how many sessions they are spread (1, the shell's own; with another recipe than "
-           "fair one for each contender, 50 at most).");
-  o.flag("--draw", a.draw, "Draw the time line also where there is no terminal.");
+           "Number of sessions that the contenders share (1, the shell's own; for recipes other "
+           "than fair one per contender, at most 50).");
+  o.flag("--draw", a.draw, "Draw the timeline even if the output is not a terminal.");
   o.flag("--report", a.report,
-         "Start, and tell each acquisition, as the program on the other side says.");
-  o.flag("-v,--verbose", a.verbose, "Tell every step of every contender.");
+         "Wait for a start line, and report each acquisition; for programs (see below).");
+  o.flag("-v,--verbose", a.verbose, "Print every step of every contender.");
 }
 
 constexpr std::int64_t most_contenders = 100'000;
@@ -90,7 +91,7 @@ ContentionPlan plan_of(const Context& cx, const Args& a) {
   plan.request.compat = a.compat;
   const auto mode = a.mode.value_or(Wanted::Exclusive);
   if (a.readers && a.mode && mode != Wanted::Write)
-    throw UsageError("--readers is for contenders of which the others write");
+    throw UsageError("--readers can only be combined with --mode write");
   plan.request.read_write = a.readers || mode != Wanted::Exclusive;
   if (mode == Wanted::Read) plan.readers = plan.contenders;
   return plan;
@@ -99,7 +100,7 @@ ContentionPlan plan_of(const Context& cx, const Args& a) {
 std::vector<RecipeKind> recipes_of(const Args& a) {
   const auto recipe = a.recipe.value_or(a.compare ? RecipeKind::Herd : RecipeKind::Fair);
   if (!a.compare) return {recipe};
-  if (recipe == RecipeKind::Fair) throw UsageError("--compare needs a recipe other than fair");
+  if (recipe == RecipeKind::Fair) throw UsageError("--compare needs a --recipe other than fair");
   return {RecipeKind::Fair, recipe};
 }
 
@@ -251,7 +252,7 @@ void print(Context& cx, const Args& a, const ContentionPlan& plan,
   const auto not_counted =
       std::ranges::find_if(trials, [](const auto& trial) { return !trial.not_counted.empty(); });
   if (not_counted != trials.end())
-    cx.out.err_line("the events are those that the contenders received: {}",
+    cx.out.err_line("the events are counted by the contenders: {}",
                     cx.out.shown_in_error(not_counted->not_counted));
   if (for_people && summaries.size() > 1)
     if (const auto text = compared(summaries[0], summaries[1]); !text.empty())
@@ -275,8 +276,8 @@ int run(Context& cx, const Args& a) {
                1, most_sessions, "--sessions");
   if (a.report && (cx.input == Input::Terminal || cx.input == Input::Pipe))
     throw UsageError(
-        "--report starts at a line on standard input, but the commands come from there");
-  if (a.report && a.compare) throw UsageError("--report is of one recipe");
+        "--report reads standard input, but the commands come from there; use -c or -f");
+  if (a.report && a.compare) throw UsageError("--report cannot be used with --compare");
 
   const ContentionSessions sessions(cx.client, sessions_wanted, cx.stop);
   make_parent(cx, plan.request.path);
@@ -294,8 +295,9 @@ int run(Context& cx, const Args& a) {
                                            sessions, admin_servers, listener.report(), cx.stop));
     if (!cx.stop.stop_requested()) continue;
     const auto& statistics = trial.summary.statistics;
-    throw Cancelled(fmt::format("interrupted after {} of {} acquisitions; all have left the queue",
-                                statistics.acquisitions, plan.contenders * plan.rounds));
+    throw Cancelled(
+        fmt::format("interrupted after {} of {} acquisitions; all contenders have left the queue",
+                    statistics.acquisitions, plan.contenders * plan.rounds));
   }
   print(cx, a, plan, trials, sessions.clients().size());
   int result = status::ok;
@@ -308,41 +310,34 @@ int run(Context& cx, const Args& a) {
 extern const Command contend_command = make_command<Args>(
     {.name = "contend",
      .group = "Locks",
-     .summary = "Let many clients compete for a lock, and show the cost",
+     .summary = "Measure a lock with many contenders",
      .keywords = {"benchmark", "fair", "herd", "demonstrate"},
      .details =
-         "All contenders ask for the lock at once, each with its own node and its own watches.\n"
-         "When the last one is done, a table shows the cost, and a drawing shows who waited and\n"
-         "who held the lock when.\n"
-         "\n"
-         "handoff: from the call that releases until the next contender holds, for those who had\n"
-         "asked by then. Watch events are counted by the servers (mntr), everybody's together; by\n"
-         "the contenders, where the servers do not allow that. One session gets one event of a\n"
-         "change, however many of its contenders wait for it: so the recipes in which many wait\n"
-         "for the same run with a session for each contender.\n"
-         "\n"
-         "fair: a queue, in which each watches the one before it: one event for each release.\n"
-         "\n"
-         "herd: the same queue, but each watches all of it: everyone is woken by every change.\n"
-         "\n"
-         "exclusive: no queue: all race to make the one node PATH/lock, in no order, and each\n"
-         "release wakes everyone. Contenders of the other recipes do not see it.\n"
-         "\n"
-         "--report prints 'ready' when everything is connected, and begins when a line comes on\n"
-         "standard input. Then it prints a line for each acquisition, ASKED ACQUIRED RELEASING\n"
-         "RELEASED in nanoseconds of CLOCK_MONOTONIC: before acquire was called, after it\n"
-         "returned, and the same of release; after them 'done'. The next line begins it again;\n"
-         "the end of the input ends it.\n"
-         "\n"
-         "Status 1: two held at the same time that exclude each other. 76: a lock was lost while\n"
-         "it was held, because its session ended or its node was deleted. Ctrl-C makes all leave\n"
-         "the queue.",
-     .examples = {{"contend /app/lock", "Ten contenders, one after the other."},
+         "All contenders ask for the lock at once, each with its own node and its own watches.\nA "
+         "table then shows the cost, and a timeline shows who waited and who held the "
+         "lock.\n\nHandoff is the time from the release call until the next contender holds the "
+         "lock, if\nthat one was already waiting. Watch events are counted by the servers (mntr), "
+         "for all\nclients together; if the servers do not allow that, by the contenders. A "
+         "session gets\none event for a change, however many of its contenders wait for it; "
+         "recipes in which\nmany contenders watch the same node therefore use one session per "
+         "contender.\n\nfair: a queue in which each contender watches the one before it. A release "
+         "wakes one.\n\nherd: the same queue, but each contender watches all of it. A change wakes "
+         "everyone.\n\nexclusive: no queue. All race to create the single node PATH/lock, in no "
+         "order, and a\nrelease wakes everyone. It does not exclude contenders of the other "
+         "recipes.\n\n--report prints 'ready' once everything is connected, and starts when a line "
+         "arrives on\nstandard input. It prints a line for each acquisition, ASKED ACQUIRED "
+         "RELEASING\nRELEASED, in nanoseconds of CLOCK_MONOTONIC: before and after the acquire "
+         "call, before\nand after the release call. Then it prints 'done'. Another line starts it "
+         "again; end of\ninput ends it.\n\nThe exit status is 1 if two contenders that exclude "
+         "each other held the lock at the\nsame time, and 76 if a lock was lost while held (its "
+         "session ended, or its node was\ndeleted). After Ctrl-C all contenders leave the queue.",
+     .examples = {{"contend /app/lock", "Ten contenders, each once."},
                   {"contend /app/lock -n 20 --compare",
-                   "A fair lock, and one that wakes everyone."},
-                  {"contend /app/lock -n 12 --readers 8", "Readers hold together, writers alone."},
+                   "Compare a fair lock with one that wakes everyone."},
+                  {"contend /app/lock -n 12 --readers 8",
+                   "Readers share the lock; writers hold it alone."},
                   {"contend /app/lock -n 3 -v",
-                   "Every request, answer and event of three of them."}},
+                   "Every request, answer and event of three contenders."}},
      .json =
          "recipe acquisitions together requestsPerAcquisition events eventsPerRelease "
          "eventsByOneRelease nodesLeft watchesLeft tookUs handoffP50Us handoffP99Us handoffMaxUs "

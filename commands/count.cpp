@@ -19,9 +19,9 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-a,--all", a.all, "Count ephemerals, leaves, levels and the bytes of values, too.");
+  o.flag("-a,--all", a.all, "Also count ephemerals, leaves, levels and bytes.");
   declare_work_limits(o, a.limits);
-  o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);
+  o.nodes("path", a.paths, "The tops of the subtrees; by default the current node.", false);
 }
 
 /// The counts of a subtree, including its top.
@@ -90,11 +90,11 @@ extern const Command count_command = make_command<Args>(
      .group = "Trees",
      .summary = "Count the nodes of a subtree",
      .keywords = {"number", "size"},
-     .details = "The top counts, too (getAllChildrenNumber leaves it out). For several nodes it "
-                "prints each number, a tab, and the path. Where "
-                "children may not be listed the rest is counted, and the status is 7.",
-     .examples = {{"count /app", "How many nodes there are."},
-                  {"count -a /", "And what else there is to count."}},
+     .details = "Counts the top, too; getAllChildrenNumber does not. With several nodes, prints "
+                "each number, a tab and the path. Nodes whose children may not be listed are "
+                "skipped, and the status is 7.",
+     .examples = {{"count /app", "Count the nodes of a subtree."},
+                  {"count -a /", "Count everything."}},
      .json = "path nodes ephemeralCount leaves depth bytes",
      .strict = true},
     declare, run);

@@ -23,12 +23,11 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-r,--recursive", a.recursive, "Copy all below the node, too.");
-  o.flag("-p,--parents", a.parents,
-         "Create the nodes above the copy that are missing, with null values.");
+  o.flag("-r,--recursive", a.recursive, "Copy the nodes below it, too.");
+  o.flag("-p,--parents", a.parents, "Create missing parents of the copy, with null values.");
   declare_work_limits(o, a.limits);
   o.node("source", a.source, "The node.");
-  o.node("target", a.target, "The copy's path; there must be no such node yet.");
+  o.node("target", a.target, "The path of the copy; it must not exist.");
 }
 
 void copy_node(Context& cx, const std::string& source, const std::string& target) {
@@ -74,7 +73,7 @@ int run(Context& cx, const Args& a) {
   const auto target = cx.resolve(a.target);
   if (source == "/" || is_within(target, source))
     throw ValueError(
-        fmt::format("{} is within {}: it cannot become a copy of that", target, source));
+        fmt::format("{} is below {}: a subtree cannot be copied into itself", target, source));
   if (cx.client.exists(target, Watch::none(), cx.stop)) throw ZkError(code::node_exists, target);
   if (a.parents && cx.client.exists(source, Watch::none(), cx.stop))
     create_parents(cx.client, target, cx.stop);
@@ -94,15 +93,15 @@ extern const Command cp_command = make_command<Args>(
      .group = "Trees",
      .summary = "Copy a node or a subtree",
      .keywords = {"duplicate", "clone", "recursive"},
-     .details =
-         "The value and the ACL, and with -r those of all nodes below; quotas stay where they are. "
-         "An ephemeral below the source is left out and counted; the copy of one that is the "
-         "source itself is persistent. ACLs are in force from the beginning, as with apply. "
-         "What was copied before a failure stays: `rm -r` it, or go on with dump and apply --to. "
-         "It is not a snapshot. Prints nothing on success.",
-     .examples = {{"cp /app /app-1", "The node alone."},
-                  {"cp -r /app /app-2", "With all below it."},
-                  {"cp -r --parents /app /old/2026/app", "To where nothing is yet."}},
+     .details = "Copies the value and the ACL of a node, and with -r those of all nodes below it. "
+                "Quotas are not copied. Ephemerals below the source are left out and counted; if "
+                "the source itself is ephemeral, its copy is persistent. Each copy has its ACL "
+                "from the start. If cp fails, what it has copied stays: remove it with `rm -r`, or "
+                "finish with `dump` and `apply --to`. The copy is not a snapshot: changes made "
+                "meanwhile may or may not be in it. Prints nothing on success.",
+     .examples = {{"cp /app /app-1", "Copy one node."},
+                  {"cp -r /app /app-2", "Copy a subtree."},
+                  {"cp -r --parents /app /old/2026/app", "Create the parents, too."}},
      .json = "path copied",
      .strict = true,
      .writes = true},

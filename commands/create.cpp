@@ -26,19 +26,16 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-s", a.sequential, "Append a ten-digit number that grows with each child.");
-  o.flag("-e", a.ephemeral, "The server removes the node when this session ends.");
-  o.flag("-c", a.container, "The server removes the node some time after its last child is gone.");
-  o.flag("-p,--parents", a.parents,
-         "Create the nodes above it that are missing, with null values.");
+  o.flag("-s", a.sequential, "Sequential: append a ten-digit number that grows with each child.");
+  o.flag("-e", a.ephemeral, "Ephemeral: removed when this session ends.");
+  o.flag("-c", a.container, "Container: removed some time after its last child is gone.");
+  o.flag("-p,--parents", a.parents, "Create missing parents, with null values.");
   o.text("-t", a.ttl,
-         "Milliseconds after which the server removes the node, if it has no "
-         "children and was not written meanwhile.",
+         "Remove the node after this many milliseconds without a write, if it has no children.",
          "ttl");
   o.node("path", a.path, "The node to create; its parent must exist.");
-  o.text("data", a.data, "The value; without it the node's value is null. @FILE and - as for set.");
-  o.acl("acl", a.acl,
-        "Who may do what: scheme:id:perms, separated by commas; perms are letters of cdrwa.");
+  o.text("data", a.data, "The value; null by default. @FILE and - work as for set.");
+  o.acl("acl", a.acl, "The ACL: scheme:id:perms, separated by commas; perms are letters of cdrwa.");
 }
 
 std::int64_t checked_ttl(const Args& a) {
@@ -75,7 +72,7 @@ void tell_missing_parent(const Context& cx, const ZkError& error) {
   if (error.code() != code::no_node || cx.input != Input::Terminal || cx.out.json()) return;
   const ZkError missing(error.code(), std::string(parent_path(error.path())));
   if (missing.path() == "/") throw ZkError(missing);  // the chroot's: -p would not help
-  throw ZkError(missing, " (create -p makes it, too)");
+  throw ZkError(missing, " (`create -p` creates the parents, too)");
 }
 
 CreateOp checked(Context& cx, const Args& a) {
@@ -133,7 +130,8 @@ Sent run(Context& cx, const Args& a) {
 
 Op operation(Context& cx, const Args& a) {
   if (a.parents)
-    throw ValueError("-p cannot be in a transaction; give each node a line of its own");
+    throw ValueError(
+        "-p cannot be used in a transaction; create each parent with an operation of its own");
   auto op = checked(cx, a);
   if (!fits_multi(op))
     throw ValueError(fmt::format("a node with {} cannot be created in a transaction",
@@ -148,16 +146,16 @@ extern const Command create_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Create a node",
      .keywords = {"make", "mkdir", "TTL", "expire", "ephemeral", "sequential", "container"},
-     .details = "Prints the path of the new node on stderr, as zkCli does; with -o plain on "
-                "stdout, so that "
-                "a script can take a sequential node's name from there.",
-     .examples = {{"create /app hello", "A node with a value."},
+     .details = "Creates a node; its parent must exist. Prints `Created` and the path on stderr, "
+                "as zkCli does. With -o plain the path goes to stdout, so that a script can read "
+                "the name of a sequential node.",
+     .examples = {{"create /app hello", "Create a node with a value."},
                   {"create -e /app/me $'host=a\\npid=7'",
-                   "An ephemeral node: it goes with this session."},
-                  {"create -p /app/by/the/way", "A node, and the missing ones above it."},
+                   "An ephemeral node, removed when this session ends."},
+                  {"create -p /app/by/the/way", "Create missing parents, too."},
                   {"create -s /app/job- x", "A sequential node, such as /app/job-0000000000."},
                   {"create /app/secret x world:anyone:r",
-                   "A node that all may read and none may write."}},
+                   "A node that everybody may read and nobody may write."}},
      .json = "path",
      .zkcli_syntax = "[-s] [-e] [-c] [-t ttl] path [data] [acl]",
      .writes = true},

@@ -11,8 +11,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.number("-v", a.version, "version", "Remove only if this is the data version; -1: any.");
-  o.nodes("path", a.paths, "The nodes to remove.");
+  o.number("-v", a.version, "version", "Delete only if this is the data version; -1 matches any.");
+  o.nodes("path", a.paths, "The nodes to delete.");
 }
 
 /// zkCli 3.8 accepts any word here, reports the form as deprecated, and ignores the word; 3.4 read
@@ -26,7 +26,7 @@ std::int32_t wanted_version(const Args& a, const NodeWords& given) {
 /// At the prompt, adds what to do next.
 void tell_next_step(const Context& cx, const ZkError& error) {
   if (error.code() != code::not_empty || cx.input != Input::Terminal || cx.out.json()) return;
-  throw ZkError(error, " (deleteall removes it and all below)");
+  throw ZkError(error, " (`deleteall` deletes the nodes below it, too)");
 }
 
 Sent remove(Context& cx, const std::string& path, std::int32_t version) {
@@ -56,7 +56,7 @@ Sent run(Context& cx, const Args& a) {
 Op operation(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, is_number, nullptr);
   if (given.paths.size() > 1)
-    throw ValueError("in a transaction each node to delete needs a line of its own");
+    throw ValueError("delete takes one node in a transaction; use one operation per node");
   return RemoveOp{.path = given.paths.front(), .version = wanted_version(a, given)};
 }
 
@@ -65,15 +65,14 @@ Op operation(Context& cx, const Args& a) {
 extern const Command delete_command = make_command<Args>(
     {.name = "delete",
      .group = "Nodes",
-     .summary = "Remove a node that has no children",
+     .summary = "Delete a node that has no children",
      .keywords = {"remove", "rm", "unlink"},
      .details =
-         "Prints nothing on success. If one of several nodes cannot be removed, the others still "
-         "are: each failure is reported, and the status is that of the first. A number after a "
-         "single node is zkCli 3.4's form of -v. deleteall removes a whole subtree.",
-     .examples = {{"delete /app/config", "Remove a node."},
-                  {"delete -v 0 /app/jobs",
-                   "Only if nobody has written to it since it was created."}},
+         "Prints nothing on success. If one of several nodes cannot be deleted, the others still "
+         "are; each failure is reported, and the status is that of the first. `deleteall` deletes "
+         "a whole subtree. A number after a single node is zkCli 3.4's form of -v.",
+     .examples = {{"delete /app/config", "Delete a node."},
+                  {"delete -v 0 /app/jobs", "Only if its value was never changed."}},
      .zkcli_syntax = "[-v version] path",
      .writes = true},
     declare, run, operation);

@@ -28,10 +28,11 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.text("-b", a.batch, "Nodes in one transaction, 1000 by default.", "batch size");
-  o.flag("-r,--recursive", a.recursive, "Of rm alone, which else removes nodes without children.");
+  o.text("-b", a.batch, "Nodes per transaction, 1000 by default.", "batch size");
+  o.flag("-r,--recursive", a.recursive,
+         "For `rm` only, which otherwise deletes nodes without children.");
   o.flag("-y,--yes", a.yes, "Do not ask.");
-  o.flag("--force", a.force, "Remove what is below / or /zookeeper, too.");
+  o.flag("--force", a.force, "Delete even / or /zookeeper.");
   declare_work_limits(o, a.limits);
   o.nodes("path", a.paths, "The tops of the subtrees.");
 }
@@ -101,20 +102,19 @@ bool confirmed(Context& cx, const std::vector<std::string>& tops, const WorkLimi
     const auto wanted = word.empty() ? "/" : word;
     const auto answer =
         cx.ask(removal_question(
-                   cx, fmt::format("{} Type {} to remove {}: ", question, as_word(wanted), them)),
+                   cx, fmt::format("{} Type {} to delete {}: ", question, as_word(wanted), them)),
                false);
     return answer == wanted || answer == as_word(wanted);
   }
-  return agreed(cx, fmt::format("{} Remove {}?", question, them));
+  return agreed(cx, fmt::format("{} Delete {}?", question, them));
 }
 
 void refuse_roots(const std::vector<std::string>& paths) {
   for (const auto& path : paths)
     if (path == "/" || path == "/zookeeper")
-      throw ValueError(
-          fmt::format("{} is what the whole tree depends on: --force removes "
-                      "what can be removed of it",
-                      path));
+      throw ValueError(fmt::format(
+          "refusing to delete {}: everything depends on it; --force deletes what can be deleted",
+          path));
 }
 
 /// For --dry-run: lists every node, parents before children.
@@ -134,7 +134,7 @@ void rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimit
 
 int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
                      const WorkLimits& limits) {
-  Progress progress(cx.out, cx.background, "nodes removed");
+  Progress progress(cx.out, cx.background, "nodes deleted");
   Removal removal;
   const auto progressed = [&](const Removal& now) { progress.reach(now.removed, now.found); };
   const RemovalPlan plan{.top = path, .batch = batch, .limits = limits, .progress = progressed};
@@ -142,14 +142,14 @@ int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
       cx, progress, [&] { remove_subtree(cx.client, plan, removal, cx.stop); },
       [&] {
         if (removal.removed + removal.unknown == 0) return std::string();
-        return fmt::format("{} of {} nodes were removed; {}", removal.removed, removal.found,
+        return fmt::format("{} of {} nodes were deleted; {}", removal.removed, removal.found,
                            unknown_text(removal.unknown));
       });
   if (cx.out.json()) print_json(cx, path_json(path).set("removed", removal.removed));
   if (!removal.failure) return status::ok;
   cx.out.err_line("Failed to delete some node(s) in the subtree!");
   if (cx.input != Input::Pipe)
-    cx.out.err_line("{} of {} nodes were removed; the first failure: {}", removal.removed,
+    cx.out.err_line("{} of {} nodes were deleted; the first failure: {}", removal.removed,
                     removal.found, cx.out.shown_in_error(removal.failure->what()));
   return removal.failure->exit_status();
 }
@@ -159,7 +159,7 @@ int remove_one(Context& cx, const std::string& path) {
     cx.client.remove({.path = path}, cx.stop);
   } catch (const ZkError& error) {
     if (error.code() != code::not_empty || cx.input != Input::Terminal || cx.out.json()) throw;
-    throw ZkError(error, " (rm -r removes it and all below)");
+    throw ZkError(error, " (`rm -r` deletes the nodes below it, too)");
   }
   return status::ok;
 }
@@ -181,7 +181,7 @@ int run(Context& cx, const Args& a) {
   if (asks_before_removal(cx, a.yes)) {
     paths = present(cx, paths, failures);
     if (!paths.empty() && !confirmed(cx, paths, limits)) {
-      cx.out.err_line("nothing was removed");
+      cx.out.err_line("nothing was deleted");
       return failures.first(status::failure);
     }
   }
@@ -197,19 +197,17 @@ extern const Command deleteall_command = make_command<Args>(
     {.name = "deleteall",
      .aliases = {"rmr", "rm"},
      .group = "Nodes",
-     .summary = "Remove a node and everything below it",
+     .summary = "Delete a node and everything below it",
      .keywords = {"recursive", "purge", "rm"},
-     .details =
-         "Finds the nodes first, then removes them from the deepest level up, in transactions of "
-         "the batch size that do not wait for one another. A transaction is applied as a whole or "
-         "not at all; a failed one does not stop the others. If a part of the subtree cannot be "
-         "listed, nothing is removed. In subtrees of more than 10 000 nodes, where long rows of "
-         "siblings are taken for leaves if the first one is, a part may be gone by then.\n\n"
-         "At a terminal it says how much it would remove, and asks, unless the node has no "
-         "children. From 1000 nodes on, and in a production profile, you must type the node's "
-         "name. / and /zookeeper require --force.",
-     .examples = {{"deleteall --dry-run /app", "What would be removed?"},
-                  {"deleteall -y /app", "Remove a subtree, and do not ask."}},
+     .details = "Finds all nodes of the subtree, then deletes them from the deepest level up, in "
+                "transactions of -b nodes, several at a time. Each transaction is applied as a "
+                "whole or not at all; if one fails, the others go on. If part of the subtree "
+                "cannot be listed, nothing is deleted. Subtrees of more than 10 000 nodes are an "
+                "exception: some nodes may already be gone then.\n\nAt a terminal zksh counts the "
+                "nodes and asks before it deletes more than one. From 1000 nodes on, and in a "
+                "production profile, you must type the node's name. / and /zookeeper need --force.",
+     .examples = {{"deleteall --dry-run /app", "Show what would be deleted."},
+                  {"deleteall -y /app", "Delete a subtree without asking."}},
      .json = "path removed",
      .zkcli_syntax = "path [-b batch size]",
      .writes = true},

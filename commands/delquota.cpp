@@ -13,10 +13,10 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-n", a.count, "Only the soft limit of nodes.");
-  o.flag("-b", a.bytes, "Only the soft limit of bytes.");
-  o.flag("-N", a.count_hard, "Only the hard limit of nodes.");
-  o.flag("-B", a.bytes_hard, "Only the hard limit of bytes.");
+  o.flag("-n", a.count, "Remove only the soft limit on nodes.");
+  o.flag("-b", a.bytes, "Remove only the soft limit on bytes.");
+  o.flag("-N", a.count_hard, "Remove only the hard limit on nodes.");
+  o.flag("-B", a.bytes_hard, "Remove only the hard limit on bytes.");
   o.node("path", a.path, "The node that has the quota.");
 }
 
@@ -72,11 +72,11 @@ extern const Command delquota_command = make_command<Args>(
      .group = "Quotas",
      .summary = "Remove the quota of a node, or one of its limits",
      .keywords = {"limit"},
-     .details = "Prints nothing on success. An option removes only that limit; the node keeps its "
-                "quota, even one without limits.",
+     .details = "Prints nothing on success. With an option, only that limit is removed, and the "
+                "servers go on counting even if it was the last one.",
      .examples = {{"create /app", "A node."},
-                  {"setquota -n 100 /app", "At most a hundred nodes."},
-                  {"delquota -n /app", "Any number of nodes; they are still counted."},
+                  {"setquota -n 100 /app", "Set a limit of a hundred nodes."},
+                  {"delquota -n /app", "Remove the limit; nodes are still counted."},
                   {"delquota /app", "No quota."}},
      .zkcli_syntax = "[-n|-b|-N|-B] path",
      .writes = true},

@@ -185,9 +185,9 @@ class Side {
     if (word.starts_with('/')) {
       const auto path = cx.resolve(word);
       if (!cx.client.exists(path, Watch::none(), cx.stop) && access(word.c_str(), R_OK) == 0)
-        throw Error(fmt::format("Node does not exist: {} (the file of this name is @{})", path,
-                                as_word(word)),
-                    status::no_node);
+        throw Error(
+            fmt::format("Node does not exist: {} (to name the file, use @{})", path, as_word(word)),
+            status::no_node);
       read_tree(cx, cx.client, path, limits);
     } else if (const auto other = other_server(word)) {
       connect(cx, other->first);
@@ -281,19 +281,18 @@ extern const Command diff_command = make_command<Args>(
      .summary = "Compare two subtrees, of servers or in files",
      .keywords = {"compare", "difference"},
      .details =
-         "Status 0: equal; 1: different; another: they could not be compared. Each side is a node "
-         "of this server (/app), of another one (HOST:PORT/app or zk://HOST:PORT,HOST:PORT/app), "
-         "or a file that `dump` wrote (app.tree; @/tmp/app.tree if the name begins with a slash; - "
-         "for standard input). Compares the nodes below the two tops: their data, ACLs, quotas, "
-         "and kinds where they are known; not versions and times. Ephemeral nodes are left out, as "
-         "in a dump. Another server gets the credentials of --auth-file, but not those of "
-         "`addauth`.\n\n"
-         "Prints one line per difference: < and a path that only A has, > and a path that only B "
-         "has, ! and what differs, A's value before B's; of data it shows an excerpt that begins "
-         "at the first difference.",
-     .examples = {{"diff /app /app", "Nothing: they are the same."},
-                  {"dump /app > app.tree", "Keep a subtree in a file."},
-                  {"diff app.tree /app", "What has changed since?"}},
+         "Compares the data, ACLs, quotas and (if known) kinds of all nodes below A and B; "
+         "versions and times are ignored, and so are ephemeral nodes. Prints one line per "
+         "difference: `<` for a path that only A has, `>` for a path that only B has, `!` for a "
+         "node that differs, with A's value before B's; long data is shown from the first "
+         "difference on. The status is 0 if the trees are equal, 1 if they differ, and another if "
+         "they could not be compared.\n\nA and B are each a node of this server (/app), a node of "
+         "another one (HOST:PORT/app or zk://HOST:PORT,HOST:PORT/app), or a file that `dump` wrote "
+         "(app.tree; @/tmp/app.tree if the name begins with a slash; - for standard input). Other "
+         "servers get the credentials of --auth-file, but not those of `addauth`.",
+     .examples = {{"diff /app /app", "Prints nothing: they are equal."},
+                  {"dump /app > app.tree", "Save a subtree to a file."},
+                  {"diff app.tree /app", "Show what has changed since."}},
      .json = "path difference [a] [b] [aBytes] [bBytes] [at]",
      .strict = true,
      .pages = true},

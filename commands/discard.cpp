@@ -11,7 +11,7 @@ void declare(Options& /*o*/, Args& /*a*/) {}
 
 int run(Context& cx, const Args& /*a*/) {
   const auto dropped = cx.transaction.drop();
-  if (!dropped) throw ValueError("no transaction is open; multi opens one");
+  if (!dropped) throw ValueError("no transaction is open; `multi` opens one");
   if (cx.input == Input::Terminal) cx.out.err_line("{}", dropped_text(*dropped));
   return status::ok;
 }
@@ -21,12 +21,13 @@ int run(Context& cx, const Args& /*a*/) {
 extern const Command discard_command =
     make_command<Args>({.name = "discard",
                         .group = "Nodes",
-                        .summary = "Drop the operations collected since multi",
+                        .summary = "Drop the open transaction",
                         .keywords = {"rollback", "abort", "transaction"},
-                        .details = "At the prompt Ctrl-C on an empty line does the same.",
-                        .examples = {{"multi", "What follows is kept."},
+                        .details = "Drops the operations entered since `multi`. At the prompt, "
+                                   "Ctrl-C on an empty line does the same.",
+                        .examples = {{"multi", "Open a transaction."},
                                      {"create /app/a", "This, too."},
-                                     {"discard", "Nothing is sent."}},
+                                     {"discard", "Drop it; nothing was sent."}},
                         .needs = Needs::Nothing,
                         .beside_transaction = true},
                        declare, run);

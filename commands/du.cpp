@@ -26,14 +26,13 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.number("-d,--depth", a.depth, "depth",
-           "Show subtrees down to this depth below the path; 1 by default.");
-  o.flag("-s,--summarize", a.summary, "Show only the total, as -d 0.");
+  o.number("-d,--depth", a.depth, "depth", "Show subtrees down to this depth; 1 by default.");
+  o.flag("-s,--summarize", a.summary, "Show only the total, like -d 0.");
   o.number("-n,--top", a.top, "number",
-           "Show only this many subtrees, the largest first; of any depth unless -d is given.");
-  o.flag("-h,--human", a.human, "Sizes in KiB, MiB, GiB.");
+           "Show only the largest subtrees, this many, at any depth unless -d is given.");
+  o.flag("-h,--human", a.human, "Print sizes in KiB, MiB or GiB.");
   declare_work_limits(o, a.limits);
-  o.nodes("path", a.paths, "The tops; the current node if none is given.", false);
+  o.nodes("path", a.paths, "The tops of the subtrees; by default the current node.", false);
 }
 
 /// The size of a subtree, including its top.
@@ -148,17 +147,16 @@ int run(Context& cx, const Args& a) {
 extern const Command du_command = make_command<Args>(
     {.name = "du",
      .group = "Trees",
-     .summary = "Measure subtrees: nodes, and bytes of values",
+     .summary = "Show the size of subtrees in bytes and nodes",
      .keywords = {"size", "disk", "usage", "space"},
-     .details =
-         "A line for each subtree: the bytes of all its values, the number of its nodes, itself "
-         "included, and its path; a subtree comes after those in it. The memory that ZooKeeper "
-         "needs besides, about a hundred bytes and the path for each node, is not counted. -o "
-         "plain has tabs between. Where children may not be listed the rest is measured, and the "
-         "status is 7.",
-     .examples = {{"du /", "Which child of the root is large?"},
+     .details = "Prints a line for each subtree: the bytes of all its values, the number of its "
+                "nodes including the top, and its path. A subtree comes after those below it. With "
+                "-o plain, tabs separate the fields. ZooKeeper's own overhead, about a hundred "
+                "bytes plus the path for each node, is not counted. Nodes whose children may not "
+                "be listed are skipped, and the status is 7.",
+     .examples = {{"du /", "Find the large children of the root."},
                   {"du -h -n 10 /", "The ten largest subtrees."},
-                  {"du -s /app", "The whole of one."}},
+                  {"du -s /app", "The total of one subtree."}},
      .json = "path nodes bytes",
      .strict = true,
      .pages = true},

@@ -58,23 +58,20 @@ int run(Context& cx, const Args& a) {
 extern const Command dump_command = make_command<Args>(
     {.name = "dump",
      .group = "Trees",
-     .summary = "Dump a subtree as text, for apply and diff",
+     .summary = "Dump a subtree as text, for `apply` and `diff`",
      .keywords = {"backup", "export", "save", "snapshot"},
-     .details =
-         "A line for each node, with tabs between its path below the top, its kind (persistent, "
-         "container, ttl=MILLISECONDS), its ACL, its data, and its quota where it has one. Data is "
-         "null, a text in quotes, or base64:… if it is not UTF-8; \\n, \\t, \\\\ and \\xHH stand "
-         "for bytes. The first line names the format, its version and the path, the last one is "
-         "`end`; empty lines and those that begin with # are ignored. With -o json each line is a "
-         "JSON object instead. A node stands before its children, and siblings in the order of "
-         "their bytes: equal trees have equal texts, whatever their top.\n\n"
-         "Servers do not tell clients that a node is a container or has a TTL: it is dumped as "
-         "persistent, unless they do. Ephemeral nodes end with their sessions: they are left out "
-         "and counted. What the servers keep below /zookeeper is not dumped with /. A node that "
-         "may not be read, or an ACL whose hashes the servers hide, ends the dump, which then has "
-         "no last line. It is not a snapshot: a change made while it runs may or may not be in it.",
-     .examples = {{"dump /app > app.tree", "Keep a subtree in a file."},
-                  {"dump /app | grep world:anyone", "Which nodes may everybody change?"}},
+     .details = "Writes a line for each node: its path below the top, kind (persistent, container, "
+                "ttl=MILLISECONDS), ACL, data, and quota if it has one, separated by tabs. Data is "
+                "null, a quoted string, or base64:… if it is not UTF-8. zksh-tree(5) describes the "
+                "format. With -o json each line is a JSON object instead. Parents come before "
+                "their children, and siblings are sorted by bytes, so equal subtrees give equal "
+                "dumps.\n\nEphemeral nodes are left out and counted, and so is /zookeeper below /. "
+                "Servers do not tell clients whether a node is a container or has a TTL, so such a "
+                "node may be dumped as persistent. If a node may not be read, or the servers hide "
+                "the hashes of an ACL, dump fails and the output lacks its last line. A dump is "
+                "not a snapshot: changes made meanwhile may or may not be in it.",
+     .examples = {{"dump /app > app.tree", "Save a subtree to a file."},
+                  {"dump /app | grep world:anyone", "Find the nodes that everybody may change."}},
      .json = "format version path | path kind acl data [ttl] [quota] | end [ephemeralsLeftOut]",
      .strict = true,
      .pages = true},

@@ -152,9 +152,9 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-c,--create", a.create, "Create the node if there is none.");
-  o.flag("-n,--newline", a.newline, "Keep a final newline that the old value did not have.");
-  o.node("path", a.path, "The node whose value is edited.");
+  o.flag("-c,--create", a.create, "Create the node if it does not exist.");
+  o.flag("-n,--newline", a.newline, "Keep a final newline even if the old value had none.");
+  o.node("path", a.path, "The node to edit.");
 }
 
 /// The node as it is now; nullopt if it does not exist.
@@ -168,7 +168,7 @@ std::optional<Node> look(Context& cx, const std::string& path) {
 /// Says where a copy of the edited file is, if it was changed.
 std::string kept_text(const std::string& path, const std::string& file, const std::string& before) {
   const auto after = read_file(file);
-  return after == before ? "" : "; what it has written is in " + keep_value(path, after);
+  return after == before ? "" : "; your text is in " + keep_value(path, after);
 }
 
 /// The file's contents after editing. Throws Error if the editor failed.
@@ -181,10 +181,11 @@ std::string edited(Context& cx, const std::string& path, const std::string& befo
   try {
     result = run_on_terminal(cx, editor_words(editor, file));
   } catch (const Cancelled&) {
-    throw Cancelled("the editor was ended: nothing was written" + kept_text(path, file, before));
+    throw Cancelled("the editor was interrupted; nothing was written" +
+                    kept_text(path, file, before));
   }
   if (result == status::ok) return read_file(file);
-  throw Error(fmt::format("the editor failed with status {}: nothing was written{}", result,
+  throw Error(fmt::format("the editor exited with status {}; nothing was written{}", result,
                           kept_text(path, file, before)));
 }
 
@@ -211,16 +212,19 @@ int tell_conflict(Context& cx, const std::string& path, const std::optional<Node
   const auto shown = cx.out.shown_in_error(path);
   const auto now = look(cx, path);
   if (!now) {
-    cx.out.err_line("{} was deleted meanwhile: nothing was written; yours is in {}", shown, kept);
+    cx.out.err_line("{} was deleted meanwhile; nothing was written. Your text is in {}", shown,
+                    kept);
     return status::no_node;
   }
-  cx.out.err_line("{} was {} meanwhile (version {} now): nothing was written; yours is in {}",
-                  shown, before ? "changed" : "created", now->stat.version, kept);
+  cx.out.err_line(
+      "{} was {} meanwhile (it has version {} now); nothing was written. Your text is in {}", shown,
+      before ? "changed" : "created", now->stat.version, kept);
   const auto value = now->data.value_or("");
   if (is_text(value) && is_text(yours))
     show_diff(cx, path, value, yours);
   else
-    cx.out.err_line("not both are text: {} bytes now, {} bytes yours", value.size(), yours.size());
+    cx.out.err_line("not shown, since it is binary: {} bytes now, {} bytes yours", value.size(),
+                    yours.size());
   return status::bad_version;
 }
 
@@ -246,14 +250,14 @@ int save(Context& cx, const std::string& path, const std::optional<Node>& before
     result = write(cx, path, before, value);
   } catch (const Error&) {
     cx.out.err_line_regardless(
-        fmt::format("yours is in {}", cx.out.shown_in_error(keep_value(path, value))));
+        fmt::format("your text is in {}", cx.out.shown_in_error(keep_value(path, value))));
     throw;
   }
   const bool conflict =
       result == code::bad_version || result == (before ? code::no_node : code::node_exists);
   if (conflict) return tell_conflict(cx, path, before, value);
   if (result != code::ok) {
-    cx.out.err_line("yours is in {}", keep_value(path, value));
+    cx.out.err_line("your text is in {}", keep_value(path, value));
     throw ZkError(result, path, true, value.size());
   }
   cx.out.err_line("{} {}", before ? "Changed" : "Created", cx.out.shown_in_error(path));
@@ -262,7 +266,7 @@ int save(Context& cx, const std::string& path, const std::optional<Node>& before
 
 int run(Context& cx, const Args& a) {
   if (cx.background)
-    throw ValueError("an editor needs the terminal and cannot run in the background");
+    throw ValueError("an editor needs the terminal; it cannot run in the background");
   const auto path = cx.resolve(a.path);
   cx.client.await_connection(path, cx.stop);
   const auto before = look(cx, path);
@@ -279,7 +283,7 @@ int run(Context& cx, const Args& a) {
     return status::ok;
   }
   if (!before && value.empty()) {
-    cx.out.err_line("{}: nothing to create it with", cx.out.shown_in_error(path));
+    cx.out.err_line("{}: the text is empty; nothing was created", cx.out.shown_in_error(path));
     return status::ok;
   }
   return save(cx, path, before, value);
@@ -292,18 +296,17 @@ extern const Command edit_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Change the value of a node in an editor",
      .keywords = {"editor", "vi"},
-     .details =
-         "The editor is $VISUAL or $EDITOR, which may have arguments, else editor, nano or vi. It "
-         "gets the value, whatever its bytes, in a file that only you may read and that is removed "
-         "afterwards. If the editor ends with status 0 and the value has changed, it is written, "
-         "but only if nobody else has written meanwhile. Editors end the last line with a newline; "
-         "if the old value had none, it is dropped, unless -n keeps it.\n\n"
-         "Your edit is never lost: if somebody else was faster (status 6, or 4 if the node is "
-         "gone), or the value cannot be written, zksh keeps yours in a file, names it, and shows "
-         "the difference. `set PATH @FILE` then writes it.\n\n"
-         "--dry-run starts no editor: it says whether the current value could be written.",
-     .examples = {{"edit /app/config", "Change the value in your editor."},
-                  {"edit --create /app/new", "A node that need not be there."}},
+     .details = "Opens the value in $VISUAL or $EDITOR (with arguments, if any), else in editor, "
+                "nano or vi. The value is written if the editor exits with status 0, the text has "
+                "changed, and nobody else has written meanwhile. Editors add a newline to the last "
+                "line; zksh drops it if the old value had none, unless -n is given. The temporary "
+                "file is readable only by you, and is removed afterwards.\n\nYour text is never "
+                "lost: if somebody else has written first (status 6; 4 if the node was deleted), "
+                "or the write fails, zksh saves it in a file, prints the file's name, and shows "
+                "the difference. `set PATH @FILE` then writes it.\n\n--dry-run starts no editor; "
+                "it reports whether the current value could be written.",
+     .examples = {{"edit /app/config", "Edit a value."},
+                  {"edit --create /app/new", "Edit a node, or create it."}},
      .strict = true,
      .writes = true},
     declare, run);

@@ -17,9 +17,9 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-l,--listen", a.listen,
-         "Do not be a candidate: print who leads, and each change, until Ctrl-C.");
-  o.node("path", a.path, "The election: the node below which the candidates queue up.");
-  o.text("proposal", a.proposal, "What the candidate is known by; default: as --id.", "text");
+         "Do not run for election: print the leader, and each new one, until Ctrl-C.");
+  o.node("path", a.path, "The election: the node below which the candidates queue.");
+  o.text("proposal", a.proposal, "The candidate's name; default: as for --id.", "text");
   declare_once(o, a.lock);
   declare_lock_options(o, a.lock, true);
 }
@@ -34,7 +34,7 @@ void print_leader(Context& cx, const std::string& path, const LockSeat* leader) 
   } else if (leader) {
     cx.out.line("{}", cx.out.shown(short_owner(leader->owner)));
   } else {
-    cx.out.err_line("nobody leads {}", cx.out.shown_in_error(path));
+    cx.out.err_line("{} has no leader", cx.out.shown_in_error(path));
   }
 }
 
@@ -58,10 +58,10 @@ int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
   auto options = a.lock;
   if (a.listen) {
-    if (a.proposal) throw UsageError("--listen takes no proposal");
+    if (a.proposal) throw UsageError("--listen takes no proposal and no program");
     return listen(cx, path);
   }
-  if (a.proposal && options.id) throw UsageError("the proposal and --id are the same");
+  if (a.proposal && options.id) throw UsageError("give a proposal or --id, not both");
   if (a.proposal) options.id = a.proposal;
   // A leader leads until told to stop.
   if (!options.runs_program() && !options.holds() && !options.detach) options.until_signal = true;
@@ -75,14 +75,13 @@ extern const Command elect_command = make_command<Args>(
      .group = "Locks",
      .summary = "Lead an election, or show who leads",
      .keywords = {"leader", "election", "master"},
-     .details =
-         "The candidates queue up as for `lock`, of which this is the same recipe: the first one "
-         "leads until it ends, or is lost, and the next one follows. Without a program it leads "
-         "until a signal, and prints its node as soon as it leads; with one, as long as that runs. "
-         "A program needs a `--` before it; otherwise its name would be the proposal. The options, "
-         "the program's environment and the exit status are those of `lock`.\n\n"
-         "-l prints the leader's proposal, and again whenever another one leads; if nobody leads, "
-         "it says so on stderr. Two leaders one after the other may go unseen when they are quick.",
+     .details = "Candidates queue as for `lock`: the first one leads until it exits or is lost, "
+                "then the next one leads. Without a program, elect prints its node once it leads, "
+                "and leads until a signal. With a program, it leads while the program runs; write "
+                "`--` before the program, or its name is taken for the proposal. The options, the "
+                "program's environment and the exit status are those of `lock`.\n\n-l prints the "
+                "leader's proposal, then each new leader's. If there is no leader, it says so on "
+                "stderr. A leader that leads only for a moment can be missed.",
      .examples = {{"elect /app/leader db1 -- date", "Run a program as the leader."}},
      .json = "leader node token",
      .needs = Needs::Session,

@@ -20,10 +20,11 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.text("-s,--session", a.session, "Only those of this session; me: of this shell.", "session");
+  o.text("-s,--session", a.session,
+         "Only the ephemerals of this session; `me` is this shell's session.", "session");
   o.suggest({"me"});
   declare_work_limits(o, a.limits);
-  o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);
+  o.nodes("path", a.paths, "The tops of the subtrees; by default the current node.", false);
 }
 
 std::optional<std::int64_t> wanted_session(Context& cx, const Args& a) {
@@ -64,15 +65,14 @@ int run(Context& cx, const Args& a) {
 extern const Command ephemerals_command = make_command<Args>(
     {.name = "ephemerals",
      .group = "Trees",
-     .summary = "List the ephemerals of a subtree and their owners",
+     .summary = "List the ephemeral nodes of a subtree and their sessions",
      .keywords = {"session", "owner"},
      .details =
-         "A line for each: the session's id, a tab, the path; with --session the path alone. `who` "
-         "tells where a session's client is. getEphemerals is zkCli's form of the same, for this "
-         "session's nodes. Where children may not be listed the rest is shown, and the status is "
-         "7.",
-     .examples = {{"ephemerals /app", "All below /app."},
-                  {"ephemerals --session me /", "Those that this shell made."}},
+         "Prints a line for each: the session ID, a tab, the path; with --session only the path. "
+         "`who` shows the client of a session. Nodes whose children may not be listed are skipped, "
+         "and the status is 7. For this session's nodes in zkCli's form, use getEphemerals.",
+     .examples = {{"ephemerals /app", "All ephemeral nodes below /app."},
+                  {"ephemerals --session me /", "The ones of this shell."}},
      .json = "path ephemeralOwner",
      .strict = true,
      .pages = true},

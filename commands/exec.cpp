@@ -23,16 +23,15 @@ int run(Context& cx, const Args& /*a*/) {
 extern const Command exec_command = make_command<Args>(
     {.name = "exec",
      .group = "Nodes",
-     .summary = "Run the operations collected since multi",
+     .summary = "Commit the open transaction",
      .keywords = {"commit", "transaction"},
-     .details =
-         "Prints a line for each operation. When one fails, none is applied: the status is that of "
-         "the one that failed. --dry-run keeps the transaction open: exec or discard comes behind "
-         "it. See multi.",
-     .examples = {{"multi", "What follows is kept."},
+     .details = "Sends the operations entered since `multi`, and prints a line for each. If one "
+                "fails, none is applied, and its status is returned. With --dry-run the "
+                "transaction stays open for exec or discard.",
+     .examples = {{"multi", "Open a transaction."},
                   {"create /app/a", "The first."},
                   {"set /app b", "The second."},
-                  {"exec", "Both, or none."}},
+                  {"exec", "Commit it."}},
      .json = "op applied path [stat] | op applied path error",
      .writes = true,
      .beside_transaction = true},

@@ -12,10 +12,10 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-q,--quiet", a.quiet, "Print nothing: the exit status tells.");
+  o.flag("-q,--quiet", a.quiet, "Print nothing; only set the exit status.");
   o.flag("-w,--watch", a.watch,
-         "Report the next change of each node; of a missing one, its creation.");
-  o.nodes("path", a.paths, "The nodes to look for.");
+         "Report the next change of each node, or its creation if it does not exist.");
+  o.nodes("path", a.paths, "The nodes to check.");
 }
 
 void print(Context& cx, const std::string& path, bool exists) {
@@ -47,12 +47,12 @@ int run(Context& cx, const Args& a) {
 extern const Command exists_command = make_command<Args>(
     {.name = "exists",
      .group = "Nodes",
-     .summary = "Tell whether nodes exist",
-     .details = "The exit status is 0 when all do, 1 when one does not, so that a script need not "
-                "tell a missing node from a failure. Needs no permission to read the nodes. "
-                "Patterns are not expanded. `wait --exists` waits until a node does.",
-     .examples = {{"exists /zookeeper", "Ends with status 0."},
-                  {"exists / /zookeeper/config", "Looks for two."}},
+     .summary = "Check whether nodes exist",
+     .details = "The exit status is 0 if all nodes exist, and 1 if any does not; failures have "
+                "other statuses. Needs no permission on the nodes. Patterns are not expanded. To "
+                "wait for a node, use `wait --exists`.",
+     .examples = {{"exists /zookeeper", "Exits with status 0."},
+                  {"exists / /zookeeper/config", "Check two nodes."}},
      .json = "path exists",
      .strict = true},
     declare, run);

@@ -81,18 +81,19 @@ int run(Context& cx, const Args& a) {
 extern const Command export_command = make_command<Args>(
     {.name = "export",
      .group = "Trees",
-     .summary = "Write the values of a subtree as a directory of files",
+     .summary = "Export the values of a subtree to a directory",
      .keywords = {"save", "files", "backup", "download"},
      .details =
-         "A node with a value and no children is a file of exactly its bytes; any other is a "
-         "directory, with its own value, unless that is null, in the file .value. In names % is "
-         "written as %25, and a dot at the beginning as %2E; a name that is too long for a file is "
-         "an error. Only you may read the files. `import` makes nodes of it again; ACLs, quotas "
-         "and kinds of nodes are in `dump` alone. Ephemerals are left out and counted, and so is "
-         "what may not be read: the status is 7 then. If it is interrupted, what was written "
-         "stays: remove it, or export to another directory. It is not a snapshot.",
+         "Writes the values of a subtree as files, which `import` turns back into nodes. A node "
+         "with a value and no children becomes a file that holds exactly its bytes. Any other node "
+         "becomes a directory; its own value, unless null, goes to the file .value in it. Only you "
+         "may read the files. In file names % is written as %25, and a leading dot as %2E; a name "
+         "that is too long is an error. ACLs, quotas and kinds of nodes are not exported; use "
+         "`dump` to keep them. Ephemerals are left out and counted. Nodes that may not be read are "
+         "left out, too, and the status is 7. If export is interrupted, what it has written stays: "
+         "remove it, or export to another directory. It is not a snapshot.",
      .examples = {{"create /app/port 2181", "A value,"},
-                  {"export /app app.d", "in the file app.d/port."}},
+                  {"export /app app.d", "The value is in app.d/port."}},
      .json = "path directory nodes bytes",
      .strict = true},
     declare, run);

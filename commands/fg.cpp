@@ -10,7 +10,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.job("%job", a.job, "The job's number; without it the newest.");
+  o.job("%job", a.job, "The job's number; by default the newest job.");
 }
 
 int run(Context& cx, const Args& a) {
@@ -29,9 +29,9 @@ extern const Command fg_command = make_command<Args>(
      .group = "Shell",
      .summary = "Wait for a background job",
      .keywords = {"foreground", "background"},
-     .details = "Ends with the job, and with its status. Ctrl-C ends the job. A program that the "
-                "job runs does not get the terminal for that.",
-     .examples = {{"fg %1", "Wait for the first."}},
+     .details = "Waits until the job ends, and returns its status. Ctrl-C ends the job. A program "
+                "that the job runs does not get the terminal.",
+     .examples = {{"fg %1", "Wait for job 1."}},
      .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_fg

@@ -28,12 +28,13 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.number("-n,--count", a.count, "nodes",
-           "How many nodes to create below the path; default: 1000.");
-  o.number("-d,--depth", a.depth, "depth", "The number of levels; default: 1, one long row.");
-  o.text("-s,--size", a.size, "The bytes of each value: 100, 4k; 16 by default.", "size");
-  o.number("--seed", a.seed, "number", "For other values; the same seed gives the same tree.");
+           "Number of nodes to create below the path; default: 1000.");
+  o.number("-d,--depth", a.depth, "depth", "Number of levels; default: 1, all nodes side by side.");
+  o.text("-s,--size", a.size, "Size of each value in bytes: 100, 4k; default: 16.", "size");
+  o.number("--seed", a.seed, "number",
+           "Seed of the random values; the same seed gives the same tree.");
   declare_work_limits(o, a.limits);
-  o.node("path", a.path, "The top, which is created if it is not there.");
+  o.node("path", a.path, "The top node; created if it does not exist.");
 }
 
 constexpr std::int64_t most_nodes = 100'000'000;
@@ -43,7 +44,7 @@ constexpr std::int64_t largest_value = 1'000'000;
 std::int64_t in_range(std::int64_t number, std::string_view option, std::int64_t least,
                       std::int64_t most) {
   if (number < least || number > most)
-    throw ValueError(fmt::format("{}: a number from {} to {}", option, least, most));
+    throw ValueError(fmt::format("{} must be from {} to {}", option, least, most));
   return number;
 }
 
@@ -111,7 +112,7 @@ void make_top(Context& cx, const std::string& path) {
     const std::string parent(parent_path(path));
     if (error.code() != code::no_node || parent == "/") throw;
     throw ZkError(ZkError(error.code(), parent),
-                  fmt::format(" (`create -p {}` makes it)", as_word(parent)));
+                  fmt::format(" (`create -p {}` creates it)", as_word(parent)));
   }
 }
 
@@ -155,7 +156,7 @@ int run(Context& cx, const Args& a) {
     print_json(cx, path_json(path).set("created", made).set("existing", there));
   else
     cx.out.line("{} node{} created below {}{}", made, made == 1 ? "" : "s", cx.out.shown(path),
-                there > 0 ? fmt::format(", {} were there", there) : "");
+                there > 0 ? fmt::format(", {} existed already", there) : "");
   if (failure) throw ZkError(*failure);
   return status::ok;
 }
@@ -167,14 +168,13 @@ extern const Command fill_command = make_command<Args>(
      .group = "Trees",
      .summary = "Create a tree of test nodes",
      .keywords = {"generate", "test", "populate"},
-     .details =
-         "The nodes are called n0000000, n0000001, … and each level but the last is full, with the "
-         "same number of children everywhere. The values are letters and digits, from the seed: "
-         "the same command makes the same tree. What exists is left as it is and counted, so that "
-         "a tree that was cut short can be finished.",
-     .examples = {{"fill /app/test", "A thousand nodes in a row."},
-                  {"fill -n 5000 -d 4 -s 100 /app/deep", "Five thousand in four levels."},
-                  {"rm -r -y /app/deep", "And gone again."}},
+     .details = "Creates nodes named n0000000, n0000001, …, with the same number of children at "
+                "every node above the last level. Values are random letters and digits. The same "
+                "command always gives the same tree; existing nodes are left alone, so an "
+                "interrupted fill can be run again.",
+     .examples = {{"fill /app/test", "A thousand nodes side by side."},
+                  {"fill -n 5000 -d 4 -s 100 /app/deep", "Five thousand nodes in four levels."},
+                  {"rm -r -y /app/deep", "Delete them again."}},
      .json = "path created existing",
      .strict = true,
      .writes = true},

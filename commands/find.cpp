@@ -19,7 +19,7 @@ struct Args {
 void declare(Options& o, Args& a) {
   declare_node_filter(o, a.filter);
   declare_work_limits(o, a.limits);
-  o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);
+  o.nodes("path", a.paths, "The tops of the subtrees; by default the current node.", false);
 }
 
 int run(Context& cx, const Args& a) {
@@ -56,17 +56,18 @@ extern const Command find_command = make_command<Args>(
      .group = "Trees",
      .summary = "Find nodes of a subtree by name, type, age or size",
      .keywords = {"search", "filter", "recursive", "permission", "ACL"},
-     .details = "Prints a path a line, a node before all below it, siblings by name. A node must "
-                "meet all conditions; without any, every node is listed. Ages are of the value, "
-                "and go by this machine's clock. The servers do not tell containers and nodes with "
-                "a TTL from other persistent ones. Options may have one dash or two. A node whose "
-                "children may not be listed is looked at itself; the status is 7 then, and stderr "
-                "says so.",
-     .examples = {{"find /app -name 'lock-*'", "By a part of the name."},
-                  {"find / -type ephemeral", "Everything that sessions hold."},
-                  {"find /app -older 30d -max-children 0", "Leaves that nobody wrote for a month."},
-                  {"find /app -min-size 100k", "The large values."},
-                  {"find /app -acl world:anyone:w", "What everybody may overwrite."}},
+     .details =
+         "Prints the paths of nodes that meet all conditions, one a line; without conditions, "
+         "every node. Parents come before their children, and siblings are sorted. Ages are those "
+         "of the value, by this machine's clock. Options may have one dash or two. Servers do not "
+         "tell clients whether a node is a container or has a TTL. Nodes whose children may not be "
+         "listed are still checked themselves; they are named on stderr, and the status is 7.",
+     .examples = {{"find /app -name 'lock-*'", "Search by name."},
+                  {"find / -type ephemeral", "All ephemeral nodes."},
+                  {"find /app -older 30d -max-children 0",
+                   "Leaves that have not been written for a month."},
+                  {"find /app -min-size 100k", "Large values."},
+                  {"find /app -acl world:anyone:w", "Nodes that everybody may write."}},
      .json = "path stat [acl]",
      .strict = true,
      .pages = true},

@@ -22,14 +22,13 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the node's Stat below the value.");
-  o.flag("-h,--human", a.human, "With -s: ages, sizes and owners beside the fields.");
+  o.flag("-h,--human", a.human, "With -s: show ages, sizes and owners beside the fields.");
   o.flag("-w,--watch", a.watch, "Report the next change of the node.");
   o.flag("-b,--base64", a.base64, "Print the value in base64, on one line.");
-  o.flag("-x", a.hexdump, "Print the value as a hex dump; goes before -b.");
-  o.flag("--raw", a.raw, "The bytes of the value and nothing else, on a terminal, too.");
-  o.choice("--decode", a.compression, compressions, "compression",
-           "The value is compressed so: print what was compressed.");
-  o.nodes("path", a.paths, "The nodes whose values are printed.");
+  o.flag("-x", a.hexdump, "Print the value as a hex dump; overrides -b.");
+  o.flag("--raw", a.raw, "Print the bytes and nothing else, even on a terminal.");
+  o.choice("--decode", a.compression, compressions, "compression", "Decompress the value first.");
+  o.nodes("path", a.paths, "The nodes to read.");
 }
 
 /// The value as printed, including its final newline.
@@ -91,19 +90,16 @@ extern const Command get_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Print the value of a node",
      .keywords = {"read", "cat", "value"},
-     .details =
-         "The bytes are written as they are, then a newline; a null value prints as null, as zkCli "
-         "prints it. With -o plain exactly the bytes are written and nothing else; with -o json "
-         "null "
-         "is null, and what is not UTF-8 is {\"base64\": …}. On a terminal, control characters are "
-         "shown escaped in every format; --raw writes the bytes there, too. --decode is for "
-         "values that clients compress, as many that use Curator do. A last word watch, "
-         "true or 1 is zkCli 3.4's for -w.",
+     .details = "Prints the value and a newline; a null value prints as null, as in zkCli. With -o "
+                "plain exactly the bytes are written. With -o json, null is null, and a value that "
+                "is not UTF-8 is {\"base64\": …}. On a terminal, control characters are escaped in "
+                "every format except with --raw. --decode is for compressed values, such as "
+                "Curator can write. A last word watch, true or 1 is zkCli 3.4's form of -w.",
      .examples = {{"get /zookeeper", "The value."},
                   {"get -s /zookeeper", "The value and the Stat."},
                   {"get -x /zookeeper", "The value as a hex dump."},
                   {"get --decode gzip /zookeeper",
-                   "What was compressed; an empty value stays empty."}},
+                   "Decompress the value; an empty value stays empty."}},
      .json = "path data [stat]",
      .zkcli_syntax = "[-s] [-w] path",
      .pages = true},

@@ -22,11 +22,11 @@ struct Args {
 void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the node's Stat below the list.");
   o.flag("-R,--recursive", a.recursive,
-         "Show the ACLs of all nodes below, too: a line for each, its path behind a tab.");
+         "Also show the ACLs of all nodes below: one line each, ACL, tab, path.");
   o.flag("--changes", a.changes,
-         "With -R: only nodes with another ACL than the node above them, and the first one.");
+         "With -R: only the top and nodes whose ACL differs from their parent's.");
   declare_work_limits(o, a.limits);
-  o.node("path", a.path, "The node whose ACL is shown.");
+  o.node("path", a.path, "The node.");
 }
 
 int print(Context& cx, bool with_stat, const std::string& path, const NodeAcl& node) {
@@ -92,14 +92,14 @@ extern const Command getAcl_command = make_command<Args>(
      .group = "Access",
      .summary = "Show a node's ACL",
      .keywords = {"permission", "rights", "access", "security", "owner"},
-     .details = "Each entry is an identity (scheme and id) and its permissions: c create children, "
-                "d delete children, r read, w write, a set the ACL. With -o plain an entry is one "
-                "line, as setAcl takes it. Digest hashes show as x to those who may not set the "
-                "ACL, and always with -o json. -R tells who can do what below a node, in "
-                "the order of find; what may not be read is left out, and the status is 7.",
+     .details = "Each entry is an identity (scheme and ID) and its permissions: c create children, "
+                "d delete children, r read, w write, a set the ACL. With -o plain, the whole ACL "
+                "is on one line, as setAcl takes it. Digest hashes show as x if you may not set "
+                "the ACL, and always with -o json. -R lists the subtree in the order of `find`; "
+                "nodes that may not be read are left out, and the status is 7.",
      .examples = {{"getAcl /zookeeper", "The ACL."},
                   {"getAcl -s /zookeeper", "The ACL and the Stat."},
-                  {"getAcl -R --changes /app", "Who may do what, and where that changes."}},
+                  {"getAcl -R --changes /app", "Who may do what, and where it changes."}},
      .json = "path acl [stat]",
      .zkcli_syntax = "[-s] path",
      .pages = true},

@@ -11,7 +11,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.node("path", a.path, "The top of the subtree; not counted.");
+  o.node("path", a.path, "The top of the subtree, which is not counted.");
 }
 
 int run(Context& cx, const Args& a) {
@@ -35,13 +35,13 @@ int run(Context& cx, const Args& a) {
 extern const Command getAllChildrenNumber_command = make_command<Args>(
     {.name = "getAllChildrenNumber",
      .group = "Nodes",
-     .summary = "Count the nodes below a node",
+     .summary = "Count all nodes below a node",
      .keywords = {"number", "size"},
-     .details =
-         "How it is done: the ZooKeeper C client has no call for it, so zksh walks the subtree "
-         "with many requests in flight; it needs the permission READ on every node that has "
-         "children. Nodes that come or go meanwhile may or may not be counted.",
-     .examples = {{"getAllChildrenNumber /zookeeper", "How many nodes are below /zookeeper."}},
+     .details = "The ZooKeeper C client has no call for this, so zksh walks the subtree, with many "
+                "requests in flight. It needs the READ permission on every node that has children. "
+                "Nodes that come or go meanwhile may or may not be counted. `count` counts the "
+                "top, too, and skips what it may not list.",
+     .examples = {{"getAllChildrenNumber /zookeeper", "Count the nodes below /zookeeper."}},
      .json = "path nodes",
      .zkcli_syntax = "path"},
     declare, run);

@@ -18,7 +18,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.node("path", a.prefix, "Only nodes whose path begins with this text, such as /app/job-.");
+  o.node("path", a.prefix, "Only nodes whose paths begin with this text, such as /app/job-.");
 }
 
 /// The tops of the nodes whose paths begin with the prefix, which may end within a name.
@@ -94,18 +94,17 @@ int run(Context& cx, const Args& a) {
 extern const Command getEphemerals_command = make_command<Args>(
     {.name = "getEphemerals",
      .group = "Session",
-     .summary = "List the ephemerals of this session",
+     .summary = "List the ephemeral nodes of this session",
      .keywords = {"session", "owner"},
      .details =
-         "The order is zkCli's, which is a hash table's; with -o plain and -o json the paths are "
-         "sorted. How it is done: the ZooKeeper C client has no call for it, so zksh walks the "
-         "tree, below the prefix where one is given, with many requests in flight, and compares "
-         "each node's owner with this session. It needs the permission READ on every node that "
-         "has children; where that is missing, the rest is listed, the status is 7, and stderr "
-         "says so.",
-     .examples = {{"create -e /app/me", "An ephemeral node;"},
-                  {"getEphemerals", "all that this session has,"},
-                  {"getEphemerals /app/m", "and those whose paths begin with this."}},
+         "The ZooKeeper C client has no call for this, so zksh walks the tree (below the prefix, "
+         "if given), with many requests in flight, and compares each node's owner with this "
+         "session. It needs the READ permission on every node that has children; nodes that may "
+         "not be listed are skipped and named on stderr, and the status is 7. The order is that of "
+         "zkCli, a hash table's; with -o plain and -o json the paths are sorted.",
+     .examples = {{"create -e /app/me", "Create an ephemeral node."},
+                  {"getEphemerals", "All ephemeral nodes of this session."},
+                  {"getEphemerals /app/m", "Only those that begin with this prefix."}},
      .json = "path",
      .zkcli_syntax = "path",
      .pages = true},

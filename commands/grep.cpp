@@ -31,14 +31,14 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-i,--ignore-case", a.ignore_case, "Ignore upper and lower case.");
-  o.flag("-F,--fixed", a.fixed, "The pattern is plain text, not a regular expression.");
-  o.flag("-l,--names", a.names, "Print the paths alone.");
-  o.flag("-c,--count", a.count, "Print how many lines of each value match, if any do.");
-  o.flag("-n,--line-number", a.numbers, "Print the line's number before the line.");
-  o.number("-d,--depth", a.depth, "depth", "Search at most this deep; 0: the path alone.");
+  o.flag("-F,--fixed", a.fixed, "The pattern is a fixed string, not a regular expression.");
+  o.flag("-l,--names", a.names, "Print only the paths.");
+  o.flag("-c,--count", a.count, "Print the number of matching lines of each node that has any.");
+  o.flag("-n,--line-number", a.numbers, "Print line numbers.");
+  o.number("-d,--depth", a.depth, "depth", "Search at most this deep; 0 is the path itself.");
   declare_work_limits(o, a.limits);
   o.text("pattern", a.pattern, "A regular expression in RE2's syntax, which is close to Perl's.");
-  o.nodes("path", a.paths, "The tops of the subtrees; the current node if none is given.", false);
+  o.nodes("path", a.paths, "The tops of the subtrees; by default the current node.", false);
 }
 
 /// Whether a value's lines can be shown unchanged.
@@ -136,15 +136,14 @@ extern const Command grep_command = make_command<Args>(
      .group = "Trees",
      .summary = "Search the values of a subtree",
      .keywords = {"search", "text", "content"},
-     .details =
-         "Searches the value of the path and of every node below it, and prints PATH:LINE "
-         "for every matching line; ^ and $ are the ends of lines. The time that takes grows "
-         "with the size of the values alone, whatever the expression. Of a value that is not UTF-8 "
-         "text, only the fact that it matches is shown. The status is 0 when something matched, "
-         "1 when nothing did, and 7 when some nodes may not be read.",
-     .examples = {{"create /app/db host=10.0.0.7", "A node with an address in it."},
-                  {"grep -F -l 10.0.0.7 /", "Which nodes have this address in them?"},
-                  {"grep -i '^host *=' /app", "A setting, wherever it is."}},
+     .details = "Searches the values of a node and all nodes below it, and prints PATH:LINE for "
+                "every matching line; ^ and $ match at the ends of lines. A value that is not "
+                "UTF-8 text is only reported as matching. The status is 0 if something matched, 1 "
+                "if nothing did, and 7 if some nodes could not be read. The time is linear in the "
+                "size of the values, whatever the expression.",
+     .examples = {{"create /app/db host=10.0.0.7", "Create a node to search for."},
+                  {"grep -F -l 10.0.0.7 /", "Find the nodes that mention an address."},
+                  {"grep -i '^host *=' /app", "Find a setting."}},
      .json = "path [line] [text] [matches] [binary]",
      .strict = true,
      .pages = true},

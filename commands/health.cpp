@@ -23,14 +23,14 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.words("host", a.hosts,
-          "host[:port]: the servers to ask; without it all members of the ensemble.");
+          "host[:port]: the servers to ask; by default all members of the ensemble.");
   declare_patience(o, a.timeout, "2s");
   o.number("--max-behind", a.limits.behind, "count",
-           "Degraded when a server has not seen more transactions than this.");
+           "Degraded if a server is more than this many transactions behind.");
   o.number("--max-pending", a.limits.outstanding, "count",
-           "Degraded when more requests than this wait in a server.");
+           "Degraded if a server has more outstanding requests than this.");
   o.number("--max-latency", a.limits.latency_ms, "ms",
-           "Degraded when the mean latency of a server's requests is above this.");
+           "Degraded if the mean latency of a server is above this.");
 }
 
 template <class T>
@@ -51,7 +51,7 @@ std::string latency_text(const MemberHealth& member) {
 }
 
 std::string state_text(const MemberHealth& member) {
-  if (!member.asked) return "not asked: its address for clients is not known";
+  if (!member.asked) return "not asked: its client address is not known";
   return member.problem.empty() ? "serves" : member.problem;
 }
 
@@ -159,10 +159,10 @@ int run(Context& cx, const Args& a) {
   for (const auto& member : all.members) members.push_back(read_health(member));
   auto health = judge(std::move(members), all.membership, a.limits);
   if (!all.mute.empty() && a.hosts.empty())
-    health.notes.push_back(fmt::format(
-        "{} does not allow conf (4lw.commands.whitelist): members that the connect string does "
-        "not name are not known",
-        all.mute));
+    health.notes.push_back(
+        fmt::format("{} does not allow conf (4lw.commands.whitelist), so members that the connect "
+                    "string does not name are unknown",
+                    all.mute));
   if (cx.out.json()) {
     print_json_health(cx, health);
   } else if (cx.out.plain()) {
@@ -179,28 +179,26 @@ int run(Context& cx, const Args& a) {
 extern const Command health_command = make_command<Args>(
     {.name = "health",
      .group = "Servers",
-     .summary = "Show whether the ensemble is healthy",
+     .summary = "Check the health of the ensemble",
      .keywords = {"status", "quorum", "monitor", "ruok", "cluster", "ensemble"},
      .details =
-         "Asks each member of the ensemble (srvr, mntr; conf tells who the members are), "
-         "without a session; where its whitelist does not allow these words, its AdminServer (see "
-         "`help 4lw`). A table has a line for each: its role, the last transaction that it "
-         "has seen, how many it is behind the leader, its clients, the requests that wait in it, "
-         "and their latency since it was started; below it the verdict, and what is wrong.\n\n"
-         "Status 0, healthy: every member serves, and all followers are in sync with the leader. "
-         "1, degraded: there is a quorum, but a member does not serve, a follower is not in sync, "
-         "two servers say that they lead, or a limit is passed. 3: there is no quorum, no leader "
-         "answers, or no server. Different versions are only reported.\n\n"
-         "A server has the time of -t to answer: one that is frozen costs no more. Members that "
-         "only the others name are asked after that, and have the same time. If hosts are given, "
-         "only they are asked.\n\n"
-         "-o plain: a line for each member, its fields separated by tabs (server, id, role, zxid, "
-         "behind, connections, pending, mean and longest latency in microseconds, version, state), "
-         "then one with "
-         "the verdict.",
-     .examples = {{"health", "Is all well?"},
-                  {"health -o json -t 1s", "For a monitor; see the exit status."},
-                  {"health --max-latency 500 --max-pending 100", "With limits of your own."}},
+         "Asks every member of the ensemble and prints a table: role, last transaction (zxid), "
+         "transactions behind the leader, connections, outstanding requests, and latency since the "
+         "start. Below it come the verdict and the problems found. No session is needed. zksh uses "
+         "the four-letter words srvr, mntr and conf; where a server's whitelist does not allow "
+         "them, it asks the AdminServer (see `help 4lw`).\n\nThe exit status is 0 (healthy) if "
+         "every member serves and all followers are in sync with the leader. It is 1 (degraded) if "
+         "there is a quorum, but a member does not serve, a follower is not in sync, two servers "
+         "claim to lead, or a limit is exceeded. It is 3 if there is no quorum, or no leader or no "
+         "server answers. Different server versions are only reported.\n\n-t limits the time for "
+         "an answer; a frozen server costs no more. Members that only other members name are asked "
+         "next, with the same limit. If you name hosts, only those are asked.\n\n-o plain prints a "
+         "line for each member with tabs between the fields (server, id, role, zxid, behind, "
+         "connections, pending, mean and longest latency in microseconds, version, state), then a "
+         "line with the verdict.",
+     .examples = {{"health", "Is the ensemble healthy?"},
+                  {"health -o json -t 1s", "For monitoring; check the exit status."},
+                  {"health --max-latency 500 --max-pending 100", "Set limits."}},
      .json = "verdict status summary leader memberCount serving voters quorum syncedFollowers "
              "problems notes members",
      .needs = Needs::Nothing,

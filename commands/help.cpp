@@ -19,7 +19,8 @@ void declare(Options& o, Args& a) {
   std::vector<std::string> names;
   for (const Command* command : all_commands()) names.emplace_back(command->name);
   o.word_of("name", a.name, std::move(names),
-            "A command, or a word for what you want to do; without it all commands are listed.");
+            "A command, or a word that describes what you want to do; by default all commands are "
+            "listed.");
 }
 
 void tell(Context& cx, const std::string& text) {
@@ -60,11 +61,11 @@ int run(Context& cx, const Args& a) {
 extern const Command help_command =
     make_command<Args>({.name = "help",
                         .group = "Shell",
-                        .summary = "Explain a command, or find commands for a subject",
+                        .summary = "Explain a command, or find commands by subject",
                         .keywords = {"usage", "manual", "search"},
-                        .examples = {{"help", "All commands, a line each."},
-                                     {"help create", "All about one."},
-                                     {"help backup", "The commands for a subject."}},
+                        .examples = {{"help", "List all commands."},
+                                     {"help create", "Explain one command."},
+                                     {"help backup", "Find commands by subject."}},
                         .json = "text",
                         .needs = Needs::Nothing,
                         .pages = true,

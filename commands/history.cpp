@@ -12,10 +12,10 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.text("count", a.count, "How many lines, the history line itself included; 11 by default.");
+  o.text("count", a.count, "Number of lines, including this one; 11 by default.");
   o.flag("-n,--new", a.others,
-         "Read the lines that other shells have saved since this one began, or since the last -n: "
-         "they are shown, and Up, Ctrl-R and hints find them.");
+         "Read the lines that other shells have saved since this shell started, or since the last "
+         "-n. They are shown, and Up, Ctrl-R and hints find them.");
 }
 
 /// zkCli's history ignores its argument; elsewhere it is the number of lines.
@@ -27,7 +27,7 @@ std::size_t wanted(const std::optional<std::string>& count, Input input) {
 
 int show_lines_of_others(Context& cx) {
   const auto lines = cx.history.read_others();
-  if (!lines) throw Error("-n: lines of other shells are read at the prompt", status::usage);
+  if (!lines) throw Error("-n only works at the prompt", status::usage);
   for (const auto& line : *lines)
     if (cx.out.json())
       print_json(cx, Json::object().set("text", line));
@@ -38,7 +38,7 @@ int show_lines_of_others(Context& cx) {
 
 int run(Context& cx, const Args& a) {
   if (a.others) {
-    if (a.count) throw UsageError("-n takes no count");
+    if (a.count) throw UsageError("-n does not take a count");
     return show_lines_of_others(cx);
   }
   const auto count = wanted(a.count, cx.input);
@@ -57,11 +57,11 @@ int run(Context& cx, const Args& a) {
 extern const Command history_command = make_command<Args>(
     {.name = "history",
      .group = "Shell",
-     .summary = "Show the latest lines with their numbers",
+     .summary = "Show the command history",
      .keywords = {"previous", "lines"},
-     .details = "Numbers count from 0 in this run; `redo N` runs a line again. Secrets are masked. "
-                "Lines of other shells have no numbers.",
-     .examples = {{"history", "The last lines."}},
+     .details = "Lines are numbered from 0 in this run; `redo N` runs a line again. Secrets are "
+                "masked. Lines of other shells have no numbers.",
+     .examples = {{"history", "Show the latest lines."}},
      .json = "[number] text",
      .zkcli_syntax = "",
      .needs = Needs::SessionAfter,

@@ -23,7 +23,7 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   declare_work_limits(o, a.limits);
-  o.file("file", a.file, "The file, or the directory.");
+  o.file("file", a.file, "The file or directory.");
   o.node("path", a.path, "The node to create or update; its parent must exist.");
 }
 
@@ -114,7 +114,7 @@ void require_parent(Context& cx, const std::string& path) {
   const std::string parent(parent_path(path));
   if (parent == "/" || cx.client.exists(parent, Watch::none(), cx.stop)) return;
   throw ZkError(ZkError(code::no_node, parent),
-                fmt::format(" (`create -p {}` makes it)", as_word(parent)));
+                fmt::format(" (`create -p {}` creates it)", as_word(parent)));
 }
 
 int run(Context& cx, const Args& a) {
@@ -128,7 +128,7 @@ int run(Context& cx, const Args& a) {
       cx, progress, [&] { work.run(); },
       [&] {
         if (counts.created + counts.set + work.in_flight() == 0) return std::string();
-        return fmt::format("created {}, set {}; {}; import again to go on", counts.created,
+        return fmt::format("created {}, set {}; {}; run import again to continue", counts.created,
                            counts.set, unknown_text(work.in_flight()));
       });
   if (cx.out.json())
@@ -149,20 +149,20 @@ int run(Context& cx, const Args& a) {
 extern const Command import_command = make_command<Args>(
     {.name = "import",
      .group = "Trees",
-     .summary = "Make nodes of a directory of files",
+     .summary = "Import a file or directory as nodes",
      .keywords = {"restore", "files", "load", "upload"},
      .details =
-         "A file is a node with its bytes; a directory a node with a child for each file in it, "
-         "whose own value is in the file .value. In names % and two hexadecimal digits stand for "
-         "a byte. Other files whose names begin with a dot are left out and counted. Nodes that "
-         "exist get the file's value if they have another one, and keep their ACLs; a directory "
-         "without .value leaves the value of its node as it is, and other nodes stay. All names "
-         "are read first: if one cannot be the name of a node, nothing is changed. If somebody "
-         "else changes a node meanwhile, it ends with status 6. If it is interrupted, run it "
-         "again.",
+         "Turns files into nodes, as `export` writes them. A file becomes a node with its bytes. A "
+         "directory becomes a node with a child for each file in it; its own value is in the file "
+         ".value. In file names, % and two hexadecimal digits stand for a byte. Other files whose "
+         "names begin with a dot are left out and counted. Existing nodes get the file's value if "
+         "it differs, and keep their ACLs; without .value, the node of a directory keeps its "
+         "value. Nodes that have no file stay. All names are checked first: if one cannot be a "
+         "node name, nothing is changed. If somebody else changes a node meanwhile, the status is "
+         "6. If import is interrupted, run it again.",
      .examples = {{"create /app/port 2181", "A value,"},
                   {"export /app app.d", "in a file,"},
-                  {"import app.d /copy", "and as a node again."}},
+                  {"import app.d /copy", "Import it under another name."}},
      .json = "path created set unchanged",
      .strict = true,
      .writes = true},

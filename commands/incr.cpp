@@ -16,9 +16,9 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-c,--create", a.create, "Create the node if there is none; it counts from 0.");
-  o.node("path", a.path, "The node; its value is a decimal number.");
-  o.text("amount", a.amount, "What to add, 1 by default; behind -- it may be negative.");
+  o.flag("-c,--create", a.create, "Create the node if it does not exist; counting starts at 0.");
+  o.node("path", a.path, "The node; its value must be a decimal number.");
+  o.text("amount", a.amount, "The amount to add; default: 1. Put -- before a negative number.");
 }
 
 using Number = std::numeric_limits<std::int64_t>;
@@ -26,15 +26,16 @@ using Number = std::numeric_limits<std::int64_t>;
 std::int64_t number_in(const std::string& path, const Data& data) {
   const auto text = data.value_or("");
   if (!is_number(text))
-    throw Error(path + " holds no number: " + (data ? '"' + text.substr(0, 40) + '"' : "null"));
+    throw Error(path +
+                " does not hold a number: " + (data ? '"' + text.substr(0, 40) + '"' : "null"));
   return parse_number(text, path, Number::min(), Number::max());
 }
 
 std::int64_t sum(const std::string& path, std::int64_t number, std::int64_t amount) {
   std::int64_t result = 0;
   if (__builtin_add_overflow(number, amount, &result))
-    throw Error(fmt::format("{}: {} and {} make a number of more than 64 bits; nothing was written",
-                            path, number, amount));
+    throw Error(fmt::format("{}: {} plus {} does not fit in 64 bits; nothing was written", path,
+                            number, amount));
   return result;
 }
 
@@ -81,10 +82,10 @@ extern const Command incr_command = make_command<Args>(
      .summary = "Increment the number in a node",
      .keywords = {"counter", "atomic", "add"},
      .details =
-         "Prints the new number. The value is written only if nobody else has written it since it "
-         "was read; otherwise it is read again, so no count is lost. If the connection is lost, "
-         "nobody knows whether it was written: the status is 10, and zksh does not try again.",
-     .examples = {{"incr -c /app/counter", "1 the first time, then 2."},
+         "Prints the new number. Increments are atomic: if somebody else writes at the same time, "
+         "zksh reads the value again and retries. If the connection is lost, the write may or may "
+         "not have been applied: the status is 10, and zksh does not retry.",
+     .examples = {{"incr -c /app/counter", "Create a counter, or add 1."},
                   {"incr /app/counter 10", "Ten more."},
                   {"incr /app/counter -- -3", "Three less."}},
      .json = "path number",

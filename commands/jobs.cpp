@@ -42,12 +42,12 @@ extern const Command jobs_command = make_command<Args>(
      .group = "Shell",
      .summary = "List background jobs",
      .keywords = {"background"},
-     .details = "A line at the prompt that ends in & runs in the background; its output appears "
-                "above the line that you are typing. Ctrl-Z sends a `watch` or a `wait` that runs "
-                "there; with another command, which may need the terminal, it stops zksh. `fg` "
-                "waits for it, `kill` ends it, and so "
-                "does the end of zksh. -o plain separates number, state, seconds and line by tabs.",
-     .examples = {{"jobs", "What runs, and for how long?"}},
+     .details = "Lists the jobs of this shell. A line that ends in & runs in the background, and "
+                "its output appears above the line you are typing. Ctrl-Z moves a running `watch` "
+                "or `wait` to the background; for other commands it stops zksh itself. `fg` waits "
+                "for a job, `kill` ends one; leaving zksh ends them all. With -o plain, tabs "
+                "separate number, state, seconds and line.",
+     .examples = {{"jobs", "What is running, and for how long?"}},
      .json = "job state seconds text",
      .needs = Needs::Nothing,
      .pages = true},

@@ -10,7 +10,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.job("%job", a.job, "The job's number; may be left out when there is but one.");
+  o.job("%job", a.job, "The job's number; may be left out if there is only one.");
 }
 
 int run(Context& cx, const Args& a) {
@@ -26,9 +26,9 @@ extern const Command kill_command = make_command<Args>(
      .group = "Shell",
      .summary = "End a background job",
      .keywords = {"stop", "cancel", "terminate"},
-     .details = "Ends the job as Ctrl-C ends a command in the foreground: locks are released, and "
-                "a program under a lock gets SIGTERM. zksh reports the job's end when it comes.",
-     .examples = {{"kill %1", "End the first."}},
+     .details = "Ends a job as Ctrl-C ends a foreground command: its locks are released, and a "
+                "program under a lock gets SIGTERM. zksh reports when the job has ended.",
+     .examples = {{"kill %1", "End job 1."}},
      .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_kill

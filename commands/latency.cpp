@@ -30,11 +30,12 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.words("host", a.hosts, "host[:port]: the servers; without it all members of the ensemble.");
-  o.number("-n,--count", a.count, "count", "How many requests of each kind (100).");
-  o.flag("-w,--write", a.write, "Write, too: an ephemeral node, which goes at the end.");
-  o.text("--path", a.path, "With --write, the node below which that one is made (/).", "path");
-  o.common().flag("--dry-run", a.dry_run, "Tell what would be written, and measure nothing.");
+  o.words("host", a.hosts, "host[:port]: the servers; by default all members of the ensemble.");
+  o.number("-n,--count", a.count, "count", "Number of requests of each kind (100).");
+  o.flag("-w,--write", a.write,
+         "Measure writes, too, on an ephemeral node that is removed at the end.");
+  o.text("--path", a.path, "The parent of the node that --write creates (/).", "path");
+  o.common().flag("--dry-run", a.dry_run, "Show what would be written, and measure nothing.");
   declare_patience(o, a.timeout, "2s");
 }
 
@@ -45,7 +46,7 @@ LatencyPlan plan_of(const Context& cx, const Args& a) {
   LatencyPlan plan;
   const auto count = a.count.value_or(100);
   if (count < 1 || count > most_rounds)
-    throw ValueError(fmt::format("-n: {} is not between 1 and {}", count, most_rounds));
+    throw ValueError(fmt::format("-n must be from 1 to {1}, not {0}", count, most_rounds));
   plan.rounds = static_cast<std::size_t>(count);
   plan.chroot = parse_connect_string(cx.client.server()).chroot;
   plan.write = a.write;
@@ -53,7 +54,7 @@ LatencyPlan plan_of(const Context& cx, const Args& a) {
   if (a.path) plan.parent = cx.resolve(*a.path);
   plan.patience = patience_of(a.timeout, std::chrono::seconds(2));
   if (a.write && !a.dry_run && cx.services.protection.read_only)
-    throw Error("latency --write is refused: this zksh is read-only", status::read_only);
+    throw Error("latency --write refused: this zksh is read-only", status::read_only);
   return plan;
 }
 
@@ -67,7 +68,7 @@ std::vector<MemberLatency> members_of(Context& cx, const Args& a, const LatencyP
     MemberLatency latency{.address = member.address, .name = health.name, .id = health.id};
     latency.role = health.role;
     if (!health.asked)
-      latency.problem = "its address for clients is not known";
+      latency.problem = "its client address is not known";
     else if (!health.answers || is_not_serving(member.answers.front().text))
       latency.problem = health.problem;
     members.push_back(std::move(latency));
@@ -259,25 +260,22 @@ int run(Context& cx, const Args& a) {
 extern const Command latency_command = make_command<Args>(
     {.name = "latency",
      .group = "Servers",
-     .summary = "Measure the latency of each server",
+     .summary = "Measure the request latency of each server",
      .keywords = {"ping", "slow", "round-trip", "performance", "benchmark"},
-     .details = "Opens a session to each member of the ensemble, with this session's credentials, "
-                "and sends one request at a time, to one server after the other: read, an exists "
-                "of / (of the chroot), which the server answers by itself; sync, which goes to the "
-                "leader and back; and with --write, a set of an ephemeral node of 12 bytes, which "
-                "a quorum must have on disk. That node is made below --path, / unless it is given, "
-                "and goes with the session.\n\n"
-                "A line for each server and kind of request: the median, what 99 of a hundred took "
-                "at most, and the longest; on a terminal with a histogram, of which every column "
-                "is the same factor longer than the one before, from the shortest time of all to "
-                "the longest. Ctrl-C ends it and shows what was measured.\n\n"
-                "-o plain: server, role, request, count, p50, p99 and max in microseconds, "
-                "separated by tabs.\n\n"
-                "A server that gives no session or no answer within the time of -t is left out and "
-                "named on stderr: status 1, or 3 when nothing was measured.",
-     .examples = {{"latency", "A hundred reads and syncs with each server."},
-                  {"latency -n 20 --write", "Writes, too."},
-                  {"latency -o json -n 10", "For programs, in microseconds."}},
+     .details = "Opens a session to each member of the ensemble and sends it one request at a "
+                "time: read (exists / or the chroot, which the server answers itself), sync (a "
+                "round trip to the leader), and with --write a set of 12 bytes on an ephemeral "
+                "node (which a quorum must write to disk). That node is created below --path, or / "
+                "by default. Sessions use the current session's credentials.\n\nPrints the median, "
+                "99th percentile and maximum for each server and kind of request, and a histogram "
+                "on a terminal; its columns grow by a constant factor from the shortest time to "
+                "the longest. Ctrl-C ends the measurement and shows the results so far.\n\n-o "
+                "plain prints server, role, request, count, p50, p99 and max in microseconds, "
+                "separated by tabs.\n\nA server that gives no session or no answer within -t is "
+                "left out and named on stderr; the status is then 1, or 3 if nothing was measured.",
+     .examples = {{"latency", "A hundred reads and syncs on each server."},
+                  {"latency -n 20 --write", "Measure writes, too."},
+                  {"latency -o json -n 10", "For scripts, in microseconds."}},
      .json = "server serverId role error requests",
      .needs = Needs::Nothing,
      .strict = true},

@@ -14,9 +14,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-R,--recursive", a.recursive,
-         "All quotas of the node and of those below it, a line each.");
-  o.flag("--exceeded", a.exceeded, "With -R: only those that are exceeded.");
+  o.flag("-R,--recursive", a.recursive, "List all quotas at and below the node, one a line.");
+  o.flag("--exceeded", a.exceeded, "With -R: only exceeded quotas.");
   o.node("path", a.path, "The node that has the quota.");
 }
 
@@ -111,15 +110,14 @@ extern const Command listquota_command = make_command<Args>(
      .group = "Quotas",
      .summary = "Show a node's quota and its usage",
      .keywords = {"limit"},
-     .details =
-         "The first line has the limits, -1 for none: count (nodes) and bytes are soft, "
-         "countHardLimit and byteHardLimit hard. The second has what the server counts: the nodes "
-         "of the subtree, its top included, and the bytes of their values. -R lists all quotas "
-         "below a node with their usage; through a chroot it finds none.",
+     .details = "The first line shows the limits: count (nodes) and bytes are soft, countHardLimit "
+                "and byteHardLimit are hard; -1 means no limit. The second line shows the usage: "
+                "the nodes of the subtree, including the top, and the bytes of their values. -R "
+                "lists all quotas at and below a node; it finds none through a chroot.",
      .examples = {{"create /app", "A node."},
-                  {"setquota -n 100 /app", "At most a hundred nodes."},
-                  {"listquota /app", "The limits, and what is there."},
-                  {"listquota -R --exceeded /", "Which quotas are exceeded?"}},
+                  {"setquota -n 100 /app", "Set a limit of a hundred nodes."},
+                  {"listquota /app", "Show the limits and the usage."},
+                  {"listquota -R --exceeded /", "Find exceeded quotas."}},
      .json = "path limits usage [exceeded]",
      .zkcli_syntax = "path"},
     declare, run);

@@ -356,11 +356,11 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-r,--recursive", a.recursive, "List every lock below the path, one a line.");
-  o.flag("-w,--watch", a.watch, "Show it again whenever it has changed, until Ctrl-C.");
+  o.flag("-r,--recursive", a.recursive, "List all locks below the path, one a line.");
+  o.flag("-w,--watch", a.watch, "Update the view on every change, until Ctrl-C.");
   o.flag("--watchers", a.watchers,
-         "Ask the servers who watches whom (wchp), instead of telling it from the rule.");
-  o.node("path", a.path, "The lock's node, or with -r where to look for locks.");
+         "Ask the servers who watches whom (wchp) instead of deriving it from the lock recipe.");
+  o.node("path", a.path, "The lock, or with -r the top of the subtree.");
 }
 
 /// How often to redraw if nothing changes: ages advance, and the terminal may have been resized.
@@ -398,7 +398,7 @@ void print(Context& cx, const LockView& view, const PictureStyle& style) {
 /// Prints warnings to stderr that plain output does not contain.
 void warn(Context& cx, const LockView& view) {
   if (!view.account.no_watchers.empty())
-    cx.out.err_line("watchers are told from the rule: {}",
+    cx.out.err_line("watchers are derived from the lock recipe: {}",
                     cx.out.shown_in_error(view.account.no_watchers));
   if (!cx.out.plain()) return;
   for (const auto& circle : view.circles) cx.out.err_line("{}", circle_text(circle));
@@ -532,7 +532,7 @@ int show_own(Context& cx) {
       print_lines(cx, plain_own_locks(locks));
       break;
     case Format::Zkcli:
-      if (locks.empty()) cx.out.err_line("this shell holds no lock, and waits for none");
+      if (locks.empty()) cx.out.err_line("this shell neither holds nor waits for a lock");
       print_lines(cx, own_locks_table(locks, style.columns, style.ascii));
       break;
   }
@@ -541,7 +541,7 @@ int show_own(Context& cx) {
 
 int run(Context& cx, const Args& a) {
   if (a.recursive && (a.watch || a.watchers))
-    throw UsageError("-r looks once; it excludes -w and --watchers");
+    throw UsageError("-r cannot be combined with -w or --watchers");
   if (!a.path && (a.recursive || a.watch || a.watchers))
     throw UsageError("-r, -w and --watchers need a path");
   if (!a.path) return show_own(cx);
@@ -555,35 +555,34 @@ int run(Context& cx, const Args& a) {
 extern const Command locks_command = make_command<Args>(
     {.name = "locks",
      .group = "Locks",
-     .summary = "Show who holds a lock and who waits for it",
+     .summary = "Show who holds a lock and who is waiting for it",
      .keywords = {"queue", "holder", "contention", "deadlock"},
      .details =
-         "Every contender in order, zksh's and those of Curator, kazoo, go-zookeeper, zoo_lock.c "
-         "and WriteLock: its state, what it asks for, what it says of itself, its client's "
-         "address, its session, age, fencing token (czxid of its node), and whom it waits for; "
-         "below them the chain, each waiting for the one at its left, and what is wrong with "
-         "exclusion between different libraries. HOLDS? is one whose library does not see who is "
-         "before it. A semaphore (children `locks` and `leases`) shows its leases first. Without a "
-         "path: the locks that this shell holds and waits for.\n\n"
-         "On a terminal, columns that do not fit are left out; -o plain and -o json have them all. "
-         "Ages go by this machine's clock. Addresses (cons), dead sessions (dump), the number of "
-         "watches (wchs) and watch events (mntr) are what the servers of the connect string tell, "
-         "where their 4lw.commands.whitelist allows it, or their AdminServers (see `help 4lw`); a "
-         "dash where nobody does. Who watches whom follows from the rule of the lock; --watchers "
-         "asks the servers (wchp).\n\n"
-         "-w draws again on each change, which watches announce; on a terminal the ages go on, "
-         "too, which asks no server anything. The line below the chain counts who was seen to "
-         "leave, and the watch events that the servers have sent meanwhile, but for those of this "
-         "view; servers count them for all nodes together. A shell that holds a lock watches its "
-         "own node, too: its release fires two events, one of them for who is next.\n\n"
-         "circle: sessions of which each waits for a lock of the next, so that none can go on. It "
-         "is looked for where somebody waits: at this lock, at those beside it (64 at most below "
-         "one parent), and at those of this shell; with -r at all that are found. All that a "
-         "session holds and waits for counts together, whatever its threads do.",
-     .examples = {{"locks /app", "The queue of a lock."},
-                  {"locks -r /app", "Every lock below a path, one a line."},
-                  {"locks -o json /app", "For programs."},
-                  {"locks", "The locks of this shell."}},
+         "Lists all contenders in queue order, those of zksh, Curator, kazoo, go-zookeeper, "
+         "zoo_lock.c and WriteLock: state, mode, name, client address, session, age, fencing token "
+         "(czxid of the node), and whom each waits for. Below come the chain, in which each waits "
+         "for the one on its left, and warnings where different libraries do not exclude each "
+         "other. HOLDS? is a contender whose library does not see the one before it. A semaphore "
+         "(a node with the children `locks` and `leases`) shows its leases first. Without a path, "
+         "shows the locks that this shell holds or waits for.\n\nOn a terminal, columns that do "
+         "not fit are left out; -o plain and -o json have all of them. Ages go by this machine's "
+         "clock. Addresses (cons), dead sessions (dump), the number of watches (wchs) and watch "
+         "events (mntr) come from the servers of the connect string, if their "
+         "4lw.commands.whitelist allows it, or from their AdminServers (see `help 4lw`); a dash "
+         "means unknown. Who watches whom follows from the lock recipe; --watchers asks the "
+         "servers (wchp).\n\n-w redraws on each change; on a terminal the ages keep counting "
+         "without further requests. The line below the chain counts the contenders that have left "
+         "and the watch events that the servers have sent meanwhile, without those of this view; "
+         "servers count events for all nodes together. A shell that holds a lock watches its own "
+         "node, too, so its release fires two events, one of them for the next contender.\n\nA "
+         "circle is a deadlock: sessions that each wait for a lock of the next one. zksh looks for "
+         "circles when somebody waits: at this lock, at its sibling locks (at most 64 below one "
+         "parent), and at the locks of this shell; with -r at all locks found. Everything that one "
+         "session holds and waits for counts together, whichever thread does it.",
+     .examples = {{"locks /app", "Show the queue of a lock."},
+                  {"locks -r /app", "List all locks below a path."},
+                  {"locks -o json /app", "For scripts."},
+                  {"locks", "Show the locks of this shell."}},
      .json = "path kind limit counter contenders otherNodes warnings circles watcherSource "
              "serverWatches time changes | paths kind state ageMs token tokens session "
              "contenderNodes nested askedToRelease position contenderCount behind circle reason",

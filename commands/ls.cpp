@@ -22,18 +22,17 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the node's Stat below the list; not with -R.");
-  o.flag("-h,--human", a.human, "With -s: ages, sizes and owners beside the fields.");
+  o.flag("-h,--human", a.human, "With -s: show ages, sizes and owners beside the fields.");
   o.flag("-w,--watch", a.watch, "Report the next change of the list; with -R of every list.");
   o.flag("-R,--recursive", a.recursive, "List the whole subtree, one path a line.");
-  o.legacy().flag("-?", a.option_list, "Before the result, the options that zkCli's ls has.");
+  o.legacy().flag("-?", a.option_list, "Print zkCli's option summary before the result.");
   declare_work_limits(o, a.limits);
-  o.nodes("path", a.paths,
-          "The nodes whose children are listed; the current node if none is given.", false);
+  o.nodes("path", a.paths, "The nodes to list; by default the current node.", false);
 }
 
 /// The option list that zkCli's ls prints before its answer.
 void print_option_list(Context& cx) {
-  if (cx.input != Input::Pipe) throw UsageError("unknown option -?; --help explains ls");
+  if (cx.input != Input::Pipe) throw UsageError("unknown option -?; see `ls --help`");
   cx.out.line("usage: ls [options] path\n -?   help\n -R   recurse\n -s   stat\n -w   watch");
 }
 
@@ -80,17 +79,17 @@ extern const Command ls_command = make_command<Args>(
      .group = "Nodes",
      .summary = "List the children of a node",
      .keywords = {"children", "directory", "recursive"},
-     .details =
-         "The names are sorted. On a terminal they stand in columns, a slash behind those that "
-         "have children, a * behind ephemerals; into | program and > file one a line; -o zkcli is "
-         "zkCli's form everywhere, as on piped input. -R prints full paths: the node, its "
-         "children, then each child's subtree in the same way; nodes that vanish meanwhile are "
-         "left out. With several nodes, each list has its path above it; with -o plain, each name "
-         "has the path before it. A last word watch, true or 1 is zkCli 3.4's for -w.",
-     .examples = {{"ls /", "The children of the root."},
-                  {"ls -s /zookeeper", "The children, and the Stat of the node itself."},
-                  {"ls -R /zookeeper", "The whole subtree."},
-                  {"ls /a*", "The children of every node whose name begins with a."}},
+     .details = "Lists the children of a node, sorted by name. On a terminal the names are in "
+                "columns, with a slash after names that have children and a * after ephemerals. In "
+                "`| program` and `> file` there is one name a line. zkCli's form, [a, b], is "
+                "printed on piped input and with -o zkcli. -R prints full paths: the node, then "
+                "the subtree of each child; nodes that vanish meanwhile are left out. With several "
+                "nodes, each list has its path above it; with -o plain, each name has its path "
+                "before it. A last word watch, true or 1 is zkCli 3.4's form of -w.",
+     .examples = {{"ls /", "List the children of the root."},
+                  {"ls -s /zookeeper", "List the children and the Stat of the node itself."},
+                  {"ls -R /zookeeper", "List a subtree."},
+                  {"ls /a*", "List the children of every node whose name begins with a."}},
      .json = "path [children] [stat]",
      .zkcli_syntax = "[-s] [-w] [-R] path",
      .pages = true},

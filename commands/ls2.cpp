@@ -11,7 +11,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.node("path", a.path, "The node whose children are listed.");
+  o.node("path", a.path, "The node to list.");
   o.legacy().text("watch", a.legacy_watch, "Any word: report the next change of the list.");
 }
 
@@ -25,10 +25,10 @@ Sent run(Context& cx, const Args& a) {
 extern const Command ls2_command = make_command<Args>(
     {.name = "ls2",
      .group = "Nodes",
-     .summary = "List the children of a node, and its Stat",
+     .summary = "List the children of a node and its Stat",
      .keywords = {"children", "stat"},
-     .details = "As `ls -s`: the command of zkCli 3.4 that later versions dropped.",
-     .examples = {{"ls2 /", "The children and the Stat of the root."}},
+     .details = "The same as `ls -s`: a command of zkCli 3.4 that later versions dropped.",
+     .examples = {{"ls2 /", "List the root, and show its Stat."}},
      .json = "path children stat",
      .pages = true},
     declare, run);

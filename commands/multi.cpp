@@ -21,8 +21,8 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.words("operation|file", a.words,
-          "Operations, each in quotes; or the name of a file that has one on each line, - for "
-          "standard input. Without any, they follow line by line, up to exec.");
+          "Operations, each in quotes; or a file with one operation on each line (- for standard "
+          "input). Without any, enter them line by line, then `exec`.");
 }
 
 /// Drops what was not sent, however this ends.
@@ -54,7 +54,7 @@ bool is_blank_or_comment(const std::string& line) {
 int collect_file(Context& cx, const std::string& name) {
   const bool standard_input = name == "-";
   if (standard_input && (cx.input == Input::Terminal || cx.input == Input::Pipe))
-    throw UsageError("the lines that come from standard input stand between multi and exec");
+    throw UsageError("refusing to read operations from standard input inside an open transaction");
   const int fd = standard_input ? STDIN_FILENO : open(name.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw ValueError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
   const auto title = standard_input ? "stdin" : name;
@@ -91,10 +91,10 @@ std::optional<std::string> file_of(const std::vector<std::string>& words) {
 int run(Context& cx, const Args& a) {
   if (a.words.empty()) {
     if (cx.input == Input::Arguments)
-      throw SyntaxError("too few arguments: operations expected, or a file of them");
-    if (cx.rehearsal)
-      throw UsageError("--dry-run works with exec, or with multi and its operations");
-    if (cx.background) throw UsageError("in the background there is nowhere to enter operations");
+      throw SyntaxError("too few arguments: operations or a file expected");
+    if (cx.rehearsal) throw UsageError("use --dry-run with exec, or with multi and its operations");
+    if (cx.background)
+      throw UsageError("multi in the background needs its operations as arguments");
     cx.transaction.begin();
     return status::ok;
   }
@@ -115,20 +115,20 @@ extern const Command multi_command = make_command<Args>(
      .summary = "Run several operations as one transaction",
      .keywords = {"transaction", "batch", "atomic"},
      .details =
-         "Takes create (with -s and -e), set, delete and check in their usual form. Without "
-         "operations it opens a transaction: the following lines are collected, exec sends them, "
-         "discard drops them. A wrong line is refused at once; in a script nothing is sent then. "
-         "Prints a line for each operation: Created with the node's real path, Set with the new "
-         "version, Deleted, Checked; with -o plain the path. When one fails none is applied, and "
-         "the status is that of "
-         "its failure. When the connection is lost before the answer comes, either all or none "
-         "were applied: the status is 10. @FILE names a file whatever its name is.",
-     .examples = {{"multi 'create /app/a x' 'set /app y'", "Both, or none."},
+         "Applies all operations or none. Operations are create (with -s and -e), set, delete and "
+         "check, written as usual. Without arguments, multi opens a transaction: enter the "
+         "operations line by line, then `exec` sends them and `discard` drops them. An invalid "
+         "line is refused at once; in a script nothing is sent then.\n\nPrints a line for each "
+         "operation: Created with the node's actual path, Set with the new version, Deleted, or "
+         "Checked; with -o plain only the path. If an operation fails, none is applied, and its "
+         "status is returned. If the connection is lost before the answer arrives, either all or "
+         "none were applied, and the status is 10. @FILE names a file whatever its name is.",
+     .examples = {{"multi 'create /app/a x' 'set /app y'", "Do both, or neither."},
                   {"multi --dry-run 'check /app' 'create -s /app/job-'", "Would it work?"},
-                  {"multi", "Line by line:"},
+                  {"multi", "Open a transaction."},
                   {"create /app/b x", "kept,"},
                   {"delete /app/b", "kept,"},
-                  {"exec", "and both sent."}},
+                  {"exec", "Commit it."}},
      .json = "op applied path [stat] | op applied path error",
      .writes = true,
      .beside_transaction = true},

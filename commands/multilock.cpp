@@ -16,9 +16,9 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.nodes("path", a.paths, "The locks; their order does not matter.");
+  o.nodes("path", a.paths, "The locks, in any order.");
   o.flag("--atomic", a.atomic,
-         "Join all queues in one transaction, instead of one after the other.");
+         "Join all queues in one transaction instead of one after the other.");
   declare_once(o, a.lock);
   declare_lock_options(o, a.lock, true);
 }
@@ -27,12 +27,12 @@ void declare(Options& o, Args& a) {
 void refuse_twice(std::vector<std::string> paths) {
   std::ranges::sort(paths);
   const auto twice = std::ranges::adjacent_find(paths);
-  if (twice != paths.end()) throw ValueError(*twice + " is named twice: it would wait for itself");
+  if (twice != paths.end()) throw ValueError(*twice + " is given twice; it would wait for itself");
 }
 
 int run(Context& cx, const Args& a) {
   if (a.lock.recipe && *a.lock.recipe != RecipeKind::Fair)
-    throw ValueError(fmt::format("--recipe {}: several locks at once are fair",
+    throw ValueError(fmt::format("--recipe {} cannot be used with several locks",
                                  name_of(recipe_names, *a.lock.recipe)));
   LockTarget target{.paths = {}, .kind = "exclusive"};
   target.paths.reserve(a.paths.size());
@@ -51,21 +51,21 @@ int run(Context& cx, const Args& a) {
 extern const Command multilock_command = make_command<Args>(
     {.name = "multilock",
      .group = "Locks",
-     .summary = "Hold several locks at once, or none",
+     .summary = "Hold several locks at once",
      .keywords = {"mutex", "deadlock"},
-     .details = "Takes the locks one after the other in the byte order of their paths, whatever "
-                "order you give; with --atomic one transaction joins all queues. Several zksh that "
-                "take several locks by one command never wait for each other. Take all locks by "
-                "one command: a holder that asks for more may wait forever. If one lock cannot be "
-                "had, is lost, or is asked for (`revoke`), all are released.\n\n"
-                "Each lock has its own fencing token, the czxid of its node, and only that token "
-                "fences what the lock protects. ZKSH_LOCK_PATH, ZKSH_LOCK_NODE, ZKSH_LOCK_TOKEN "
-                "and the token file have one word for each path, in the order of the command. With "
-                "--atomic all tokens are the same number.\n\n"
-                "A program needs a `--` before it. Everything else is as for `lock`.",
-     .examples = {{"multilock /accounts/a /accounts/b -- date", "Run a program under both."},
+     .details =
+         "Takes all locks, or none. It takes them one after the other in the byte order of their "
+         "paths, whatever order you give; with --atomic it joins all queues in one transaction. "
+         "Deadlock is therefore impossible among zksh processes that take all their locks with one "
+         "command; a holder that asks for more locks later may wait forever. If one lock cannot be "
+         "acquired, is lost, or is revoked, all are released.\n\nEach lock has its own fencing "
+         "token, the czxid of its node, and only that token protects that lock's resource. "
+         "ZKSH_LOCK_PATH, ZKSH_LOCK_NODE, ZKSH_LOCK_TOKEN and the token file have one word per "
+         "path, in the order of the command line. With --atomic all tokens are the same.\n\nWrite "
+         "`--` before the program. Everything else is as for `lock`.",
+     .examples = {{"multilock /accounts/a /accounts/b -- date", "Run a program under both locks."},
                   {"multilock --atomic -n /accounts/a /accounts/b -- date",
-                   "Only if both are free: else end with 75, and name the one that is not."}},
+                   "Run it only if both are free; otherwise exit with 75 and name the busy one."}},
      .json = "node [pid]",
      .needs = Needs::Session,
      .strict = true,

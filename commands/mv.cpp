@@ -27,19 +27,18 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("--in-parts", a.in_parts,
-         "Copy, then remove, where it is too much for one transaction: others see it in between.");
-  o.flag("-p,--parents", a.parents,
-         "Create the nodes above the target that are missing, with null values.");
+         "For subtrees too large for one transaction: copy, then delete; not atomic.");
+  o.flag("-p,--parents", a.parents, "Create missing parents of the target, with null values.");
   declare_work_limits(o, a.limits);
   o.node("source", a.source, "The node.");
-  o.node("target", a.target, "Its new path; there must be no such node yet.");
+  o.node("target", a.target, "The new path; it must not exist.");
 }
 
 // Half of the servers' default request limit (jute.maxbuffer, 1 MiB).
 constexpr std::size_t most_bytes = 512U << 10U;
 
 [[noreturn]] void refuse_ephemeral(const std::string& path) {
-  throw Error(fmt::format("{} is ephemeral: it belongs to its session and cannot be moved", path));
+  throw Error(fmt::format("{} is ephemeral and cannot be moved", path));
 }
 
 /// The bytes for a node's creation, last write and removal, including their headers.
@@ -86,7 +85,7 @@ void refuse_changed(Context& cx, const std::vector<FoundNode>& nodes, const std:
     const auto now = cx.client.await(questions[i], cx.stop);
     if (now.code != code::ok) throw ZkError(now.code, path);
     if (!is_same(now.value, nodes[i].stat) || now.value.version != nodes[i].stat.version)
-      throw Error(fmt::format("{} has changed since it was read; nothing was moved", path),
+      throw Error(fmt::format("{} was changed meanwhile; nothing was moved", path),
                   status::bad_version);
   }
 }
@@ -121,8 +120,8 @@ void move_at_once(Context& cx, std::vector<FoundNode> nodes, const std::string& 
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (!is_same(results[first + 2 * i].stat, nodes[i].stat))
       throw Error(
-          fmt::format("{} was moved to {}, but {} was given another ACL, or was deleted and "
-                      "created again, after it was read: what was moved is what was read",
+          fmt::format("{} was moved to {}, but the ACL of {} was changed meanwhile, or the node "
+                      "was deleted and created again; the moved node has the old ACL and value",
                       source, target, path_below(source, nodes[i].record.path)),
           status::bad_version);
 }
@@ -137,7 +136,7 @@ void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
                    const std::string& source, const std::string& target) {
   std::optional<ZkError> failure;
   std::size_t removed = 0;
-  Progress progress(cx.out, cx.background, "nodes removed");
+  Progress progress(cx.out, cx.background, "nodes deleted");
   BatchWriter writer(
       cx.client, {.limits = limits},
       [&](const Write& write, const Written& result) {
@@ -154,13 +153,13 @@ void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
     writer.finish();
   };
   accounting(cx, progress, send_all, [&] {
-    return fmt::format("{} was copied to {}; {} of its {} nodes were removed, {}", as_word(source),
+    return fmt::format("{} was copied to {}; {} of its {} nodes were deleted, {}", as_word(source),
                        as_word(target), removed, copied.versions.size(),
                        unknown_text(writer.in_flight()));
   });
   if (!failure) return;
-  throw Error(fmt::format("{} was copied to {}, but {} of its {} nodes are still there, since "
-                          "they changed meanwhile or may not be removed; the first failure: {}",
+  throw Error(fmt::format("{} was copied to {}, but {} of its {} nodes could not be deleted, or "
+                          "were changed meanwhile; the first failure: {}",
                           source, target, copied.versions.size() - removed, copied.versions.size(),
                           failure->what()),
               failure->exit_status());
@@ -192,7 +191,7 @@ std::size_t move_in_parts(Context& cx, const Args& a, const std::string& source,
       cx, progress, [&] { copy_tree(cx.client, plan, counts, cx.stop); },
       [&] {
         if (counts.made + counts.unknown == 0) return std::string();
-        return fmt::format("{} node{} copied to {}, {}; none was removed", counts.made,
+        return fmt::format("{} node{} copied to {}, {}; none was deleted", counts.made,
                            counts.made == 1 ? " was" : "s were", as_word(target),
                            unknown_text(counts.unknown));
       });
@@ -205,7 +204,8 @@ int run(Context& cx, const Args& a) {
   const auto target = cx.resolve(a.target);
   const auto limits = a.limits.limits();
   if (source == "/" || is_within(target, source))
-    throw ValueError(fmt::format("{} is within {}: that cannot be moved there", target, source));
+    throw ValueError(
+        fmt::format("{} is below {}: a node cannot be moved below itself", target, source));
   if (cx.client.exists(target, Watch::none(), cx.stop)) throw ZkError(code::node_exists, target);
   auto nodes = read_small(cx, limits, source, target);
   std::vector<std::string> parents;
@@ -217,8 +217,8 @@ int run(Context& cx, const Args& a) {
     moved = move_in_parts(cx, a, source, target);
   } else {
     throw Error(
-        fmt::format("{} is too much for one transaction: --in-parts copies it and then "
-                    "removes it, and others see it in between",
+        fmt::format("{} is too large for one transaction; --in-parts copies it and then deletes "
+                    "the source, which is not atomic",
                     source));
   }
   if (cx.out.json()) print_json(cx, path_json(target).set("moved", moved));
@@ -233,17 +233,17 @@ extern const Command mv_command = make_command<Args>(
      .summary = "Move a node and everything below it",
      .keywords = {"rename"},
      .details =
-         "Moves everything in one transaction, all or nothing, if values and paths take at most "
-         "half a megabyte. Nobody sees both places or neither; if somebody changes a value or adds "
-         "a node meanwhile, nothing is moved. A transaction cannot check ACLs, nor whether a node "
-         "was replaced by another of the same version. mv checks this right before; if it changed "
-         "in the instant between, the status is 6 and the message says so. For larger trees "
-         "--in-parts copies everything, then removes exactly what was copied, in the version that "
-         "was copied. Values and ACLs move; quotas stay, and versions, times and sequence numbers "
-         "start anew. Ephemerals cannot be moved. Prints nothing on success.",
+         "Moves a node and everything below it in one transaction, if values and paths take at "
+         "most half a megabyte. Other clients see either the old place or the new one, never both. "
+         "If somebody changes a value or adds a node meanwhile, nothing is moved. Larger subtrees "
+         "need --in-parts: it copies everything, then deletes exactly the versions that it has "
+         "copied.\n\nValues and ACLs move; quotas do not, and versions, times and sequence numbers "
+         "start anew. Ephemerals cannot be moved. A transaction cannot check ACLs, or whether a "
+         "node was deleted and created again with the same version. mv checks this just before; if "
+         "it changes in between, the status is 6 and zksh says so. Prints nothing on success.",
      .examples = {{"create /app/old x", "A node,"},
-                  {"mv /app/old /app/new", "and its new name."},
-                  {"mv --parents /app/new /app/by/year/2026", "To where nothing is yet."}},
+                  {"mv /app/old /app/new", "Rename it."},
+                  {"mv --parents /app/new /app/by/year/2026", "Create the parents, too."}},
      .json = "path moved",
      .strict = true,
      .writes = true},

@@ -12,7 +12,7 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.word_of("on|off", a.state, {"on", "off"},
-            "on: print events; any other word: do not. Without it: show which.");
+            "on: print events; any other word: do not. Without it, show the current setting.");
 }
 
 int run(Context& cx, const Args& a) {
@@ -32,8 +32,8 @@ extern const Command printwatches_command = make_command<Args>(
      .group = "Watches",
      .summary = "Turn the printing of watch events on or off",
      .keywords = {"event", "notify"},
-     .details = "An event that comes while it is off is not kept.",
-     .examples = {{"printwatches", "Is it on?"}, {"printwatches off", "Print no events."}},
+     .details = "Events that arrive while it is off are dropped.",
+     .examples = {{"printwatches", "Is it on?"}, {"printwatches off", "Stop printing events."}},
      .json = "printwatches",
      .zkcli_syntax = "on|off",
      .needs = Needs::SessionAfter,

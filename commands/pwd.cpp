@@ -20,14 +20,15 @@ int run(Context& cx, const Args& /*a*/) {
 
 }  // namespace
 
-extern const Command pwd_command = make_command<Args>({.name = "pwd",
-                                                       .group = "Shell",
-                                                       .summary = "Print the current node",
-                                                       .keywords = {"directory"},
-                                                       .details = "`cd` changes it.",
-                                                       .examples = {{"pwd", "The current node."}},
-                                                       .json = "path",
-                                                       .needs = Needs::Nothing,
-                                                       .beside_transaction = true},
-                                                      declare, run);
+extern const Command pwd_command = make_command<Args>(
+    {.name = "pwd",
+     .group = "Shell",
+     .summary = "Print the current node",
+     .keywords = {"directory"},
+     .details = "Prints the node that relative paths start from; `cd` changes it.",
+     .examples = {{"pwd", "Print the current node."}},
+     .json = "path",
+     .needs = Needs::Nothing,
+     .beside_transaction = true},
+    declare, run);
 }  // namespace zksh::command_pwd

@@ -17,18 +17,18 @@ int run(Context& cx, const Args& /*a*/) {
 
 }  // namespace
 
-extern const Command quit_command =
-    make_command<Args>({.name = "quit",
-                        .aliases = {"exit"},
-                        .group = "Shell",
-                        .summary = "Close the session and leave the shell",
-                        .keywords = {"exit", "leave"},
-                        .details = "Ephemerals of the session go at once. The exit status is that "
-                                   "of the last command; in a script, that of the first failure.",
-                        .examples = {{"quit", "Leave."}},
-                        .zkcli_syntax = "",
-                        .needs = Needs::Nothing,
-                        .optionless = true,
-                        .beside_transaction = true},
-                       declare, run);
+extern const Command quit_command = make_command<Args>(
+    {.name = "quit",
+     .aliases = {"exit"},
+     .group = "Shell",
+     .summary = "Close the session and leave the shell",
+     .keywords = {"exit", "leave"},
+     .details = "The servers remove the session's ephemeral nodes at once. The exit status is that "
+                "of the last command; in a script, that of the first failure.",
+     .examples = {{"quit", "Leave."}},
+     .zkcli_syntax = "",
+     .needs = Needs::Nothing,
+     .optionless = true,
+     .beside_transaction = true},
+    declare, run);
 }  // namespace zksh::command_quit

@@ -11,7 +11,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.words("word", a.words, "The text to quote: a path, a value.", true);
+  o.words("word", a.words, "The text to quote, such as a path or a value.", true);
 }
 
 int run(Context& cx, const Args& a) {
@@ -32,10 +32,10 @@ int run(Context& cx, const Args& a) {
 extern const Command quote_command = make_command<Args>(
     {.name = "quote",
      .group = "Shell",
-     .summary = "Write words so that a line of zksh reads them back",
-     .details = "Adds quotes where they are needed: for names with blanks, pattern characters or "
-                "bytes that are not text, which a program passes to a script of zksh.",
-     .examples = {{"quote '/my app/*'", "Prints it in quotes."}},
+     .summary = "Quote words for use in a zksh command line",
+     .details = "Adds quotes where needed: around blanks, pattern characters and bytes that are "
+                "not text. Use it in programs that write zksh scripts.",
+     .examples = {{"quote '/my app/*'", "Prints the path in quotes."}},
      .json = "quoted",
      .needs = Needs::Nothing},
     declare, run);

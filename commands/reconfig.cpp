@@ -24,13 +24,13 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the Stat of /zookeeper/config below.");
-  o.text("-v", a.version, "Change it only if this is its version, in hexadecimal.", "version");
-  o.file("-file", a.file, "Take the new members from a file; not with -add and -remove.", "path");
-  o.text("-members", a.members, "All the members that there are to be; not with -add and -remove.",
+  o.text("-v", a.version,
+         "Reconfigure only if this is the configuration's version, in hexadecimal.", "version");
+  o.file("-file", a.file, "Read the new members from a file; not with -add and -remove.", "path");
+  o.text("-members", a.members, "The complete new list of members; not with -add and -remove.",
          "serverID=host:port1:port2;port3[,…]");
-  o.text("-add", a.add, "Members that join, or that change.",
-         "serverId=host:port1:port2;port3[,…]");
-  o.text("-remove", a.remove, "Members that leave.", "serverId[,…]");
+  o.text("-add", a.add, "Members to add or change.", "serverId=host:port1:port2;port3[,…]");
+  o.text("-remove", a.remove, "IDs of members to remove.", "serverId[,…]");
 }
 
 std::int64_t parsed_version(const std::string& text) {
@@ -49,7 +49,7 @@ std::optional<std::string> lower(std::optional<std::string> text) {
 Reconfiguration requested(const Args& a) {
   const bool whole = a.file || a.members;
   const bool parts = a.add || a.remove;
-  if (!whole && !parts) throw SyntaxError("one of -file, -members, -add and -remove is expected");
+  if (!whole && !parts) throw SyntaxError("one of -file, -members, -add and -remove is required");
   Reconfiguration change;
   if (a.version) change.version = parsed_version(*a.version);
   if (whole && parts)
@@ -67,9 +67,10 @@ Reconfiguration requested(const Args& a) {
 std::string quorum_text(const Membership& membership) {
   const auto voters = membership.voters();
   const auto observers = membership.members.size() - voters;
-  return fmt::format("{} voting member{}{}, quorum {}", voters, voters == 1 ? "" : "s",
-                     observers == 0 ? "" : fmt::format(" and {} observing", observers),
-                     membership.groups ? "by groups" : std::to_string(membership.quorum()));
+  return fmt::format(
+      "{} voting member{}{}, quorum {}", voters, voters == 1 ? "" : "s",
+      observers == 0 ? "" : fmt::format(" and {} observer{}", observers, observers == 1 ? "" : "s"),
+      membership.groups ? "by groups" : std::to_string(membership.quorum()));
 }
 
 Rehearsed what_becomes_of(const MemberChange& member) {
@@ -88,7 +89,7 @@ Rehearsed what_becomes_of(const MemberChange& member) {
     case Kind::Unknown:
       break;
   }
-  return {.verb = "ignore", .path = name, .detail = "it is no member"};
+  return {.verb = "ignore", .path = name, .detail = "not a member"};
 }
 
 /// Prints the resulting members, or throws as the servers would refuse the change.
@@ -104,7 +105,7 @@ int rehearse(Context& cx, const Reconfiguration& change) {
     cx.rehearsal->note(what_becomes_of(member));
   auto detail = fmt::format("from {}, to {}", quorum_text(before), quorum_text(after));
   if (after.voters() == 1)
-    detail += "; servers without standaloneEnabled=false refuse to be fewer than 2";
+    detail += "; with standaloneEnabled=true (the default) servers refuse to have fewer than 2";
   cx.rehearsal->note({.verb = "reconfigure", .path = "the ensemble", .detail = detail});
   return status::ok;
 }
@@ -134,22 +135,21 @@ extern const Command reconfig_command = make_command<Args>(
      .summary = "Change the members of the ensemble",
      .keywords = {"member", "ensemble", "cluster", "dynamic", "add", "remove"},
      .details =
-         "The servers must run with reconfigEnabled=true, and the session must be allowed to write "
-         "/zookeeper/config: as the superuser (addauth digest), or by the ACL of that node. -add "
-         "and -remove change some members, -file and -members name all of them. A member is "
-         "server.ID=HOST:PORT:PORT[:ROLE];PORT as in the servers' own configuration (quote it: the "
-         "semicolon separates commands in -c). A server that joins must run already. In a sandbox "
-         "of three servers the superuser is super:sandbox.\n\n"
-         "--dry-run tells what would become of each member and of the quorum, and fails as the "
-         "servers would where the configuration tells that: another version, a malformed member, a "
-         "port that another one has, no voting member left. Who may reconfigure, and whether new "
-         "members are in sync, only the servers know. The servers ignore the number of a server "
-         "that is no member.",
-     .examples = {{"addauth digest super:sandbox", "The superuser of a sandbox."},
-                  {"reconfig --dry-run -remove 1", "The members that would be left."},
-                  {"reconfig -remove 1", "Server 1 leaves, and drops its clients."},
+         "-add and -remove change some members; -file and -members replace the whole list. A "
+         "member is server.ID=HOST:PORT:PORT[:ROLE];PORT, as in zoo.cfg (quote it: in -c a "
+         "semicolon separates commands). A new server must be running before it joins.\n\nThe "
+         "servers must have reconfigEnabled=true, and the session must be allowed to write "
+         "/zookeeper/config: by that node's ACL, or as the superuser (addauth digest). The "
+         "superuser of `zksh --sandbox=3` is super:sandbox.\n\n--dry-run shows the resulting "
+         "members and quorum. It fails where the configuration itself shows that the servers would "
+         "refuse: a version mismatch, a malformed member, a port in use by another member, or no "
+         "voting member left. It cannot know whether you have the permission, or whether new "
+         "members are in sync. Servers ignore the ID of a server that is not a member.",
+     .examples = {{"addauth digest super:sandbox", "Log in as a sandbox's superuser."},
+                  {"reconfig --dry-run -remove 1", "Show the members that would be left."},
+                  {"reconfig -remove 1", "Remove server 1; it drops its clients."},
                   {"reconfig -add 'server.4=127.0.0.1:2888:3888:observer;2181'",
-                   "Server 4 joins as an observer."}},
+                   "Add server 4 as an observer."}},
      .json = "config [stat]",
      .zkcli_syntax =
          "[-s] [-v version] [[-file path] | [-members serverID=host:port1:port2;port3[,...]*]] | "

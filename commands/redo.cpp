@@ -27,12 +27,13 @@ int run(Context& cx, const Args& a) {
     throw ValueError("Command index out of range");
   const auto number = static_cast<std::size_t>(*a.number);
   if (number < history.first())
-    throw ValueError(
-        fmt::format("line {} is no longer kept; the oldest is {}", number, history.first()));
+    throw ValueError(fmt::format("line {} is no longer in the history; the oldest is {}", number,
+                                 history.first()));
   const auto line = history.at(number);
   if (line.masked)
     throw ValueError(fmt::format(
-        "line {} was not kept, for its secret or the blank before it: type it again", number));
+        "line {} is not in the history (it had a secret, or began with a blank); type it again",
+        number));
   const auto words = split_words(line.text);
   if (!words.empty() && words.front().text == "redo") throw ValueError("No redoing redos");
   history.replace_last(line);  // so that a redone line can be redone
@@ -47,8 +48,8 @@ extern const Command redo_command =
                         .group = "Shell",
                         .summary = "Run a line of the history again",
                         .keywords = {"again", "previous"},
-                        .details = "In the history the line itself is saved, not `redo`.",
-                        .examples = {{"redo 0", "Run the first line of this run again."}},
+                        .details = "The history then has the line itself, not `redo`.",
+                        .examples = {{"redo 0", "Run line 0, the first of this run, again."}},
                         .zkcli_syntax = "cmdno",
                         .needs = Needs::SessionAfter,
                         .optionless = true},

@@ -19,13 +19,12 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.node("path", a.path, "The node.");
-  o.flag("-c", a.children, "The watch of its children only (ls -w).");
-  o.flag("-d", a.data, "The watch of its data or existence only (get -w, stat -w).");
-  o.flag("-a", a.any, "Every watch, which is the default.");
-  o.flag("-p", a.persistent, "The watch of addWatch -m PERSISTENT only.");
-  o.flag("-r", a.recursive, "The watch of addWatch -m PERSISTENT_RECURSIVE only.");
-  o.flag("-l,--local", a.local,
-         "When the server cannot be asked, forget the watches all the same.");
+  o.flag("-c", a.children, "Only the watch on its children (ls -w).");
+  o.flag("-d", a.data, "Only the watch on its data or existence (get -w, stat -w).");
+  o.flag("-a", a.any, "All watches; the default.");
+  o.flag("-p", a.persistent, "Only the watch of addWatch -m PERSISTENT.");
+  o.flag("-r", a.recursive, "Only the watch of addWatch -m PERSISTENT_RECURSIVE.");
+  o.flag("-l,--local", a.local, "Remove watches locally if there is no connection.");
 }
 
 /// Which of the node's watches to remove; of several options, zkCli uses the first of these.
@@ -110,14 +109,13 @@ extern const Command removewatches_command = make_command<Args>(
      .group = "Watches",
      .summary = "Remove this session's watches on a node",
      .keywords = {"event", "unwatch"},
-     .details =
-         "Each watch that goes is reported as an event: ChildWatchRemoved, DataWatchRemoved or "
-         "PersistentWatchRemoved. When there is none, the status is 1. Watches of other sessions, "
-         "and those that zksh needs for itself, stay.",
-     .examples = {{"addWatch /app", "A watch of everything below /app;"},
-                  {"removewatches /app", "now it is gone."},
-                  {"ls -w /app", "A watch of the list of children;"},
-                  {"removewatches /app -c", "and that one alone is gone."}},
+     .details = "Each removed watch is reported as an event: ChildWatchRemoved, DataWatchRemoved "
+                "or PersistentWatchRemoved. The status is 1 if there is none. Watches of other "
+                "sessions, and those that zksh itself needs, stay.",
+     .examples = {{"addWatch /app", "Watch everything below /app."},
+                  {"removewatches /app", "Remove that watch."},
+                  {"ls -w /app", "Watch the list of children."},
+                  {"removewatches /app -c", "Remove only that one."}},
      .zkcli_syntax = "path [-c|-d|-a] [-l]"},
     declare, run);
 }  // namespace zksh::command_removewatches

@@ -15,11 +15,11 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.text("--every", a.every,
-         "The time from one start to the next (500ms, 2s; a bare number is seconds).", "time");
-  o.flag("--keep-going", a.keep_going, "Do not stop at the first failure.");
+  o.text("--every", a.every, "The time between two starts (500ms, 2s; a plain number is seconds).",
+         "time");
+  o.flag("--keep-going", a.keep_going, "Continue after failures.");
   o.command_line("[count] command", a.words,
-                 "How many times (without end if left out), and the command with its own options.");
+                 "How many times (default: forever), then the command with its own options.");
 }
 
 /// Inserts -- before the command, whose options are not those of repeat.
@@ -42,7 +42,7 @@ int run(Context& cx, const Args& a) {
   auto command = a.words.begin();
   if (is_number(*command)) left = parse_number(*command++, "count", 1, INT32_MAX);
   const std::vector<std::string> words(command, a.words.end());
-  if (words.empty()) throw SyntaxError("too few arguments: a command is expected");
+  if (words.empty()) throw SyntaxError("too few arguments: command expected");
   if (!command_named(words.front()))
     throw UsageError(fmt::format("\"{}\" is not a command", words.front()));
   const auto every = a.every ? parse_duration(*a.every, "--every") : std::chrono::milliseconds(0);
@@ -66,10 +66,11 @@ Command repeat() {
        .group = "Shell",
        .summary = "Run a command repeatedly",
        .keywords = {"loop"},
-       .details = "Without a count it runs until Ctrl-C. It stops at the first failure and returns "
-                  "that status. If a run takes longer than --every, the next one follows at once.",
+       .details =
+           "Without a count, runs until Ctrl-C. It stops at the first failure and returns that "
+           "status. A run that takes longer than --every is followed by the next at once.",
        .examples = {{"repeat 2 --every 10ms stat /app", "Look twice."},
-                    {"repeat 3 create -s /app/n", "Three sequential nodes."}},
+                    {"repeat 3 create -s /app/n", "Create three sequential nodes."}},
        .needs = Needs::Nothing},
       declare, run);
   command.run = [plain = command.run](Context& cx, const std::vector<std::string>& words) {

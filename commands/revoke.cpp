@@ -12,9 +12,9 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.node("path|node", a.path, "A lock: its holder is asked; or the node of one contender.");
-  o.text("-w,--wait", a.wait, "Wait this long for the lock's release.", "time");
-  o.flag("--force", a.force, "Remove the contender's node when it has not gone in that time.");
+  o.node("path|node", a.path, "A lock, whose holder is asked, or a contender's node.");
+  o.text("-w,--wait", a.wait, "Wait up to this long for the release.", "time");
+  o.flag("--force", a.force, "Delete the contender's node if it is not released in time.");
 }
 
 int run(Context& cx, const Args& a) {
@@ -31,18 +31,16 @@ extern const Command revoke_command = make_command<Args>(
      .summary = "Ask the holder of a lock to release it",
      .keywords = {"release", "steal"},
      .details =
-         "Writes __REVOKE__ into the holder's node, as Curator's Revoker does, and for a zksh who "
-         "asks, "
-         "which that one tells. zksh releases then "
-         "(see --on-revoke of `lock`), and so do Curator's locks that were made revocable; others "
-         "go on. A contender that waits can be asked, too, by its node: zksh leaves the queue when "
-         "its turn comes.\n\n"
-         "With --force the node is removed when it has not gone within the time of -w (at once "
-         "without -w). Its owner may believe that it holds the lock until it looks: two can work "
-         "at a time then, but for a resource that checks fencing tokens. Status 1: not released in "
-         "time.",
-     .examples = {{"revoke /app/lock", "Ask, and do not wait."},
-                  {"revoke -w 30 --force /app/jobs", "Ask, wait, then take it away."}},
+         "Asks the holder by writing __REVOKE__ to its node, as Curator's Revoker does; zksh also "
+         "sees who asks. zksh then releases the lock (see --on-revoke of `lock`), and so do "
+         "Curator's locks that were made revocable; others ignore it. A waiting contender can be "
+         "asked through its node; zksh then leaves the queue when its turn comes.\n\nWith --force "
+         "the node is deleted if it is not released within -w (at once without -w). Its owner may "
+         "not notice for a moment, so two clients may believe they hold the lock; only fencing "
+         "tokens protect the resource then. The status is 1 if the lock was not released in time.",
+     .examples = {{"revoke /app/lock", "Ask, and do not wait for the release."},
+                  {"revoke -w 30 --force /app/jobs",
+                   "Ask, wait 30 seconds, then delete the node."}},
      .strict = true,
      .writes = true},
     declare, run);

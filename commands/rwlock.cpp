@@ -20,8 +20,8 @@ struct Args {
 void declare(Options& o, Args& a) {
   o.node("path", a.path, "The lock.");
   o.choice("read|write|downgrade", a.wanted, wanted_names, "side",
-           "read: together with other readers; write: alone; downgrade: turn the write lock that "
-           "this shell holds into a read lock, letting no writer in between.");
+           "read: share the lock with other readers; write: hold it alone; downgrade: turn this "
+           "shell's write lock into a read lock, with no writer in between.");
   declare_once(o, a.lock);
   declare_lock_options(o, a.lock, true);
 }
@@ -37,7 +37,8 @@ int downgrade(Context& cx, const std::string& path) {
 int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
   if (a.wanted == Wanted::Downgrade && a.lock.runs_program())
-    throw UsageError("downgrade changes a lock that this shell holds; it runs no program");
+    throw UsageError(
+        "downgrade changes a lock that this shell already holds, and takes no program");
   if (a.wanted == Wanted::Downgrade) return downgrade(cx, path);
   const bool shared = a.wanted == Wanted::Read;
   return run_lock(cx, a.lock,
@@ -51,14 +52,15 @@ extern const Command rwlock_command = make_command<Args>(
      .group = "Locks",
      .summary = "Hold one side of a read/write lock",
      .keywords = {"shared", "mutex"},
-     .details =
-         "Fair: a reader waits for the writers before it, a writer for all before it, and nobody "
-         "overtakes. Names as of Curator's InterProcessReadWriteLock; on the path of a plain "
-         "`lock` use --compat all. A read lock cannot become a write lock: that would wait for "
-         "itself. Everything else is as for `lock`.",
-     .examples = {{"rwlock /cfg read date", "Run a program while nobody writes."},
-                  {"rwlock /cfg write", "Alone, once the readers before it are gone."},
-                  {"rwlock /cfg downgrade", "Go on reading; readers that wait come in."}},
+     .details = "The queue is fair: a reader waits for all writers before it, a writer for "
+                "everybody before it, and nobody overtakes. Node names are those of Curator's "
+                "InterProcessReadWriteLock; if plain `lock` uses the same path, give --compat all. "
+                "A read lock cannot be upgraded to a write lock, since it would wait for itself. "
+                "Everything else is as for `lock`.",
+     .examples = {{"rwlock /cfg read date", "Run a program under the read lock."},
+                  {"rwlock /cfg write",
+                   "Take the write lock, once the readers before it are gone."},
+                  {"rwlock /cfg downgrade", "Keep it as a read lock; waiting readers get in."}},
      .json = "node [pid]",
      .strict = true,
      .writes = true},

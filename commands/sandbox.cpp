@@ -22,8 +22,8 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.word_of("action", a.action, {"stop", "start", "freeze", "thaw"},
-            "What to do to a server; without it, the servers are shown.");
-  o.number("number", a.server, "number", "The server's number, as shown.");
+            "What to do to a server; by default the servers are listed.");
+  o.number("number", a.server, "number", "The server's number, as listed.");
 }
 
 const char* state_text(Sandbox::State state) {
@@ -84,8 +84,8 @@ void act(Context& cx, Sandbox& sandbox, const std::string& action, int server) {
 
 int run(Context& cx, const Args& a) {
   if (cx.services.sandbox == nullptr)
-    throw Error("there is no sandbox here; 'zksh --sandbox' or 'zksh --sandbox=3' starts one");
-  if (a.action && !a.server) throw SyntaxError(fmt::format("{} which server?", *a.action));
+    throw Error("there is no sandbox here; start one with `zksh --sandbox` or `zksh --sandbox=3`");
+  if (a.action && !a.server) throw SyntaxError(fmt::format("{}: which server?", *a.action));
   if (a.action) act(cx, *cx.services.sandbox, *a.action, *a.server);
   show(cx, *cx.services.sandbox);
   return status::ok;
@@ -96,20 +96,17 @@ int run(Context& cx, const Args& a) {
 extern const Command sandbox_command = make_command<Args>(
     {.name = "sandbox",
      .group = "Sandbox",
-     .summary = "Show the servers of --sandbox, or make one fail",
+     .summary = "List the servers of --sandbox, or make one fail",
      .keywords = {"test", "server", "ensemble"},
      .details =
-         "'zksh --sandbox' starts a private server, 'zksh --sandbox=3' an ensemble of three, on\n"
-         "ports of this machine. They and their data are gone when zksh ends.\n"
-         "\n"
-         "stop kills a server, as a power cut would, and start brings it back with its data.\n"
-         "freeze stops its clock: connections to it stay open, and nothing answers until thaw.\n"
-         "\n"
-         "The state of a server is serving; no-quorum: it runs, but too few of the others do;\n"
-         "starting; frozen; or stopped.",
-     .examples = {{"sandbox", "the servers, and which of them leads"},
-                  {"sandbox stop 1", "kill the first server"},
-                  {"sandbox start 1", "bring it back"}},
+         "'zksh --sandbox' starts a private server, 'zksh --sandbox=3' an ensemble of three, "
+         "on\nlocal ports. The servers and their data are removed when zksh exits.\n\nstop kills a "
+         "server, like a power failure; start restarts it with its data.\nfreeze suspends a "
+         "server: its connections stay open, but nothing answers until thaw.\n\nA server is "
+         "serving, no-quorum (running, but too few others are), starting, frozen\nor stopped.",
+     .examples = {{"sandbox", "List the servers and their roles."},
+                  {"sandbox stop 1", "Kill server 1."},
+                  {"sandbox start 1", "Restart it."}},
      .json = "serverId server state role",
      .needs = Needs::Nothing,
      .strict = true},

@@ -17,9 +17,9 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.node("path", a.path, "The semaphore.");
-  o.text("n", a.count, "How many leases there are in all; the same for everybody.");
+  o.text("n", a.count, "The total number of leases; the same for all contenders.");
   o.number("-Q,--quantity", a.quantity, "count",
-           "How many leases to take, all at once or none; default: 1.");
+           "How many leases to take, all or none; default: 1.");
   declare_lock_options(o, a.lock, false);
 }
 
@@ -28,8 +28,8 @@ int run(Context& cx, const Args& a) {
   const auto count = static_cast<int>(parse_number(a.count, "n", 1, most));
   const int quantity = a.quantity.value_or(1);
   if (quantity < 1 || quantity > count)
-    throw ValueError(
-        fmt::format("-Q {}: of {} leases it can take 1 to {}", quantity, count, count));
+    throw ValueError(fmt::format("-Q {}: this semaphore has {} leases; give a number from 1 to {}",
+                                 quantity, count, count));
   LockTarget target{.paths = {cx.resolve(a.path)}, .kind = fmt::format("semaphore of {}", count)};
   target.leases = static_cast<std::size_t>(quantity);
   target.recipe = [count, quantity](Client& client, Fiber& fiber, const LockReport& report,
@@ -47,19 +47,18 @@ extern const Command semaphore_command = make_command<Args>(
      .summary = "Hold leases of a semaphore, or run a program under them",
      .keywords = {"lease", "concurrency", "pool"},
      .details =
-         "Each holder takes one of n leases, or -Q of them. If too few are free, it waits, in the "
-         "order of arrival. With n = 1 it is a lock.\n\n"
-         "The nodes are those of Curator's InterProcessSemaphoreV2: leases below PATH/leases, and "
-         "a queue of those who wait below PATH/locks. The number n is kept in the data of PATH: "
-         "whoever gives another one fails with status 2 before it asks for anything. To change it, "
-         "`set PATH n` while nobody uses the semaphore. It goes with PATH, which the servers "
-         "remove some time after the last use, unless it was there before or is made with --parent "
-         "persistent. Curator does not look at the number.\n\n"
-         "With -n it does not wait for a lease; for others that are just taking theirs, a second "
-         "at most. The fencing token is the czxid of the first lease. Everything else is as for "
-         "`lock`.",
-     .examples = {{"semaphore /pool 3 date", "Run a program; on all machines three at a time."},
-                  {"semaphore -n /pool 3 date", "Run it now, or end with 75 at once."},
+         "Each holder takes one of n leases, or -Q of them. If too few are free, it waits its turn "
+         "in the order of arrival. With n = 1 it works as a lock.\n\nThe number n is kept in the "
+         "data of PATH. A contender that gives another number fails with status 2 before it "
+         "queues. To change it, run `set PATH n` while nobody uses the semaphore. PATH is a "
+         "container, which the servers remove some time after the last use, unless it existed "
+         "before or you give --parent persistent.\n\nThe nodes are those of Curator's "
+         "InterProcessSemaphoreV2: leases below PATH/leases, and the queue below PATH/locks. "
+         "Curator does not check the number.\n\n-n does not wait for a lease, only for contenders "
+         "that are taking theirs right now, at most a second. The fencing token is the czxid of "
+         "the first lease. Everything else is as for `lock`.",
+     .examples = {{"semaphore /pool 3 date", "Run at most three at a time, on all machines."},
+                  {"semaphore -n /pool 3 date", "Run it now, or exit with 75."},
                   {"semaphore -Q 2 /pool 3", "Hold two of the three leases in this shell."}},
      .json = "node [pid]",
      .needs = Needs::Session,

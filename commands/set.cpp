@@ -22,13 +22,13 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the node's new Stat.");
-  o.number("-v", a.version, "version", "Write only if this is the data version; -1: any.");
-  o.text("--if-value", a.if_value, "Write only if this is the value now; else the status is 1.",
-         "value");
-  o.flag("-b", a.base64, "The data is base64.");
+  o.number("-v", a.version, "version", "Write only if this is the data version; -1 matches any.");
+  o.text("--if-value", a.if_value,
+         "Write only if this is the current value; otherwise the status is 1.", "value");
+  o.flag("-b", a.base64, "Decode the data from base64.");
   o.node("path", a.path, "The node to write.");
-  o.text("data", a.data, "The new value; @FILE takes a file's bytes, - standard input's.");
-  o.legacy().number("version", a.legacy_version, "", "As -v.");
+  o.text("data", a.data, "The new value; @FILE reads a file, - standard input.");
+  o.legacy().number("version", a.legacy_version, "", "The same as -v.");
 }
 
 std::string bytes_of(const Context& cx, const Args& a) {
@@ -57,7 +57,7 @@ SetOp set_op(const Context& cx, const Args& a) {
 }
 
 Op operation(Context& cx, const Args& a) {
-  if (a.if_value) throw ValueError("--if-value cannot be in a transaction; -v can");
+  if (a.if_value) throw ValueError("--if-value cannot be used in a transaction; use -v");
   return set_op(cx, a);
 }
 
@@ -73,7 +73,7 @@ int print(Context& cx, bool with_stat, const std::string& path, const Stat& stat
 void tell_next_step(const Context& cx, const ZkError& error) {
   if (cx.input != Input::Terminal || cx.out.json()) return;
   if (error.code() == code::no_node && error.path() != "/")
-    throw ZkError(error, " (create makes it)");
+    throw ZkError(error, " (`create` creates it)");
   if (error.code() == code::bad_version)
     throw ZkError(error, fmt::format(" (`stat {}` shows its version)", as_word(error.path())));
 }
@@ -81,9 +81,9 @@ void tell_next_step(const Context& cx, const ZkError& error) {
 Sent run(Context& cx, const Args& a) {
   const auto op = set_op(cx, a);
   if (a.if_value) {
-    if (a.version || a.legacy_version) throw UsageError("-v and --if-value exclude each other");
+    if (a.version || a.legacy_version) throw UsageError("-v and --if-value cannot be combined");
     const auto stat = write_if(cx, op.path, value_of(cx, *a.if_value), op.data.value_or(""));
-    if (!stat) throw Error(op.path + " has another value than that of --if-value");
+    if (!stat) throw Error(op.path + " does not have the value given with --if-value");
     return print(cx, a.stat, op.path, *stat);
   }
   cx.client.await_connection(op.path, cx.stop);
@@ -106,10 +106,11 @@ extern const Command set_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Set the value of a node",
      .keywords = {"write", "put", "update", "value"},
-     .details = "Prints nothing on success. The version protects a write that somebody else made "
-                "since the value was read. Any bytes can be given as $'…' with \\xHH escapes.",
+     .details =
+         "Prints nothing on success. With -v the write fails if somebody else has written since "
+         "that version. To write any bytes, use $'…' with \\xHH escapes, @FILE, or --base64.",
      .examples = {{"set /app/config on", "Write a value."},
-                  {"set -v 1 /app/config off", "Only if nobody wrote since version 1."},
+                  {"set -v 1 /app/config off", "Write only if the version is still 1."},
                   {"set /app/config $'two\\nlines'", "A value with a line break."}},
      .json = "path stat",
      .zkcli_syntax = "[-s] [-v version] path data",

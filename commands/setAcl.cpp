@@ -27,13 +27,13 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the node's new Stat; not with -R.");
-  o.number("-v", a.version, "version", "Set it only if this is the aclVersion; -1: any.");
-  o.flag("-R,--recursive", a.recursive, "Set it on every node of the subtree.");
+  o.number("-v", a.version, "version",
+           "Set the ACL only if this is the aclVersion; -1 matches any.");
+  o.flag("-R,--recursive", a.recursive, "Set the ACL of every node of the subtree.");
   o.node("path", a.path, "The node.");
-  o.acl("acl", a.acl,
-        "Who may do what: scheme:id:perms, separated by commas; perms are letters of cdrwa.");
+  o.acl("acl", a.acl, "The ACL: scheme:id:perms, separated by commas; perms are letters of cdrwa.");
   declare_work_limits(o, a.limits);
-  o.legacy().number("version", a.legacy_version, "", "As -v.");
+  o.legacy().number("version", a.legacy_version, "", "The same as -v.");
 }
 
 /// As in zkCli, sets a node's ACL before listing its children, and stops where the new ACL hides
@@ -73,7 +73,7 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
   accounting(cx, progress, set_all, [&] {
     const auto unknown = writer.in_flight();
     if (unknown == 0 && !cx.stop.stop_requested()) return std::string();
-    return fmt::format("{} nodes have the new ACL; {}", done, unknown_text(unknown));
+    return fmt::format("the ACL of {} nodes was set; {}", done, unknown_text(unknown));
   });
   return first_failure;
 }
@@ -94,7 +94,7 @@ Sent run(Context& cx, const Args& a) {
       print_stat(cx, *stat);
     else
       cx.out.err_line(
-          "the ACL of {} is set; this server shows its Stat only to those who may read it",
+          "the ACL of {} was set, but its Stat cannot be shown without the READ permission",
           cx.out.shown_in_error(path));
     return status::ok;
   }
@@ -114,18 +114,18 @@ extern const Command setAcl_command = make_command<Args>(
      .group = "Access",
      .summary = "Set a node's ACL",
      .keywords = {"permission", "rights", "access", "security", "grant", "chmod", "recursive"},
-     .details = "Replaces the whole ACL; prints nothing on success. The permissions are c create "
-                "children, d delete children, r read, w write, a set the ACL. Schemes: "
-                "world:anyone; ip:ADDRESS or ip:ADDRESS/BITS; digest:USER:HASH; auth:: stands for "
-                "the identities of this session (addauth). An entry that cannot be read is "
-                "reported and left out. -R changes the subtree in the order of ls -R; if a node "
-                "fails, it is reported, and the others are still changed.",
-     .examples = {{"create /app", "A node with which everybody may do anything."},
-                  {"setAcl /app world:anyone:cdrwa", "Say so again."},
+     .details = "Replaces the whole ACL. Permissions are c create children, d delete children, r "
+                "read, w write, a set the ACL. Identities are world:anyone, ip:ADDRESS or "
+                "ip:ADDRESS/BITS, digest:USER:HASH, and auth:: for the identities of this session "
+                "(addauth). An entry that cannot be parsed is reported and left out. -R changes "
+                "the whole subtree in the order of `ls -R`; nodes that fail are reported, and the "
+                "others are still changed. Prints nothing on success.",
+     .examples = {{"create /app", "Create a node that everybody may do anything with."},
+                  {"setAcl /app world:anyone:cdrwa", "Give everybody all permissions."},
                   {"setAcl -v 1 /app world:anyone:cdrwa,ip:10.0.0.0/8:r",
-                   "Only if the ACL was set once since the node was made."},
+                   "Only if the ACL has been set exactly once."},
                   {"setAcl -R /app world:anyone:cdra",
-                   "Nobody may set a value in the whole subtree."}},
+                   "Take the write permission away in the whole subtree."}},
      .json = "path [stat]",
      .zkcli_syntax = "[-s] [-v version] [-R] path acl",
      .writes = true},

@@ -22,10 +22,10 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.text("-n", a.count, "Soft limit of nodes, the top included; at least 1.", "val");
-  o.text("-b", a.bytes, "Soft limit of bytes in all values.", "val");
-  o.text("-N", a.count_hard, "Hard limit of nodes; at least 1.", "val");
-  o.text("-B", a.bytes_hard, "Hard limit of bytes.", "val");
+  o.text("-n", a.count, "Soft limit on nodes, including the top; at least 1.", "val");
+  o.text("-b", a.bytes, "Soft limit on the bytes of all values.", "val");
+  o.text("-N", a.count_hard, "Hard limit on nodes; at least 1.", "val");
+  o.text("-B", a.bytes_hard, "Hard limit on bytes.", "val");
   o.node("path", a.path, "The top of the subtree.");
 }
 
@@ -206,14 +206,14 @@ extern const Command setquota_command = make_command<Args>(
      .group = "Quotas",
      .summary = "Limit the nodes or bytes of a subtree",
      .keywords = {"limit"},
-     .details = "Sets one limit at a time; the node's other limits stay. The servers log when a "
-                "soft limit is exceeded; they enforce a hard one if they run with "
-                "enforceQuota=true. zksh warns if the subtree already exceeds the limit. Nodes "
-                "below and above may not have a quota of their own. Quotas are kept below "
-                "/zookeeper/quota of the servers: set through a chroot, they have no effect.",
+     .details = "Sets one limit; the node's other limits stay. When a soft limit is exceeded, the "
+                "servers only log a warning; a hard limit is enforced if they run with "
+                "enforceQuota=true. zksh warns if the subtree already exceeds the limit. A node "
+                "below or above another node with a quota cannot have one. Quotas are kept in "
+                "/zookeeper/quota; set through a chroot, they have no effect.",
      .examples = {{"create /app", "A node."},
-                  {"setquota -n 100 /app", "At most a hundred nodes: beyond, the servers log it."},
-                  {"setquota -B 1000000 /app", "At most a million bytes: beyond, writes fail."}},
+                  {"setquota -n 100 /app", "A soft limit of a hundred nodes."},
+                  {"setquota -B 1000000 /app", "A hard limit of a million bytes."}},
      .zkcli_syntax = "-n|-b|-N|-B val path",
      .writes = true},
     declare, run);

@@ -13,10 +13,10 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-h,--human", a.human, "Say beside the fields how long ago, how much and whose.");
+  o.flag("-h,--human", a.human, "Show ages, sizes and owners beside the fields.");
   o.flag("-w,--watch", a.watch,
-         "Report the next change of the node; on a missing one, its creation.");
-  o.nodes("path", a.paths, "The nodes to look at.");
+         "Report the next change of the node, or its creation if it does not exist.");
+  o.nodes("path", a.paths, "The nodes to show.");
 }
 
 void print(Context& cx, bool human, const std::string& path, const Stat& stat) {
@@ -55,17 +55,14 @@ Sent run(Context& cx, const Args& a) {
 extern const Command stat_command = make_command<Args>(
     {.name = "stat",
      .group = "Nodes",
-     .summary = "Show the metadata of a node",
+     .summary = "Show the Stat (metadata) of a node",
      .keywords = {"metadata", "version", "time", "exists", "czxid"},
      .details =
-         "Needs no permission to read the node (since ZooKeeper 3.9 it does). Times are in the "
-         "local time zone. A watch is set "
-         "even when the node is missing: it reports the node's creation. A last word watch, true "
-         "or "
-         "1 is zkCli 3.4's for -w.\n\n"
-         "-h says in parentheses how old the node and its value are, by this machine's clock, how "
-         "many KiB a long value has, and what is known of the ephemeralOwner: the client's address "
-         "where the servers tell (cons, dump).",
+         "Times are in the local time zone. -h shows in parentheses how old the node and its value "
+         "are (by this machine's clock), the size in KiB, and the client address of an ephemeral's "
+         "owner, if the servers tell it (cons, dump).\n\nThe READ permission is needed only since "
+         "ZooKeeper 3.9. A watch can be set on a missing node: it reports the creation. A last "
+         "word watch, true or 1 is zkCli 3.4's form of -w.",
      .examples = {{"stat /zookeeper", "The Stat of a node."}, {"stat -h /app", "With ages."}},
      .json = "path stat",
      .zkcli_syntax = "[-w] path"},

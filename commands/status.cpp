@@ -191,13 +191,13 @@ int run(Context& cx, const Args& /*a*/) {
 extern const Command status_command = make_command<Args>(
     {.name = "status",
      .group = "Session",
-     .summary = "Say where this shell is: server, session, watches, locks",
-     .details = "The connect string, the state of the connection and the server that it leads to, "
-                "the session and the timeout that the servers granted it, its identities, the "
-                "current node, the watches that are set (by name if they are few; with -o json "
-                "always), the locks of this shell and those that it waits for, its jobs in the "
-                "background, and how long one request took just now. Without a connection it says "
-                "at the prompt why, does not wait for one, and the status is 3.",
+     .summary = "Show this shell's connection, session, watches and locks",
+     .details =
+         "Shows the connect string, the connection state and the current server, the session with "
+         "its negotiated timeout, its identities, the current node, the watches that are set (by "
+         "name if there are few; always with -o json), this shell's locks and the ones it waits "
+         "for, its background jobs, and the latency of one request just now. Without a connection, "
+         "it shows the reason at once, and the status is 3.",
      .examples = {{"status", "Where am I?"}},
      .json = "server connectedTo state problem session timeout identities path openWatches "
              "otherWatches locks jobs latencyUs",

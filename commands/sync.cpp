@@ -47,15 +47,15 @@ Sent run(Context& cx, const Args& a) {
 
 }  // namespace
 
-extern const Command sync_command =
-    make_command<Args>({.name = "sync",
-                        .group = "Session",
-                        .summary = "Wait until the server has caught up with the leader",
-                        .keywords = {"consistency", "stale", "flush"},
-                        .details = "A follower may lag behind the leader; after sync its answers "
-                                   "are at least as new as the leader's were when sync was sent.",
-                        .examples = {{"sync /", "Catch up with the leader."}},
-                        .json = "path",
-                        .zkcli_syntax = "path"},
-                       declare, run);
+extern const Command sync_command = make_command<Args>(
+    {.name = "sync",
+     .group = "Session",
+     .summary = "Wait until the server has caught up with the leader",
+     .keywords = {"consistency", "stale", "flush"},
+     .details = "A follower may lag behind the leader. After sync, its answers are at least as new "
+                "as the leader's data was when sync was sent.",
+     .examples = {{"sync /", "Catch up with the leader."}},
+     .json = "path",
+     .zkcli_syntax = "path"},
+    declare, run);
 }  // namespace zksh::command_sync

@@ -11,7 +11,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.word_of("on|off", a.state, {"on", "off"}, "Without it: show which.");
+  o.word_of("on|off", a.state, {"on", "off"},
+            "Turn it on or off; without a word, show the current setting.");
 }
 
 int run(Context& cx, const Args& a) {
@@ -31,9 +32,9 @@ extern const Command timing_command = make_command<Args>(
      .group = "Shell",
      .summary = "Show how long each command takes",
      .keywords = {"time", "duration", "slow"},
-     .details = "Prints, on standard error, the time from the start of a line to the end of its "
-                "output. `conf timing` is the same setting.",
-     .examples = {{"timing on", "From the next command on."}, {"timing", "Is it on?"}},
+     .details = "Prints, on standard error, how long each line took, including its output. The "
+                "same as `conf timing`.",
+     .examples = {{"timing on", "From the next command on, print times."}, {"timing", "Is it on?"}},
      .json = "timing",
      .needs = Needs::Nothing},
     declare, run);

@@ -13,8 +13,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-c,--no-create", a.no_create, "Leave nodes that are not there.");
-  o.flag("-p,--parents", a.parents, "Create the nodes above, too, where they are missing.");
+  o.flag("-c,--no-create", a.no_create, "Do not create missing nodes.");
+  o.flag("-p,--parents", a.parents, "Create missing parents, too.");
   o.nodes("path", a.paths, "The nodes.");
 }
 
@@ -67,11 +67,11 @@ extern const Command touch_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Create a node, or rewrite its value",
      .keywords = {"create", "exists"},
-     .details = "Creates a missing node without a value. If the node exists, its value is written "
-                "again, so that its version and time change and its watchers get an event. If "
-                "somebody else writes meanwhile, their value is kept. Prints nothing on success.",
-     .examples = {{"touch /app/flag", "There is such a node now."},
-                  {"touch /app/flag", "And its version is 1."}},
+     .details = "Creates a missing node with a null value. If the node exists, writes its value "
+                "again, which changes its version and mtime and triggers its watches. If somebody "
+                "else writes meanwhile, their value stays. Prints nothing on success.",
+     .examples = {{"touch /app/flag", "Create a node."},
+                  {"touch /app/flag", "Its version is now 1."}},
      .json = "path isNew version",
      .strict = true,
      .writes = true},

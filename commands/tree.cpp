@@ -24,11 +24,11 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.number("-L,--depth", a.depth, "depth", "Draw at most this deep; 1: the node and its children.");
+  o.number("-L,--depth", a.depth, "depth", "Show at most this many levels below the node.");
   o.flag("-c,--count", a.counts, "Show the number of children of each node.");
-  o.flag("-s,--size", a.sizes, "Show the size of each value, and their sum.");
+  o.flag("-s,--size", a.sizes, "Show the size of each value, and the total.");
   declare_work_limits(o, a.limits);
-  o.node("path", a.path, "The top node; the current one if it is left out.");
+  o.node("path", a.path, "The top node; by default the current node.");
 }
 
 Json node_json(const TreeNode& node) {
@@ -76,14 +76,13 @@ extern const Command tree_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Draw a subtree",
      .keywords = {"recursive", "children"},
-     .details = "Siblings are sorted by name, in byte order. Ephemerals are marked; where --depth "
-                "ends, the number of children is shown. The last line counts the drawn nodes, "
-                "including the top. It is drawn while it is read, so it can be of any size; a node "
-                "that vanishes meanwhile is left out.\n\n"
-                "On a terminal nodes with children are blue, ephemerals yellow; not so with "
-                "NO_COLOR, or the setting color=never.",
-     .examples = {{"tree /app", "Everything below."},
-                  {"tree -L 1 -c -s /", "The root and its children, with counts and sizes."},
+     .details = "Siblings are sorted by name. Ephemerals are marked; where --depth cuts the tree "
+                "off, the number of children is shown. The last line counts the nodes shown, "
+                "including the top. The tree is printed while it is read, so it can be of any "
+                "size; nodes that vanish meanwhile are left out.\n\nOn a terminal, nodes with "
+                "children are blue and ephemerals yellow, unless NO_COLOR or color=never is set.",
+     .examples = {{"tree /app", "Draw a subtree."},
+                  {"tree -L 1 -c -s /", "Draw the root and its children, with counts and sizes."},
                   {"tree -o plain /app", "One path a line."}},
      .json = "path depth numChildren dataLength ephemeralOwner readable",
      .strict = true,

@@ -22,9 +22,9 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.held_locks("path|node", a.locks,
-               "A lock of this shell; or a contender's node: its owner is asked.");
+               "A lock of this shell, or a contender's node, whose owner is asked.");
   o.flag("--all", a.all,
-         "Every lock that this shell holds or waits for, however often --nest has counted it.");
+         "Release all locks of this shell and leave all queues, whatever their --nest count.");
 }
 
 /// Returns 76 if the lock was lost.
@@ -44,7 +44,7 @@ int give_back(Context& cx, Lock& lock, bool whole) {
   const std::chrono::milliseconds grace(before.occupied ? cx.client.negotiated_timeout() / 2 : 0);
   if (!cx.services.locks.await_gone(lock, Clock::now() + grace + 10s, cx.stop)) {
     if (cx.stop.stop_requested()) throw Cancelled();
-    throw Error(lock.name() + ": no server answers; it is released as soon as one does",
+    throw Error(lock.name() + ": no server answers; it will be released when one does",
                 status::outcome_unknown);
   }
   const auto after = lock.status();
@@ -66,7 +66,7 @@ std::shared_ptr<Lock> the_only_one(Context& cx) {
   if (locks.size() == 1) return locks.front();
   std::string names;
   for (const auto& lock : locks) names += fmt::format("\n  {}", lock->name());
-  throw ValueError("which one? This shell has several (--all releases all):" + names);
+  throw ValueError("which lock? This shell has several (--all releases all):" + names);
 }
 
 /// Locks taken together are released together, which whoever names only some may not know.
@@ -78,7 +78,7 @@ void refuse_part(const Lock& lock, const std::vector<std::string>& named) {
   if (whole) return;
   std::string words;
   for (const auto& path : paths) words += ' ' + as_word(path);
-  throw ValueError(fmt::format("{} are held as one lock, and are given back as one: `unlock{}`",
+  throw ValueError(fmt::format("{} are held together and must be released together: `unlock{}`",
                                lock.name(), words));
 }
 
@@ -127,17 +127,15 @@ extern const Command unlock_command = make_command<Args>(
      .summary = "Release a lock, or leave its queue",
      .keywords = {"release"},
      .details =
-         "Without an argument the only lock of this shell. The lock may be named by its path or by "
-         "its node; locks that one `multilock` has taken are given back together, when all of them "
-         "are named. A node of somebody else's is not touched: its owner is asked to release, by "
-         "the word `unlock` in the node's data, and waited for; zksh understands that, other "
-         "libraries mostly do not (`revoke --force` removes the node).\n\n"
-         "A program that runs under the lock is told to end first (SIGTERM, and SIGKILL after the "
-         "--grace): the lock is given back when it has ended.\n\n"
-         "For a lock that was lost the status is 76; zksh never says that it was released.",
-     .examples = {{"unlock /app/lock", "Give back the lock with this path."},
-                  {"unlock", "Give back the only lock that this shell holds."},
-                  {"unlock --all", "Give back all of them, the last one first."}},
+         "Releases a lock of this shell, named by its path or its node; without an argument, its "
+         "only lock. Locks taken by one `multilock` are released together, and all of them must be "
+         "named. A program that runs under the lock is ended first (SIGTERM, then SIGKILL after "
+         "--grace).\n\nFor a node of another client, zksh writes `unlock` to the node's data to "
+         "ask its owner for the release, and waits. zksh understands that; most other libraries do "
+         "not (`revoke --force` deletes the node).\n\nFor a lost lock the status is 76.",
+     .examples = {{"unlock /app/lock", "Release the lock with this path."},
+                  {"unlock", "Release the only lock that this shell holds."},
+                  {"unlock --all", "Release all locks, the newest first."}},
      .needs = Needs::Nothing,
      .strict = true,
      .writes = true},

@@ -10,7 +10,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.legacy().text("nothing", a.surplus, "zkCli refuses any word here.");
+  o.legacy().text("nothing", a.surplus, "Not accepted, as in zkCli.");
 }
 
 int run(Context& cx, const Args& a) {
@@ -29,7 +29,7 @@ extern const Command version_command =
                         .group = "Shell",
                         .summary = "Show the version of zksh",
                         .keywords = {"release"},
-                        .examples = {{"version", "The version."}},
+                        .examples = {{"version", "Print the version."}},
                         .json = "zkshVersion",
                         .zkcli_syntax = ""},
                        declare, run);

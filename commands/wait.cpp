@@ -24,7 +24,7 @@ void declare(Options& o, Args& a) {
   o.flag("-e,--exists", a.exists, "Wait until the node exists.");
   o.flag("-g,--gone", a.gone, "Wait until the node is gone.");
   o.text("-c,--children", a.children,
-         "Wait until it has this many children: 3, 3+ (at least), or >=3, <=3, >3, <3 in quotes.",
+         "Wait until it has this many children: 3, 3+ (at least 3), or '>=3', '<=3', '>3', '<3'.",
          "number");
   o.text(
       "-m,--value", a.value,
@@ -38,7 +38,7 @@ void declare(Options& o, Args& a) {
 
 NodeCondition condition_of(const Args& a) {
   if (int{a.exists} + int{a.gone} + int{a.children.has_value()} + int{a.value.has_value()} != 1)
-    throw SyntaxError("say what to wait for: --exists, --gone, --children or --value");
+    throw SyntaxError("one of --exists, --gone, --children and --value is required");
   using LooksAt = NodeCondition::LooksAt;
   if (a.exists) return {.holds = [](const NodeState& node) { return node.stat.has_value(); }};
   if (a.gone) return {.holds = [](const NodeState& node) { return !node.stat.has_value(); }};
@@ -62,7 +62,7 @@ Json state_json(const Args& a, const std::string& path, const NodeState& node) {
 
 /// The node's state when the time was over.
 std::string unmet(const Args& a, const NodeState& node) {
-  if (!node.known) return "no server has told how it is";
+  if (!node.known) return "its state is unknown, since no server has answered";
   if (!node.stat) return "it does not exist";
   if (a.gone) return "it exists";
   if (a.children)
@@ -98,15 +98,16 @@ extern const Command wait_command = make_command<Args>(
      .group = "Watches",
      .summary = "Wait until a node meets a condition",
      .keywords = {"block", "barrier", "until", "poll"},
-     .details = "For scripts: prints nothing and ends with status 0 when the condition holds, or "
-                "124 when the time is over. It reads the node again only after a watch event, and "
-                "survives lost connections and expired sessions. A node that does not exist has no "
-                "number of children, and no value; a null value matches nothing. With -o "
-                "json it prints the node as it is then.",
-     .examples = {{"wait --exists /app", "Until it is there."},
-                  {"wait --gone --timeout 5s /app/old", "Until it is gone, five seconds at most."},
-                  {"wait --children 1+ /app", "Until it has at least one child."},
-                  {"wait --value '^$|ready' /app/config", "Until its value says so."}},
+     .details = "Exits with status 0 when the condition holds, or 124 when the time is up. It "
+                "prints nothing; with -o json it prints the node. The node is read again only "
+                "after a watch event; lost connections and expired sessions are survived. A "
+                "missing node has no children and no value, and a null value matches nothing.",
+     .examples = {{"wait --exists /app", "Wait until the node exists."},
+                  {"wait --gone --timeout 5s /app/old",
+                   "Wait until it is gone, for at most five seconds."},
+                  {"wait --children 1+ /app", "Wait until it has a child."},
+                  {"wait --value '^$|ready' /app/config",
+                   "Wait until the value is empty or contains \"ready\"."}},
      .json = "path stat [data]",
      .strict = true},
     declare, run);

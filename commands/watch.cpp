@@ -25,12 +25,11 @@ struct Args {
 void declare(Options& o, Args& a) {
   o.flag("-R,--recursive", a.recursive, "Also watch everything below the nodes.");
   o.flag("-d,--data", a.data, "Show the old and the new value.");
-  o.flag("-i,--initial", a.initial, "First show the existing nodes, as events \"present\".");
-  o.number("-n,--count", a.count, "number", "End after this many events.");
-  o.text("-t,--timeout", a.timeout, "End after this time (500ms, 5s, 2m), with status 124.",
+  o.flag("-i,--initial", a.initial, "First show the existing nodes, as \"present\" events.");
+  o.number("-n,--count", a.count, "number", "Stop after this many events.");
+  o.text("-t,--timeout", a.timeout, "Stop after this time (500ms, 5s, 2m), with status 124.",
          "time");
-  o.text("-x,--exec", a.program, "Run this by sh -c for each event, one after the other.",
-         "command");
+  o.text("-x,--exec", a.program, "Run this with sh -c for each event, one at a time.", "command");
   o.nodes("path", a.paths, "The nodes; they need not exist.");
 }
 
@@ -77,7 +76,7 @@ bool tell(Context& cx, const Args& a, const std::vector<NodeChange>& changes, Pr
 void warn(Context& cx, ChangeStream& stream) {
   const auto unlisted = stream.take_unlisted();
   if (unlisted.empty()) return;
-  cx.out.err_line("no permission to list {}{}: what is created below is not seen",
+  cx.out.err_line("no permission to list {}{}: nodes created below are not seen",
                   cx.out.shown_in_error(unlisted.front()),
                   unlisted.size() > 1 ? fmt::format(" and {} more", unlisted.size() - 1) : "");
 }
@@ -85,10 +84,10 @@ void warn(Context& cx, ChangeStream& stream) {
 /// Tells a person that it is waiting.
 void tell_begun(Context& cx, const Args& a) {
   if (cx.input != Input::Terminal || cx.background || !cx.out.style().err_is_terminal) return;
-  cx.out.err_line("watching {}{}; Ctrl-C ends it",
+  cx.out.err_line("watching {}{}; press Ctrl-C to stop",
                   a.paths.size() == 1 ? cx.out.shown_in_error(a.paths.front())
                                       : fmt::format("{} nodes", a.paths.size()),
-                  a.recursive ? " and all below" : "");
+                  a.recursive ? " and everything below" : "");
 }
 
 int follow(Context& cx, const Args& a, ChangeStream& stream, const std::stop_token& stop) {
@@ -127,34 +126,32 @@ int run(Context& cx, const Args& a) {
 extern const Command watch_command = make_command<Args>(
     {.name = "watch",
      .group = "Watches",
-     .summary = "Print the changes of nodes as they happen",
+     .summary = "Print changes of nodes as they happen",
      .keywords = {"follow", "monitor", "event", "notify", "subscribe", "tail", "recursive"},
      .details =
-         "Prints a line for each event until Ctrl-C: created, changed, deleted; and children, when "
-         "the node's list of children has changed, with the names that came (+) and went (-). With "
-         "-R the nodes below are followed instead of the lists. -d shows values, and keeps all of "
-         "them in memory.\n\n"
-         "Several writes in quick succession may show as one event; its versions tell how many "
-         "they were. A node that came and went unseen is reported without details. After a lost "
-         "connection or an expired session everything is read again: an event \"gap\" comes first, "
-         "then what was missed.\n\n"
-         "-x runs a program for each event, with the event as a line of JSON on its standard "
-         "input, and in its environment: ZKSH_EVENT_TYPE, ZKSH_EVENT_PATH, ZKSH_EVENT_TIME, "
-         "ZKSH_EVENT_ZXID, ZKSH_EVENT_VERSION, ZKSH_EVENT_EPHEMERAL and ZKSH_EVENT_MISSED (0 or "
-         "1), and with -d ZKSH_EVENT_OLD and ZKSH_EVENT_NEW (values of up to 64 KiB without a NUL "
-         "byte). What is not known is empty. If a program fails, zksh says so on stderr and ends "
-         "with status 1.\n\n"
-         "The status is 0 when --count is reached, 124 when the time is over, 130 after Ctrl-C.\n\n"
-         "-o plain prints fields separated by tabs, a dash for nothing: time (milliseconds since "
+         "Prints a line for each event until Ctrl-C: created, changed, deleted, and children (the "
+         "list of children has changed) with the added (+) and removed (-) names. -R watches "
+         "everything below instead of the list of children. -d shows values, and keeps all of them "
+         "in memory.\n\nSeveral quick writes may show as one event; the version tells how many "
+         "there were. A node that came and went between two reads is reported without details. "
+         "After a lost connection or an expired session everything is read again: a \"gap\" event "
+         "comes first, then the missed changes.\n\n-x runs a program for each event. It gets the "
+         "event as a line of JSON on standard input, and in its environment: ZKSH_EVENT_TYPE, "
+         "ZKSH_EVENT_PATH, ZKSH_EVENT_TIME, ZKSH_EVENT_ZXID, ZKSH_EVENT_VERSION, "
+         "ZKSH_EVENT_EPHEMERAL and ZKSH_EVENT_MISSED (0 or 1); with -d also ZKSH_EVENT_OLD and "
+         "ZKSH_EVENT_NEW (values up to 64 KiB without NUL bytes). Unknown values are empty. If a "
+         "program fails, zksh reports it on stderr and exits with status 1.\n\nThe status is 0 "
+         "when --count is reached, 124 when the time is up, and 130 after Ctrl-C.\n\n-o plain "
+         "prints fields separated by tabs, with a dash for an empty one: time (milliseconds since "
          "1970), type, path, zxid (0x…), version, ephemeral owner (0x0: none), missed (0 or 1), "
-         "old value, new value, children added, children removed. Control characters, backslashes "
+         "old value, new value, added children, removed children. Control characters, backslashes, "
          "and commas in children's names are escaped; a null value is \\N.",
      .examples = {{"watch --initial --count 1 /app",
-                   "The node; then the end. Without --count it goes on until Ctrl-C."},
+                   "Show the node, then stop. Without --count it continues until Ctrl-C."},
                   {"watch -R -d -i -n 3 -o json /app",
-                   "The subtree with its values, for programs."},
+                   "Watch a subtree with its values, for scripts."},
                   {"watch -i -n 1 -x 'echo $ZKSH_EVENT_TYPE $ZKSH_EVENT_PATH' /app",
-                   "A program for each event."}},
+                   "Run a program for each event."}},
      .json = "time type path missed zxid version [oldVersion] ephemeralOwner dataLength "
              "[childrenAdded] [childrenRemoved] [old] [new] | time type reason since",
      .strict = true},

@@ -23,8 +23,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-p,--by-path", a.by_path, "A line for each watched node, and who watches it.");
-  o.node("path", a.under, "Only the watches of this node and of those below it.");
+  o.flag("-p,--by-path", a.by_path, "Print a line for each watched node instead of each session.");
+  o.node("path", a.under, "Only watches at and below this node.");
   declare_patience(o, a.timeout, "5s");
 }
 
@@ -161,22 +161,20 @@ int run(Context& cx, const Args& a) {
 extern const Command wchc_command = make_command<Args>(
     {.name = "wchc",
      .group = "Servers",
-     .summary = "Show which session watches what",
+     .summary = "Show the watches of all sessions",
      .keywords = {"watches"},
-     .details =
-         "Asks every member of the ensemble (wchc, cons), where its 4lw.commands.whitelist allows "
-         "that, or its AdminServer (see `help 4lw`). A line for each session: its client's "
-         "address, the server that it is connected to, and what it watches; the greatest number of "
-         "watches first. Paths are whole, as the servers tell them, whatever the chroot. Servers "
-         "tell the watches of a node's data and existence, and recursive ones, but not those of "
-         "its children alone (ls -w). `4lw wchc` shows the answers as they are; a server with very "
-         "many watches is slow to answer.\n\n"
-         "On a terminal only the first paths are shown. -o plain has a line for each watch, its "
-         "fields separated by tabs: session, client, server, path; with -p path and session.\n\n"
-         "Status 1 when a server did not tell, which is said on stderr, 3 when none did.",
-     .examples = {{"wchc", "Who watches what."},
-                  {"wchc -p /app", "The watched nodes below /app, and by whom."},
-                  {"wchc -o plain", "A line for each watch."}},
+     .details = "Prints a line for each session: client address, server, and the watched paths, "
+                "most watches first. Asks every member of the ensemble (wchc, cons) if its "
+                "4lw.commands.whitelist allows that, or its AdminServer (see `help 4lw`). Paths "
+                "are absolute, whatever the chroot. Servers report watches on data and existence, "
+                "and recursive ones, but not those on children alone (ls -w). `4lw wchc` shows the "
+                "raw answers. A server with very many watches is slow to answer.\n\nOn a terminal, "
+                "long lists are cut off. -o plain prints a line for each watch with tabs between "
+                "the fields: session, client, server, path; with -p, path and session.\n\nThe "
+                "status is 1 if a server did not answer (named on stderr), and 3 if none did.",
+     .examples = {{"wchc", "Show who watches what."},
+                  {"wchc -p /app", "Show who watches /app and the nodes below it."},
+                  {"wchc -o plain", "Print a line for each watch."}},
      .json = "session client server watchCount paths | path watchCount sessions",
      .needs = Needs::Nothing,
      .strict = true,

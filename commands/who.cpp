@@ -74,7 +74,7 @@ void add_list(std::vector<std::string>& lines, const std::string& what,
               const std::optional<std::vector<Item>>& items, const AccountStyle& style,
               Text&& text_of) {
   if (!items) {
-    lines.push_back(what + ": not told");
+    lines.push_back(what + ": unknown");
     return;
   }
   lines.push_back(fmt::format("{}: {}", what, items->size()));
@@ -86,7 +86,7 @@ void add_list(std::vector<std::string>& lines, const std::string& what,
 std::string client_text(const SessionAccount& account, const AccountStyle& style) {
   if (!account.connection) {
     if (account.alive && !*account.alive) return "the session has ended";
-    return account.connections_told ? "not connected to a server that told" : "not told";
+    return account.connections_told ? "not connected to any server that answered" : "unknown";
   }
   const auto& connection = *account.connection;
   auto text = fmt::format("{}, connected to {}", connection.address, connection.server);
@@ -173,7 +173,7 @@ std::vector<std::string> account_lines(const NodeAccount& account, const Session
                                        const AccountStyle& style) {
   std::vector<std::string> lines;
   if (account.owner) {
-    lines.push_back(fmt::format("{} is an ephemeral of this session:", account.path));
+    lines.push_back(fmt::format("{} is an ephemeral node of this session:", account.path));
     auto owner = account_lines(*account.owner, style);
     lines.insert(lines.end(), owner.begin(), owner.end());
   } else {
@@ -269,9 +269,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.node(
-      "path|session", a.target,
-      "A node; or a session as servers write it, 0x100000abc. Without it, this shell's session.");
+  o.node("path|session", a.target,
+         "A node, or a session ID such as 0x100000abc; by default this shell's session.");
   declare_patience(o, a.timeout, "5s");
 }
 
@@ -281,7 +280,8 @@ constexpr std::size_t most_on_a_screen = 20;
 std::optional<std::int64_t> session_in(const std::string& text) {
   if (!text.starts_with("0x")) return std::nullopt;
   const auto id = number_in<std::uint64_t>(std::string_view(text).substr(2), 16);
-  if (!id || *id == 0) throw ValueError(text + ": a session is 0x and up to 16 hexadecimal digits");
+  if (!id || *id == 0)
+    throw ValueError(text + ": a session ID is 0x and up to 16 hexadecimal digits");
   return static_cast<std::int64_t>(*id);
 }
 
@@ -362,27 +362,24 @@ int run(Context& cx, const Args& a) {
 extern const Command who_command = make_command<Args>(
     {.name = "who",
      .group = "Servers",
-     .summary = "Show the client behind a session or an ephemeral",
+     .summary = "Show the client that owns a session or an ephemeral node",
      .keywords = {"session", "client", "connection", "owner"},
      .details =
-         "For a session it shows its client's address, the server that it is connected to, its "
-         "ephemerals and what it watches. For an ephemeral node it shows the same of the session "
-         "that owns it, and who watches the node; for another node, the ephemerals below it with "
-         "their owners, and who watches it. `locks` tells more of a lock.\n\n"
-         "Every member of the ensemble is asked (cons, dump, wchc), where its "
-         "4lw.commands.whitelist allows that, else its AdminServer (see `help 4lw`); zksh "
-         "says on stderr which server did not answer. No session is needed for one that is "
-         "named. Paths are whole, as the servers tell them, whatever the chroot. On a "
-         "terminal, of a long list only the first are shown.\n\n"
-         "Servers tell the watches of a node's data and existence, and recursive ones, but "
-         "not those of its children alone (ls -w).\n\n"
-         "-o plain: a line for each fact, its fields separated by tabs: session, id, alive "
-         "or ended, client, server, timeout in ms, connected since (ms since 1970); "
-         "ephemeral, path; watch, path; node, path, kind; below, path, session, client; "
-         "watcher, session, client.\n\n"
-         "Status 1 when the session has ended or a server did not tell, 3 when none did.",
-     .examples = {{"who", "This session."},
-                  {"who /app", "Who has ephemerals below a node, and who watches it."}},
+         "For a session, shows its client address, the server it is connected to, its ephemerals "
+         "and its watches. For an ephemeral node, shows the same of its session, and who watches "
+         "the node. For any other node, shows the ephemerals below it with their sessions, and who "
+         "watches it. `locks` shows more about a lock.\n\nEvery member of the ensemble is asked "
+         "(cons, dump, wchc) if its 4lw.commands.whitelist allows that, or its AdminServer (see "
+         "`help 4lw`); servers that do not answer are named on stderr. Paths are absolute, "
+         "whatever the chroot. Servers report watches on data and existence, and recursive ones, "
+         "but not those on children alone (ls -w). On a terminal, long lists are cut off.\n\n-o "
+         "plain prints a line for each fact with tabs between the fields: session, ID, alive or "
+         "ended, client, server, timeout in ms, connected since (ms since 1970); ephemeral, path; "
+         "watch, path; node, path, kind; below, path, session, client; watcher, session, "
+         "client.\n\nThe status is 1 if the session has ended or a server did not answer, and 3 if "
+         "none did.",
+     .examples = {{"who", "Show this session."},
+                  {"who /app", "Show the ephemerals below a node, and who watches it."}},
      .json = "session alive client server timeout connectedSince lastRequest ephemerals watches | "
              "path wholePath kind ownerSession ephemeralsBelow watchers",
      .needs = Needs::Nothing,

@@ -44,10 +44,9 @@ extern const Command whoami_command = make_command<Args>(
      .group = "Access",
      .summary = "Show the identities of this session",
      .keywords = {"login", "identity", "user"},
-     .details = "Shows the session's address and the identities added by addauth. The C client "
-                "cannot ask the server (opcode whoAmI), so this is what the session remembers: "
-                "behind an address translation it shows the local address, and it does not show "
-                "that a user is the superuser.",
+     .details = "Shows the session's address and the identities that addauth has added. The C "
+                "client cannot ask the server (whoAmI), so zksh shows what it remembers: behind "
+                "NAT the address is the local one, and a superuser is not shown as such.",
      .examples = {{"whoami", "Who am I?"}},
      .json = "identities",
      .zkcli_syntax = "",

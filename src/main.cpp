@@ -88,19 +88,19 @@ int main(int argc, char** argv) {
       zksh::require_resources();
       if (hide_secrets({argv + std::min(argc, 1), argv + argc}, arguments.command))
         arguments.warning =
-            "a password among the words of a command line can be read by others (ps): `addauth "
-            "digest USER` asks for it, and --auth-file reads it";
+            "other users can see a password on the command line (ps); `addauth digest USER` asks "
+            "for it, and --auth-file reads it from a file";
     }
     return arguments.inquiry ? zksh::answer(*arguments.inquiry) : zksh::run(arguments);
   } catch (const zksh::Error& error) {
     fmt::print(stderr, "zksh: {}\n", error.what());
     return error.exit_status();
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "zksh: there is not enough memory\n");
+    fmt::print(stderr, "zksh: out of memory\n");
     return zksh::status::failure;
   } catch (const std::system_error& error) {
     // No threads or descriptors.
-    fmt::print(stderr, "zksh: this machine refuses what zksh needs: {}\n", error.what());
+    fmt::print(stderr, "zksh: system error: {}\n", error.what());
     return zksh::status::failure;
   }
 }

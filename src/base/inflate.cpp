@@ -23,7 +23,7 @@ class Inflater {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     stream_.avail_in = static_cast<uInt>(bytes.size());
     const int window = largest_window + (compression == Compression::Gzip ? with_gzip_header : 0);
-    if (inflateInit2(&stream_, window) != Z_OK) throw Error("there is not enough memory");
+    if (inflateInit2(&stream_, window) != Z_OK) throw Error("out of memory");
   }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
@@ -49,14 +49,14 @@ class Inflater {
   bool next_part() {
     if (stream_.avail_in == 0) return false;
     if (compression_ == Compression::Zlib)
-      throw Error(fmt::format("{} bytes follow its end", stream_.avail_in));
+      throw Error(fmt::format("it is followed by {} more bytes", stream_.avail_in));
     return inflateReset(&stream_) == Z_OK;
   }
 
   [[noreturn]] void refuse(int result) const {
-    if (result == Z_BUF_ERROR) throw Error("it is cut off");
-    if (result == Z_NEED_DICT) throw Error("it needs a dictionary that is not in it");
-    throw Error(stream_.msg ? stream_.msg : "there is not enough memory");
+    if (result == Z_BUF_ERROR) throw Error("it is truncated");
+    if (result == Z_NEED_DICT) throw Error("it needs a preset dictionary");
+    throw Error(stream_.msg ? stream_.msg : "out of memory");
   }
 
   Compression compression_;

@@ -305,7 +305,7 @@ std::string find_program(const std::string& name) {
   }
   if (refused.empty())
     throw Error(fmt::format("{}: program not found", name), status::program_not_found);
-  const char* const reason = is_file(refused) ? "permission denied" : "it is not a file";
+  const char* const reason = is_file(refused) ? "permission denied" : "not a regular file";
   throw Error(fmt::format("cannot run {}: {}", refused, reason), status::cannot_run);
 }
 

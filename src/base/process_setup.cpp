@@ -47,7 +47,7 @@ void require_descriptors() {
   while (opened.size() < descriptors) {
     opened.emplace_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (opened.back().get() >= 0) continue;
-    refuse(fmt::format("too few files may be open here: zksh needs {} (ulimit -n says {})",
+    refuse(fmt::format("the limit on open files is too low: zksh needs {} (ulimit -n is {})",
                        descriptors, limit));
   }
 }
@@ -57,8 +57,9 @@ void require_memory() {
   if (limit == RLIM_INFINITY) return;
   void* const room = mmap(nullptr, room_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED)
-    refuse(fmt::format("too little memory here: zksh needs {} MiB of addresses (ulimit -v says {})",
-                       room_bytes >> 20U, limit >> 10U));
+    refuse(fmt::format(
+        "the memory limit is too low: zksh needs {} MiB of address space (ulimit -v is {})",
+        room_bytes >> 20U, limit >> 10U));
   munmap(room, room_bytes);
 }
 
@@ -91,9 +92,10 @@ void require_threads(std::size_t count, const char* for_what) {
       started.emplace_back([&mutex] { const std::scoped_lock end(mutex); });
   } catch (const std::system_error&) {
     all_there.unlock();
-    const auto reason = limit >= many_threads ? fmt::format("ulimit -v says {}", room >> 10U)
-                                              : fmt::format("ulimit -u says {}", limit);
-    refuse(fmt::format("too few threads may run here: {} needs {} ({})", for_what, count, reason));
+    const auto reason = limit >= many_threads ? fmt::format("ulimit -v is {}", room >> 10U)
+                                              : fmt::format("ulimit -u is {}", limit);
+    refuse(
+        fmt::format("the limit on threads is too low: {} needs {} ({})", for_what, count, reason));
   }
   all_there.unlock();
 }

@@ -23,7 +23,7 @@ Regex::Regex(const std::string& expression, std::string_view what, Options optio
   if (const auto at = problem.find(lines + expression); at != std::string::npos)
     problem.erase(at, lines.size());
   throw ValueError(
-      fmt::format("{}: \"{}\" is not a regular expression: {}", what, expression, problem));
+      fmt::format("{}: \"{}\" is not a valid regular expression: {}", what, expression, problem));
 }
 
 Regex::~Regex() = default;

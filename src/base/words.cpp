@@ -168,7 +168,7 @@ class Unescaper {
       ++at_;
     } else if (letter >= '0' && letter <= '7') {
       const unsigned byte = number(8, 3);
-      if (byte > 0xFF) throw pointing("an octal escape ends at \\377", line_, begin);
+      if (byte > 0xFF) throw pointing("octal escapes go up to \\377", line_, begin);
       text_ += static_cast<char>(byte);
     } else if (letter == 'x') {
       text_ += static_cast<char>(hexadecimal(begin, 2));
@@ -185,7 +185,7 @@ class Unescaper {
   unsigned hexadecimal(std::size_t begin, std::size_t most_digits) {
     const auto first = ++at_;
     const unsigned value = number(16, most_digits);
-    if (at_ == first) throw pointing("hexadecimal digits are missing", line_, begin);
+    if (at_ == first) throw pointing("missing hexadecimal digits", line_, begin);
     return value;
   }
 

@@ -93,7 +93,7 @@ void ChangeStream::follow_session(SessionState state, std::vector<NodeChange>& c
                                   const std::stop_token& stop) {
   if (is_connected(state)) {
     if (client_.server() != server_)
-      throw Error("the session is now with other servers: " + client_.server());
+      throw Error("the session was switched to other servers: " + client_.server());
     if (!std::exchange(lost_, false)) return;
     const auto now = wall_clock();
     changes.push_back({.type = NodeChange::Type::Gap,

@@ -136,7 +136,7 @@ Node Client::reconfigure(const Reconfiguration& change, const std::stop_token& s
     check(outcome.code, outcome.culprit, "", true);
     return std::move(outcome.value);
   } catch (const Cancelled&) {
-    throw Cancelled("interrupted; the reconfiguration was sent and may still be done");
+    throw Cancelled("interrupted; the reconfiguration was sent and may still be applied");
   }
 }
 

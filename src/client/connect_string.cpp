@@ -39,11 +39,11 @@ ServerAddress parse_server(std::string_view part, std::string_view whole) {
     const auto close = part.find(']');
     if (close == std::string_view::npos)
       throw ValueError(
-          fmt::format("\"{}\": the address \"{}\" lacks its closing bracket", whole, part));
+          fmt::format("\"{}\": the address \"{}\" has no closing bracket", whole, part));
     server.host = part.substr(1, close - 1);
     const auto rest = part.substr(close + 1);
     if (!rest.empty() && rest.front() != ':')
-      throw ValueError(fmt::format("\"{}\": \"{}\" stands where :port was expected", whole, rest));
+      throw ValueError(fmt::format("\"{}\": expected :port instead of \"{}\"", whole, rest));
     if (!rest.empty()) server.port = parse_port(rest.substr(1), whole);
     if (!is_ipv6(server.host))
       throw ValueError(fmt::format("\"{}\": [{}] is not an IPv6 address", whole, server.host));
@@ -57,11 +57,11 @@ ServerAddress parse_server(std::string_view part, std::string_view whole) {
   const auto colon = part.rfind(':');
   server.host = part.substr(0, colon);
   if (colon != std::string_view::npos) server.port = parse_port(part.substr(colon + 1), whole);
-  if (server.host.empty()) throw ValueError(fmt::format("\"{}\": a server's name is empty", whole));
+  if (server.host.empty()) throw ValueError(fmt::format("\"{}\": a server name is empty", whole));
   constexpr std::string_view never_in_names(":\0", 2);
   if (server.host.find_first_of(never_in_names) != std::string::npos)
-    throw ValueError(fmt::format("\"{}\": \"{}\" is neither a server's name nor an address", whole,
-                                 server.host));
+    throw ValueError(
+        fmt::format("\"{}\": \"{}\" is neither a host name nor an address", whole, server.host));
   return server;
 }
 
@@ -85,7 +85,7 @@ ConnectString parse_connect_string(std::string_view text) {
   if (slash != std::string_view::npos && slash + 1 < text.size()) {
     result.chroot = text.substr(slash);
     if (const auto flaw = path_flaw(result.chroot))
-      throw ValueError(fmt::format("\"{}\": the chroot is not a path: {}", text, *flaw));
+      throw ValueError(fmt::format("\"{}\": the chroot is not a valid path: {}", text, *flaw));
   }
   // As in zkCli, blanks around a server and empty elements are ignored.
   while (true) {
@@ -95,8 +95,7 @@ ConnectString parse_connect_string(std::string_view text) {
     if (comma == std::string_view::npos) break;
     hosts.remove_prefix(comma + 1);
   }
-  if (result.servers.empty())
-    throw ValueError(fmt::format("\"{}\": a server's name is empty", text));
+  if (result.servers.empty()) throw ValueError(fmt::format("\"{}\": a server name is empty", text));
   return result;
 }
 

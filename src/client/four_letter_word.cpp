@@ -74,11 +74,12 @@ void end(Asking& asking, int error, const AskLimits& limits) {
     }
     const bool turned_away = error == 0 || error == ECONNRESET;
     asking.fail(turned_away ? "it closes the connection without an answer (too many connections "
-                              "from here, or no ZooKeeper)"
+                              "from this host, or not a ZooKeeper server)"
                             : std::strerror(error));
     asking.answer.turned_away = turned_away;
   } else {
-    asking.fail(fmt::format("the connection broke within its answer ({})", std::strerror(error)));
+    asking.fail(
+        fmt::format("the connection broke in the middle of its answer ({})", std::strerror(error)));
   }
 }
 
@@ -100,7 +101,7 @@ void go_on(Asking& asking, const AskLimits& limits) {
   if (count > 0) {
     text.append(buffer.data(), static_cast<std::size_t>(count));
     if (text.size() > limits.most_bytes)
-      return asking.fail(fmt::format("its answer does not end within {} bytes", limits.most_bytes));
+      return asking.fail(fmt::format("its answer is longer than {} bytes", limits.most_bytes));
     // A starting server says this, and may leave the connection open.
     const auto& whole = asking.question.whole;
     if (text == not_serving || (whole && whole(text))) end(asking, 0, limits);
@@ -126,10 +127,11 @@ Clock::time_point wake_up_time(const std::vector<Asking>& all, Clock::time_point
 
 /// The problem of a question that ran into the deadline.
 std::string lateness(const Asking& asking) {
-  if (!asking.sent) return "it cannot be reached in time";
+  if (!asking.sent) return "it could not be reached in time";
   if (asking.answer.text.empty())
-    return "it accepts connections, but does not answer in time (frozen, or too busy)";
-  return fmt::format("its answer did not end in time; {} bytes came", asking.answer.text.size());
+    return "it accepts connections, but did not answer in time (frozen or overloaded)";
+  return fmt::format("its answer was incomplete after the time limit ({} bytes)",
+                     asking.answer.text.size());
 }
 
 /// Gives up an address that does not accept the connection.

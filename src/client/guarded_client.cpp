@@ -14,10 +14,10 @@ namespace zksh {
 GuardedClient::Guards GuardedClient::guards() { return monitor().with_lock(source_); }
 
 void GuardedClient::refuse(const Guards& guards, const std::string& what) {
-  throw ValueError(fmt::format(
-      "{} cannot be guarded by the lock {}: no transaction can do it. Nothing was sent; "
-      "give the lock back first",
-      what, guards.front().lock));
+  throw ValueError(
+      fmt::format("{} cannot be part of a transaction, so the lock {} (--guard) cannot protect it; "
+                  "nothing was sent. Release the lock first",
+                  what, guards.front().lock));
 }
 
 /// Sends the operations after the checks of the guards; `take` converts the operations' results.
@@ -30,8 +30,7 @@ Pending<T> GuardedClient::send(const Guards& guards, const std::vector<Op>& ops,
   for (const auto& op : ops) {
     const auto* created = std::get_if<CreateOp>(&op);
     if (created && !fits_multi(*created))
-      refuse(guards, created->ttl > 0 ? "the creation of a node with a TTL"
-                                      : "the creation of a container");
+      refuse(guards, created->ttl > 0 ? "creating a node with a TTL" : "creating a container");
     all.push_back(op);
   }
   const auto sent = inner().start_multi(all);

@@ -52,7 +52,7 @@ HostAddresses look_up(const ServerAddress& server, Wanted wanted) {
   const auto found = wanted == Wanted::All ? ask_resolver(server, 0, failure)
                                            : ask_as_the_c_client(server, failure);
   if (!found)
-    return {.problem = fmt::format("the name does not resolve ({})", gai_strerror(failure))};
+    return {.problem = fmt::format("the name cannot be resolved ({})", gai_strerror(failure))};
   HostAddresses addresses;
   for (const auto* one = found.get(); one != nullptr; one = one->ai_next) {
     SocketAddress address{.size = one->ai_addrlen};

@@ -118,13 +118,13 @@ bool HttpAnswer::read_chunks(std::string_view so_far) {
 std::string HttpAnswer::body(std::string_view all, std::string& flaw) {
   whole(all);
   if (broken_ || head_ == 0)
-    flaw = "what answers there does not speak plain HTTP";
+    flaw = "it does not speak plain HTTP";
   else if (status_ >= 300 && status_ < 400)
-    flaw = fmt::format("it answers HTTP {}, a redirection, which is not followed", status_);
+    flaw = fmt::format("it answers with HTTP {}, a redirect, which zksh does not follow", status_);
   else if (status_ != 200)
-    flaw = fmt::format("it answers HTTP {}", status_);
+    flaw = fmt::format("it answers with HTTP {}", status_);
   else if (!ended_ && (chunked_ || length_))
-    flaw = "its answer is cut off";
+    flaw = "its answer is truncated";
   if (!flaw.empty()) return {};
   if (chunked_) return std::move(chunks_);
   const auto rest = all.substr(head_);

@@ -17,7 +17,7 @@ ZkError MissingChroot::explained(Client& client, const ZkError& error,
   if (found == code::ok) present_ = server;
   if (found != code::no_node) return error;
   return {error, fmt::format(" (the chroot {} of the connect string does not exist; `zksh -s {} "
-                             "create -p {}` makes it)",
+                             "create -p {}` creates it)",
                              chroot, server.substr(0, slash), as_word(chroot))};
 }
 

@@ -132,7 +132,7 @@ void PersistentWatches::tell_of(WatchedTree& tree) {
     if (!unlisted.empty())
       report_.warning(
           held,
-          fmt::format("no permission to list {}{}: what is created below is not seen",
+          fmt::format("no permission to list {}{}: nodes created below are not seen",
                       unlisted.front(),
                       unlisted.size() > 1 ? fmt::format(" and {} more", unlisted.size() - 1) : ""));
   });

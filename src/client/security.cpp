@@ -8,10 +8,10 @@
 namespace zksh {
 
 void refuse_missing(std::string_view asked, std::string_view what) {
-  throw UsageError(fmt::format(
-      "{}, but this build has no {}: Debian's ZooKeeper C client is built without; cmake "
-      "-DZKSH_ZOOKEEPER_SOURCE=… builds one that has it (zksh-security(7))",
-      asked, what));
+  throw UsageError(
+      fmt::format("{}, but this zksh was built without {}, which Debian's ZooKeeper C client "
+                  "lacks; build with cmake -DZKSH_ZOOKEEPER_SOURCE=… (zksh-security(7))",
+                  asked, what));
 }
 
 }  // namespace zksh

@@ -34,9 +34,10 @@ void require_newer(Client& client, const std::string& path, std::string_view wha
   const ZkError error(probe.code, path);
   if (probe.code != code::unimplemented) throw ZkError(error);
   const auto version = told_version(client.server());
-  throw ZkError(error, fmt::format(": {} came with ZooKeeper 3.5, and {}", what,
-                                   version.empty() ? "this server is older, or another program"
-                                                   : "the version of this server is " + version));
+  throw ZkError(error,
+                fmt::format(": ZooKeeper 3.5 or later is required for {}, but {}", what,
+                            version.empty() ? "this server is older, or not a ZooKeeper server"
+                                            : "this server has version " + version));
 }
 
 }  // namespace zksh

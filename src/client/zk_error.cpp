@@ -101,17 +101,16 @@ bool was_too_large(int code, const std::string& path, std::size_t bytes) {
 
 std::string full_text(int code, const std::string& path, bool unknown, std::size_t bytes) {
   if (unknown && was_too_large(code, path, bytes))
-    return fmt::format("{}; look at the node with `stat {}` before trying again",
+    return fmt::format("{}; check the node with `stat {}` before you try again",
                        too_large_text(fmt::format("{} bytes were sent for {}", bytes, path)), path);
   auto text = error_text(code, path);
   if (!unknown) return text;
   text += "\noutcome unknown: the connection was lost after the request was sent";
   if (path.empty())
-    text += "; look at the nodes that it names before trying again";
+    text += "; check its nodes before you try again";
   else
     text += fmt::format(
-        ", so it may have been carried out; look at the node with `stat {}` before trying again",
-        path);
+        ", so it may have been applied; check the node with `stat {}` before you try again", path);
   return text;
 }
 
@@ -137,15 +136,15 @@ ZkError::ZkError(const ZkError& error, const std::string& remedy)
 
 std::string too_large_text(std::string_view what) {
   return fmt::format(
-      "the connection was lost while {}: a server closes it when a request is "
-      "larger than its jute.maxbuffer, 1 MiB by default",
+      "the connection was lost while {}: servers close it when a request is larger than "
+      "jute.maxbuffer, 1 MiB by default",
       what);
 }
 
 std::string error_text(int code, const std::string& path) {
   if (const char* text = wrapper_text(code)) return fmt::format("{}{}", text, path);
   if (code == code::lock_lost)
-    return fmt::format("the lock {} is lost: this write was refused and changed nothing", path);
+    return fmt::format("the lock {} is lost; this write was refused and changed nothing", path);
   if (code == code::reconfig_in_progress) {
     return "Another reconfiguration is in progress -- concurrent reconfigs not supported (yet)";
   }

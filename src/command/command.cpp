@@ -63,7 +63,8 @@ bool Context::means_pattern(const std::string& word) const {
   if (input != Input::Arguments || !writes ||
       has_option(*command_named(words.front()), std::span(words).subspan(1), glob_option))
     return true;
-  out.err_line("{} is taken for the name of one node ({} makes it a pattern)", word, glob_option);
+  out.err_line("{} is taken as the name of one node ({} expands it as a pattern)", word,
+               glob_option);
   return false;
 }
 
@@ -78,7 +79,7 @@ std::vector<std::string> Context::resolve_all(const std::vector<std::string>& gi
     const auto pattern = resolve(word);
     const auto matches = matching_nodes(client, pattern, stop);
     if (matches.empty())
-      throw Error(fmt::format("no node matches {} (quotes keep a pattern as it is)", pattern),
+      throw Error(fmt::format("no node matches {} (quote it if it is not a pattern)", pattern),
                   status::no_node);
     paths.insert(paths.end(), matches.begin(), matches.end());
   }
@@ -100,19 +101,19 @@ std::string Command::syntax() const {
 void declare_common(Options& options, CommonOptions& common, bool writes, bool as_zkcli) {
   if (!as_zkcli)
     options.common().choice("-o,--output", common.format, named_formats, "format",
-                            "Print results as zkcli does (also: text, table), plain, or as json.");
+                            "Output format: zkcli (also: text, table), plain or json.");
   if (!writes) return;
   options.common().flag("--dry-run", common.dry_run,
-                        "Show what would be written, but write nothing.");
+                        "Show what would be written, without writing it.");
   const bool takes_patterns = std::ranges::find(options.arguments(), Argument::Kind::NodePaths,
                                                 &Argument::kind) != options.arguments().end();
   if (takes_patterns)
     options.common().flag(std::string(glob_option), common.glob,
-                          "Expand patterns among zksh's own arguments, too.");
+                          "Expand patterns in zksh's own command-line arguments, too.");
 }
 
 void require_rehearsal(const Context& cx, bool dry_run) {
-  if (dry_run && !cx.rehearsal) throw UsageError("--dry-run stands as a word of its own");
+  if (dry_run && !cx.rehearsal) throw UsageError("--dry-run must be a separate word");
 }
 
 bool has_option(const Command& command, std::span<const std::string> words,
@@ -150,7 +151,7 @@ void parse_words(const Context& cx, Options& options, const CommonOptions& commo
 
 namespace {
 
-constexpr const char* only_at_prompt = "only a line at the prompt runs in the background";
+constexpr const char* only_at_prompt = "only lines typed at the prompt can run in the background";
 
 /// On piped lines zkCli answers wrong words only with the syntax.
 [[noreturn]] void refuse_words(Input input, const std::string& why) {
@@ -164,7 +165,7 @@ void refuse_background(const Context& cx, const std::vector<std::string>& progra
   const bool is_line = cx.input == Input::Text || cx.input == Input::Pipe;
   const bool quoted = std::ranges::find(cx.quoted, "&") != cx.quoted.end();
   if (!is_line || quoted || program.empty() || program.back() != "&") return;
-  refuse_words(cx.input, fmt::format("{} (for the program, put the & in quotes)", only_at_prompt));
+  refuse_words(cx.input, fmt::format("{} (to pass & to the program, quote it)", only_at_prompt));
 }
 
 }  // namespace
@@ -177,9 +178,9 @@ void refuse_surplus(const Context& cx, const Options& options, bool strict) {
   });
   const auto& first = options.surplus().front();
   const auto* const hint = first == "&"   ? only_at_prompt
-                           : runs_program ? "a program goes after --"
+                           : runs_program ? "write -- before a program"
                                           : "quote a value that contains blanks";
-  refuse_words(cx.input, fmt::format("too many words: \"{}\" is left over ({})", first, hint));
+  refuse_words(cx.input, fmt::format("too many arguments: \"{}\" ({})", first, hint));
 }
 
 std::span<const Command* const> all_commands() {

@@ -8,8 +8,7 @@ namespace zksh {
 
 bool asks_before_removal(const Context& cx, bool yes) {
   if (!cx.services.settings.confirm || yes || cx.input == Input::Pipe || cx.rehearsal) return false;
-  if (cx.background)
-    throw UsageError("there is nobody to ask in the background; --yes removes without asking");
+  if (cx.background) throw UsageError("cannot ask for confirmation in the background; use --yes");
   return cx.can_ask();
 }
 

@@ -79,7 +79,7 @@ std::string argument_lines(const Command& command, std::size_t width) {
   }
   if (!others.empty())
     text +=
-        fmt::format("\nOptions explained by `help {}`\n", explains_all) + filled(others, 2, width);
+        fmt::format("\nOptions described in `help {}`\n", explains_all) + filled(others, 2, width);
   return text;
 }
 

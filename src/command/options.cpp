@@ -130,7 +130,7 @@ void check_options(const std::vector<Argument>& arguments, const GivenWords& giv
     };
     // A word that names an option is rarely meant as the value, which was forgotten.
     if (!is_flag && (!value || (apart && is_option(*value))))
-      throw UsageError(fmt::format("the value of {} is missing", word));
+      throw UsageError(fmt::format("{} needs a value", word));
   }
 }
 
@@ -221,8 +221,8 @@ std::size_t chosen(const std::string& word, const Argument& argument) {
   if (const auto place = place_of(word, choices); place < choices.size()) return place;
   std::string known;
   for (std::size_t i = 0; i < choices.size(); ++i)
-    known += (i == 0 ? "" : i + 1 == choices.size() ? " and " : ", ") + choices[i];
-  throw SyntaxError(fmt::format("no such {}: \"{}\"; there are {}", argument.value, word, known));
+    known += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + choices[i];
+  throw SyntaxError(fmt::format("invalid {}: \"{}\"; use {}", argument.value, word, known));
 }
 
 WordTaker text_taker(std::string& target) {
@@ -366,7 +366,7 @@ void Options::parse(const std::vector<std::string>& words) {
   check_options(impl_->arguments, given);
   // An empty variable in a script must not look like a successful program.
   if (given.program && given.marked && given.program_words == 0)
-    throw UsageError("there is no program after --");
+    throw UsageError("no program after --");
   if (impl_->program)
     impl_->program->assign(words.end() - static_cast<std::ptrdiff_t>(given.program_words),
                            words.end());

@@ -81,17 +81,17 @@ Error system_refusal(const std::system_error& error) {
   const auto* const remedy = [&] {
     switch (error.code().value()) {
       case EMFILE:
-        return "; `ulimit -n` in the shell that starts zksh says how many it may have open";
+        return "; `ulimit -n` in the shell that starts zksh sets how many files it may have open";
       case ENFILE:
-        return "; `sysctl fs.file-max` says how many this machine may have open";
+        return "; `sysctl fs.file-max` sets how many files this machine may have open";
       case EAGAIN:
-        return "; `ulimit -u` in the shell that starts zksh says how many processes its user may "
-               "have, and `ulimit -v` how much memory each";
+        return "; `ulimit -u` in the shell that starts zksh sets how many processes its user may "
+               "have, `ulimit -v` how much memory each may use";
       default:
         return "";
     }
   }();
-  return Error(fmt::format("the system refused: {}{}", error.what(), remedy));
+  return Error(fmt::format("system error: {}{}", error.what(), remedy));
 }
 
 void report_error(Output& out, const Error& error) {

@@ -16,7 +16,8 @@ void Transaction::begin() {
     spoilt_(held) = false;
     return true;
   });
-  if (!opened) throw ValueError("a transaction is open already; exec sends it, discard drops it");
+  if (!opened)
+    throw ValueError("a transaction is already open; `exec` commits it, `discard` drops it");
 }
 
 std::optional<std::size_t> Transaction::size() const {
@@ -63,9 +64,9 @@ std::vector<PlannedOp> Transaction::operations() {
     if (spoilt) state_(held).reset();
     return copy;
   });
-  if (!open) throw ValueError("no transaction is open; multi opens one");
+  if (!open) throw ValueError("no transaction is open; `multi` opens one");
   if (spoilt)
-    throw ValueError("a line of the transaction was refused: nothing was sent, and it was dropped");
+    throw ValueError("the transaction had an invalid line; it was dropped, and nothing was sent");
   return open->operations;
 }
 
@@ -78,7 +79,7 @@ std::optional<std::size_t> Transaction::drop() {
 }
 
 std::string dropped_text(std::size_t operations) {
-  return fmt::format("the transaction of {} operation{} was dropped: nothing was sent", operations,
+  return fmt::format("the transaction of {} operation{} was dropped; nothing was sent", operations,
                      operations == 1 ? "" : "s");
 }
 

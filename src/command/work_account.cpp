@@ -38,7 +38,7 @@ void accounting(Context& cx, Progress& progress, const std::function<void()>& wo
 }
 
 std::string unknown_text(std::size_t nodes) {
-  return fmt::format("of {} more it is not known", nodes);
+  return fmt::format("the outcome of {} more is unknown", nodes);
 }
 
 }  // namespace zksh

@@ -7,9 +7,10 @@ namespace zksh {
 
 void declare_work_limits(Options& options, WorkOptions& target) {
   options.common().number("--window", target.window, "requests",
-                          "How many requests may be in flight at a time; default: 256.");
-  options.common().number("--rate", target.rate, "requests/s",
-                          "The most requests per second; each operation of a transaction counts.");
+                          "Maximum number of requests in flight; default: 256.");
+  options.common().number(
+      "--rate", target.rate, "requests/s",
+      "Maximum number of requests per second; each operation of a transaction counts.");
 }
 
 WorkLimits WorkOptions::limits() const {

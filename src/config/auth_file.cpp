@@ -32,9 +32,8 @@ std::vector<Credential> parse_auth_file(const std::string& text, const std::stri
     if (line.empty() || line.front() == '#') continue;
     const auto scheme_end = line.find_first_of(blanks);
     if (scheme_end == std::string_view::npos)
-      throw UsageError(
-          fmt::format("{}:{}: a scheme and its credential are expected, for digest a user:password",
-                      name, number));
+      throw UsageError(fmt::format(
+          "{}:{}: expected a scheme and a credential (user:password for digest)", name, number));
     credentials.push_back(
         {std::string(line.substr(0, scheme_end)), std::string(trimmed(line.substr(scheme_end)))});
   }
@@ -48,8 +47,7 @@ std::string warning_of_readers(const std::string& name) {
   if (stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || (info.st_mode & of_others) == 0)
     return {};
   return fmt::format(
-      "warning: others can read or write the credentials in {} (mode {:03o}); chmod 600 keeps "
-      "them out",
+      "warning: other users can read or write the credentials in {} (mode {:03o}); use chmod 600",
       name, info.st_mode & 0777U);
 }
 

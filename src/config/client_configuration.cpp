@@ -90,8 +90,8 @@ std::string pem_store(const Properties& properties, const std::string& store,
                        : found->second.ends_with(".pem");
   if (!pem)
     throw UsageError(
-        fmt::format("-client-configuration: {} sets {}.location to {}, which is not "
-                    "PEM: OpenSSL reads no Java keystore; convert it once with{}",
+        fmt::format("-client-configuration: {} sets {}.location to {}, which is not PEM; OpenSSL "
+                    "cannot read Java keystores. Convert it once with{}",
                     file, store, found->second, conversions));
   return found->second;
 }
@@ -106,8 +106,8 @@ void refuse_jaas(const Properties& properties, const std::string& file,
   const auto what = fmt::format("-client-configuration: {} sets {}", file, asks->first);
   if (!has_sasl()) refuse_missing(what, "SASL");
   if (configuration.text("sasl-user").empty())
-    throw UsageError(what +
-                     ", but zksh reads no JAAS file: give --sasl-user and --sasl-password-file");
+    throw UsageError(
+        what + ", but zksh does not read JAAS files; use --sasl-user and --sasl-password-file");
 }
 
 /// Settings of the file that have no key in the configuration.
@@ -130,7 +130,7 @@ ClientConfiguration take_client_configuration(const std::string& file,
   if (value("zookeeper.client.secure") != "true") {
     if (stray != properties.end())
       asked.warning = fmt::format(
-          "warning: {} sets {}, but not zookeeper.client.secure=true: no TLS is used, as in "
+          "warning: {} sets {}, but not zookeeper.client.secure=true; TLS is not used, as in "
           "zkCli.sh",
           file, stray->first);
     return asked;

@@ -33,12 +33,12 @@ std::string environment(const char* name) {
   const auto similar = suggestions(key, names);
   // What resembles no key may be anything, such as a credential that belongs in another file.
   if (similar.empty())
-    throw UsageError(fmt::format(
-        "{}: a line does not begin with a key (it is not shown: it may hold a secret); zksh "
-        "--show-config lists them",
-        origin));
+    throw UsageError(
+        fmt::format("{}: a line does not begin with a known key (it may hold a secret and is not "
+                    "shown); `zksh --show-config` lists the keys",
+                    origin));
   throw UsageError(
-      fmt::format("{}: there is no key \"{}\"; did you mean {}?", origin, key, similar.front()));
+      fmt::format("{}: unknown key \"{}\"; did you mean {}?", origin, key, similar.front()));
 }
 
 std::string unquoted(const std::string& text) {
@@ -68,23 +68,26 @@ std::vector<std::string> configuration_files() {
 
 std::span<const Configuration::Key> Configuration::keys() {
   static const std::vector<Key> all{
-      {"auth-file", "", "Credentials for every session: lines of scheme and credential."},
+      {"auth-file", "",
+       "A file of credentials for every session: a scheme and a credential on each line."},
       {"connect-timeout", "10s", "How long to wait for a server."},
-      {"production", "off", "The prompt shows the profile in red, and removals ask for the name."},
-      {"profile", "", "The profile in use; only above the first section of a file."},
-      {"read-only", "off", "No write is sent; a read-only server will do."},
-      {"sasl-mechanism", "", "Authenticate with SASL; DIGEST-MD5 when there is a user."},
-      {"sasl-password-file", "", "The first line of this file is the user's password."},
-      {"sasl-user", "", "The user for SASL."},
-      {"server", "localhost:2181", "The servers, and perhaps a chroot."},
+      {"production", "off",
+       "Show the profile in red in the prompt, and ask for a node's name before a subtree is "
+       "deleted."},
+      {"profile", "", "The profile to use; only allowed above the first section of a file."},
+      {"read-only", "off", "Send no writes; accept a read-only server."},
+      {"sasl-mechanism", "", "The SASL mechanism; DIGEST-MD5 if there is a user."},
+      {"sasl-password-file", "", "A file whose first line is the SASL password."},
+      {"sasl-user", "", "The SASL user."},
+      {"server", "localhost:2181", "The servers, optionally with a chroot."},
       {"timeout", "30000", "Session timeout in milliseconds, or with a unit."},
-      {"tls", "", "on: TLS; off: none; empty: TLS when another of these keys asks for it."},
-      {"tls-ca", "", "The authorities (PEM) to trust; empty: the system's."},
+      {"tls", "", "on, off, or empty: use TLS if another tls- key asks for it."},
+      {"tls-ca", "", "The trusted CA certificates (PEM); empty: the system's."},
       {"tls-cert", "", "The client certificate (PEM) and its chain."},
-      {"tls-key", "", "The key (PEM) of the client certificate; empty: in the same file."},
-      {"tls-key-password-file", "", "The first line of this file opens the key."},
-      {"tls-verify", "on", "Whether the server's certificate, and the name in it, must be right."},
-      {"tls-verify-name", "on", "Whether the name in the server's certificate must be right."}};
+      {"tls-key", "", "The client certificate's private key (PEM); empty: in the same file."},
+      {"tls-key-password-file", "", "A file whose first line is the private key's password."},
+      {"tls-verify", "on", "Verify the server's certificate and its name."},
+      {"tls-verify-name", "on", "Verify the name in the server's certificate."}};
   return all;
 }
 
@@ -116,10 +119,11 @@ void Configuration::read_files(const std::optional<Value>& profile) {
   if (profile) set("profile", profile->text, profile->origin);
   const auto chosen = values_["profile"];
   if (!chosen.text.empty() && !profiles.contains(chosen.text))
-    throw UsageError(fmt::format(
-        "{}: there is no profile \"{}\"{}", chosen.origin, chosen.text,
-        profiles.empty() ? fmt::format("; {} would have it", configuration_files().back())
-                         : fmt::format("; there are {}", fmt::join(profiles, ", "))));
+    throw UsageError(
+        fmt::format("{}: no such profile: \"{}\"{}", chosen.origin, chosen.text,
+                    profiles.empty()
+                        ? fmt::format("; profiles are sections of {}", configuration_files().back())
+                        : fmt::format("; known profiles: {}", fmt::join(profiles, ", "))));
   for (const auto& file : files)
     for (const auto& section : {std::string(), chosen.text}) {
       const auto found = file.sections.find(section);

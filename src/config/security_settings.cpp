@@ -32,9 +32,9 @@ std::string_view first_set(const Configuration& configuration,
 std::string read_password(const std::string& name, std::string& warning) {
   auto text = read_file(name);
   text.resize(std::min(text.size(), text.find_first_of("\r\n")));
-  if (text.empty()) throw UsageError(fmt::format("{} has no password in its first line", name));
+  if (text.empty()) throw UsageError(fmt::format("{}: the first line has no password", name));
   if (text.find('\0') != std::string::npos)
-    throw UsageError(fmt::format("{}: the password has a zero byte", name));
+    throw UsageError(fmt::format("{}: the password contains a NUL byte", name));
   if (auto said = warning_of_readers(name); !said.empty()) warning = std::move(said);
   return text;
 }
@@ -59,7 +59,7 @@ TlsSettings parse_tls(const Configuration& configuration, std::string& warning) 
   tls.verify_name = tls.verify && configuration.is_on("tls-verify-name");
   if (tls.certificate.empty() && !tls.key.empty())
     throw UsageError(described(configuration, "tls-key") +
-                     ": the key's certificate is missing; --tls-cert names it");
+                     ": the certificate of the key is missing; give it with --tls-cert");
   if (tls.key.empty()) tls.key = tls.certificate;
   if (const auto& file = configuration.text("tls-key-password-file"); !file.empty())
     tls.key_password = read_password(with_home(file), warning);
@@ -79,10 +79,10 @@ SaslSettings parse_sasl(const Configuration& configuration, std::string& warning
   // With Kerberos, the ticket identifies the user.
   const bool named = sasl.mechanism != "GSSAPI";
   if (named && sasl.user.empty())
-    throw UsageError(fmt::format("SASL {} needs a user: --sasl-user", sasl.mechanism));
+    throw UsageError(fmt::format("SASL {} needs a user; use --sasl-user", sasl.mechanism));
   if (named && file.empty())
     throw UsageError(fmt::format(
-        "SASL {} needs a password: --sasl-password-file names a file that begins with it",
+        "SASL {} needs a password; use --sasl-password-file, whose first line is the password",
         sasl.mechanism));
   if (!file.empty()) sasl.password = read_password(with_home(file), warning);
   return sasl;
@@ -92,13 +92,13 @@ SaslSettings parse_sasl(const Configuration& configuration, std::string& warning
 
 std::span<const SecurityOption> security_options() {
   static const std::vector<SecurityOption> all{
-      {"tls-ca", "FILE", "Trust these authorities (PEM) alone, not the system's; means --tls"},
-      {"tls-cert", "FILE", "Show this client certificate (PEM, with its chain); means --tls"},
-      {"tls-key", "FILE", "The client certificate's key (PEM), if not in the same file"},
-      {"tls-key-password-file", "FILE", "The first line of this file opens the key"},
+      {"tls-ca", "FILE", "Trust only these CA certificates (PEM), not the system's; implies --tls"},
+      {"tls-cert", "FILE", "Client certificate (PEM, with its chain); implies --tls"},
+      {"tls-key", "FILE", "The client certificate's private key (PEM), if not in the same file"},
+      {"tls-key-password-file", "FILE", "A file whose first line is the private key's password"},
       {"sasl-mechanism", "NAME", "Authenticate with SASL: DIGEST-MD5 (the default with a user), …"},
-      {"sasl-user", "NAME", "The user for SASL"},
-      {"sasl-password-file", "FILE", "The first line of this file is the user's password"}};
+      {"sasl-user", "NAME", "The SASL user"},
+      {"sasl-password-file", "FILE", "A file whose first line is the SASL password"}};
   return all;
 }
 
@@ -108,8 +108,8 @@ Security parse_security(const Configuration& configuration) {
   security.sasl = parse_sasl(configuration, security.warning);
   if (security.tls.on && !security.sasl.mechanism.empty())
     throw UsageError(
-        "TLS and SASL together: ZooKeeper's C client does one or the other; for TLS, a client "
-        "certificate (--tls-cert) says who you are");
+        "TLS and SASL cannot be combined in ZooKeeper's C client; with TLS, authenticate with a "
+        "client certificate (--tls-cert)");
   return security;
 }
 

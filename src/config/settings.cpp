@@ -38,38 +38,37 @@ std::span<const Settings::Description> Settings::descriptions() {
   static const std::vector<Description> all{
       {.name = "admin-server",
        .initial = "",
-       .help = "Where the servers' AdminServers are, which are asked what the four-letter words do "
-               "not tell: a port of each server's host, or HOST:PORT,… for the servers in their "
-               "order; empty: port 8080; off: not asked."},
+       .help = "Where the AdminServers are, which zksh asks when a server does not allow a "
+               "four-letter word: a port on each server's host, or HOST:PORT,… in the order of the "
+               "servers; empty: port 8080; off: do not ask."},
       {.name = "color",
        .initial = "auto",
-       .help = "Whether there are colours; auto: on a terminal, unless NO_COLOR is set.",
+       .help = "Use colours; auto: on a terminal, unless NO_COLOR is set.",
        .choices = {"auto", "always", "never"}},
       {.name = "confirm",
        .initial = "on",
-       .help = "Ask at a terminal before a subtree is removed.",
+       .help = "Ask before a subtree is deleted, at a terminal.",
        .choices = {"on", "off"},
        .flag = &Settings::confirm},
       {.name = "highlight",
        .initial = "on",
-       .help = "Colour the line that is typed.",
+       .help = "Colour the typed line.",
        .choices = {"on", "off"},
        .flag = &Settings::highlight},
       {.name = "hints",
        .initial = "on",
-       .help = "Show behind the typed line what could follow.",
+       .help = "Show hints after the typed text.",
        .choices = {"on", "off"},
        .flag = &Settings::hints},
       {.name = "output",
        .initial = "zkcli",
-       .help =
-           "How results are printed: as zkCli prints them, plain (one item a line) or json (one "
-           "value a line).",
+       .help = "The output format: zkcli (as zkCli prints), plain (one item a line) or json (one "
+               "value a line).",
        .choices = {"zkcli", "plain", "json"}},
       {.name = "pager",
        .initial = "",
-       .help = "The program for output that is longer than the screen; empty: $ZKSH_PAGER, $PAGER "
-               "or less -FIRX; cat or off: none."},
+       .help = "The pager for output longer than the screen; empty: $ZKSH_PAGER, $PAGER or less "
+               "-FIRX; cat or off: none."},
       {.name = "printwatches",
        .initial = "on",
        .help = "Print watch events.",
@@ -78,18 +77,18 @@ std::span<const Settings::Description> Settings::descriptions() {
       {.name = "prompt",
        .initial = "[zk: %s(%S) %n%d%p%l%?] ",
        .help = "The prompt. %s is the server (of several the first, and how many more), %S the "
-               "session's state, %n the line's number, %% a percent sign; with a blank before them "
-               "and only when there is something to say: %d "
-               "the current node, %p the profile, %l the locks held, %? the last status."},
+               "session's state, %n the line's number, %% a percent sign. These appear with a "
+               "blank before them, and only if there is something to show: %d the current node, %p "
+               "the profile, %l the held locks, %? the last exit status."},
       {.name = "timing",
        .initial = "off",
-       .help = "Say on stderr how long each command took.",
+       .help = "Print on stderr how long each command took.",
        .choices = {"on", "off"},
        .flag = &Settings::timing},
       {.name = "zkcli",
        .initial = "3.8",
-       .help = "Which zkCli's results are printed. 3.4: a Stat, on stderr, after each get, set and "
-               "setAcl, no notices of old forms, children in the server's order.",
+       .help = "The zkCli version to mimic. 3.4 prints a Stat on stderr after each get, set and "
+               "setAcl, no deprecation notices, and children in the server's order.",
        .choices = {"3.8", "3.4"}}};
   return all;
 }
@@ -128,7 +127,7 @@ void Settings::set(std::string_view name, std::string_view value, std::string_vi
     this->*description.flag = parse_switch(value, what);
   else if (!choices.empty() && std::ranges::find(choices, value) == choices.end())
     throw ValueError(
-        fmt::format("{}: \"{}\" is none of {}", what, value, fmt::join(choices, ", ")));
+        fmt::format("{}: \"{}\" is not one of {}", what, value, fmt::join(choices, ", ")));
   monitor_.with_lock([&](const Monitor::Held& held) {
     kept_(held)[std::string(name)] = {.value = std::string(value), .origin = std::string(origin)};
   });

@@ -459,7 +459,7 @@ ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bo
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     Envelope envelope;
     if (!read_body(bodies[i], *writer, envelope) || !envelope.has_command)
-      return {.problem = "its answer is not an AdminServer's"};
+      return {.problem = "its answer is not that of an AdminServer"};
     if (!envelope.error) continue;
     if (*envelope.error == not_serving) return {.text = std::string(not_serving) + '\n'};
     // Older servers lack the further commands.
@@ -492,7 +492,7 @@ AdminServers::AdminServers(std::string_view text, const std::string& connect_str
     throw ValueError(fmt::format("admin-server: \"{}\" is not HOST:PORT", text));
   if (given.servers.size() != servers.size())
     throw ValueError(fmt::format(
-        "admin-server: {} AdminServer{} for {} server{}; name one for each, or only a port",
+        "admin-server: {} AdminServer{} for {} server{}; give one for each, or only a port",
         given.servers.size(), given.servers.size() == 1 ? "" : "s", servers.size(),
         servers.size() == 1 ? "" : "s"));
   for (std::size_t i = 0; i < servers.size(); ++i) named_[servers[i].text()] = given.servers[i];
@@ -545,7 +545,7 @@ std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions
 std::string admin_note(const ServerAnswer& answer) {
   if (answer.admin_problem.empty()) return {};
   return fmt::format(
-      "; its AdminServer does not tell, either ({}; --admin-server says where it is)",
+      "; its AdminServer does not answer either ({}; --admin-server sets its address)",
       answer.admin_problem);
 }
 

@@ -150,17 +150,18 @@ class Judge {
     auto& problems = health_.problems;
     if (!member.asked) {
       health_.notes.push_back(
-          fmt::format("{}: its address for clients is not known, it was not asked", member.name));
+          fmt::format("{}: not asked, since its client address is not known", member.name));
       return;
     }
     if (!member.problem.empty()) problems.push_back(member.name + ": " + member.problem);
     if (member.role == "read-only")
-      problems.push_back(member.name + ": it has no quorum, and is read-only");
+      problems.push_back(member.name + ": read-only, since it has no quorum");
     if (!member.note.empty()) health_.notes.push_back(member.name + ": " + member.note);
     if (limits_.behind && member.behind.value_or(0) > *limits_.behind)
       problems.push_back(fmt::format("{}: {} transactions behind", member.name, *member.behind));
     if (limits_.outstanding && member.outstanding.value_or(0) > *limits_.outstanding)
-      problems.push_back(fmt::format("{}: {} requests wait", member.name, *member.outstanding));
+      problems.push_back(
+          fmt::format("{}: {} outstanding requests", member.name, *member.outstanding));
     if (limits_.latency_ms && member.mean_latency_us.value_or(0) / 1000 >= *limits_.latency_ms)
       problems.push_back(fmt::format("{}: the mean latency is {:.1f} ms", member.name,
                                      static_cast<double>(*member.mean_latency_us) / 1000));
@@ -179,8 +180,8 @@ class Judge {
 
   void judge_alone() {
     health_.summary = health_.members.size() == 1
-                          ? "the server serves, and stands alone"
-                          : fmt::format("{} of {} serve, each stands alone", health_.serving,
+                          ? "a standalone server, which is serving"
+                          : fmt::format("{} of {} serving, each standalone", health_.serving,
                                         count_of(health_.members.size(), "server"));
     if (!health_.problems.empty()) health_.verdict = Verdict::Degraded;
   }
@@ -192,7 +193,7 @@ class Judge {
     if (!answers)
       lacks = health_.members.size() == 1 ? "the server does not answer" : "no server answers";
     else if (voting_ < health_.quorum && (all_asked_ || voting_ == 0))
-      lacks = fmt::format("{} serve{}, {} must", count_of(voting_, "voting member"),
+      lacks = fmt::format("{} serve{}, but {} must", count_of(voting_, "voting member"),
                           voting_ == 1 ? "s" : "", health_.quorum);
     else if (health_.leader.empty() && !health_.problems.empty())
       lacks = "no leader answers";
@@ -220,7 +221,7 @@ class Judge {
     health_.leader = leaders.front();
     if (leaders.size() > 1)
       health_.problems.push_back(
-          fmt::format("{} say that they lead: one was cut off, or these are several ensembles",
+          fmt::format("{} both claim to lead: one is cut off, or these are different ensembles",
                       fmt::join(leaders, " and ")));
   }
 
@@ -262,12 +263,12 @@ MemberHealth read_health(const MemberAnswers& member) {
   if (!health.role.empty()) return health;
   if (no_srvr && no_mntr && is_refusal(member.answers[0].text) &&
       is_refusal(member.answers[1].text))
-    health.problem = "it runs, and allows neither srvr nor mntr (4lw.commands.whitelist)" +
+    health.problem = "it is running, but allows neither srvr nor mntr (4lw.commands.whitelist)" +
                      admin_note(member.answers[0]);
   else if (no_srvr)
     health.problem = *no_srvr;
   else
-    health.problem = "its answer to srvr is not a ZooKeeper server's";
+    health.problem = "its answer to srvr is not that of a ZooKeeper server";
   return health;
 }
 

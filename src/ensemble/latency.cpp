@@ -60,7 +60,7 @@ class Prober {
     if (monitor.wait_until(stop, Clock::now() + plan_.patience, there))
       return monitor.with_lock([&](const Monitor::Held& held) { return *(*pending)(held); });
     if (!stop.stop_requested())
-      result_.problem = fmt::format("it did not answer within {}", short_time(plan_.patience));
+      result_.problem = fmt::format("no answer within {}", short_time(plan_.patience));
     return std::nullopt;
   }
 
@@ -105,8 +105,7 @@ void await_sessions(Monitor& monitor, const Probers& probers, const LatencyPlan&
   monitor.with_lock([&](const Monitor::Held& held) {
     for (const auto& each : probers)
       if (!each->connected(held))
-        each->result().problem =
-            fmt::format("it gave no session within {}", short_time(plan.patience));
+        each->result().problem = fmt::format("no session within {}", short_time(plan.patience));
   });
 }
 

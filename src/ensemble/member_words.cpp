@@ -128,7 +128,7 @@ AskedServers asked_servers(const std::vector<std::string>& hosts, const std::str
   for (const auto& host : hosts) {
     auto parsed = parse_connect_string(host);
     if (!parsed.chroot.empty())
-      throw ValueError(fmt::format("\"{}\": a server is HOST[:PORT], without a path", host));
+      throw ValueError(fmt::format("\"{}\": expected HOST[:PORT], without a path", host));
     asked.servers.insert(asked.servers.end(), parsed.servers.begin(), parsed.servers.end());
   }
   asked.servers = without_repetitions(std::move(asked.servers));
@@ -168,8 +168,7 @@ std::string refusal(const std::vector<std::string>& words, const ServerAnswer& a
   const bool one = words.size() == 1;
   return fmt::format(
       "{0} {1} not in its 4lw.commands.whitelist; to allow {2}, add {3} to that line of its "
-      "zoo.cfg "
-      "and restart it{4}",
+      "zoo.cfg and restart it{4}",
       fmt::join(words, ", "), one ? "is" : "are", one ? "it" : "them", one ? words.front() : "them",
       admin_note(answer));
 }
@@ -177,7 +176,7 @@ std::string refusal(const std::vector<std::string>& words, const ServerAnswer& a
 std::optional<std::string> no_answer(const std::string& word, const ServerAnswer& answer) {
   if (!answer.problem.empty()) return answer.problem + admin_note(answer);
   if (is_refusal(answer.text)) return refusal({word}, answer);
-  if (is_not_serving(answer.text)) return "it runs, but does not serve (starting, or no quorum)";
+  if (is_not_serving(answer.text)) return "it is running, but not serving (starting, or no quorum)";
   return std::nullopt;
 }
 

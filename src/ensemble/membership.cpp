@@ -96,7 +96,7 @@ std::string joined(Membership& membership, std::string_view text) {
   for (const auto& [other_id, other] : membership.members) {
     const auto same = std::ranges::find_first_of(member.ports, other.ports);
     if (other_id != id && same != member.ports.end())
-      return fmt::format("server.{} has {} already", other_id, *same);
+      return fmt::format("server.{} already uses {}", other_id, *same);
   }
   membership.members[id] = member;
   return {};
@@ -177,15 +177,14 @@ ChangedMembership change_membership(const Membership& before, const Reconfigurat
     changed.after.members.clear();
     flaw = replaced(changed.after, *change.members);
   } else if (before.groups) {
-    flaw = "single members cannot join or leave where a quorum is counted by groups";
+    flaw = "with hierarchical quorums (groups), single members cannot be added or removed";
   }
   const auto all_leaving = change.leaving.value_or("");
   for (const auto leaving : split(all_leaving, ',')) {
     if (leaving.empty()) continue;
     const auto id = number_in<std::int64_t>(trimmed(leaving));
     if (!id)
-      return refused(code::marshalling_error,
-                     fmt::format("\"{}\" is not the number of a server", leaving));
+      return refused(code::marshalling_error, fmt::format("\"{}\" is not a server ID", leaving));
     changed.after.members.erase(*id);
   }
   const auto all_joining = change.joining.value_or("");

@@ -16,23 +16,23 @@ namespace {
 
 constexpr std::array<FourLetterWord, 18> words{{
     {.word = "conf", .meaning = "its configuration", .has_fields = true},
-    {.word = "cons", .meaning = "its connections, one a line"},
-    {.word = "crst", .meaning = "resets the counters of the connections", .writes = true},
-    {.word = "dirs", .meaning = "the bytes of its snapshots and logs", .has_fields = true},
-    {.word = "dump", .meaning = "the sessions and their ephemerals"},
+    {.word = "cons", .meaning = "its client connections"},
+    {.word = "crst", .meaning = "resets the connections' counters", .writes = true},
+    {.word = "dirs", .meaning = "the size of its snapshots and logs", .has_fields = true},
+    {.word = "dump", .meaning = "sessions and their ephemerals"},
     {.word = "envi", .meaning = "its environment", .has_fields = true},
     {.word = "gtmk", .meaning = "the trace mask"},
-    {.word = "hash", .meaning = "digests of the tree at some zxids"},
+    {.word = "hash", .meaning = "digests of the tree at recent zxids"},
     {.word = "icfg", .meaning = "the configuration that it was started with"},
-    {.word = "isro", .meaning = "ro: read-only, rw: not"},
+    {.word = "isro", .meaning = "ro if read-only, else rw"},
     {.word = "mntr", .meaning = "its metrics", .has_fields = true},
-    {.word = "ruok", .meaning = "imok when it runs"},
-    {.word = "srst", .meaning = "resets the counters of the server", .writes = true},
-    {.word = "srvr", .meaning = "what it is and does", .has_fields = true},
-    {.word = "stat", .meaning = "the same with its connections"},
-    {.word = "wchc", .meaning = "the watches by session"},
-    {.word = "wchp", .meaning = "the watches by path"},
-    {.word = "wchs", .meaning = "how many watches there are"},
+    {.word = "ruok", .meaning = "imok if it is running"},
+    {.word = "srst", .meaning = "resets the server's counters", .writes = true},
+    {.word = "srvr", .meaning = "version, role, load and latency", .has_fields = true},
+    {.word = "stat", .meaning = "srvr, with its connections"},
+    {.word = "wchc", .meaning = "watches by session"},
+    {.word = "wchp", .meaning = "watches by path"},
+    {.word = "wchs", .meaning = "the number of watches"},
 }};
 
 Json value_of(std::string_view text) {
@@ -66,8 +66,7 @@ Json answer_fields(std::string_view answer) {
 void declare_patience(Options& options, std::optional<std::string>& target,
                       std::string_view otherwise) {
   options.text("-t,--timeout", target,
-               fmt::format("How long a server may take to answer: 500ms, 5s ({}).", otherwise),
-               "time");
+               fmt::format("Time limit for a server's answer: 500ms, 5s ({}).", otherwise), "time");
 }
 
 std::chrono::milliseconds patience_of(const std::optional<std::string>& given,

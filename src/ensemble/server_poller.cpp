@@ -91,7 +91,7 @@ SessionSurvey::SessionSurvey(const AskedServers& asked, std::vector<std::string>
     : answers_(ask_members(asked, words, time, stop)) {
   for (const auto& member : answers_.members) {
     if (member.answers.empty()) {
-      untold_.push_back(member.name() + ": its address for clients is not known");
+      untold_.push_back(member.name() + ": its client address is not known");
       continue;
     }
     std::set<std::string> problems;

@@ -371,11 +371,12 @@ void ContentionSessions::await_all(const std::stop_token& stop) {
     if (stop.stop_requested()) throw Cancelled();
     so_far = monitor.with_lock(connected);
     if (!more)
-      throw Error(fmt::format("only {} of {} sessions were let in: a server takes maxClientCnxns "
-                              "connections from one address, 60 unless it is configured otherwise "
-                              "(--sessions asks for fewer)",
-                              so_far, clients_.size()),
-                  status::server_refused);
+      throw Error(
+          fmt::format(
+              "only {} of {} sessions were accepted: a server accepts maxClientCnxns connections "
+              "from one address, 60 by default (--sessions sets the number of sessions)",
+              so_far, clients_.size()),
+          status::server_refused);
   }
 }
 

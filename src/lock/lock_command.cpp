@@ -1,4 +1,4 @@
-// LockCommand: asking for a lock, and what happens while it is held.
+// LockCommand: takes and holds a lock; shared by all commands that take one.
 #include "lock/lock_command.h"
 
 #include "base/process.h"
@@ -28,34 +28,34 @@
 namespace zksh {
 namespace {
 
-/// The keys stand in the node PATH.once, a line each, the latest last; of several locks, PATH is
-/// the first one in the order of their bytes. The record is beside the lock's node and not below
-/// it: what stands among their contenders makes other libraries fail. It is persistent, as the
-/// lock's own node often is not.
+/// The keys of --once, stored in the node PATH.once, one per line, the latest last. It is beside
+/// the lock's node and not below it, since other libraries fail on foreign children. It is
+/// persistent, unlike many lock nodes.
 class OnceRecord {
  public:
   /// Of a lock that is held.
   OnceRecord(Context& cx, const Lock& lock);
 
-  /// Throws UsageError when this cannot be a key, or these locks cannot have a record.
+  /// Throws UsageError if the key is invalid, or the lock cannot have a record.
   static void check(const std::vector<std::string>& paths, const std::string& key);
 
-  /// Blocks. What the holders before have added is seen. Where the key is not among it, the record
-  /// is written as it is: whoever may not do that is told before anything is run. Throws Error.
+  /// Whether the record has the key; sees what previous holders have added. If it has not, rewrites
+  /// the record unchanged, so that missing permissions show before anything is run. Blocks. Throws
+  /// Error.
   bool has(const std::string& key);
-  /// Adds a key, in a transaction that the servers refuse once this lock was lost: false. Blocks;
-  /// asks again where it is not known whether it was added. Throws Error.
+  /// Adds a key, in a transaction that fails once the lock is lost; returns false then. Blocks;
+  /// repeats it if the outcome is unknown. Throws Error.
   bool add(const std::string& key);
 
  private:
   struct Content {
     std::vector<std::string> keys{};
-    std::optional<std::int32_t> version{};  ///< nothing: there is no node
+    std::optional<std::int32_t> version{};  ///< nullopt: there is no node
   };
 
-  /// Nothing: the lock is gone.
+  /// Returns nullopt if the lock is gone.
   std::optional<Content> read();
-  /// What the servers say, code::ok when it is written; lock_lost: the lock is.
+  /// Returns the code: ok if it was written, lock_lost if the lock is lost.
   int write(const Content& content);
   bool await_connection();
 
@@ -73,9 +73,9 @@ OnceRecord::OnceRecord(Context& cx, const Lock& lock)
 void OnceRecord::check(const std::vector<std::string>& paths, const std::string& key) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (key.empty() || key.size() > longest_key || std::ranges::any_of(key, is_control))
-    throw UsageError(fmt::format("--once: a key is one line of 1 to {} bytes", longest_key));
+    throw UsageError(fmt::format("--once: a key must be one line of 1 to {} bytes", longest_key));
   if (std::ranges::find(paths, "/") != paths.end())
-    throw UsageError("--once: / cannot have a record beside it");
+    throw UsageError("--once cannot be used with /");
 }
 
 bool OnceRecord::has(const std::string& key) {
@@ -145,7 +145,7 @@ int OnceRecord::write(const Content& content) {
   if (failed < results.begin() + static_cast<std::ptrdiff_t>(checks) &&
       outcome.code == code::no_node)
     return code::lock_lost;
-  // Somebody else has made, changed or removed it meanwhile: it is read again.
+  // Somebody else created, changed or removed it meanwhile; it will be read again.
   if (outcome.code == code::no_node || outcome.code == code::node_exists ||
       outcome.code == code::bad_version)
     return outcome.code;
@@ -154,9 +154,9 @@ int OnceRecord::write(const Content& content) {
 
 using namespace std::chrono_literals;
 
-/// How long a command waits for the last node to go when no server answers.
+/// How long a command waits for its last node to go if no server answers.
 constexpr auto leave_patience = 3s;
-/// How long what is not to wait may take all the same: for a connection, and for a few answers.
+/// Limits for attempts that should not wait: to connect, and to get a few answers.
 constexpr auto longest_connecting = 2s;
 constexpr auto longest_look = 10s;
 
@@ -177,7 +177,7 @@ class LockRun {
     if (!o_.detach && o_.nest && nested()) return status::ok;
     if (!o_.detach && o_.runs_program()) {
       watchdog_ = watch_program(cx_, program());
-      // As long as it takes, while nobody is kept waiting by it.
+      // Without a limit, since nobody waits for the lock yet.
       if (!cx_.background) cx_.out.await_printed();
     }
     connect();
@@ -191,7 +191,7 @@ class LockRun {
   }
 
  private:
-  /// --dry-run: who is there already.
+  /// For --dry-run: shows who is there already.
   int rehearse() {
     for (const auto& path : target_.paths) {
       cx_.client.await_connection(path, cx_.stop);
@@ -211,7 +211,7 @@ class LockRun {
     return status::ok;
   }
 
-  /// Where one path is expected, another one would be the program's name.
+  /// Where one path is expected, a second one would be taken for the program.
   void refuse_second_path() const {
     if (o_.program.empty() || target_.paths.size() > 1 || target_.kind != "exclusive") return;
     const auto& word = o_.program.front();
@@ -227,18 +227,19 @@ class LockRun {
   void refuse_path(const std::string& path) const {
     const bool shared = path == "/" || (path + "/").starts_with("/zookeeper/");
     if (shared && !o_.force)
-      throw ValueError(fmt::format(
-          "{}: the contenders' nodes would stand among those of {}; --force does it all the same",
-          path, path == "/" ? "everybody" : "the servers"));
+      throw ValueError(
+          fmt::format("{}: the contenders' nodes would be created among those of {}; use --force "
+                      "if that is what you want",
+                      path, path == "/" ? "everybody" : "the servers"));
     const auto held = cx_.services.locks.find(path);
     if (!held || held->status().kind != "read" || target_.kind == "read" || o_.nest) return;
-    throw ValueError(fmt::format(
-        "{0}: this shell holds it for reading, and an upgrade would wait for itself; release it "
-        "first: `unlock {0}`",
-        as_word(path)));
+    throw ValueError(
+        fmt::format("{0}: this shell holds the read lock, and an upgrade would wait for itself; "
+                    "release it first: `unlock {0}`",
+                    as_word(path)));
   }
 
-  /// No longer than the lock may be waited for.
+  /// Connects, within the time limit for the lock.
   void connect() {
     const TimeLimit limit(cx_.client.monitor(), patience(), cx_.stop);
     const auto& path = target_.paths.front();
@@ -254,7 +255,7 @@ class LockRun {
     return wait_;
   }
 
-  /// False: there is nothing to count, and the lock is asked for.
+  /// Returns false if the lock is not held yet, and must be requested.
   bool nested() {
     const auto lock = cx_.services.locks.find(target_.paths.front());
     if (!lock || lock->status().stage != LockStage::Held) return false;
@@ -265,22 +266,22 @@ class LockRun {
     return true;
   }
 
-  /// Whoever counts a lock once more relies on what the command says, and on its own `unlock`.
+  /// Whoever nests a lock relies on what the command says, and on its own `unlock`.
   void refuse_other(const Lock& lock, const LockStatus& now) const {
     const auto refuse = [&](const std::string& why) {
-      throw ValueError(fmt::format("{}: --nest cannot count it: {}", target_.paths.front(), why));
+      throw ValueError(fmt::format("{}: --nest is not possible: {}", target_.paths.front(), why));
     };
     if (lock.plan().paths != target_.paths)
       refuse(fmt::format("this shell holds {} {}", lock.name(),
                          lock.plan().paths.size() == 1 ? "alone" : "as one lock"));
-    if (lock.plan().awaited) refuse("it is given back with the program, or the --hold, it is for");
+    if (lock.plan().awaited) refuse("it ends with its program or --hold");
     const bool alone = now.kind == "write" || now.kind == "exclusive";
     const bool needs_less =
         target_.kind == "read" || target_.kind == "write" || target_.kind == "exclusive";
     if (now.kind != target_.kind && !(alone && needs_less))
-      refuse(fmt::format("this shell holds it as: {}, which is not: {}", now.kind, target_.kind));
+      refuse(fmt::format("this shell holds it as {}, not {}", now.kind, target_.kind));
     if (target_.leases > now.holding.nodes.size())
-      refuse(fmt::format("{} of the leases are held, not {}", now.holding.nodes.size(),
+      refuse(fmt::format("this shell holds {} leases, not {}", now.holding.nodes.size(),
                          target_.leases));
   }
 
@@ -311,7 +312,7 @@ class LockRun {
     return plan;
   }
 
-  /// What it says outlives this command: the lock does, too.
+  /// Must not refer to this command, which the lock outlives.
   LockReport report() {
     auto& locks = cx_.services.locks;
     LockReport report;
@@ -324,22 +325,22 @@ class LockRun {
     return report;
   }
 
-  /// Until it is held. An interrupted wait leaves the queue before it ends.
+  /// Waits until the lock is held. If interrupted, leaves the queue first.
   void await() {
     try {
       if (!cx_.services.locks.await_held(*lock_, limit(), cx_.stop)) no_answer();
     } catch (const Cancelled&) {
       const bool waited = lock_->status().stage == LockStage::Waiting;
       lock_->release();
-      // With the session, which no server keeps for longer, its nodes would go anyway.
+      // The session, which no server keeps longer, would take its nodes along anyway.
       const std::chrono::milliseconds timeout(cx_.client.negotiated_timeout());
       const auto patience = std::min<Clock::duration>(leave_patience, timeout);
       const bool left = cx_.services.locks.await_gone(*lock_, Clock::now() + patience, {});
       if (waited && left && !o_.quiet) cx_.services.locks.say("left the queue of " + lock_->name());
       if (waited && !left)
         cx_.services.locks.say(
-            fmt::format("{}: still in its queue, since no server answers; the node goes "
-                        "when one does, or with the session",
+            fmt::format("{}: still in the queue, since no server answers; its node is deleted when "
+                        "one does, or when the session ends",
                         lock_->name()));
       throw;
     }
@@ -347,12 +348,12 @@ class LockRun {
     if (now.end == LockEnd::Refused) refuse(now.error);
     if (now.end == LockEnd::Lost) {
       cx_.services.locks.forget(*lock_);
-      throw LockLost(lock_->name() + ": lost as soon as it was held: " + now.reason);
+      throw LockLost(lock_->name() + ": lost as soon as it was acquired: " + now.reason);
     }
   }
 
-  /// When there must have been an answer: an attempt that is given up has to leave the queue first,
-  /// and no server may let it.
+  /// When there must have been an answer: an attempt that is given up must leave the queue first,
+  /// and servers may not respond.
   Clock::time_point limit() const {
     const auto given = lock_->plan().deadline;
     if (given != Fiber::never) return given + leave_patience;
@@ -392,13 +393,13 @@ class LockRun {
     if (o_.once) {
       record.emplace(cx_, *lock_);
       if (was_run(*record)) return status::ok;
-      // One that is lost meanwhile is told of by its keeper.
+      // If the lock is lost meanwhile, its keeper reports that.
       program.after_success = [&] { record->add(*o_.once); };
     }
     return run_under_lock(cx_, cx_.services.locks, *lock_, program, *watchdog_);
   }
 
-  /// Then the lock is given back.
+  /// Returns true if it was run before; the lock is then given back.
   bool was_run(OnceRecord& record) {
     try {
       if (!record.has(*o_.once)) return false;
@@ -407,7 +408,7 @@ class LockRun {
       throw;
     }
     if (!o_.quiet)
-      cx_.services.locks.say(fmt::format("{}: {} was run before", lock_->name(), *o_.once));
+      cx_.services.locks.say(fmt::format("{}: {} has already run", lock_->name(), *o_.once));
     give_back();
     const auto now = lock_->status();
     if (!o_.quiet && now.end == LockEnd::Released)
@@ -435,11 +436,11 @@ class LockRun {
     return hold_lock(cx_, cx_.services.locks, *lock_, hold);
   }
 
-  /// It stays with the shell.
+  /// Leaves the lock to the shell.
   int keep() {
     if (o_.token_file) write_token();
     if (cx_.input == Input::Arguments && !o_.quiet)
-      cx_.out.err_line("nothing would run under {}: add a program, or --hold to keep the lock",
+      cx_.out.err_line("nothing would run under {}; give a program, or --hold to keep the lock",
                        lock_->name());
     return status::ok;
   }

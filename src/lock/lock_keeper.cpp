@@ -155,7 +155,7 @@ class LockKeeper {
       // The session's end removes them.
     }
     const auto refusal = std::make_exception_ptr(
-        LockBusy(lock_.name() + ": asked to release while it waited; it is not taken"));
+        LockBusy(lock_.name() + ": asked to release while waiting; left the queue"));
     end(LockEnd::Refused, {}, refusal);
     if (lock_.plan_.background) say_refusal(refusal);
   }
@@ -244,8 +244,8 @@ class LockKeeper {
   Task<> sit_out() {
     const auto left = seconds(safe_until() - BootClock::now());
     change([](LockStatus& status) { status.stage = LockStage::Suspended; });
-    say(fmt::format("suspended {}: no server answers; it is safe for {:.1f} s more", lock_.name(),
-                    std::max(left, 0.0)));
+    say(fmt::format("suspended {}: no server answers; the lock is safe for {:.1f} s more",
+                    lock_.name(), std::max(left, 0.0)));
     co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) {
           return client_.state(held) != SessionState::Connecting || lock_.wishes_(held).release;
@@ -281,7 +281,7 @@ class LockKeeper {
       if (outcome->code == code::no_node) lost_ = "its node was deleted";
       const bool there = outcome->code == code::ok;
       if (there && outcome->value.stat.ephemeral_owner != session_)
-        lost_ = "its node belongs to somebody else";
+        lost_ = "its node belongs to another session";
       // A node that may not be read cannot be watched; the checks show whether it exists.
       seen = seen && (there || outcome->code == code::no_auth);
       if (!there || !asks_for_release(outcome->value.data)) continue;
@@ -331,13 +331,13 @@ class LockKeeper {
       status.stage = LockStage::Held;
       status.safe_until = std::max(status.safe_until, lease);
     });
-    if (resumed) say("resumed " + lock_.name() + ": it is still held");
+    if (resumed) say("resumed " + lock_.name() + ": still held");
   }
 
   void be_revoked() {
     const auto& plan = lock_.plan_;
     const char* const answer =
-        plan.on_revoke == OnRevoke::Ignore ? "; holding on (--on-revoke)" : "";
+        plan.on_revoke == OnRevoke::Ignore ? "; not releasing it (--on-revoke ignore)" : "";
     // Reported first, before others react.
     say(fmt::format("asked to release {}{}{}", lock_.name(), asker_.empty() ? "" : " by " + asker_,
                     answer));
@@ -385,7 +385,7 @@ class LockKeeper {
       // Closed by this shell, which has reported the consequences.
       const bool closed = how == LockEnd::Lost && client_.current_state() == SessionState::Closed;
       if (closed) co_return end(LockEnd::Stuck, "the session was closed");
-      if (how == LockEnd::Lost) problem = "it was gone before it was released";
+      if (how == LockEnd::Lost) problem = "it was already gone when it was released";
     } catch (const Error& error) {
       problem = error.what();
     }
@@ -399,8 +399,8 @@ class LockKeeper {
     if (announce && how == LockEnd::Released) line = released_line(lock_, lock_.status());
     if (how == LockEnd::Lost) line = lost_line(problem);
     if (how == LockEnd::Stuck)
-      line = fmt::format("{} cannot be given back before this session ends: {}", lock_.name(),
-                         problem);
+      line =
+          fmt::format("{} cannot be released before this session ends: {}", lock_.name(), problem);
     tell_end(line, how, problem);
   }
 

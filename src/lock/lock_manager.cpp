@@ -115,11 +115,12 @@ void Lock::downgrade(const std::stop_token& stop) {
     if (had) wishes_(held).downgrade = done;
     return had;
   });
-  if (!begun) throw ValueError(name() + ": this shell is in the queue, and does not hold it yet");
+  if (!begun)
+    throw ValueError(name() + ": this shell is still in the queue and does not hold it yet");
   const bool ended = monitor_.wait(stop, [&](const Monitor::Held& held) {
     return (*done)(held).has_value() || status_(held).stage == LockStage::Gone;
   });
-  if (!ended) throw Cancelled(name() + ": the downgrade was asked for and may still be done");
+  if (!ended) throw Cancelled(name() + ": the downgrade was sent and may still be applied");
   const auto error = monitor_.with_lock([&](const Monitor::Held& held) { return (*done)(held); });
   if (!error) throw LockLost(name() + " was lost");
   if (*error) std::rethrow_exception(*error);
@@ -163,20 +164,20 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
   switch (status.stage) {
     case LockStage::Asking:
     case LockStage::Waiting:
-      return path + ": this shell is in the queue already";
+      return path + ": this shell is already in the queue";
     case LockStage::Suspended:
-      return path + ": held by this shell, but just now no server answers";
+      return path + ": held by this shell, but no server answers at the moment";
     case LockStage::Releasing:
-      return path + ": this shell is just giving it back";
+      return path + ": this shell is releasing it";
     case LockStage::Gone:
-      return path + ": this shell's lock was lost; `unlock " + lock.name() + "` takes note of it";
+      return path + ": this shell's lock was lost; `unlock " + lock.name() + "` confirms that";
     default:
       break;
   }
   const std::chrono::duration<double> since = Clock::now() - status.held;
   const bool counts = !lock.plan().awaited && lock.plan().paths.size() == 1;
   return fmt::format("{}: already held by this shell for {:.1f} s{}", path, since.count(),
-                     counts ? " (--nest counts it once more)" : "");
+                     counts ? " (use --nest to hold it once more)" : "");
 }
 
 }  // namespace
@@ -274,7 +275,7 @@ std::string LockManager::stop_warning() const {
   const auto locked = summary();
   if (locked.empty()) return "";
   const std::chrono::milliseconds timeout(client_.negotiated_timeout());
-  return fmt::format("warning: {}; while zksh is stopped, that lasts for {:g} s at most", locked,
+  return fmt::format("warning: {}; while zksh is stopped, the locks last at most {:g} s", locked,
                      std::chrono::duration<double>(timeout).count());
 }
 
@@ -316,8 +317,8 @@ void LockManager::close(std::chrono::milliseconds patience) {
     if (!await_gone(*lock, deadline, {})) {
       if (patience.count() > 0)
         teller_.say(
-            fmt::format("{}: not released yet, since no server answers; the end of the session "
-                        "does it",
+            fmt::format("{}: not released yet, since no server answers; it will be released when "
+                        "the session ends",
                         lock->name()));
       continue;
     }

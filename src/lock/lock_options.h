@@ -1,4 +1,4 @@
-// LockOptions: the options that the commands which take a lock share.
+// LockOptions: the options shared by the commands that take a lock.
 #pragma once
 
 #include "command/options.h"
@@ -13,7 +13,7 @@
 
 namespace zksh {
 
-/// The options of lock, rwlock, semaphore and multilock; there is one at a time.
+/// The options of lock, rwlock, semaphore and multilock, of which one runs at a time.
 struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in the order of the help
   bool try_only = false;
   std::optional<std::string> wait;
@@ -27,7 +27,7 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
   bool until_signal = false;
   bool detach = false;
   std::optional<OnLost> on_lost;
-  std::optional<std::string> lost_command;  ///< --on-lost, too
+  std::optional<std::string> lost_command;  ///< also from --on-lost
   std::optional<std::string> grace;
   bool release_early = false;
   std::optional<std::string> at_least;
@@ -45,22 +45,22 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
   bool verbose = false;
 
   bool runs_program() const { return !program.empty() || shell; }
-  /// Without a program, for as long as the command runs.
+  /// Whether the command itself holds the lock while it runs, without a program.
   bool holds() const { return hold || hold_for || until_signal; }
 };
 
-/// `names`: the lock goes by contender names (not a semaphore): --compat, --recipe make sense.
+/// `names`: the lock uses contender names (it is not a semaphore), so --compat and --recipe apply.
 void declare_lock_options(Options& options, LockOptions& into, bool names);
 
 /// --once, of a command that nobody else holds the lock beside.
 void declare_once(Options& options, LockOptions& into);
 
-/// Throws UsageError for options that contradict each other or what is asked for, and for an
-/// impossible status.
+/// Throws UsageError for options that contradict each other or the request, and for an invalid
+/// status.
 void check_lock_options(const LockOptions& options, const LockRequest& request);
 
-/// "host=db1 pid=4711 user=ops cmd="nightly.sh" via=zksh/1.0": what contenders are shown by; with
-/// --id "TEXT via=zksh/1.0".
+/// The owner data that identify a contender to people: "host=db1 pid=4711 user=ops cmd="nightly.sh"
+/// via=zksh/1.0"; with --id "TEXT via=zksh/1.0".
 std::string lock_owner(const LockOptions& options);
 
 }  // namespace zksh

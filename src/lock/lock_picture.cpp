@@ -242,8 +242,8 @@ std::string time_of_day(std::int64_t milliseconds) {
 }
 
 std::string changes_text(const LockChanges& changes, std::int64_t now) {
-  auto text = fmt::format("{} to {}: saw {} leave", time_of_day(changes.since), time_of_day(now),
-                          changes.left);
+  auto text =
+      fmt::format("{} to {}: {} left", time_of_day(changes.since), time_of_day(now), changes.left);
   if (changes.events)
     text += fmt::format("; watch events: {} by deletions, {} by lists",
                         std::max<std::int64_t>(0, changes.events->deleted),

@@ -108,7 +108,7 @@ class LockedProgram {
     if (!file.empty() && !write_token_file(file, lock_, cx_.client.monitor(), cx_.stop))
       return false;
     if (program_.grace && *program_.grace > deadlines_.grace())
-      say(fmt::format("warning: --grace is cut down to {} ms, a sixth of the session timeout",
+      say(fmt::format("warning: --grace is reduced to {} ms, a sixth of the session timeout",
                       deadlines_.grace().count()));
     if (!await_safety(cx_, lock_, least_safe_time())) return false;
     const auto safe_until = lock_.status().safe_until;
@@ -219,7 +219,7 @@ class LockedProgram {
     if (program_.release_early && !is_to_end) return true;
     if (now.program.left > 0 && Clock::now() >= *ended_at_ + patience_with_rest &&
         !std::exchange(told_of_rest_, true))
-      say(fmt::format("{}: waiting for {} process{} that {} left behind (see --release-early)",
+      say(fmt::format("{}: waiting for {} process{} left behind by {} (see --release-early)",
                       lock_.name(), now.program.left, now.program.left == 1 ? "" : "es",
                       program_name(program_)));
     return false;
@@ -235,8 +235,8 @@ class LockedProgram {
 
   int watchdog_killed() {
     if (!killed_at_)
-      say(fmt::format("{}: the watchdog of {} was killed; SIGKILL to all of it", lock_.name(),
-                      who()));
+      say(fmt::format("{}: the watchdog of {} was killed; SIGKILL to all its processes",
+                      lock_.name(), who()));
     watchdog_.end_orphans();
     return ended(view(), BootClock::now());
   }
@@ -256,26 +256,28 @@ class LockedProgram {
   void lose(BootClock::time_point time) {
     deadlines_.lose(time);
     if (program_.on_lost == OnLost::Warn && !std::exchange(warned_, true))
-      say(fmt::format("{}: the lock is lost; {} runs on (--on-lost warn)", lock_.name(), who()));
+      say(fmt::format("{}: the lock is lost; {} keeps running (--on-lost warn)", lock_.name(),
+                      who()));
   }
 
   void act(Step step, const View& now) {
     if (step == Step::None) return;
     if (step == Step::Spare) {
       watchdog_.end(LockWatchdog::Ending::None);
-      say(fmt::format("{}: a server answers again, but {} was told to end", lock_.name(), who()));
+      say(fmt::format("{}: a server answers again, but {} was already told to end", lock_.name(),
+                      who()));
       return;
     }
     watchdog_.end(step == Step::Kill ? LockWatchdog::Ending::Kill
                                      : LockWatchdog::Ending::Terminate);
     if (step == Step::Kill) killed_at_ = Clock::now();
-    std::string why = now.revoked      ? "somebody wants the lock"
-                      : now.unwanted   ? "the lock is to be given back"
-                      : cx_.background ? "the job is to end"
-                                       : "zksh is to end";
+    std::string why = now.revoked      ? "somebody asked for the lock"
+                      : now.unwanted   ? "the lock is being released"
+                      : cx_.background ? "the job is ending"
+                                       : "zksh is exiting";
     const std::chrono::duration<double> left = now.safe_until - BootClock::now();
     if (is_doubtful(now.safe_until))
-      why = fmt::format("the servers do not confirm it, and it is safe for {:.1f} s more",
+      why = fmt::format("the servers do not confirm the lock, which is safe for {:.1f} s more",
                         std::max(left.count(), 0.0));
     if (now.lost) why = "the lock is lost";
     say(fmt::format("{}: {}: {} to {}", lock_.name(), why,
@@ -357,7 +359,7 @@ class LockedProgram {
     };
     if (cx_.client.monitor().with_lock(ends)) return;
     if (!program_.quiet)
-      say(fmt::format("{}: kept for {:.1f} s more (--at-least)", lock_.name(), left.count()));
+      say(fmt::format("{}: held for {:.1f} s more (--at-least)", lock_.name(), left.count()));
     cx_.client.monitor().wait_until(cx_.stop, until, ends);
   }
 
@@ -371,7 +373,7 @@ class LockedProgram {
     if (!deadlines_.killed_for_loss()) return result;
     tell_doubt();
     if (now.end == LockEnd::Released)
-      locks_.say(lock_.name() + ": the program was killed, although the lock was held to the end");
+      locks_.say(lock_.name() + ": the program was killed, although the lock was held throughout");
     return status::lock_lost;
   }
 

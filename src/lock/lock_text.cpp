@@ -38,7 +38,7 @@ std::string short_node(const std::string& path) {
 }  // namespace
 
 std::string owner_in_line(const std::string& data) {
-  if (asks_for_release(data)) return "one who was asked to release";
+  if (asks_for_release(data)) return "a contender that was asked to release";
   std::string text = data;
   for (const std::string_view field : {" user=", " via=", " guid="}) {
     const auto begin = text.find(field);
@@ -81,7 +81,7 @@ std::string waiting_for_leases(const std::string& path, const LockPlace& place) 
   const auto& leases = place.leases;
   if (place.position > 0)
     return fmt::format(
-        "waiting {}: {} of {} that wait for leases, behind {}", path, ordinal(place.position),
+        "waiting {}: {} of {} waiting for leases, behind {}", path, ordinal(place.position),
         place.count,
         place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
   auto line =

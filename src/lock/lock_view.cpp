@@ -17,24 +17,24 @@ namespace zksh {
 
 std::string own_circle_text(const LockCircle& circle) {
   const auto& links = circle.links;
-  std::string text = links.front().held ? "its holder" : "one that is before it";
+  std::string text =
+      links.front().held ? "deadlock: its holder" : "deadlock: a contender ahead of it";
   for (std::size_t i = 1; i < links.size(); ++i) {
     text += fmt::format(" waits for {}", as_word(links[i].path));
     if (i + 1 < links.size())
-      text += links[i].held ? ", whose holder" : ", where one that is before it";
+      text += links[i].held ? ", whose holder" : ", where a contender ahead of it";
   }
-  text += links.back().held ? ", which this shell holds" : ", where this shell is before it";
-  return text + (links.size() == 2 ? ": neither can go on"
-                                   : fmt::format(": none of the {} can go on", links.size()));
+  return text +
+         (links.back().held ? ", which this shell holds" : ", where this shell is ahead of it");
 }
 
 std::string circle_text(const LockCircle& circle) {
   const auto& links = circle.links;
-  std::string text = "circle: " + session_text(links.front().session);
+  std::string text = "deadlock: " + session_text(links.front().session);
   for (std::size_t i = 0; i < links.size(); ++i)
     text += fmt::format("{} waits at {} for {}", i == 0 ? "" : ", which", as_word(links[i].path),
                         session_text(links[(i + 1) % links.size()].session));
-  return text + ": none of them can go on";
+  return text;
 }
 
 Json circle_json(const LockCircle& circle) {
@@ -211,15 +211,13 @@ class ViewMaker {
     const auto leases = first_ - 1;
     if (view_.limit && static_cast<std::int64_t>(leases) > *view_.limit)
       flaws.push_back(
-          fmt::format("{} hold a lease although there are {}: not all count to the "
-                      "same number",
-                      leases, *view_.limit));
+          fmt::format("{} hold a lease although there are {}: not all use the same number", leases,
+                      *view_.limit));
     for (const auto& seat : view_.seats)
       if (seat.alive == false)
-        flaws.push_back(
-            fmt::format("#{} is of session {}, which is not alive: only deleting "
-                        "its node ends it",
-                        seat.number, session_text(seat.session)));
+        flaws.push_back(fmt::format(
+            "#{} belongs to session {}, which has ended; only deleting its node removes it",
+            seat.number, session_text(seat.session)));
   }
 
   const LockReading& reading_;

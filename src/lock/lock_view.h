@@ -28,10 +28,10 @@ struct LockCircle {
   bool operator==(const LockCircle&) const = default;
 };
 
-/// For the session of the first link: "its holder waits for /z, whose holder waits for /x, which
-/// this shell holds: none of the three can go on".
+/// Of who waits at the first link: "deadlock: its holder waits for /z, whose holder waits for /x,
+/// which this shell holds".
 std::string own_circle_text(const LockCircle& circle);
-/// "circle: 0x1 waits at /x for 0x2, which waits at /y for 0x1: none of them can go on".
+/// "deadlock: 0x1 waits at /x for 0x2, which waits at /y for 0x1".
 std::string circle_text(const LockCircle& circle);
 /// The help of `locks` describes the fields.
 Json circle_json(const LockCircle& circle);

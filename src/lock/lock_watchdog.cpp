@@ -536,7 +536,7 @@ bool LockWatchdog::start(const Start& start,
   const int problem = shared_->problem;
   if (problem == ECANCELED) return false;
   if (problem != 0) throw cannot_run(program_words_, problem);
-  throw Error("the program was not started: its watchdog was killed, or does not answer");
+  throw Error("the program was not started: its watchdog was killed or does not respond");
 }
 
 LockWatchdog::View LockWatchdog::view() const {

@@ -241,7 +241,7 @@ void CircleWatch::tell(Lock& lock, const LockCircle& circle) const {
     if (other.get() != &lock && std::ranges::find(paths, circle.links.back().path) != paths.end())
       give_back = ", or unlock " + other->name();
   }
-  teller_.say(fmt::format("waiting {}: {}; give one up: {}{}", circle.links.front().path,
+  teller_.say(fmt::format("waiting {}: {}; to give up: {}{}", circle.links.front().path,
                           own_circle_text(circle), leave, give_back));
 }
 

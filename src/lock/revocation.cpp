@@ -60,9 +60,10 @@ std::vector<Asked> holders(Context& cx, const std::string& path, bool node_only)
   const bool is_node = parse_lock_name(base_name(path)).has_value();
   if (is_node) return {contender_of(cx, path)};
   if (node_only)
-    throw Error(fmt::format(
-        "{0} is not held by this shell (`locks {0}` shows who holds it, `revoke {0}` asks for it)",
-        as_word(path)));
+    throw Error(
+        fmt::format("{0} is not held by this shell (`locks {0}` shows the holder, `revoke {0}` "
+                    "asks for the release)",
+                    as_word(path)));
   auto place = path;
   auto names = cx.client.children(path, Watch::none(), cx.stop).names;
   const bool semaphore = std::ranges::find(names, "leases") != names.end();
@@ -115,7 +116,7 @@ bool ask(Context& cx, const std::string& node, const RevocationWish& wish) {
     const auto now = cx.client.await(cx.client.start_get(node, Watch::none()), cx.stop);
     if (now.code == code::no_node) return false;
     if (now.code == code::ok && now.value.stat.ephemeral_owner == 0)
-      throw Error(node + " is not a contender's node: it is not ephemeral");
+      throw Error(node + " is not a contender's node, since it is not ephemeral");
     int result = now.code;
     const bool writes = result == code::ok;
     if (writes) {
@@ -129,7 +130,7 @@ bool ask(Context& cx, const std::string& node, const RevocationWish& wish) {
     if (result == code::bad_version) continue;  // somebody else has asked at the same time
     // The parent's ACL decides whether it may be removed.
     if (result == code::no_auth && wish.force) {
-      cx.out.err_line("{} cannot be asked: its data may not be read or written", as_word(node));
+      cx.out.err_line("{} cannot be asked: no permission to read or write its data", as_word(node));
       return true;
     }
     if (result != code::ok) throw ZkError(result, node, writes);
@@ -156,8 +157,7 @@ void take_away(Context& cx, const Asked& asked) {
     removed = removed || result == code::ok;
   }
   if (removed)
-    cx.out.err_line("removed {}: its owner may believe that it holds the lock until it looks",
-                    as_word(asked.node));
+    cx.out.err_line("deleted {}; its owner may not have noticed yet", as_word(asked.node));
   else
     cx.out.err_line("released {}", as_word(asked.node));
 }
@@ -185,7 +185,7 @@ int ask_holder(Context& cx, const std::string& path, const RevocationWish& wish)
     } else if (wish.force) {
       take_away(cx, one);
     } else {
-      cx.out.err_line("{} is not released yet; `revoke --force {}` removes it", as_word(node),
+      cx.out.err_line("{} is not released yet; `revoke --force {}` deletes it", as_word(node),
                       as_word(node));
       result = status::failure;
     }

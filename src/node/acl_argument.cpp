@@ -12,10 +12,11 @@ Acl acl_argument(Context& cx, const std::string& text) {
   auto parsed = parse_acl(text);
   // The remaining entries might lock everybody out of the node, even its owner.
   if (cx.input != Input::Pipe && !parsed.complaints.empty())
-    throw Error(fmt::format("{}; nothing was written (an entry is scheme:id:perms, the perms are "
-                            "letters of cdrwa)",
-                            fmt::join(parsed.complaints, "; ")),
-                status::not_authorised);
+    throw Error(
+        fmt::format(
+            "{}; nothing was written (an entry is scheme:id:perms; perms are letters of cdrwa)",
+            fmt::join(parsed.complaints, "; ")),
+        status::not_authorised);
   for (const auto& complaint : parsed.complaints)
     cx.out.err_line("{}", cx.out.shown_in_error(complaint));
   return std::move(parsed.acl);

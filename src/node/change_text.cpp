@@ -87,9 +87,9 @@ std::string version_text(const NodeChange& change, bool ascii) {
 
 std::string gap_text(const NodeChange& change) {
   const auto seconds = static_cast<double>(change.time - change.since) / 1e3;
-  return (change.expired ? std::string("the session expired, and with it its ephemerals")
+  return (change.expired ? std::string("the session expired; its ephemerals are gone")
                          : fmt::format("no connection for {:.1f} s", seconds)) +
-         "; what was missed follows";
+         "; the missed changes follow";
 }
 
 /// A field of plain output.

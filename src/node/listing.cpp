@@ -160,8 +160,8 @@ std::string owner_of(Context& cx, const Stat& stat) {
   const auto address = account.addresses.find(stat.ephemeral_owner);
   if (address != account.addresses.end()) return "client " + cx.out.shown(address->second);
   if (!account.sessions) return "";
-  return account.sessions->contains(stat.ephemeral_owner) ? "of a client that is not connected now"
-                                                          : "a session that is over";
+  return account.sessions->contains(stat.ephemeral_owner) ? "a client that is disconnected"
+                                                          : "a session that has ended";
 }
 
 }  // namespace

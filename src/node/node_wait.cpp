@@ -76,7 +76,7 @@ ChildCount::ChildCount(std::string_view text, std::string_view what) {
     digits.remove_prefix(at_least || at_most ? 2 : more || less ? 1 : 0);
   if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos)
     throw ValueError(fmt::format(
-        "{}: \"{}\" is not a number of children, such as 3, 3+, >=3, <=3, >3 or <3", what, text));
+        "{}: \"{}\" is not a number of children such as 3, 3+, >=3, <=3, >3 or <3", what, text));
   const auto number = parse_number(digits, what, 0, std::numeric_limits<std::int32_t>::max());
   least_ = at_most || less ? 0 : number + (more ? 1 : 0);
   most_ = at_least || more ? any : number - (less ? 1 : 0);

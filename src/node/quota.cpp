@@ -24,7 +24,8 @@ QuotaText read_quota(Context& cx, const std::string& node) {
   const auto text = cx.client.get(node, Watch::none(), cx.stop).data.value_or("");
   const auto quota = QuotaText::parse(text);
   if (!quota)
-    throw Error(fmt::format("{} holds no quota: \"{}\"", node, text), status::server_refused);
+    throw Error(fmt::format("{} does not hold a quota: \"{}\"", node, text),
+                status::server_refused);
   return *quota;
 }
 

@@ -167,15 +167,15 @@ void list_unknown(Context& cx, const std::vector<PlannedOp>& plan) {
   for (const auto& op : ops) bytes += request_size(op);
   if (bytes > usual_request_limit)
     throw Error(
-        fmt::format("{}; look at {} before trying again, with smaller parts",
+        fmt::format("{}; check {} before you try again with smaller parts",
                     too_large_text(fmt::format("a transaction of {} bytes was sent", bytes)),
                     path_of(ops.front())),
         status::server_refused);
   list_unknown(cx, plan);
   const auto what = ops.size() == 1
-                        ? "the operation was applied, or not"
-                        : fmt::format("either all {} operations were applied, or none", ops.size());
-  throw Error(fmt::format("the connection was lost before the answer came: {}; look at {}", what,
+                        ? "the operation may or may not have been applied"
+                        : fmt::format("either all {} operations were applied or none", ops.size());
+  throw Error(fmt::format("the connection was lost before the answer arrived: {}; check {}", what,
                           path_of(ops.front())),
               status::outcome_unknown);
 }
@@ -184,7 +184,7 @@ void list_unknown(Context& cx, const std::vector<PlannedOp>& plan) {
 
 int commit(Context& cx, const std::vector<PlannedOp>& plan) {
   if (plan.empty()) {
-    cx.out.err_line("the transaction is empty: nothing was sent");
+    cx.out.err_line("the transaction is empty; nothing was sent");
     return status::ok;
   }
   const auto ops = operations_of(plan);

@@ -96,7 +96,7 @@ bool is_text(std::string_view bytes) {
 
 void write_private_file(const std::string& name, std::string_view bytes) {
   const Fd file(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file) throw Error(fmt::format("cannot make {}: {}", name, std::strerror(errno)));
+  if (!file) throw Error(fmt::format("cannot create {}: {}", name, std::strerror(errno)));
   write_all(file.get(), bytes, name);
 }
 
@@ -106,7 +106,7 @@ std::string keep_value(std::string_view path, std::string_view bytes) {
   std::string name =
       std::filesystem::absolute(directory) / ("zksh-" + value_file_name(path) + ".XXXXXX");
   const Fd file(mkostemp(name.data(), O_CLOEXEC));  // 0600
-  if (!file) throw Error(fmt::format("cannot make {}: {}", name, std::strerror(errno)));
+  if (!file) throw Error(fmt::format("cannot create {}: {}", name, std::strerror(errno)));
   write_all(file.get(), bytes, name);
   return name;
 }
@@ -119,8 +119,9 @@ std::string editor_command() {
   }
   for (const char* editor : {"editor", "nano", "vi"})
     if (is_installed(editor)) return editor;
-  throw Error("no editor: neither $VISUAL nor $EDITOR is set, and there is no editor, nano or vi",
-              status::program_not_found);
+  throw Error(
+      "no editor found: $VISUAL and $EDITOR are not set, and editor, nano and vi are not installed",
+      status::program_not_found);
 }
 
 std::vector<std::string> editor_words(const std::string& command, const std::string& file) {

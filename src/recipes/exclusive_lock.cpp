@@ -27,7 +27,7 @@ ExclusiveLock::ExclusiveLock(Client& client, Fiber& fiber, const LockReport& rep
              }),
       watch_(requests_) {
   if (request_.read_write || request_.mode == LockMode::Shared)
-    throw UsageError("the exclusive recipe has no readers and writers");
+    throw UsageError("the exclusive recipe has no read and write locks");
 }
 
 Task<> ExclusiveLock::acquire(Clock::time_point deadline) {
@@ -53,7 +53,7 @@ Task<> ExclusiveLock::contend() {
     if (held) co_return;
     if (!request_.requeue) throw LockLost(request_.path + ": lost as soon as it was held");
     if (report_.warning)
-      report_.warning(request_.path + ": lost as soon as it was held; asking again");
+      report_.warning(request_.path + ": lost as soon as it was acquired; asking again");
     co_await requests_.pause_after_loss();
   }
 }
@@ -72,7 +72,7 @@ Task<> ExclusiveLock::look_first() {
     const auto queue = make_lock_queue(std::move(outcome.value.names));
     if (!queue.contenders.empty())
       throw LockBusy(request_.path +
-                     " has a queue, whose contenders do not see the node of --recipe exclusive");
+                     " has a queue whose contenders do not see the node of --recipe exclusive");
     const bool busy = std::ranges::find(queue.others, base_name(node_)) != queue.others.end();
     if (busy && request_.try_only) throw LockBusy(request_.path + " is busy");
     co_return;

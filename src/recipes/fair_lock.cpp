@@ -33,8 +33,8 @@ LockNodesPlan contender_plan(const LockRequest& request, Compat names, const std
 void tell_other_names(const LockReport& report, const std::string& path) {
   if (report.warning)
     report.warning(path +
-                   ": others here would not see Curator's names; queueing with the names of all "
-                   "libraries (--compat all)");
+                   ": other contenders here would not see Curator's names; queueing with names "
+                   "that all libraries see (--compat all)");
 }
 
 FairLock::FairLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request,
@@ -96,7 +96,7 @@ Task<> FairLock::downgrade() {
     throw LockLost(request_.path + " was lost before the downgrade");
   if (own->czxid != 0)
     throw Error(request_.path +
-                ": the sequence counter is at its end, where a new name has no place in the queue; "
+                ": the sequence counter is exhausted, so a new name has no place in the queue; "
                 "release the lock instead");
   // With the names of all libraries, readers have a __lock__ node too.
   const auto stays = [&](const LockName& node) {

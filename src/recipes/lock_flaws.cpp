@@ -229,7 +229,7 @@ void add_reader_deadlock(const LockQueue& queue, std::string_view own, const Con
     const bool writes = contender.mode == LockMode::Exclusive;
     if (reader && concerned && writes && has_tag(contender, LockTag::KazooLock)) {
       flaws.push_back(fmt::format(
-          "{} has a writer behind it: a ReadLock of kazoo before 2.9 waits for that one, for ever",
+          "{} has a writer behind it: a ReadLock of kazoo before 2.9 waits for that writer forever",
           contender_text(*reader, false)));
       return;
     }
@@ -246,13 +246,13 @@ void add_flaws_of_others(const LockQueue& queue, std::vector<std::string>& flaws
   };
   if (there("locks") && there("leases"))
     flaws.emplace_back(
-        "this is a semaphore, too (its children \"locks\" and \"leases\"): its holders, such as "
+        "this is also a semaphore (children \"locks\" and \"leases\"): its holders, such as "
         "Curator's InterProcessSemaphoreMutex, and this lock do not see each other (use "
         "semaphore)");
   const auto lease = std::ranges::find_if(queue.others, is_kazoo_lease);
   if (lease != queue.others.end())
-    flaws.push_back(fmt::format("kazoo semaphore's holder {}… and this lock do not see each other",
-                                lease->substr(0, 8)));
+    flaws.push_back(fmt::format(
+        "the kazoo semaphore holder {}… and this lock do not see each other", lease->substr(0, 8)));
 }
 
 /// Adds flaws of a library with itself, and of children that are no contenders.
@@ -267,8 +267,7 @@ void add_other_flaws(const LockQueue& queue, const std::vector<Representative>& 
     switch (kind_of(*kind.contender)) {
       case Kind::JavaLock:
         if (java > 1)
-          flaws.push_back(who +
-                          " waits for ever when the one before it leaves at the wrong moment");
+          flaws.push_back(who + " waits forever if the one before it leaves at the wrong moment");
         break;
       case Kind::Go:
         if (!queue.others.empty())
@@ -358,13 +357,13 @@ std::optional<std::string> counter_flaw(const LockQueue& queue, std::int64_t cou
   });
   if (beyond || counter >= last_sequence)
     return fmt::format(
-        "the sequence counter is at its end ({}): zksh goes by the order of creation, the others "
-        "let two hold the lock at once; use a new lock node",
+        "the sequence counter is exhausted ({}): zksh orders by creation, but with other libraries "
+        "two can hold the lock at once; use a new lock node",
         last_sequence);
   if (counter < late_sequence) return std::nullopt;
   return fmt::format(
-      "the sequence counter is near its end ({} of {}), where other libraries let two hold the "
-      "lock at once; use a new lock node",
+      "the sequence counter is almost exhausted ({} of {}); with other libraries two can then hold "
+      "the lock at once; use a new lock node",
       counter, last_sequence);
 }
 
@@ -376,7 +375,7 @@ std::vector<std::string> semaphore_flaws(const LockQueue& queue) {
   const auto lease = std::ranges::find_if(queue.others, is_kazoo_lease);
   if (lease != queue.others.end())
     flaws.push_back(
-        fmt::format("kazoo semaphore's holder {}… and this semaphore do not see each other",
+        fmt::format("the kazoo semaphore holder {}… and this semaphore do not see each other",
                     lease->substr(0, 8)));
   return flaws;
 }

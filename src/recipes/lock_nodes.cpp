@@ -58,7 +58,7 @@ Task<int> LockNodes::make(std::function<void()> behind) {
     ++race;
     for (const auto& node : plan_.nodes) parents_.emplace(parent_path(node.path));
   }
-  throw Error(fmt::format("{} keeps vanishing: somebody removes it again and again",
+  throw Error(fmt::format("{} keeps disappearing: somebody deletes it again and again",
                           parent_path(plan_.nodes.front().path)));
 }
 
@@ -321,7 +321,7 @@ Task<bool> LockNodes::await_lease() {
       const std::chrono::milliseconds timeout(requests_.client().negotiated_timeout());
       const auto pause = Clock::now() + timeout / 24;
       if (pause >= requests_.deadline())
-        throw LockBusy("the session could not be proven to live in time");
+        throw LockBusy("the session could not be confirmed in time");
       co_await requests_.fiber().pause_until(pause);
     }
     auto check = send_check();

@@ -63,7 +63,7 @@ Task<> LockRequests::connected() {
     const auto state = client_.current_state();
     if (state == SessionState::Connected) break;
     if (state == SessionState::ConnectedReadOnly)
-      throw Error("a lock needs a server that takes writes; this one is read-only",
+      throw Error("a lock needs a server that accepts writes; this one is read-only",
                   status::read_only);
     if (state == SessionState::Closed || state == SessionState::AuthFailed)
       throw ZkError(code::invalid_state, {});

@@ -34,7 +34,7 @@ MultiLock::MultiLock(Client& client, Fiber& fiber, const LockReport& report, Loc
       names_(request_.compat.value_or(Compat::Curator)),
       watch_(requests_) {
   if (request_.read_write || request_.mode == LockMode::Shared)
-    throw UsageError("several locks at once are exclusive: there are no readers");
+    throw UsageError("several locks at once must be exclusive; there are no read locks");
   auto sorted = paths_;
   std::ranges::sort(sorted);
   if (atomic) {
@@ -86,13 +86,13 @@ Task<> MultiLock::contend() {
     } else if (turn == Turn::GivesWay) {
       obstacle = stopped_at_->turn.obstacle();
       requests_.step(
-          "giving everything back: who is before joined other queues too, and may wait "
-          "for what is held: " +
+          "releasing everything: the contender ahead joined other queues, too, and may wait for "
+          "what this one holds: " +
           obstacle);
     } else if (request_.requeue) {
       tell_lost();
     } else {
-      throw LockLost(fmt::format("a place in the queues of {} is lost", fmt::join(paths_, " ")));
+      throw LockLost(fmt::format("the place in a queue of {} is lost", fmt::join(paths_, " ")));
     }
     co_await give_up();
     if (!obstacle.empty())
@@ -106,7 +106,7 @@ void MultiLock::tell_lost() {
   if (stopped_at_)
     stopped_at_->turn.tell_lost_place(same_session_);
   else if (report_.warning)
-    report_.warning(fmt::format("{}: one was lost while the others were waited for; asking again",
+    report_.warning(fmt::format("{}: one was lost while waiting for the others; asking again",
                                 fmt::join(paths_, " ")));
 }
 

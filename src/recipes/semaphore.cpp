@@ -236,8 +236,8 @@ void Semaphore::compare(const std::string& data) const {
   }
   if (*number != count_)
     throw ValueError(
-        fmt::format("{} is a semaphore of {}, not of {}: all have to say the same "
-                    "number (it is the data of the node)",
+        fmt::format("{} is a semaphore of {}, not {}; all contenders must give the same number "
+                    "(the data of the node)",
                     request_.path, *number, count_));
 }
 

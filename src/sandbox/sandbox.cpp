@@ -44,8 +44,8 @@ std::string find_java() {
     if (error.exit_status() != status::program_not_found) throw;
   }
   throw Error(
-      "a sandbox needs Java, and there is none in $JAVA_HOME or $PATH; on Debian:\n"
-      "  apt-get install default-jre-headless libzookeeper-java");
+      "--sandbox needs Java, which was not found in $JAVA_HOME or $PATH; on Debian:\n  apt-get "
+      "install default-jre-headless libzookeeper-java");
 }
 
 bool has_zookeeper_jar(const fs::path& directory) {
@@ -83,8 +83,8 @@ std::string named_home(const std::string& zookeeper) {
   const bool is_version = zookeeper.find('/') == std::string::npos && !fs::exists(zookeeper);
   auto home = is_version ? fetched_server(zookeeper) : zookeeper;
   if (!jars_below(home).empty()) return home;
-  throw Error(is_version ? fmt::format("there is no ZooKeeper {} in {}; where the tests' servers "
-                                       "are fetched: tests/support/fetch_servers.py {}",
+  throw Error(is_version ? fmt::format("there is no ZooKeeper {} in {}; in a source tree, "
+                                       "tests/support/fetch_servers.py {} downloads it",
                                        zookeeper, home, zookeeper)
                          : fmt::format("there is no lib/zookeeper-*.jar in {}", home));
 }
@@ -104,8 +104,8 @@ std::string find_jars() {
       home.empty() ? "$ZOOKEEPER_HOME is not set"
                    : fmt::format("there is no lib/zookeeper-*.jar in $ZOOKEEPER_HOME, {}", home);
   throw Error(
-      fmt::format("a sandbox needs ZooKeeper's server, but {} does not exist and {}; on Debian:\n"
-                  "  apt-get install default-jre-headless libzookeeper-java",
+      fmt::format("--sandbox needs the ZooKeeper server, but {} does not exist and {}; on "
+                  "Debian:\n  apt-get install default-jre-headless libzookeeper-java",
                   debian, found_nothing));
 }
 
@@ -340,9 +340,9 @@ std::optional<std::string> Sandbox::await_serving(std::vector<std::size_t> which
 }
 
 std::string Sandbox::why_not(std::size_t i, std::optional<int> status) const {
-  const std::string what = status ? fmt::format("ended with status {} before it served", *status)
-                                  : fmt::format("does not serve after {} s", start_limit / 1s);
-  return fmt::format("server {} of the sandbox {}; the end of its log:\n{}", i + 1, what,
+  const std::string what = status ? fmt::format("exited with status {} during its start", *status)
+                                  : fmt::format("is not serving after {} s", start_limit / 1s);
+  return fmt::format("server {} of the sandbox {}; its last log lines:\n{}", i + 1, what,
                      log_tail(i));
 }
 
@@ -449,7 +449,7 @@ void Sandbox::start(int number, const std::stop_token& stop) {
     const auto& process = processes_(held)[i];
     if (process == nullptr || process->status(held)) return;
     throw Error(process->stopped(held) ? fmt::format("server {} is frozen, not stopped", number)
-                                       : fmt::format("server {} runs already", number));
+                                       : fmt::format("server {} is already running", number));
   };
   monitor_.with_lock(check_stopped);
   auto process = launch(i);

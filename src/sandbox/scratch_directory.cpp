@@ -69,7 +69,7 @@ ScratchDirectory::ScratchDirectory(Monitor& monitor, const std::string& name) : 
   output.write_end.close();
   const std::string answer = read_to_end(output.read_end);
   if (!std::filesystem::is_directory(answer))
-    throw Error("there is no place for temporary files: " + answer.substr(0, answer.find('\n')));
+    throw Error("cannot create a temporary directory: " + answer.substr(0, answer.find('\n')));
   path_ = answer;
   pipe_ = std::move(input.write_end);
 }

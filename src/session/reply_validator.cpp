@@ -7,7 +7,7 @@
 namespace zksh {
 namespace {
 
-constexpr const char* cut_off = "an answer ends too early";
+constexpr const char* cut_off = "a truncated answer";
 constexpr std::size_t size_of_stat = 68;
 constexpr std::size_t size_of_header = 16;
 
@@ -55,7 +55,7 @@ class Walk {
   bool broken() const { return broken_; }
   /// What is wrong with the answer; null if nothing.
   const char* flaw() const {
-    if (misnamed_) return "an answer has a name that no node can have";
+    if (misnamed_) return "an answer with an invalid node name";
     return broken_ ? cut_off : nullptr;
   }
 
@@ -245,8 +245,7 @@ const char* WireConversation::flaw_of(std::string_view frame) {
     walk.number();
     walk.text();
     if (walk.broken()) return cut_off;
-    return type < first_event || type > last_event ? "an event came that no server would send"
-                                                   : nullptr;
+    return type < first_event || type > last_event ? "an invalid event" : nullptr;
   }
   if (xid == xid_of_pings && !pings_.empty()) {
     note_answer(pings_.front(), true);
@@ -261,14 +260,14 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   }
   // For any other number the C client looks for the request, and aborts if there is none.
   if (xid == xid_of_pings || xid == xid_of_watches) return nullptr;
-  if (xid < 0) return "an answer came that no request can have";
+  if (xid < 0) return "an invalid answer";
   if (outstanding_.empty()) return unasked;
   const auto request = std::move(outstanding_.front());
   outstanding_.pop_front();
   if (request.only_checks() && !checks_.empty()) checks_.pop_front();
-  if (request.xid != xid) return "an answer came out of turn";
+  if (request.xid != xid) return "an answer out of order";
   // Servers' codes are negative; zksh has positive ones of its own.
-  if (code > 0) return "an answer has a code that no server has";
+  if (code > 0) return "an answer with an invalid error code";
   note_answer(request.sent, code == 0);
   waiting_since_ = BootClock::now();
   answered_ = true;
@@ -276,7 +275,7 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   std::string_view created;
   if (request.operation == operation::multi) {
     if (!answers_parts(walk, request.parts, created))
-      return "the answer to a transaction does not fit it";
+      return "an answer that does not match its transaction";
   } else {
     walk_answer(walk, request.operation, created);
     if (walk.broken()) return walk.flaw();
@@ -297,12 +296,12 @@ const char* flaw_of_length(std::int32_t length) {
   // Four printable letters, the start of some other protocol, would be a larger number.
   constexpr std::int32_t longest = 1 << 29;
   if (length < static_cast<std::int32_t>(size_of_header) || length >= longest)
-    return "the length of an answer is none that a server would send";
+    return "an answer with an invalid length";
   return nullptr;
 }
 
 const char* flaw_of_greeting(std::string_view answer, bool fresh) {
-  constexpr const char* foreign = "it does not answer as ZooKeeper does";
+  constexpr const char* foreign = "it does not speak the ZooKeeper protocol";
   constexpr std::size_t old_length = 36;  // without the read-only flag
   if (answer.size() < 4) return nullptr;
   Walk walk(answer);
@@ -318,8 +317,7 @@ const char* flaw_of_greeting(std::string_view answer, bool fresh) {
   const bool begun = timeout > 0 && session != 0;
   // The C client, like Java's, doubles it.
   constexpr std::int32_t longest_timeout = (1 << 30) - 1;
-  if (begun && timeout > longest_timeout)
-    return "the session timeout that it grants is more than a client can count";
+  if (begun && timeout > longest_timeout) return "it grants a session timeout that is too long";
   if (version != 0 || password_length != 16 || !(begun || expired)) return foreign;
   return nullptr;
 }

@@ -1,4 +1,4 @@
-// Session: its phases, the news of the handle in use, and waiting for a connection.
+// Session: implements Client with the Apache C client's asynchronous calls.
 #include "session/session.h"
 
 #include "base/deferred_calls.h"
@@ -42,8 +42,8 @@
 namespace zksh {
 namespace {
 
-/// How long servers may turn everybody away after a connection was lost: they elect a leader, or a
-/// server is started again.
+/// How long servers may reject everybody after a connection was lost, while they elect a leader or
+/// a server restarts.
 constexpr std::chrono::seconds turmoil{2};
 
 Event::Type event_type(int type) {
@@ -62,10 +62,10 @@ SessionState session_state(int state) {
   return SessionState::Connecting;
 }
 
-/// Settles a call, which a completion was given as its data. Once for each call.
+/// Settles the call that a completion got as its data. Once per call.
 template <class T>
 void conclude(const void* data, int rc, T value) {
-  // The C client hands back, as const, the pointer that was given to it.
+  // The C client returns the pointer that it was given as const.
   const std::unique_ptr<CallOf<T>> call(static_cast<CallOf<T>*>(const_cast<void*>(data)));
   auto& handle = *call->handle;
   handle.session.monitor().change_of(call->pending.get(), [&](const Monitor::Held& held) {
@@ -80,14 +80,14 @@ void conclude(const void* data, int rc, T value) {
   });
 }
 
-/// For the C client's completions: settles the call, and does what its answer made possible.
+/// For the C client's completions: settles the call, and runs deferred calls.
 template <class T>
 void answer(const void* data, int rc, T value) {
   const DeferredCalls afterwards;
   conclude<T>(data, rc, std::move(value));
 }
 
-/// Takes a call down before its request is sent.
+/// Registers a call before its request is sent.
 inline void enlist(const Monitor::Held& /*held*/, Session::Handle& handle, Call& call) {
   call.handle = &handle;
   call.place = handle.calls.insert(handle.calls.end(), &call);
@@ -95,13 +95,13 @@ inline void enlist(const Monitor::Held& /*held*/, Session::Handle& handle, Call&
     handle.watchers.asked(watching->path, watching->kind, watching->who);
 }
 
-/// Why the C client sends nothing. It knows of a refused credential before it tells of it.
+/// Why the C client sends nothing. It knows of a refused credential before it reports it.
 int reason_unsent(zhandle_t* zh, int rc) {
   return rc == ZINVALIDSTATE && zoo_state(zh) == ZOO_AUTH_FAILED_STATE ? ZAUTHFAILED : rc;
 }
 
-/// Registers a call and sends its request with `send(zh, call)`. Without a handle, or when the C
-/// client refuses it, the answer is there at once. The handle is in use until this returns.
+/// Registers a call and sends its request with `send(zh, call)`. Without a handle, or if the C
+/// client refuses, the answer is set at once. The handle is in use until this returns.
 template <class T, class Send>
 Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<CallOf<T>> call,
                  Send&& send) {
@@ -112,14 +112,14 @@ Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<Call
     return pending;
   }
   monitor.with_lock([&](const Monitor::Held& held) { enlist(held, *handle, *call); });
-  CallOf<T>* sent = call.release();  // the answer owns it now
+  CallOf<T>* sent = call.release();  // owned by the answer now
   zhandle_t* const zh = handle->zh;
   const int rc = send(zh, sent);
   if (rc != ZOK) conclude<T>(sent, reason_unsent(zh, rc), T{});
   return pending;
 }
 
-/// The server that a handle is connected to, as bytes; empty when it is not connected.
+/// The address of the server that a handle is connected to, as bytes; empty if it is not connected.
 std::string address_of_server(zhandle_t* zh) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
@@ -128,12 +128,12 @@ std::string address_of_server(zhandle_t* zh) {
   return {reinterpret_cast<const char*>(&address), size};
 }
 
-/// The same for users, also of a read-only server, which zookeeper_get_connected_host does not
-/// name: HOST:PORT, as the connect string has it. Under the monitor: the C client keeps the text in
-/// one place for all handles.
+/// The same for users: HOST:PORT as in the connect string, also for a read-only server, which
+/// zookeeper_get_connected_host does not return. Under the monitor: the C client has one buffer for
+/// all handles.
 std::string connected_name(const Monitor::Held& /*held*/, zhandle_t* zh,
                            const AddressNames& names) {
-  const std::string_view text = zoo_get_current_server(zh);  // "::1:2181" of an IPv6 address
+  const std::string_view text = zoo_get_current_server(zh);  // "::1:2181" for an IPv6 address
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::string(text);
   const ServerAddress address{.host = std::string(text.substr(0, colon)),
@@ -168,13 +168,13 @@ void config_read(int rc, const char* /*bytes*/, int /*size*/, const ::Stat* /*st
     else if (fail)
       fail(held, rc);
   });
-  // Before this call is settled: who closes the handle waits until none is left.
+  // Before this call is settled, since closing the handle waits until no call is left.
   if (answered && go) go(rc != ZNONODE);
   answer<Nothing>(data, rc, {});
 }
 
-/// For start_newer: asks the server that `on` is connected to, and calls one of the two when the
-/// answer is there: on the C client's thread; `fail` under the monitor.
+/// For start_newer: asks the server that `on` is connected to, and calls `go` on the C client's
+/// thread when the answer arrives, or `fail` under the monitor.
 void learn_of_server(Session& session, Session::Handle* on, std::function<void(bool newer)> go,
                      std::function<void(const Monitor::Held&, int rc)> fail) {
   auto call = std::make_unique<LearningCall>();
@@ -239,14 +239,14 @@ void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* p
       event.path.clear();
     }
     event.state = handle.state;
-    // Else it is not in use yet, or these are the last words of one that was replaced.
+    // Otherwise the handle is not in use yet, or has been replaced.
     if (session.state_->open_handle() == &handle) session.sink_(held, event);
   });
 }
 
 void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, const char* path,
                                        void* context) {
-  if (type == ZOO_SESSION_EVENT) return;  // who waits for a watch looks at the session's state too
+  if (type == ZOO_SESSION_EVENT) return;  // waiters for watches check the session's state too
   auto& handle = *static_cast<Handle*>(const_cast<void*>(zoo_get_context(zh)));
   const auto id = reinterpret_cast<std::uintptr_t>(context);
   auto& monitor = handle.session.monitor_;
@@ -270,7 +270,7 @@ void Session::Handle::watches_fired(const Monitor::Held& /*held*/, int type,
 }
 
 std::uintptr_t Session::Handle::id_of(const Monitor::Held& /*held*/, const Mailbox& mailbox) {
-  // There are few at a time; those that nobody else knows any more are dropped on the way.
+  // There are few at a time; removes those that nobody else uses.
   std::uintptr_t id = 0;
   std::erase_if(mailboxes, [&](const auto& entry) {
     if (entry.second == mailbox) id = entry.first;
@@ -291,7 +291,7 @@ Session::Use::~Use() {
   if (!handle_) return;
   const bool awaited = monitor_.with_lock(
       [&](const Monitor::Held&) { return --handle_->uses == 0 && handle_->out_of_use; });
-  // It may be gone by now.
+  // The call may be gone by now.
   if (awaited) monitor_.change_of(this, [](const Monitor::Held&) {});
 }
 
@@ -307,8 +307,8 @@ Session::Session(Monitor& monitor, SessionSettings settings, std::string server,
 
 Session::~Session() { close(); }
 
-/// The one way from phase to phase. Returns the handle that was in use, to be ended when the
-/// monitor is free.
+/// Changes the phase; nothing else does. Returns the handle that was in use, to be ended after the
+/// monitor is released.
 std::unique_ptr<Session::Handle> Session::enter(const Monitor::Held& held, Phase phase,
                                                 std::unique_ptr<Handle> fresh) {
   auto& known = *state_;
@@ -319,16 +319,16 @@ std::unique_ptr<Session::Handle> Session::enter(const Monitor::Held& held, Phase
     sink_(held, {.path = {}, .state = SessionState::AuthFailed});
   else if (old)
     sink_(held, {.path = {}, .state = SessionState::Closed});
-  // What it heard of before it was in use.
+  // Report what happened before it was in use.
   if (known.handle && known.handle->state != SessionState::Connecting)
     sink_(held, {.path = {}, .state = known.handle->state});
   return old;
 }
 
-/// Closes a handle that is out of use. Waits for what is being answered, for a moment at most. A
-/// socket that is closed while the server still sends is reset, and the request to end the session,
-/// which the server has not read yet, is lost with it: the ephemerals would stay for the session
-/// timeout. The C client forgets in memory what is not answered then.
+/// Closes a handle that is out of use. First waits briefly for pending answers: closing a socket
+/// while the server still sends resets it, and the unread request to close the session is lost with
+/// it, so that ephemerals would remain for the session timeout. The C client drops unanswered
+/// requests in memory then.
 void Session::end(std::unique_ptr<Handle> old) {
   if (!old) return;
   constexpr std::chrono::milliseconds longest{100};
@@ -411,11 +411,11 @@ std::string Session::connection_problem() {
     return open && open->ever_connected && open->credentials.empty() ? file_of_all_credentials(held)
                                                                      : "";
   });
-  // A server says that it refuses a credential and hangs up: what was on its way to it by then
-  // destroys its answer.
+  // A server reports that it refuses a credential and closes the connection; requests on their way
+  // to it by then destroy that answer.
   const auto hint = fmt::format(
-      "; every connection ended before the auth file {} was accepted: does it name a scheme that "
-      "the servers do not know?",
+      "; every connection was closed before the auth file {} was accepted; check that the servers "
+      "know its schemes",
       file);
   return problem_with(parse_connect_string(text), file.empty() ? "" : hint);
 }
@@ -427,12 +427,12 @@ std::string Session::problem_with(const ConnectString& servers, const std::strin
   return diagnose_connection(servers, failures) + hint + (refused.empty() ? "" : "; " + refused);
 }
 
-/// Blocks until there is a handle, in whatever state.
+/// Blocks until there is a handle, in any state.
 void Session::await_handle(const std::string& path, Clock::time_point give_up,
                            const std::stop_token& stop) {
   want_session();
   const auto failures = monitor_.change([&](const Monitor::Held&) {
-    ++state_->asked;  // the opener makes no pause then
+    ++state_->asked;  // ends the opener's pause
     return state_->failures;
   });
   std::exception_ptr problem;
@@ -445,7 +445,7 @@ void Session::await_handle(const std::string& path, Clock::time_point give_up,
   if (problem) std::rethrow_exception(problem);
 }
 
-/// Somebody waits for a connection as long as this lives.
+/// Counts a waiter for a connection while it lives.
 class Session::Wait {
  public:
   explicit Wait(Session& session) : session_(session) {
@@ -499,11 +499,11 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
       throw ZkError(code::invalid_state, path);
     if (Clock::now() >= give_up) throw ZkError(code::connection_loss, path);
     if (now == SessionState::Expired || servers.servers.empty()) continue;
-    // A new session is waited for, and an ensemble that has just lost a member. After that there is
-    // one round over the servers: the C client fails what is queued at each failed attempt, which a
-    // read without a purpose shows.
+    // Waits for a new session, or for an ensemble that has just lost a member. Afterwards there is
+    // one round over the servers: the C client fails queued requests at each failed attempt, which
+    // a read serves to detect.
     const auto probe = patient ? nullptr : start_exists("/", Watch::none());
-    bool refused_all = false;  // for TLS: what is wrong with a certificate stays wrong
+    bool refused_all = false;  // for TLS: a bad certificate stays bad
     monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
       refused_all = tls_failed_everywhere(held, servers);
       return state_->turn != turn || state(held) != SessionState::Connecting || refused_all ||
@@ -521,23 +521,23 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
 
 namespace {
 
-/// Whether nothing will come of a session any more.
+/// Whether a session is over.
 bool is_dead(SessionState state) {
   return state == SessionState::Expired || state == SessionState::AuthFailed;
 }
 
-/// What became of a session that was asked for, when no server answered.
-constexpr const char* kept = "; the session in use stays as it is";
+/// Appended to the error if a new session could not be opened.
+constexpr const char* kept = "; the current session stays open";
 
 }  // namespace
 
-/// A handle that nobody else knows yet. Blocks while names resolve.
+/// Creates a handle. Blocks while names resolve.
 std::unique_ptr<Session::Handle> Session::make_handle(const std::string& server) {
   require_session_threads();
   auto fresh = std::make_unique<Handle>(*this, parse_connect_string(server));
   const auto& servers = fresh->servers;
   const int flags = ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0);
-  // Several servers are in their order already; the addresses of a single name are not.
+  // Several servers have been shuffled already; the addresses of a single name have not.
   zoo_deterministic_conn_order(servers.servers.size() > 1 ? 1 : 0);
   fresh->zh = open_handle(monitor_, settings_.security, servers, fresh->names, Handle::on_event,
                           settings_.session_timeout_ms, fresh.get(), flags);
@@ -548,10 +548,10 @@ std::unique_ptr<Session::Handle> Session::make_handle(const std::string& server)
                                             : fmt::format("{}: {}", server, std::strerror(reason))),
                 status::no_connection);
   }
-  // Without this the C client resolves the names on every turn of its loop; now only to reconnect.
+  // Otherwise the C client resolves the names in every turn of its loop; now only to reconnect.
   zoo_set_servers_resolution_delay(fresh->zh, -1);
   fresh->opened = Clock::now();
-  // The C client keeps them until it is connected, and sends them before anything else.
+  // The C client queues them until it is connected, and sends them first.
   for (const auto& credential : settings_.credentials) add_auth_to(fresh.get(), credential);
   return fresh;
 }
@@ -572,7 +572,7 @@ void Session::want_session() {
   start_opener();
   monitor_.change([&](const Monitor::Held& held) {
     if (!wanted(held)) return;
-    // The opener ends it: this may be one of its own threads.
+    // The opener ends it, since this may be one of its own threads.
     auto expired = std::move(state_->handle);
     enter(held, Phase::Opening);
     state_->handle = std::move(expired);
@@ -586,12 +586,12 @@ void Session::start_opener() {
   try {
     opener_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
   } catch (const std::system_error& error) {
-    throw Error(fmt::format("no session can be opened: a thread cannot be started ({})",
+    throw Error(fmt::format("cannot open a session: cannot start a thread ({})",
                             std::strerror(error.code().value())));
   }
 }
 
-/// Tries to open a session, until there is one, nobody wants it any more, or the next attempt has
+/// Tries to open a session until it succeeds, is no longer needed, or the next attempt is for
 /// another server.
 void Session::open_one(const std::stop_token& stop) {
   constexpr std::chrono::seconds between_attempts{1};
@@ -613,7 +613,7 @@ void Session::open_one(const std::stop_token& stop) {
     std::exception_ptr problem;
     try {
       fresh = make_handle(server);
-    } catch (...) {  // thrown by whoever waits for the session
+    } catch (...) {  // rethrown by whoever waits for the session
       problem = std::current_exception();
     }
     std::size_t asked = 0;
@@ -628,7 +628,7 @@ void Session::open_one(const std::stop_token& stop) {
       state_->problem = problem;
       return false;
     });
-    end(std::move(fresh));  // somebody else has decided meanwhile
+    end(std::move(fresh));  // the phase has changed meanwhile
     if (over) return;
     monitor_.wait_until(stop, Clock::now() + between_attempts, [&](const Monitor::Held&) {
       return state_->turn != turn || state_->asked != asked;
@@ -644,7 +644,7 @@ void Session::replace_session(const std::string& server, const std::function<voi
   monitor_.wait_until(stop, Clock::now() + settings_.connect_timeout,
                       [&](const Monitor::Held& held) {
                         hopeless = tls_failed_everywhere(held, fresh->servers);
-                        // Its credentials are the only requests that it has.
+                        // Credentials are its only requests.
                         const bool ready = is_connected(fresh->state) && fresh->calls.empty();
                         return ready || hopeless || is_dead(fresh->state);
                       });
@@ -652,7 +652,7 @@ void Session::replace_session(const std::string& server, const std::function<voi
   const auto state = monitor_.with_lock([&](const Monitor::Held&) { return fresh->state; });
   if (!is_connected(state)) refuse(*fresh);
   before_end();
-  // In two steps: whoever waits for the end of the session that was hears of it.
+  // In two steps, so that waiters for the end of the old session notice it.
   auto old = monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Closed); });
   auto other = monitor_.change([&](const Monitor::Held& held) {
     state_->server = server;
@@ -662,7 +662,7 @@ void Session::replace_session(const std::string& server, const std::function<voi
   end(std::move(other));
 }
 
-/// Says why a session could not be had.
+/// Throws the reason why a session could not be opened.
 void Session::refuse(const Handle& fresh) {
   SessionState state{};
   std::string end;
@@ -686,7 +686,7 @@ union Address {
   sockaddr_in6 v6;
 };
 
-/// As InetAddress.getHostAddress of Java writes it: an IPv6 address in full, without "::".
+/// As Java's InetAddress.getHostAddress: an IPv6 address in full, without "::".
 std::string host_text(const Address& address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (address.any.sa_family == AF_INET)
@@ -709,9 +709,9 @@ std::optional<ServerAddress> server_of(const Session::Handle* handle) {
   return ServerAddress{.host = host_text(server), .port = ntohs(port)};
 }
 
-/// The address that this machine's packets to a server bear, unless they are translated on the way.
-/// The C client keeps its socket to itself; but a socket of our own that is connected to the same
-/// place gets the same address, and a datagram socket sends nothing for that.
+/// The local address of packets to a server, unless it is translated on the way. The C client does
+/// not expose its socket, but a socket connected to the same destination gets the same address;
+/// connecting a datagram socket sends nothing.
 std::string own_address(zhandle_t* zh) {
   Address server{};
   socklen_t size = sizeof server;
@@ -745,8 +745,7 @@ std::chrono::milliseconds tick_of(const ServerAddress& server, const std::stop_t
 
 }  // namespace
 
-/// The opener: all sessions but those of replace_session are opened here, one at a time. It also
-/// asks servers for their ticks.
+/// The opener opens all sessions except those of replace_session, one at a time.
 void Session::serve(const std::stop_token& stop) {
   while (state_->opener.await(stop)) {
     open_one(stop);
@@ -770,12 +769,12 @@ void Session::serve(const std::stop_token& stop) {
 
 Identity identity_of(const std::string& scheme, const std::string& credential) {
   if (scheme == "digest") return {.scheme = scheme, .id = digest_id(credential)};
-  // What other schemes make of it is known to the servers alone.
+  // Only the servers know the ids of other schemes.
   return {.scheme = scheme, .id = {}};
 }
 
 void Session::Handle::accepted(const Credential& credential) {
-  if (credential.scheme == "ip") return;  // the server adds what it knows already
+  if (credential.scheme == "ip") return;  // the server adds what it already knows
   session.monitor_.with_lock([&](const Monitor::Held&) {
     if (std::ranges::count(credentials, credential) == 0) credentials.push_back(credential);
   });
@@ -795,7 +794,7 @@ std::vector<Identity> Session::identities() {
   std::vector<Identity> all;
   if (const auto own = own_address(on->zh); !own.empty())
     all.push_back({.scheme = "ip", .id = own});
-  // The servers' name for it may be longer with Kerberos, whose realm they cut off or not.
+  // With Kerberos, the servers may or may not strip the realm.
   if (const auto& sasl = settings_.security.sasl; sasl.mechanism == "DIGEST-MD5")
     all.push_back({.scheme = "sasl", .id = sasl.user});
   for (const auto& [scheme, secret] : credentials()) {
@@ -809,7 +808,7 @@ std::string Session::file_of_all_credentials(const Monitor::Held& held) const {
   return sent_others(held) ? "" : settings_.credentials_file;
 }
 
-/// Whether the session has sent other credentials than those of the settings.
+/// Whether the session has sent credentials other than those of the settings.
 bool Session::sent_others(const Monitor::Held& /*held*/) const {
   const auto* const open = state_->open_handle();
   return state_->phase == Phase::Refused || (open && open->other_credentials);
@@ -823,14 +822,14 @@ std::string Session::why_settings_refused() const {
   const auto& sasl = settings_.security.sasl;
   if (!sasl.mechanism.empty())
     return fmt::format(
-        "the servers do not do SASL {}, or refuse {} or the password; correct it and "
-        "start zksh again",
+        "the servers do not support SASL {}, or refused {} or the password; correct it and start "
+        "zksh again",
         sasl.mechanism, sasl.user.empty() ? "the user" : "the user " + sasl.user);
   const auto& file = settings_.credentials_file;
   if (file.empty()) return {};
   return fmt::format(
-      "the servers do not know a scheme of the auth file {}, or refuse its credential, and every "
-      "session that has it is dead; correct the file and start zksh again",
+      "the servers do not know a scheme of the auth file {}, or refused its credential, and then "
+      "close every session; correct the file and start zksh again",
       file);
 }
 
@@ -856,11 +855,11 @@ Pending<T> Session::start_newer(std::unique_ptr<CallOf<T>> call, Newer newer, Ol
   };
   if (const auto known = server_is_newer(on.get())) return send(on.get(), std::move(call), *known);
   auto pending = call->pending;
-  // A function must be copyable.
+  // std::function must be copyable.
   const auto waiting = std::make_shared<std::unique_ptr<CallOf<T>>>(std::move(call));
   learn_of_server(
       *this, on.get(),
-      // On a thread of the handle, which is not closed before that has ended.
+      // Runs on a thread of the handle, which is not closed before that has ended.
       [send, waiting, handle = on.get()](bool is_newer) {
         send(handle, std::move(*waiting), is_newer);
       },
@@ -868,7 +867,8 @@ Pending<T> Session::start_newer(std::unique_ptr<CallOf<T>> call, Newer newer, Ol
   return pending;
 }
 
-/// An older server is spared the request, and the session the end of its connection.
+/// Without an alternative: an older server, which would end the connection, is not sent the
+/// request.
 template <class T, class Newer>
 Pending<T> Session::start_newer(std::unique_ptr<CallOf<T>> call, Newer newer) {
   return start_newer(std::move(call), std::move(newer),
@@ -895,7 +895,7 @@ Stat stat_of(const ::Stat* from) {
 const char* bytes_of(const Data& data) { return data ? data->data() : nullptr; }
 int size_of(const Data& data) { return data ? static_cast<int>(data->size()) : -1; }
 
-/// The C client's view of an ACL; it borrows the strings and only reads them.
+/// The C client's view of an ACL; borrows the strings, which are only read.
 class AclView {
  public:
   explicit AclView(const Acl& acl) {
@@ -925,9 +925,9 @@ void nothing_done(int rc, const void* data) { answer<Nothing>(data, rc, {}); }
 void stat_done(int rc, const ::Stat* stat, const void* data) {
   answer<Stat>(data, rc, stat_of(stat));
 }
-/// A value out of the C client's memory, with room for a newline behind it. Of a large one the
-/// pages that have been copied are given back at once: the C client reads them no more, frees them
-/// next, and has the whole frame besides, so that a value would be there three times.
+/// Copies a value from the C client's memory, with room for a newline. For large values, releases
+/// copied pages at once: the C client only frees them afterwards, and also holds the whole frame,
+/// so the value would be in memory three times.
 std::string taken_value(const char* from, std::size_t size) {
   constexpr std::size_t large = 16U << 20U;
   constexpr std::size_t step = 1U << 20U;
@@ -958,7 +958,7 @@ void node_done(int rc, const char* bytes, int size, const ::Stat* stat, const vo
   answer<Node>(data, rc, std::move(node));
 }
 
-/// The watcher function and its context, as the C client takes them; none for no watch.
+/// A watcher function and its context for the C client; null for no watch.
 struct Watcher {
   watcher_fn function = nullptr;
   void* context = nullptr;
@@ -968,14 +968,14 @@ ZooWatcherType server_kind(WatchKind kind) {
   return kind == WatchKind::OfChildren ? ZWATCHTYPE_CHILD : ZWATCHTYPE_DATA;
 }
 
-/// The C client only hands it back.
+/// The C client only passes it back.
 void* as_context(std::uintptr_t mailbox_id) {
   return reinterpret_cast<void*>(mailbox_id);  // NOLINT(performance-no-int-to-ptr)
 }
 
 Watcher watcher_for(const Watch& watch, Monitor& monitor, Session::Handle* handle) {
   if (!handle || !watch.is_set()) return {};
-  // The same function and context as the handle's own: the C client, like Java's, then fires one
+  // With the same function and context as the handle's own, the C client, like Java's, fires one
   // event for a node's data, exists and child watches.
   if (watch.is_printed()) return {Session::Handle::on_event, handle};
   const auto id = monitor.with_lock(
@@ -983,7 +983,7 @@ Watcher watcher_for(const Watch& watch, Monitor& monitor, Session::Handle* handl
   return {Session::Handle::on_private_watch, as_context(id)};
 }
 
-/// What the call of a read says of its watch.
+/// The watch that a read sets.
 std::optional<Call::Watching> watching(const std::string& path, WatchKind kind,
                                        const Watcher& watcher, bool on_missing = false) {
   if (!watcher.function) return std::nullopt;
@@ -1077,7 +1077,7 @@ Pending<NodeAcl> Session::start_get_acl(const std::string& path) {
 
 Pending<Nothing> Session::start_set_acl(const std::string& path, const Acl& acl,
                                         std::int32_t version) {
-  // The C client reads the vector only, but its type says otherwise.
+  // The C client only reads the vector, despite its type.
   const AclView view(acl);
   return start(monitor_, Use(*this).get(), std::make_unique<CallOf<Nothing>>(),
                [&](zhandle_t* zh, const void* data) {
@@ -1145,8 +1145,8 @@ Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKin
                                                bool local) {
   const auto type = server_kind(kind);
   const auto here = [path, type](zhandle_t* zh, const void* data) {
-    // The asynchronous call would take `data` for a record of its own; this one sends nothing, and
-    // so does not wait.
+    // The asynchronous call would misinterpret `data`; this one sends nothing, and so does not
+    // block.
     const int rc = zoo_remove_watches(zh, path.c_str(), type, Handle::on_event,
                                       const_cast<void*>(zoo_get_context(zh)), 1);
     if (rc == ZOK) nothing_done(rc, data);
@@ -1157,7 +1157,7 @@ Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKin
   call->unwatching = Call::Watching{.path = path, .kind = kind, .who = on.get()};
   if (local) return start(monitor_, on.get(), std::move(call), here);
   const auto there = [path, type](zhandle_t* zh, const void* data) {
-    // The C client's type says a pointer to the completion, but it calls what it is given.
+    // The C client's type is a pointer to the completion, but it calls what it is given.
     return zoo_aremove_watches(zh, path.c_str(), type, Handle::on_event,
                                const_cast<void*>(zoo_get_context(zh)), 0,
                                reinterpret_cast<void_completion_t*>(nothing_done), data);
@@ -1167,7 +1167,7 @@ Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKin
 
 namespace {
 
-/// Takes away the watches that report to a mailbox, without asking a server.
+/// Removes the watches that report to a mailbox, without asking the server.
 void forget_here(Session::Handle& handle, const std::string& path, void* who) {
   handle.session.monitor().with_lock([&](const Monitor::Held&) {
     for (const auto kind : {WatchKind::OfData, WatchKind::OfChildren})
@@ -1202,18 +1202,19 @@ void Session::drop_watches(const std::string& path, const Mailbox& mailbox, Watc
   if (!on) return;
   auto* const who = as_context(
       monitor_.with_lock([&](const Monitor::Held& held) { return on->id_of(held, mailbox); }));
-  // The watch stays at the server, and what it reports is dropped.
+  // The watch stays at the server; its events are dropped.
   const auto here = [path, who, handle = on.get()](zhandle_t* /*zh*/, const void* data) -> int {
     forget_here(*handle, path, who);
     nothing_done(ZOK, data);
     return ZOK;
   };
   const auto there = [=, this, handle = on.get()](zhandle_t* zh, const void* data) -> int {
-    // Decided and sent at once: a read that leaves a watch is sent before, and seen, or behind it.
+    // Decides and sends under the monitor: a read that sets a watch is sent either before, and seen
+    // here, or after.
     const auto sent = monitor_.with_lock([&](const Monitor::Held&) -> std::optional<int> {
       if (!handle->watchers.only(path, kind, who)) return std::nullopt;
       handle->watchers.forgotten(path, kind, who);
-      // Not the call that takes away one watcher's: that one leaves the server's watch where it is.
+      // zoo_aremove_watches of a single watcher would leave the server's watch.
       return zoo_aremove_all_watches(zh, path.c_str(), server_kind(kind), 0,
                                      reinterpret_cast<void_completion_t*>(nothing_done), data);
     });
@@ -1256,7 +1257,8 @@ Pending<Nothing> Session::start_probe_newer() {
 
 namespace {
 
-/// A multi's operations, its results and the buffers that both point into until the answer comes.
+/// The operations and results of a multi, and the buffers that they point to until the answer
+/// arrives.
 struct MultiCall : CallOf<std::vector<OpResult>> {
   std::vector<AclView> acls;
   std::vector<std::string> created;
@@ -1269,7 +1271,7 @@ struct MultiCall : CallOf<std::vector<OpResult>> {
         stats(requested.size()),
         ops(requested.size()),
         results(requested.size()) {
-    acls.reserve(requested.size());  // the C client keeps no copy: nothing may move
+    acls.reserve(requested.size());  // the C client makes no copy, so nothing may move
     for (std::size_t i = 0; i < requested.size(); ++i)
       std::visit([&](const auto& op) { add(i, op); }, requested[i]);
   }
@@ -1317,9 +1319,9 @@ void multi_done(int rc, const void* data) {
   answer<std::vector<OpResult>>(data, rc, std::move(results));
 }
 
-/// What zoo_amulti must not be given: when it refuses an operation itself (a path, a dead handle)
-/// it frees memory twice, and it aborts on the answer to a container's creation (3.8.0, where no
-/// transaction has nodes with a TTL either).
+/// Refuses what zoo_amulti cannot handle: if it refuses an operation itself (a path, a dead handle)
+/// it frees memory twice, and it aborts on the answer to a container's creation (3.8.0, whose
+/// transactions do not support TTLs either).
 int refusal(zhandle_t* zh, const std::vector<Op>& ops) {
   if (is_unrecoverable(zh) != ZOK) return code::invalid_state;
   const auto malformed = [](const Op& op) {

@@ -1,4 +1,4 @@
-// Session::Handle: one handle of the C client, its unanswered calls and its mailboxes.
+// Session::Handle: a handle of the C client, its unanswered calls and its mailboxes.
 #pragma once
 
 #include "base/monitor.h"
@@ -28,42 +28,43 @@
 
 namespace zksh {
 
-/// The one-shot watches of a session, and the reads on their way that will leave one: what a server
-/// keeps for a node and kind is one watch for all of them, so only who knows that nobody else needs
-/// it may take it away there. Used under the session's monitor.
+/// The one-shot watches of a session, and the unanswered reads that will set some. A server has one
+/// watch per node and kind for all of them, so it may be removed there only if nobody else needs
+/// it. Used under the session's monitor.
 ///
-/// A watch begins when the answer comes, not when the read is sent: an event that comes in between
-/// is that of an earlier watch, and ends only those. Answers and events are to be told in the order
-/// in which they came.
+/// A watch begins when the answer arrives, not when the read is sent: an event in between belongs
+/// to an earlier watch, and ends only that. Report answers and events in the order in which they
+/// arrived.
 class WatcherTable {
  public:
-  /// The C client's context of a watcher, told apart by its address alone.
+  /// The C client's context of a watcher, identified by its address alone.
   using Who = const void*;
 
-  /// Of `named` the paths are kept too. Of the others there may be as many as there are nodes.
+  /// For `named`, paths are kept too; others may have as many watches as there are nodes.
   explicit WatcherTable(Who named = nullptr) : named_(named) {}
 
-  /// A read that leaves a watch is sent.
+  /// A read that sets a watch is sent.
   void asked(const std::string& path, WatchKind kind, Who who);
-  /// Its answer came, or will not come; `left`: there is a watch now.
+  /// Its answer arrived, or will not arrive; `left`: it has set a watch.
   void answered(const std::string& path, WatchKind kind, Who who, bool left);
   /// All watches of this kind on the node have fired.
   void fired(const std::string& path, WatchKind kind);
-  /// Their owner does not want them any more.
+  /// The owner no longer wants the watch.
   void forgotten(const std::string& path, WatchKind kind, Who who);
-  /// Whether nobody but `who` watches this, or is about to.
+  /// Whether only `who` watches this, or is about to.
   bool only(const std::string& path, WatchKind kind, Who who) const;
   std::size_t size() const { return watchers_.size(); }
-  /// The watches of `named`, and how many there are of others, but for `without`.
+  /// The watches of `named`, and the number of others', without those of `without`.
   OpenWatches open(Who without) const;
 
  private:
   struct Watcher {
     Who who = nullptr;
-    int asked = 0;  ///< reads whose answers have not come
+    int asked = 0;  ///< number of unanswered reads
     bool watches = false;
   };
-  /// By the hash of the path and the kind: a clash only makes several of what is one.
+  /// By hash of path and kind: a collision only makes several watches look like one, which is
+  /// harmless.
   using Watchers = std::unordered_multimap<std::size_t, Watcher>;
 
   static std::size_t key_of(const std::string& path, WatchKind kind);
@@ -75,21 +76,21 @@ class WatcherTable {
   std::set<OpenWatches::Place> places_;  ///< of the watches of named_
 };
 
-/// A request whose answer has not come. The C client drops the unanswered ones when a handle is
-/// closed; the list of them lets every waiter be told.
+/// An unanswered request. The C client drops these when a handle is closed; the list of calls lets
+/// every waiter be notified.
 struct Call {
-  /// The watch that a read leaves.
+  /// The watch that a read sets.
   struct Watching {
     std::string path;
     WatchKind kind = WatchKind::OfData;
     WatcherTable::Who who = nullptr;
-    bool on_missing = false;  ///< also on a node that is not there
+    bool on_missing = false;  ///< also on a missing node
   };
 
   Session::Handle* handle = nullptr;
   std::list<Call*>::iterator place;
   std::optional<Watching> watching{};
-  std::optional<Watching> unwatching{};  ///< what a request takes away, when it succeeds
+  std::optional<Watching> unwatching{};  ///< what the request removes if it succeeds
 
   Call() = default;
   Call(const Call&) = delete;
@@ -108,65 +109,65 @@ struct CallOf : Call {
   void settle_error(const Monitor::Held& held, int rc) override { settle(held, rc, T{}); }
 };
 
-/// What the servers make of a credential: its scheme, and an id without the password.
+/// The identity that servers derive from a credential: its scheme, and an id without the password.
 Identity identity_of(const std::string& scheme, const std::string& credential);
 
 struct Session::Handle {
   Handle(Session& owner, ConnectString with) : session(owner), servers(std::move(with)) {}
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
-  /// Ends the session and fails what is unanswered with code::closing. Not on the C client's
-  /// threads, which it joins.
+  /// Ends the session and fails unanswered calls with code::closing. Not on the C client's threads,
+  /// which it joins.
   ~Handle();
 
   Session& session;
   const ConnectString servers;
-  zhandle_t* zh = nullptr;  ///< set before anybody but its maker sees the handle
+  zhandle_t* zh = nullptr;  ///< set before the handle is published
   // Under the session's monitor:
   SessionState state = SessionState::Connecting;
   bool ever_connected = false;
   Clock::time_point opened;
-  Clock::time_point lost;    ///< when the connection was, if it ever was
-  std::string connected_to;  ///< the latest server, HOST:PORT; empty before the first
-  AddressNames names;        ///< of the servers; set before anybody but its maker sees the handle
+  Clock::time_point lost;    ///< when the connection was lost, if ever
+  std::string connected_to;  ///< the last server, HOST:PORT; empty before the first
+  AddressNames names;        ///< of the servers; set before the handle is published
   std::int64_t session_id = 0;
   int negotiated_timeout = 0;
-  std::shared_ptr<SessionLease> lease;   ///< null until it is connected
+  std::shared_ptr<SessionLease> lease;   ///< null until connected
   Clock::time_point lease_wanted{};      ///< when somebody first asked how long it lasts
   std::shared_ptr<Creations> creations;  ///< likewise
-  std::vector<Credential> credentials;   ///< that were added and accepted
-  bool other_credentials = false;        ///< than those of the settings were sent
-  int uses = 0;                          ///< by threads that send something now
-  bool out_of_use = false;               ///< somebody waits for the last of them
+  std::vector<Credential> credentials;   ///< added and accepted
+  bool other_credentials = false;        ///< others than the settings' were sent
+  int uses = 0;                          ///< number of threads that are sending
+  bool out_of_use = false;               ///< somebody waits for the last of these
   std::list<Call*> calls;
-  /// By id and not by pointer: the C client drops unfired watches without a word. All watches of a
-  /// mailbox share its id: the C client then fires one event for all that it has on a node, and
-  /// takes linear time, not quadratic, to tell each of them of a session event.
+  /// By id, not by pointer: the C client silently drops unfired watches. All watches of a mailbox
+  /// share its id, so the C client fires one event for all that it has on a node, and needs linear,
+  /// not quadratic, time to report a session event.
   std::unordered_map<std::uintptr_t, Mailbox> mailboxes;
   std::uintptr_t last_mailbox = 0;
   WatcherTable watchers{this};  ///< by the contexts of the C client's watchers
 
-  /// Takes note of what an event says. `type` is the C client's.
+  /// Records a watch event. `type` is the C client's.
   void watches_fired(const Monitor::Held& held, int type, const std::string& path);
-  /// Takes note of a session event; false when it is no news.
+  /// Records a session event; false if nothing changed.
   bool take_note(const Monitor::Held& held, SessionState now, zhandle_t* from);
 
-  /// The transaction that created a node, for the completion of its call; 0: not known.
+  /// The zxid that created a node, for the completion of its call; 0 if it is not known.
   std::int64_t czxid_of(const std::string& path);
-  /// Takes note that the server accepted a credential.
+  /// Records that the server accepted a credential.
   void accepted(const Credential& credential);
 
-  /// The handle's watcher: session events, and every printed watch. The context is the Handle.
+  /// The handle's watcher, for session events and printed watches. The context is the Handle.
   static void on_event(zhandle_t* zh, int type, int state, const char* path, void* context);
-  /// The watcher of private watches. The context is the mailbox's id.
+  /// The watcher for private watches. The context is the mailbox's id.
   static void on_private_watch(zhandle_t* zh, int type, int state, const char* path, void* context);
 
-  /// The id of a mailbox, given to it when it has none.
+  /// The id of a mailbox, assigned if it has none.
   std::uintptr_t id_of(const Monitor::Held& held, const Mailbox& mailbox);
 };
 
-/// The handle in use, for as long as something is sent with it: nobody closes it meanwhile, also
-/// not its user, who may be on one of its own threads.
+/// Keeps the handle from being closed while something is sent with it; not even the user can close
+/// it, who may be on one of its own threads.
 class Session::Use {
  public:
   explicit Use(Session& session);
@@ -174,7 +175,7 @@ class Session::Use {
   Use& operator=(const Use&) = delete;
   ~Use();
 
-  /// Null when there is none.
+  /// Null if there is none.
   Handle* get() const { return handle_; }
   Handle* operator->() const { return handle_; }
   explicit operator bool() const { return handle_ != nullptr; }
@@ -205,19 +206,18 @@ class Bell {
   bool rung_ = false;
 };
 
-/// Where the session stands: one phase, and what belongs to it. Under the monitor; Session::enter
-/// alone changes the phase.
+/// The session's phase, and what belongs to it. Under the monitor; only Session::enter changes the
+/// phase.
 struct Session::State {
   Phase phase = Phase::Idle;
-  std::string server;  ///< as the user gave it
-  std::unique_ptr<Handle>
-      handle;             ///< when open; an expired one, while the opener has not come to it
-  std::size_t waits = 0;  ///< for a connection, now
-  Clock::time_point waiting_since;  ///< when the first of them began
-  std::size_t turn = 0;             ///< counts the phases: what began in an earlier one is stale
-  std::size_t asked = 0;            ///< how often somebody has begun to wait for the opener
+  std::string server;              ///< as the user gave it
+  std::unique_ptr<Handle> handle;  ///< if open; or an expired one that the opener has not ended yet
+  std::size_t waits = 0;           ///< number of waiters for a connection
+  Clock::time_point waiting_since;  ///< since when the first has waited
+  std::size_t turn = 0;             ///< counts the phases: work from an earlier one is stale
+  std::size_t asked = 0;            ///< how often somebody has started to wait for the opener
   std::size_t failures = 0;         ///< of the opener
-  std::exception_ptr problem;       ///< of its latest failure
+  std::exception_ptr problem;       ///< its latest failure
   bool wants_tick = false;          ///< the opener is to ask for the servers' tick
   Bell opener;                      ///< has work; not under the monitor
 
@@ -227,19 +227,19 @@ struct Session::State {
   }
 };
 
-/// What this process has learnt of servers, by their addresses; all its sessions share it.
+/// What this process knows about servers, by address; shared by all its sessions.
 ///
-/// create2, containers, nodes with a TTL, reconfig and removeWatches came with 3.5. A server of 3.4
-/// ends the connection at such a request, and so does ClickHouse Keeper, some without an answer:
-/// what was on its way is lost, and locks are in doubt. So none is sent to a server of which
-/// nothing is known. What a server says of its version proves little (Debian's 3.9.3 once called
-/// itself 3.8.0), and four-letter words may be forbidden. But from 3.5 on there is a node
-/// /zookeeper/config, in 3.4 and in Keeper there is not, and every server answers a read of it.
-/// That read goes before the first such request, and is answered before it would be. Other
-/// creations do not need it: they are plain ones, and their czxid is known (Creations).
+/// create2, containers, TTLs, reconfig and removeWatches came with 3.5. Servers of 3.4 end the
+/// connection at such a request, as does ClickHouse Keeper, some without an answer; requests in
+/// flight are then lost, and locks in doubt. So no such request is sent to an unknown server. The
+/// version that a server reports is unreliable (Debian's 3.9.3 once called itself 3.8.0), and
+/// four-letter words may be forbidden. But from 3.5 on there is a node /zookeeper/config, which 3.4
+/// and Keeper lack, and every server answers a read of it. That read is sent before the first such
+/// request. Other creations do not need it: they use plain create, and get their czxid from
+/// Creations.
 class KnownServers {
  public:
-  /// No value: nothing has been learnt.
+  /// nullopt: not known.
   std::optional<bool> is_newer(const Monitor::Held& /*held*/, const std::string& address) const {
     const auto found = newer_.find(address);
     return found == newer_.end() ? std::nullopt : std::optional(found->second);

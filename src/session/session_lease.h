@@ -1,5 +1,4 @@
-// SessionLease: until when no server can have expired a session, by what the leader is sure to have
-// heard of it.
+// SessionLease: the time until which no server can have expired a session.
 #pragma once
 
 #include "base/time.h"
@@ -14,81 +13,81 @@
 
 namespace zksh {
 
-/// Who may hold a lock is decided by the leader alone: it expires sessions. Of a client that is
-/// connected to a follower it hears in two ways only:
+/// The leader alone decides who may hold a lock: it expires sessions. Of a client that is connected
+/// to a follower, it hears in two ways only:
 ///
-///  - It tracks a session when it takes in its creation, and again when a client resumes the
-///    session at some server (the follower asks the leader, which touches the session).
+///  - It tracks a session when it processes the session's creation, and again when a client resumes
+///    the session at any server (the follower asks the leader, which touches the session).
 ///  - Every half tick it pings each follower, and the follower's answer names the sessions whose
-///    requests it has taken in since its last answer. Forwarded requests touch nothing, and neither
-///    do transactions. (Leader.lead, LearnerHandler.run, Learner.ping, SessionTrackerImpl of
-///    ZooKeeper 3.4.13, 3.8 and 3.9; measured on 3.8.0.)
+///    requests it has received since its last answer. Forwarded requests do not touch a session,
+///    and neither do transactions. (Leader.lead, LearnerHandler.run, Learner.ping,
+///    SessionTrackerImpl of ZooKeeper 3.4.13, 3.8 and 3.9; measured with 3.8.0.)
 ///
-/// A session lives for its timeout, T, after the leader has heard of it, at least. So an answered
-/// read or ping proves nothing: a follower that is cut off answers those. An answered transaction
-/// proves nothing alone: the leader had agreed to it, but may have heard of the session long
-/// before. Together they do. Let
+/// After the leader has heard of a session, the session lives at least for its timeout T. So an
+/// answered read or ping proves nothing: a follower that is cut off answers those. An answered
+/// transaction alone proves nothing either: the leader took part in it, but may have heard of the
+/// session long before. Together they do. Let
 ///
-///  - V and W be requests that were answered through agreement (a transaction that a quorum has
-///    accepted), W sent after the answer to V had come, on one connection;
-///  - R be a request on the same connection whose answer had come half a tick (and a margin) before
-///    W was sent, and no later than half a tick before V was sent plus the `gap`, a sixth of T.
+///  - V and W be requests answered through agreement (transactions accepted by a quorum) on one
+///    connection, where W was sent after the answer to V had arrived;
+///  - R be a request on the same connection whose answer had arrived half a tick and a margin
+///  before
+///    the earlier of two times: when W was sent, and `gap`, a sixth of T, after V was sent.
 ///
-/// Then the leader had heard of the session at a time at which R had been sent, or later:
+/// Then the leader has heard of the session at or after the time at which R was sent:
 ///
-///  1. The answer to R shows that the follower had taken R in. The follower's next answer to a ping
+///  1. The answer to R shows that the follower had received R. The follower's next answer to a ping
 ///     names the session. Half a tick and a margin later that answer was on its way, before W: what
 ///     a follower sends to its leader arrives in order.
-///  2. That W was agreed to shows that the leader took it in, while the session lived, and that it
-///     still led: a leader that was deposed finds no quorum any more. A follower that loses its
-///     leader closes its clients' connections, so one connection means one leader.
-///  3. Without pauses that is all. When the leader, the follower or the way between them stood
-///     still, pings were late. V bounds that: it was answered, so nothing stood still at that time,
-///     and the pause is younger than V. What R is taken for is at most the `gap` newer than what
-///     the leader had heard of before the pause; LockDeadlines keeps that much as a margin.
-///  4. A new leader gives every session its whole timeout anew, after a quorum has left the old
-///  one,
-///     which is after W. A session that moves keeps what was proven of it.
+///  2. The agreement to W shows that the leader received W while the session lived, and that it
+///     still led: a deposed leader gets no quorum. A follower that loses its leader closes its
+///     clients' connections, so one connection means one leader.
+///  3. Without pauses that is all. If the leader, the follower or the path between them paused,
+///     pings were late. V bounds the delay: it was answered, so nothing was paused at that time,
+///     and the pause began after V. So R is at most `gap` newer than what the leader had heard of
+///     before the pause; LockDeadlines keeps that much as a margin.
+///  4. A new leader restarts the whole timeout of every session, after a quorum has left the old
+///     leader, which is after W. A session that moves keeps what was proven about it.
 ///
 /// The lease ends T after such an R was *sent*. The creation of a session counts at once, as R and
-/// as V. Its resumption counts as an R without a distance: the leader was asked; but it may have
-/// been a leader that was deposed, so W has to follow.
+/// as V. Its resumption counts as an R at no distance, since the leader was asked; but that may
+/// have been a deposed leader, so a W must follow.
 ///
-/// Times are those of BootClock; the margins allow for a server's clock that is faster by 2 %, and
-/// for threads that are late by as much.
+/// Times are those of BootClock. The margins allow for a server's clock that is 2 % faster, and for
+/// threads that are late by as much.
 ///
-/// Not covered: two pauses with no time for one ping between them; observers of a follower
-/// (observerMasterPort), whose clients are heard of a half tick later; where no server tells its
-/// tick, a session timeout of less than two ticks (minSessionTimeout set lower by hand); servers of
-/// one ensemble with different ticks, or whose clocks run faster by more.
+/// Not covered: two pauses without time for a ping between them; observers of a follower
+/// (observerMasterPort), of whose clients the leader hears half a tick later; if no server reports
+/// its tick, a session timeout of less than two ticks (minSessionTimeout configured lower); servers
+/// of one ensemble with different ticks; server clocks that are even faster.
 class LeaseLogic {
  public:
   using Time = BootClock::time_point;
   using Duration = std::chrono::nanoseconds;
 
-  /// What is kept of a request until its answer comes.
+  /// What is remembered about a request until its answer arrives.
   struct Sent {
     Time at;
     bool by_agreement = false;
-    std::optional<Time> agreed_before{};  ///< when the V of this request was sent
+    std::optional<Time> agreed_before{};  ///< when the V for this request was sent
   };
 
-  /// A server has accepted the session, which was asked for at `sent`. What is known of requests on
-  /// another connection counts no more; the lease does.
+  /// A server has accepted the session, which was requested at `sent`. Forgets the requests of
+  /// previous connections, but not the lease.
   void begin(Time sent, bool created, Duration timeout);
   /// A request is sent.
   Sent send(Time now, bool by_agreement) const;
-  /// Its answer has come. `agreed`: it says that it was done.
+  /// Its answer has arrived. `agreed`: it says that the request was done.
   void answer(const Sent& request, Time now, bool agreed);
   /// How long the servers' tick is, as one of them says; all of an ensemble have the same.
   void learn_tick(Duration tick) { half_tick_ = tick / 2; }
-  /// The session lives until then at least; the clock's beginning while nothing is known.
+  /// The session lives at least until then; the clock's epoch if nothing is known.
   Time end() const { return end_; }
 
  private:
-  /// From a request to the answer to a ping that names its session, at most. Until the tick is
-  /// known: no session is granted less than two ticks, if nobody has configured that, so half a
-  /// tick is a quarter of it at most.
+  /// The longest time from a request to the answer to a ping that names its session. Unless
+  /// configured otherwise, session timeouts are at least two ticks, so half a tick is at most a
+  /// quarter of it.
   Duration delay() const { return half_tick_.value_or(timeout_ / 4) + timeout_ / 40; }
   void extend(Time heard);
 
@@ -100,12 +99,12 @@ class LeaseLogic {
   Duration timeout_{};
   std::optional<Duration> half_tick_{};
   Time end_{};
-  std::optional<Time> resumed_;      ///< when the session was asked for again
-  std::optional<Time> agreed_;       ///< when the newest request that was agreed to was sent
-  std::deque<Answered> answered_{};  ///< on this connection, the oldest first, not too close
+  std::optional<Time> resumed_;      ///< when the session's resumption was requested
+  std::optional<Time> agreed_;       ///< when the newest request with agreement was sent
+  std::deque<Answered> answered_{};  ///< on this connection, oldest first, thinned out
 };
 
-/// The same, for the thread of a connection and for those who ask.
+/// The same, shared by the thread of a connection and others.
 class SessionLease {
  public:
   using Time = LeaseLogic::Time;
@@ -121,10 +120,10 @@ class SessionLease {
   LeaseLogic logic_;
 };
 
-/// The lease of the session with this id, the same for all who ask while one of them has it.
+/// The lease of the session with this id, shared by all callers as long as one of them keeps it.
 std::shared_ptr<SessionLease> lease_of(std::int64_t session);
 
-/// It lives as long as somebody has it. From any thread.
+/// One T per session id, which lives as long as somebody keeps it. From any thread.
 template <class T>
 class PerSession {
  public:

@@ -43,7 +43,7 @@ extern "C" void told_assert_fail(const char* assertion, const char* file, unsign
   // a container).
   if (std::string_view(assertion).find("pthread_create") != std::string_view::npos) {
     zksh::say(
-        "zksh: no thread is left here for a session (ulimit -u, ulimit -v, or the limits of "
+        "zksh: cannot start a thread for the session (see ulimit -u, ulimit -v, or the limits of "
         "the container)\n");
     _exit(zksh::status::failure);
   }

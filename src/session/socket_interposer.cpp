@@ -68,7 +68,7 @@ bool refuse_received(WireLink& link, int fd, std::string_view bytes) {
   return true;
 }
 
-void note_unanswered() { refused.store("a request was left without an answer for too long"); }
+void note_unanswered() { refused.store("a request was not answered in time"); }
 
 std::string refused_answer() {
   const auto* const flaw = refused.load();

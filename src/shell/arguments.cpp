@@ -44,7 +44,7 @@ std::string described(const Configuration& config, std::string_view key) {
 Format parse_format(const Configuration& config) {
   for (const auto& [name, format] : formats)
     if (config.text("output") == name) return format;
-  throw UsageError(fmt::format("{} {}: the formats are zkcli, plain and json",
+  throw UsageError(fmt::format("{} {}: unknown format; use zkcli, plain or json",
                                config["output"].origin, config.text("output")));
 }
 
@@ -66,7 +66,7 @@ int parse_sandbox(const GivenOptions& given) {
   if (text == nullptr) return 0;
   const auto number = text->empty() ? 1 : parse_number(*text, "--sandbox", 1, 5);
   if (number != 1 && number != 3 && number != 5)
-    throw UsageError(fmt::format("--sandbox={}: an ensemble has 1, 3 or 5 servers", number));
+    throw UsageError(fmt::format("--sandbox={}: the number of servers must be 1, 3 or 5", number));
   return static_cast<int>(number);
 }
 
@@ -77,15 +77,14 @@ std::optional<PipeSettings> parse_pipe(const GivenOptions& given, const Argument
   const auto* const window = given.find("--window");
   const auto* const rate = given.find("--rate");
   if (!given.has("--pipe")) {
-    if (window != nullptr || rate != nullptr)
-      throw UsageError("--window and --rate are options of --pipe");
+    if (window != nullptr || rate != nullptr) throw UsageError("--window and --rate need --pipe");
     return std::nullopt;
   }
   const bool text = std::ranges::any_of(arguments.scripts, [](const ScriptSource& script) {
     return script.kind == ScriptSource::Kind::Text;
   });
   if (text || !arguments.command.empty())
-    throw UsageError("--pipe takes its commands from standard input, or a file (-f)");
+    throw UsageError("--pipe reads its commands from standard input or one file (-f)");
   PipeSettings settings;
   if (window != nullptr)
     settings.window =
@@ -103,8 +102,8 @@ void take_script_arguments(Arguments& arguments) {
   });
   if (!expected && !arguments.command.empty())
     throw UsageError(
-        fmt::format("\"{}\" follows the commands of -c, which use no argument ($1); if it is part "
-                    "of them, quote the whole text",
+        fmt::format("unexpected \"{}\" after the commands of -c, which use no argument ($1); if it "
+                    "belongs to them, quote the whole text",
                     arguments.command.front()));
   const bool texts_alone = std::ranges::all_of(arguments.scripts, [](const ScriptSource& script) {
     return script.kind == ScriptSource::Kind::Text;
@@ -144,10 +143,10 @@ int session_timeout_of(const Configuration& config) {
   constexpr std::int64_t longest = 1'000'000'000;
   const auto what = described(config, "timeout");
   const auto time = parse_duration(config.text("timeout"), what, 1ms).count();
-  if (time == 0) throw UsageError(what + ": a session needs some time");
+  if (time == 0) throw UsageError(what + ": must be more than 0");
   if (time > INT32_MAX)
     throw UsageError(
-        fmt::format("{}: {} ms are more than a session can have, {}", what, time, INT32_MAX));
+        fmt::format("{}: {} ms is too long; the maximum is {}", what, time, INT32_MAX));
   return static_cast<int>(std::clamp(time, shortest, longest));
 }
 
@@ -156,7 +155,7 @@ void take(const Configuration& config, Arguments& arguments) {
   using namespace std::chrono_literals;
   arguments.server = config.text("server");
   if (arguments.server.empty())
-    throw UsageError(described(config, "server") + ": the name of the server is empty");
+    throw UsageError(described(config, "server") + ": the server name is empty");
   parse_connect_string(arguments.server);  // throws if it is malformed
   auto& session = arguments.session;
   session.session_timeout_ms = session_timeout_of(config);

@@ -45,11 +45,11 @@ Sign sign_in(std::string_view line, const WordPlace& place) {
 void refuse_foreign(std::string_view word) {
   if (word.find("&&") != npos)
     throw ValueError(
-        "zksh has no &&: use ;, which stops at a failure (quote && to use it as a value)");
+        "zksh has no &&; use ;, which stops after a failure (to use && as a value, quote it)");
   if (word.starts_with('<'))
     throw ValueError(
-        "zksh has no <: @FILE stands for a file's bytes where a value is expected (quote < to use "
-        "it as a value)");
+        "zksh has no <; use @FILE as the value to read it from a file (to use < as a value, quote "
+        "it)");
 }
 
 /// Finds the first unquoted operator; refuses other shells' operators before it.
@@ -61,7 +61,7 @@ Sign first_sign(std::string_view line) {
     if (sign.begin == npos) continue;
     if (line.substr(sign.begin, sign.end - sign.begin) == "||")
       throw ValueError(
-          "zksh has no ||: use the shell's (zksh … || zksh …), or quote || to use it as a value");
+          "zksh has no ||; use your shell's (zksh … || zksh …), or quote || to use it as a value");
     return sign;
   }
   return {};
@@ -83,11 +83,10 @@ std::string file_behind(std::string_view sign, std::string_view rest,
                         const std::vector<std::string>* arguments) {
   const auto words = filled_words(rest, arguments);
   if (words.empty())
-    throw ValueError(
-        fmt::format("there is no file name after {0} (quote {0} to use it as a value)", sign));
+    throw ValueError(fmt::format("no file name after {0} (to use {0} as a value, quote it)", sign));
   if (words.size() > 1)
     throw ValueError(
-        fmt::format("\"{0}\" follows the file name after {1} (quote {1} to use it as a value)",
+        fmt::format("unexpected \"{0}\" after the file name (to use {1} as a value, quote it)",
                     words[1].text, sign));
   return file_name(words.front());
 }
@@ -126,8 +125,7 @@ CommandLine parse_command_line(std::string_view line, bool redirects,
   if (parsed.words.empty()) throw ValueError(fmt::format("a command is missing before {}", sign));
   if (parsed.to.kind == Kind::Program) {
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t\n\v\f\r"), rest.size()));
-    if (rest.empty())
-      throw ValueError("there is no program after | (quote it to use it as a value)");
+    if (rest.empty()) throw ValueError("no program after | (to use | as a value, quote it)");
     parsed.to.target = rest;
   } else {
     parsed.to.target = file_behind(sign, rest, arguments);

@@ -44,7 +44,8 @@ std::optional<std::string> expand_history(const std::string& line, const LineHis
   const auto& found = history.at(*number);
   if (found.masked)
     throw ValueError(fmt::format(
-        "line {} was not kept, for its secret or the blank before it: type it again", *number));
+        "line {} is not in the history (it had a secret, or began with a blank); type it again",
+        *number));
   return line.substr(0, begin) + found.text + line.substr(end);
 }
 

@@ -238,9 +238,8 @@ void Interpreter::tell_literal(const std::vector<Word>& words) {
   };
   const auto found = std::ranges::find_if(words, is_sign);
   if (found == words.end() || std::exchange(literal_told_, true)) return;
-  out_.err_line(
-      "{} is taken as a plain word, as zkCli takes it; `zksh -f -` reads zksh's own grammar",
-      out_.shown_in_error(found->text));
+  out_.err_line("{} is an ordinary word here, as in zkCli; `zksh -f -` reads zksh's own syntax",
+                out_.shown_in_error(found->text));
 }
 
 CommandLine Interpreter::parsed(const std::string& line) const {
@@ -360,13 +359,13 @@ Context Interpreter::context_for(const Words& given, Client& client, Output& out
 std::optional<int> Interpreter::collect(const Command& command, Context& cx) {
   if (!cx.transaction.is_open() || command.beside_transaction) return std::nullopt;
   if (!command.operation)
-    throw ValueError(fmt::format(
-        "{} cannot be in a transaction: create, set, delete and check are collected; exec sends "
-        "them, discard drops them",
-        cx.words.front()));
-  if (cx.rehearsal) throw ValueError("in a transaction, only exec takes --dry-run");
+    throw ValueError(
+        fmt::format("{} cannot be used in a transaction, only create, set, delete and check; "
+                    "`exec` commits it, `discard` drops it",
+                    cx.words.front()));
+  if (cx.rehearsal) throw ValueError("in a transaction, use --dry-run with exec");
   if (out_.redirected())
-    throw ValueError("in a transaction only the results of exec can be redirected");
+    throw ValueError("in a transaction, only the output of exec can be redirected");
   cx.transaction.add(command.operation(cx, {cx.words.begin() + 1, cx.words.end()}),
                      line_of(cx.words));
   return status::ok;
@@ -377,7 +376,7 @@ void Interpreter::refuse_writes(const Command& command) const {
   if (!command.writes || !protection.read_only) return;
   throw Error(
       fmt::format(
-          "{} is refused: this zksh is read-only{}", command.name,
+          "{} refused: this zksh is read-only{}", command.name,
           protection.profile.empty() ? "" : fmt::format(" (profile {})", protection.profile)),
       status::read_only);
 }
@@ -394,7 +393,7 @@ int Interpreter::unknown_command(const std::string& typed) {
   report_error(out_,
                UsageError(fmt::format(
                    "unknown command: {}{}", name,
-                   similar.empty() ? "; `help` lists them all"
+                   similar.empty() ? "; `help` lists all commands"
                                    : fmt::format("; did you mean {}?", fmt::join(similar, ", ")))));
   return status::usage;
 }

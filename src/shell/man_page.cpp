@@ -169,7 +169,7 @@ std::string arguments_of(const Command& command, const std::vector<SharedOptions
   const auto arguments = options_list(own);
   std::string text;
   if (!arguments.empty()) text += ".RS\n" + arguments + ".RE\n";
-  if (shares) text += ".IP\nFurther options stand at the head of this section.\n";
+  if (shares) text += ".IP\nFurther options are described at the head of this section.\n";
   return text;
 }
 

@@ -234,11 +234,11 @@ std::optional<std::size_t> Pipeline::changed_behind(const std::string& path) {
 int Pipeline::ask_again(const InFlight& lost) {
   const auto& path = lost.begun.sent.path();
   if (const auto line = changed_behind(path)) {
-    report_error(out_, Error(fmt::format("the connection was lost before the answer came; not "
-                                         "asked again, since line {}, which was sent behind it, "
-                                         "may have changed {}",
-                                         *line, path),
-                             status::no_connection));
+    report_error(
+        out_, Error(fmt::format("the connection was lost before the answer arrived; not retried, "
+                                "since line {}, which was sent after it, may have changed {}",
+                                *line, path),
+                    status::no_connection));
     return status::no_connection;
   }
   const auto begun = interpreter_.begin_line(lost.line, true);
@@ -270,18 +270,16 @@ void Pipeline::tell_interrupted() {
   const auto writes = std::ranges::count_if(flight_, &InFlight::writes);
   out_.err_line_regardless(
       writes == 0
-          ? fmt::format("{}:{}: interrupted; no write is unanswered from here on", name_, number)
-          : fmt::format(
-                "{}:{}: interrupted; {} of the lines from here on {} sent and not answered, and "
-                "{} may still be done",
-                name_, number, writes, writes == 1 ? "is a write that was" : "are writes that were",
-                writes == 1 ? "it" : "they"));
+          ? fmt::format("{}:{}: interrupted; every write from here on was answered", name_, number)
+          : fmt::format("{}:{}: interrupted; from here on, {} write{} sent but not answered, and "
+                        "may still be applied",
+                        name_, number, writes, writes == 1 ? " was" : "s were"));
 }
 
 void Pipeline::tell_end() {
   if (cut_off_)
-    out_.err_line_regardless(fmt::format(
-        "{}:{}: stopped, since there is no connection; what follows was not sent", name_, number_));
+    out_.err_line_regardless(
+        fmt::format("{}:{}: stopped: no connection; the rest was not sent", name_, number_));
   if (out_.json())
     out_.err_regardless(Json::object().set("ok", done_).set("failed", failed_).text() + '\n');
   else

@@ -17,49 +17,47 @@ namespace zksh {
 namespace {
 
 void add_options_of_the_session(std::vector<ProcessOption>& all) {
-  all.push_back({.names = "-s,--server",
-                 .value = "HOSTS",
-                 .help = "host[:port][,host[:port]…][/chroot]; localhost:2181, or $ZKSH_SERVER",
-                 .key = "server"});
+  all.push_back(
+      {.names = "-s,--server",
+       .value = "HOSTS",
+       .help = "host[:port][,host[:port]…][/chroot]; default: $ZKSH_SERVER, or localhost:2181",
+       .key = "server"});
   all.push_back({.names = "-p,--profile",
                  .value = "NAME",
-                 .help = "Take the values of this section of the configuration file; or "
-                         "$ZKSH_PROFILE"});
+                 .help = "Use this section of the configuration file; default: $ZKSH_PROFILE"});
   all.push_back({.names = "-t,--timeout",
                  .value = "MS",
-                 .help = "Session timeout in milliseconds (30000), or with a unit",
+                 .help = "Session timeout in milliseconds, or with a unit (30000)",
                  .key = "timeout"});
   all.push_back({.names = "--connect-timeout",
                  .value = "TIME",
-                 .help = "How long to wait for a server (10s)",
+                 .help = "How long to wait for a connection (10s)",
                  .key = "connect-timeout"});
-  all.push_back({.names = "-r", .value = {}, .help = "A read-only server will do"});
+  all.push_back({.names = "-r", .value = {}, .help = "Accept a read-only server"});
   all.push_back({.names = "--read-only",
                  .value = {},
-                 .help = "Send no write at all; a read-only server will do",
+                 .help = "Send no writes; accept a read-only server",
                  .key = "read-only",
                  .sets = "on"});
   all.push_back({.names = "--admin-server",
                  .value = "PORT|HOST:PORT,…",
-                 .help = "Where the servers' AdminServers are (8080 of each server), for what "
-                         "four-letter words do not tell; off: ask none",
+                 .help = "Port or addresses of the AdminServers (8080), which are asked when a "
+                         "server does not allow a four-letter word; off: do not ask",
                  .key = "admin-server"});
-  all.push_back({.names = "--auth-file",
-                 .value = "FILE",
-                 .help = "Add the credentials of this file to every session: lines of scheme and "
-                         "credential",
-                 .key = "auth-file"});
+  all.push_back(
+      {.names = "--auth-file",
+       .value = "FILE",
+       .help = "File of credentials for every session: a scheme and a credential on each line",
+       .key = "auth-file"});
 }
 
 void add_options_of_security(std::vector<ProcessOption>& all) {
-  all.push_back(
-      {.names = "--tls", .value = {}, .help = "Connect with TLS", .key = "tls", .sets = "on"});
+  all.push_back({.names = "--tls", .value = {}, .help = "Use TLS", .key = "tls", .sets = "on"});
   for (const auto& [name, value, help] : security_options())
     all.push_back({.names = fmt::format("--{}", name), .value = value, .help = help, .key = name});
   all.push_back({.names = "--tls-no-verify",
                  .value = {},
-                 .help = "Whatever certificate the server shows will do: no protection from an "
-                         "impostor",
+                 .help = "Do not verify the server's certificate; insecure",
                  .key = "tls-verify",
                  .sets = "off"});
 }
@@ -72,66 +70,67 @@ void add_options_of_scripts(std::vector<ProcessOption>& all) {
                  .repeatable = true});
   all.push_back({.names = "-f,--file",
                  .value = "FILE",
-                 .help = "Run the commands of a file; - is standard input; may be repeated; the "
-                         "words behind the options are $1, $2, … in its lines",
+                 .help = "Run the commands of a file (- for standard input); may be repeated; the "
+                         "arguments after the options are $1, $2, … in it",
                  .repeatable = true});
   all.push_back(
-      {.names = "-k,--keep-going", .value = {}, .help = "A script runs on after a failure"});
-  all.push_back({.names = "--pipe",
-                 .value = {},
-                 .help = "Send the commands of standard input, or of -f, without waiting for each "
-                         "answer"});
+      {.names = "-k,--keep-going", .value = {}, .help = "Continue a script after a failure"});
+  all.push_back(
+      {.names = "--pipe",
+       .value = {},
+       .help = "Send the commands of standard input or -f without waiting for each answer"});
   all.push_back({.names = "--window",
                  .value = "N",
-                 .help = "With --pipe: how many answers may be outstanding (256)"});
-  all.push_back(
-      {.names = "--rate", .value = "N", .help = "With --pipe: at most so many commands a second"});
+                 .help = "With --pipe: maximum number of outstanding requests (256)"});
+  all.push_back({.names = "--rate",
+                 .value = "N",
+                 .help = "With --pipe: maximum number of commands per second"});
 }
 
 void add_other_options(std::vector<ProcessOption>& all) {
   all.push_back({.names = "-o,--output",
                  .value = "FORMAT",
-                 .help = "zkcli (as zkCli.sh prints), plain (one item a line) or json (one value a "
-                         "line)",
+                 .help = "Output format: zkcli (as zkCli.sh prints), plain (one item a line) or "
+                         "json (one value a line)",
                  .key = "output"});
   for (const auto& [name, format] : formats) all.back().choices.emplace_back(name);
-  all.push_back({.names = "--zkcli",
-                 .value = "VERSION",
-                 .help = "Print what zkCli of this version prints: 3.8, or 3.4 for scripts that "
-                         "expect its Stats",
-                 .key = "zkcli",
-                 .choices = {"3.8", "3.4"}});
+  all.push_back(
+      {.names = "--zkcli",
+       .value = "VERSION",
+       .help =
+           "zkCli version to mimic: 3.8, or 3.4 for scripts that expect a Stat after each command",
+       .key = "zkcli",
+       .choices = {"3.8", "3.4"}});
   all.push_back({.names = "--color",
                  .value = "WHEN",
-                 .help = "auto (on a terminal, unless NO_COLOR is set), always, never",
+                 .help = "auto (on a terminal, unless NO_COLOR is set), always or never",
                  .key = "color",
                  .choices = {"auto", "always", "never"}});
   all.push_back({.names = "--sandbox",
                  .value = "[=N]",
-                 .help = "Start N (1, 3 or 5) private throw-away servers and connect to them",
+                 .help = "Start 1, 3 or 5 temporary private servers, and connect to them",
                  .choices = {"1", "3", "5"}});
   all.push_back({.names = "--zookeeper",
                  .value = "VERSION|DIR",
-                 .help =
-                     "With --sandbox: which ZooKeeper, a version that the tests have fetched or "
-                     "the directory of its jars"});
+                 .help = "With --sandbox: the ZooKeeper to run: a version that the tests have "
+                         "downloaded, or a directory with its jars"});
   all.push_back({.names = "--log-level",
                  .value = "LEVEL",
-                 .help = "Log of the ZooKeeper C client on stderr: 0 none to 4 debug"});
-  all.push_back(
-      {.names = "--waitforconnection", .value = {}, .help = "As in zkCli; zksh always waits"});
-  all.push_back(
-      {.names = "--client-configuration", .value = "FILE", .help = "zkCli's properties file"});
+                 .help = "Log level of the ZooKeeper C client, on stderr: 0 (none) to 4 (debug)"});
+  all.push_back({.names = "--waitforconnection",
+                 .value = {},
+                 .help = "Accepted as in zkCli; zksh always waits"});
+  all.push_back({.names = "--client-configuration",
+                 .value = "FILE",
+                 .help = "A properties file, as for zkCli"});
   all.push_back({.names = "--show-config",
                  .value = {},
-                 .help = "Print what is configured, and where each value came from, and exit"});
-  all.push_back({.names = "--json-schema",
-                 .value = {},
-                 .help = "Print the JSON Schema of what -o json prints, and exit"});
-  all.push_back({.names = "-h,--help", .value = {}, .help = "Print this and exit"});
-  all.push_back({.names = "--version",
-                 .value = {},
-                 .help = "Print the version and how it was built, and exit"});
+                 .help = "Print the configuration and where each value comes from"});
+  all.push_back(
+      {.names = "--json-schema", .value = {}, .help = "Print the JSON Schema of -o json"});
+  all.push_back({.names = "-h,--help", .value = {}, .help = "Print this help"});
+  all.push_back(
+      {.names = "--version", .value = {}, .help = "Print the version and how it was built"});
 }
 
 /// zkCli's long options have one dash, which CLI11 would parse as a cluster.
@@ -213,7 +212,7 @@ std::vector<GivenOptions::Given> given_in(const CLI::App& app, const Declared& d
   // Single letters resemble each other; only a longer word tells what was meant.
   const auto similar = word.size() > 2 ? suggestions(word, known) : std::vector<std::string>{};
   throw UsageError(
-      fmt::format("unknown option {}{}; zksh --help lists them", word,
+      fmt::format("unknown option {}{}; see zksh --help", word,
                   similar.empty() ? "" : fmt::format("; did you mean {}?", similar.front())));
 }
 
@@ -254,20 +253,20 @@ std::vector<Argument> process_options() {
 
 std::string process_help() {
   std::string text =
-      "zksh [OPTIONS] [COMMAND ARGUMENTS…]\n"
-      "zksh [OPTIONS] -f FILE… [ARGUMENTS…]\n\n"
-      "A shell for Apache ZooKeeper: interactive on a terminal, else the commands on standard\n"
-      "input; with COMMAND, -c or -f those alone. `zksh help` lists the commands.\n\nOptions\n";
+      "zksh [OPTIONS] [COMMAND ARGUMENTS…]\nzksh [OPTIONS] -f FILE… [ARGUMENTS…]\n\nA shell for "
+      "Apache ZooKeeper. It runs COMMAND, or the commands of -c or -f. Without\nthem, it reads "
+      "commands from standard input, and is interactive on a terminal.\n`zksh help` lists the "
+      "commands.\n\nOptions\n";
   for (const auto& option : process_option_table()) {
     const bool apart = !option.value.empty() && !option.value.starts_with('[');
     const auto left = fmt::format("  {}{}{}", option.names, apart ? " " : "", option.value);
     text += fmt::format("{:<34} {}\n", left, option.help);
   }
   return text +
-         "\nExit status: 0 done; 1 a false answer; 2 usage; 3 no connection; 4 no node; 5 node "
-         "exists;\n"
-         "6 version; 7 not authorised; 8 has children; 9 session expired; 10 outcome unknown;\n"
-         "11 read-only; 12 refused by the server; 124 timed out; 128+n signal n.\n";
+         "\nExit status: 0 success; 1 false or failed; 2 usage; 3 no connection; 4 no node; 5 "
+         "node\nexists; 6 version mismatch; 7 not authorised; 8 has children; 9 session "
+         "expired;\n10 outcome unknown; 11 read-only; 12 refused by the server; 75 lock busy; 76 "
+         "lock lost;\n124 timed out; 126, 127 program cannot be run, not found; 128+n signal n.\n";
 }
 
 GivenOptions::GivenOptions(std::vector<std::string>& words) {
@@ -285,8 +284,7 @@ GivenOptions::GivenOptions(std::vector<std::string>& words) {
         std::vector<std::string>(words.rbegin(), words.rend()));  // it takes words from the back
     given_ = given_in(app, declared);
   } catch (const CLI::ArgumentMismatch&) {
-    throw UsageError(
-        fmt::format("the value of {} is missing", words.empty() ? "an option" : words.back()));
+    throw UsageError(fmt::format("{} needs a value", words.empty() ? "an option" : words.back()));
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }

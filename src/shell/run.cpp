@@ -134,12 +134,11 @@ void EventPrinter::session_event(const Monitor::Held& held, SessionState state, 
       expired_ = false;
       break;
     case SessionState::Connecting:
-      news(held, fmt::format("connection lost ({}); trying the servers in turn",
-                             session.connected_server(held)));
+      news(held, fmt::format("connection lost ({}); reconnecting", session.connected_server(held)));
       lost_ = Clock::now();
       break;
     case SessionState::Expired:
-      news(held, fmt::format("session expired: its ephemerals, watches and locks are gone; {}",
+      news(held, fmt::format("session expired; its ephemerals, watches and locks are gone; {}",
                              input_ == Input::Terminal ? "opening a new one"
                                                        : "the next command opens a new one"));
       lost_.reset();
@@ -160,16 +159,15 @@ void EventPrinter::connected(const Monitor::Held& held, bool read_only, Session&
   const auto server = session.connected_server(held);
   std::string text;
   if (lost_)
-    text = fmt::format("connected again to {} after {}, same session", server,
+    text = fmt::format("reconnected to {} after {}, same session", server,
                        short_age(round<std::chrono::milliseconds>(Clock::now() - *lost_).count()));
   else if (expired_)
-    text = fmt::format("new session {} at {}", session_text(session.session_id(held)), server);
+    text = fmt::format("new session {} on {}", session_text(session.session_id(held)), server);
   else if (read_only)
     text = fmt::format("connected to {}", server);
   else
     return;
-  if (read_only)
-    text += "; this server is read-only: it is cut off from the others, writes are refused";
+  if (read_only) text += "; this server is read-only, since it has no quorum; writes will fail";
   news(held, text);
 }
 
@@ -180,7 +178,7 @@ void EventPrinter::authentication_news(const Monitor::Held& held, const std::str
   if (!refusal.empty())
     warn(held, "authentication failed: " + refusal);
   else if (input_ != Input::Pipe)
-    warn(held, "authentication failed: the session is dead; `connect` opens another");
+    warn(held, "authentication failed; the session is closed; `connect` opens a new one");
 }
 
 /// How long to try to release locks if no server answers; the session's end then does it.
@@ -317,8 +315,9 @@ int run_sources(Interpreter& interpreter, Output& out, const Arguments& argument
     if (first_failure == status::ok) first_failure = result;
     if (first_failure == status::ok || after_failure != AfterFailure::Stop) continue;
     if (const auto left = scripts.end() - script - 1; left > 0 && !interpreter.ended_by())
-      out.err_line("{} more -c or -f {} not run after that (status {}); --keep-going goes on", left,
-                   left == 1 ? "was" : "were", first_failure);
+      out.err_line(
+          "{} more -c or -f {} not run after a failure (status {}); use --keep-going to continue",
+          left, left == 1 ? "was" : "were", first_failure);
     break;
   }
   return first_failure;
@@ -384,7 +383,7 @@ int run_commands(Foundation& base, const Interpreter::Surroundings& around,
     const auto dropped = around.transaction.get().drop();
     if (!dropped) return result;
     const bool forgotten = result == status::ok && !interpreter.quit();
-    out.err_line_regardless((forgotten ? "exec is missing: " : "") + dropped_text(*dropped));
+    out.err_line_regardless((forgotten ? "no exec: " : "") + dropped_text(*dropped));
     return forgotten ? status::usage : result;
   });
 }

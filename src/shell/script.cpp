@@ -47,7 +47,7 @@ int run_lines(Interpreter& interpreter, Output& out, const Lines& lines, AfterFa
       continue;
     }
     if (!lines.name.empty() && !stop.stop_requested() && !interpreter.ended_by())
-      out.err_line("{}:{}: stopped at the first failure (status {}); --keep-going goes on",
+      out.err_line("{}:{}: stopped at the first failure (status {}); use --keep-going to continue",
                    lines.name, number, result);
     break;
   }

@@ -38,8 +38,8 @@ const std::string& argument(std::string_view number, const std::vector<std::stri
     index = std::min<std::size_t>(index * 10 + static_cast<std::size_t>(digit - '0'), 1'000'000);
   if (index == 0 || index > arguments.size())
     throw ValueError(
-        fmt::format("${} is missing: the script was given {} argument{} (as a value "
-                    "it wants single quotes)",
+        fmt::format("${} is not set: the script was given {} argument{} (to use it as a value, put "
+                    "it in single quotes)",
                     number, arguments.empty() ? "no" : std::to_string(arguments.size()),
                     arguments.size() == 1 ? "" : "s"));
   return arguments[index - 1];
@@ -58,8 +58,7 @@ void fill(Word& word, const std::vector<std::string>& arguments) {
     at = dollar;
     if (at == word.text.size()) break;
     const auto [length, name] = reference_at(word.text, at);
-    if (name == "@")
-      throw ValueError("$@ stands for all arguments, each as a word: it must be a word by itself");
+    if (name == "@") throw ValueError("$@ must be a separate word; it expands to all arguments");
     if (name == "#") {
       text += std::to_string(arguments.size());
     } else if (length > 0) {

@@ -104,7 +104,7 @@ Shell::~Shell() {
 int Shell::run() {
   around_.services.queue.add(
       Stream::Err,
-      fmt::format("zksh {}: `help` lists the commands, Ctrl-D leaves\n", ZKSH_VERSION));
+      fmt::format("zksh {}. `help` lists the commands; Ctrl-D exits.\n", ZKSH_VERSION));
   keep_connected();
   LoopEvents events;
   events.reads_input = [this] { return editor_.reads(); };
@@ -164,16 +164,16 @@ void Shell::accept(const std::optional<std::string>& line) {
 bool Shell::may_leave() {
   std::vector<std::string> ends;
   if (const auto jobs = background_.names().size(); jobs > 0)
-    ends.push_back(jobs == 1 ? "1 job runs in the background"
-                             : fmt::format("{} jobs run in the background", jobs));
+    ends.push_back(jobs == 1 ? "1 job is running in the background"
+                             : fmt::format("{} jobs are running in the background", jobs));
   if (const auto locks = around_.services.locks.summary(); !locks.empty())
     ends.push_back("this shell has " + locks);
   if (ends.empty() || leave_refused_ == accepted_ - 1) return true;
   leave_refused_ = accepted_;
   around_.services.queue.add(
-      Stream::Err, escape_for_terminal(fmt::format("{}: leave again, and that ends with the shell",
-                                                   fmt::join(ends, ", and "))) +
-                       '\n');
+      Stream::Err,
+      escape_for_terminal(fmt::format("{}; exit again to end them", fmt::join(ends, ", and "))) +
+          '\n');
   return false;
 }
 
@@ -266,9 +266,9 @@ void Shell::drop_lines() {
   if (lines_.empty()) return;
   around_.services.queue.add(
       Stream::Err,
-      fmt::format("stopped there: {} not run\n",
-                  lines_.size() == 1 ? "the line below it was"
-                                     : fmt::format("the {} lines below it were", lines_.size())));
+      fmt::format("stopped after a failure; {} not run\n",
+                  lines_.size() == 1 ? "the next line was"
+                                     : fmt::format("the next {} lines were", lines_.size())));
   lines_.clear();
 }
 
@@ -373,8 +373,8 @@ void Shell::warn_before_stop() {
   // A program that the command runs has the terminal.
   if (command_ && around_.services.signals.registrations() == 0)
     text = fmt::format(
-        "\nzksh stops with its command, which may need the terminal; `{} &` runs it in the "
-        "background\n",
+        "\nzksh is stopped together with its command, which may need the terminal; `{} &` runs it "
+        "in the background\n",
         told(without_secrets(command_line_), around_.style));
   if (const auto warning = around_.services.locks.stop_warning(); !warning.empty())
     text += warning + '\n';
@@ -472,7 +472,7 @@ void BackgroundJobs::look_after() {
 void BackgroundJobs::tell(int number, int result) {
   const auto job = table_.find(number);
   if (!job || job->awaited) return;
-  auto how = result == status::ok ? "done" : fmt::format("ended with status {}", result);
+  auto how = result == status::ok ? "done" : fmt::format("exited with status {}", result);
   if (job->killed && result == Cancelled().exit_status()) how = "killed";
   around_.services.queue.add(
       Stream::Err, fmt::format("[{}] {}: {}\n", number, how, told(job->line, around_.style)));

@@ -46,7 +46,7 @@ class Collector {
     if (problem)
       throw ValueError(fmt::format("cannot read {}: {}", file.native(), problem.message()));
     if (const auto flaw = path_flaw(node))
-      throw ValueError(fmt::format("{} can be no node: {}", file.native(), *flaw));
+      throw ValueError(fmt::format("{} cannot be a node: {}", file.native(), *flaw));
     if (fs::is_regular_file(status)) {
       files_.nodes.push_back({.path = node, .file = file.native()});
     } else if (fs::is_directory(status) && !fs::is_symlink(fs::symlink_status(file, problem))) {
@@ -78,8 +78,8 @@ class Collector {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto& [name, path] = entries[i];
       if (i > 0 && entries[i - 1].first == name)
-        throw ValueError(fmt::format("{} and {} stand for the same node",
-                                     entries[i - 1].second.native(), path.native()));
+        throw ValueError(fmt::format("{} and {} are the same node", entries[i - 1].second.native(),
+                                     path.native()));
       collect(path, join_path(node, name));
     }
   }
@@ -114,7 +114,7 @@ std::string node_name_of(std::string_view file_name) {
 void write_node_file(const std::string& path, const Data& data, bool has_children) {
   if (data && !has_children) return write_private_file(path, *data);
   if (mkdir(path.c_str(), S_IRWXU) != 0)
-    throw Error(fmt::format("cannot make {}: {}", path, std::strerror(errno)));
+    throw Error(fmt::format("cannot create {}: {}", path, std::strerror(errno)));
   if (data) write_private_file(fmt::format("{}/{}", path, own_value_file), *data);
 }
 

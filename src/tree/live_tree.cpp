@@ -155,7 +155,7 @@ void set_limits(Client& client, const std::string& path, const QuotaLimits& limi
                 const std::stop_token& stop) {
   if (!client.exists(std::string(quota_root), Watch::none(), stop))
     throw Error(
-        fmt::format("the quota of {} was not set: quotas have no effect through a chroot", path));
+        fmt::format("the quota of {} was not set; quotas have no effect through a chroot", path));
   if (limits == no_limits) {
     remove_if_there(client, limits_node(path), stop);
     remove_if_there(client, usage_node(path), stop);

@@ -43,8 +43,8 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
   o.choice("-type", f.type, node_types, "type", "The type of the node.");
   o.text("-owner", f.owner, "Ephemerals of this session only.", "session");
   o.text("-acl", f.acl,
-         "The ACL has an entry for this identity, a pattern: world:anyone, 'ip:10.*', digest:ann; "
-         "with :PERMS behind it, one that gives all of these: world:anyone:w.",
+         "The ACL has an entry for this identity: world:anyone, 'ip:10.*' (a pattern), digest:ann; "
+         "with :PERMS, an entry that gives all of these permissions: world:anyone:w.",
          "scheme:id[:perms]");
   o.text("-newer", f.newer, "The value was written within this time: 90s, 5m, 2h, 7d.", "age");
   o.text("-older", f.older, "The value was not written within this time.", "age");
@@ -55,9 +55,11 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
   o.number("-max-version", f.most_version, "version",
            "The value was written at most this many times.");
   o.number("-min-depth", f.least_depth, "depth", "At least this deep below the path.");
-  o.number("-max-depth", f.most_depth, "depth", "At most this deep; 0: the path alone.");
+  o.number("-max-depth", f.most_depth, "depth",
+           "At most this deep below the path; 0: only the path itself.");
   o.number("-min-children", f.least_children, "number", "At least this many children.");
-  o.number("-max-children", f.most_children, "number", "At most this many; 0: the leaves.");
+  o.number("-max-children", f.most_children, "number",
+           "At most this many children; 0: only leaves.");
 }
 
 std::size_t NodeFilterOptions::depth() const {
@@ -73,7 +75,7 @@ std::int64_t parse_session_id(const std::string& text, const std::string& what) 
   const auto id = number_in<std::uint64_t>(digits, hexadecimal);
   if (!id)
     throw ValueError(
-        fmt::format("{}: \"{}\" is not a session's id, such as 0x100000abc0000", what, text));
+        fmt::format("{}: \"{}\" is not a session ID such as 0x100000abc0000", what, text));
   return static_cast<std::int64_t>(*id);
 }
 

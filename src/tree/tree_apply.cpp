@@ -125,12 +125,12 @@ bool TreeApply::fits(const TreeRecord& record, const FoundNode& node) {
   if (now.kind == NodeKind::Ephemeral || !node.readable) {
     skipped_ = record.path;  // what is below is not known
     refuse(path, node.readable ? "is an ephemeral of a session"
-                               : "cannot be compared: this session may not read it or its ACL");
+                               : "cannot be compared: no permission to read it or its ACL");
     return false;
   }
   if (!agree(now, record.life))
-    refuse(path, fmt::format("is {} and not {}: only a new node could be that", life_text(now),
-                             life_text(record.life)));
+    refuse(path, fmt::format("is {}, not {}; the kind of an existing node cannot be changed",
+                             life_text(now), life_text(record.life)));
   return true;
 }
 
@@ -190,7 +190,7 @@ void TreeApply::done(const Write& write, const Written& result) {
   if (failure_) return;  // usually a consequence of the first failure
   if (result.code == code::bad_version || result.code == code::node_exists)
     failure_ = std::make_exception_ptr(
-        Error(fmt::format("{} was changed by somebody else meanwhile; apply again to compare anew",
+        Error(fmt::format("{} was changed by somebody else meanwhile; run apply again",
                           as_word(path_of(write))),
               exit_status_of(result.code)));
   else

@@ -75,11 +75,10 @@ class LiveText {
 void require_whole(const FoundNode& node, const std::string& path) {
   if (!node.readable) throw ZkError(code::no_auth, path);
   if (hides_hash(node.record.acl))
-    throw Error(
-        fmt::format("the servers hide a hash in the ACL of {} from this session, which may not "
-                    "administer it; `addauth` somebody who may",
-                    as_word(path)),
-        status::not_authorised);
+    throw Error(fmt::format("the servers hide a hash in the ACL of {}, which this session may not "
+                            "administer; `addauth` an identity that may",
+                            as_word(path)),
+                status::not_authorised);
 }
 
 void copy_tree(Client& client, const CopyPlan& plan, CopyCounts& counts,

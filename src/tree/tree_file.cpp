@@ -26,9 +26,9 @@ int open_file(const std::string& name) {
 
 void require_free_input(const Context& cx) {
   if (cx.input == Input::Pipe)
-    throw ValueError("standard input holds the commands; give the file's name");
+    throw ValueError("the commands come from standard input; give a file name");
   if (cx.input == Input::Terminal)
-    throw ValueError("standard input is the terminal; give the file's name");
+    throw ValueError("standard input is the terminal; give a file name");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ std::string parse_text_header(std::string_view line) {
   const auto version = fmt::format("{}{}\t", start, tree_version);
   if (!line.starts_with(version))
     throw ValueError(
-        fmt::format("its version is not {}, the one that this zksh knows", tree_version));
+        fmt::format("unknown format version; this zksh reads version {}", tree_version));
   return unescaped(line.substr(version.size()));
 }
 
@@ -125,7 +125,7 @@ std::string bytes_of(const Value& value, const char* name) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_object() && value.contains("base64") && value["base64"].is_string())
     if (auto bytes = decode_base64(value["base64"].get<std::string>())) return *std::move(bytes);
-  throw ValueError(fmt::format("\"{}\" is neither a text nor {{\"base64\": …}}", name));
+  throw ValueError(fmt::format("\"{}\" is neither a string nor {{\"base64\": …}}", name));
 }
 
 std::int64_t number_of(const Value& value, const char* name) {
@@ -228,14 +228,13 @@ bool TreeReader::read_line() {
 void TreeReader::read_header() {
   if (!read_line()) {
     ++number_;
-    refuse("there is nothing in it; `dump` begins with a line that names its format");
+    refuse("the file is empty");
   }
   placed([&] {
     if (line_.front() == '{') {
       format_ = TreeFormat::JsonLines;
       auto header = parse_tree_json(line_);
-      if (!header.header)
-        throw ValueError("the first line does not name the format as `dump` writes it");
+      if (!header.header) throw ValueError("the first line is not that of a dump");
       top_ = std::move(header.top);
     } else {
       top_ = parse_text_header(line_);
@@ -247,8 +246,8 @@ void TreeReader::read_header() {
 /// nullopt at the final line.
 std::optional<TreeRecord> TreeReader::read_record() {
   if (!read_line())
-    throw ValueError(
-        fmt::format("{}: cut off after line {}: the line that ends it is missing", name_, number_));
+    throw ValueError(fmt::format("{}: truncated after line {}; the last line of a dump is missing",
+                                 name_, number_));
   std::optional<TreeRecord> record;
   placed([&] {
     if (format_ == TreeFormat::Text) {
@@ -256,7 +255,7 @@ std::optional<TreeRecord> TreeReader::read_record() {
       return;
     }
     auto parsed = parse_tree_json(line_);
-    if (parsed.header) throw ValueError("a second beginning");
+    if (parsed.header) throw ValueError("a second first line");
     record = std::move(parsed.record);
   });
   return record;
@@ -266,7 +265,7 @@ void TreeReader::check_order(const std::string& path) {
   if (!any_ && !path.empty()) refuse("the first node is not the top, /");
   const auto parent = path.substr(0, path.rfind('/'));
   if (any_ && !stands_before(last_path_, path))
-    refuse(fmt::format("{} follows {}: nodes must be in the order of their names",
+    refuse(fmt::format("{} after {}: nodes must be sorted",
                        path.empty() ? "/" : escaped_field(path),
                        last_path_.empty() ? "/" : escaped_field(last_path_)));
   if (any_ && !is_within(last_path_, parent))
@@ -279,8 +278,8 @@ void TreeReader::read_ahead() {
   ahead_ = read_record();
   if (ahead_) return check_order(ahead_->path);
   ended_ = true;
-  if (!any_) refuse("there is no node in it");
-  if (read_line()) refuse("there is text after the end");
+  if (!any_) refuse("there are no nodes");
+  if (read_line()) refuse("there is text after the last line");
 }
 
 std::optional<TreeRecord> TreeReader::next() {
@@ -334,7 +333,8 @@ std::string unescaped(std::string_view text) {
                             : std::nullopt;
       if (!byte)
         throw ValueError(
-            "a backslash is followed by something other than n, t, x with two digits, \" and \\");
+            "invalid escape: after a backslash only n, t, \", \\ and x with two digits are "
+            "allowed");
       bytes += *byte;
     }
     text.remove_prefix(length);
@@ -364,7 +364,7 @@ int parse_perms(std::string_view text) {
       if (perm_letters(candidate).front() == letter) bit = candidate;
     if (bit == 0)
       throw ValueError(
-          fmt::format("\"{}\" has other letters than c, d, r, w and a", escaped_field(text)));
+          fmt::format("\"{}\": permissions are letters of cdrwa", escaped_field(text)));
     perms |= bit;
   }
   return perms;
@@ -377,13 +377,13 @@ Acl parse_acl_field(std::string_view text) {
     const auto last_colon = entry.rfind(':');
     const auto first_colon = entry.find(':');
     if (first_colon == 0 || first_colon == last_colon)
-      throw ValueError(fmt::format("an entry of the ACL is not scheme:id:permissions: \"{}\"",
-                                   escaped_field(entry)));
+      throw ValueError(
+          fmt::format("an ACL entry is not scheme:id:permissions: \"{}\"", escaped_field(entry)));
     acl.push_back({.perms = parse_perms(entry.substr(last_colon + 1)),
                    .scheme = unescaped(entry.substr(0, first_colon)),
                    .id = unescaped(entry.substr(first_colon + 1, last_colon - first_colon - 1))});
   }
-  if (acl.empty()) throw ValueError("the ACL has no entry");
+  if (acl.empty()) throw ValueError("the ACL is empty");
   return acl;
 }
 
@@ -400,7 +400,7 @@ Data parse_data_field(std::string_view text) {
   for (auto at = inside.find('"'); at != std::string_view::npos; at = inside.find('"', at + 1)) {
     std::size_t backslashes = 0;
     while (backslashes < at && inside[at - backslashes - 1] == '\\') ++backslashes;
-    if (backslashes % 2 == 0) throw ValueError("a quote within the data has no backslash");
+    if (backslashes % 2 == 0) throw ValueError("a quote in the data has no backslash");
   }
   return unescaped(inside);
 }
@@ -412,7 +412,7 @@ QuotaLimits parse_limits(std::string_view text) {
     const auto key = take_until(limit, '=');
     const auto* const known = std::ranges::find(limit_keys, key);
     if (known == limit_keys.end())
-      throw ValueError(fmt::format("\"{}\" is not a limit of a quota", escaped_field(key)));
+      throw ValueError(fmt::format("\"{}\" is not a quota limit", escaped_field(key)));
     limits.at(static_cast<std::size_t>(known - limit_keys.begin())) =
         number_of(limit, std::numeric_limits<std::int64_t>::max());
   }
@@ -430,10 +430,9 @@ TreeRecord parse_tree_line(std::string_view line) {
   const auto life = take_until(line, '\t');
   const auto acl = take_until(line, '\t');
   const auto data = take_until(line, '\t');
-  if (data.empty())
-    throw ValueError("a node has a path, a kind, an ACL and data, with tabs between");
+  if (data.empty()) throw ValueError("expected path, kind, ACL and data, separated by tabs");
   if (!line.empty() && (!line.starts_with(quota_mark) || line.find('\t') != std::string_view::npos))
-    throw ValueError("the data is followed by something other than a quota");
+    throw ValueError("unexpected text after the data");
   return {.path = parse_relative(unescaped(path)),
           .life = parse_life(life),
           .acl = parse_acl_field(acl),
@@ -479,7 +478,8 @@ TreeJsonLine parse_tree_json(std::string_view line) {
     if (value["format"] != tree_format || !value.contains("version"))
       throw ValueError(fmt::format("\"format\" is not {}", tree_format));
     if (value["version"] != tree_version)
-      throw ValueError(fmt::format("its version is not {}", tree_version));
+      throw ValueError(
+          fmt::format("unknown format version; this zksh reads version {}", tree_version));
     parsed.header = true;
     parsed.top = bytes_of(field(value, "path"), "path");
   } else if (value.contains("end")) {

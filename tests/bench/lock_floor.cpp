@@ -1,9 +1,9 @@
-// lock_floor: the lock recipe in as few bytes and turns as ZooKeeper allows, to measure others by.
-// With --client the same over the Apache C client (lock_client.cpp).
+// lock_floor: the lock recipe with as few bytes and round trips as ZooKeeper allows, as a
+// reference.
 //
-// Speaks to its parent as tests/peers/README.md says, for the kind `mutex`. Each contender has its
-// own session, socket and thread. A free lock costs one round trip (create2 and getChildren in one
-// write), a wait one more (getData with a watch), a handoff the event and one getChildren.
+// Speaks to its parent as tests/peers/README.md describes, for the kind `mutex`. Each contender has
+// its own session, socket and thread. A free lock costs one round trip (create2 and getChildren in
+// one write), a wait one more (getData with a watch), a handoff the event and one getChildren.
 #include "lock_task.h"
 #include "wire.h"
 
@@ -21,7 +21,7 @@
 namespace zksh_bench {
 namespace {
 
-/// One contender's place in the queue.
+/// A contender's place in the queue.
 class Place {
  public:
   Place(Wire& wire, const std::string& path) : wire_(wire), path_(path), prefix_(own_prefix()) {}
@@ -46,7 +46,7 @@ class Place {
   }
 
  private:
-  /// Finds the own node in the list that was asked for; gives the one to wait for, empty for none.
+  /// Finds the own node in the requested list; returns the node to wait for, or an empty text.
   std::string look() {
     const auto names = wire_.await_children();
     for (const auto& name : names)
@@ -77,7 +77,7 @@ std::vector<Round> contend(Wire& wire, const Task& task) {
   return rounds;
 }
 
-/// Sessions are opened before and closed after the rounds, which start together.
+/// Opens sessions before and closes them after the rounds, which start together.
 std::vector<std::vector<Round>> contend_by_wire(const std::string& server, const Task& task) {
   const auto count = static_cast<std::size_t>(task.contenders);
   std::vector<std::unique_ptr<Wire>> wires(count);
@@ -97,7 +97,7 @@ std::vector<std::vector<Round>> contend_by_wire(const std::string& server, const
         rounds[i] = contend(*wires[i], task);
       } catch (...) {
         failures[i] = std::current_exception();
-        wires[i].reset();  // whoever waits behind goes on
+        wires[i].reset();  // the next in the queue goes on
       }
     });
   threads.clear();

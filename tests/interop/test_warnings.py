@@ -24,11 +24,11 @@ OURS = {
     "read all": ("rwlock", "PATH", "read", "--compat", "all"),
 }
 # Where nobody says which names zksh takes Curator's, unless somebody is there who would not see them.
-UPGRADE = (r"others here would not see Curator's names; queueing with the names of all libraries "
+UPGRADE = (r"other contenders here would not see Curator's names; queueing with names that all libraries see "
            r"\(--compat all\)")
 # Their contender, whose names are like this; and what zksh must warn of, by our kind. All other pairings work.
 FAILS = "fails, if it is one of samuel/go-zookeeper, on the name of this lock"
-DEADLOCK = "has a writer behind it: a ReadLock of kazoo before 2.9 waits for that one, for ever"
+DEADLOCK = "has a writer behind it: a ReadLock of kazoo before 2.9 waits for that writer forever"
 USE_ALL = "cannot see this lock (use --compat all)"
 USE_RWLOCK = "cannot see this lock (use --compat all, or use rwlock)"
 EXTRA_LOCK = 'cannot see this lock (use --compat all, or give it extra_lock_patterns=["lock-"])'

@@ -65,14 +65,14 @@ class BrokenServerTest(ShellTest):
         self.wait_prompt(screen, 0)
         screen.type("get /a\n")
         self.wait_prompt(screen, 1)
-        screen.wait_for("the length of an answer is none that a server would send")
+        screen.wait_for("an answer with an invalid length")
         self.check_given_back(screen)
 
     def test_another_protocol(self):
         screen = self.prompted(lambda c: (c.hello(), c.send(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9), c.stay()), "CONNECTING")
         screen.type("get /a\n")
         self.wait_prompt(screen, 1, "CONNECTING")
-        self.assertIn("it does not answer as ZooKeeper does", " ".join(screen.lines(joined=True)))
+        self.assertIn("it does not speak the ZooKeeper protocol", " ".join(screen.lines(joined=True)))
         self.check_given_back(screen)
 
 

@@ -68,7 +68,7 @@ class EditAtThePrompt(ShellTest):
         screen = self.start(**self.how)
         screen.type("edit /a\n")
         os.kill(self.wait_editing(screen), signal.SIGKILL)
-        screen.wait_for("the editor failed with status 137: nothing was written")
+        screen.wait_for("the editor exited with status 137; nothing was written")
         self.wait_prompt(screen, 1)
         self.assertEqual(self.run_line(screen, "ls /", 1), ["a"])
         self.assertEqual(self.value(), b"old")

@@ -28,7 +28,7 @@ class History(ShellTest):
         self.wait_prompt(screen, 4)
         self.run_line(screen, "addauth digest ann:secret", 4)
         screen.type("!!\n")
-        screen.wait_for("line 4 was not kept")
+        screen.wait_for("line 4 is not in the history")
         self.assertEqual(self.saved(), ["ls /", "ls / | wc -c", "ls /", "history 2"])
 
     def test_each_line_is_saved_at_once_for_all_shells(self):
@@ -67,8 +67,8 @@ class History(ShellTest):
         self.assertEqual(self.run_line(screen, "history", 2),
                          ["0 -", "1 - create /b x digest:ann:***:cdrwa", "2 - history"])
         self.assertEqual(self.run_line(screen, "redo 0", 3),
-                         ["line 0 was not kept, for its secret or the blank before it: type it "
-                          "again"])
+                         ["line 0 is not in the history (it had a secret, or began with a blank); "
+                          "type it again"])
         self.assertEqual(self.saved(), ["history", "redo 0"])
         screen.keys("Up", "Up", "Up")
         self.wait_prompt(screen, 4, typed="create /b x digest:ann:***:cdrwa")

@@ -18,7 +18,7 @@ class Stop(ShellTest):
         screen.wait_for(lambda s: s.lines()[-1] == "$" and "while zksh is stopped" in s.text())
         warning = [line for line in screen.lines() if line.startswith("warning: ")]
         self.assertRegex(warning[0],
-                         r"^warning: locked /l; while zksh is stopped, that lasts for \d+ s at most$")
+                         r"^warning: locked /l; while zksh is stopped, the locks last at most \d+ s$")
         screen.type("fg\n")
         screen.wait_for(lambda s: s.lines()[-1].startswith("[zk: "))
 
@@ -26,7 +26,7 @@ class Stop(ShellTest):
     def test_a_command_that_only_watches_goes_to_the_background(self):
         screen = self.start()
         screen.type("watch /a\n")
-        screen.wait_for("watching /a; Ctrl-C ends it")
+        screen.wait_for("watching /a; press Ctrl-C to stop")
         screen.keys("C-z")
         screen.wait_for("[1] watch /a")
         self.wait_prompt(screen, 1)
@@ -69,7 +69,7 @@ class Stop(ShellTest):
         screen.type("watch -x true /a\n")
         screen.wait_for("watching /a")
         screen.keys("C-z")
-        screen.wait_for("zksh stops with its command, which may need the terminal; `watch -x true /a &`")
+        screen.wait_for("zksh is stopped together with its command, which may need the terminal; `watch -x true /a &`")
         screen.wait_for(lambda s: s.lines()[-1] == "$")
         screen.type("fg\n")
         screen.keys("C-c")
@@ -90,19 +90,19 @@ class Jobs(ShellTest):
         self.wait_prompt(screen, 2)
         listed = [json.loads(line)["text"] for line in self.run_line(screen, "jobs -o json", 2)]
         self.assertEqual(listed, ["repeat --every 1000s stat /", "repeat --every 1000s ls /"])
-        self.assertEqual(self.run_line(screen, "kill", 3), ["which one? `jobs` lists 2"])
+        self.assertEqual(self.run_line(screen, "kill", 3), ["which job? There are 2; `jobs` lists them"])
         screen.type("kill %2\n")
         screen.wait_for("[2] killed: repeat --every 1000s ls /")
         self.wait_prompt(screen, 5)
         self.assertEqual(self.run_line(screen, "kill %2", 5),
-                         ["there is no job %2; `jobs` lists them"])
+                         ["no such job: %2; `jobs` lists them"])
         screen.type("kill %\t")
         self.wait_prompt(screen, 6, typed="kill %1")
         screen.type("\n")
         screen.wait_for("[1] killed: ")
         self.wait_prompt(screen, 7)
         self.assertEqual(self.run_line(screen, "jobs", 7), [])
-        self.assertEqual(self.run_line(screen, "fg", 8), ["nothing runs in the background"])
+        self.assertEqual(self.run_line(screen, "fg", 8), ["there are no background jobs"])
 
     def check_line(self, screen, *above):
         """What was printed stands above the typed line, which is as it was."""

@@ -24,7 +24,7 @@ termios.tcsetattr(0, termios.TCSADRAIN, before)
 
 
 # Nothing keeps a lock while zksh is stopped.
-STOP_WARNING = (r"warning: locked /l; while zksh is stopped, that lasts for \d+ s at most\s+"
+STOP_WARNING = (r"warning: locked /l; while zksh is stopped, the locks last at most \d+ s\s+"
                 r"\[1\]\+  Stopped")
 
 
@@ -194,7 +194,7 @@ class LockTerminal(ShellTest):
         self.wait_prompt(screen, "2 locked /l")
         self.assertIn("l/", screen.lines())
         self.wait_nodes(1)
-        told = "1 job runs in the background, and this shell has locked /l: leave again, and that ends with the shell"
+        told = "1 job is running in the background, and this shell has locked /l; exit again to end them"
         screen.keys("C-d")
         screen.wait_for(lambda s: s.lines(joined=True).count(told) == 1)
         self.wait_prompt(screen, "2 locked /l")
@@ -225,9 +225,9 @@ class LockTerminal(ShellTest):
             screen.wait_for(lambda s, n=number: len(re.findall("(?m)^released /l ", s.text(history=True))) == n)
             self.assertFalse(is_running(pid), line)
             self.assertTrue(os.path.exists(told), line)
-            screen.wait_for(lambda s, n=number: s.text(history=True).count("ended with status 3") == n)
+            screen.wait_for(lambda s, n=number: s.text(history=True).count("exited with status 3") == n)
         said = screen.text(history=True)
-        self.assertEqual(len(ways), len(re.findall(r"(?m)^/l: the lock is to be given back: SIGTERM to pid \d+ \(sh\)",
+        self.assertEqual(len(ways), len(re.findall(r"(?m)^/l: the lock is being released: SIGTERM to pid \d+ \(sh\)",
                                                    said)))
         self.assertNotIn("lost", said)
         self.wait_nodes(0)
@@ -240,7 +240,7 @@ class LockTerminal(ShellTest):
         screen.type("wlock /l &\n")
         screen.wait_for("waiting /l: 2nd of 2")
         screen.type("rwlock /l downgrade\n")
-        screen.wait_for("/l: this shell is in the queue, and does not hold it yet")
+        screen.wait_for("/l: this shell is still in the queue and does not hold it yet")
         screen.type("unlock\n")
         screen.wait_for("left the queue of /l")
 
@@ -249,7 +249,7 @@ class LockTerminal(ShellTest):
         screen.type("lock /l -- sleep 1000 &\n")
         screen.wait_for("acquired")
         screen.type("lock --nest /l\n")
-        screen.wait_for("/l: --nest cannot count it: it is given back with the program")
+        screen.wait_for("/l: --nest is not possible: it ends with its program")
         screen.type("unlock\n")
         screen.wait_for("released /l")
         self.wait_nodes(0)

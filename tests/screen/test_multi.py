@@ -58,21 +58,21 @@ class Multi(ShellTest):
         self.await_multi(screen, 2)
         self.assertNotIn("dropped", screen.text())
         screen.keys("C-c")
-        screen.wait_for("the transaction of 1 operation was dropped: nothing was sent")
+        screen.wait_for("the transaction of 1 operation was dropped; nothing was sent")
         self.wait_prompt(screen, 2)
 
     def test_discard(self):
         screen = self.start()
         self.collect(screen, "create /a", "create /b")
         screen.type("discard\n")
-        screen.wait_for("the transaction of 2 operations was dropped: nothing was sent")
+        screen.wait_for("the transaction of 2 operations was dropped; nothing was sent")
         self.wait_prompt(screen, 4)
 
     def test_leaving_says_that_it_is_dropped(self):
         screen = self.start()
         self.collect(screen, "create /a")
         screen.keys("C-d")
-        screen.wait_for("the transaction of 1 operation was dropped: nothing was sent")
+        screen.wait_for("the transaction of 1 operation was dropped; nothing was sent")
         self.wait_exit(screen, 0)
 
 

@@ -25,14 +25,14 @@ class Newcomer(ShellTest):
 
     def test_a_refusal_says_what_to_do(self):
         screen = self.start()
-        self.assertEqual(self.run_line(screen, "create /a/b", 0), ["Node does not exist: /a (create -p makes it, too)"])
+        self.assertEqual(self.run_line(screen, "create /a/b", 0), ["Node does not exist: /a (`create -p` creates the parents, too)"])
         self.run_line(screen, "create /a", 1)
         self.run_line(screen, "create /a/b", 2)
         self.assertEqual(self.run_line(screen, "delete /a", 3),
-                         ["Node not empty: /a (deleteall removes it and all below)"])
+                         ["Node not empty: /a (`deleteall` deletes the nodes below it, too)"])
         self.assertEqual(self.run_line(screen, "rm /a", 4),
-                         ["Node not empty: /a (rm -r removes it and all below)"])
-        self.assertEqual(self.run_line(screen, "set /b x", 5), ["Node does not exist: /b (create makes it)"])
+                         ["Node not empty: /a (`rm -r` deletes the nodes below it, too)"])
+        self.assertEqual(self.run_line(screen, "set /b x", 5), ["Node does not exist: /b (`create` creates it)"])
         self.assertEqual(self.run_line(screen, "set -v 9 /a x", 6),
                          ["version No is not valid : /a (`stat /a` shows its version)"])
 

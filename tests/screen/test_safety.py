@@ -30,7 +30,7 @@ class Removals(UsualPrompt):
         screen.type("rmr /app\n")
         screen.wait_for("/app: 4 nodes. Remove them? [y/N]")
         screen.type("\n")
-        screen.wait_for("nothing was removed")
+        screen.wait_for("nothing was deleted")
         self.wait_prompt(screen, "1 !1")
         self.assertEqual(["app"], self.names())
         screen.type("rmr /app\n")
@@ -44,7 +44,7 @@ class Removals(UsualPrompt):
             self.tree(znodes, 1000)
         screen = self.start()
         screen.type("deleteall /app\n")
-        screen.wait_for("Type app to remove them:")
+        screen.wait_for("Type app to delete them:")
         screen.type("y\n")
         self.wait_prompt(screen, "1 !1")
         self.assertEqual(["app"], self.names())
@@ -119,7 +119,7 @@ class Prompt(UsualPrompt):
         # Red: SGR 31 before the name.
         screen.wait_for(lambda s: any("31m" in line and "prod" in line for line in s.lines(escapes=True)))
         screen.type("create /x\n")
-        screen.wait_for("create is refused: this zksh is read-only (profile prod)")
+        screen.wait_for("create refused: this zksh is read-only (profile prod)")
         self.assertEqual([], self.znodes_below())
 
     def zksh(self):

@@ -16,7 +16,7 @@ class WatchAtThePrompt(ShellTest):
         screen = self.start()
         self.run_line(screen, "create -e /mine 1", 0)
         screen.type("watch -i /mine /later\n")
-        screen.wait_for("watching 2 nodes; Ctrl-C ends it")
+        screen.wait_for("watching 2 nodes; press Ctrl-C to stop")
         screen.wait_for(lambda s: re.search(r"present  /mine  version 0  \(ephemeral of 0x[0-9a-f]+\)", s.text()))
         with self.znodes() as znodes:
             znodes.create(self.root + "/later", b"\x1b[2J")
@@ -72,7 +72,7 @@ class WatchAtThePrompt(ShellTest):
         self.server.kill()
         screen.wait_for("connection lost (")
         self.server.start()
-        screen.wait_for("connected again to ")
+        screen.wait_for("reconnected to ")
         with self.znodes() as znodes:
             znodes.set(self.root + "/a", b"2")
         self.wait_prompt(screen, 2)

@@ -17,7 +17,7 @@ MARGIN = re.compile(r"    ([A-Z]) │ ?(.*)$")
 # What the shell says of a program that was killed at its prompt stands behind that prompt.
 PROMPT = re.compile(r"(\[zk: [^\]]*\]|\$) (?!Killed$)(.+)$")
 # News that come or not, as the connection is back before the program has ended or not: never compared.
-NEWS = re.compile(r"\d\d:\d\d:\d\d (?:connection lost \(|session expired: |connected again to |new session 0x)|"
+NEWS = re.compile(r"\d\d:\d\d:\d\d (?:connection lost \(|session expired; |reconnected to |new session 0x)|"
                   r"/\S+: [^:]*: SIG\w+ to pid ")
 KEY = re.compile(r"\^([A-Z])$")
 KINDS = [

@@ -235,8 +235,8 @@ class NoAdminServer(unittest.TestCase):
     def assert_untold(self, serve, why, **how):
         status, out, err = self.ask(serve, **how)
         self.assertEqual((status, out), (1, ""))
-        self.assertEqual(err, f"{self.remedy}; its AdminServer does not tell, either ({self.web.address}: {why}; "
-                              "--admin-server says where it is)\n")
+        self.assertEqual(err, f"{self.remedy}; its AdminServer does not answer either ({self.web.address}: {why}; "
+                              "--admin-server sets its address)\n")
 
     def test_one_that_answers(self):
         status, out, err = self.ask(json_answer('{"a" : 1, "command" : "monitor", "error" : null}'))
@@ -260,22 +260,22 @@ class NoAdminServer(unittest.TestCase):
         status, out, err = self.ask(sends("no"), server=lambda link: None)
         self.assertEqual((status, out), (3, ""))
         self.assertIn("closes the connection without an answer", err)
-        self.assertIn("its AdminServer does not tell, either", err)
+        self.assertIn("its AdminServer does not answer either", err)
 
     def test_what_is_no_admin_server(self):
-        none = "its answer is not an AdminServer's"
+        none = "its answer is not that of an AdminServer"
         for serve, why in (
-                (sends("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "it answers HTTP 404"),
+                (sends("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "it answers with HTTP 404"),
                 (sends("HTTP/1.1 302 Found\r\nLocation: /x\r\n\r\n"),
-                 "it answers HTTP 302, a redirection, which is not followed"),
-                (sends("\x15\x03\x03\x00\x02\x02\x28"), "what answers there does not speak plain HTTP"),
+                 "it answers with HTTP 302, a redirect, which zksh does not follow"),
+                (sends("\x15\x03\x03\x00\x02\x02\x28"), "it does not speak plain HTTP"),
                 (sends("HTTP/1.1 200 OK\r\n\r\n<html>hello"), none),
                 (json_answer("[" * 1000000), none),
                 (json_answer('{"mode" : "fine"}'), none),
                 (json_answer('{"command" : "mntr", "error" : "Unknown command: mntr"}'),
                  "it says: Unknown command: mntr"),
                 (json_answer('{"command" : "mntr", "error" : "\\u001b[2Jnot allowed"}'), "it says: \\x1b[2Jnot allowed"),
-                (sends("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}"), "its answer is cut off")):
+                (sends("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}"), "its answer is truncated")):
             with self.subTest(why=why):
                 self.assert_untold(serve, why)
 
@@ -286,7 +286,7 @@ class NoAdminServer(unittest.TestCase):
 
     def test_one_that_does_not_answer(self):
         self.assert_untold(lambda link: self.web.over.wait(30),
-                           "it accepts connections, but does not answer in time (frozen, or too busy)", limit=10)
+                           "it accepts connections, but did not answer in time (frozen or overloaded)", limit=10)
 
     def test_an_answer_without_end(self):
         def drip(link):
@@ -295,7 +295,7 @@ class NoAdminServer(unittest.TestCase):
                 link.sendall(b" ")
         status, out, err = self.ask(drip, limit=10)
         self.assertEqual((status, out), (1, ""))
-        self.assertRegex(err, "its answer did not end in time; [0-9]+ bytes came")
+        self.assertRegex(err, r"its answer was incomplete after the time limit \([0-9]+ bytes\)")
 
     def test_a_flood(self):
         """It ends at 64 MiB, or in time."""
@@ -305,7 +305,7 @@ class NoAdminServer(unittest.TestCase):
                 link.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
         status, out, err = self.ask(flood, limit=20)
         self.assertEqual((status, out), (1, ""))
-        self.assertRegex(err, "does not end within 67108864 bytes|did not end in time")
+        self.assertRegex(err, "is longer than 67108864 bytes|was incomplete after the time limit")
 
     def test_nothing_listens(self):
         with socket.create_server(("127.0.0.1", 0)) as closed:
@@ -313,14 +313,14 @@ class NoAdminServer(unittest.TestCase):
         with WebServer(sends(REFUSAL)) as server:
             status, out, err, _ = run(server.address, "4lw", "mntr", admin=port)
             self.assertEqual((status, out), (1, ""))
-            self.assertIn(f"(127.0.0.1:{port}: Connection refused; --admin-server says where it is)", err)
+            self.assertIn(f"(127.0.0.1:{port}: Connection refused; --admin-server sets its address)", err)
             status, _, err, _ = run(server.address, "4lw", "mntr", admin="off")
             self.assertNotIn("AdminServer", err)
 
     def test_where_it_is_said_to_be(self):
         status, _, err, _ = run("127.0.0.1:1", "4lw", "mntr", admin="a:1,b:2")
         self.assertEqual((status, err),
-                         (2, "admin-server: 2 AdminServers for 1 server; name one for each, or only a port\n"))
+                         (2, "admin-server: 2 AdminServers for 1 server; give one for each, or only a port\n"))
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ class Counting(ContendTest):
         self.assertEqual(status, 0)
         self.assertIn("events\t4\n", out)
         self.assertIn("watchesLeft\t-\n", out)
-        self.assertEqual(err, "the events are those that the contenders received: "
+        self.assertEqual(err, "the events are counted by the contenders: "
                               f"{server.address} does not allow mntr\n")
 
     def test_more_sessions_than_a_server_takes(self):
@@ -88,7 +88,7 @@ class Counting(ContendTest):
                 others.enter_context(Znodes(server.address))
             status, out, err = self.run_zksh("contend", "/l", "--sessions", "10", server=server.address)
         self.assertEqual((status, out), (12, ""))
-        self.assertIn("only 1 of 10 sessions were let in: a server takes maxClientCnxns connections", err)
+        self.assertIn("only 1 of 10 sessions were accepted: a server accepts maxClientCnxns connections", err)
 
 
 class ForPrograms(ContendTest):
@@ -117,7 +117,7 @@ class ForPrograms(ContendTest):
     def test_input_that_holds_commands_cannot_start_it(self):
         status, out, err = self.run_zksh(text=b"contend /l --report\n")
         self.assertEqual((status, out), (2, ""))
-        self.assertIn("--report starts at a line on standard input", err)
+        self.assertIn("--report reads standard input", err)
 
 
 class Leaving(ContendTest):
@@ -130,7 +130,7 @@ class Leaving(ContendTest):
                 process.send_signal(signal.SIGINT)
                 status, out, err = self.finish(process)
                 self.assertEqual((status, out), (130, ""))
-                self.assertRegex(err, r"^interrupted after [01] of 20 acquisitions; all have left the queue\n$")
+                self.assertRegex(err, r"^interrupted after [01] of 20 acquisitions; all contenders have left the queue\n$")
                 self.assert_nothing_left()
 
     def test_terminate(self):
@@ -190,7 +190,7 @@ class Leaving(ContendTest):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
         self.assertIn(process.returncode, (130, 76), err)
-        self.assertIn(b"all have left the queue", err)
+        self.assertIn(b"all contenders have left the queue", err)
         self.assert_nothing_left()
 
     def test_interrupt_while_no_server_answers(self):

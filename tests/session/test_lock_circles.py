@@ -40,16 +40,16 @@ class Circles(LockTest):
 
     def test_both_shells_name_it(self):
         one, other = self.two()
-        self.wait_said(other, "waiting /x: its holder waits for /y, which this shell holds: neither can go on; "
-                              "give one up: Ctrl-C, or unlock /y\n")
-        self.wait_said(one, "waiting /y: its holder waits for /x, which this shell holds: neither can go on; "
-                            "give one up: Ctrl-C, or unlock /x\n")
+        self.wait_said(other, "waiting /x: deadlock: its holder waits for /y, which this shell holds; "
+                              "to give up: Ctrl-C, or unlock /y\n")
+        self.wait_said(one, "waiting /y: deadlock: its holder waits for /x, which this shell holds; "
+                            "to give up: Ctrl-C, or unlock /x\n")
 
     def test_locks_shows_it_to_anybody(self):
         self.two()
         for path in ("/x", "/y"):
             self.assertEqual([sorted(circle) for circle in self.circles(path)], [[("/x", True), ("/y", True)]])
-        text = r"circle: 0x\w+ waits at /[xy] for 0x\w+, which waits at /[xy] for 0x\w+: none of them can go on\n"
+        text = r"deadlock: 0x\w+ waits at /[xy] for 0x\w+, which waits at /[xy] for 0x\w+\n"
         self.assertRegex(self.run_zksh("locks", "/x")[1], text)
         self.assertRegex(self.run_zksh("locks", "-o", "plain", "/x")[2], text)
         self.assertEqual(len(re.findall(text, self.run_zksh("locks", "-r", "/")[2])), 1)
@@ -72,8 +72,7 @@ class Circles(LockTest):
         self.ask(first, "/y")
         self.ask(second, "/z")
         self.ask(third, "/x")
-        self.wait_said(third, "waiting /x: its holder waits for /y, whose holder waits for /z, which this shell "
-                              "holds: none of the 3 can go on")
+        self.wait_said(third, "waiting /x: deadlock: its holder waits for /y, whose holder waits for /z, which this shell holds")
         self.assertEqual([sorted(circle) for circle in self.circles("/z")],
                          [[("/x", True), ("/y", True), ("/z", True)]])
 
@@ -101,7 +100,7 @@ class Circles(LockTest):
         self.ask(holders[0], "/x", 2)
         self.assertEqual(self.circles("/s"), [], "the other holder may give its lease back")
         self.ask(holders[1], "/x", 3)
-        self.wait_said(waiter, "waiting /s: its holder waits for /x, which this shell holds: neither can go on")
+        self.wait_said(waiter, "waiting /s: deadlock: its holder waits for /x, which this shell holds")
         self.assertNotEqual(self.circles("/s"), [])
 
 

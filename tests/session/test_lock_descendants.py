@@ -114,7 +114,7 @@ class Family(LossTest):
     def test_the_last_descendant_gives_the_lock_back(self):
         holder, _, job = self.start_family(FAMILIES["left behind in a session"])
         contender = self.start_contender()
-        self.wait_said(holder, "waiting for 1 process that sh left behind")
+        self.wait_said(holder, "waiting for 1 process left behind by sh")
         os.kill(job, signal.SIGKILL)
         self.assert_ends(holder, 0, "(?m)^released /l")
         self.assert_ends(contender, 0)

@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lock_case import LockTest  # noqa: E402
 from server import needs  # noqa: E402
 
-LOST = "the lock /l is lost: this write was refused and changed nothing\n"
+LOST = "the lock /l is lost; this write was refused and changed nothing\n"
 
 
 class Guard(LockTest):
@@ -93,12 +93,12 @@ class Guard(LockTest):
     def test_what_cannot_be_guarded_is_refused(self):
         for line, what in (("setAcl /data world:anyone:r", "setAcl"),
                            ("setAcl -R /data world:anyone:r", "setAcl"),
-                           ("create -c /data/c x", "the creation of a container"),
-                           ("create -t 1000 /data/t x", "the creation of a node with a TTL")):
+                           ("create -c /data/c x", "creating a container"),
+                           ("create -t 1000 /data/t x", "creating a node with a TTL")):
             status, _, err = self.run_zksh("-c", f"lock --guard /l; {line}")
             self.assertEqual(status, 2, err)
-            self.assertIn(f"{what} cannot be guarded by the lock /l: no transaction can do it. "
-                          "Nothing was sent; give the lock back first\n", err)
+            self.assertIn(f"{what} cannot be part of a transaction, so the lock /l (--guard) cannot protect it; "
+                          "nothing was sent. Release the lock first\n", err)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ class NobodyAnswers(LossTest):
         self.server.freeze()
         # The server is still frozen: by its own clock alone.
         self.assert_ends(holder, 76,
-                         r"(?m)^/l: the servers do not confirm it, and it is safe for 1\.\d s more: SIGTERM to pid \d+ ",
-                         r"(?m)^/l: the servers do not confirm it, and it is safe for 0\.\d s more: SIGKILL to pid \d+ ",
+                         r"(?m)^/l: the servers do not confirm the lock, which is safe for 1\.\d s more: SIGTERM to pid \d+ ",
+                         r"(?m)^/l: the servers do not confirm the lock, which is safe for 0\.\d s more: SIGKILL to pid \d+ ",
                          "(?m)^lost /l: the servers did not confirm it within the session timeout of 4.0 s$")
         self.wait_ended(program, limit=0)
         self.server.thaw()
@@ -61,7 +61,7 @@ class NobodyAnswers(LossTest):
                 self.server.start()
                 self.znodes = Znodes(self.server.address)
                 self.addCleanup(self.znodes.connection.close)
-                self.wait_said(holder, "connected again to ")
+                self.wait_said(holder, "reconnected to ")
                 self.wait_contenders(0, path)
 
     def test_kill_instead_of_term(self):
@@ -145,7 +145,7 @@ class NodeDeleted(LossTest):
         holder = self.lock("--on-lost", "warn", "--", "sh", "-c", "read line; echo $line")
         self.wait_contenders(1)
         self.delete_node()
-        self.wait_said(holder, "runs on (--on-lost warn)")
+        self.wait_said(holder, "keeps running (--on-lost warn)")
         self.send(holder, b"still here\n")
         out, err = self.assert_ends(holder, 76)
         self.assertEqual((out, err), ("still here\n", ""))

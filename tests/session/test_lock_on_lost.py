@@ -90,7 +90,7 @@ class OnLost(LossTest):
         self.line(holder)
         self.delete_node()
         self.wait_told()
-        self.wait_said(holder, "runs on (--on-lost warn)")
+        self.wait_said(holder, "keeps running (--on-lost warn)")
         self.send(holder, b"still here\n")
         out, _ = self.assert_ends(holder, 76)
         self.assertEqual((out, len(self.told())), ("still here\n", 1))

@@ -28,7 +28,7 @@ class Once(LockTest):
         said = [self.assert_ends(one, 0)[1] for one in all_of_them]
         with open(file, encoding="ascii") as runs:
             self.assertEqual(runs.read(), "run\n")
-        self.assertEqual(sum("/l: key was run before\n" in text for text in said), 5)
+        self.assertEqual(sum("/l: key has already run\n" in text for text in said), 5)
         self.assertEqual(self.keys(), "key\n")
         self.assert_free()
 

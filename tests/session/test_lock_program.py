@@ -78,7 +78,7 @@ class Status(LockTest):
         self.assertEqual(self.run_lock("--", "no-such-program"),
                          (127, "", "no-such-program: program not found\n"))
         status, _, err = self.run_lock("--", self.directory)
-        self.assertEqual((status, err), (126, f"cannot run {self.directory}: it is not a file "
+        self.assertEqual((status, err), (126, f"cannot run {self.directory}: not a regular file "
                                               "(for several locks at once: `multilock /l "
                                               f"{self.directory}`)\n"))
         # Nothing was asked for: the lock's node was not made.
@@ -163,7 +163,7 @@ class Signals(LockTest):
     def test_what_a_program_leaves_behind_keeps_the_lock(self):
         holder, program, grandchild = self.start_family("exit 6", "exec tail -f /dev/null >/dev/null 2>&1")
         self.wait_ended(program)
-        self.wait_said(holder, "/l: waiting for 1 process that sh left behind (see --release-early)")
+        self.wait_said(holder, "/l: waiting for 1 process left behind by sh (see --release-early)")
         self.assertTrue(is_running(grandchild))
         self.assertEqual(len(self.nodes()), 1)
         os.kill(grandchild, signal.SIGKILL)
@@ -242,7 +242,7 @@ class Asked(LockTest):
             holder, node = self.start_holder()
             self.znodes.set(node, word)
             self.assert_ends(holder, 143, "(?m)^asked to release /l",
-                             r"(?m)^/l: somebody wants the lock: SIGTERM to pid \d+ \(sh\)$",
+                             r"(?m)^/l: somebody asked for the lock: SIGTERM to pid \d+ \(sh\)$",
                              "(?m)^released /l ")
             self.assert_free()
 
@@ -256,7 +256,7 @@ class Asked(LockTest):
     def test_holding_on(self):
         holder, node = self.start_holder("--on-revoke", "ignore", script="echo ready; exec cat")
         self.znodes.set(node, b"__REVOKE__")
-        self.wait_said(holder, "asked to release /l; holding on")
+        self.wait_said(holder, "asked to release /l; not releasing it")
         self.close_input(holder)
         self.assertEqual(holder.wait(20), 0)
 

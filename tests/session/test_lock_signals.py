@@ -116,8 +116,8 @@ class Waiting(LockTest):
         process = self.wait_without_servers()
         process.send_signal(signal.SIGINT)
         begun = time.monotonic()
-        self.assert_ends(process, 130, "^/l: still in its queue, since no server answers; the node goes when one does, "
-                                       "or with the session\n$")
+        self.assert_ends(process, 130, "^/l: still in the queue, since no server answers; its node is deleted when one does, "
+                                       "or when the session ends\n$")
         self.assertLess(time.monotonic() - begun, 5)
 
     def test_a_second_interrupt_ends_it_at_once(self):

@@ -71,7 +71,7 @@ class Pipe(SessionTest):
             "stdin:2: Node does not exist: /none",
             "stdin:4: get: too few arguments: path expected", "usage: get [-s] [-h] [-w] [-b] [-x] [--raw] [--decode compression] path…",
             "stdin:5: version No is not valid : /a",
-            "stdin:6: unknown command: qqqqqq; `help` lists them all",
+            "stdin:6: unknown command: qqqqqq; `help` lists all commands",
             "stdin:7: unclosed quote", '  get "', "      ^",
             "stdin:8: Node already exists: /a",
             "stdin:9: failed (status 1)" if "stdin:9: failed" in err else err.splitlines()[-2],
@@ -107,9 +107,9 @@ class Pipe(SessionTest):
 
     def test_usage(self):
         for arguments, complaint in (
-                (("--pipe", "-c", "ls /"), "--pipe takes its commands from standard input, or a file (-f)"),
-                (("--pipe", "ls", "/"), "--pipe takes its commands from standard input, or a file (-f)"),
-                (("--window", "5", "ls", "/"), "--window and --rate are options of --pipe"),
+                (("--pipe", "-c", "ls /"), "--pipe reads its commands from standard input or one file (-f)"),
+                (("--pipe", "ls", "/"), "--pipe reads its commands from standard input or one file (-f)"),
+                (("--window", "5", "ls", "/"), "--window and --rate need --pipe"),
                 (("--pipe", "--window", "0"), "--window")):
             with self.subTest(arguments=arguments):
                 status, _, err = self.run_zksh(*arguments)
@@ -121,8 +121,8 @@ class Pipe(SessionTest):
             gone = proxy.address
         status, out, err = self.run_zksh("--pipe", "--connect-timeout", "300ms", text=b"ls /\nls /\n", server=gone)
         self.assertEqual((status, out), (3, ""))
-        self.assertRegex(err, r"^stdin:1: no connection to .*\nstdin:1: stopped, since there is no connection; "
-                              r"what follows was not sent\n0 ok, 1 failed\n$")
+        self.assertRegex(err, r"^stdin:1: no connection to .*\nstdin:1: stopped: no connection; "
+                              r"the rest was not sent\n0 ok, 1 failed\n$")
 
     def lose(self, proxy, first, lines):
         """Sends lines whose answers are lost with the connection; status, stdout and stderr."""
@@ -148,9 +148,9 @@ class Pipe(SessionTest):
         with Proxy(self.server.port) as proxy:
             status, out, err = self.lose(proxy, b"create /a x", b"get /a\nls /\nset /a y\n")
         self.assertEqual((status, out), (3, ""))
-        for line in ("stdin:2: the connection was lost before the answer came; not asked again, since line 4, which was "
-                     "sent behind it, may have changed /a",
-                     "stdin:3: the connection was lost before the answer came; not asked again, since line 4",
+        for line in ("stdin:2: the connection was lost before the answer arrived; not retried, since line 4, which was "
+                     "sent after it, may have changed /a",
+                     "stdin:3: the connection was lost before the answer arrived; not retried, since line 4",
                      "stdin:4: KeeperErrorCode = ConnectionLoss for /a"):
             self.assertIn(line, err)
 
@@ -172,12 +172,12 @@ class Pipe(SessionTest):
         status, err, seconds = self.interrupted(b"get /a\nset /a y\n" * 1000)
         self.assertLess(seconds, 5)
         self.assertEqual(status, 130)
-        self.assertRegex(err, r"stdin:2: interrupted; \d+ of the lines from here on are writes that were sent and not "
-                              r"answered, and they may still be done\n1 ok, 0 failed\n$")
+        self.assertRegex(err, r"stdin:2: interrupted; from here on, \d+ writes were sent but not answered, and "
+                              r"may still be applied\n1 ok, 0 failed\n$")
 
     def test_ctrl_c_among_reads(self):
         self.assertEqual(self.interrupted(b"get /a\n" * 10)[:2],
-                         (130, "stdin:2: interrupted; no write is unanswered from here on\n1 ok, 0 failed\n"))
+                         (130, "stdin:2: interrupted; every write from here on was answered\n1 ok, 0 failed\n"))
 
     def test_memory_is_bounded(self):
         zksh = self.start("--pipe", stdout=self.enterContext(open(os.devnull, "wb")))

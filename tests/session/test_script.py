@@ -14,11 +14,11 @@ class Scripts(SessionTest):
         script = self.script("# a comment", "create /a x", "", "get /none", "create /b x", "get")
         stopped = "Created /a\nNode does not exist: /none\n"
         self.assertEqual(self.run_zksh("-f", script), (4, "", stopped + (
-            f"{script}:4: stopped at the first failure (status 4); --keep-going goes on\n")))
+            f"{script}:4: stopped at the first failure (status 4); use --keep-going to continue\n")))
         self.assertEqual(self.znodes.children(self.root), ["a"])
         self.assertEqual(self.run_zksh("-f", "-", text=b"ls /\nget /none\nls /\n"), (4, "a\n", (
             "Node does not exist: /none\n"
-            "stdin:2: stopped at the first failure (status 4); --keep-going goes on\n")))
+            "stdin:2: stopped at the first failure (status 4); use --keep-going to continue\n")))
         self.assertEqual(self.run_zksh(text=b"ls /\nget /none\nls /\n"),
                          (4, "[a]\n[a]\n", "Node does not exist: /none\n"))
 
@@ -50,8 +50,8 @@ class Scripts(SessionTest):
         status, out, err = self.run_zksh("--keep-going", "-c",
                                          f"create /a x; set /a @{path}; get /a")
         self.assertEqual((status, out), (12, "x\n"))
-        self.assertIn("the connection was lost while 1100000 bytes were sent for /a: a server "
-                      "closes it when a request is larger than its jute.maxbuffer", err)
+        self.assertIn("the connection was lost while 1100000 bytes were sent for /a: servers "
+                      "close it when a request is larger than jute.maxbuffer", err)
         with open(path, "wb") as file:
             file.write(b"x" * 1_000_000)
         self.assertEqual(self.run_zksh("-c", f"set /a @{path}; get /a"),
@@ -72,13 +72,13 @@ class Scripts(SessionTest):
         self.wait_node("/ready")
         with open(f"/proc/{process.pid}/cmdline", "rb") as words:
             self.assertNotIn(b"secret", words.read())
-        self.assertEqual(process.communicate(b"x", timeout=60)[1].count(b"can be read by others"), 1)
+        self.assertEqual(process.communicate(b"x", timeout=60)[1].count(b"other users can see a password"), 1)
         self.assertEqual(process.returncode, 0)
 
     def test_what_the_machine_lacks_is_named(self):
-        cases = [("-n 5", b"too few files"), ("-n 12", b"too few files"), ("-v 20000", b"too little memory")]
+        cases = [("-n 5", b"the limit on open files is too low"), ("-n 12", b"the limit on open files is too low"), ("-v 20000", b"the memory limit is too low")]
         if os.geteuid() != 0:  # root may start as many as there is room for
-            cases.append(("-u 1", b"too few threads"))
+            cases.append(("-u 1", b"the limit on threads is too low"))
         for limit, words in cases:
             with self.subTest(limit):
                 done = subprocess.run(

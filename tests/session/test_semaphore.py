@@ -75,7 +75,7 @@ class Semaphore(LockTest):
                          r"waiting /s: no lease free, 3 of 3 taken \(the oldest for [\d.]+ s: .*cmd=\"cat\"\)")
         fifth = self.semaphore("3", "--", "true")
         self.assertRegex(self.wait_said(fifth, "waiting"),
-                         r"waiting /s: 2nd of 2 that wait for leases, behind host=.*cmd=\"true\"")
+                         r"waiting /s: 2nd of 2 waiting for leases, behind host=.*cmd=\"true\"")
         self.close_input(holders[1])
         for process in (fourth, fifth):
             self.assert_ends(process, 0, "acquired /s", "released /s")
@@ -164,7 +164,7 @@ class Semaphore(LockTest):
         self.hold(1)
         process = self.semaphore("4", "--", "true")
         _, err = self.assert_ends(process, 2)
-        self.assertIsNotNone(re.search("/s is a semaphore of 3, not of 4", err))
+        self.assertIsNotNone(re.search("/s is a semaphore of 3, not 4", err))
 
 
 if __name__ == "__main__":

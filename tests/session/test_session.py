@@ -75,8 +75,8 @@ class Connecting(SessionTest):
     def test_name_that_does_not_resolve(self):
         status, out, err = self.run_zksh("ls", "/", server="no-such-host.invalid:2181")
         self.assertEqual((status, out), (3, ""))
-        self.assertTrue(err.startswith("cannot connect to no-such-host.invalid:2181: the name does "
-                                       "not resolve ("), err)
+        self.assertTrue(err.startswith("cannot connect to no-such-host.invalid:2181: the name cannot "
+                                       "be resolved ("), err)
 
     def test_server_that_accepts_and_never_answers(self):
         self.server.freeze()
@@ -106,7 +106,7 @@ class Connecting(SessionTest):
         status, out, err = self.run_zksh("get", "/", server=self.connect + "/b")
         self.assertEqual((4, ""), (status, out))
         self.assertEqual("Node does not exist: / (the chroot {0}/b of the connect string does not exist; "
-                         "`zksh -s {1} create -p {0}/b` makes it)\n".format(self.root, self.server.address), err)
+                         "`zksh -s {1} create -p {0}/b` creates it)\n".format(self.root, self.server.address), err)
 
 
 class Waiting(SessionTest):
@@ -181,7 +181,7 @@ class Lost(SessionTest):
         status, out, err = next(steps)
         self.assertEqual((status, out), (10, ""))
         self.assertIn("outcome unknown: the connection was lost after the request was sent, so it "
-                      "may have been carried out; look at the node with `stat /a`", err)
+                      "may have been applied; check the node with `stat /a`", err)
         # The session is the same: the next command did what it should.
         self.assertIn("Created /marker\n", err)
         next(steps, None)
@@ -225,8 +225,8 @@ class Lost(SessionTest):
         # What becomes of the connection is said at the same time, and so anywhere between.
         said = "".join(line for line in err.splitlines(True) if "connect" not in line or "answer" in line)
         self.assertIn("  1. create /a new: unknown\n  2. create /b new: unknown\n"
-                      "the connection was lost before the answer came: either all 2 operations were "
-                      "applied, or none; look at /a\n", said)
+                      "the connection was lost before the answer arrived: either all 2 operations were "
+                      "applied or none; check /a\n", said)
 
     def test_session_expires_in_a_script(self):
         process = self.start_with("create -e /mine x", "-t", "1000")
@@ -236,7 +236,7 @@ class Lost(SessionTest):
         self.wait_until(lambda: b"expired" in process.stderr.readline())
         out, err = process.communicate(b"get /mine\ncreate -e /mine y\nget /mine\n", timeout=60)
         self.assertEqual((process.returncode, out), (4, b"y\n"))
-        self.assertRegex(err.decode(), "^\\d\\d:\\d\\d:\\d\\d new session 0x[0-9a-f]+ at "
+        self.assertRegex(err.decode(), "^\\d\\d:\\d\\d:\\d\\d new session 0x[0-9a-f]+ on "
                          f"{re.escape(self.server.address)}\nNode does not exist: /mine\nCreated /mine\n$")
         self.wait_gone("/mine")
 
@@ -246,10 +246,10 @@ class Lost(SessionTest):
         clock = r"\d\d:\d\d:\d\d"
         server = re.escape(self.server.address)
         self.assertRegex(process.stderr.readline().decode(),
-                         f"^{clock} connection lost \\({server}\\); trying the servers in turn\n$")
+                         f"^{clock} connection lost \\({server}\\); reconnecting\n$")
         self.server.start()
         self.assertRegex(process.stderr.readline().decode(),
-                         f"^{clock} connected again to {server} after [0-9.]+s, same session\n$")
+                         f"^{clock} reconnected to {server} after [0-9.]+s, same session\n$")
         out, err = process.communicate(b"get /mine\n", timeout=60)
         self.assertEqual((process.returncode, out, err), (0, b"x\n", b""))
 

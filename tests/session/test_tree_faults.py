@@ -83,11 +83,11 @@ class Restarts(TreeTest):
             self.assertRegex(told[name], "no connection to SERVER: .+\n$")
         self.server.start()
         self.connect_again()
-        made, unknown = self.numbers(told["fill"], r"(\d+) nodes were created; of (\d+) more it is not known\n")
+        made, unknown = self.numbers(told["fill"], r"(\d+) nodes were created; the outcome of (\d+) more is unknown\n")
         self.assertLessEqual(made, self.number_of_children("/c"))
         self.assertLessEqual(self.number_of_children("/c"), made + unknown)
         removed, found, unknown = self.numbers(
-            told["rmr"], r"(\d+) of (\d+) nodes were removed; of (\d+) more it is not known\n")
+            told["rmr"], r"(\d+) of (\d+) nodes were deleted; the outcome of (\d+) more is unknown\n")
         self.assertEqual(found, 12001)
         left = self.number_of_children("/b") + 1
         self.assertLessEqual(found - removed - unknown, left)

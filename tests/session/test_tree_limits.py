@@ -41,14 +41,14 @@ class Limits(TreeTest):
         process = self.start(*fill)
         self.wait_node("/tree/n0001000")
         made, unknown = self.told_at_interrupt(
-            process, r"not complete: (\d+) nodes were created; of (\d+) more it is not known\n")
+            process, r"not complete: (\d+) nodes were created; the outcome of (\d+) more is unknown\n")
         there = self.number_of_children("/tree")
         self.assertLess(there, count)
         self.assertLessEqual(made, there)
         self.assertLessEqual(there, made + unknown)
         status, out, err = self.run_zksh(*fill)
         self.assertEqual((status, err), (0, ""))
-        made, there = map(int, re.fullmatch(r"(\d+) nodes created below /tree, (\d+) were there\n", out).groups())
+        made, there = map(int, re.fullmatch(r"(\d+) nodes created below /tree, (\d+) existed already\n", out).groups())
         self.assertEqual(made + there, count)
 
         listing = os.path.join(self.directory, "listing")
@@ -65,7 +65,7 @@ class Limits(TreeTest):
         process = self.start("rmr", "/tree")
         self.wait_until(lambda: self.number_of_children("/tree") < count)
         removed, found, unknown = self.told_at_interrupt(
-            process, r"not complete: (\d+) of (\d+) nodes were removed; of (\d+) more it is not known\n")
+            process, r"not complete: (\d+) of (\d+) nodes were deleted; the outcome of (\d+) more is unknown\n")
         left = self.number_of_children("/tree") + 1
         self.assertLessEqual(found - removed - unknown, left)
         self.assertLessEqual(left, found - removed)
@@ -86,7 +86,7 @@ class Limits(TreeTest):
         self.wait_until(lambda: self.znodes.exists(self.root + "/copy")
                         and len(self.znodes.children(self.root + "/copy")) > 3)
         created, unknown = self.told_at_interrupt(
-            process, r"not complete: created (\d+), set 0; of (\d+) more it is not known; import again to go on\n")
+            process, r"not complete: created (\d+), set 0; the outcome of (\d+) more is unknown; run import again to continue\n")
         there = self.number_of_children("/copy") + 1
         self.assertLessEqual(created, there)
         self.assertLessEqual(there, created + unknown)
@@ -140,7 +140,7 @@ class Hostile(TreeTest):
         self.znodes.create(self.root + "/tree/new")
         status, out, err = self.ended(process)
         self.assertEqual((status, out, err), (8, "", "Failed to delete some node(s) in the subtree!\n"
-                         f"{before + 400} of {before + 401} nodes were removed; the first failure: Node not empty: /tree\n"))
+                         f"{before + 400} of {before + 401} nodes were deleted; the first failure: Node not empty: /tree\n"))
         self.assertEqual(self.listed(), ["/", "/tree", "/tree/new"])
 
     def test_a_closed_node(self):
@@ -160,7 +160,7 @@ class Hostile(TreeTest):
         self.assertEqual(self.run_zksh("setAcl", closed, NOBODY)[0], 0)
         status, out, err = self.run_zksh("rmr", "/tree")
         self.assertEqual((status, out), (7, ""))
-        self.assertRegex(err, r"^(not complete: \d+ of 12001 nodes were removed; of 0 more it is not known\n)?"
+        self.assertRegex(err, r"^(not complete: \d+ of 12001 nodes were deleted; the outcome of 0 more is unknown\n)?"
                               f"Insufficient permission : {closed}\n$")
         self.assertTrue(self.znodes.exists(self.root + closed + "/a/b"))
 
@@ -173,7 +173,7 @@ class Hostile(TreeTest):
         status, out, err = self.run_zksh("rmr", "/tree")
         self.assertEqual((status, out), (7, ""))
         self.assertRegex(err, r"^Failed to delete some node\(s\) in the subtree!\n"
-                         f"{501 - len(kept) - 1} of 501 nodes were removed; "
+                         f"{501 - len(kept) - 1} of 501 nodes were deleted; "
                          f"the first failure: Insufficient permission : {keeper}/n\\d+\n$")
         self.assertEqual(self.listed(), ["/", "/tree", *kept])
 

@@ -180,7 +180,7 @@ class Trees(SessionTest):
         self.assertEqual(self.run_zksh("diff", "-", "/tree", text=text.encode()), (0, "", ""))
         status, out, err = self.run_zksh("apply", "--to", "/cut", "-", text=text[:-4].encode())
         self.assertEqual(status, 2)
-        self.assertIn("cut off", err)
+        self.assertIn("truncated", err)
 
     def test_an_acl_that_locks_this_session_out(self):
         digest = "digest:ann:" + base64.b64encode(b"\1" * 20).decode() + ":cdrwa"
@@ -211,7 +211,7 @@ class Trees(SessionTest):
         process.wait()
         status, out, err = self.run_zksh("apply", tree)
         self.assertEqual(status, 1)
-        self.assertIn("more of this kind are only counted", err)
+        self.assertIn("further conflicts are only counted", err)
         auth = os.path.join(self.directory, "auth")
         with open(auth, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.write("digest ann:secret\n")
@@ -249,7 +249,7 @@ class Trees(SessionTest):
         self.assertIn({"path": "/tree", "difference": "onlyInA"}, [json.loads(line) for line in out.splitlines()])
         tree = self.write(self.dump("/tree"))
         self.assertEqual(self.run_zksh("diff", tree, "/tree"),
-                         (4, "", f"Node does not exist: {tree} (the file of this name is @{tree})\n"))
+                         (4, "", f"Node does not exist: {tree} (to name the file, use @{tree})\n"))
 
 
 if __name__ == "__main__":

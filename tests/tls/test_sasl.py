@@ -62,7 +62,7 @@ class Sasl(TlsCase):
         shell.stdin.write(line)
         shell.stdin.flush()
         while (said := shell.stdout.readline()) != expected + "\n":
-            self.assertRegex(said, "connection lost|connected again|KeeperErrorCode = ConnectionLoss for /again")
+            self.assertRegex(said, "connection lost|reconnected|KeeperErrorCode = ConnectionLoss for /again")
             if said.startswith("Keeper"):
                 shell.stdin.write(line)
                 shell.stdin.flush()

@@ -167,8 +167,8 @@ TEST(AdminAnswer, Errors) {
   const std::string deep(100000, '[');
   for (const std::string body : {"", "{", "[]", "null", "{}", "<html>", R"({"error" : null})",
                                  R"({"command" : "mntr", "error" : null)", "\xff\xfe"})
-    EXPECT_EQ(said(body).problem, "its answer is not an AdminServer's") << body;
-  EXPECT_EQ(said(body_of("\"a\" : " + deep)).problem, "its answer is not an AdminServer's");
+    EXPECT_EQ(said(body).problem, "its answer is not that of an AdminServer") << body;
+  EXPECT_EQ(said(body_of("\"a\" : " + deep)).problem, "its answer is not that of an AdminServer");
 }
 
 TEST(AdminAnswer, MillionsOfWatchesAreReadQuickly) {

@@ -28,7 +28,7 @@ TEST(AuthFile, ALineIsASchemeAndTheRest) {
 
 TEST(AuthFile, NamesTheLineButNothingOfIt) {
   EXPECT_EQ(refusal("digest a:b\n\nann:secret\n"),
-            "f:3: a scheme and its credential are expected, for digest a user:password");
+            "f:3: expected a scheme and a credential (user:password for digest)");
   EXPECT_EQ(refusal("# nothing\n"), "f holds no credential");
 }
 

@@ -35,7 +35,7 @@ TEST(CommandLine, AFileIsOneWord) {
   setenv("HOME", "/home/ann", 1);
   EXPECT_EQ(target_of("ls / > ~/f").target, "/home/ann/f");
   EXPECT_EQ(target_of("ls / > '~/f'").target, "~/f");
-  EXPECT_NE(refusal("ls / > f g").find("\"g\" follows the file name after >"), std::string::npos);
+  EXPECT_NE(refusal("ls / > f g").find("unexpected \"g\" after the file name"), std::string::npos);
 }
 
 TEST(CommandLine, SignsNeedNoBlanks) {
@@ -67,8 +67,8 @@ TEST(CommandLine, SignsOfOtherShellsAreRefusedWithTheRemedy) {
 
 TEST(CommandLine, SaysWhatIsMissing) {
   EXPECT_EQ(refusal("| cat"), "a command is missing before |");
-  EXPECT_EQ(refusal("ls / |"), "there is no program after | (quote it to use it as a value)");
-  EXPECT_EQ(refusal("ls / >>"), "there is no file name after >> (quote >> to use it as a value)");
+  EXPECT_EQ(refusal("ls / |"), "no program after | (to use | as a value, quote it)");
+  EXPECT_EQ(refusal("ls / >>"), "no file name after >> (to use >> as a value, quote it)");
 }
 
 TEST(TypedCommands, what_stands_behind_a_pipe_is_the_programs) {

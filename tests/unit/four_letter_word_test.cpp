@@ -95,7 +95,7 @@ TEST(FourLetterWord, HalfAnAnswerIsNone) {
   });
   const auto answer = server.answer(100ms);
   EXPECT_EQ(answer.text, "");
-  EXPECT_EQ(answer.problem, "its answer did not end in time; 13 bytes came");
+  EXPECT_EQ(answer.problem, "its answer was incomplete after the time limit (13 bytes)");
 }
 
 TEST(FourLetterWord, AnEndlessAnswerIsCutOff) {
@@ -106,7 +106,7 @@ TEST(FourLetterWord, AnEndlessAnswerIsCutOff) {
   });
   const auto answer = server.answer(20s, 1U << 20U);
   EXPECT_EQ(answer.text, "");
-  EXPECT_EQ(answer.problem, "its answer does not end within 1048576 bytes");
+  EXPECT_EQ(answer.problem, "its answer is longer than 1048576 bytes");
 }
 
 TEST(FourLetterWord, AConnectionThatIsAlwaysClosedAtOnce) {

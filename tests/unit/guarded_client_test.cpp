@@ -100,7 +100,7 @@ TEST_F(GuardedClientTest, NothingIsWrittenOnceTheLockIsLost) {
                 EXPECT_EQ(error.path(), "/lock");
                 EXPECT_EQ(error.exit_status(), status::lock_lost);
                 EXPECT_STREQ(error.what(),
-                             "the lock /lock is lost: this write was refused and changed nothing");
+                             "the lock /lock is lost; this write was refused and changed nothing");
               }),
               1);
   }
@@ -180,7 +180,8 @@ TEST_F(GuardedClientTest, WhatNoTransactionCanDoIsRefusedBeforeAnythingIsSent) {
                   call();
                   ADD_FAILURE() << "it was done";
                 } catch (const ValueError& error) {
-                  EXPECT_THAT(error.what(), HasSubstr("cannot be guarded by the lock /lock: "));
+                  EXPECT_THAT(error.what(),
+                              HasSubstr("so the lock /lock (--guard) cannot protect it"));
                 }
               }),
               0);

@@ -60,7 +60,7 @@ TEST(Health, GarbageIsNoServer) {
     const auto member = read_health(answers(1, text, ""));
     EXPECT_FALSE(member.serves()) << text;
     EXPECT_EQ(member.role, "");
-    EXPECT_EQ(member.problem, "its answer to srvr is not a ZooKeeper server's") << text;
+    EXPECT_EQ(member.problem, "its answer to srvr is not that of a ZooKeeper server") << text;
   }
 }
 
@@ -132,7 +132,7 @@ TEST(Health, AServerWithoutAQuorum) {
 TEST(Health, OneThatStandsAlone) {
   const auto health = judge({serving(1, "standalone")}, std::nullopt, {});
   EXPECT_EQ(health.verdict, Verdict::Healthy);
-  EXPECT_EQ(health.summary, "the server serves, and stands alone");
+  EXPECT_EQ(health.summary, "a standalone server, which is serving");
 }
 
 TEST(Health, OnlyFollowersWereAsked) {

@@ -28,7 +28,7 @@ TEST(HostAddresses, ANameThatDoesNotResolveHasAProblem) {
   for (const auto wanted : {Wanted::All, Wanted::AsTheCClient}) {
     const auto found = look_up({.host = "no-such-host.invalid"}, wanted);
     EXPECT_TRUE(found.all.empty());
-    EXPECT_TRUE(found.problem.starts_with("the name does not resolve (")) << found.problem;
+    EXPECT_TRUE(found.problem.starts_with("the name cannot be resolved (")) << found.problem;
   }
 }
 

@@ -54,19 +54,19 @@ TEST(HttpAnswer, CutOff) {
         "Transfer-Encoding: chunked\r\n\r\n5\r\nhel"}) {
     const Read read(std::string(head) + rest);
     EXPECT_EQ(read.body, "") << rest;
-    EXPECT_EQ(read.flaw, "its answer is cut off") << rest;
+    EXPECT_EQ(read.flaw, "its answer is truncated") << rest;
   }
 }
 
 TEST(HttpAnswer, OtherStatus) {
   EXPECT_EQ(Read("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}").flaw,
-            "it answers HTTP 404");
+            "it answers with HTTP 404");
   EXPECT_EQ(Read("HTTP/1.0 302 Found\r\nLocation: http://[::]/\r\n\r\n").flaw,
-            "it answers HTTP 302, a redirection, which is not followed");
+            "it answers with HTTP 302, a redirect, which zksh does not follow");
 }
 
 TEST(HttpAnswer, NoHttp) {
-  const std::string flaw = "what answers there does not speak plain HTTP";
+  const std::string flaw = "it does not speak plain HTTP";
   for (const std::string text :
        {"\x15\x03\x01", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/2", "HTTP/1.1\r\n\r\n",
         "HTTP/1.1 ok\r\n\r\n", "HTTP/1.1 200 OK\r\nno field\r\n\r\n",

@@ -60,14 +60,14 @@ TEST(Inflate, TheFilesOfGzipMayStandOneBehindTheOther) {
 }
 
 TEST(Inflate, SaysWhatIsWrong) {
-  EXPECT_EQ(refusal("", Compression::Zlib), "it is cut off");
+  EXPECT_EQ(refusal("", Compression::Zlib), "it is truncated");
   auto cut = gzipped_hello();
   cut.resize(cut.size() - 3);
-  EXPECT_EQ(refusal(cut, Compression::Gzip), "it is cut off");
+  EXPECT_EQ(refusal(cut, Compression::Gzip), "it is truncated");
   EXPECT_EQ(refusal("plain text", Compression::Gzip), "incorrect header check");
   EXPECT_EQ(refusal(gzipped_hello(), Compression::Zlib), "incorrect header check");
-  EXPECT_EQ(refusal(gzipped_hello() + "x", Compression::Gzip), "it is cut off");
-  EXPECT_EQ(refusal(deflated("a") + "xy", Compression::Zlib), "2 bytes follow its end");
+  EXPECT_EQ(refusal(gzipped_hello() + "x", Compression::Gzip), "it is truncated");
+  EXPECT_EQ(refusal(deflated("a") + "xy", Compression::Zlib), "it is followed by 2 more bytes");
 }
 
 TEST(Inflate, AFewBytesDoNotFillTheMemory) {

@@ -171,7 +171,7 @@ TEST(LockFlaws, SemaphoresOnTheSamePathAreToldOf) {
   queue.others = {"0123456789abcdef0123456789abcdef"};
   EXPECT_THAT(
       lock_flaws(queue, own),
-      ElementsAre("kazoo semaphore's holder 01234567… and this lock do not see each other"));
+      ElementsAre("the kazoo semaphore holder 01234567… and this lock do not see each other"));
   EXPECT_THAT(semaphore_flaws(queue), testing::SizeIs(2)) << "the contender and the lease";
 }
 
@@ -213,7 +213,7 @@ TEST(LockFlaws, ZkshSeesEverybody) {
 TEST(LockFlaws, AWriteLockThatIsNotAlone) {
   EXPECT_THAT(lock_flaws(queue_of({"WriteLock"}), ""), IsEmpty());
   EXPECT_THAT(lock_flaws(queue_of({"WriteLock", "WriteLock"}), ""),
-              ElementsAre(HasSubstr("waits for ever when the one before it leaves at the wrong "
+              ElementsAre(HasSubstr("waits forever if the one before it leaves at the wrong "
                                     "moment")));
 }
 

@@ -125,7 +125,7 @@ TEST(LockView, WhatServersTellOfSessions) {
   EXPECT_EQ(view.seats[1].connected, std::nullopt) << "another server may have it";
   EXPECT_EQ(view.seats[0].alive, true);
   EXPECT_EQ(view.seats[1].alive, false);
-  EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("#2 is of session 0x2, which is not alive")));
+  EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("#2 belongs to session 0x2, which is not alive")));
   lock.account.all_addresses = true;
   EXPECT_EQ(lock.view().seats[1].connected, false);
 }

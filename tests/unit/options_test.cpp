@@ -102,7 +102,7 @@ TEST(Options, WhatIsWrongIsNamed) {
 TEST(Options, TooFewWordsAreASyntaxError) {
   EXPECT_THROW(parse({}), SyntaxError);
   EXPECT_THROW(parse({"-s"}), SyntaxError);
-  EXPECT_EQ(refusal({"/a", "-v"}), "the value of -v is missing");
+  EXPECT_EQ(refusal({"/a", "-v"}), "-v needs a value");
 }
 
 TEST(Options, SurplusWordsAreKeptApart) {
@@ -226,8 +226,8 @@ TEST(Options, AChoiceIsOneOfThoseThereAre) {
   EXPECT_EQ(chosen("ONE"), "ONE");
   EXPECT_EQ(chosen("two"), "TWO");
   EXPECT_EQ(chosen("Three"), "three");
-  EXPECT_EQ(chosen("four"), "no such mode: \"four\"; there are ONE, TWO and three");
-  EXPECT_EQ(chosen(""), "no such mode: \"\"; there are ONE, TWO and three");
+  EXPECT_EQ(chosen("four"), "invalid mode: \"four\"; use ONE, TWO or three");
+  EXPECT_EQ(chosen(""), "invalid mode: \"\"; use ONE, TWO or three");
 }
 
 TEST(Options, AChoiceOrATextMayBeBoth) {

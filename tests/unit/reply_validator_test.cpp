@@ -33,8 +33,8 @@ std::string said(std::int32_t operation, const std::string& body, const std::str
   return flaw == nullptr ? "" : flaw;
 }
 
-constexpr auto early = "an answer ends too early";
-constexpr auto no_name = "an answer has a name that no node can have";
+constexpr auto early = "a truncated answer";
+constexpr auto no_name = "an answer with an invalid node name";
 
 TEST(ReplyValidator, AnswersHaveTheFormOfWhatWasAsked) {
   EXPECT_EQ(said(4, text("data") + stat), "");
@@ -101,7 +101,7 @@ TEST(ReplyValidator, ZkshsOwnCodesAreNoServers) {
   for (const std::int32_t code : {1, INT32_MAX}) {
     WireConversation conversation;
     conversation.note_request(number(5) + number(4));
-    EXPECT_STREQ(conversation.flaw_of(header(5, code)), "an answer has a code that no server has");
+    EXPECT_STREQ(conversation.flaw_of(header(5, code)), "an answer with an invalid error code");
   }
 }
 
@@ -115,7 +115,7 @@ TEST(ReplyValidator, AnswersComeInTurn) {
   EXPECT_EQ(conversation.flaw_of(header(-1) + number(1) + number(3) + text("/a")), nullptr);
   EXPECT_STREQ(conversation.flaw_of(header(-1) + number(1) + number(3) + number(9)), early);
   EXPECT_EQ(conversation.flaw_of(header(5)), nullptr);
-  EXPECT_STREQ(conversation.flaw_of(header(7)), "an answer came out of turn");
+  EXPECT_STREQ(conversation.flaw_of(header(7)), "an answer out of order");
 }
 
 TEST(ReplyValidator, NoNumberIsThatOfNoRequest) {
@@ -124,8 +124,7 @@ TEST(ReplyValidator, NoNumberIsThatOfNoRequest) {
   for (const std::int32_t xid : {-2, -4, -8})
     EXPECT_EQ(conversation.flaw_of(header(xid)), nullptr) << xid;
   for (const std::int32_t xid : {-3, -5, -6, -7, -9, -1000, INT32_MIN})
-    EXPECT_STREQ(conversation.flaw_of(header(xid)), "an answer came that no request can have")
-        << xid;
+    EXPECT_STREQ(conversation.flaw_of(header(xid)), "an invalid answer") << xid;
   EXPECT_EQ(conversation.flaw_of(header(5)), nullptr) << "still outstanding";
 }
 
@@ -137,8 +136,7 @@ TEST(ReplyValidator, EventsAreThoseOfServers) {
   for (std::int32_t type = 1; type <= 7; ++type)
     EXPECT_EQ(conversation.flaw_of(event(type)), nullptr) << type;
   for (const std::int32_t type : {-1, -2, 0, 8, INT32_MAX})
-    EXPECT_STREQ(conversation.flaw_of(event(type)), "an event came that no server would send")
-        << type;
+    EXPECT_STREQ(conversation.flaw_of(event(type)), "an invalid event") << type;
 }
 
 TEST(ReplyValidator, ATransactionsAnswerHasItsParts) {
@@ -152,7 +150,7 @@ TEST(ReplyValidator, ATransactionsAnswerHasItsParts) {
   const auto end = part(-1, true);
   const auto good = part(1) + text("/a") + part(5) + stat + part(13);
   const auto failed = part(-1) + number(0) + part(-1) + number(-103) + part(-1) + number(-2);
-  constexpr auto flaw = "the answer to a transaction does not fit it";
+  constexpr auto flaw = "an answer that does not match its transaction";
   EXPECT_EQ(said(14, good + end, asked), "");
   EXPECT_EQ(said(14, failed + end, asked), "");
   EXPECT_EQ(said(14, good, asked), flaw);

@@ -156,7 +156,7 @@ TEST_F(SemaphoreTest, AnotherNumberIsRefusedBeforeAnythingIsWritten) {
   const auto us = contender("us", {.count = 5});
   us->begin_acquire();
   ASSERT_TRUE(us->run());
-  EXPECT_THAT(us->failure<ValueError>(), HasSubstr("/s is a semaphore of 3, not of 5"));
+  EXPECT_THAT(us->failure<ValueError>(), HasSubstr("/s is a semaphore of 3, not 5"));
   EXPECT_EQ(all_nodes(tree), before);
 }
 

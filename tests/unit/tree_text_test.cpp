@@ -170,26 +170,25 @@ TEST(TreeText, FieldsThatCannotBeReadAreRefused) {
 
 TEST(TreeText, MistakesAreNamedWithTheirLine) {
   const auto with = [](const std::string& lines) { return refusal(head + lines + "end\n"); };
-  EXPECT_EQ(refusal(""),
-            "f:1: there is nothing in it; `dump` begins with a line that names its format");
+  EXPECT_EQ(refusal(""), "f:1: the file is empty");
   EXPECT_EQ(refusal("hello\n"), "f:1: this is not the output of `dump`");
   EXPECT_EQ(refusal("zksh-tree\t2\t/a\n"),
-            "f:1: its version is not 1, the one that this zksh knows");
+            "f:1: unknown format version; this zksh reads version 1");
   EXPECT_EQ(refusal("zksh-tree\t1\ta\n"), "f:1: Path must start with / character");
-  EXPECT_EQ(with(""), "f:2: there is no node in it");
+  EXPECT_EQ(with(""), "f:2: there are no nodes");
   EXPECT_EQ(with("/a\tpersistent\tworld:anyone:r\tnull\n"),
             "f:2: the first node is not the top, /");
   const auto& second = complaint_about;
-  EXPECT_EQ(second("/a"), "f:3: a node has a path, a kind, an ACL and data, with tabs between");
+  EXPECT_EQ(second("/a"), "f:3: expected path, kind, ACL and data, separated by tabs");
   EXPECT_EQ(second("/a/b\tpersistent\tworld:anyone:r\tnull"), "f:3: /a/b has no parent");
   EXPECT_EQ(second("/a\tephemeral\tworld:anyone:r\tnull"),
             "f:3: \"ephemeral\" is not persistent, container or ttl=MILLISECONDS");
   EXPECT_EQ(second("/b\tpersistent\tworld:anyone:r\tnull\n/a\tpersistent\tworld:anyone:r\tnull"),
-            "f:4: /a follows /b: nodes must be in the order of their names");
+            "f:4: /a after /b: nodes must be sorted");
   EXPECT_NE(second("/b\tpersistent\tworld:anyone:r\tnull\n/b\tpersistent\tworld:anyone:r\tnull"),
             "accepted");
   EXPECT_EQ(refusal(std::string(head) + top_line + "end\n" + top_line),
-            "f:4: there is text after the end");
+            "f:4: there is text after the last line");
 }
 
 TEST(TreeText, HostileJsonIsRefused) {

@@ -183,16 +183,15 @@ TEST(WaitGraph, NodesOfNoSessionAreNobodys) {
 TEST(LockCircle, Texts) {
   const LockCircle two{
       {{.session = 1, .path = "/y", .held = true}, {.session = 2, .path = "/x", .held = true}}};
-  EXPECT_EQ(own_circle_text(two),
-            "its holder waits for /x, which this shell holds: neither can go on");
-  EXPECT_EQ(circle_text(two),
-            "circle: 0x1 waits at /y for 0x2, which waits at /x for 0x1: none of them can go on");
+  EXPECT_EQ(own_circle_text(two), "deadlock: its holder waits for /x, which this shell holds");
+  EXPECT_EQ(circle_text(two), "deadlock: 0x1 waits at /y for 0x2, which waits at /x for 0x1");
   const LockCircle three{{{.session = 1, .path = "/y", .held = false},
                           {.session = 2, .path = "/a b", .held = false},
                           {.session = 3, .path = "/x", .held = false}}};
-  EXPECT_EQ(own_circle_text(three),
-            "one that is before it waits for \"/a b\", where one that is before it waits for /x, "
-            "where this shell is before it: none of the 3 can go on");
+  EXPECT_EQ(
+      own_circle_text(three),
+      "deadlock: a contender ahead of it waits for \"/a b\", where a contender ahead of it waits "
+      "for /x, where this shell is ahead of it");
   EXPECT_EQ(
       circle_json(two).text(),
       R"([{"session":"0x1","path":"/y","held":true},{"session":"0x2","path":"/x","held":true}])");

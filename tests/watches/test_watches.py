@@ -167,7 +167,7 @@ class Lost(WatchTest):
         watcher = self.watcher("addWatch /top", "get -w /top")
         for round_number in range(3):
             self.server.restart()
-            self.wait_until(lambda: b"connected again" in watcher.stderr.readline())
+            self.wait_until(lambda: b"reconnected" in watcher.stderr.readline())
             self.change(f"set /top/a-node-with-a-long-name-{round_number} x")
             self.assertEqual(self.next_event(watcher), (
                 "NodeDataChanged", f"/top/a-node-with-a-long-name-{round_number}"))
@@ -181,7 +181,7 @@ class Lost(WatchTest):
         with Proxy(self.server.port) as proxy:
             watcher = self.watcher("addWatch /top", server=proxy.address + self.root)
             proxy.cut()
-            self.wait_until(lambda: b"connected again" in watcher.stderr.readline())
+            self.wait_until(lambda: b"reconnected" in watcher.stderr.readline())
             self.change(f"set /top/{name}7 x")
             self.assertEqual(self.next_event(watcher), ("NodeDataChanged", f"/top/{name}7"))
 
