@@ -59,7 +59,7 @@ echo "== build"
 # The tests of TLS and SASL need a C client with these, which must be built from source.
 if ! source=$(bash src/zookeeper_source.sh build/zookeeper-source 2>build-source.log); then
   cat build-source.log
-  echo "ZooKeeper's source cannot be had: the tests of TLS and SASL will be skipped"
+  echo "ZooKeeper's source is not available; the tests of TLS and SASL will be skipped"
 fi
 rm -f build-source.log
 configure build -DZKSH_TLS_TESTS="$source" -DZKSH_SANITIZED_BUILDS="$builds" -DZKSH_TIDY="${ZKSH_TIDY:-OFF}"

@@ -28,8 +28,8 @@ struct LockCircle {
   bool operator==(const LockCircle&) const = default;
 };
 
-/// Of who waits at the first link: "deadlock: its holder waits for /z, whose holder waits for /x,
-/// which this shell holds".
+/// For the session of the first link: "deadlock: its holder waits for /z, whose holder waits for
+/// /x, which this shell holds".
 std::string own_circle_text(const LockCircle& circle);
 /// "deadlock: 0x1 waits at /x for 0x2, which waits at /y for 0x1".
 std::string circle_text(const LockCircle& circle);

@@ -143,7 +143,7 @@ class OnLost(LossTest):
         program = f'{ZKSH} -s {self.connect} delete "$ZKSH_LOCK_NODE"'
         self.assertEqual(self.run_lock("--on-lost", self.command(), "-c", program)[0], 76)
         # The release finds it, or a look before that.
-        self.assertIn(self.wait_told()[1], ("it was gone before it was released", "its node was deleted"))
+        self.assertIn(self.wait_told()[1], ("it was already gone when it was released", "its node was deleted"))
 
     def test_one_that_does_not_end_is_killed(self):
         holder = self.lock("--hold", "--on-lost",

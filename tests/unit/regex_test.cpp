@@ -68,7 +68,7 @@ TEST(Regex, SaysWhatIsWrong) {
   for (const auto* const regex :
        {"(", "[a", "*a", "[z-a]", "[[:foo:]]", "a{40000}", "(a{1000}){1000}", "a\\", R"((a)\1)"})
     EXPECT_THAT(refusal(regex), testing::StartsWith("-regex: \"" + std::string(regex) +
-                                                    "\" is not a regular expression: "));
+                                                    "\" is not a valid regular expression: "));
 }
 
 TEST(Regex, ALongValueIsNoTrouble) {
