@@ -144,8 +144,8 @@ TEST(SessionLease, many_requests_count_as_a_few_do) {
 class Ensemble {
  public:
   /// `tells_tick`: else the session's timeout is two ticks.
-  Ensemble(unsigned seed, BootClock::duration timeout, bool tells_tick)
-      : random_(seed), timeout_(timeout), tells_tick_(tells_tick) {}
+  Ensemble(unsigned seed, BootClock::duration session_timeout, bool tells_tick)
+      : random_(seed), timeout_(session_timeout), tells_tick_(tells_tick) {}
 
   /// Plays one run with one stall, after which the follower is cut off at a random time; the time
   /// by which the lease was too long, at any moment of it.
