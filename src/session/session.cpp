@@ -379,8 +379,8 @@ int Session::negotiated_timeout() {
   });
 }
 
-/// Once a lease has been wanted for a while, the server is asked for its tick, which makes it
-/// longer: not for a lock that is held for a moment.
+/// Once somebody has asked for the lease for a while, asks the server for its tick, which makes the
+/// lease longer. A lock that is held only for a moment is not worth that request.
 BootClock::time_point Session::lease_end() {
   std::shared_ptr<SessionLease> lease;
   std::optional<std::chrono::milliseconds> tick;

@@ -63,8 +63,7 @@ class WatcherTable {
     int asked = 0;  ///< number of unanswered reads
     bool watches = false;
   };
-  /// By hash of path and kind: a collision only makes several watches look like one, which is
-  /// harmless.
+  /// By hash of path and kind; nodes whose hashes collide are treated as one.
   using Watchers = std::unordered_multimap<std::size_t, Watcher>;
 
   static std::size_t key_of(const std::string& path, WatchKind kind);
@@ -185,8 +184,8 @@ class Session::Use {
   Handle* handle_;
 };
 
-/// What a thread that rarely has work waits for. Not the monitor: whoever changes something there
-/// asks all that wait, and with a thousand sessions that was half of all the work.
+/// Wakes a thread that rarely has work. The monitor would be too costly: every change under it
+/// makes all waiters check their conditions, with a thousand sessions half of all CPU time.
 class Bell {
  public:
   void ring() {
@@ -194,7 +193,7 @@ class Bell {
     rung_ = true;
     condition_.notify_one();
   }
-  /// Blocks until it was rung, perhaps before; false: a stop was requested.
+  /// Blocks until the bell rings, or returns at once if it has rung; false if a stop is requested.
   bool await(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     return condition_.wait(lock, stop, [this] { return std::exchange(rung_, false); });
@@ -218,8 +217,8 @@ struct Session::State {
   std::size_t asked = 0;            ///< how often somebody has started to wait for the opener
   std::size_t failures = 0;         ///< of the opener
   std::exception_ptr problem;       ///< its latest failure
-  bool wants_tick = false;          ///< the opener is to ask for the servers' tick
-  Bell opener;                      ///< has work; not under the monitor
+  bool wants_tick = false;          ///< the opener should ask the server for its tick
+  Bell opener;                      ///< rings when the opener has work; not under the monitor
 
   Handle* open_handle() const { return phase == Phase::Open ? handle.get() : nullptr; }
   bool needs_opener() const {
@@ -248,8 +247,7 @@ class KnownServers {
     if (!address.empty()) newer_[address] = newer;
   }
 
-  /// How long the tick of a server, by its name, is; 0: it does not say. No value: it was not
-  /// asked.
+  /// The tick of a server, by HOST:PORT; 0 if it does not report one, nullopt if it was not asked.
   std::optional<std::chrono::milliseconds> tick(const Monitor::Held& /*held*/,
                                                 const std::string& server) const {
     const auto found = ticks_.find(server);

@@ -31,8 +31,7 @@ namespace zksh {
 ///  - V and W be requests answered through agreement (transactions accepted by a quorum) on one
 ///    connection, where W was sent after the answer to V had arrived;
 ///  - R be a request on the same connection whose answer had arrived half a tick and a margin
-///  before
-///    the earlier of two times: when W was sent, and `gap`, a sixth of T, after V was sent.
+///    before the earlier of two times: when W was sent, and `gap`, a sixth of T, after V was sent.
 ///
 /// Then the leader has heard of the session at or after the time at which R was sent:
 ///
@@ -79,7 +78,7 @@ class LeaseLogic {
   Sent send(Time now, bool by_agreement) const;
   /// Its answer has arrived. `agreed`: it says that the request was done.
   void answer(const Sent& request, Time now, bool agreed);
-  /// How long the servers' tick is, as one of them says; all of an ensemble have the same.
+  /// Sets the tick of the ensemble, as one of its servers reported it.
   void learn_tick(Duration tick) { half_tick_ = tick / 2; }
   /// The session lives at least until then; the clock's epoch if nothing is known.
   Time end() const { return end_; }
