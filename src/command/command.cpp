@@ -122,8 +122,9 @@ bool has_option(const Command& command, std::span<const std::string> words,
   bool found = false;
   command.describe([&](const Options& options) {
     const auto given = given_words(options.arguments(), words);
-    found =
-        std::ranges::find(given.options, option, &GivenWords::Option::word) != given.options.end();
+    // --help is declared by no command.
+    found = std::ranges::count(given.options, option, &GivenWords::Option::word) > 0 ||
+            std::ranges::count(given.unknown, option) > 0;
   });
   return found;
 }

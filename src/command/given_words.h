@@ -41,12 +41,12 @@ struct GivenWords {
   };
   std::vector<Option> options;  ///< in order
   std::vector<std::string> positionals;
-  const Argument* awaiting = nullptr;    ///< the option whose value is the next word
-  std::optional<std::string> unknown{};  ///< the first word with an undeclared option
-  bool marked = false;                   ///< there was a `--`
-  bool options_ended = false;            ///< by `--` or by the program
-  std::size_t program_words = 0;         ///< number of words of the program to run
-  const Argument* program = nullptr;     ///< set if the command runs a program
+  const Argument* awaiting = nullptr;  ///< the option whose value is the next word
+  std::vector<std::string> unknown{};  ///< words with an undeclared option, in their order
+  bool marked = false;                 ///< there was a `--`
+  bool options_ended = false;          ///< by `--` or by the program
+  std::size_t program_words = 0;       ///< number of words of the program to run
+  const Argument* program = nullptr;   ///< set if the command runs a program
 
   /// Whether the next word may begin the program without a `--`.
   bool may_begin_program() const { return program && !program->marked; }

@@ -118,7 +118,8 @@ std::string WordBinding::missing_text() const {
 
 /// Throws UsageError, naming the word, for an option that cannot be bound.
 void check_options(const std::vector<Argument>& arguments, const GivenWords& given) {
-  if (given.unknown) throw UsageError(unknown_option_text(arguments, *given.unknown));
+  if (!given.unknown.empty())
+    throw UsageError(unknown_option_text(arguments, given.unknown.front()));
   for (const auto& [option, value, word, apart] : given.options) {
     const bool is_flag = option->kind == Argument::Kind::Flag;
     if (is_flag && value)

@@ -48,7 +48,7 @@ class Locker(Actor):
         entered, left = ledger.has_entered(who), ledger.has_left(who)
         # The servers were silent for so long that it had to end, perhaps before it had entered, and then confirmed the
         # lock after all.
-        doubted = "the servers do not confirm it" in ended.err
+        doubted = "the servers do not confirm the lock" in ended.err
         good = {
             0: left,
             BUSY: not entered and ("-n" in words or "-w" in words),
@@ -65,7 +65,7 @@ class Locker(Actor):
         # A program that did not end by itself was ended for a reason, and zksh was there to give it.
         if ended.struck in ("frozen", "asleep") and not left and ended.status != LOST:
             self.world.violate(f"{who} was {ended.struck}, and does not say that its lock was lost: {ended.brief()}")
-        if ended.status == LOST and "released" in ended.err and "was held to the end" not in ended.err:
+        if ended.status == LOST and "released" in ended.err and "was held throughout" not in ended.err:
             self.world.violate(f"{who} lost its lock and says that it released it: {ended.brief()}")
 
 

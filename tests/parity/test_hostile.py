@@ -328,7 +328,7 @@ class HostileTree(unittest.TestCase):
             shell.read_until(rb"path:/rtl\\u202etxt/\\u2066iso\\u2069late")
             shell.type("\x15")
             self.enter(shell, f"get {typed('/' + NAMES[0])} # \u202e x &", rb"\[1\] [^\n]*\\u202e")
-            shell.read_until(rb"\[1\] (?:done|ended)[^\n]*\\u202e")
+            shell.read_until(rb"\[1\] (?:done|exited)[^\n]*\\u202e")
             shell.read_until(rb"6-ready> ")
             self.enter(shell, f"conf prompt {BAD}", rb"\\x1b\]0;pwned\\x07")
             shell.type("\x04")

@@ -69,7 +69,7 @@ class Stop(ShellTest):
         screen.type("watch -x true /a\n")
         screen.wait_for("watching /a")
         screen.keys("C-z")
-        screen.wait_for("zksh is stopped together with its command, which may need the terminal; `watch -x true /a &`")
+        screen.wait_for("zksh is stopped together with its command, which may need the terminal; `watch")
         screen.wait_for(lambda s: s.lines()[-1] == "$")
         screen.type("fg\n")
         screen.keys("C-c")

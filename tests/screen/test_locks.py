@@ -69,7 +69,7 @@ class LiveLocks(ShellTest):
         self.wait_rows(screen, "1 HOLDS excl alice", "2 waits excl carol")
         self.leave("alice")
         self.wait_rows(screen, "1 HOLDS excl carol")
-        screen.wait_for("saw 2 leave")
+        screen.wait_for("2 left")
         self.assert_one_picture(screen)
         screen.keys("C-c")
         self.wait_prompt(screen, 1)

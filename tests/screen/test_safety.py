@@ -28,7 +28,7 @@ class Removals(UsualPrompt):
             self.tree(znodes, 3)
         screen = self.start()
         screen.type("rmr /app\n")
-        screen.wait_for("/app: 4 nodes. Remove them? [y/N]")
+        screen.wait_for("/app: 4 nodes. Delete them? [y/N]")
         screen.type("\n")
         screen.wait_for("nothing was deleted")
         self.wait_prompt(screen, "1 !1")
@@ -85,7 +85,7 @@ class Removals(UsualPrompt):
             self.tree(znodes, 1)
         screen = self.start()
         screen.type("rmr /app &\n")
-        screen.wait_for("--yes removes without asking")
+        screen.wait_for("in the background; use --yes")
         self.assertEqual(["app"], self.names())
 
 

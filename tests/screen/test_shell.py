@@ -89,7 +89,7 @@ class Commands(ShellTest):
         screen.keys("Enter")
         self.wait_prompt(screen, 5)
         self.assertEqual(screen.lines()[-5:-1], ["Created /a", "one", "Node does not exist: /none",
-                                                 "stopped after a failure; the 2 lines were not run"])
+                                                 "stopped after a failure; the next 2 lines were not run"])
         self.assertEqual(self.run_line(screen, "ls /", 5), ["a  x"])
 
     def test_resize_while_typing(self):

@@ -33,7 +33,7 @@ class WatchAtThePrompt(ShellTest):
         self.server.kill()
         screen.wait_for("connection lost (")
         self.server.start()
-        self.ended_with(screen, 1, "what was missed follows")
+        self.ended_with(screen, 1, "the missed changes follow")
         with self.znodes() as znodes:
             znodes.set(self.root + "/a", b"2")
         self.ended_with(screen, 1, '"1" → "2"')

@@ -138,12 +138,12 @@ class Sasl(TlsCase):
         self.fails(2, "--sasl-password-file", *server, "--sasl-user", "ann", "ls", "/")
         self.fails(2, "No such file", *self.options(password="/nonexistent"), "ls", "/")
         self.fails(2, "no password", *self.options(password=self.file("empty", "\n")), "ls", "/")
-        self.fails(2, "TLS and SASL together", *self.options(), "--tls", "ls", "/")
+        self.fails(2, "TLS and SASL cannot be combined", *self.options(), "--tls", "ls", "/")
 
     def test_a_file_that_others_can_read(self):
         status, _, err, _ = self.zksh(*self.options(password=self.file("open", PASSWORD, 0o644)), "ls", "/")
         self.assertEqual(0, status)
-        self.assertIn("others can read or write the credentials", err)
+        self.assertIn("other users can read or write the credentials", err)
         self.assertNotIn(PASSWORD, err)
 
     def test_a_profile(self):
@@ -153,7 +153,7 @@ class Sasl(TlsCase):
 
     def test_java_names_of_a_jaas_section(self):
         properties = self.file("sasl.properties", "zookeeper.sasl.clientconfig=Client\n")
-        self.fails(2, "reads no JAAS file", "-s", self.server.address, "-client-configuration", properties, "ls", "/")
+        self.fails(2, "does not read JAAS files", "-s", self.server.address, "-client-configuration", properties, "ls", "/")
         self.works(*self.options(), "-client-configuration", properties, "ls", "/")
 
     def test_the_password_is_nowhere(self):

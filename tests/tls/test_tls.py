@@ -128,7 +128,7 @@ class Tls(TlsCase):
         self.assertNotIn(PASSWORD, self.works(*options, "--tls-key-password-file", right, "--show-config"))
         os.chmod(right, 0o644)
         status, _, err, _ = self.zksh(*options, "--tls-key-password-file", right, "ls", "/")
-        self.assertIn("others can read or write the credentials", err)
+        self.assertIn("other users can read or write the credentials", err)
         self.assertEqual(0, status)
 
     def test_a_server_that_says_nothing_is_left_for_another(self):
@@ -219,7 +219,7 @@ class Tls(TlsCase):
         for words, expected in ((["--tls-ca", "/nonexistent"], "No such file"), (["--tls-ca", __file__], "no certificate"),
                                 (["--tls-cert", "/nonexistent"], "No such file"), (["--tls-cert", self.ca], "key"),
                                 (["--tls-cert", self.client, "--tls-key", __file__], "key"),
-                                (["--tls-key", self.client], "--tls-cert names it")):
+                                (["--tls-key", self.client], "give it with --tls-cert")):
             with self.subTest(words=words):
                 self.fails(2, expected, "-s", self.right.secure, *words, "ls", "/")
 

@@ -13,7 +13,8 @@ TEST(DiagnoseConnection, NamesTheServerAndTheReason) {
   EXPECT_EQ(diagnose_connection(parse_connect_string("127.0.0.1:1,127.0.0.1:2")),
             "127.0.0.1:1, 127.0.0.1:2: Connection refused");
   const auto unknown = diagnose_connection(parse_connect_string("no-such-host.invalid:1"));
-  EXPECT_TRUE(unknown.starts_with("no-such-host.invalid:1: the name does not resolve")) << unknown;
+  EXPECT_TRUE(unknown.starts_with("no-such-host.invalid:1: the name cannot be resolved"))
+      << unknown;
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST(FourLetterWord, AnAnswerEndsWithTheConnection) {
 TEST(FourLetterWord, SilenceEndsWithTheTime) {
   FakeServer server(stay);
   const auto begin = Clock::now();
-  EXPECT_THAT(server.answer(100ms).problem, HasSubstr("does not answer in time"));
+  EXPECT_THAT(server.answer(100ms).problem, HasSubstr("did not answer in time"));
   EXPECT_LT(Clock::now() - begin, 2s);
 }
 
@@ -133,7 +133,7 @@ TEST(FourLetterWord, AResetWithinTheAnswer) {
   });
   const auto answer = server.answer(5s);
   EXPECT_EQ(answer.text, "");
-  EXPECT_THAT(answer.problem, HasSubstr("the connection broke within its answer"));
+  EXPECT_THAT(answer.problem, HasSubstr("the connection broke in the middle of its answer"));
 }
 
 TEST(FourLetterWord, AStartingServerMayLeaveTheConnectionOpen) {
@@ -153,7 +153,7 @@ TEST(FourLetterWord, NobodyThere) {
   const auto answers = inquire(questions, {.deadline = Clock::now() + 5s});
   EXPECT_EQ(answers[0].problem, "Connection refused");
   EXPECT_NE(answers[1].problem, "");
-  EXPECT_THAT(answers[2].problem, HasSubstr("the name does not resolve"));
+  EXPECT_THAT(answers[2].problem, HasSubstr("the name cannot be resolved"));
 }
 
 TEST(FourLetterWord, AStopEndsTheWait) {

@@ -105,7 +105,7 @@ TEST(Health, AFollowerIsNotInSync) {
 TEST(Health, ALeaderWhoseFollowersAreGoneHasNoQuorum) {
   const auto health = judged({serving(1, "leader"), silent(2), silent(3)});
   EXPECT_EQ(health.verdict, Verdict::NoQuorum);
-  EXPECT_EQ(health.summary, "1 voting member serves, 2 must");
+  EXPECT_EQ(health.summary, "1 voting member serves, but 2 must");
 }
 
 TEST(Health, FollowersWithoutALeader) {
@@ -126,7 +126,7 @@ TEST(Health, AServerWithoutAQuorum) {
   EXPECT_TRUE(starting.answers);
   const auto health = judged({starting, silent(2), silent(3)});
   EXPECT_EQ(health.verdict, Verdict::NoQuorum);
-  EXPECT_EQ(health.summary, "0 voting members serve, 2 must");
+  EXPECT_EQ(health.summary, "0 voting members serve, but 2 must");
 }
 
 TEST(Health, OneThatStandsAlone) {
@@ -144,7 +144,7 @@ TEST(Health, OnlyFollowersWereAsked) {
 TEST(Health, TwoThatLead) {
   const auto health = judged({serving(1, "leader"), serving(2, "leader"), serving(3, "follower")});
   EXPECT_EQ(health.verdict, Verdict::Degraded);
-  EXPECT_THAT(health.problems, ElementsAre(HasSubstr("a:2181 and b:2181 say that they lead")));
+  EXPECT_THAT(health.problems, ElementsAre(HasSubstr("a:2181 and b:2181 both claim to lead")));
 }
 
 TEST(Health, LagsWithinAnEpoch) {

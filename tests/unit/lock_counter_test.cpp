@@ -82,8 +82,9 @@ TEST(LockCounter, WhoQueuesUpNearItsEndIsToldOnce) {
   });
   second.result();
   EXPECT_TRUE(second.holds());
-  EXPECT_THAT(second.warnings, ElementsAre(AllOf(HasSubstr("/locks/l: "), HasSubstr("near its end"),
-                                                 HasSubstr("use a new lock node"))));
+  EXPECT_THAT(second.warnings,
+              ElementsAre(AllOf(HasSubstr("/locks/l: "), HasSubstr("almost exhausted"),
+                                HasSubstr("use a new lock node"))));
   second.begin_release();
   second.run();
 }

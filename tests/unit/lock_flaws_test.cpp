@@ -167,7 +167,7 @@ TEST(LockFlaws, SemaphoresOnTheSamePathAreToldOf) {
   queue.others = {"readme", "locks"};
   EXPECT_THAT(lock_flaws(queue, own), IsEmpty());
   queue.others = {"leases", "locks"};
-  EXPECT_THAT(lock_flaws(queue, own), ElementsAre(HasSubstr("this is a semaphore, too")));
+  EXPECT_THAT(lock_flaws(queue, own), ElementsAre(HasSubstr("this is also a semaphore")));
   queue.others = {"0123456789abcdef0123456789abcdef"};
   EXPECT_THAT(
       lock_flaws(queue, own),
@@ -176,7 +176,7 @@ TEST(LockFlaws, SemaphoresOnTheSamePathAreToldOf) {
 }
 
 TEST(LockFlaws, AnOldKazooReaderWaitsForLaterWriters) {
-  const auto deadlock = HasSubstr("a ReadLock of kazoo before 2.9 waits for that one, for ever");
+  const auto deadlock = HasSubstr("a ReadLock of kazoo before 2.9 waits for that writer forever");
   const auto queue = queue_of({"kazoo-read", "all"});
   EXPECT_THAT(lock_flaws(queue, queue.contenders[1].key()), ElementsAre(deadlock));
   EXPECT_THAT(lock_flaws(queue, ""), ElementsAre(deadlock));
@@ -243,13 +243,13 @@ TEST(LockFlaws, WhoActsAsIfNobodyWereBefore) {
 TEST(LockFlaws, TheCounterNearItsEnd) {
   const auto queue = queue_of({"curator"});
   EXPECT_EQ(counter_flaw(queue, 1'999'999'999), std::nullopt);
-  EXPECT_THAT(counter_flaw(queue, 2'000'000'000).value_or(""), HasSubstr("near its end"));
-  EXPECT_THAT(counter_flaw(queue, last_sequence).value_or(""), HasSubstr("is at its end"));
+  EXPECT_THAT(counter_flaw(queue, 2'000'000'000).value_or(""), HasSubstr("almost exhausted"));
+  EXPECT_THAT(counter_flaw(queue, last_sequence).value_or(""), HasSubstr("is exhausted"));
   const auto beyond = make_lock_queue({"_c_aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa-lock-2147483647"});
-  EXPECT_THAT(counter_flaw(beyond, 5).value_or(""), HasSubstr("is at its end"))
+  EXPECT_THAT(counter_flaw(beyond, 5).value_or(""), HasSubstr("is exhausted"))
       << "after deletions below another parent the counter tells nothing";
   const auto wrapped = make_lock_queue({"_c_aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa-lock--000000005"});
-  EXPECT_THAT(counter_flaw(wrapped, 5).value_or(""), HasSubstr("is at its end"));
+  EXPECT_THAT(counter_flaw(wrapped, 5).value_or(""), HasSubstr("is exhausted"));
 }
 
 TEST(LockFlaws, AThousandContendersAreNoWork) {

@@ -125,7 +125,7 @@ TEST(LockView, WhatServersTellOfSessions) {
   EXPECT_EQ(view.seats[1].connected, std::nullopt) << "another server may have it";
   EXPECT_EQ(view.seats[0].alive, true);
   EXPECT_EQ(view.seats[1].alive, false);
-  EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("#2 belongs to session 0x2, which is not alive")));
+  EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("#2 belongs to session 0x2, which has ended")));
   lock.account.all_addresses = true;
   EXPECT_EQ(lock.view().seats[1].connected, false);
 }
@@ -205,7 +205,7 @@ TEST(LockView, AtTheEndOfTheCounterTheOldestHolds) {
   const auto view = lock.view();
   EXPECT_EQ(view.seats[0].contender.key(), guid('b'));
   EXPECT_EQ(view.seats[0].token, 101);
-  EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("counter is at its end")));
+  EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("counter is exhausted")));
 }
 
 TEST(LockOwner, Short) {

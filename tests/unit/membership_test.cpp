@@ -92,7 +92,7 @@ TEST(Membership, RefusesWhatTheServersRefuse) {
   EXPECT_EQ(changed({.members = "server.1=x"}).code, code::bad_arguments);
   EXPECT_EQ(changed({.leaving = "1"}, "").code, code::reconfig_disabled);
   EXPECT_THAT(changed({.joining = "server.4=d:1:2;10.0.0.1:2181"}).why,
-              HasSubstr("server.1 has 10.0.0.1:2181 already"));
+              HasSubstr("server.1 already uses 10.0.0.1:2181"));
 }
 
 }  // namespace

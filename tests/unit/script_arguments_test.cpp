@@ -44,7 +44,7 @@ TEST(ScriptArguments, AllOfThemAreAWordEach) {
   EXPECT_EQ(filled("ls $@", {"/a b", "/c"}), (Texts{"ls", "/a b", "/c"}));
   EXPECT_EQ(filled("ls \"$@\"", {"/a b", "/c"}), (Texts{"ls", "/a b", "/c"}));
   EXPECT_EQ(filled("ls $@", {}), (Texts{"ls"}));
-  EXPECT_NE(refusal("ls /$@", {"a"}).find("a word by itself"), std::string::npos);
+  EXPECT_NE(refusal("ls /$@", {"a"}).find("a separate word"), std::string::npos);
 }
 
 TEST(ScriptArguments, AreNotLookedForInOtherQuotes) {
@@ -54,8 +54,8 @@ TEST(ScriptArguments, AreNotLookedForInOtherQuotes) {
 }
 
 TEST(ScriptArguments, OneThatIsMissingIsNamed) {
-  EXPECT_EQ(refusal("set $1 $2", {"/a"}).substr(0, 13), "$2 is missing");
-  EXPECT_EQ(refusal("get $0", {"/a"}).substr(0, 13), "$0 is missing");
+  EXPECT_EQ(refusal("set $1 $2", {"/a"}).substr(0, 13), "$2 is not set");
+  EXPECT_EQ(refusal("get $0", {"/a"}).substr(0, 13), "$0 is not set");
   EXPECT_EQ(refusal("get $99999999999999999999999", {"/a"}).substr(0, 4), "$999");
 }
 

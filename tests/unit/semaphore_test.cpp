@@ -206,7 +206,7 @@ TEST_F(SemaphoreTest, ANumberThatIsChangedMeanwhileIsNoticedBeforeItIsHeld) {
   us->client.before_request(5, [&] { set("/s", "5"); });
   us->begin_acquire();
   ASSERT_TRUE(us->run());
-  EXPECT_THAT(us->failure<ValueError>(), HasSubstr("of 5, not of 3"));
+  EXPECT_THAT(us->failure<ValueError>(), HasSubstr("of 5, not 3"));
   EXPECT_THAT(us->nodes(), IsEmpty());
 }
 

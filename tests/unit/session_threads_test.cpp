@@ -17,7 +17,7 @@ TEST(SessionThreadsDeathTest, WhatTheCClientAssertsOfThreadsEndsWithASentence) {
   // As of the C client, which is built with assertions.
   EXPECT_EXIT(failed_assertion("\"pthread_create() failed for the IO thread\"&&!rc", "mt_adaptor.c",
                                1, "start_threads"),
-              testing::ExitedWithCode(1), "^zksh: no thread is left here for a session");
+              testing::ExitedWithCode(1), "^zksh: cannot start a thread for the session");
   EXPECT_EXIT(failed_assertion("cptr", "zookeeper.c", 7, nullptr), testing::KilledBySignal(SIGABRT),
               "zookeeper.c:7: .*Assertion `cptr' failed");
 }
