@@ -72,6 +72,7 @@ class Stop(ShellTest):
         screen.wait_for("zksh is stopped together with its command, which may need the terminal; `watch")
         screen.wait_for(lambda s: s.lines()[-1] == "$")
         screen.type("fg\n")
+        self.wait_running(screen)
         screen.keys("C-c")
         self.wait_prompt(screen, 1)
 
