@@ -12,7 +12,6 @@
 #include <cctype>
 #include <functional>
 #include <limits>
-#include <ranges>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -89,9 +88,9 @@ std::vector<std::string> WordBinding::bind(const GivenWords& given) {
   std::vector<std::string> words;  // CLI11 takes words from the back
   words.assign(given.positionals.rbegin(), given.positionals.rend());
   words.emplace_back("--");
-  for (const auto& option : given.options | std::views::reverse) {
-    if (option.value) words.push_back(*option.value);
-    words.push_back(binding_name(*option.option));
+  for (auto option = given.options.rbegin(); option != given.options.rend(); ++option) {
+    if (option->value) words.push_back(*option->value);
+    words.push_back(binding_name(*option->option));
   }
   try {
     app_.parse(words);
