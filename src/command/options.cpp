@@ -85,13 +85,14 @@ void WordBinding::declare_positional(const Argument& argument, const WordTaker& 
 }
 
 std::vector<std::string> WordBinding::bind(const GivenWords& given) {
-  std::vector<std::string> words;  // CLI11 takes words from the back
-  words.assign(given.positionals.rbegin(), given.positionals.rend());
-  words.emplace_back("--");
-  for (auto option = given.options.rbegin(); option != given.options.rend(); ++option) {
-    if (option->value) words.push_back(*option->value);
-    words.push_back(binding_name(*option->option));
+  std::vector<std::string> words;
+  for (const auto& option : given.options) {
+    words.push_back(binding_name(*option.option));
+    if (option.value) words.push_back(*option.value);
   }
+  words.emplace_back("--");
+  words.insert(words.end(), given.positionals.begin(), given.positionals.end());
+  std::ranges::reverse(words);  // CLI11 takes them from the back
   try {
     app_.parse(words);
   } catch (const CLI::RequiredError&) {
