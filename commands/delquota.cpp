@@ -13,17 +13,15 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-n", a.count, "Remove only the soft limit on nodes.");
-  o.flag("-b", a.bytes, "Remove only the soft limit on bytes.");
-  o.flag("-N", a.count_hard, "Remove only the hard limit on nodes.");
-  o.flag("-B", a.bytes_hard, "Remove only the hard limit on bytes.");
+  o.exclusive().flag("-n", a.count, "Remove only the soft limit on nodes.");
+  o.exclusive().flag("-b", a.bytes, "Remove only the soft limit on bytes.");
+  o.exclusive().flag("-N", a.count_hard, "Remove only the hard limit on nodes.");
+  o.exclusive().flag("-B", a.bytes_hard, "Remove only the hard limit on bytes.");
   o.node("path", a.path, "The node that has the quota.");
 }
 
 /// The limit to remove; nullopt: the whole quota.
 std::optional<std::string_view> limit_of(const Args& a) {
-  if (a.count + a.bytes + a.count_hard + a.bytes_hard > 1)
-    throw UsageError("only one of -n, -b, -N and -B can be given");
   if (a.count) return QuotaText::count;
   if (a.bytes) return QuotaText::bytes;
   if (a.count_hard) return QuotaText::count_hard_limit;

@@ -3,6 +3,7 @@
 
 #include "base/suggestions.h"
 #include "command/command.h"
+#include "command/zkcli_style.h"
 #include "node/node_json.h"
 
 #include <fmt/core.h>
@@ -33,8 +34,8 @@ void tell(Context& cx, const std::string& text) {
 int run(Context& cx, const Args& a) {
   if (!a.name && cx.input == Input::Pipe) {
     // On piped input zksh answers as zkCli does, which has no other help.
-    cx.out.err(zkcli_usage());
-    cx.out.err_line("Command not found: Command not found help");
+    cx.out.err(zkcli_usage(mimicked_zkcli(cx.services.settings)));
+    if (!prints_as_34(cx)) cx.out.err_line("Command not found: Command not found help");
     return status::ok;
   }
   if (!a.name) {

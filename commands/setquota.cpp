@@ -22,10 +22,10 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.text("-n", a.count, "Soft limit on nodes, including the top; at least 1.", "val");
-  o.text("-b", a.bytes, "Soft limit on the bytes of all values.", "val");
-  o.text("-N", a.count_hard, "Hard limit on nodes; at least 1.", "val");
-  o.text("-B", a.bytes_hard, "Hard limit on bytes.", "val");
+  o.exclusive().text("-n", a.count, "Soft limit on nodes, including the top; at least 1.", "val");
+  o.exclusive().text("-b", a.bytes, "Soft limit on the bytes of all values.", "val");
+  o.exclusive().text("-N", a.count_hard, "Hard limit on nodes; at least 1.", "val");
+  o.exclusive().text("-B", a.bytes_hard, "Hard limit on bytes.", "val");
   o.node("path", a.path, "The top of the subtree.");
 }
 
@@ -48,10 +48,9 @@ Limit chosen_limit(const Args& a) {
   std::optional<Limit> limit;
   for (const auto& [name, key, text] : options) {
     if (!text) continue;
-    if (limit) throw UsageError("only one of -n, -b, -N and -B can be given");
     limit = Limit{name, key, *text};
   }
-  if (!limit) throw UsageError("one of -n, -b, -N and -B must be given");
+  if (!limit) throw SyntaxError("one of -n, -b, -N and -B must be given");
   return *limit;
 }
 

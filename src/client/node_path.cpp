@@ -70,7 +70,7 @@ std::optional<std::string> path_flaw(std::string_view path) {
 void check_path(std::string_view path, bool sequential) {
   // As PathUtils does, checks and quotes the path with a digit appended.
   const auto flaw = sequential ? path_flaw(std::string(path) + '1') : path_flaw(path);
-  if (flaw) throw ValueError(*flaw);
+  if (flaw) throw PathError(*flaw);
 }
 
 std::string absolute_path(std::string_view base, std::string_view path) {

@@ -1,6 +1,8 @@
 // Node paths: validates, joins and splits paths. Pure text, no server.
 #pragma once
 
+#include "base/error.h"
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,8 +13,14 @@ namespace zksh {
 /// nullopt if it is valid. Positions are UTF-16 indices, as Java counts them.
 std::optional<std::string> path_flaw(std::string_view path);
 
-/// Throws UsageError with path_flaw's text if the path is invalid. `sequential`: a final slash is
-/// allowed, since the server appends a number.
+/// A path is invalid; the text is path_flaw's.
+class PathError : public ValueError {
+ public:
+  using ValueError::ValueError;
+};
+
+/// Throws PathError if the path is invalid. `sequential`: a final slash is allowed, since the
+/// server appends a number.
 void check_path(std::string_view path, bool sequential = false);
 
 /// Resolves a path against the node `base`, and removes `.` and `..`; a `..` above the root stays.

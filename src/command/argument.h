@@ -41,9 +41,10 @@ struct Argument {
   /// Choices that depend on the word before, by that word.
   std::map<std::string, std::vector<std::string>, std::less<>> choices_after{};
   bool required = false;
-  bool legacy = false;  ///< a form of old zkCli versions: accepted, but not shown in the syntax
-  bool common = false;  ///< shared by many commands: not shown in the syntax, to keep that short
-  bool marked = false;  ///< for Program: must follow `--`
+  bool legacy = false;     ///< a form of old zkCli versions: accepted, but not shown in the syntax
+  bool common = false;     ///< shared by many commands: not shown in the syntax, to keep that short
+  bool exclusive = false;  ///< an option that cannot be combined with others that have this set
+  bool marked = false;     ///< for Program: must follow `--`
 
   bool positional() const { return names.front().front() != '-'; }
   /// How the usage line shows it: "[-v version]", "path", "[data]", "path…", "[program

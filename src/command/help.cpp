@@ -214,12 +214,4 @@ std::string help_of(const Command& command, std::size_t width) {
   return text;
 }
 
-std::string zkcli_usage() {
-  std::string text = "ZooKeeper -server host:port -client-configuration properties-file cmd args\n";
-  for (const Command* command : all_commands())
-    if (command->zkcli_syntax)
-      text += fmt::format("\t{} {}\n", command->name, *command->zkcli_syntax);
-  return text;
-}
-
 }  // namespace zksh

@@ -32,7 +32,5 @@ inline constexpr std::size_t page_width = 78;
 std::string help_of(const Command& command, std::size_t width = page_width);
 /// The width for help that a command prints: at most page_width, less on a narrower terminal.
 std::size_t help_width(const Output& out);
-/// The usage that zkCli.sh 3.8.0 prints for an unknown command, verbatim.
-std::string zkcli_usage();
 
 }  // namespace zksh

@@ -7,13 +7,14 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <functional>
 #include <limits>
+#include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -29,24 +30,19 @@ class WordBinding {
   /// `takers` has one for each of `arguments`. Both must outlive this.
   WordBinding(const std::vector<Argument>& arguments, const std::vector<WordTaker>& takers);
 
-  /// Returns the positional words that no argument took. Throws SyntaxError if there are too few,
-  /// UsageError for an invalid value.
+  /// Returns the positional words that no argument took. Throws UsageError for an invalid value.
   std::vector<std::string> bind(const GivenWords& given);
 
  private:
   void declare_option(const Argument& argument, const WordTaker& take);
   void declare_positional(const Argument& argument, const WordTaker& take);
-  std::string missing_text() const;
 
-  const std::vector<Argument>& arguments_;
   CLI::App app_;
   const WordTaker* take_rest_ = nullptr;  ///< of the argument that takes all remaining words
-  bool rest_required_ = false;
 };
 
 WordBinding::WordBinding(const std::vector<Argument>& arguments,
-                         const std::vector<WordTaker>& takers)
-    : arguments_(arguments) {
+                         const std::vector<WordTaker>& takers) {
   app_.set_help_flag();
   app_.allow_extras();
   app_.validate_positionals();
@@ -55,7 +51,7 @@ WordBinding::WordBinding(const std::vector<Argument>& arguments,
     if (!argument.positional())
       declare_option(argument, takers[i]);
     else if (argument.takes_rest())  // CLI11 would split a word such as [1,2]
-      std::tie(take_rest_, rest_required_) = std::pair(&takers[i], argument.required);
+      take_rest_ = &takers[i];
     else if (argument.kind != Argument::Kind::Program)
       declare_positional(argument, takers[i]);
   }
@@ -77,7 +73,6 @@ void WordBinding::declare_option(const Argument& argument, const WordTaker& take
 
 void WordBinding::declare_positional(const Argument& argument, const WordTaker& take) {
   auto* const option = app_.add_option_function<std::string>(argument.names.front(), take);
-  if (argument.required) option->required();
   // What begins like a number is refused as one, rather than ignored.
   if (argument.legacy && argument.kind == Argument::Kind::Number)
     option->check(
@@ -95,8 +90,6 @@ std::vector<std::string> WordBinding::bind(const GivenWords& given) {
   std::ranges::reverse(words);  // CLI11 takes them from the back
   try {
     app_.parse(words);
-  } catch (const CLI::RequiredError&) {
-    throw SyntaxError(missing_text());
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
@@ -104,16 +97,8 @@ std::vector<std::string> WordBinding::bind(const GivenWords& given) {
   rest.erase(rest.begin(),
              rest.end() - static_cast<std::ptrdiff_t>(app_.remaining_size()));  // "--"
   if (!take_rest_) return rest;
-  if (rest_required_ && rest.empty()) throw SyntaxError(missing_text());
   std::ranges::for_each(rest, *take_rest_);
   return {};
-}
-
-std::string WordBinding::missing_text() const {
-  std::string names;
-  for (const auto& argument : arguments_)
-    if (argument.required) names += (names.empty() ? "" : " ") + argument.names.front();
-  return fmt::format("too few arguments: {} expected", names);
 }
 
 /// Throws UsageError, naming the word, for an option that cannot be bound.
@@ -133,6 +118,34 @@ void check_options(const std::vector<Argument>& arguments, const GivenWords& giv
     if (!is_flag && (!value || (apart && is_option(*value))))
       throw UsageError(fmt::format("{} needs a value", word));
   }
+}
+
+/// Throws SyntaxError if there are fewer positional words than the command requires. zkCli, too,
+/// counts the words before it reads any value.
+void check_word_count(const std::vector<Argument>& arguments, const GivenWords& given) {
+  std::size_t required = 0;
+  std::string names;
+  for (const auto& argument : arguments) {
+    if (!argument.required) continue;
+    if (argument.kind != Argument::Kind::Program) ++required;
+    names += (names.empty() ? "" : " ") + argument.names.front();
+  }
+  if (given.positionals.size() < required)
+    throw SyntaxError(fmt::format("too few arguments: {} expected", names));
+}
+
+/// Throws UsageError if options are given that cannot be combined.
+void check_exclusive(const std::vector<Argument>& arguments, const GivenWords& given) {
+  std::set<const Argument*> chosen;
+  for (const auto& [option, value, word, apart] : given.options)
+    if (option->exclusive) chosen.insert(option);
+  if (chosen.size() < 2) return;
+  std::vector<std::string_view> names;
+  for (const auto& argument : arguments)
+    if (argument.exclusive) names.push_back(argument.names.front());
+  const auto last = names.back();
+  names.pop_back();
+  throw UsageError(fmt::format("only one of {} and {} can be given", fmt::join(names, ", "), last));
 }
 
 std::vector<std::string> split_names(std::string_view names) {
@@ -162,10 +175,12 @@ struct Options::Impl {
   std::vector<std::string> surplus;
   bool next_is_legacy = false;
   bool next_is_common = false;
+  bool next_is_exclusive = false;
 
   Argument& add(Argument argument, WordTaker taker) {
     argument.legacy = std::exchange(next_is_legacy, false);
     argument.common = std::exchange(next_is_common, false);
+    argument.exclusive = std::exchange(next_is_exclusive, false);
     takers.push_back(std::move(taker));
     return arguments.emplace_back(std::move(argument));
   }
@@ -176,6 +191,11 @@ Options::~Options() = default;
 
 Options& Options::legacy() {
   impl_->next_is_legacy = true;
+  return *this;
+}
+
+Options& Options::exclusive() {
+  impl_->next_is_exclusive = true;
   return *this;
 }
 
@@ -272,8 +292,9 @@ void Options::choice_of(std::string_view names, std::vector<std::string> choices
                         std::string_view value, std::string_view help) {
   auto argument = described(Argument::Kind::Choice, names, help, value);
   argument.choices = std::move(choices);
-  auto taker = [argument, choose = std::move(choose)](const std::string& word) {
-    choose(chosen(word, argument));
+  auto taker = [argument, choose = std::move(choose),
+                given = false](const std::string& word) mutable {
+    if (!std::exchange(given, true)) choose(chosen(word, argument));  // the first counts
   };
   impl_->add(std::move(argument), std::move(taker));
 }
@@ -365,6 +386,8 @@ void Options::program(std::vector<std::string>& target, std::string_view help) {
 void Options::parse(const std::vector<std::string>& words) {
   const auto given = given_words(impl_->arguments, words);
   check_options(impl_->arguments, given);
+  check_word_count(impl_->arguments, given);
+  check_exclusive(impl_->arguments, given);
   // An empty variable in a script must not look like a successful program.
   if (given.program && given.marked && given.program_words == 0)
     throw UsageError("no program after --");

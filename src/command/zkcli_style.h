@@ -1,13 +1,33 @@
-// zkCli style: whether results look like today's zkCli or like 3.4's.
+// zkCli style: which zkCli's results, usage texts and errors zksh mimics.
 #pragma once
 
 #include "command/command.h"
 
+#include <optional>
+#include <span>
+#include <string>
+
 namespace zksh {
+
+enum class ZkCliVersion { V34, V38, V39 };
+
+/// The setting zkcli.
+ZkCliVersion mimicked_zkcli(const Settings& settings);
 
 /// Whether results must look as in zkCli 3.4, because of the setting zkcli and zkCli's format. It
 /// printed a Stat to stderr after each get, set and setAcl, no notices about deprecated forms, and
 /// children in the server's order.
 bool prints_as_34(const Context& cx);
+
+/// The usage that zkCli.sh prints for an unknown command, verbatim.
+std::string zkcli_usage(ZkCliVersion version);
+/// What zkCli.sh prints for too few words: lines, or nothing, as 3.4 does. The command must have
+/// zkcli_syntax.
+std::string zkcli_usage_of(const Command& command, ZkCliVersion version);
+
+/// The exception that zkCli's option parser, Apache commons-cli 1.5, throws for a command's words
+/// (without its name): class name and message. nullopt if it accepts them, or is not asked.
+std::optional<std::string> commons_cli_error(const Command& command,
+                                             std::span<const std::string> words);
 
 }  // namespace zksh

@@ -88,8 +88,9 @@ std::span<const Settings::Description> Settings::descriptions() {
       {.name = "zkcli",
        .initial = "3.8",
        .help = "The zkCli version to mimic. 3.4 prints a Stat on stderr after each get, set and "
-               "setAcl, no deprecation notices, and children in the server's order.",
-       .choices = {"3.8", "3.4"}}};
+               "setAcl, no deprecation notices, children in the server's order, and its own usage "
+               "texts and errors. 3.9 has its own usage texts.",
+       .choices = {"3.8", "3.4", "3.9"}}};
   return all;
 }
 

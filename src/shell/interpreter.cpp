@@ -13,6 +13,7 @@
 #include "command/live_picture.h"
 #include "command/report.h"
 #include "command/transaction.h"
+#include "command/zkcli_style.h"
 #include "shell/pager.h"
 #include "shell/process_options.h"
 
@@ -268,28 +269,30 @@ int Interpreter::execute(const Words& given) {
     out_.out(help_of(*command, help_width(out_)));
     return status::ok;
   }
-  return explaining(*command, words.front(), [&] { return run_command(*command, given); });
+  return explaining(*command, words, [&] { return run_command(*command, given); });
 }
 
-/// Runs a command or a half of one, and reports its errors appropriately, or rethrows them. `name`
-/// is as typed.
-int Interpreter::explaining(const Command& command, const std::string& name,
+/// Runs a command or a half of one, and reports its errors appropriately, or rethrows them. `words`
+/// are as typed and begin with the command's name.
+int Interpreter::explaining(const Command& command, const std::vector<std::string>& words,
                             const std::function<int()>& body) {
+  const bool as_zkcli = speaks_as_zkcli() && command.zkcli_syntax;
+  const bool as_34 = as_zkcli && mimicked_zkcli(around_.services.settings) == ZkCliVersion::V34;
   try {
     return body();
-  } catch (const SyntaxError& error) {
-    // zkCli only prints the syntax for too few words.
-    if (speaks_as_zkcli() && command.zkcli_syntax)
-      out_.err_line("{} {}", command.name, *command.zkcli_syntax);
-    else
-      report_usage(out_, name, command, error);
-    return error.exit_status();
+  } catch (const PathError& error) {
+    if (!as_34) throw;
+    throw ValueError(
+        fmt::format("Command failed: java.lang.IllegalArgumentException: {}", error.what()));
   } catch (const ValueError&) {
     throw;
   } catch (const UsageError& error) {
-    report_usage(out_, name, command, error);
+    if (!as_zkcli || !report_usage_as_zkcli(command, words, error))
+      report_usage(out_, words.front(), command, error);
     return error.exit_status();
   } catch (const ZkError& error) {
+    if (as_34 && error.code() == code::no_auth)
+      throw Error("Authentication is not valid : " + error.path(), error.exit_status());
     if (error.code() == code::invalid_state || error.code() == code::closing)
       return not_connected();
     const bool lost =
@@ -302,6 +305,23 @@ int Interpreter::explaining(const Command& command, const std::string& name,
     if (speaks_as_zkcli()) throw;
     throw ZkError(missing_chroot_.explained(around_.client, error, stop_));
   }
+}
+
+/// Reports wrong arguments as zkCli does, if it does: with its option parser's error, or, for too
+/// few words, with nothing but the syntax.
+bool Interpreter::report_usage_as_zkcli(const Command& command,
+                                        const std::vector<std::string>& words,
+                                        const UsageError& error) {
+  const auto version = mimicked_zkcli(around_.services.settings);
+  if (version != ZkCliVersion::V34 && out_.style().format == Format::Zkcli) {
+    if (const auto complaint = commons_cli_error(command, std::span(words).subspan(1))) {
+      report_error(out_, UsageError(*complaint));
+      return true;
+    }
+  }
+  if (!dynamic_cast<const SyntaxError*>(&error)) return false;
+  out_.err(zkcli_usage_of(command, version));
+  return true;
 }
 
 /// `given` begins with the command's name.
@@ -385,8 +405,10 @@ int Interpreter::unknown_command(const std::string& typed) {
   constexpr std::size_t longest_shown = 500;
   const auto name = typed.size() > longest_shown ? typed.substr(0, longest_shown) + "…" : typed;
   if (speaks_as_zkcli()) {
-    out_.err(zkcli_usage());
-    out_.err_line("Command not found: Command not found {}", name);
+    const auto version = mimicked_zkcli(around_.services.settings);
+    out_.err(zkcli_usage(version));
+    if (version != ZkCliVersion::V34)
+      out_.err_line("Command not found: Command not found {}", name);
     return status::usage;
   }
   const auto similar = suggested_commands(name);
@@ -423,9 +445,9 @@ std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& lin
     const auto words = words_of(std::move(typed.words));
     const Command* command = words.texts.empty() ? nullptr : command_named(words.texts.front());
     if (!command || typed.to || !has_halves(*command, words.texts)) return status::ok;
-    begun = {.command = command, .name = words.texts.front()};
+    begun = {.command = command, .words = words.texts};
     if (!again) remember(line);
-    return explaining(*command, begun->name, [&] {
+    return explaining(*command, begun->words, [&] {
       begin_command(command->name);
       const auto state = around_.client.current_state();
       if (state == SessionState::Closed || state == SessionState::AuthFailed)
@@ -448,7 +470,7 @@ std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& lin
 int Interpreter::finish_line(const Begun& begun) {
   if (!begun.sent.is_pending()) return begun.sent.finish();
   return finish(reporting(out_, [&] {
-    return explaining(*begun.command, begun.name, [&] {
+    return explaining(*begun.command, begun.words, [&] {
       begin_command(begun.command->name);
       return begun.sent.finish();
     });

@@ -44,7 +44,7 @@ class Interpreter {
   /// A line whose request has been sent.
   struct Begun {
     const Command* command = nullptr;
-    std::string name;  ///< of the command, as typed
+    std::vector<std::string> words{};  ///< as typed, beginning with the command's name
     Sent sent{status::ok};
   };
   /// The first half of run_line, for commands that have halves: sends the request and returns at
@@ -79,7 +79,10 @@ class Interpreter {
   void begin_command(std::string_view name);
   CommandLine parsed(const std::string& line) const;
   void tell_literal(const std::vector<Word>& words);
-  int explaining(const Command& command, const std::string& name, const std::function<int()>& body);
+  int explaining(const Command& command, const std::vector<std::string>& words,
+                 const std::function<int()>& body);
+  bool report_usage_as_zkcli(const Command& command, const std::vector<std::string>& words,
+                             const UsageError& error);
   Context context_for(const Words& given, Client& client, Output& out, Rehearsal* rehearsal);
   bool has_halves(const Command& command, const std::vector<std::string>& words) const;
   int execute(const Words& given);

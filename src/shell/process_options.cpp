@@ -97,10 +97,10 @@ void add_other_options(std::vector<ProcessOption>& all) {
   all.push_back(
       {.names = "--zkcli",
        .value = "VERSION",
-       .help =
-           "zkCli version to mimic: 3.8, or 3.4 for scripts that expect a Stat after each command",
+       .help = "zkCli version to mimic: 3.8, 3.9, or 3.4 for scripts that expect a Stat after each "
+               "command",
        .key = "zkcli",
-       .choices = {"3.8", "3.4"}});
+       .choices = {"3.8", "3.4", "3.9"}});
   all.push_back({.names = "--color",
                  .value = "WHEN",
                  .help = "auto (on a terminal, unless NO_COLOR is set), always or never",
