@@ -36,6 +36,19 @@ class NobodyAnswers(LossTest):
             self.assertNotIn("released", err)
         self.assert_no_overlap()
 
+    def test_the_tick_is_asked_for_once_for_a_lock_that_lasts(self):
+        """It makes the time longer for which the lock is safe; a short lock does without."""
+        with Proxy(self.server.port) as proxy:
+            where = proxy.address + self.root
+            self.assertEqual(self.run_zksh("lock", "/l", "--", "true", server=where)[0], 0)
+            self.assertNotIn(b"conf", proxy.first_bytes.values())
+            holder = self.start("-t", "2000", server=where, bufsize=0)
+            self.send(holder, b"lock /l\n")
+            self.wait_until(lambda: b"conf" in proxy.first_bytes.values())
+            self.send(holder, b"lock /m\nquit\n")
+            self.assert_ends(holder, 0, "released /m")
+            self.assertEqual(list(proxy.first_bytes.values()).count(b"conf"), 1)
+
     def test_unlock_of_a_nested_lock_counts_down_all_the_same(self):
         with Proxy(self.server.port) as proxy:
             holder = self.start(server=proxy.address + self.root, bufsize=0)

@@ -25,6 +25,7 @@ class Proxy:
         self._sign = None
         self._blocks = False
         self.swallowed = 0  # bytes of answers that were kept back
+        self.first_bytes = {}  # what each client sent first, by its socket
         self._order = None
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
@@ -86,6 +87,8 @@ class Proxy:
     def _pass_on(self, source):
         try:
             data = source.recv(65536)
+            if source not in self._from_server:
+                self.first_bytes.setdefault(source, data[:4])
             if self._sign and self._sign in data and source not in self._from_server:
                 self._swallows = True
             if self._blocks:
