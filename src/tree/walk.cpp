@@ -6,8 +6,11 @@
 // short.
 #include "tree/walk.h"
 
+#include "base/text.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
@@ -15,6 +18,11 @@
 
 namespace zksh {
 namespace {
+
+/// The limit for the rows' paths. A tree of short names reaches it at about 5000 levels.
+constexpr std::size_t most_path_bytes = 64U << 20U;
+/// The limit for the rows' names. Those of one answer take at most 512 MiB.
+constexpr std::size_t most_name_bytes = 768U << 20U;
 
 class Walk {
  public:
@@ -43,9 +51,22 @@ class Walk {
 
  private:
   void add_row(WalkStops::iterator before, WalkRow row) {
+    count_row(row, true);
+    if (path_bytes_ > most_path_bytes || name_bytes_ > most_name_bytes)
+      throw Error(fmt::format(
+          "the tree seems to be endless: it is {} levels deep at {}, and the nodes yet to "
+          "visit take more than {} MiB",
+          row.depth, cut_to_width(row.parent, 40),
+          (path_bytes_ > most_path_bytes ? most_path_bytes : most_name_bytes) >> 20U));
     auto shared = std::make_shared<WalkRow>(std::move(row));
     const auto& key = shared->key;
     rows_.emplace(key, ahead_.insert(before, {.kind = WalkStop::Kind::Row, .row = shared}));
+  }
+
+  void count_row(const WalkRow& row, bool added) {
+    const auto sign = added ? std::size_t{1} : ~std::size_t{0};
+    path_bytes_ += sign * (row.parent.size() + row.key.size());
+    name_bytes_ += sign * row.names->memory();
   }
 
   bool first_is_unasked() const { return ahead_.front().kind == WalkStop::Kind::Row; }
@@ -63,6 +84,7 @@ class Walk {
       node->node.last = row.parent.empty() || row.exhausted();
       ++nodes_ahead_;
       if (row.exhausted()) {
+        count_row(row, false);
         ahead_.erase(marker);
         rows_.erase(first);
       }
@@ -122,6 +144,9 @@ class Walk {
   WalkStops ahead_;
   std::map<std::string, WalkStops::iterator> rows_;  ///< by key
   std::size_t nodes_ahead_ = 0;
+  // Taken by the rows:
+  std::size_t path_bytes_ = 0;
+  std::size_t name_bytes_ = 0;
 };
 
 // The limit for values in flight or waiting to be visited.
@@ -197,8 +222,7 @@ WalkReads::WalkReads(Client& client, const WalkPlan& plan, const std::stop_token
       plan_(plan),
       stop_(stop),
       pace_(client, plan.limits.rate),
-      most_in_flight_(plan.data ? std::min<std::size_t>(16, plan.limits.window)
-                                : plan.limits.window) {}
+      most_in_flight_(plan.data ? 1 : plan.limits.window) {}
 
 bool WalkReads::has_room(bool first) const {
   if (in_flight_ == 0 && first) return true;
