@@ -1,0 +1,45 @@
+"""Tests many connections one after the other in one process, where descriptors are reused: state of one connection never leaks into
+the next."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import modes  # noqa: E402
+from broken_server import BrokenServer  # noqa: E402
+
+ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+BAD = ("closes at once", "it closes", "closes behind the greeting", "half an answer, and it closes", "HTTP", "ones",
+       "a frame of 0", "an answer that nobody asked for", "another's answer", "the number -3", "an event without a path",
+       "a refusal that nobody asked for", "closes after each answer", "a greeting of 2 GiB")
+
+
+class Descriptors(unittest.TestCase):
+    program = (ZKSH,)
+    tls = None
+
+    def test_connections_one_after_the_other(self):
+        """Reads from the good server succeed between connections to each bad one, with few descriptors."""
+        with BrokenServer(lambda c: (c.greet(), c.serve()), tls=self.tls) as good, tempfile.TemporaryFile() as text:
+            servers = [BrokenServer(modes.BROKEN.get(name) or modes.ODD[name], tls=self.tls) for name in BAD]
+            try:
+                for turn in range(3):
+                    for server in servers:
+                        text.write(f"connect {server.address}\nget /bad{turn}\nls /bad | cat\n".encode())
+                        text.write(f"connect {good.address}\nget /a\n".encode())
+                text.seek(0)
+                done = subprocess.run(["bash", "-c", 'ulimit -n 40; exec "$@"', "bash", *self.program, "-s", good.address,
+                                       "--connect-timeout", "300ms", "-t", "1000", "--keep-going", "-f", "-"],
+                                      stdin=text, capture_output=True, check=False, timeout=200)
+            finally:
+                for server in servers:
+                    server.__exit__()
+        self.assertGreaterEqual(done.stdout.count(b"x\n"), 3 * len(BAD), done)
+        self.assertNotIn(b"ulimit", done.stderr)
+        self.assertIn(done.returncode, (3, 9), done)
+
+
+if __name__ == "__main__":
+    unittest.main()
