@@ -20,6 +20,17 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The top of the subtree.");
 }
 
+/// A line that apply and diff can read. Throws Error if there is none.
+std::string restorable_line(TreeFormat format, const TreeRecord& record, const std::string& path) {
+  constexpr auto longest = TreeReader::longest_line;
+  auto line = record.data && record.data->size() > longest ? "" : tree_line(format, record);
+  if (line.empty() || line.size() > longest)
+    throw Error(
+        fmt::format("cannot dump {}: its value has {} bytes, and a line of a dump at most {} MiB",
+                    path, record.data ? record.data->size() : 0, longest >> 20U));
+  return line;
+}
+
 int run(Context& cx, const Args& a) {
   constexpr std::size_t chunk = 64U << 10U;
   const auto top = cx.resolve(a.path);
@@ -38,7 +49,7 @@ int run(Context& cx, const Args& a) {
       return;
     }
     require_whole(found, node.path);
-    text += tree_line(format, found.record);
+    text += restorable_line(format, found.record, node.path);
     if (text.size() < chunk) return;
     cx.out.out(text);
     text.clear();

@@ -31,13 +31,26 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The nodes to read.");
 }
 
-/// The value as printed, including its final newline.
-std::string value_text(const Context& cx, const Args& a, Data data) {
-  if (a.hexdump) return hex_dump(std::move(data).value_or("null")) + '\n';
-  if (a.base64) return encode_base64(std::move(data).value_or("null")) + '\n';
-  if (a.raw) return std::move(data).value_or("");
-  if (cx.out.plain()) return cx.out.shown_lines(std::move(data).value_or(""));
-  return cx.out.shown_lines(std::move(data).value_or("null")) + '\n';
+/// Prints the value, including its final newline, piece by piece.
+void print_text(Context& cx, const Args& a, Data data) {
+  const bool bare = a.raw || cx.out.plain();
+  const bool coded = a.hexdump || a.base64;
+  auto value = std::move(data).value_or(bare && !coded ? "" : "null");
+  if (!bare && !coded) value += '\n';
+  if (!coded && (a.raw || !cx.out.style().out_is_terminal)) return cx.out.out(value);
+  constexpr std::size_t enough = 1U << 20U;
+  std::string text;
+  const auto add = [&](std::string_view piece) {
+    text += piece;
+    if (text.size() >= enough) cx.out.out(std::exchange(text, {}));
+  };
+  if (a.hexdump)
+    hex_dump(value, add);
+  else if (a.base64)
+    encode_base64(value, add);
+  else
+    in_pieces(value, [&](std::string_view piece) { add(escape_for_terminal(piece, true)); });
+  cx.out.out(coded ? text + '\n' : text);
 }
 
 /// Throws Error naming the node.
@@ -55,12 +68,15 @@ Data decoded(const Args& a, const std::string& path, Data data) {
 void print_value(Context& cx, const Args& a, const std::string& path, Node node) {
   auto data = decoded(a, path, std::move(node.data));
   if (cx.out.json()) {
-    auto json = path_json(path);
-    json.set("data", data_json(data));
+    auto json = json_line(cx, path);
+    if (data)
+      json.set_text("data", *data);
+    else
+      json.set("data", {});
     if (a.stat) json.set("stat", stat_json(node.stat));
-    return print_json(cx, json);
+    return json.end();
   }
-  cx.out.out(value_text(cx, a, std::move(data)));
+  print_text(cx, a, std::move(data));
   if (a.stat || prints_as_34(cx)) print_stat(cx, node.stat, a.human);
 }
 
@@ -73,7 +89,7 @@ Sent run(Context& cx, const Args& a) {
     return print_each(
         cx, given.paths,
         [&](const std::string& path) { return cx.client.get(path, watch, cx.stop); },
-        [&](const std::string& path, const Node& node) { print_value(cx, a, path, node); });
+        [&](const std::string& path, Node& node) { print_value(cx, a, path, std::move(node)); });
   const auto& path = given.paths.front();
   cx.client.await_connection(path, cx.stop);
   const auto pending = cx.client.start_get(path, watch);

@@ -1,4 +1,5 @@
 // grep: search the values of a subtree.
+#include "base/byte_text.h"
 #include "base/regex.h"
 #include "base/text.h"
 #include "command/command.h"
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace zksh::command_grep {
@@ -59,19 +59,20 @@ class Grep {
     // Most values have no match, and one search is faster than one per line.
     if (!regex_.matches(value)) return;
     const bool text = is_text(value);
-    const auto lines = text ? matching_lines(value) : Lines();
-    if (text && lines.empty()) return;
+    const bool shows = text && !a_.names && !a_.count;
+    std::size_t found = text ? 0 : 1;
+    if (text)
+      for_matching_lines(value, [&](std::size_t number, std::string_view line) {
+        ++found;
+        if (shows) add_line(path, number, line);
+        return !a_.names;
+      });
+    if (found == 0) return;
     ++matches_;
     if (a_.names) return add(path, "", path_json(path));
-    if (!text)
-      return add(path, ": the value is binary and matches", path_json(path).set("binary", true));
-    if (a_.count)
-      return add(path, fmt::format(":{}", lines.size()),
-                 path_json(path).set("matches", lines.size()));
-    for (const auto& [number, line] : lines) {
-      const auto place = a_.numbers ? fmt::format(":{}:", number) : ":";
-      add(path, place + cx_.out.shown(line), path_json(path).set("line", number).set("text", line));
-    }
+    if (!text) add(path, ": the value is binary and matches", path_json(path).set("binary", true));
+    if (text && a_.count)
+      add(path, fmt::format(":{}", found), path_json(path).set("matches", found));
   }
   template <class F>
   void during(F&& work) {
@@ -81,19 +82,30 @@ class Grep {
   bool found() const { return matches_ > 0; }
 
  private:
-  /// Lines with their numbers, from 1.
-  using Lines = std::vector<std::pair<std::size_t, std::string_view>>;
-
-  /// A final newline does not begin another line.
-  Lines matching_lines(std::string_view value) const {
-    Lines lines;
+  /// Calls `use` with each matching line and its number, from 1, until it returns false. A final
+  /// newline does not begin another line.
+  template <class Use>
+  void for_matching_lines(std::string_view value, Use use) const {
     for (std::size_t number = 1; !value.empty(); ++number) {
       const auto end = value.find('\n');
       const auto line = value.substr(0, end);
       value.remove_prefix(end == std::string_view::npos ? value.size() : end + 1);
-      if (regex_.matches(line)) lines.emplace_back(number, line);
+      if (regex_.matches(line) && !use(number, line)) return;
     }
-    return lines;
+  }
+  void add_line(const std::string& path, std::size_t number, std::string_view line) {
+    constexpr std::size_t most_as_a_whole = 1U << 20U;
+    const auto place = a_.numbers ? fmt::format(":{}:", number) : ":";
+    if (line.size() <= most_as_a_whole && cx_.out.json())
+      return lines_.add(path_json(path).set("line", number).set("text", line).text());
+    if (line.size() <= most_as_a_whole)
+      return lines_.add(cx_.out.shown(path) + place + cx_.out.shown(line));
+    lines_.flush();
+    if (cx_.out.json())
+      return json_line(cx_, path).set("line", number).set_text("text", line).end();
+    cx_.out.out(cx_.out.shown(path) + place);
+    in_pieces(line, [&](std::string_view piece) { cx_.out.out(cx_.out.shown(piece)); });
+    cx_.out.out("\n");
   }
   void add(const std::string& path, const std::string& rest, const Json& json) {
     lines_.add(cx_.out.json() ? json.text() : cx_.out.shown(path) + rest);

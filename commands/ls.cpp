@@ -65,9 +65,12 @@ Sent run(Context& cx, const Args& a) {
     });
   return print_each(
       cx, given.paths,
-      [&](const std::string& path) { return cx.client.children(path, watch, cx.stop); },
-      [&](const std::string& path, const Children& children) {
-        print_children(cx, path, children, form);
+      [&](const std::string& path) {
+        cx.client.await_connection(path, cx.stop);
+        return cx.client.answer_of(cx.client.start_names(path, watch), path, cx.stop);
+      },
+      [&](const std::string& path, Listing& children) {
+        print_children(cx, path, std::move(children), form);
       },
       is_a_line_each(cx));
 }

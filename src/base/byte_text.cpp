@@ -45,6 +45,27 @@ std::string dump_row(std::size_t offset, std::string_view row) {
 
 }  // namespace
 
+void in_pieces(std::string_view text, const UsePiece& use) {
+  constexpr std::size_t most = 1U << 20U;
+  constexpr std::size_t longest_character = 4;
+  const auto continues = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+  };
+  while (text.size() > most) {
+    auto end = most;
+    while (end > most - longest_character && continues(end)) --end;
+    use(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  if (!text.empty()) use(text);
+}
+
+void encode_base64(std::string_view bytes, const UsePiece& use) {
+  constexpr std::size_t most = 3U << 18U;  // whole groups
+  for (; bytes.size() > most; bytes.remove_prefix(most)) use(encode_base64(bytes.substr(0, most)));
+  use(encode_base64(bytes));
+}
+
 std::string encode_base64(std::string_view bytes) {
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
@@ -113,8 +134,9 @@ std::optional<std::string> decode_hex(std::string_view text) {
   return bytes;
 }
 
-std::string hex_dump(std::string_view bytes) {
-  if (bytes.empty()) return {};
+void hex_dump(std::string_view bytes, const UsePiece& use) {
+  constexpr std::size_t most = 1U << 20U;
+  if (bytes.empty()) return;
   constexpr std::string_view border =
       "+--------+-------------------------------------------------+----------------+";
   std::string text =
@@ -124,9 +146,12 @@ std::string hex_dump(std::string_view bytes) {
   text += '\n';
   for (std::size_t at = 0; at < bytes.size(); at += 16) {
     text += dump_row(at, bytes.substr(at, 16));
+    if (text.size() < most) continue;
+    use(text);
+    text.clear();
   }
   text += border;
-  return text;
+  use(text);
 }
 
 }  // namespace zksh

@@ -1,14 +1,21 @@
-// Text forms of bytes: base64, hexadecimal and hex dumps.
+// Text forms of bytes: base64, hexadecimal and hex dumps, as a whole or piece by piece.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace zksh {
 
+/// Called with one piece of a long text after the other.
+using UsePiece = std::function<void(std::string_view piece)>;
+/// Calls `use` for each MiB of a text, without splitting a UTF-8 character.
+void in_pieces(std::string_view text, const UsePiece& use);
+
 /// RFC 4648, padded, without line breaks.
 std::string encode_base64(std::string_view bytes);
+void encode_base64(std::string_view bytes, const UsePiece& use);
 
 /// As strict as java.util.Base64's basic decoder: only the standard alphabet, no white space; the
 /// padding may be left out, but not cut short; surplus bits are ignored. nullopt if the text is
@@ -23,7 +30,7 @@ std::string encode_hex(std::string_view bytes);
 std::optional<std::string> decode_hex(std::string_view text);
 
 /// The table of netty's ByteBufUtil.prettyHexDump, which zkCli.sh prints for `get -x`. No newline
-/// after the last line; empty if there are no bytes.
-std::string hex_dump(std::string_view bytes);
+/// after the last line; nothing if there are no bytes.
+void hex_dump(std::string_view bytes, const UsePiece& use);
 
 }  // namespace zksh

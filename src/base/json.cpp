@@ -152,6 +152,56 @@ std::string Json::text() const {
   return escape_for_terminal(text) == text ? text : with_numbers(text);
 }
 
+void JsonLine::add(std::string_view text) {
+  constexpr std::size_t most = 1U << 20U;
+  waiting_ += text;
+  if (waiting_.size() >= most) write_(std::exchange(waiting_, {}));
+}
+
+void JsonLine::begin_field(std::string_view name) {
+  add(std::exchange(first_, false) ? "{" : ",");
+  add(Json(name).text());
+  add(":");
+}
+
+JsonLine& JsonLine::set(std::string_view name, const Json& value) {
+  begin_field(name);
+  add(value.text());
+  return *this;
+}
+
+JsonLine& JsonLine::set_text(std::string_view name, std::string_view text) {
+  begin_field(name);
+  const bool is_text = is_utf8(text);
+  add(is_text ? "\"" : R"({"base64":")");
+  if (is_text)
+    in_pieces(text, [this](std::string_view piece) {
+      const auto quoted = Json(piece).text();
+      add(std::string_view(quoted).substr(1, quoted.size() - 2));
+    });
+  else
+    encode_base64(text, [this](std::string_view piece) { add(piece); });
+  add(is_text ? "\"" : "\"}");
+  return *this;
+}
+
+JsonLine& JsonLine::set_texts(std::string_view name, std::size_t count,
+                              const std::function<std::string_view(std::size_t place)>& text) {
+  begin_field(name);
+  add("[");
+  for (std::size_t place = 0; place < count; ++place) {
+    if (place > 0) add(",");
+    add(Json(text(place)).text());
+  }
+  add("]");
+  return *this;
+}
+
+void JsonLine::end() {
+  add("}\n");
+  write_(waiting_);
+}
+
 bool read_json_values(std::string_view text, const UseJsonValue& use) {
   Reader reader(use);
   return nlohmann::json::sax_parse(text, &reader);

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -52,6 +54,31 @@ class Json {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+};
+
+/// Writes a JSON object on a line of its own, for fields that would take too much memory in a Json.
+/// The text is the same as Json::text.
+class JsonLine {
+ public:
+  /// `write` is called with the text, about a MiB at a time.
+  explicit JsonLine(std::function<void(std::string_view)> write) : write_(std::move(write)) {}
+
+  JsonLine& set(std::string_view name, const Json& value);
+  /// Like Json of a text.
+  JsonLine& set_text(std::string_view name, std::string_view text);
+  /// An array of `count` texts.
+  JsonLine& set_texts(std::string_view name, std::size_t count,
+                      const std::function<std::string_view(std::size_t place)>& text);
+  /// Must be called last.
+  void end();
+
+ private:
+  void begin_field(std::string_view name);
+  void add(std::string_view text);
+
+  std::function<void(std::string_view)> write_;
+  std::string waiting_{};
+  bool first_ = true;
 };
 
 /// Called for each value that is neither object nor array, in document order, with its place (keys

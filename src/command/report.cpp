@@ -94,6 +94,12 @@ Error system_refusal(const std::system_error& error) {
   return Error(fmt::format("system error: {}{}", error.what(), remedy));
 }
 
+Error memory_refusal() {
+  return Error(
+      "not enough memory on this machine: see `ulimit -v` in the shell that started zksh, or the "
+      "container's limit");
+}
+
 void report_error(Output& out, const Error& error) {
   // A message about an unexpected word may contain a misplaced secret.
   const auto text = without_secrets(error.what());

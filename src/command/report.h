@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "command/output.h"
 
+#include <new>
 #include <string>
 #include <system_error>
 
@@ -14,6 +15,8 @@ void report_error(Output& out, const Error& error);
 /// The Error for what the operating system refused (a pipe, process, thread or file), with a
 /// remedy.
 Error system_refusal(const std::system_error& error);
+/// The Error for memory that could not be allocated.
+Error memory_refusal();
 /// Prints the message after the command's name, and the command's syntax below.
 void report_usage(Output& out, const std::string& name, const Command& command,
                   const UsageError& error);
@@ -31,6 +34,9 @@ int reporting(Output& out, Body&& body) {
     const auto refusal = system_refusal(error);
     report_error(out, refusal);
     return refusal.exit_status();
+  } catch (const std::bad_alloc&) {
+    report_error(out, memory_refusal());
+    return status::failure;
   }
 }
 

@@ -73,24 +73,22 @@ void Headings::print(const std::string& path) {
 
 namespace {
 
-void print_children_json(Context& cx, const std::string& path, const Children& children,
+void print_children_json(Context& cx, const std::string& path, const Listing& children,
                          bool with_stat) {
-  auto names = Json::array();
-  for (const auto& name : children.names) names.add(name);
-  auto json = path_json(path);
-  json.set("children", std::move(names));
+  const auto& names = children.names;
+  auto json = json_line(cx, path);
+  json.set_texts("children", names.size(), [&](std::size_t place) { return names[place]; });
   if (with_stat) json.set("stat", stat_json(children.stat));
-  print_json(cx, json);
+  json.end();
 }
 
 /// Marks the names as Tab does. Reads all nodes at once, but no more than a person would read.
-std::vector<std::string> marked_names(Context& cx, const std::string& path,
-                                      const std::vector<std::string>& names) {
+std::vector<std::string> marked_names(Context& cx, const std::string& path, const NameList& names) {
   constexpr std::size_t most_asked = 500;
   std::vector<Pending<Stat>> answers;
   if (names.size() <= most_asked)
-    for (const auto& name : names)
-      answers.push_back(cx.client.start_exists(join_path(path, name), Watch::none()));
+    for (std::size_t i = 0; i < names.size(); ++i)
+      answers.push_back(cx.client.start_exists(join_path(path, names[i]), Watch::none()));
   std::vector<std::string> marked;
   for (std::size_t i = 0; i < names.size(); ++i) {
     marked.push_back(cx.out.shown(names[i]));
@@ -117,9 +115,9 @@ bool is_a_line_each(const Context& cx) {
   return is_bare(cx) || (style.for_people && !style.out_is_terminal && cx.input == Input::Text);
 }
 
-void print_children(Context& cx, const std::string& path, Children children, ListingForm form) {
+void print_children(Context& cx, const std::string& path, Listing children, ListingForm form) {
   auto& names = children.names;
-  if (!prints_as_34(cx)) std::ranges::sort(names);
+  if (!prints_as_34(cx)) names.sort(cx.stop);
   if (cx.out.json()) return print_children_json(cx, path, children, form.with_stat);
   const auto& style = cx.out.style();
   const bool lines = is_a_line_each(cx);
@@ -129,20 +127,23 @@ void print_children(Context& cx, const std::string& path, Children children, Lis
     const auto marked = marked_names(cx, path, names);
     cx.out.out(in_text_columns(marked, marked.size(), terminal_size().columns));
   } else {
-    std::string text;
-    for (const auto& name : names) {
-      if (!lines && !text.empty()) text += ", ";
+    constexpr std::size_t enough = 1U << 20U;
+    std::string text = lines ? "" : "[";
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (!lines && i > 0) text += ", ";
+      const auto name = names[i];
       text += cx.out.shown(form.with_paths && lines ? join_path(path, name) : name);
       if (lines) text += '\n';
+      if (text.size() >= enough) cx.out.out(std::exchange(text, {}));
     }
-    cx.out.out(lines ? text : '[' + text + "]\n");
+    cx.out.out(lines ? text : text + "]\n");
   }
   if (form.with_stat) print_stat(cx, children.stat, form.human);
 }
 
 Sent start_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form) {
   cx.client.await_connection(path, cx.stop);
-  const auto pending = cx.client.start_children(path, watch);
+  const auto pending = cx.client.start_names(path, watch);
   return {path, pending, [&cx, path, form, pending] {
             print_children(cx, path, cx.client.answer_of(pending, path, cx.stop), form);
             return status::ok;

@@ -97,7 +97,7 @@ int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Pr
                bool bare) {
   Headings headings(cx, paths.size() > 1 && !bare);
   return each_node(cx, paths, [&](const std::string& path) {
-    const auto value = read(path);
+    auto value = read(path);
     headings.print(path);
     print(path, value);
     return status::ok;
@@ -117,7 +117,7 @@ struct ListingForm {
   bool with_paths = false;
   bool human = false;  ///< for the Stat
 };
-void print_children(Context& cx, const std::string& path, Children children, ListingForm form);
+void print_children(Context& cx, const std::string& path, Listing children, ListingForm form);
 /// The same for one node, in two halves.
 Sent start_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form);
 /// `human`: adds ages and other derived values; may spend a third of a second to ask the servers

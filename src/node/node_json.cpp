@@ -64,6 +64,12 @@ Json identities_json(const std::vector<Identity>& identities) {
   return list;
 }
 
+JsonLine json_line(Context& cx, const std::string& path) {
+  JsonLine line([&cx](std::string_view text) { cx.out.out(text); });
+  line.set("path", path);
+  return line;
+}
+
 void print_json(Context& cx, const Json& json) { cx.out.out(json.text() + '\n'); }
 
 }  // namespace zksh

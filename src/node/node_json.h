@@ -33,5 +33,7 @@ std::string user_of(const Identity& identity);
 
 /// Prints a value on its own line.
 void print_json(Context& cx, const Json& json);
+/// Begins such a line for an object with large fields: {"path": ….
+JsonLine json_line(Context& cx, const std::string& path);
 
 }  // namespace zksh

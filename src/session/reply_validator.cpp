@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <new>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -10,6 +15,11 @@ namespace {
 constexpr const char* cut_off = "a truncated answer";
 constexpr std::size_t size_of_stat = 68;
 constexpr std::size_t size_of_header = 16;
+/// The content of answers of at least this size is moved, not copied.
+constexpr std::size_t large_answer = 1U << 20U;
+constexpr const char* no_memory =
+    "an answer for which this machine has not enough memory (see `ulimit -v`, or the container's "
+    "limit)";
 
 namespace operation {
 constexpr std::int32_t create = 1;
@@ -54,10 +64,8 @@ class Walk {
 
   bool broken() const { return broken_; }
   /// What is wrong with the answer; null if nothing.
-  const char* flaw() const {
-    if (misnamed_) return "an answer with an invalid node name";
-    return broken_ ? cut_off : nullptr;
-  }
+  const char* flaw() const { return broken_ ? flaw_ : nullptr; }
+  std::string_view rest() const { return rest_; }
 
   void skip(std::size_t size) {
     broken_ = broken_ || size > rest_.size();
@@ -90,7 +98,13 @@ class Walk {
     broken_ = broken_ || length < -1;
     if (!broken_ && length > 0) skip(static_cast<std::size_t>(length));
   }
-  void stat() { skip(size_of_stat); }
+  /// No server sends a negative dataLength; it marks content that was moved.
+  void stat() {
+    constexpr std::size_t to_data_length = 52;
+    skip(to_data_length);
+    if (number() < 0) refuse("an answer with an invalid Stat");
+    skip(size_of_stat - to_data_length - 4);
+  }
   template <class Each>
   void list(Each&& each) {
     const auto count = number();
@@ -99,10 +113,11 @@ class Walk {
   }
   /// Node names. A name such as ".." would make tree walks endless.
   void names() {
-    list([this] {
+    constexpr std::string_view none_in_names("/\0", 2);
+    list([&] {
       const auto name = text();
-      misnamed_ = !broken_ && (name.empty() || name.find('/') != std::string_view::npos);
-      broken_ = broken_ || misnamed_;
+      if (name.empty() || name.find_first_of(none_in_names) != std::string_view::npos)
+        refuse("an answer with an invalid node name");
     });
   }
   void acl() {
@@ -114,9 +129,15 @@ class Walk {
   }
 
  private:
+  void refuse(const char* flaw) {
+    if (broken_) return;
+    broken_ = true;
+    flaw_ = flaw;
+  }
+
   std::string_view rest_;
   bool broken_ = false;
-  bool misnamed_ = false;
+  const char* flaw_ = cut_off;
 };
 
 /// Sets `created` to the path of the first created node.
@@ -219,6 +240,99 @@ void WireConversation::note_request(std::string_view frame) {
   outstanding_.push_back(std::move(request));
 }
 
+namespace {
+
+/// Releases the pages of a frame while its content is copied out of them.
+class FramePages {
+ public:
+  explicit FramePages(const char* begin)
+      : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
+        next_(const_cast<char*>(begin) + (page_ - address(begin) % page_) % page_) {}
+
+  /// Everything before `end` has been copied.
+  void copied(const char* end) {
+    constexpr std::ptrdiff_t step = 1 << 20;
+    if (end - next_ < step) return;
+    const auto whole = static_cast<std::size_t>(end - next_) / page_ * page_;
+    madvise(next_, whole, MADV_DONTNEED);
+    next_ += whole;
+  }
+
+ private:
+  static std::uintptr_t address(const char* place) {
+    return reinterpret_cast<std::uintptr_t>(place);
+  }
+
+  std::size_t page_;
+  char* next_;
+};
+
+std::string moved_value(std::string_view bytes, FramePages& pages) {
+  constexpr std::size_t step = 1U << 20U;
+  std::string value;
+  value.reserve(bytes.size() + 1);  // get adds a newline
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(step, bytes.size()))) {
+    value.append(bytes.substr(0, step));
+    pages.copied(bytes.data() + std::min(step, bytes.size()));
+  }
+  return value;
+}
+
+void put_number(char* to, std::int64_t number, std::size_t size) {
+  for (auto* byte = to + size; byte != to; number >>= 8) *--byte = static_cast<char>(number & 0xff);
+}
+
+}  // namespace
+
+/// Leaves an answer without content. `frame` must have been found valid. Returns what is wrong;
+/// null if nothing.
+const char* WireConversation::move_content(std::string_view frame, std::int32_t operation) {
+  if (operation != operation::get && operation != operation::children_and_stat) return nullptr;
+  const std::string head(frame.substr(0, size_of_header));
+  FramePages pages(frame.data());
+  Walk walk(frame);
+  walk.skip(size_of_header);
+  const auto count = walk.number();
+  LargeAnswer answer;
+  try {
+    if (operation == operation::get) {
+      if (count <= 0) return nullptr;
+      const auto size = static_cast<std::size_t>(count);
+      answer.value = moved_value(walk.rest().substr(0, size), pages);
+      walk.skip(size);
+    } else {
+      const auto names = static_cast<std::size_t>(count);
+      answer.names.reserve(names, walk.rest().size() - names * 4);
+      for (std::int32_t i = 0; i < count; ++i) {
+        const auto name = walk.text();
+        answer.names.add(name);
+        pages.copied(walk.rest().data());
+      }
+    }
+    leave_stub(frame, head, std::string(walk.rest().substr(0, size_of_stat)), std::move(answer));
+  } catch (const std::bad_alloc&) {
+    return no_memory;
+  }
+  return nullptr;
+}
+
+/// Turns the frame into an answer without content, whose Stat says where the content is.
+void WireConversation::leave_stub(std::string_view frame, std::string_view head, std::string stat,
+                                  LargeAnswer content) {
+  constexpr std::size_t mzxid = 8;
+  constexpr std::size_t data_length = 52;
+  Walk fields(stat);
+  fields.skip(mzxid);
+  content.mzxid = fields.integer(8);
+  fields.skip(data_length - mzxid - 8);
+  content.data_length = fields.number();
+  put_number(stat.data() + mzxid, notes_->keep(std::move(content)), 8);
+  put_number(stat.data() + data_length, LargeAnswer::moved, 4);
+  auto* to = std::ranges::copy(head, const_cast<char*>(frame.data())).out;
+  put_number(to, 0, 4);
+  std::ranges::copy(stat, to + 4);
+}
+
 bool WireConversation::Request::only_checks() const {
   return !parts.empty() && std::ranges::count(parts, static_cast<char>(operation::check)) ==
                                static_cast<std::ptrdiff_t>(parts.size());
@@ -280,8 +394,8 @@ const char* WireConversation::flaw_of(std::string_view frame) {
     walk_answer(walk, request.operation, created);
     if (walk.broken()) return walk.flaw();
   }
-  if (creations_ && !created.empty()) creations_->answered(created, zxid);
-  return nullptr;
+  if (notes_ && !created.empty()) notes_->note_creation(created, zxid);
+  return notes_ && frame.size() >= large_answer ? move_content(frame, request.operation) : nullptr;
 }
 
 LeaseLogic::Sent WireConversation::note_sent(std::int32_t operation) const {
@@ -297,7 +411,11 @@ const char* flaw_of_length(std::int32_t length) {
   constexpr std::int32_t longest = 1 << 29;
   if (length < static_cast<std::int32_t>(size_of_header) || length >= longest)
     return "an answer with an invalid length";
-  return nullptr;
+  if (static_cast<std::size_t>(length) < large_answer) return nullptr;
+  // Without this memory, the C client would never read anything again.
+  void* const volatile room = std::malloc(static_cast<std::size_t>(length));
+  std::free(room);
+  return room == nullptr ? no_memory : nullptr;
 }
 
 const char* flaw_of_greeting(std::string_view answer, bool fresh) {

@@ -14,7 +14,7 @@
 // Source of the formats: zookeeper.jute and ZooDefs.OpCode of ZooKeeper 3.8.
 #pragma once
 
-#include "session/creations.h"
+#include "session/answer_notes.h"
 #include "session/session_lease.h"
 
 #include <chrono>
@@ -31,19 +31,20 @@ namespace zksh {
 /// their lengths.
 class WireConversation {
  public:
-  /// From now on, reports requests and answers to the session's lease, and the zxids of creations
-  /// to `creations`. `timeout` is the session's; `patience` is request_patience.
-  void tell(std::shared_ptr<SessionLease> lease, std::shared_ptr<Creations> creations,
+  /// From now on, reports requests and answers to the session's lease, and puts what the C client
+  /// does not pass on into `notes`. `timeout` is the session's; `patience` is request_patience.
+  void tell(std::shared_ptr<SessionLease> lease, std::shared_ptr<AnswerNotes> notes,
             LeaseLogic::Duration timeout, LeaseLogic::Duration patience) {
     lease_ = std::move(lease);
-    creations_ = std::move(creations);
+    notes_ = std::move(notes);
     timeout_ = timeout;
     patience_ = patience;
   }
   /// Records a request that is sent.
   void note_request(std::string_view frame);
   /// What is wrong with a received frame, for the user; null if nothing. The request that it
-  /// answers then counts as answered.
+  /// answers then counts as answered. The frame's memory must be writable: the content of a large
+  /// answer is moved out of it (LargeAnswer).
   const char* flaw_of(std::string_view frame);
   /// Whether any request was answered correctly.
   bool has_answered() const { return answered_; }
@@ -71,6 +72,9 @@ class WireConversation {
     bool only_checks() const;
   };
 
+  const char* move_content(std::string_view frame, std::int32_t operation);
+  void leave_stub(std::string_view frame, std::string_view head, std::string stat,
+                  LargeAnswer content);
   LeaseLogic::Sent note_sent(std::int32_t operation) const;
   void note_answer(const LeaseLogic::Sent& sent, bool done) const;
 
@@ -79,9 +83,9 @@ class WireConversation {
   bool answered_ = false;
   int credentials_ = 0;  ///< sent and not answered
   std::deque<LeaseLogic::Sent> pings_;
-  std::deque<LeaseLogic::Time> checks_;   ///< when the outstanding checks were sent
-  std::shared_ptr<SessionLease> lease_;   ///< null: not needed
-  std::shared_ptr<Creations> creations_;  ///< null: not needed
+  std::deque<LeaseLogic::Time> checks_;  ///< when the outstanding checks were sent
+  std::shared_ptr<SessionLease> lease_;  ///< null: not needed
+  std::shared_ptr<AnswerNotes> notes_;   ///< null: not needed
   LeaseLogic::Duration timeout_{};
   LeaseLogic::Duration patience_{};  ///< 0: no limit
 };

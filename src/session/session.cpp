@@ -31,10 +31,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -215,14 +213,20 @@ bool Session::Handle::take_note(const Monitor::Held& held, SessionState now, zha
     session_id = zoo_client_id(from)->client_id;
     negotiated_timeout = zoo_recv_timeout(from);
     lease = lease_of(session_id);
-    creations = creations_of(session_id);
+    notes = answer_notes_of(session_id);
   }
   return true;
 }
 
 std::int64_t Session::Handle::czxid_of(const std::string& path) {
-  const auto from = session.monitor().with_lock([&](const Monitor::Held&) { return creations; });
-  return from ? from->take(path) : 0;
+  const auto from = session.monitor().with_lock([&](const Monitor::Held&) { return notes; });
+  return from ? from->take_creation(path) : 0;
+}
+
+std::optional<LargeAnswer> Session::Handle::take_content(const ::Stat* stat) {
+  if (!stat || stat->dataLength != LargeAnswer::moved) return std::nullopt;
+  const auto from = session.monitor().with_lock([&](const Monitor::Held&) { return notes; });
+  return from ? from->take_answer(stat->mzxid) : std::nullopt;
 }
 
 void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* path,
@@ -925,36 +929,21 @@ void nothing_done(int rc, const void* data) { answer<Nothing>(data, rc, {}); }
 void stat_done(int rc, const ::Stat* stat, const void* data) {
   answer<Stat>(data, rc, stat_of(stat));
 }
-/// Copies a value from the C client's memory, with room for a newline. For large values, releases
-/// copied pages at once: the C client only frees them afterwards, and also holds the whole frame,
-/// so the value would be in memory three times.
-std::string taken_value(const char* from, std::size_t size) {
-  constexpr std::size_t large = 16U << 20U;
-  constexpr std::size_t step = 1U << 20U;
-  std::string value;
-  value.reserve(size + 1);
-  if (size < large) return value.append(from, size);
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto whole_pages_up = [&](std::uintptr_t place) {
-    return (place + page - 1) / page * page;
-  };
-  auto* const begin = const_cast<char*>(from);
-  const auto first = whole_pages_up(reinterpret_cast<std::uintptr_t>(from)) -
-                     reinterpret_cast<std::uintptr_t>(from);
-  for (std::size_t done = 0; done < size;) {
-    const auto next = std::min(step, size - done);
-    value.append(from + done, next);
-    done += next;
-    if (done < first + page) continue;
-    madvise(begin + first, (done - first) / page * page, MADV_DONTNEED);
-  }
-  return value;
+/// The content of a large answer. Restores the Stat to what the server sent.
+template <class T>
+std::optional<LargeAnswer> content_of(const void* data, const ::Stat* sent, Stat& stat) {
+  auto content = static_cast<const CallOf<T>*>(data)->handle->take_content(sent);
+  if (!content) return std::nullopt;
+  stat.mzxid = content->mzxid;
+  stat.data_length = content->data_length;
+  return content;
 }
 
 void node_done(int rc, const char* bytes, int size, const ::Stat* stat, const void* data) {
   Node node{.data = std::nullopt, .stat = stat_of(stat)};
   if (rc == ZOK && size >= 0)
-    node.data = bytes ? taken_value(bytes, static_cast<std::size_t>(size)) : std::string();
+    node.data = bytes ? std::string(bytes, static_cast<std::size_t>(size)) : std::string();
+  if (auto content = content_of<Node>(data, stat, node.stat)) node.data = std::move(content->value);
   answer<Node>(data, rc, std::move(node));
 }
 
@@ -994,7 +983,11 @@ std::optional<Call::Watching> watching(const std::string& path, WatchKind kind,
 void take_names(const String_vector& from, std::vector<std::string>& to) {
   to.assign(from.data, from.data + from.count);
 }
+void take_names(const NameList& from, std::vector<std::string>& to) {
+  for (std::size_t i = 0; i < from.size(); ++i) to.emplace_back(from[i]);
+}
 
+void take_names(NameList from, NameList& to) { to = std::move(from); }
 void take_names(const String_vector& from, NameList& to) {
   std::size_t bytes = 0;
   for (int i = 0; i < from.count; ++i) bytes += std::strlen(from.data[i]);
@@ -1043,7 +1036,10 @@ template <class T>
 Pending<T> Session::start_list(const std::string& path, const Watch& watch) {
   const auto done = [](int rc, const String_vector* names, const ::Stat* stat, const void* data) {
     T list{.names = {}, .stat = stat_of(stat)};
-    if (names) take_names(*names, list.names);
+    if (auto content = content_of<T>(data, stat, list.stat))
+      take_names(std::move(content->names), list.names);
+    else if (names)
+      take_names(*names, list.names);
     answer<T>(data, rc, std::move(list));
   };
   const Use on(*this);

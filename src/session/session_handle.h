@@ -3,7 +3,7 @@
 
 #include "base/monitor.h"
 #include "client/watch.h"
-#include "session/creations.h"
+#include "session/answer_notes.h"
 #include "session/session.h"
 #include "session/session_lease.h"
 #include "session/trying_order.h"
@@ -131,13 +131,13 @@ struct Session::Handle {
   AddressNames names;        ///< of the servers; set before the handle is published
   std::int64_t session_id = 0;
   int negotiated_timeout = 0;
-  std::shared_ptr<SessionLease> lease;   ///< null until connected
-  Clock::time_point lease_wanted{};      ///< when somebody first asked how long it lasts
-  std::shared_ptr<Creations> creations;  ///< likewise
-  std::vector<Credential> credentials;   ///< added and accepted
-  bool other_credentials = false;        ///< others than the settings' were sent
-  int uses = 0;                          ///< number of threads that are sending
-  bool out_of_use = false;               ///< somebody waits for the last of these
+  std::shared_ptr<SessionLease> lease;  ///< null until connected
+  Clock::time_point lease_wanted{};     ///< when somebody first asked how long it lasts
+  std::shared_ptr<AnswerNotes> notes;   ///< null until connected
+  std::vector<Credential> credentials;  ///< added and accepted
+  bool other_credentials = false;       ///< others than the settings' were sent
+  int uses = 0;                         ///< number of threads that are sending
+  bool out_of_use = false;              ///< somebody waits for the last of these
   std::list<Call*> calls;
   /// By id, not by pointer: the C client silently drops unfired watches. All watches of a mailbox
   /// share its id, so the C client fires one event for all that it has on a node, and needs linear,
@@ -153,6 +153,9 @@ struct Session::Handle {
 
   /// The zxid that created a node, for the completion of its call; 0 if it is not known.
   std::int64_t czxid_of(const std::string& path);
+  /// The content of a large answer, given the Stat that the C client passes to a completion;
+  /// nullopt if the answer was not large.
+  std::optional<LargeAnswer> take_content(const ::Stat* stat);
   /// Records that the server accepted a credential.
   void accepted(const Credential& credential);
 
@@ -235,7 +238,7 @@ struct Session::State {
 /// four-letter words may be forbidden. But from 3.5 on there is a node /zookeeper/config, which 3.4
 /// and Keeper lack, and every server answers a read of it. That read is sent before the first such
 /// request. Other creations do not need it: they use plain create, and get their czxid from
-/// Creations.
+/// AnswerNotes.
 class KnownServers {
  public:
   /// nullopt: not known.

@@ -68,7 +68,7 @@ void WireLink::begin_lease(const Granted& granted) {
   auto lease = lease_of(granted.session);
   const std::chrono::milliseconds timeout(granted.timeout_ms);
   lease->begin(greeting_at_, request_.fresh, timeout);
-  conversation_.tell(std::move(lease), creations_of(granted.session), timeout,
+  conversation_.tell(std::move(lease), answer_notes_of(granted.session), timeout,
                      request_patience(request_.timeout_ms, granted.timeout_ms));
 }
 

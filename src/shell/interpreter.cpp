@@ -298,7 +298,11 @@ int Interpreter::explaining(const Command& command, const std::vector<std::strin
     const bool lost =
         error.code() == code::connection_loss || error.code() == code::operation_timeout;
     if (lost && !error.outcome_unknown() && !speaks_as_zkcli()) {
-      report_error(out_, Error("no connection to " + around_.client.connection_problem(),
+      const bool was_connected = !around_.client.connected_server().empty();
+      const auto what = was_connected && !error.path().empty()
+                            ? fmt::format("{}: no answer: ", error.path())
+                            : "";
+      report_error(out_, Error(what + "no connection to " + around_.client.connection_problem(),
                                error.exit_status()));
       return error.exit_status();
     }

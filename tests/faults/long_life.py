@@ -75,7 +75,8 @@ class Life:
         begin = len(self.terminal.bytes)
         self.strike(kind)
         if kind == "expiry":
-            self.run("lock -q /life/l", rb"locked /life/l\]")
+            self.run("unlock /life/l", rb"zk: [^\n]*\) \d+( !\d+)?\]")  # confirms the loss
+            self.run("lock -q /life/l", rb"locked /life/l( !\d+)?\]")
             self.run("get -w /life/a", rb"round-\d+")
         value = f"round-{self.number}"
         with Znodes(self.server.address) as znodes:
@@ -95,7 +96,7 @@ class Life:
 def play(rounds, minutes):
     """Prints the counts; returns what is wrong, or None."""
     until = time.monotonic() + minutes * 60 if minutes else float("inf")
-    with tempfile.TemporaryDirectory() as home, Server({"tickTime": "500"}) as server, Proxy(server.port) as proxy:
+    with tempfile.TemporaryDirectory() as home, Server({"tickTime": "500", "maxSessionTimeout": "60000"}) as server, Proxy(server.port) as proxy:
         environment = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home, "TERM": "xterm",
                        "NO_COLOR": "1"}
         with Terminal([ZKSH, "-s", proxy.address, "-t", str(SESSION * 1000)], environment) as terminal:

@@ -1,5 +1,4 @@
-"""Tests many connections one after the other in one process, where descriptors are reused: state of one connection never leaks into
-the next."""
+"""Tests that state of one connection never leaks into the next one with the same descriptor."""
 import os
 import subprocess
 import sys

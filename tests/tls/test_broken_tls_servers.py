@@ -3,15 +3,15 @@ import os
 import ssl
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "session"))
+for place in ("session", "hostile"):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", place))
 import test_broken_servers  # noqa: E402
+import test_descriptors  # noqa: E402
 from certificates import Authority  # noqa: E402
 from tls_case import ZKSH_TLS, TlsCase, main  # noqa: E402
 
 
-class BrokenTlsServers(test_broken_servers.BrokenServers, TlsCase):
-    test_four_letter_words = None  # these never go over TLS
-
+class OverTls(TlsCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -19,6 +19,14 @@ class BrokenTlsServers(test_broken_servers.BrokenServers, TlsCase):
         cls.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         cls.tls.load_cert_chain(authority.issue("server"))
         cls.program = [ZKSH_TLS, "--tls-ca", authority.certificate]
+
+
+class BrokenTlsServers(test_broken_servers.BrokenServers, OverTls):
+    test_four_letter_words = None  # these never go over TLS
+
+
+class TlsDescriptors(test_descriptors.Descriptors, OverTls):
+    pass
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 // Byte text: RFC 4648's examples, java.util.Base64's strictness and netty's hex dump.
 #include "base/byte_text.h"
 
+#include "base/text.h"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 
@@ -56,8 +59,33 @@ TEST(Hex, RefusesHalvesAndOtherLetters) {
   }
 }
 
+std::string dump_of(std::string_view bytes) {
+  std::string dump;
+  hex_dump(bytes, [&](std::string_view piece) { dump += piece; });
+  return dump;
+}
+
+TEST(Pieces, AreNotCutWithinACharacter) {
+  std::string text = "a";
+  while (text.size() < (5U << 20U)) text += "\xE2\x82\xAC\xF0\x9F\x98\x80";
+  std::string whole;
+  in_pieces(text, [&](std::string_view piece) {
+    EXPECT_LE(piece.size(), 1U << 20U);
+    EXPECT_TRUE(is_utf8(piece));
+    whole += piece;
+  });
+  EXPECT_EQ(whole, text);
+}
+
+TEST(Pieces, OfBase64AreOneText) {
+  const std::string bytes(4000001, '\xA7');
+  std::string text;
+  encode_base64(bytes, [&](std::string_view piece) { text += piece; });
+  EXPECT_EQ(text, encode_base64(bytes));
+}
+
 TEST(HexDump, IsNettys) {
-  EXPECT_EQ(hex_dump("hello\0world"s),
+  EXPECT_EQ(dump_of("hello\0world"s),
             R"(         +-------------------------------------------------+
          |  0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f |
 +--------+-------------------------------------------------+----------------+
@@ -68,7 +96,7 @@ TEST(HexDump, IsNettys) {
 TEST(HexDump, ShowsFullRowsAndOnlyPrintableAscii) {
   std::string bytes(256, '\0');
   std::iota(bytes.begin(), bytes.end(), '\0');
-  const auto dump = hex_dump(bytes);
+  const auto dump = dump_of(bytes);
   EXPECT_NE(dump.find("\n|00000010| 10 11 12 13 14 15 16 17 18 19 1a 1b 1c 1d 1e 1f |"
                       "................|\n"),
             std::string::npos);
@@ -83,7 +111,14 @@ TEST(HexDump, ShowsFullRowsAndOnlyPrintableAscii) {
             std::string::npos);
 }
 
-TEST(HexDump, IsEmptyForNothing) { EXPECT_EQ(hex_dump(""), ""); }
+TEST(HexDump, OfManyBytesComesInPieces) {
+  const std::string bytes(100000, 'x');
+  const auto dump = dump_of(bytes);
+  EXPECT_EQ(std::ranges::count(dump, '\n'), 100000 / 16 + 3);
+  EXPECT_NE(dump.find("|00018690|"), std::string::npos);
+}
+
+TEST(HexDump, IsEmptyForNothing) { EXPECT_EQ(dump_of(""), ""); }
 
 }  // namespace
 }  // namespace zksh

@@ -64,10 +64,76 @@ TEST(ReplyValidator, WhatEndsTooEarlyIsRefused) {
   EXPECT_STREQ(conversation.flaw_of("short"), early);
 }
 
-TEST(ReplyValidator, WhatACreationMadeIsHandedOn) {
-  const auto creations = std::make_shared<Creations>();
+/// Passes the answer to request 5, and returns the frame after its content was moved.
+std::string left_of(const std::shared_ptr<AnswerNotes>& notes, std::int32_t operation,
+                    std::string frame) {
   WireConversation conversation;
-  conversation.tell(nullptr, creations, {}, {});
+  conversation.tell(nullptr, notes, {}, {});
+  conversation.note_request(number(5) + number(operation));
+  EXPECT_EQ(conversation.flaw_of(frame), nullptr);
+  return frame;
+}
+/// A Stat with mzxid 0x1234 and dataLength 77.
+std::string marked_stat() {
+  return number(0, 8) + number(0x1234, 8) + std::string(36, '\1') + number(77) +
+         std::string(12, '\2');
+}
+/// The mzxid of the Stat that follows after so many bytes.
+std::int64_t mzxid_behind(const std::string& frame, std::size_t bytes) {
+  std::int64_t value = 0;
+  for (const char byte : frame.substr(bytes + 8, 8))
+    value = value << 8 | static_cast<unsigned char>(byte);
+  return value;
+}
+
+TEST(ReplyValidator, ALargeValueIsMovedOutOfItsAnswer) {
+  const auto notes = std::make_shared<AnswerNotes>();
+  std::string value;
+  while (value.size() < 5'000'000) value += "a value, " + std::to_string(value.size());
+  const auto frame = left_of(notes, 4, header(5) + text(value) + marked_stat());
+  EXPECT_EQ(frame.substr(0, 20), header(5) + number(0));
+  EXPECT_EQ(frame.substr(20 + 52, 4), number(LargeAnswer::moved));
+  EXPECT_EQ(frame.substr(20 + 56, 12), std::string(12, '\2'));
+  const auto answer = notes->take_answer(mzxid_behind(frame, 20));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->value, value);
+  EXPECT_EQ(answer->mzxid, 0x1234);
+  EXPECT_EQ(answer->data_length, 77);
+  EXPECT_FALSE(notes->take_answer(mzxid_behind(frame, 20))) << "once";
+}
+
+TEST(ReplyValidator, ALargeListIsMovedOutOfItsAnswer) {
+  const auto notes = std::make_shared<AnswerNotes>();
+  std::string body;
+  constexpr int count = 300'000;
+  for (int i = 0; i < count; ++i) body += text("name-" + std::to_string(i));
+  const auto frame = left_of(notes, 12, header(5) + number(count) + body + marked_stat());
+  const auto answer = notes->take_answer(mzxid_behind(frame, 20));
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer->names.size(), count);
+  EXPECT_EQ(answer->names[0], "name-0");
+  EXPECT_EQ(answer->names[count - 1], "name-299999");
+}
+
+TEST(ReplyValidator, SmallAnswersAndOthersStayWhole) {
+  const auto notes = std::make_shared<AnswerNotes>();
+  const auto small = header(5) + text("data") + marked_stat();
+  EXPECT_EQ(left_of(notes, 4, small), small);
+  const auto path = header(5) + text("/" + std::string(3'000'000, 'x'));
+  EXPECT_EQ(left_of(notes, 1, path), path);
+}
+
+TEST(ReplyValidator, NoServerSaysThatTheContentWasMoved) {
+  const auto forged = std::string(52, '\0') + number(LargeAnswer::moved) + std::string(12, '\0');
+  for (const int operation : {3, 4, 12})
+    EXPECT_EQ(said(operation, (operation == 3 ? "" : number(0)) + forged),
+              "an answer with an invalid Stat");
+}
+
+TEST(ReplyValidator, WhatACreationMadeIsHandedOn) {
+  const auto notes = std::make_shared<AnswerNotes>();
+  WireConversation conversation;
+  conversation.tell(nullptr, notes, {}, {});
   const auto part = [](std::int32_t kind) { return number(kind) + number(0, 1) + number(-1); };
   const auto end = number(-1) + number(1, 1) + number(-1);
   const auto create = text("/a") + number(-1) + number(0) + number(0);
@@ -85,10 +151,10 @@ TEST(ReplyValidator, WhatACreationMadeIsHandedOn) {
                                  part(1) + text("/chroot/c") + end),
             nullptr);
   EXPECT_EQ(conversation.flaw_of(answer(4, 0x100000002, 0) + text("/chroot/d")), nullptr);
-  EXPECT_EQ(creations->take("/a"), 11);
-  EXPECT_EQ(creations->take("/a"), 0) << "once";
-  EXPECT_EQ(creations->take("/d"), 0x100000002);
-  EXPECT_EQ(creations->take("/b"), 0) << "it came before the other";
+  EXPECT_EQ(notes->take_creation("/a"), 11);
+  EXPECT_EQ(notes->take_creation("/a"), 0) << "once";
+  EXPECT_EQ(notes->take_creation("/d"), 0x100000002);
+  EXPECT_EQ(notes->take_creation("/b"), 0) << "it came before the other";
 }
 
 TEST(ReplyValidator, AFailureNeedsNoMore) {
