@@ -58,8 +58,8 @@ extern const Command lock_command = make_command<Args>(
          "the lock is lost. --at-least with -n does without a key: a machine whose clock is late "
          "finds the lock busy.\n\nThe exit status is that of the program, or 128 + n if signal n "
          "ended it. It is 75 if the lock is busy or was not acquired in time, 76 if it was lost, "
-         "whatever the program returned, 126 if the program cannot be run, and 127 if it is not "
-         "found.",
+         "whatever the program returned, 126 if the program cannot be run, 127 if it is not found, "
+         "and 1 if this machine has no process or memory left for it.",
      .examples =
          {{"lock -n /jobs/nightly date", "Run a program, or exit with 75 if the lock is busy."},
           {"lock -w 30 /jobs/nightly -c 'date | cat'", "Wait for the lock up to 30 seconds."},

@@ -333,6 +333,22 @@ int become_program(const char* path, char* const* argv, char* const* shell_argv,
   return errno;
 }
 
+const char* limit_reached(int number) {
+  switch (number) {
+    case EMFILE:
+      return "; `ulimit -n` in the shell that starts zksh sets how many files it may have open";
+    case ENFILE:
+      return "; `sysctl fs.file-max` sets how many files this machine may have open";
+    case EAGAIN:
+      return "; `ulimit -u` in the shell that starts zksh sets how many processes its user may "
+             "have, `ulimit -v` how much memory each may use";
+    case ENOMEM:
+      return "; `ulimit -v` in the shell that starts zksh sets how much memory it may use";
+    default:
+      return "";
+  }
+}
+
 Error cannot_run(const Program& program, int number) {
   const std::string& name = program.words.front();
   const std::string& directory = program.directory;
@@ -341,7 +357,9 @@ Error cannot_run(const Program& program, int number) {
                  status::cannot_run);
   // find_program has seen the file, so ENOENT is about the interpreter in its #! line.
   const char* const reason = number == ENOENT ? "its interpreter is missing" : strerror(number);
-  return Error(fmt::format("cannot run {}: {}", name, reason), status::cannot_run);
+  const std::string limit = limit_reached(number);
+  return Error(fmt::format("cannot run {}: {}{}", name, reason, limit),
+               limit.empty() ? status::cannot_run : status::failure);
 }
 
 pid_t start_child(const std::function<pid_t()>& fork) {

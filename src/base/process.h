@@ -82,8 +82,11 @@ struct ProgramImage {
 /// In a child: executes the program with no signal blocked, and only those ignored that zksh was
 /// started to ignore. Returns errno if that fails. Async-signal-safe.
 int become_program(const char* path, char* const* argv, char* const* shell_argv, char* const* envp);
-/// The Error, with status 126, for a program that was found but cannot be executed. `number` is the
-/// errno from become_program.
+/// To follow a message about a failed system call: the limit on this machine that was reached;
+/// empty if it was none.
+const char* limit_reached(int number);
+/// The Error for a program that was found but cannot be run: status 126, or 1 if this machine lacks
+/// processes, descriptors or memory for it. `number` is the errno.
 Error cannot_run(const Program& program, int number);
 
 /// Calls `fork`, which returns as fork(2) does, and records the child as started by zksh. From any

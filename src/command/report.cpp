@@ -2,12 +2,11 @@
 #include "command/report.h"
 
 #include "base/json.h"
+#include "base/process.h"
 #include "base/secrets.h"
 #include "command/help.h"
 
 #include <fmt/core.h>
-
-#include <cerrno>
 
 namespace zksh {
 namespace {
@@ -78,20 +77,8 @@ Json error_json(const Output& out, const Error& error) {
 }  // namespace
 
 Error system_refusal(const std::system_error& error) {
-  const auto* const remedy = [&] {
-    switch (error.code().value()) {
-      case EMFILE:
-        return "; `ulimit -n` in the shell that starts zksh sets how many files it may have open";
-      case ENFILE:
-        return "; `sysctl fs.file-max` sets how many files this machine may have open";
-      case EAGAIN:
-        return "; `ulimit -u` in the shell that starts zksh sets how many processes its user may "
-               "have, `ulimit -v` how much memory each may use";
-      default:
-        return "";
-    }
-  }();
-  return Error(fmt::format("system error: {}{}", error.what(), remedy));
+  return Error(
+      fmt::format("system error: {}{}", error.what(), limit_reached(error.code().value())));
 }
 
 Error memory_refusal() {

@@ -12,8 +12,8 @@
 namespace zksh {
 
 void report_error(Output& out, const Error& error);
-/// The Error for what the operating system refused (a pipe, process, thread or file), with a
-/// remedy.
+/// The Error for what the operating system refused (a pipe, process, thread or file), with the
+/// limit that was reached.
 Error system_refusal(const std::system_error& error);
 /// The Error for memory that could not be allocated.
 Error memory_refusal();

@@ -1,5 +1,6 @@
 """Scripts: where they stop and what they print, odd input, many at once, read-only servers."""
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -86,6 +87,24 @@ class Scripts(SessionTest):
                     capture_output=True, check=False)
                 self.assertEqual(done.returncode, 1, done)
                 self.assertIn(words, done.stderr)
+
+    def test_no_process_for_the_program_under_a_lock(self):
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            self.skipTest("only root can use another user's limit")
+        other_user = ["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups"]  # without other processes
+        if subprocess.run([*other_user, ZKSH, "--version"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("another user cannot run the program")
+        limits = []
+        for most in range(1, 20):
+            done = subprocess.run(
+                [*other_user, "bash", "-c", f'ulimit -u {most}; exec "$@"', "bash", ZKSH, "-s", self.connect, "lock", "/l", "--",
+                 "true"], capture_output=True, check=False)
+            if done.returncode == 0:
+                break
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn(b"ulimit -u", done.stderr)
+            limits.append(b"cannot run true" in done.stderr)
+        self.assertIn(True, limits, "no limit allowed the session, and not the program")
 
     def test_thousands_of_commands_in_one_session(self):
         self.assertEqual(self.run_zksh(text=b"create /a hello\n" + b"get /a\n" * 5000),
