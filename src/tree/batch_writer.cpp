@@ -224,7 +224,8 @@ void BatchWriter::settle(Sent sent) {
 /// Reports the writes; returns false, and reports none, if a transaction failed because of one of
 /// them.
 bool BatchWriter::conclude(const std::vector<Write>& writes, const Reply& reply, bool sent_before) {
-  last_answer_ = Clock::now();
+  // A connection that breaks at every request must not renew the time to wait for it.
+  if (!is_connection_trouble(reply.code)) last_answer_ = Clock::now();
   if (reply.code != code::ok && !reply.all_failed && writes.size() > 1) return false;
   for (const auto& write : writes)
     report(write, {.code = reply.code, .culprit = reply.culprit, .sent_before = sent_before});

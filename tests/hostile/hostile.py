@@ -29,6 +29,7 @@ from broken_server import BrokenServer  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 LIMIT = 75  # seconds: dump waits 10 for the server to come back, with a long session timeout 60
+CHANGED_LIMIT = 150  # changed answers may make progress for a while, and then none for a minute
 MEMORY = 300 << 10  # KiB; under a sanitizer it is more
 SERVER_SAYS = {1, 4, 5, 6, 7, 8, 9, 11, 12}  # what may come of an error's code
 STATUSES = {3, 10} | SERVER_SAYS
@@ -181,7 +182,7 @@ def play_mutated(seed):
     uses = USES | MORE_USES
     use_name = random.Random(seed).choice(sorted(uses))
     use = uses[use_name]
-    status, out, err, seconds, memory = run(mutated(seed), use, 10 if use.endless else LIMIT)
+    status, out, err, seconds, memory = run(mutated(seed), use, 10 if use.endless else CHANGED_LIMIT)
     unclean = b"ssertion" in err or b"terminate called" in err or b"Sanitizer" in err
     endless = status is None and not use.endless
     if endless or unclean or (status or 0) < 0 or status in (134, 139) or memory > 1 << 20:
