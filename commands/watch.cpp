@@ -131,7 +131,8 @@ extern const Command watch_command = make_command<Args>(
      .details =
          "Prints a line for each event until Ctrl-C: created, changed, deleted, and children (the "
          "list of children has changed) with the added (+) and removed (-) names. -R watches "
-         "everything below instead of the list of children. -d shows values, and keeps all of them "
+         "everything below instead of the list of children, and fails when the nodes take more "
+         "than about 1 GiB of memory. -d shows values, and keeps all of them "
          "in memory.\n\nSeveral quick writes may show as one event; the version tells how many "
          "there were. A node that came and went between two reads is reported without details. "
          "After a lost connection or an expired session everything is read again: a \"gap\" event "

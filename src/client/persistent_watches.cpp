@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <exception>
 #include <utility>
 
 namespace zksh {
@@ -84,16 +85,36 @@ void PersistentWatches::serve(const std::stop_token& stop) {
   const auto has_work = [&](const Monitor::Held& held) {
     return tree.in_doubt() || !(*mailbox_)(held).empty() || !state_(held).requests.empty();
   };
-  try {
-    while (monitor_.wait(stop, has_work)) serve_once(tree, stop);
-  } catch (const Cancelled&) {
-    // The shell exits.
+  while (monitor_.wait(stop, has_work)) {
+    try {
+      serve_once(tree, stop);
+    } catch (const Cancelled&) {
+      break;                                 // the shell exits
+    } catch (const std::exception& error) {  // of Error and the library, such as bad_alloc
+      give_up(tree, error.what());
+    }
   }
   monitor_.change([&](const Monitor::Held& held) {
     auto& state = state_(held);
     state.ended = true;
-    for (const auto& request : state.requests)
-      (*request.done)(held) = Outcome<Nothing>{code::closing, {}};
+    for (const auto* requests : {&state.in_progress, &state.requests})
+      for (const auto& request : *requests)
+        (*request.done)(held) = Outcome<Nothing>{code::closing, {}};
+  });
+}
+
+/// Ends all watches, and says so.
+void PersistentWatches::give_up(WatchedTree& tree, const std::string& reason) {
+  tree.clear();
+  monitor_.change([&](const Monitor::Held& held) {
+    auto& state = state_(held);
+    for (const auto& request : std::exchange(state.in_progress, {}))
+      (*request.done)(held) = Outcome<Nothing>{code::system_error, {}};
+    state.roots.clear();
+    state.told = state.taken;
+    state.in_doubt = false;
+    state.active = !state.requests.empty() || !(*mailbox_)(held).empty();
+    report_.warning(held, "all watches of addWatch are removed: " + reason);
   });
 }
 
@@ -103,7 +124,8 @@ void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& sto
   monitor_.with_lock([&](const Monitor::Held& held) {
     auto& state = state_(held);
     events.swap((*mailbox_)(held));
-    requests.swap(state.requests);
+    requests = std::exchange(state.requests, {});
+    state.in_progress = requests;
     state.taken += events.size();
   });
   for (const auto& event : events) tree.note(event);
@@ -117,6 +139,7 @@ void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& sto
     auto& state = state_(held);
     state.told += events.size();
     state.in_doubt = tree.in_doubt();
+    state.in_progress.clear();
     for (std::size_t i = 0; i < requests.size(); ++i)
       (*requests[i].done)(held) = Outcome<Nothing>{results[i], {}};
     state.roots = tree.roots();

@@ -55,7 +55,7 @@ class PersistentWatches {
   bool hear(const Monitor::Held& held, const Event& event);
 
   /// Watches a node, or changes the mode of its watch. Blocks until every node below it is watched;
-  /// throws ZkError, Cancelled.
+  /// throws ZkError, Cancelled, and Error if there are too many nodes, which ends all watches.
   void add(const std::string& path, WatchMode mode, const std::stop_token& stop);
   /// Returns false if there is no such watch. Blocks while events are being reported; throws
   /// Cancelled.
@@ -80,7 +80,8 @@ class PersistentWatches {
   struct State {
     bool active = false;  ///< there are watches or pending requests
     bool ended = false;
-    std::deque<Request> requests;
+    std::deque<Request> requests;  ///< not taken yet
+    std::deque<Request> in_progress;
     std::uint64_t taken = 0;  ///< number of events taken from the mailbox
     std::uint64_t told = 0;   ///< number of those reported
     std::map<std::string, WatchMode> roots;
@@ -91,6 +92,7 @@ class PersistentWatches {
   void detach();
   void serve(const std::stop_token& stop);
   void serve_once(WatchedTree& tree, const std::stop_token& stop);
+  void give_up(WatchedTree& tree, const std::string& reason);
   void tell_of(WatchedTree& tree);
   int carry_out(WatchedTree& tree, const Request& request, const std::stop_token& stop);
 

@@ -1,7 +1,10 @@
 // WatchedTree: persistent watches made of one-shot watches.
 #include "client/watched_tree.h"
 
+#include "base/text.h"
 #include "client/node_path.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>
@@ -9,6 +12,12 @@
 #include <utility>
 
 namespace zksh {
+namespace {
+
+/// Measured for a stream of changes; the path stands in several places.
+std::size_t memory_of(const std::string& path) { return 600 + 4 * path.size(); }
+
+}  // namespace
 
 bool WatchedTree::tells_lists(const std::string& path) const {
   const auto root = roots_.find(path);
@@ -28,7 +37,9 @@ void WatchedTree::add(const std::string& path, WatchMode mode) {
   const bool narrower = before != roots_.end() && mode == WatchMode::Persistent;
   roots_[path] = mode;
   if (narrower) drop_uncovered();
-  auto& root = nodes_.try_emplace(path, new_node()).first->second;
+  const auto [place, added] = nodes_.try_emplace(path, new_node());
+  if (added) bytes_ += memory_of(path);
+  auto& root = place->second;
   root.children_armed = false;  // it may have been watched only for its children events
   const auto slot = new_slot();
   ask_stat(path, root, slot);
@@ -47,10 +58,23 @@ bool WatchedTree::remove(const std::string& path, std::optional<WatchMode> mode)
   return true;
 }
 
+void WatchedTree::clear() {
+  for (const auto& [path, node] : nodes_) client_.forget_watches(path, mailbox_);
+  roots_.clear();
+  nodes_.clear();
+  bytes_ = 0;
+  last_change_.reset();
+  slots_.clear();
+  requests_.clear();
+  doubts_.clear();
+  unlisted_.clear();
+}
+
 void WatchedTree::drop_uncovered() {
   std::erase_if(nodes_, [&](const auto& entry) {
     if (is_root(entry.first) || is_recursive(entry.first)) return false;
     client_.forget_watches(entry.first, mailbox_);
+    bytes_ -= memory_of(entry.first);
     return true;
   });
 }
@@ -130,6 +154,7 @@ void WatchedTree::note_session(SessionState state) {
     default:  // the session is over, and its watches with it
       roots_.clear();
       nodes_.clear();
+      bytes_ = 0;
       requests_.clear();
       doubts_.clear();
       lost_ = false;
@@ -206,7 +231,7 @@ void WatchedTree::note_deleted(const Event& event, Node& node) {
     node = new_node();
     ask_stat(event.path, node, slot);
   } else {
-    nodes_.erase(event.path);
+    erase(event.path);
   }
   ask_children_of_parent(event.path, slot);
 }
@@ -276,7 +301,7 @@ int WatchedTree::take_answer(Request& request, const std::stop_token& stop) {
       return code::ok;
     default:
       // A node that was never reported will be found again in its parent's list.
-      if (!node->exists && !is_root(request.path)) nodes_.erase(request.path);
+      if (!node->exists && !is_root(request.path)) erase(request.path);
       return result;
   }
 }
@@ -323,7 +348,7 @@ void WatchedTree::take_absence(const Request& request, const Node& node) {
   if (is_root(request.path))
     nodes_[request.path] = new_node();
   else
-    nodes_.erase(request.path);
+    erase(request.path);
 }
 
 /// Servers do not send events about nodes that the session may not read.
@@ -359,10 +384,23 @@ void WatchedTree::take_children(const Request& request, Node& node, Children chi
   }
   for (const auto& name : children.names) {
     const auto path = join_path(request.path, name);
-    if (nodes_.contains(path)) continue;
-    ask_stat(path, nodes_.emplace(path, new_node()).first->second, request.slot);
+    if (!nodes_.contains(path)) add_child(path, request.slot);
   }
   node.children = std::move(children.names);
+}
+
+void WatchedTree::add_child(const std::string& path, std::size_t slot) {
+  bytes_ += memory_of(path);
+  if (bytes_ > most_bytes)
+    throw Error(
+        fmt::format("cannot watch so many nodes: {} of them, up to {}, take more than {} MiB of "
+                    "memory",
+                    nodes_.size(), cut_to_width(path, 40), most_bytes >> 20U));
+  ask_stat(path, nodes_.emplace(path, new_node()).first->second, slot);
+}
+
+void WatchedTree::erase(const std::string& path) {
+  if (nodes_.erase(path) > 0) bytes_ -= memory_of(path);
 }
 
 void WatchedTree::find(std::size_t slot, std::int64_t zxid, Event::Type type,

@@ -31,6 +31,10 @@ enum class WatchMode {
 /// All members must be called on one thread.
 class WatchedTree {
  public:
+  /// The most memory that the watched nodes may take, as estimated: a million nodes with paths of
+  /// 150 bytes.
+  static constexpr std::size_t most_bytes = std::size_t{1} << 30U;
+
   /// Events of the one-shot watches are delivered to `mailbox`; the owner passes them to `note`.
   WatchedTree(Client& client, Mailbox mailbox) : client_(client), mailbox_(std::move(mailbox)) {}
 
@@ -38,6 +42,8 @@ class WatchedTree {
   void add(const std::string& path, WatchMode mode);
   /// False if the node is not the root of a watch in that mode (nullopt: any mode).
   bool remove(const std::string& path, std::optional<WatchMode> mode);
+  /// Removes all watches, and forgets what was to be reported.
+  void clear();
   bool empty() const { return roots_.empty(); }
   const std::map<std::string, WatchMode>& roots() const { return roots_; }
 
@@ -49,8 +55,9 @@ class WatchedTree {
   /// Call when all events up to the end of the last catch_up have been noted.
   void resolve_doubts();
   /// Reads all that is needed after notes and additions, with many requests in flight. Blocks;
-  /// throws Cancelled. Returns the code of the first request that failed because of the connection,
-  /// or ok; what it did not read is read after reconnection.
+  /// throws Cancelled, and Error if the nodes take more than `most_bytes`; then only `clear` may
+  /// follow. Returns the code of the first request that failed because of the connection, or ok;
+  /// what it did not read is read after reconnection.
   int catch_up(const std::stop_token& stop);
   /// The events to report after catch_up, in order. Includes events of printed watches, except
   /// those that a persistent watch reports anyway: zkCli prints these once.
@@ -116,6 +123,8 @@ class WatchedTree {
   void ask_children_of_parent(const std::string& path, std::size_t slot);
 
   Node new_node() { return {.serial = ++last_serial_}; }
+  void add_child(const std::string& path, std::size_t slot);
+  void erase(const std::string& path);
   Node* asked(const Request& request);
   void send(Request& request);
   int take_answer(Request& request, const std::stop_token& stop);
@@ -131,6 +140,7 @@ class WatchedTree {
   Mailbox mailbox_;
   std::map<std::string, WatchMode> roots_;
   std::unordered_map<std::string, Node> nodes_;
+  std::size_t bytes_ = 0;  ///< estimated, of nodes_
   std::uint64_t last_serial_ = 0;
   bool lost_ = false;                 ///< the connection is lost, and with it all one-shot watches
   std::optional<Event> last_change_;  ///< the last event, if it was private and is reported

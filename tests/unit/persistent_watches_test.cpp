@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <deque>
+#include <new>
 #include <thread>
 
 namespace zksh {
@@ -108,6 +109,37 @@ TEST_F(PersistentWatchesTest, NamesTheNodesThatMayNotBeListedOnce) {
     other.create({.path = path, .data = {}, .acl = {{perm::write, "world", "anyone"}}}, {});
   watches.add("/a", WatchMode::Recursive, {});
   EXPECT_THAT(told(), ElementsAre(testing::HasSubstr("and 1 more")));
+}
+
+TEST_F(PersistentWatchesTest, AnErrorEndsAllWatchesAndIsToldOnce) {
+  std::vector<std::string> warnings;
+  bool fails = true;
+  PersistentWatches failing{
+      server.monitor(),
+      {.event =
+           [&](const Monitor::Held&, const Event&) {
+             if (fails) throw std::bad_alloc();
+           },
+       .warning = [&](const Monitor::Held&,
+                      const std::string& text) { warnings.push_back(text); }}};
+  FakeClient client{
+      server, [&](const Monitor::Held& held, const Event& event) { failing.hear(held, event); }};
+  const auto attachment = failing.attach(client);
+  create("/a");
+  failing.add("/a", WatchMode::Recursive, {});
+  set("/a");
+  failing.settle(30s, {});
+  const auto said = [&] {
+    return server.monitor().with_lock([&](const Monitor::Held&) { return warnings; });
+  };
+  EXPECT_THAT(said(), ElementsAre(testing::HasSubstr("all watches of addWatch are removed")));
+  EXPECT_THAT(failing.all(), IsEmpty());
+  fails = false;
+  failing.add("/a", WatchMode::Recursive, {});
+  EXPECT_EQ(failing.all().size(), 1);
+  set("/a");
+  failing.settle(30s, {});
+  EXPECT_THAT(said(), testing::SizeIs(1));
 }
 
 TEST_F(PersistentWatchesTest, SettleDoesNotWaitForALostConnection) {
