@@ -45,6 +45,7 @@ std::vector<NodeChange> ChangeStream::begin(const std::stop_token& stop) {
     tree_.add(path, wish_.recursive ? WatchMode::Recursive : WatchMode::Persistent);
   const int result = tree_.catch_up(stop);
   if (result != code::ok) throw ZkError(result, wish_.paths.front());
+  if (const auto hidden = tree_.hidden_root()) throw ZkError(code::no_auth, *hidden);
   std::vector<NodeChange> present;
   tell(Mood::Initial, present, stop);
   std::ranges::sort(present, {}, &NodeChange::path);

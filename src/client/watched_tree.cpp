@@ -58,6 +58,14 @@ bool WatchedTree::remove(const std::string& path, std::optional<WatchMode> mode)
   return true;
 }
 
+std::optional<std::string> WatchedTree::hidden_root() const {
+  for (const auto& [path, mode] : roots_) {
+    const auto& root = nodes_.at(path);
+    if (root.unreadable && !root.exists) return path;
+  }
+  return std::nullopt;
+}
+
 void WatchedTree::clear() {
   for (const auto& [path, node] : nodes_) client_.forget_watches(path, mailbox_);
   roots_.clear();

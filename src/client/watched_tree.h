@@ -59,6 +59,9 @@ class WatchedTree {
   /// follow. Returns the code of the first request that failed because of the connection, or ok;
   /// what it did not read is read after reconnection.
   int catch_up(const std::stop_token& stop);
+  /// Call after catch_up: a root whose Stat may not be read, so that servers send no events about
+  /// it.
+  std::optional<std::string> hidden_root() const;
   /// The events to report after catch_up, in order. Includes events of printed watches, except
   /// those that a persistent watch reports anyway: zkCli prints these once.
   std::vector<Event> take_events();

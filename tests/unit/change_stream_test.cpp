@@ -80,6 +80,18 @@ class ChangeStreamTest : public testing::Test {
   std::optional<ChangeStream> stream;
 };
 
+TEST_F(ChangeStreamTest, ANodeWhoseStatMayNotBeReadIsAnError) {
+  create("/a");
+  fake.fail_request(1, FakeClient::When::BeforeItIsApplied, code::no_auth);
+  try {
+    begin({"/a"});
+    FAIL();
+  } catch (const ZkError& error) {
+    EXPECT_EQ(error.code(), code::no_auth);
+    EXPECT_EQ(error.path(), "/a");
+  }
+}
+
 TEST_F(ChangeStreamTest, BeginsWithWhatIsThere) {
   create("/a");
   create("/a/c", std::nullopt);
