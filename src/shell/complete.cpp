@@ -159,6 +159,19 @@ std::vector<std::string> shown(const Candidates& candidates) {
   return list;
 }
 
+/// What is typed for each, without a blank behind it; none where one of them cannot be typed here.
+std::vector<std::string> walkable(const Candidates& candidates, const TypedWords& typed,
+                                  Behind what_follows) {
+  std::vector<std::string> texts;
+  texts.reserve(candidates.first.size());
+  for (const auto& candidate : candidates.first) {
+    auto text = written(candidate.text, !candidate.open, typed, what_follows, true);
+    if (!text) return {};
+    texts.push_back(std::move(*text));
+  }
+  return texts;
+}
+
 }  // namespace
 
 std::string_view common_beginning(std::string_view one, std::string_view other) {
@@ -234,14 +247,17 @@ LineCompletion complete_line(std::string_view line, std::size_t cursor,
   const bool only_one = candidates.count == 1 && candidates.first.size() == 1;
   const bool whole = only_one && !candidates.first.front().open;
   const auto& text = only_one ? candidates.first.front().text : candidates.common;
+  const auto what_follows = behind(line, cursor, typed->quote);
   // What is typed may be quoted differently from ours; leave that alone.
   if (whole || text.size() > typed->last.text.size()) {
-    const auto what_follows = behind(line, cursor, typed->quote);
     const bool blank_follows = cursor < line.size() && is_blank(line[cursor]);
     if (auto better = written(text, whole, *typed, what_follows, blank_follows))
       completion.text = std::move(*better);
   }
-  if (candidates.count > 1) completion.list = shown(candidates);
+  if (candidates.count > 1) {
+    completion.list = shown(candidates);
+    completion.texts = walkable(candidates, *typed, what_follows);
+  }
   return completion;
 }
 

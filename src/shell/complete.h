@@ -76,9 +76,10 @@ Candidates complete_command(const std::vector<std::string>& words,
 struct LineCompletion {
   std::size_t begin = 0;  ///< the bytes from here to the cursor …
   std::string text;       ///< … are replaced by this, which is the same if nothing is gained
-  std::vector<std::string> list{};  ///< the listed ones of several candidates, as shown
-  std::size_t count = 0;            ///< total number of candidates
-  bool awaited = false;             ///< as in ChildNodes
+  std::vector<std::string> list{};   ///< the listed ones of several candidates, as shown
+  std::vector<std::string> texts{};  ///< what is typed for each of the list; empty if unknown
+  std::size_t count = 0;             ///< total number of candidates
+  bool awaited = false;              ///< as in ChildNodes
 };
 
 /// Completes the word before the cursor, quoted or not, so that split_words reads it back as the

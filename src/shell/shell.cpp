@@ -206,6 +206,7 @@ Completion Shell::complete(const CompletionRequest& request) {
   return {.begin = begin + found.begin,
           .text = std::move(found.text),
           .list = std::move(found.list),
+          .texts = std::move(found.texts),
           .count = found.count,
           .awaited = found.awaited};
 }

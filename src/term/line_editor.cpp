@@ -29,13 +29,6 @@
 namespace zksh {
 namespace {
 
-/// Formats 99960 as "99 960".
-std::string grouped(std::size_t number) {
-  auto digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ' ');
-  return digits;
-}
-
 /// Lists as many candidates as fit on the screen above the edited line, in columns; if there are
 /// more, a last line says how many of `count` are missing. Control characters are escaped.
 std::string candidate_list(const std::vector<std::string>& candidates, std::size_t count,
@@ -47,7 +40,7 @@ std::string candidate_list(const std::vector<std::string>& candidates, std::size
   const auto row_limit = static_cast<std::size_t>(std::max(1, screen.rows - 3));
   const auto shown = std::min(texts.size(), texts_in_a_row(texts, columns) * row_limit);
   auto list = in_text_columns(texts, shown, columns);
-  if (shown < count) list += fmt::format("… and {} more\n", grouped(count - shown));
+  if (shown < count) list += fmt::format("… and {} more\n", count - shown);
   return list;
 }
 
@@ -176,6 +169,7 @@ void LineEditor::begin(std::string prompt) {
   if (active_) return set_prompt(std::move(prompt));
   active_ = true;
   awaited_.reset();
+  menu_.reset();
   hinted_line_.reset();
   prompt_ = std::move(prompt);
   painter_.resize(screen_size(options_.out));
@@ -409,10 +403,11 @@ std::size_t LineEditor::complete(bool again) {
   awaited_.reset();
   if (!options_.complete) return 0;
   const auto cursor = static_cast<std::size_t>(rl_point);
-  const auto found = options_.complete({.line = readline_text(),
-                                        .cursor = cursor,
-                                        .room = candidates_on(painter_.screen()),
-                                        .again = again});
+  auto found = options_.complete({.line = readline_text(),
+                                  .cursor = cursor,
+                                  .room = candidates_on(painter_.screen()),
+                                  .again = again});
+  const auto count = found.count;
   const bool gained = found.text != readline_text().substr(found.begin, cursor - found.begin);
   if (gained && !found.awaited) {
     replace_before_cursor(found.begin, found.text);
@@ -422,8 +417,31 @@ std::size_t LineEditor::complete(bool again) {
     if (!again) rl_ding();
   } else {
     print(candidate_list(found.list, found.count, painter_.screen()));
+    open_menu(std::move(found));
   }
-  return found.awaited ? 0 : found.count;
+  return awaited_ ? 0 : count;
+}
+
+void LineEditor::open_menu(Completion found) {
+  if (found.texts.empty()) return;
+  found.texts.push_back(std::move(found.text));
+  menu_ = {.begin = found.begin,
+           .texts = std::move(found.texts),
+           .at = 0,
+           .line = std::string(readline_text()),
+           .cursor = rl_point};
+  menu_->at = menu_->texts.size() - 1;
+}
+
+/// False: nothing was listed for what stands there now.
+bool LineEditor::walk_menu(bool back) {
+  if (!menu_ || menu_->cursor != rl_point || menu_->line != readline_text()) return false;
+  const auto count = menu_->texts.size();
+  menu_->at = (menu_->at + (back ? count - 1 : 1)) % count;
+  replace_before_cursor(menu_->begin, menu_->texts[menu_->at]);
+  menu_->line = readline_text();
+  menu_->cursor = rl_point;
+  return true;
 }
 
 bool LineEditor::still_awaited() const {

@@ -66,6 +66,8 @@ struct Completion {
   std::string text;       ///< … are replaced by this
   /// If that changes nothing: the candidates to list above the line; perhaps only the first ones.
   std::vector<std::string> list{};
+  /// What each of the list inserts when Tab steps through them; empty: it does not.
+  std::vector<std::string> texts{};
   std::size_t count = 0;  ///< total number of candidates
   /// More will be known soon: does nothing until LineEditor::completion_came is called.
   bool awaited = false;
@@ -173,6 +175,15 @@ class LineEditor {
     bool enter = false;  ///< was pressed after the Tab
   };
 
+  /// Listed candidates, through which Tab goes while nothing else changes the line.
+  struct Menu {
+    std::size_t begin = 0;           ///< where they stand in the line
+    std::vector<std::string> texts;  ///< the last: what was typed
+    std::size_t at = 0;
+    std::string line;  ///< as the last Tab left it; so is the cursor
+    int cursor = 0;
+  };
+
   void set_up_readline();
   void bind_keys();
   void start_line() const;
@@ -191,6 +202,8 @@ class LineEditor {
   void deliver();
   void drop_queued();
   std::size_t complete(bool again);
+  void open_menu(Completion found);
+  bool walk_menu(bool back);
   bool still_awaited() const;
   std::string_view hint_now();
   bool take_hint(bool one_word);
@@ -207,6 +220,7 @@ class LineEditor {
   std::string unfinished_output_;
   std::string carried_text_;  ///< the beginning of the next line
   std::optional<Awaited> awaited_;
+  std::optional<Menu> menu_;
   LineHint hint_;
   std::optional<std::string> hinted_line_;  ///< the line that hint_ is for
   std::set<std::string, std::less<>> unsuggested_;

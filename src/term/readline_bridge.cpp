@@ -84,7 +84,12 @@ int LineEditor::Bridge::redraw(int /*count*/, int /*key*/) {
 }
 
 int LineEditor::Bridge::complete(int /*count*/, int /*key*/) {
-  current->complete(false);
+  if (!current->walk_menu(false)) current->complete(false);
+  return 0;
+}
+
+int LineEditor::Bridge::complete_backward(int /*count*/, int /*key*/) {
+  if (!current->walk_menu(true)) current->complete(false);
   return 0;
 }
 
@@ -158,8 +163,9 @@ void LineEditor::bind_keys() {
   take_over(rl_refresh_line, Bridge::redraw);
   // Readline's own functions would wait for candidates, and sort and compare all of them.
   for (auto* const completes : {rl_complete, rl_possible_completions, rl_insert_completions,
-                                rl_menu_complete, rl_backward_menu_complete, rl_old_menu_complete})
+                                rl_menu_complete, rl_old_menu_complete})
     take_over(completes, Bridge::complete);
+  take_over(rl_backward_menu_complete, Bridge::complete_backward);
   take_over(rl_vi_complete, Bridge::complete);
   take_over(rl_newline, Bridge::accept_line);
   take_over(rl_get_previous_history, Bridge::previous_line);
@@ -167,8 +173,10 @@ void LineEditor::bind_keys() {
   take_over(rl_forward_char, Bridge::forward_character);
   take_over(rl_forward_word, Bridge::forward_word);
   take_over(rl_end_of_line, Bridge::end_of_line);
-  for (const char* map : {"emacs", "vi-insert", "vi-command"})
+  for (const char* map : {"emacs", "vi-insert", "vi-command"}) {
     rl_bind_keyseq_in_map("\\e[200~", Bridge::begin_paste, rl_get_keymap_by_name(map));
+    rl_bind_keyseq_in_map("\\e[Z", Bridge::complete_backward, rl_get_keymap_by_name(map));
+  }
 }
 
 /// Makes readline forget the previous line.

@@ -27,6 +27,7 @@ struct LineEditor::Bridge {
   static int previous_line(int count, int key);
   static int next_line(int count, int key);
   static int complete(int count, int key);
+  static int complete_backward(int count, int key);
   static int forward_character(int count, int key);
   static int forward_word(int count, int key);
   static int end_of_line(int count, int key);

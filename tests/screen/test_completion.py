@@ -45,6 +45,22 @@ class Completion(unittest.TestCase):
         self.screen.type("R")
         self.wait_typed("ls -R")
 
+    def test_a_second_tab_walks_through_what_is_listed(self):
+        self.screen.type("ls -\t")
+        self.screen.wait_for("--human")
+        for option in ("--help", "--human", "--output"):
+            self.screen.keys("Tab")
+            self.wait_typed(f"ls {option}")
+        self.screen.keys("BTab")
+        self.wait_typed("ls --human")
+        self.screen.keys("BTab")
+        self.screen.keys("BTab")
+        self.wait_typed("ls -")
+        self.screen.keys("BTab")
+        self.wait_typed("ls -w")
+        self.screen.type(" \t")
+        self.wait_typed("ls -w /")
+
     def test_what_they_have_in_common_is_typed_first(self):
         self.screen.type("printwatches \t")
         self.wait_typed("printwatches o")
@@ -164,7 +180,7 @@ class NodePaths(ShellTest):
         screen.type("get /big/\t")
         self.wait_typed(screen, 0, "get /big/node-0")
         screen.keys("Tab")
-        screen.wait_for(lambda s: any(line.startswith("… and 1 1") for line in s.lines()))
+        screen.wait_for(lambda s: any(line.startswith("… and 11") for line in s.lines()))
         self.assertIn("node-00000", screen.text())
         self.wait_typed(screen, 0, "get /big/node-0")
 
