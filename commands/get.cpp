@@ -25,18 +25,19 @@ void declare(Options& o, Args& a) {
   o.flag("-h,--human", a.human, "With -s: show ages, sizes and owners beside the fields.");
   o.flag("-w,--watch", a.watch, "Report the next change of the node.");
   o.flag("-b,--base64", a.base64, "Print the value in base64, on one line.");
-  o.flag("-x", a.hexdump, "Print the value as a hex dump; overrides -b.");
+  o.flag("-x,--hex", a.hexdump, "Print the value as a hex dump; overrides -b.");
   o.flag("--raw", a.raw, "Print the bytes and nothing else, even on a terminal.");
   o.choice("--decode", a.compression, compressions, "compression", "Decompress the value first.");
   o.nodes("path", a.paths, "The nodes to read.");
 }
 
-/// Prints the value, including its final newline, piece by piece.
-void print_text(Context& cx, const Args& a, Data data) {
+/// Prints the value, including its final newline, piece by piece. `alone`: nothing follows it, so
+/// plain output is the bytes and nothing else.
+void print_text(Context& cx, const Args& a, Data data, bool alone) {
   const bool bare = a.raw || cx.out.plain();
   const bool coded = a.hexdump || a.base64;
   auto value = std::move(data).value_or(bare && !coded ? "" : "null");
-  if (!bare && !coded) value += '\n';
+  if (!coded && (!bare || (!alone && !a.raw))) value += '\n';
   if (!coded && (a.raw || !cx.out.style().out_is_terminal)) return cx.out.out(value);
   constexpr std::size_t enough = 1U << 20U;
   std::string text;
@@ -65,7 +66,8 @@ Data decoded(const Args& a, const std::string& path, Data data) {
   }
 }
 
-void print_value(Context& cx, const Args& a, const std::string& path, Node node) {
+void print_value(Context& cx, const Args& a, const std::string& path, Node node,
+                 bool alone = true) {
   auto data = decoded(a, path, std::move(node.data));
   if (cx.out.json()) {
     auto json = json_line(cx, path);
@@ -76,7 +78,7 @@ void print_value(Context& cx, const Args& a, const std::string& path, Node node)
     if (a.stat) json.set("stat", stat_json(node.stat));
     return json.end();
   }
-  print_text(cx, a, std::move(data));
+  print_text(cx, a, std::move(data), alone && !a.stat);
   if (a.stat || prints_as_34(cx)) print_stat(cx, node.stat, a.human);
 }
 
@@ -89,7 +91,9 @@ Sent run(Context& cx, const Args& a) {
     return print_each(
         cx, given.paths,
         [&](const std::string& path) { return cx.client.get(path, watch, cx.stop); },
-        [&](const std::string& path, Node& node) { print_value(cx, a, path, std::move(node)); });
+        [&](const std::string& path, Node& node) {
+          print_value(cx, a, path, std::move(node), false);
+        });
   const auto& path = given.paths.front();
   cx.client.await_connection(path, cx.stop);
   const auto pending = cx.client.start_get(path, watch);
@@ -107,7 +111,8 @@ extern const Command get_command = make_command<Args>(
      .summary = "Print the value of a node",
      .keywords = {"read", "cat", "value"},
      .details = "Prints the value and a newline; a null value prints as null, as in zkCli. With -o "
-                "plain exactly the bytes are written. With -o json, null is null, and a value that "
+                "plain exactly the bytes are written; a newline follows each of several values. "
+                "With -o json, null is null, and a value that "
                 "is not UTF-8 is {\"base64\": …}. On a terminal, control characters are escaped in "
                 "every format except with --raw. --decode is for compressed values, such as "
                 "Curator can write. A last word watch, true or 1 is zkCli 3.4's form of -w.",
