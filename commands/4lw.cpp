@@ -85,7 +85,7 @@ void print_fields(Context& cx, const MemberAnswers& member, std::string_view tex
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (!line.empty()) cx.out.line("{}\t{}", member.name(), cx.out.shown(line));
+    if (!line.empty()) cx.out.line("{}\t{}", member.name(), cx.out.shown_lines(std::string(line)));
   }
 }
 

@@ -11,7 +11,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.number("-v", a.version, "version", "The expected data version; -1 matches any.");
+  o.number("-v,--version", a.version, "version", "The expected data version; -1 matches any.");
   o.node("path", a.path, "The node to check.");
 }
 

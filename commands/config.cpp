@@ -15,7 +15,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-c", a.connect_string, "Print only the version and the client connect string.");
+  o.flag("-c,--clients", a.connect_string, "Print only the version and the client connect string.");
   o.flag("-w,--watch", a.watch, "Report the next change of the configuration.");
   o.flag("-s,--stat", a.stat, "Print the Stat of /zookeeper/config, too.");
 }

@@ -43,8 +43,8 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The lock.");
   o.number("-n,--contenders", a.contenders, "count", "Number of contenders (10).");
   o.number("--rounds", a.rounds, "count", "How often each contender acquires the lock (1).");
-  o.text("--hold", a.hold, "How long each one holds it: 250us, 20ms, 1.5s (2ms; 0 with --report).",
-         "time");
+  o.text("--hold-for,--hold", a.hold,
+         "How long each one holds it: 250us, 20ms, 1.5s (2ms; 0 with --report).", "time");
   o.choice("--recipe", a.recipe, recipe_names, "recipe",
            "How contenders wait for each other (fair).");
   o.flag("--compare", a.compare, "Run fair, then --recipe (herd), and compare them side by side.");
@@ -84,7 +84,7 @@ ContentionPlan plan_of(const Context& cx, const Args& a) {
   plan.contenders = count_of(a.contenders, 10, 1, most_contenders, "-n");
   plan.rounds = count_of(a.rounds, 1, 1, most_rounds, "--rounds");
   plan.readers = count_of(a.readers, 0, 0, static_cast<std::int64_t>(plan.contenders), "--readers");
-  plan.hold = parse_short_duration(a.hold.value_or(a.report ? "0" : "2ms"), "--hold");
+  plan.hold = parse_short_duration(a.hold.value_or(a.report ? "0" : "2ms"), "--hold-for");
   LockOptions options;
   options.program = {"contend"};
   plan.request.owner = lock_owner(options);

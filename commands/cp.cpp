@@ -23,7 +23,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-r,--recursive", a.recursive, "Copy the nodes below it, too.");
+  o.flag("-r,-R,--recursive", a.recursive, "Copy the nodes below it, too.");
   o.flag("-p,--parents", a.parents, "Create missing parents of the copy, with null values.");
   declare_work_limits(o, a.limits);
   o.node("source", a.source, "The node.");
@@ -73,7 +73,8 @@ int run(Context& cx, const Args& a) {
   const auto target = cx.resolve(a.target);
   if (source == "/" || is_within(target, source))
     throw ValueError(
-        fmt::format("{} is below {}: a subtree cannot be copied into itself", target, source));
+        fmt::format("{} is below {}: a subtree cannot be copied into itself", target, source),
+        target);
   if (cx.client.exists(target, Watch::none(), cx.stop)) throw ZkError(code::node_exists, target);
   if (a.parents && cx.client.exists(source, Watch::none(), cx.stop))
     create_parents(cx.client, target, cx.stop);

@@ -26,11 +26,13 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-s", a.sequential, "Sequential: append a ten-digit number that grows with each child.");
-  o.flag("-e", a.ephemeral, "Ephemeral: removed when this session ends.");
-  o.flag("-c", a.container, "Container: removed some time after its last child is gone.");
+  o.flag("-s,--sequential", a.sequential,
+         "Sequential: append a ten-digit number that grows with each child.");
+  o.flag("-e,--ephemeral", a.ephemeral, "Ephemeral: removed when this session ends.");
+  o.flag("-c,--container", a.container,
+         "Container: removed some time after its last child is gone.");
   o.flag("-p,--parents", a.parents, "Create missing parents, with null values.");
-  o.text("-t", a.ttl,
+  o.text("-t,--ttl", a.ttl,
          "Remove the node after this many milliseconds without a write, if it has no children.",
          "ttl");
   o.node("path", a.path, "The node to create; its parent must exist.");

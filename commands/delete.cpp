@@ -11,7 +11,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.number("-v", a.version, "version", "Delete only if this is the data version; -1 matches any.");
+  o.number("-v,--version", a.version, "version",
+           "Delete only if this is the data version; -1 matches any.");
   o.nodes("path", a.paths, "The nodes to delete.");
 }
 

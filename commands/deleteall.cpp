@@ -28,8 +28,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.text("-b", a.batch, "Nodes per transaction, 1000 by default.", "batch size");
-  o.flag("-r,--recursive", a.recursive,
+  o.text("-b,--batch", a.batch, "Nodes per transaction, 1000 by default.", "batch size");
+  o.flag("-r,-R,--recursive", a.recursive,
          "For `rm` only, which otherwise deletes nodes without children.");
   o.flag("-y,--yes", a.yes, "Do not ask.");
   o.flag("--force", a.force, "Delete even / or /zookeeper.");
@@ -71,10 +71,11 @@ std::vector<std::string> present(Context& cx, const std::vector<std::string>& to
 /// Nodes that cannot be listed are not counted; removing them will report that.
 Extent measure(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
   Extent extent;
+  Progress progress(cx.out, cx.background, "nodes counted");
   visit_stats(cx.client, tops,
               {.visit =
                    [&](const std::string& /*path*/, const Stat& stat) {
-                     ++extent.nodes;
+                     progress.reach(++extent.nodes);
                      extent.ephemerals += stat.ephemeral_owner != 0 ? 1 : 0;
                    },
                .unlisted = [](const ZkError& /*error*/) {},
@@ -84,11 +85,13 @@ Extent measure(Context& cx, const std::vector<std::string>& tops, const WorkLimi
 }
 
 /// Asks for confirmation, more insistently for more nodes. Does not ask for a node without
-/// children, like delete.
-bool confirmed(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
+/// children, like delete. Returns why nothing is deleted, or nullopt to go on.
+std::optional<std::string> refusal(Context& cx, const std::vector<std::string>& tops,
+                                   const WorkLimits& limits) {
   constexpr std::size_t many = 1000;
+  constexpr const char* nothing = "nothing was deleted";
   const auto extent = measure(cx, tops, limits);
-  if (extent.nodes <= 1 && !cx.services.protection.production) return true;
+  if (extent.nodes <= 1 && !cx.services.protection.production) return std::nullopt;
   const auto what =
       tops.size() == 1 ? as_word(tops.front()) : fmt::format("{} subtrees", tops.size());
   const auto ephemerals =
@@ -104,9 +107,12 @@ bool confirmed(Context& cx, const std::vector<std::string>& tops, const WorkLimi
         cx.ask(removal_question(
                    cx, fmt::format("{} Type {} to delete {}: ", question, as_word(wanted), them)),
                false);
-    return answer == wanted || answer == as_word(wanted);
+    const auto path = tops.size() == 1 ? tops.front() : wanted;
+    if (answer == wanted || answer == as_word(wanted) || answer == path) return std::nullopt;
+    return fmt::format("{}: the answer was not {}", nothing, as_word(wanted));
   }
-  return agreed(cx, fmt::format("{} Delete {}?", question, them));
+  if (agreed(cx, fmt::format("{} Delete {}?", question, them))) return std::nullopt;
+  return nothing;
 }
 
 void refuse_roots(const std::vector<std::string>& paths) {
@@ -133,7 +139,7 @@ void rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimit
 }
 
 int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
-                     const WorkLimits& limits) {
+                     const WorkLimits& limits, bool asked) {
   Progress progress(cx.out, cx.background, "nodes deleted");
   Removal removal;
   const auto progressed = [&](const Removal& now) { progress.reach(now.removed, now.found); };
@@ -146,6 +152,9 @@ int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
                            unknown_text(removal.unknown));
       });
   if (cx.out.json()) print_json(cx, path_json(path).set("removed", removal.removed));
+  // Confirm the end of work that took long or was asked about.
+  if (!removal.failure && removal.removed > 1 && !cx.out.json() && (asked || progress.was_shown()))
+    cx.out.err_line("{} nodes deleted", removal.removed);
   if (!removal.failure) return status::ok;
   cx.out.err_line("Failed to delete some node(s) in the subtree!");
   if (cx.input != Input::Pipe)
@@ -178,15 +187,16 @@ int run(Context& cx, const Args& a) {
     rehearse(cx, present(cx, paths, failures), limits);
     return failures.first();
   }
-  if (asks_before_removal(cx, a.yes)) {
+  const bool asks = asks_before_removal(cx, a.yes);
+  if (asks) {
     paths = present(cx, paths, failures);
-    if (!paths.empty() && !confirmed(cx, paths, limits)) {
-      cx.out.err_line("nothing was deleted");
+    if (const auto why = paths.empty() ? std::nullopt : refusal(cx, paths, limits)) {
+      cx.out.err_line("{}", cx.out.shown_in_error(*why));
       return failures.first(status::failure);
     }
   }
   failures.note(each_node(cx, paths, [&](const std::string& path) {
-    return remove_all_below(cx, path, batch, limits);
+    return remove_all_below(cx, path, batch, limits, asks);
   }));
   return failures.first();
 }

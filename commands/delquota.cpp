@@ -13,10 +13,10 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.exclusive().flag("-n", a.count, "Remove only the soft limit on nodes.");
-  o.exclusive().flag("-b", a.bytes, "Remove only the soft limit on bytes.");
-  o.exclusive().flag("-N", a.count_hard, "Remove only the hard limit on nodes.");
-  o.exclusive().flag("-B", a.bytes_hard, "Remove only the hard limit on bytes.");
+  o.exclusive().flag("-n,--nodes", a.count, "Remove only the soft limit on nodes.");
+  o.exclusive().flag("-b,--bytes", a.bytes, "Remove only the soft limit on bytes.");
+  o.exclusive().flag("-N,--hard-nodes", a.count_hard, "Remove only the hard limit on nodes.");
+  o.exclusive().flag("-B,--hard-bytes", a.bytes_hard, "Remove only the hard limit on bytes.");
   o.node("path", a.path, "The node that has the quota.");
 }
 

@@ -40,6 +40,7 @@ void print_leader(Context& cx, const std::string& path, const LockSeat* leader) 
 
 int listen(Context& cx, const std::string& path) {
   LockReader reader(cx.client, path, true);
+  cx.allow_move();
   std::optional<std::int64_t> told;  // the leader's token; 0: nobody leads
   for (;;) {
     LockView view;

@@ -17,7 +17,13 @@ int run(Context& cx, const Args& a) {
   const auto job = job_of(cx, a.job, false);
   if (cx.background) throw ValueError("a job cannot wait for other jobs");
   cx.out.err_line("{}", cx.out.shown_in_error(job.line));
+  cx.end_at_suspension();
   if (const auto result = cx.services.jobs->wait(job.number, cx.stop)) return *result;
+  if (cx.was_suspended()) {
+    if (const auto result = cx.services.jobs->leave(job.number)) return *result;
+    cx.out.err_line_regardless(fmt::format("[{}] {}", job.number, cx.out.shown_in_error(job.line)));
+    return status::ok;
+  }
   cx.services.jobs->kill(job.number);
   return cx.services.jobs->wait(job.number, {}).value_or(status::failure);
 }
@@ -29,8 +35,9 @@ extern const Command fg_command = make_command<Args>(
      .group = "Shell",
      .summary = "Wait for a background job",
      .keywords = {"foreground", "background"},
-     .details = "Waits until the job ends, and returns its status. Ctrl-C ends the job. A program "
-                "that the job runs does not get the terminal.",
+     .details = "Waits until the job ends, and returns its status. Ctrl-C ends the job; Ctrl-Z "
+                "leaves it in the background. A program that the job runs does not get the "
+                "terminal.",
      .examples = {{"fg %1", "Wait for job 1."}},
      .needs = Needs::Nothing},
     declare, run);

@@ -19,6 +19,7 @@ struct Args {
   std::vector<std::string> hosts;
   std::optional<std::string> timeout;
   HealthLimits limits;
+  std::optional<std::string> latency;
 };
 
 void declare(Options& o, Args& a) {
@@ -29,8 +30,8 @@ void declare(Options& o, Args& a) {
            "Degraded if a server is more than this many transactions behind.");
   o.number("--max-pending", a.limits.outstanding, "count",
            "Degraded if a server has more outstanding requests than this.");
-  o.number("--max-latency", a.limits.latency_ms, "ms",
-           "Degraded if the mean latency of a server is above this.");
+  o.text("--max-latency", a.latency,
+         "Degraded if the mean latency of a server is above this: 500ms, 1.5s.", "time");
 }
 
 template <class T>
@@ -151,13 +152,15 @@ void print_json_health(Context& cx, const Health& health) {
 }
 
 int run(Context& cx, const Args& a) {
+  auto limits = a.limits;
+  if (a.latency) limits.latency = parse_short_duration(*a.latency, "--max-latency");
   const auto asked = asked_servers(cx, a.hosts);
   const auto all =
       ask_members(asked, health_words(), patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
   std::vector<MemberHealth> members;
   members.reserve(all.members.size());
   for (const auto& member : all.members) members.push_back(read_health(member));
-  auto health = judge(std::move(members), all.membership, a.limits);
+  auto health = judge(std::move(members), all.membership, limits);
   if (!all.mute.empty() && a.hosts.empty())
     health.notes.push_back(
         fmt::format("{} does not allow conf (4lw.commands.whitelist), so members that the connect "
@@ -198,7 +201,7 @@ extern const Command health_command = make_command<Args>(
          "line with the verdict.",
      .examples = {{"health", "Is the ensemble healthy?"},
                   {"health -o json -t 1s", "For monitoring; check the exit status."},
-                  {"health --max-latency 500 --max-pending 100", "Set limits."}},
+                  {"health --max-latency 500ms --max-pending 100", "Set limits."}},
      .json = "verdict status summary leader memberCount serving voters quorum syncedFollowers "
              "problems notes members",
      .needs = Needs::Nothing,

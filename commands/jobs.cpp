@@ -43,10 +43,11 @@ extern const Command jobs_command = make_command<Args>(
      .summary = "List background jobs",
      .keywords = {"background"},
      .details = "Lists the jobs of this shell. A line that ends in & runs in the background, and "
-                "its output appears above the line you are typing. Ctrl-Z moves a running `watch` "
-                "or `wait` to the background; for other commands it stops zksh itself. `fg` waits "
-                "for a job, `kill` ends one; leaving zksh ends them all. With -o plain, tabs "
-                "separate number, state, seconds and line.",
+                "its output appears above the line you are typing. Ctrl-Z moves a command that "
+                "only waits to the background: `watch`, `wait`, `locks -w`, `elect -l`, and a "
+                "`lock` in its queue; for other commands it stops zksh itself. `fg` waits for a "
+                "job, `kill` ends one; leaving zksh ends them all. With -o plain, tabs separate "
+                "number, state, seconds and line.",
      .examples = {{"jobs", "What is running, and for how long?"}},
      .json = "job state seconds text",
      .needs = Needs::Nothing,

@@ -356,7 +356,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.flag("-r,--recursive", a.recursive, "List all locks below the path, one a line.");
+  o.flag("-r,-R,--recursive", a.recursive, "List all locks below the path, one a line.");
   o.flag("-w,--watch", a.watch, "Update the view on every change, until Ctrl-C.");
   o.flag("--watchers", a.watchers,
          "Ask the servers who watches whom (wchp) instead of deriving it from the lock recipe.");
@@ -419,10 +419,12 @@ int show(Context& cx, const std::string& path, const Args& a) {
   return status::ok;
 }
 
-/// Redraws the picture until something changes.
+/// Redraws the picture until something changes, or until Ctrl-Z moved the command to the
+/// background.
 void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
                         const LockView& view) {
   do {
+    if (cx.was_suspended()) continue;  // the prompt is there now
     // Without a connection the state is not known, so ages stand still.
     const auto state = cx.client.current_state();
     if (!is_connected(state)) continue;
@@ -441,10 +443,11 @@ int show_live(Context& cx, const std::string& path, const Args& a) {
   const bool table = format == Format::Zkcli;
   const bool in_place =
       table && !cx.background && cx.out.style().out_is_terminal && terminal_can_redraw();
+  cx.allow_move();
   for (bool first = true;; first = false) {
     const auto view = viewer.look(cx.stop);
     if (first) warn(cx, view);
-    if (in_place) {
+    if (in_place && !cx.was_suspended()) {
       draw_until_changed(cx, picture, viewer, view);
       continue;
     }

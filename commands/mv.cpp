@@ -38,7 +38,7 @@ void declare(Options& o, Args& a) {
 constexpr std::size_t most_bytes = 512U << 10U;
 
 [[noreturn]] void refuse_ephemeral(const std::string& path) {
-  throw Error(fmt::format("{} is ephemeral and cannot be moved", path));
+  throw Error(fmt::format("{} is ephemeral and cannot be moved", path), status::failure, path);
 }
 
 /// The bytes for a node's creation, last write and removal, including their headers.
@@ -86,7 +86,7 @@ void refuse_changed(Context& cx, const std::vector<FoundNode>& nodes, const std:
     if (now.code != code::ok) throw ZkError(now.code, path);
     if (!is_same(now.value, nodes[i].stat) || now.value.version != nodes[i].stat.version)
       throw Error(fmt::format("{} was changed meanwhile; nothing was moved", path),
-                  status::bad_version);
+                  status::bad_version, path);
   }
 }
 
@@ -123,7 +123,7 @@ void move_at_once(Context& cx, std::vector<FoundNode> nodes, const std::string& 
           fmt::format("{} was moved to {}, but the ACL of {} was changed meanwhile, or the node "
                       "was deleted and created again; the moved node has the old ACL and value",
                       source, target, path_below(source, nodes[i].record.path)),
-          status::bad_version);
+          status::bad_version, path_below(source, nodes[i].record.path));
 }
 
 /// The copied nodes, so that only these are removed.
@@ -162,7 +162,7 @@ void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
                           "were changed meanwhile; the first failure: {}",
                           source, target, copied.versions.size() - removed, copied.versions.size(),
                           failure->what()),
-              failure->exit_status());
+              failure->exit_status(), failure->path());
 }
 
 std::size_t move_in_parts(Context& cx, const Args& a, const std::string& source,
@@ -205,7 +205,7 @@ int run(Context& cx, const Args& a) {
   const auto limits = a.limits.limits();
   if (source == "/" || is_within(target, source))
     throw ValueError(
-        fmt::format("{} is below {}: a node cannot be moved below itself", target, source));
+        fmt::format("{} is below {}: a node cannot be moved below itself", target, source), target);
   if (cx.client.exists(target, Watch::none(), cx.stop)) throw ZkError(code::node_exists, target);
   auto nodes = read_small(cx, limits, source, target);
   std::vector<std::string> parents;
@@ -219,7 +219,8 @@ int run(Context& cx, const Args& a) {
     throw Error(
         fmt::format("{} is too large for one transaction; --in-parts copies it and then deletes "
                     "the source, which is not atomic",
-                    source));
+                    source),
+        status::failure, source);
   }
   if (cx.out.json()) print_json(cx, path_json(target).set("moved", moved));
   return status::ok;

@@ -12,11 +12,14 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.word_of("on|off", a.state, {"on", "off"},
-            "on: print events; any other word: do not. Without it, show the current setting.");
+            "Without it, show the current setting. On piped input, as in zkCli, any word except on "
+            "means off.");
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.state)
+  if (a.state && cx.input != Input::Pipe)
+    cx.services.settings.set("printwatches", *a.state, "printwatches");
+  else if (a.state)
     cx.services.settings.set("printwatches", *a.state == "on" ? "on" : "off", "printwatches");
   else if (cx.out.json())
     print_json(cx, Json::object().set("printwatches", cx.services.settings.print_watches.load()));

@@ -24,7 +24,7 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the Stat of /zookeeper/config below.");
-  o.text("-v", a.version,
+  o.text("-v,--version", a.version,
          "Reconfigure only if this is the configuration's version, in hexadecimal.", "version");
   o.file("-file", a.file, "Read the new members from a file; not with -add and -remove.", "path");
   o.text("-members", a.members, "The complete new list of members; not with -add and -remove.",

@@ -19,11 +19,11 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.node("path", a.path, "The node.");
-  o.flag("-c", a.children, "Only the watch on its children (ls -w).");
-  o.flag("-d", a.data, "Only the watch on its data or existence (get -w, stat -w).");
-  o.flag("-a", a.any, "All watches; the default.");
-  o.flag("-p", a.persistent, "Only the watch of addWatch -m PERSISTENT.");
-  o.flag("-r", a.recursive, "Only the watch of addWatch -m PERSISTENT_RECURSIVE.");
+  o.flag("-c,--children", a.children, "Only the watch on its children (ls -w).");
+  o.flag("-d,--data", a.data, "Only the watch on its data or existence (get -w, stat -w).");
+  o.flag("-a,--all", a.any, "All watches; the default.");
+  o.flag("-p,--persistent", a.persistent, "Only the watch of addWatch -m PERSISTENT.");
+  o.flag("-r,--recursive", a.recursive, "Only the watch of addWatch -m PERSISTENT_RECURSIVE.");
   o.flag("-l,--local", a.local, "Remove watches locally if there is no connection.");
 }
 

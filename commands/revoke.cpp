@@ -13,7 +13,7 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.node("path|node", a.path, "A lock, whose holder is asked, or a contender's node.");
-  o.text("-w,--wait", a.wait, "Wait up to this long for the release.", "time");
+  o.text("-w,--wait,--timeout", a.wait, "Wait up to this long for the release.", "time");
   o.flag("--force", a.force, "Delete the contender's node if it is not released in time.");
 }
 

@@ -22,10 +22,11 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the node's new Stat.");
-  o.number("-v", a.version, "version", "Write only if this is the data version; -1 matches any.");
+  o.number("-v,--version", a.version, "version",
+           "Write only if this is the data version; -1 matches any.");
   o.text("--if-value", a.if_value,
          "Write only if this is the current value; otherwise the status is 1.", "value");
-  o.flag("-b", a.base64, "Decode the data from base64.");
+  o.flag("-b,--base64", a.base64, "Decode the data from base64.");
   o.node("path", a.path, "The node to write.");
   o.text("data", a.data, "The new value; @FILE reads a file, - standard input.");
   o.legacy().number("version", a.legacy_version, "", "The same as -v.");

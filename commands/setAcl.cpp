@@ -27,7 +27,7 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the node's new Stat; not with -R.");
-  o.number("-v", a.version, "version",
+  o.number("-v,--version", a.version, "version",
            "Set the ACL only if this is the aclVersion; -1 matches any.");
   o.flag("-R,--recursive", a.recursive, "Set the ACL of every node of the subtree.");
   o.node("path", a.path, "The node.");

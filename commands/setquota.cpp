@@ -22,10 +22,11 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.exclusive().text("-n", a.count, "Soft limit on nodes, including the top; at least 1.", "val");
-  o.exclusive().text("-b", a.bytes, "Soft limit on the bytes of all values.", "val");
-  o.exclusive().text("-N", a.count_hard, "Hard limit on nodes; at least 1.", "val");
-  o.exclusive().text("-B", a.bytes_hard, "Hard limit on bytes.", "val");
+  o.exclusive().text("-n,--nodes", a.count, "Soft limit on nodes, including the top; at least 1.",
+                     "val");
+  o.exclusive().text("-b,--bytes", a.bytes, "Soft limit on the bytes of all values.", "val");
+  o.exclusive().text("-N,--hard-nodes", a.count_hard, "Hard limit on nodes; at least 1.", "val");
+  o.exclusive().text("-B,--hard-bytes", a.bytes_hard, "Hard limit on bytes.", "val");
   o.node("path", a.path, "The top of the subtree.");
 }
 

@@ -24,8 +24,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.number("-L,--depth", a.depth, "depth", "Show at most this many levels below the node.");
-  o.flag("-c,--count", a.counts, "Show the number of children of each node.");
+  o.number("-L,-d,--depth", a.depth, "depth", "Show at most this many levels below the node.");
+  o.flag("-c,--children,--count", a.counts, "Show the number of children of each node.");
   o.flag("-s,--size", a.sizes, "Show the size of each value, and the total.");
   declare_work_limits(o, a.limits);
   o.node("path", a.path, "The top node; by default the current node.");

@@ -83,8 +83,9 @@ int run(Context& cx, const Args& a) {
     await_node(cx.client, path, wish, node, limit.stop());
   } catch (const Cancelled&) {
     if (!limit.reached()) throw;
-    cx.out.err_line("{}: {} after {}", cx.out.shown_in_error(path), unmet(a, node),
-                    is_number(*a.timeout) ? *a.timeout + " s" : *a.timeout);
+    cx.out.err_line(
+        "{}: {} after {}", cx.out.shown_in_error(path), unmet(a, node),
+        is_number(a.timeout->substr(a.timeout->size() - 1)) ? *a.timeout + " s" : *a.timeout);
     return status::timed_out;
   }
   if (cx.out.json()) print_json(cx, state_json(a, path, node));

@@ -33,19 +33,24 @@ inline constexpr int signal_base = 128;  ///< ended by signal n: 128 + n
 /// A failure whose message is a sentence for the user, without a final newline.
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& message, int exit_status = status::failure)
-      : std::runtime_error(message), exit_status_(exit_status) {}
+  explicit Error(const std::string& message, int exit_status = status::failure,
+                 std::string path = {})
+      : std::runtime_error(message), exit_status_(exit_status), path_(std::move(path)) {}
 
   int exit_status() const { return exit_status_; }
+  /// The node that it is about; empty: none, or the only one that the command was given.
+  const std::string& path() const { return path_; }
 
  private:
   int exit_status_;
+  std::string path_;
 };
 
 /// The command line is malformed; nothing was sent.
 class UsageError : public Error {
  public:
-  explicit UsageError(const std::string& message) : Error(message, status::usage) {}
+  explicit UsageError(const std::string& message, std::string path = {})
+      : Error(message, status::usage, std::move(path)) {}
 };
 
 /// A path or another argument's value is malformed. The message says it all: the command's usage

@@ -31,6 +31,12 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
+/// How far two words may be apart, of which the longer has so many letters, its dashes left out.
+std::size_t allowed_distance(std::size_t letters) {
+  if (letters > 12) return 3 * edit;
+  return letters > 6 ? 2 * edit : edit;
+}
+
 }  // namespace
 
 std::vector<std::string> suggestions(std::string_view word,
@@ -39,16 +45,17 @@ std::vector<std::string> suggestions(std::string_view word,
   if (word.empty() || word.size() > longest) return {};
   std::vector<std::tuple<std::size_t, std::string>> close;
   for (const auto& candidate : candidates) {
-    const auto longer = std::max(word.size(), candidate.size());
-    const auto allowed = std::max<std::size_t>(longer / 3, longer > 2 ? 2 : 1) * edit;
+    const auto dashes = std::min(candidate.find_first_not_of('-'), candidate.size());
+    const auto letters = std::max(word.size(), candidate.size()) - dashes;
     const auto away = distance(word, candidate);
     const bool beginning = word.size() > 1 && candidate.starts_with(word);
-    if (away <= allowed || beginning) close.emplace_back(beginning ? edit : away, candidate);
+    if (away <= allowed_distance(letters) || beginning)
+      close.emplace_back(beginning ? edit : away, candidate);
   }
   std::ranges::sort(close);
   std::vector<std::string> best;
   for (const auto& [away, candidate] : close)
-    if (best.size() < 3) best.push_back(candidate);
+    if (best.size() < 3 && away == std::get<0>(close.front())) best.push_back(candidate);
   return best;
 }
 

@@ -58,6 +58,21 @@ bool is_deceptive(char32_t c) {
          (c >= 0xE0000 && c <= 0xE007F);  // tags
 }
 
+bool is_pictograph(char32_t c) {
+  return (c >= 0x2600 && c <= 0x27BF) || (c >= 0x1F000 && c <= 0x1FAFF);
+}
+
+/// Whether the character at `at` is a joiner between two emoji, which makes them one: it hides
+/// nothing. `before`: the character before it.
+bool joins_emoji(std::string_view text, std::size_t at, const Utf8Step& step, char32_t before) {
+  constexpr char32_t joiner = 0x200D;
+  constexpr char32_t emoji_form = 0xFE0F;
+  const auto next = at + step.length;
+  return step.code_point == joiner && next < text.size() &&
+         (is_pictograph(before) || before == emoji_form) &&
+         is_pictograph(decode_utf8(text, next).code_point);
+}
+
 bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7F && c <= 0x9F); }
 
 void append_escaped(std::string& text, const Utf8Step& step, char byte) {
@@ -155,15 +170,46 @@ std::string cut_to_width(std::string_view text, std::size_t columns, std::string
   return std::string(text.substr(0, at)) + std::string(columns == 0 ? "" : mark);
 }
 
-std::string escape_for_terminal(std::string_view bytes, bool keep_newlines) {
+std::string wrapped(std::string_view text, std::size_t columns) {
+  std::string result;
+  std::size_t column = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find_first_of(" \n", at), text.size());
+    const auto blanks = std::min(text.find_first_not_of(' ', end), text.size()) - end;
+    const auto word = text.substr(at, end - at);
+    const auto width = text_width(word);
+    const auto before = result.find_last_not_of(' ') + 1;
+    if (column + width > columns && before > 0 && before < result.size() &&
+        result[before - 1] != '\n') {
+      result.resize(before);
+      result += '\n';
+      column = 0;
+    }
+    result += word;
+    result.append(blanks, ' ');
+    column += width + blanks;
+    at = end + blanks;
+    if (at < text.size() && text[at] == '\n') {
+      result += '\n';
+      column = 0;
+      ++at;
+    }
+  }
+  return result;
+}
+
+std::string escape_for_terminal(std::string_view bytes, bool keep_lines) {
   std::string text;
+  char32_t before = 0;
   text.reserve(bytes.size());
   for (std::size_t at = 0; at < bytes.size();) {
     const auto step = decode_utf8(bytes, at);
-    const bool kept_newline = keep_newlines && bytes[at] == '\n';
+    const bool kept = (keep_lines && (bytes[at] == '\n' || bytes[at] == '\t')) ||
+                      joins_emoji(bytes, at, step, before);
     const bool harmful =
         !step.valid || is_control(step.code_point) || is_deceptive(step.code_point);
-    if (harmful && !kept_newline) {
+    before = step.code_point;
+    if (harmful && !kept) {
       append_escaped(text, step, bytes[at]);
     } else {
       text += bytes.substr(at, step.length);

@@ -32,9 +32,13 @@ std::size_t text_width(std::string_view text);
 /// `columns`, never cut within a character.
 std::string cut_to_width(std::string_view text, std::size_t columns, std::string_view mark = "…");
 
+/// The text with newlines in place of blanks where its lines are wider than `columns`; a word that
+/// is wider than that stays whole.
+std::string wrapped(std::string_view text, std::size_t columns);
+
 /// Escapes what could move the cursor, set the title or fake a prompt: control bytes (C0, C1, DEL),
 /// bidi marks and invalid UTF-8 become \n, \t, \xHH or \uHHHH. Backslashes are not escaped.
-/// `keep_newlines`: for values, shown line by line.
-std::string escape_for_terminal(std::string_view bytes, bool keep_newlines = false);
+/// `keep_lines`: for values, whose newlines and tabs are kept.
+std::string escape_for_terminal(std::string_view bytes, bool keep_lines = false);
 
 }  // namespace zksh

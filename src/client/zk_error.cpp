@@ -121,17 +121,15 @@ int full_status(int code, const std::string& path, bool unknown, std::size_t byt
 
 }  // namespace
 
-ZkError::ZkError(int code, std::string path, bool sent_write, std::size_t bytes)
+ZkError::ZkError(int code, const std::string& path, bool sent_write, std::size_t bytes)
     : Error(full_text(code, path, sent_write && answer_was_lost(code), bytes),
-            full_status(code, path, sent_write && answer_was_lost(code), bytes)),
+            full_status(code, path, sent_write && answer_was_lost(code), bytes), path),
       code_(code),
-      path_(std::move(path)),
       outcome_unknown_(sent_write && answer_was_lost(code)) {}
 
 ZkError::ZkError(const ZkError& error, const std::string& remedy)
-    : Error(error.what() + remedy, error.exit_status()),
+    : Error(error.what() + remedy, error.exit_status(), error.path()),
       code_(error.code_),
-      path_(error.path_),
       outcome_unknown_(error.outcome_unknown_) {}
 
 std::string too_large_text(std::string_view what) {

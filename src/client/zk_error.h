@@ -55,18 +55,16 @@ class ZkError : public Error {
   /// that may have reached the server, so a lost connection leaves its outcome unknown. `bytes` is
   /// the size of the write's value; if servers close the connection because of such a size, the
   /// message says so, and the status is status::server_refused.
-  ZkError(int code, std::string path, bool sent_write = false, std::size_t bytes = 0);
+  ZkError(int code, const std::string& path, bool sent_write = false, std::size_t bytes = 0);
 
   /// The same error; `remedy`, appended to the message, says what the user can do.
   ZkError(const ZkError& error, const std::string& remedy);
 
   int code() const { return code_; }
-  const std::string& path() const { return path_; }
   bool outcome_unknown() const { return outcome_unknown_; }
 
  private:
   int code_;
-  std::string path_;
   bool outcome_unknown_;
 };
 

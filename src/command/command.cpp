@@ -20,17 +20,20 @@ struct Elsewhere {
   std::string_view word;
   std::string_view command;
 };
-constexpr std::array<Elsewhere, 11> elsewhere{{{"?", "help"},
-                                               {"cat", "get"},
-                                               {"dir", "ls"},
-                                               {"exists", "check"},
-                                               {"ll", "ls"},
-                                               {"man", "help"},
-                                               {"mkdir", "create"},
-                                               {"put", "set"},
-                                               {"rmdir", "delete"},
-                                               {"vi", "edit"},
-                                               {"vim", "edit"}}};
+constexpr auto elsewhere = std::to_array<Elsewhere>({
+    {"?", "help"},        {"\\?", "help"},      {"\\d", "ls"},           {"\\h", "help"},
+    {"\\l", "ls"},        {"\\q", "quit"},      {"\\timing", "timing"},  {"\\watch", "repeat"},
+    {"auth", "addauth"},  {"bg", "jobs"},       {"cat", "get"},          {"chmod", "setAcl"},
+    {"chown", "setAcl"},  {"cls", "clear"},     {"cons", "4lw cons"},    {"copy", "cp"},
+    {"del", "delete"},    {"dir", "ls"},        {"disconnect", "close"}, {"endpoint", "health"},
+    {"envi", "4lw envi"}, {"info", "health"},   {"isro", "4lw isro"},    {"keys", "ls"},
+    {"list", "ls"},       {"ll", "ls"},         {"login", "addauth"},    {"man", "help"},
+    {"member", "config"}, {"mkdir", "create"},  {"mntr", "4lw mntr"},    {"monitor", "watch"},
+    {"move", "mv"},       {"nano", "edit"},     {"open", "connect"},     {"ps", "jobs"},
+    {"put", "set"},       {"rename", "mv"},     {"rmdir", "delete"},     {"ruok", "4lw ruok"},
+    {"scan", "find"},     {"srvr", "4lw srvr"}, {"ttl", "stat"},         {"vi", "edit"},
+    {"vim", "edit"},      {"wchp", "4lw wchp"}, {"wchs", "4lw wchs"},
+});
 
 }  // namespace
 
@@ -40,7 +43,10 @@ bool Context::can_ask() const {
 
 std::optional<std::string> Context::ask(const std::string& prompt, bool hidden) const {
   if (!can_ask()) return std::nullopt;
-  return services.questions.ask(prompt, hidden, stop);
+  return services.questions.ask({.prompt = prompt,
+                                 .json = out.json() ? question_line(prompt, out.command()) : "",
+                                 .hidden = hidden},
+                                stop);
 }
 
 bool Context::knows_current_node() const { return input == Input::Terminal || current.previous(); }
@@ -50,6 +56,7 @@ std::string Context::resolve(const std::string& path, bool sequential) const {
   // Completion appends a slash to nodes with children. On piped lines zkCli would refuse it.
   if (input != Input::Pipe && !sequential && absolute.size() > 1 && absolute.ends_with('/'))
     absolute.pop_back();
+  out.add_node(absolute);
   check_path(absolute, sequential);
   return absolute;
 }
@@ -80,7 +87,7 @@ std::vector<std::string> Context::resolve_all(const std::vector<std::string>& gi
     const auto matches = matching_nodes(client, pattern, stop);
     if (matches.empty())
       throw Error(fmt::format("no node matches {} (quote it if it is not a pattern)", pattern),
-                  status::no_node);
+                  status::no_node, pattern);
     paths.insert(paths.end(), matches.begin(), matches.end());
   }
   return paths;
@@ -207,15 +214,11 @@ std::vector<std::string> suggested_commands(std::string_view word) {
     names.emplace_back(command->name);
     names.insert(names.end(), command->aliases.begin(), command->aliases.end());
   }
-  auto near = suggestions(word, names);
-  // Names in other shells come first: `rm` is closer to rmr than to the command meant.
-  const auto meant = std::ranges::find(elsewhere, word, &Elsewhere::word);
-  if (meant != elsewhere.end()) {
-    std::erase(near, meant->command);
-    near.insert(near.begin(), std::string(meant->command));
-  }
-  near.resize(std::min<std::size_t>(near.size(), 3));
-  return near;
+  // Names in other shells are not typing errors.
+  const auto* const meant = std::ranges::find(elsewhere, word, &Elsewhere::word);
+  if (meant != elsewhere.end()) return {std::string(meant->command)};
+  // A whole line as one word: `zksh "ls /"`.
+  return suggestions(word.substr(0, word.find(' ')), names);
 }
 
 }  // namespace zksh

@@ -54,6 +54,18 @@ struct Services {
   JobTable* jobs = nullptr;    ///< the background jobs; null in scripts, which have none
 };
 
+/// What Ctrl-Z does to the command of a typed line. Shared by the command and the main thread.
+struct Suspension {
+  enum class Way {
+    StopZksh,  ///< together with the command
+    Move,      ///< the command goes on in the background
+    End,       ///< the command ends, and nothing else
+  };
+  std::atomic<Way> way{Way::StopZksh};
+  std::string notice{};           ///< printed after a move; written before `way`
+  std::atomic<bool> done{false};  ///< the command was moved, or must end
+};
+
 /// What a command needs to run. Lives as long as the command runs, and is used on one thread.
 struct Context {
   Client& client;
@@ -75,13 +87,21 @@ struct Context {
   std::vector<std::string> words{};
   bool quit = false;  ///< set by the command: the shell exits after it
 
-  /// If a typed line is this command alone: whether Ctrl-Z may move it to the background.
-  std::shared_ptr<std::atomic<bool>> movable{};
+  /// If a typed line is this command alone; otherwise null.
+  std::shared_ptr<Suspension> suspension{};
   /// Call when the command no longer needs the terminal, the history, the current node or the
-  /// transaction: Ctrl-Z then moves it to the background.
-  void allow_move() {
-    if (movable) *movable = true;
+  /// transaction: Ctrl-Z then moves it to the background, and prints the notice.
+  void allow_move(const std::string& notice = {}) {
+    if (!suspension) return;
+    suspension->notice = notice;
+    suspension->way = Suspension::Way::Move;
   }
+  /// From now on Ctrl-Z requests a stop, and nothing else.
+  void end_at_suspension() {
+    if (suspension) suspension->way = Suspension::Way::End;
+  }
+  /// Whether Ctrl-Z has done either.
+  bool was_suspended() const { return suspension && suspension->done; }
 
   /// The texts of the words that were quoted, and so are not patterns.
   std::vector<std::string> quoted{};

@@ -56,6 +56,20 @@ bool JobTable::kill(int number) {
   return stop.has_value();
 }
 
+std::optional<int> JobTable::leave(int number) {
+  return monitor_.change([&](const Monitor::Held& held) -> std::optional<int> {
+    const auto found = jobs_(held).find(number);
+    if (found == jobs_(held).end()) return status::ok;
+    if (!found->second.status) {
+      found->second.awaited = false;
+      return std::nullopt;
+    }
+    const auto result = found->second.status;
+    jobs_(held).erase(found);
+    return result;
+  });
+}
+
 std::optional<int> JobTable::wait(int number, const std::stop_token& stop) {
   monitor_.with_lock([&](const Monitor::Held& held) {
     const auto found = jobs_(held).find(number);

@@ -35,6 +35,9 @@ class JobTable {
   void remove(int number);
   /// Asks a job to end; returns at once. False if there is no such job.
   bool kill(int number);
+  /// Stops waiting for the job, so that its end is reported again. Returns its status if it has
+  /// already ended.
+  std::optional<int> leave(int number);
   /// Blocks until the job has ended, and returns its status; nullopt after a stop. A job that is no
   /// longer in the table counts as successful.
   std::optional<int> wait(int number, const std::stop_token& stop);

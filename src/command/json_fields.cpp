@@ -269,6 +269,7 @@ constexpr auto objects = std::to_array<JsonObject>({
     {"Note", "note time [command]", "On standard error: a note or warning."},
     {"OpenWatch", "path kind", "A watch: data, children, persistent or recursive."},
     {"PlainQuota", "[count] [bytes] [countHardLimit] [byteHardLimit]", "The limits that are set."},
+    {"Question", "question time [command]", "On standard error: a question at the terminal."},
     {"Quota", "count bytes countHardLimit byteHardLimit", "Limits or usage."},
     {"Request", "request count minUs p50Us p99Us maxUs error [histogram]", "Request times."},
     {"Session", "session alive client server timeout connectedSince lastRequest ephemerals watches",

@@ -11,14 +11,13 @@
 #include <langinfo.h>
 #include <string_view>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace zksh {
 
-TerminalSize terminal_size() {
+TerminalSize terminal_size(int fd) {
   TerminalSize size;
   winsize window{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) return size;
+  if (ioctl(fd, TIOCGWINSZ, &window) != 0) return size;
   if (window.ws_col > 0) size.columns = window.ws_col;
   if (window.ws_row > 0) size.lines = window.ws_row;
   return size;

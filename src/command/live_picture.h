@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace zksh {
@@ -14,8 +15,8 @@ struct TerminalSize {
   std::size_t columns = 80;
   std::size_t lines = 24;
 };
-/// The size of the terminal on standard output; 80 by 24 if unknown.
-TerminalSize terminal_size();
+/// The size of the terminal behind a descriptor; 80 by 24 if unknown.
+TerminalSize terminal_size(int fd = STDOUT_FILENO);
 /// Whether the cursor can be moved: not if TERM is dumb or unset.
 bool terminal_can_redraw();
 /// Whether the locale of the environment uses UTF-8, so that arrows can be drawn.

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/time.h"
+#include "command/live_picture.h"
 
 #include <sys/eventfd.h>
 
@@ -68,12 +69,28 @@ void Output::gather(Stream stream, std::string_view bytes) {
   gathered_->back().bytes += bytes;
 }
 
-std::string note_line(const std::string& text, const std::string& command) {
+namespace {
+
+std::string told_line(std::string_view kind, const std::string& text, const std::string& command) {
   if (text.empty()) return {};  // an empty line only separates paragraphs for people
   auto json = Json::object();
-  json.set("note", text).set_time("time", wall_clock_now());
+  json.set(kind, text).set_time("time", wall_clock_now());
   if (!command.empty()) json.set("command", command);
   return json.text() + '\n';
+}
+
+}  // namespace
+
+std::string note_line(const std::string& text, const std::string& command) {
+  return told_line("note", text, command);
+}
+
+std::string news_for_terminal(const std::string& text) {
+  return wrapped(escape_for_terminal(text, true), terminal_size(STDERR_FILENO).columns);
+}
+
+std::string question_line(const std::string& text, const std::string& command) {
+  return told_line("question", text, command);
 }
 
 void OutputQueue::await_written(Clock::time_point deadline, const std::stop_token& stop) {

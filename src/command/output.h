@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -104,6 +105,12 @@ struct Redirection {
 /// A note in the form that -o json prints on stderr: {"note": …, "command": …} and a newline; empty
 /// for an empty text.
 std::string note_line(const std::string& text, const std::string& command = {});
+/// The same of what the person at the terminal is asked: {"question": …}.
+std::string question_line(const std::string& text, const std::string& command);
+
+/// News and errors as a terminal on standard error shows them: escaped but for newlines, and broken
+/// between words.
+std::string news_for_terminal(const std::string& text);
 
 /// A job's view of the streams. Used only by the job's thread. Every member may block while the
 /// queue is full, and throws Cancelled on a stop.
@@ -117,6 +124,7 @@ class Output {
   Output silent(std::stop_token stop) const {
     Output other(queue_, style_, std::move(stop));
     other.silent_ = true;
+    other.node_ = node_;
     return other;
   }
   /// Sets the format of results and errors until the next command begins.
@@ -144,10 +152,18 @@ class Output {
   /// Called when a command begins.
   void begin_command(std::string_view name) {
     command_ = name;
+    *node_ = {};
     style_.format = shells_.format;
     style_.for_people = shells_.for_people;
   }
   const std::string& command() const { return command_; }
+  /// The command is about this node, and perhaps about others. An error without a path of its own
+  /// gets this one, if it is the only one.
+  void add_node(const std::string& path) { node_->add(path); }
+  /// From now on the command is about this node only.
+  void set_node(const std::string& path) { *node_ = {.path = path}; }
+  /// Empty if there is none, or more than one.
+  std::string node() const { return node_->several ? std::string() : node_->path; }
   /// From now on, results go there.
   void redirect(Redirection to) {
     to_ = std::move(to);
@@ -209,9 +225,8 @@ class Output {
   template <class... Args>
   void err_line(fmt::format_string<Args...> format, Args&&... args) {
     const auto text = fmt::format(format, std::forward<Args>(args)...);
-    const auto told =
-        json() ? note_line(text, command_)
-               : (style_.err_is_terminal ? escape_for_terminal(text, true) : text) + '\n';
+    const auto told = json() ? note_line(text, command_)
+                             : (style_.err_is_terminal ? news_for_terminal(text) : text) + '\n';
     if (silent_ || (to_.error && to_.error(told))) return;
     err(told);
   }
@@ -229,12 +244,22 @@ class Output {
   }
 
  private:
+  struct Node {
+    std::string path{};
+    bool several = false;
+    void add(const std::string& other) {
+      several = several || (!path.empty() && path != other);
+      path = other;
+    }
+  };
+
   void gather(Stream stream, std::string_view bytes);
 
   OutputQueue& queue_;
   OutputStyle style_;
   OutputStyle shells_;  ///< for commands that choose no format
   std::string command_;
+  std::shared_ptr<Node> node_ = std::make_shared<Node>();  ///< also of the silent ones
   std::stop_token stop_;
   Redirection to_{};
   std::vector<OutputQueue::Chunk>* gathered_ = nullptr;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -16,17 +17,6 @@ using namespace std::chrono_literals;
 constexpr auto before_the_first = 500ms;
 constexpr auto between_pictures = 200ms;
 constexpr const char* erase_line = "\r\x1b[K";
-
-/// Formats 1234567 as "1,234,567".
-std::string grouped(std::size_t number) {
-  const auto digits = std::to_string(number);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
 
 std::string time_left(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s left", seconds);
@@ -49,26 +39,30 @@ void Progress::end() {
 
 void Progress::reach(std::size_t done, std::size_t total) {
   constexpr std::size_t between_looks = 64;  // how often to look at the clock
-  const bool passed = done / between_looks != done_ / between_looks;
+  const auto before = counted();
+  const bool begins = done > 0 && !std::exchange(works_, done > 0);
   done_ = done;
-  if (!wanted_ || !passed) return;
+  total_ = total;
+  if (begins && before > 0) began_ = Clock::now();
+  if (!wanted_ || counted() / between_looks == before / between_looks) return;
   const auto now = Clock::now();
   if (now < next_) return;
   next_ = now + between_pictures;
-  draw(total, now);
+  draw(now);
 }
 
-void Progress::draw(std::size_t total, Clock::time_point now) {
-  const double seconds = std::chrono::duration<double>(now - began_).count();
-  const double rate = static_cast<double>(done_) / seconds;
-  auto line = grouped(done_);
-  if (total > done_) line += " of " + grouped(total);
-  line += fmt::format(" {}, {}/s", what_, grouped(static_cast<std::size_t>(rate)));
-  if (total > done_ && rate > 0)
-    line += ", " + time_left(static_cast<double>(total - done_) / rate);
+void Progress::draw(Clock::time_point now) {
+  const std::chrono::duration<double> time = now - began_;
+  const double rate = static_cast<double>(counted()) / std::max(time.count(), 0.001);
+  auto line = std::to_string(counted());
+  if (done_ > 0 && total_ > done_) line += " of " + std::to_string(total_);
+  line += fmt::format(" {}, {}/s", done_ > 0 ? what_ : what_.substr(0, what_.find(' ')) + " found",
+                      static_cast<std::size_t>(rate));
+  if (done_ > 0 && total_ > done_)
+    line += ", " + time_left(static_cast<double>(total_ - done_) / rate);
   if (line.size() >= terminal_size().columns) line.resize(terminal_size().columns - 1);
   out_.err(erase_line + line);
-  drawn_ = true;
+  drawn_ = was_shown_ = true;
 }
 
 }  // namespace zksh

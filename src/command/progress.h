@@ -9,9 +9,9 @@
 
 namespace zksh {
 
-/// "120,000 of 300,000 nodes removed, 45,000/s, 4 s left". Draws nothing in the first half second,
-/// while results go to a terminal, or if standard error is not a terminal that can redraw. Used on
-/// the command's thread.
+/// "120000 of 300000 nodes deleted, 45000/s, 4 s left"; until the first is deleted, "80000 nodes
+/// found, 90000/s". Draws nothing in the first half second, while results go to a terminal, or if
+/// standard error is not a terminal that can redraw. Used on the command's thread.
 class Progress {
  public:
   /// `what` is counted: "nodes removed". `out` must outlive it. `background`: the terminal belongs
@@ -22,22 +22,29 @@ class Progress {
   /// Removes the line, as end does, however the work ended.
   ~Progress();
 
-  /// Sets how many are done, of a total if that is known and not 0. Cheap.
+  /// Sets how many are done, of a total if that is known and not 0. While none is done, the total
+  /// is the number found so far, and the time does not count for the estimate. Cheap.
   void reach(std::size_t done, std::size_t total = 0);
   void advance(std::size_t count = 1) { reach(done_ + count); }
   /// Removes the line, also after a stop; call it before printing anything else.
   void end();
+  /// Whether somebody has seen it.
+  bool was_shown() const { return was_shown_; }
 
  private:
-  void draw(std::size_t total, Clock::time_point now);
+  std::size_t counted() const { return done_ > 0 ? done_ : total_; }
+  void draw(Clock::time_point now);
 
   Output& out_;
   std::string what_;
   bool wanted_;
   bool drawn_ = false;
+  bool was_shown_ = false;
   std::size_t done_ = 0;
-  Clock::time_point began_ = Clock::now();
-  Clock::time_point next_;  ///< when to draw next
+  std::size_t total_ = 0;
+  Clock::time_point began_ = Clock::now();  ///< the current phase
+  bool works_ = false;                      ///< the first is done
+  Clock::time_point next_;                  ///< when to draw next
 };
 
 }  // namespace zksh

@@ -60,9 +60,9 @@ class Questions::Asking {
   Asking(Questions& questions, const Asked& asked) : questions_(questions) {
     questions_.monitor_.with_lock([&](const Monitor::Held& held) {
       questions_.asked_(held) = asked;
-      set_modes(asked.fd, asked.before, asked.hidden);
+      set_modes(asked.fd, asked.before, asked.question.hidden);
     });
-    questions_.say(asked.fd, asked.prompt);
+    questions_.show(asked.fd, asked.question);
   }
   Asking(const Asking&) = delete;
   Asking& operator=(const Asking&) = delete;
@@ -80,16 +80,25 @@ class Questions::Asking {
 
 bool Questions::possible() { return static_cast<bool>(foreground_terminal()); }
 
-std::optional<std::string> Questions::ask(const std::string& prompt, bool hidden,
-                                          const std::stop_token& stop) {
+std::optional<std::string> Questions::ask(const Question& question, const std::stop_token& stop) {
   const Fd terminal = foreground_terminal();
-  Asked asked{.fd = terminal.get(), .prompt = prompt, .hidden = hidden};
+  Asked asked{.fd = terminal.get(), .question = question};
   if (!terminal || tcgetattr(terminal.get(), &asked.before) != 0) return std::nullopt;
   const Asking asking(*this, asked);
   auto answer = read_line(terminal.get(), stop);
-  // The terminal has echoed no newline.
-  if (hidden || !answer) say(terminal.get(), "\n");
+  // The terminal has echoed no newline. After a line of JSON, the prompt has a line of its own.
+  if ((question.hidden || !answer) && shows_prompt(question)) say(terminal.get(), "\n");
   return answer;
+}
+
+/// If standard error is not the terminal, nobody sees its line of JSON there.
+bool Questions::shows_prompt(const Question& question) {
+  return question.json.empty() || isatty(STDERR_FILENO) == 0;
+}
+
+void Questions::show(int terminal, const Question& question) {
+  if (!question.json.empty()) queue_.add(Stream::Err, question.json);
+  if (shows_prompt(question)) say(terminal, question.prompt);
 }
 
 /// If standard error is the terminal, goes through the queue, which keeps the order of all output.
@@ -111,10 +120,10 @@ void Questions::resume() {
     auto now = asked_(held);
     // If continued in the background, leave the terminal alone: the read will stop zksh again.
     if (now && tcgetpgrp(now->fd) != getpgrp()) now.reset();
-    if (now) set_modes(now->fd, now->before, now->hidden);
+    if (now) set_modes(now->fd, now->before, now->question.hidden);
     return now;
   });
-  if (asked) say(asked->fd, asked->prompt);
+  if (asked) show(asked->fd, asked->question);
 }
 
 }  // namespace zksh

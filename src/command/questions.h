@@ -25,12 +25,16 @@ class Questions {
   /// Whether there is a terminal with zksh in its foreground. From any thread.
   static bool possible();
 
-  /// Shows the prompt, which includes the separator from the answer, and returns the line typed,
-  /// without its newline; `hidden`: without echo. Discards what was typed before the question.
-  /// nullopt after Ctrl-D, or if nobody can be asked. Blocks; throws Cancelled on a stop. Called on
-  /// a command's thread, while nobody else reads the terminal. Restores the terminal's modes.
-  std::optional<std::string> ask(const std::string& prompt, bool hidden,
-                                 const std::stop_token& stop);
+  struct Question {
+    std::string prompt;   ///< includes the separator from the answer
+    std::string json{};   ///< printed on standard error instead of the prompt, unless empty
+    bool hidden = false;  ///< the answer is not echoed
+  };
+  /// Asks the question and returns the line typed, without its newline. Discards what was typed
+  /// before the question. nullopt after Ctrl-D, or if nobody can be asked. Blocks; throws Cancelled
+  /// on a stop. Called on a command's thread, while nobody else reads the terminal. Restores the
+  /// terminal's modes.
+  std::optional<std::string> ask(const Question& question, const std::stop_token& stop);
 
   /// Restores the terminal before the process is stopped, and shows the question again afterwards.
   /// Main thread.
@@ -41,12 +45,13 @@ class Questions {
   /// The question being asked.
   struct Asked {
     int fd = -1;
-    std::string prompt;
-    bool hidden = false;
+    Question question{};
     termios before{};  ///< the modes to restore
   };
   class Asking;
 
+  static bool shows_prompt(const Question& question);
+  void show(int terminal, const Question& question);
   void say(int terminal, const std::string& text);
 
   Monitor& monitor_;

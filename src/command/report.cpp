@@ -18,7 +18,7 @@ void print(Output& out, const std::string& message) {
                         ? fmt::format("{}:{}: {}", place.source, place.line, message)
                         : message;
   out.tell_place();
-  out.err_regardless((out.style().err_is_terminal ? escape_for_terminal(text, true) : text) + '\n');
+  out.err_regardless((out.style().err_is_terminal ? news_for_terminal(text) : text) + '\n');
 }
 
 /// The code name of an error that did not come from a server: ZooKeeper's if it has one, else
@@ -68,7 +68,8 @@ Json error_json(const Output& out, const Error& error) {
   const auto* const refused = dynamic_cast<const ZkError*>(&error);
   json.set("code",
            refused ? code_name(refused->code()) : std::string(name_of_status(error.exit_status())));
-  json.set("path", refused && !refused->path().empty() ? Json(refused->path()) : Json());
+  const auto path = error.path().empty() ? out.node() : error.path();
+  json.set("path", path.empty() ? Json() : Json(path));
   json.set("command", out.command()).set("status", error.exit_status());
   if (out.place().line > 0) json.set("source", out.place().source).set("line", out.place().line);
   return json;

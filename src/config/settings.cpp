@@ -123,7 +123,9 @@ std::string Settings::origin(std::string_view name) const {
 void Settings::set(std::string_view name, std::string_view value, std::string_view origin) {
   const auto& description = known(name);
   const auto& choices = description.choices;
-  const auto what = origin == "conf" ? std::string(name) : fmt::format("{} ({})", name, origin);
+  // The command of the setting's own name says what it is about already.
+  const auto what =
+      origin == "conf" || origin == name ? std::string(name) : fmt::format("{} ({})", name, origin);
   if (description.flag)
     this->*description.flag = parse_switch(value, what);
   else if (!choices.empty() && std::ranges::find(choices, value) == choices.end())

@@ -162,7 +162,7 @@ class Judge {
     if (limits_.outstanding && member.outstanding.value_or(0) > *limits_.outstanding)
       problems.push_back(
           fmt::format("{}: {} outstanding requests", member.name, *member.outstanding));
-    if (limits_.latency_ms && member.mean_latency_us.value_or(0) / 1000 >= *limits_.latency_ms)
+    if (limits_.latency && member.mean_latency_us.value_or(0) > limits_.latency->count())
       problems.push_back(fmt::format("{}: the mean latency is {:.1f} ms", member.name,
                                      static_cast<double>(*member.mean_latency_us) / 1000));
     if (member.open_files && member.max_files && *member.open_files > *member.max_files / 10 * 9)

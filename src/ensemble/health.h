@@ -3,6 +3,7 @@
 
 #include "ensemble/member_words.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -49,7 +50,7 @@ MemberHealth read_health(const MemberAnswers& member);
 struct HealthLimits {
   std::optional<std::int64_t> behind{};
   std::optional<std::int64_t> outstanding{};
-  std::optional<std::int64_t> latency_ms{};  ///< the mean
+  std::optional<std::chrono::microseconds> latency{};  ///< the mean
 };
 
 enum class Verdict { Healthy, Degraded, NoQuorum };

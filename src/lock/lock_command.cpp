@@ -305,7 +305,9 @@ class LockRun {
     plan.guard = o_.guard;
     plan.awaited = o_.runs_program() || o_.holds();
     plan.quiet = o_.quiet;
-    plan.job = cx_.background;
+    plan.in_background = [background = cx_.background, suspension = cx_.suspension] {
+      return background || (suspension && suspension->done);
+    };
     plan.on_revoke = o_.revoke_command ? OnRevoke::Run : o_.on_revoke.value_or(OnRevoke::Release);
     plan.revoke_command = o_.revoke_command.value_or("");
     plan.lost_command = o_.lost_command.value_or("");
@@ -327,6 +329,11 @@ class LockRun {
 
   /// Waits until the lock is held. If interrupted, leaves the queue first.
   void await() {
+    if (!lock_->plan().awaited)
+      cx_.allow_move(fmt::format(
+          "{0}: still asked for; this shell holds it when its turn comes; `unlock {0}` leaves the "
+          "queue",
+          lock_->name()));
     try {
       if (!cx_.services.locks.await_held(*lock_, limit(), cx_.stop)) no_answer();
     } catch (const Cancelled&) {

@@ -100,9 +100,10 @@ struct LockPlan {
   bool program = false;     ///< a program will run under it: its owner releases it when revoked
   bool guard = false;       ///< its nodes guard this shell's writes (GuardedClient)
   bool background = false;  ///< nobody waits for it, so its keeper reports it
-  bool job = false;         ///< requested in the background: Ctrl-C does not affect it
-  bool awaited = false;     ///< its owner waits for its end: a program, --hold
-  bool quiet = false;       ///< do not report its release when the shell exits
+  /// Whether it was requested in the background: Ctrl-C does not affect it.
+  std::function<bool()> in_background = [] { return false; };
+  bool awaited = false;  ///< its owner waits for its end: a program, --hold
+  bool quiet = false;    ///< do not report its release when the shell exits
 };
 
 class CircleWatch;

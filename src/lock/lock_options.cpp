@@ -32,10 +32,11 @@ std::string host_name() {
 /// Options for waiting and holding.
 void declare_waiting_and_holding(Options& o, LockOptions& a) {
   o.flag("-n,--try", a.try_only, "Do not wait: if the lock is busy, exit with status 75.");
-  o.text("-w,--wait", a.wait, "Give up after this time (30, 1.5s, 2m), with status 75.", "time");
+  o.text("-w,--wait,--timeout", a.wait, "Give up after this time (30, 1.5s, 2m), with status 75.",
+         "time");
   o.number("-E,--busy-code,--conflict-exit-code", a.busy_code, "status",
            "Exit status if the lock was not acquired, instead of 75.");
-  o.text("-c", a.shell, "Run this command with $SHELL -c under the lock.", "text");
+  o.text("-c,--command", a.shell, "Run this command with $SHELL -c under the lock.", "text");
   o.flag("--hold", a.hold,
          "Print the lock's node and hold the lock until a signal or the end of standard input (at "
          "once for a file, /dev/null and closed input).");

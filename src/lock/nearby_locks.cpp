@@ -234,7 +234,7 @@ Task<> CircleWatch::look() {
 
 void CircleWatch::tell(Lock& lock, const LockCircle& circle) const {
   if (!lock.plan().report.waiting) return;  // it must be quiet
-  const auto leave = lock.plan().job ? "unlock " + lock.name() : "Ctrl-C";
+  const auto leave = lock.plan().in_background() ? "unlock " + lock.name() : "Ctrl-C";
   std::string give_back;
   for (const auto& other : locks()) {
     const auto& paths = other->plan().paths;

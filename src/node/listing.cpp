@@ -42,7 +42,10 @@ void NodeFailures::tell(const ZkError& error) {
 int each_node(Context& cx, const std::vector<std::string>& paths,
               const std::function<int(const std::string& path)>& work) {
   NodeFailures failures(cx);
-  for (const auto& path : paths) failures.during([&] { failures.note(work(path)); });
+  for (const auto& path : paths) {
+    cx.out.set_node(path);
+    failures.during([&] { failures.note(work(path)); });
+  }
   return failures.first();
 }
 

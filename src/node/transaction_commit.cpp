@@ -170,14 +170,14 @@ void list_unknown(Context& cx, const std::vector<PlannedOp>& plan) {
         fmt::format("{}; check {} before you try again with smaller parts",
                     too_large_text(fmt::format("a transaction of {} bytes was sent", bytes)),
                     path_of(ops.front())),
-        status::server_refused);
+        status::server_refused, path_of(ops.front()));
   list_unknown(cx, plan);
   const auto what = ops.size() == 1
                         ? "the operation may or may not have been applied"
                         : fmt::format("either all {} operations were applied or none", ops.size());
   throw Error(fmt::format("the connection was lost before the answer arrived: {}; check {}", what,
                           path_of(ops.front())),
-              status::outcome_unknown);
+              status::outcome_unknown, path_of(ops.front()));
 }
 
 }  // namespace

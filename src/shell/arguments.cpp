@@ -86,6 +86,7 @@ std::optional<PipeSettings> parse_pipe(const GivenOptions& given, const Argument
   if (text || !arguments.command.empty())
     throw UsageError("--pipe reads its commands from standard input or one file (-f)");
   PipeSettings settings;
+  settings.quiet = given.has("--quiet");
   if (window != nullptr)
     settings.window =
         static_cast<std::size_t>(parse_number(*window, "--window", 1, most_in_flight));
@@ -228,6 +229,7 @@ Arguments parse_arguments(std::vector<std::string> words) {
   }
   if (given.has("--show-config")) arguments.answer = config.report();
   arguments.keep_going = given.has("--keep-going");
+  arguments.quiet = given.has("--quiet");
   arguments.scripts = scripts_of(given);
   take_script_arguments(arguments);
   arguments.pipe = parse_pipe(given, arguments);

@@ -33,6 +33,7 @@ struct Arguments {
   std::string warning{};    ///< for the user, or empty
   Format format = Format::Zkcli;
   bool keep_going = false;
+  bool quiet = false;
   std::optional<PipeSettings> pipe{};   ///< --pipe
   int sandbox_servers = 0;              ///< 0: none
   std::string sandbox_zookeeper{};      ///< --zookeeper, or empty

@@ -222,7 +222,7 @@ int Interpreter::execute_all(const std::string& line) {
   if (input_ != Input::Terminal) return execute_line(line);
   int result = status::ok;
   const auto commands = typed_commands(line);
-  if (commands.size() > 1) around_.movable.reset();
+  if (commands.size() > 1) around_.suspension.reset();
   for (const auto& command : commands) {
     result = reporting(out_, [&] { return execute_line(command); });
     if (result != status::ok || quit_ || stop_.stop_requested()) break;
@@ -303,7 +303,7 @@ int Interpreter::explaining(const Command& command, const std::vector<std::strin
                             ? fmt::format("{}: no answer: ", error.path())
                             : "";
       report_error(out_, Error(what + "no connection to " + around_.client.connection_problem(),
-                               error.exit_status()));
+                               error.exit_status(), error.path()));
       return error.exit_status();
     }
     if (speaks_as_zkcli()) throw;
@@ -374,7 +374,7 @@ Context Interpreter::context_for(const Words& given, Client& client, Output& out
               },
           .words = given.texts,
           // Not for commands that this one runs.
-          .movable = std::exchange(around_.movable, nullptr),
+          .suspension = std::exchange(around_.suspension, nullptr),
           .quoted = given.quoted};
 }
 
@@ -509,7 +509,7 @@ int Interpreter::execute_with_pager(const std::string& pager, const Words& words
 
 /// Runs a command whose results are redirected; reports errors.
 int Interpreter::execute_inside(const Words& words, const std::stop_token& stop, Redirection to) {
-  around_.movable.reset();  // a program has the results or the terminal
+  around_.suspension.reset();  // a program has the results or the terminal
   Interpreter inner(around_, input_, stop);
   inner.out_.redirect(std::move(to));
   const int result = reporting(inner.out_, [&] { return inner.execute(words); });

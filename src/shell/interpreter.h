@@ -30,8 +30,8 @@ class Interpreter {
     std::reference_wrapper<LineHistory> history;
     std::reference_wrapper<CurrentNode> current;
     std::reference_wrapper<Transaction> transaction;
-    bool background = false;                       ///< ended with &
-    std::shared_ptr<std::atomic<bool>> movable{};  ///< Context::movable, for the line's command
+    bool background = false;                   ///< ended with &
+    std::shared_ptr<Suspension> suspension{};  ///< Context::suspension, for the line's command
     /// The arguments of the script that is run; null: $1 and so on are plain text.
     const std::vector<std::string>* arguments = nullptr;
   };

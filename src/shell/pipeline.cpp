@@ -280,6 +280,7 @@ void Pipeline::tell_end() {
   if (cut_off_)
     out_.err_line_regardless(
         fmt::format("{}:{}: stopped: no connection; the rest was not sent", name_, number_));
+  if (settings_.quiet) return;
   if (out_.json())
     out_.err_regardless(Json::object().set("ok", done_).set("failed", failed_).text() + '\n');
   else

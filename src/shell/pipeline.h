@@ -14,6 +14,7 @@ namespace zksh {
 struct PipeSettings {
   std::size_t window = 256;  ///< the most answers that may be outstanding
   std::int64_t rate = 0;     ///< maximum lines per second; 0: no limit
+  bool quiet = false;        ///< no tally at the end
 };
 
 /// Runs the lines of `reader` until the end, `quit` or a stop. A command that sends one request

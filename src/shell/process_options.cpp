@@ -2,6 +2,8 @@
 #include "shell/process_options.h"
 
 #include "base/suggestions.h"
+#include "base/text.h"
+#include "command/help.h"
 #include "config/security_settings.h"
 
 #include <CLI/CLI.hpp>
@@ -75,6 +77,9 @@ void add_options_of_scripts(std::vector<ProcessOption>& all) {
                  .repeatable = true});
   all.push_back(
       {.names = "-k,--keep-going", .value = {}, .help = "Continue a script after a failure"});
+  all.push_back({.names = "-q,--quiet",
+                 .value = {},
+                 .help = "Print results and errors only: no connection news, no tally of --pipe"});
   all.push_back(
       {.names = "--pipe",
        .value = {},
@@ -252,6 +257,7 @@ std::vector<Argument> process_options() {
 }
 
 std::string process_help() {
+  constexpr std::size_t margin = 26;
   std::string text =
       "zksh [OPTIONS] [COMMAND ARGUMENTS…]\nzksh [OPTIONS] -f FILE… [ARGUMENTS…]\n\nA shell for "
       "Apache ZooKeeper. It runs COMMAND, or the commands of -c or -f. Without\nthem, it reads "
@@ -260,7 +266,14 @@ std::string process_help() {
   for (const auto& option : process_option_table()) {
     const bool apart = !option.value.empty() && !option.value.starts_with('[');
     const auto left = fmt::format("  {}{}{}", option.names, apart ? " " : "", option.value);
-    text += fmt::format("{:<34} {}\n", left, option.help);
+    text += fmt::format("{:<{}}", left, margin);
+    // What is too long for the column stands on a line of its own.
+    if (left.size() + 1 > margin) text += '\n' + std::string(margin, ' ');
+    for (const char c : wrapped(option.help, page_width - margin)) {
+      text += c;
+      if (c == '\n') text.append(margin, ' ');
+    }
+    text += '\n';
   }
   return text +
          "\nExit status: 0 success; 1 false or failed; 2 usage; 3 no connection; 4 no node; 5 "

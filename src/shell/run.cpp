@@ -46,7 +46,7 @@ namespace {
 /// A note that is not printed through a command's Output.
 std::string news_line(bool json, bool terminal, const std::string& text) {
   if (json) return note_line(text);
-  return (terminal ? escape_for_terminal(text) : text) + '\n';
+  return (terminal ? news_for_terminal(escape_for_terminal(text)) : text) + '\n';
 }
 
 /// Queues a session's events for printing, in order: watch events as in zkCli, to stdout where
@@ -55,8 +55,10 @@ std::string news_line(bool json, bool terminal, const std::string& text) {
 /// monitor.
 class EventPrinter {
  public:
-  EventPrinter(OutputQueue& queue, const Settings& settings, OutputStyle style, Input input)
-      : queue_(queue), settings_(settings), style_(style), input_(input) {}
+  /// `quiet`: no news of the connection.
+  EventPrinter(OutputQueue& queue, const Settings& settings, OutputStyle style, Input input,
+               bool quiet)
+      : queue_(queue), settings_(settings), style_(style), input_(input), quiet_(quiet) {}
 
   void tell(const Monitor::Held& held, const Event& event, Session& session);
   PersistentWatches::Report of_persistent_watches();
@@ -78,6 +80,7 @@ class EventPrinter {
   const Settings& settings_;
   OutputStyle style_;
   Input input_;
+  bool quiet_;
   std::optional<Clock::time_point> lost_{};  ///< when the connection was lost
   bool expired_ = false;                     ///< and the next session has not begun
 };
@@ -122,6 +125,7 @@ void EventPrinter::watch_event(const Monitor::Held& held, const Event& event) {
 }
 
 void EventPrinter::news(const Monitor::Held& held, const std::string& text) {
+  if (quiet_) return;
   warn(held, wants_json(held) ? text : fmt::format("{} {}", time_of_day(), text));
 }
 
@@ -368,7 +372,7 @@ bool tells_of_waits(const Arguments& arguments, const OutputStyle& style) {
   const auto& words = arguments.command;
   const auto options_end = std::ranges::find(words, "--");
   const auto is_quiet = [](const std::string& word) { return word == "-q" || word == "--quiet"; };
-  return style.err_is_terminal && input_of(arguments) != Input::Terminal &&
+  return style.err_is_terminal && input_of(arguments) != Input::Terminal && !arguments.quiet &&
          std::none_of(words.begin(), options_end, is_quiet);
 }
 
@@ -437,7 +441,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
                               .profile = arguments.configuration.profile()};
   CurrentNode current(monitor);
   Transaction transaction(monitor);
-  EventPrinter news(queue, settings, style, input);
+  EventPrinter news(queue, settings, style, input, arguments.quiet);
   PersistentWatches watches(monitor, news.of_persistent_watches());
   Session session(monitor, arguments.session,
                   sandbox ? sandbox->connect_string() : arguments.server,

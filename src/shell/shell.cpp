@@ -49,6 +49,14 @@ std::string told(const std::string& line, const OutputStyle& style) {
   return style.err_is_terminal ? escape_for_terminal(line) : line;
 }
 
+/// News of the shell itself.
+void tell(const Interpreter::Surroundings& around, const std::string& text) {
+  around.services.queue.add(
+      Stream::Err, around.style.format == Format::Json
+                       ? note_line(text)
+                       : (around.style.err_is_terminal ? news_for_terminal(text) : text) + '\n');
+}
+
 }  // namespace
 
 Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surroundings around)
@@ -170,10 +178,7 @@ bool Shell::may_leave() {
     ends.push_back("this shell has " + locks);
   if (ends.empty() || leave_refused_ == accepted_ - 1) return true;
   leave_refused_ = accepted_;
-  around_.services.queue.add(
-      Stream::Err,
-      escape_for_terminal(fmt::format("{}; exit again to end them", fmt::join(ends, ", and "))) +
-          '\n');
+  tell(around_, fmt::format("{}; exit again to end them", fmt::join(ends, ", and ")));
   return false;
 }
 
@@ -221,10 +226,10 @@ void Shell::start(const std::string& line) {
   }
   interrupts_ = 0;
   command_line_ = line;
-  movable_ = std::make_shared<std::atomic<bool>>(false);
+  suspension_ = std::make_shared<Suspension>();
   quit_ = std::make_shared<bool>(false);
   auto around = around_;
-  around.movable = movable_;
+  around.suspension = suspension_;
   command_ = std::make_unique<Job>(monitor_, loop_.wake_fd(),
                                    [around, line, quit = quit_](const std::stop_token& stop) {
                                      Interpreter interpreter(around, Input::Terminal, stop);
@@ -253,7 +258,7 @@ void Shell::look_after_jobs() {
   if (command_ || leaving_) return;
   if (connector_ && connector_->status()) {
     connector_.reset();
-    if (!problem_told_) around_.services.queue.add(Stream::Err, connector_problem_);
+    if (!problem_told_ && !connector_problem_.empty()) tell(around_, connector_problem_);
   }
   if (!connector_ && around_.client.current_state() == SessionState::Expired) keep_connected();
   if (!editor_.active())
@@ -265,11 +270,10 @@ void Shell::look_after_jobs() {
 /// Drops lines pasted after one that failed or was moved to the background.
 void Shell::drop_lines() {
   if (lines_.empty()) return;
-  around_.services.queue.add(
-      Stream::Err,
-      fmt::format("stopped after a failure; {} not run\n",
-                  lines_.size() == 1 ? "the next line was"
-                                     : fmt::format("the next {} lines were", lines_.size())));
+  tell(around_,
+       fmt::format("stopped after a failure; {} not run",
+                   lines_.size() == 1 ? "the next line was"
+                                      : fmt::format("the next {} lines were", lines_.size())));
   lines_.clear();
 }
 
@@ -291,11 +295,11 @@ void Shell::keep_connected() {
         } catch (const ZkError& error) {
           // Nothing to report if the session was closed meanwhile.
           if (error.code() == code::connection_loss)
-            connector_problem_ = fmt::format("no connection to {}\n", client.connection_problem());
+            connector_problem_ = "no connection to " + client.connection_problem();
         } catch (const Cancelled&) {
           return status::ok;
         } catch (const Error& error) {
-          connector_problem_ = fmt::format("{}\n", error.what());
+          connector_problem_ = error.what();
         }
         return status::ok;
       });
@@ -348,8 +352,15 @@ void Shell::lose_output(int error) {
 
 /// Ctrl-Z: moves a command that does not need the prompt to the background; otherwise stops zksh.
 void Shell::suspend() {
-  if (command_ && *movable_ && !command_->status()) {
-    move_to_background();
+  const auto way = suspension_ ? suspension_->way.load() : Suspension::Way::StopZksh;
+  if (command_ && !command_->status() && way != Suspension::Way::StopZksh) {
+    suspension_->done = true;
+    // The terminal has shown ^Z.
+    around_.services.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
+    if (way == Suspension::Way::Move)
+      move_to_background();
+    else
+      command_->stop();
     return;
   }
   editor_.suspend();
@@ -361,9 +372,8 @@ void Shell::suspend() {
 }
 
 void Shell::move_to_background() {
-  // The terminal has echoed ^Z.
-  around_.services.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
   background_.adopt(std::move(command_), command_line_);
+  if (!suspension_->notice.empty()) tell(around_, suspension_->notice);
   status_ = status::ok;
   drop_lines();
 }
@@ -375,12 +385,12 @@ void Shell::warn_before_stop() {
   if (command_ && around_.services.signals.registrations() == 0)
     text = fmt::format(
         "\nzksh is stopped together with its command, which may need the terminal; `{} &` runs it "
-        "in the background\n",
+        "in the background",
         told(without_secrets(command_line_), around_.style));
   if (const auto warning = around_.services.locks.stop_warning(); !warning.empty())
-    text += warning + '\n';
+    text += (text.empty() ? "" : "\n") + warning;
   if (text.empty()) return;
-  around_.services.queue.add(Stream::Err, text);
+  tell(around_, text);
   printer_.flush([this](int fd) { return loop_.await_writable(fd); });
 }
 

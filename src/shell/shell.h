@@ -13,7 +13,6 @@
 #include "term/line_editor.h"
 #include "term/terminal.h"
 
-#include <atomic>
 #include <deque>
 #include <functional>
 #include <list>
@@ -112,16 +111,15 @@ class Shell {
   NodeCache nodes_;
   JobTable jobs_;
   BackgroundJobs background_;
-  std::deque<std::string> lines_;          ///< of the accepted text, not run yet
-  std::unique_ptr<Job> command_;           ///< the foreground command
-  std::string command_line_;               ///< its line
-  std::unique_ptr<Job> connector_;         ///< opens a new session in the background
-  std::string connector_problem_;          ///< written by the connector, read after its end
-  bool problem_told_ = false;              ///< by a command that waited for the same connection
-  std::vector<std::string> others_lines_;  ///< from other shells; accessed like quit_
-  /// For the foreground command: whether it may be moved to the background.
-  std::shared_ptr<std::atomic<bool>> movable_;
-  std::shared_ptr<bool> quit_;  ///< written by the command's thread, read after its end
+  std::deque<std::string> lines_;           ///< of the accepted text, not run yet
+  std::unique_ptr<Job> command_;            ///< the foreground command
+  std::string command_line_;                ///< its line
+  std::unique_ptr<Job> connector_;          ///< opens a new session in the background
+  std::string connector_problem_;           ///< written by the connector, read after its end
+  bool problem_told_ = false;               ///< by a command that waited for the same connection
+  std::vector<std::string> others_lines_;   ///< from other shells; accessed like quit_
+  std::shared_ptr<Suspension> suspension_;  ///< of the foreground command
+  std::shared_ptr<bool> quit_;              ///< written by the command's thread, read after its end
   bool leaving_ = false;
   int accepted_ = 0;        ///< number of lines
   int leave_refused_ = -1;  ///< accepted_ at the last warning about what ends with the shell

@@ -41,7 +41,7 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
   o.text("-regex", f.regex, "The whole path matches this regular expression (RE2's syntax).",
          "regex");
   o.choice("-type", f.type, node_types, "type", "The type of the node.");
-  o.text("-owner", f.owner, "Ephemerals of this session only.", "session");
+  o.text("-owner,--session", f.owner, "Ephemerals of this session only.", "session");
   o.text("-acl", f.acl,
          "The ACL has an entry for this identity: world:anyone, 'ip:10.*' (a pattern), digest:ann; "
          "with :PERMS, an entry that gives all of these permissions: world:anyone:w.",
@@ -54,8 +54,8 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
            "The value was written at least this many times.");
   o.number("-max-version", f.most_version, "version",
            "The value was written at most this many times.");
-  o.number("-min-depth", f.least_depth, "depth", "At least this deep below the path.");
-  o.number("-max-depth", f.most_depth, "depth",
+  o.number("-min-depth,-mindepth", f.least_depth, "depth", "At least this deep below the path.");
+  o.number("-max-depth,-maxdepth,--depth", f.most_depth, "depth",
            "At most this deep below the path; 0: only the path itself.");
   o.number("-min-children", f.least_children, "number", "At least this many children.");
   o.number("-max-children", f.most_children, "number",

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <utility>
 
 namespace zksh {
@@ -20,8 +21,14 @@ constexpr std::size_t most_memory = 32U << 20U;
 /// Finds the nodes of subtrees, breadth first, with many requests in flight.
 class Explorer {
  public:
-  Explorer(Client& client, const WorkLimits& limits, const std::stop_token& stop)
-      : client_(client), window_(limits.window), pace_(client, limits.rate), stop_(stop) {}
+  /// `progress` is told how many have been found.
+  Explorer(Client& client, const WorkLimits& limits, std::function<void(std::size_t)> progress,
+           const std::stop_token& stop)
+      : client_(client),
+        window_(limits.window),
+        pace_(client, limits.rate),
+        progress_(std::move(progress)),
+        stop_(stop) {}
 
   /// Returns nullopt if the nodes take too much memory. Skips missing tops if `may_be_missing`.
   std::optional<FoundTree> explore(const std::vector<std::string>& tops, bool may_be_missing) {
@@ -34,6 +41,7 @@ class Explorer {
       await_some();
       while (!asked_.empty() && take_answer())
         if (found_.memory() > most_memory) return std::nullopt;
+      progress_(found_.size());
     }
     return std::move(found_);
   }
@@ -117,6 +125,7 @@ class Explorer {
   Client& client_;
   std::size_t window_;
   Pace pace_;
+  std::function<void(std::size_t)> progress_;
   const std::stop_token& stop_;
   FoundTree found_;
   bool tops_may_be_missing_ = false;
@@ -135,7 +144,12 @@ class Remover {
  private:
   /// `found_before`: the tops were found before and assumed to be leaves; they may be gone by now.
   void remove(const std::vector<std::string>& tops, bool found_before) {
-    const auto tree = Explorer(client_, plan_.limits, stop_).explore(tops, found_before);
+    const auto tell = [this](std::size_t found) {
+      auto now = result_;
+      now.found += found;
+      if (plan_.progress) plan_.progress(now);
+    };
+    const auto tree = Explorer(client_, plan_.limits, tell, stop_).explore(tops, found_before);
     if (found_before) result_.found -= tops.size();  // they are counted again
     if (tree)
       remove_found(*tree);

@@ -1,5 +1,6 @@
 """All examples in the help of all commands work, in order, on a prepared tree."""
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -9,6 +10,7 @@ import sys
 import tempfile
 import unittest
 
+import jsonschema
 from kazoo.client import KazooClient
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -86,6 +88,29 @@ class Examples(unittest.TestCase):
                                           env={**os.environ, "VISUAL": "", "EDITOR": "sed -i s/^/x/"},
                                           capture_output=True, text=True, timeout=100, check=False)
                 self.assertEqual(0, done.returncode, f"{done.stdout}\n{done.stderr}")
+
+    def test_each_example_answers_in_json(self):
+        """Line by line what the schema allows. Left out are lines whose programs print, too, and what chooses a form."""
+        schema = json.loads(subprocess.run([ZKSH, "--json-schema"], check=True, capture_output=True).stdout)
+        own = {**schema, "anyOf": [{"$ref": f"#/$defs/{name}"} for name in schema["$defs"] if not name[0].isupper()]
+               + [{"$ref": "#/$defs/Written"}]}
+        told = {**schema, "anyOf": [{"$ref": f"#/$defs/{name}"} for name in ("Error", "Note", "Event")]}
+        for name, lines in examples().items():
+            if name in AT_THE_PROMPT:
+                continue
+            with self.subTest(command=name):
+                self.fresh_tree(lines)
+                lines = BEFORE.get(name, []) + [line for line in lines if not re.search(r" -- | -o | [|>] |--exec", line)]
+                with self.servers_for(name) as where, tempfile.TemporaryDirectory(prefix="zksh-examples-") as directory:
+                    done = subprocess.run([ZKSH, *where, "-o", "json", "-k", "-f", "-"], input="\n".join(lines) + "\n",
+                                          cwd=directory, env={**os.environ, "VISUAL": "", "EDITOR": "sed -i s/^/x/"},
+                                          capture_output=True, text=True, timeout=100, check=False)
+                for text, shape in ((done.stdout, own), (done.stderr, told)):
+                    for line in text.splitlines():
+                        try:
+                            jsonschema.validate(json.loads(line), shape)
+                        except (ValueError, jsonschema.ValidationError) as error:
+                            self.fail(f"{line}\n{str(error)[:300]}")
 
 
 if __name__ == "__main__":

@@ -21,13 +21,19 @@ void require(bool holds, std::string_view what, std::string_view seen) {
   std::abort();
 }
 
-void require_harmless(std::string_view text, bool newlines) {
+void require_harmless(std::string_view text, bool lines) {
+  const auto pictograph = [&](std::size_t at) {
+    const auto c = at < text.size() ? decode_utf8(text, at).code_point : 0;
+    return (c >= 0x2600 && c <= 0x27BF) || (c >= 0x1F000 && c <= 0x1FAFF);
+  };
   for (std::size_t at = 0; at < text.size();) {
     const auto step = decode_utf8(text, at);
     const auto c = step.code_point;
-    const bool control = (c < 0x20 && !(newlines && c == '\n')) || (c >= 0x7F && c <= 0x9F);
-    const bool hides = (c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) ||
-                       (c >= 0x2066 && c <= 0x2069);
+    const bool kept = lines && (c == '\n' || c == '\t');
+    const bool control = (c < 0x20 && !kept) || (c >= 0x7F && c <= 0x9F);
+    const bool joins = c == 0x200D && pictograph(at + step.length);
+    const bool hides = !joins && ((c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) ||
+                                  (c >= 0x2066 && c <= 0x2069));
     require(step.valid && !control && !hides, "a terminal can show this", text);
     at += step.length;
   }

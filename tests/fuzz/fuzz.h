@@ -27,8 +27,9 @@ bool accepts(Body&& body) {
   }
 }
 
-/// Requires that a terminal shows all of a text and interprets nothing. `newlines` are allowed.
-void require_harmless(std::string_view text, bool newlines = false);
+/// Requires that a terminal shows all of a text and interprets nothing. `lines`: newlines and tabs
+/// are allowed.
+void require_harmless(std::string_view text, bool lines = false);
 
 /// Splits an input.
 class Input {

@@ -51,7 +51,8 @@ void read_healths(std::string_view text) {
   }
   const auto membership = parse_membership(text);
   for (const bool known : {false, true}) {
-    const HealthLimits limits{.behind = 10, .outstanding = 10, .latency_ms = 10};
+    const HealthLimits limits{
+        .behind = 10, .outstanding = 10, .latency = std::chrono::milliseconds(10)};
     const auto health = judge(members, known ? std::optional(membership) : std::nullopt, limits);
     require(!health.summary.empty(), "a verdict is summed up");
     // Without a quorum, the summary is enough.

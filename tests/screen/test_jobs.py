@@ -64,6 +64,68 @@ class Stop(ShellTest):
         self.wait_prompt(screen, 2)
         self.assertNotIn("done:", screen.text())
 
+    def test_ctrl_z_leaves_what_fg_waits_for(self):
+        screen = self.start()
+        screen.type("wait --exists /b &\n")
+        screen.wait_for("[1] wait --exists /b")
+        self.wait_prompt(screen, 1)
+        screen.type("fg\n")
+        self.wait_running(screen)
+        screen.keys("C-z")
+        screen.wait_for(lambda s: s.lines().count("[1] wait --exists /b") == 2)
+        self.wait_prompt(screen, 2)
+        with self.znodes() as znodes:
+            znodes.create(self.root + "/b")
+        screen.wait_for("[1] done: wait --exists /b")
+        self.wait_prompt(screen, 2)
+
+    def test_a_lock_that_stands_in_its_queue_goes_to_the_background(self):
+        holder = subprocess.Popen([ZKSH, "-s", self.connect, "lock", "--hold", "/l"], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(holder.communicate)
+        holder.stdout.readline()
+        screen = self.start(width=120)
+        screen.type("lock /l\n")
+        screen.wait_for("waiting /l")
+        screen.keys("C-z")
+        screen.wait_for("[1] lock /l")
+        screen.wait_for("/l: still asked for; this shell holds it when its turn comes; `unlock /l` leaves the queue")
+        screen.wait_for(lambda s: s.lines()[-1].endswith("1 waiting /l]"))
+        holder.stdin.close()
+        screen.wait_for("acquired /l")
+        screen.wait_for("[1] done: lock /l")
+        screen.wait_for(lambda s: s.lines()[-1].endswith("1 locked /l]"))
+
+    def test_a_queue_that_is_left_from_the_background(self):
+        holder = subprocess.Popen([ZKSH, "-s", self.connect, "lock", "--hold", "/l"], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(holder.communicate)
+        holder.stdout.readline()
+        screen = self.start(width=120)
+        screen.type("lock /l\n")
+        screen.wait_for("waiting /l")
+        screen.keys("C-z")
+        screen.wait_for(lambda s: s.lines()[-1].endswith("1 waiting /l]"))
+        screen.type("unlock /l\n")
+        self.wait_prompt(screen, 2)
+        screen.wait_for("[1] ended with status")
+        with self.znodes() as znodes:
+            self.assertEqual(len(znodes.children(self.root + "/l")), 1)
+
+    def test_a_picture_of_a_lock_goes_to_the_background(self):
+        screen = self.start(width=100, height=40)
+        screen.type("locks -w /l\n")
+        screen.wait_for("/l  missing")
+        screen.keys("C-z")
+        screen.wait_for("[1] locks -w /l")
+        self.wait_prompt(screen, 1)
+        screen.type("get /typed")
+        holder = subprocess.Popen([ZKSH, "-s", self.connect, "lock", "--hold", "--id", "somebody", "/l"],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(holder.communicate)
+        screen.wait_for("somebody")
+        self.wait_prompt(screen, 1, typed="get /typed")
+
     def test_one_with_a_program_is_not_moved(self):
         screen, _ = self.start_below_sh(job_control=True)
         screen.type("watch -x true /a\n")

@@ -196,7 +196,7 @@ class LockTerminal(ShellTest):
         self.wait_nodes(1)
         told = "1 job is running in the background, and this shell has locked /l; exit again to end them"
         screen.keys("C-d")
-        screen.wait_for(lambda s: s.lines(joined=True).count(told) == 1)
+        screen.wait_for(lambda s: " ".join(s.lines()).count(told) == 1)
         self.wait_prompt(screen, "2 locked /l")
         screen.type("pwd\n")  # who goes on is asked anew
         self.wait_prompt(screen, "3 locked /l")

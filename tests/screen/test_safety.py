@@ -47,11 +47,23 @@ class Removals(UsualPrompt):
         screen.wait_for("Type app to delete them:")
         screen.type("y\n")
         self.wait_prompt(screen, "1 !1")
+        self.assertEqual(screen.lines()[-2], "nothing was deleted: the answer was not app")
         self.assertEqual(["app"], self.names())
         screen.type("deleteall /app\n")
         screen.wait_for(lambda s: sum("Type app" in line for line in s.lines()) == 2)
         screen.type("app\n")
         self.wait_prompt(screen, 2)
+        self.assertEqual([], self.names())
+        self.assertEqual(screen.lines()[-2], "1001 nodes deleted")
+
+    def test_the_path_is_its_name_too(self):
+        with self.znodes() as znodes:
+            self.tree(znodes, 1000)
+        screen = self.start()
+        screen.type("deleteall /app\n")
+        screen.wait_for("Type app to delete them:")
+        screen.type("/app\n")
+        self.wait_prompt(screen, 1)
         self.assertEqual([], self.names())
 
     def test_nothing_is_asked_of_a_leaf_or_with_yes_or_when_switched_off(self):

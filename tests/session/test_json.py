@@ -8,6 +8,7 @@ import jsonschema
 
 from session_case import ZKSH, SessionTest
 from server import needs
+from terminal import Terminal
 
 # In this order, in one shell. Each command with fields of its own (CommandText::json) stands in it.
 SCRIPT = r"""
@@ -124,9 +125,7 @@ get -x
 """
 
 
-class Schema(SessionTest):
-    """Every line is an object that its command's declaration allows."""
-
+class JsonTest(SessionTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -140,6 +139,10 @@ class Schema(SessionTest):
         except (ValueError, jsonschema.ValidationError) as error:
             best = jsonschema.exceptions.best_match(error.context) if getattr(error, "context", None) else error
             self.fail(f"{names}: {line}\n{best}")
+
+
+class Schema(JsonTest):
+    """Every line is an object that its command's declaration allows."""
 
     @needs(3, 5)  # config
     def test_what_each_command_prints_is_what_it_declares(self):
@@ -211,6 +214,128 @@ class Schema(SessionTest):
         self.check(listed, "ls")
         self.assertEqual(name, "x")
         self.check(run.stderr.splitlines()[0], "Error")
+
+    def test_a_question(self):
+        environment = {**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8"}
+        with Terminal([ZKSH, "-s", self.connect, "-o", "json", "-c", "create /q; create /q/r; deleteall /q"],
+                      environment) as terminal:
+            terminal.read_until(rb'"question".*\n')
+            terminal.type("n\n")
+            terminal.finish()
+            self.assertEqual(terminal.process.returncode, 1)
+        *created, question, note = terminal.bytes.decode().splitlines()
+        for line in created:
+            self.check(line, "create")
+        self.check(question, "Question")
+        asked = json.loads(question)
+        self.assertEqual((asked["question"], asked["command"]), ("/q: 2 nodes. Delete them? [y/N] ", "deleteall"))
+        self.check(note, "Note", "Error")
+
+
+# What an error of zksh's own is called; the others have ZooKeeper's names.
+OWN_CODES = {"LockBusy", "LockLost", "CannotRun", "ProgramNotFound", "Interrupted", "Failed"}
+ZOOKEEPERS_CODES = {"SystemError", "ConnectionLoss", "OperationTimeout", "BadArguments", "APIError", "NoNode", "NoAuth",
+                    "BadVersion", "NoChildrenForEphemerals", "NodeExists", "NotEmpty", "SessionExpired", "InvalidACL",
+                    "AuthFailed", "NotReadOnly", "NoWatcher", "ReconfigDisabled", "QuotaExceeded", "Unimplemented",
+                    "NewConfigNoQuorum", "ReconfigInProgress"}
+# Words for each command, most of them wrong for most commands.
+WORDS = ("", "--nope", "/nope", "/nope/below x", "nope", "/a//b", "-o xml", "-o json /nope", "/parent", "/locked", "/text -v 7",
+         "/one /two /three /four /five /six", "'' ''", "/text --timeout soon", "-- -")
+# What would wait, or ask for more than a test has time for.
+WITH = {"watch": "-t 0s", "wait": "--exists -t 0s", "lock": "-n --hold-for 0s", "rlock": "-n --hold-for 0s",
+        "wlock": "-n --hold-for 0s", "rwlock": "-n --hold-for 0s", "semaphore": "-n --hold-for 0s",
+        "multilock": "-n --hold-for 0s", "elect": "-n --hold-for 0s", "contend": "-n 2", "fill": "-n 2", "repeat": "2",
+        "latency": "-n 1", "revoke": "-w 0s"}
+# They end the session or the script, or open another.
+LEFT_OUT = {"close", "connect", "quit"}
+
+
+class Failures(JsonTest):
+    """Whatever a command is given, each line of its answer is an object of the schema, and each error has a code, a
+    status, its place and, where one node was given, that node."""
+
+    def commands(self):
+        listed = subprocess.run([ZKSH, "--examples"], check=True, capture_output=True, text=True).stdout
+        return sorted({line.split("\t")[0] for line in listed.splitlines()})
+
+    def check_errors(self, stderr, **places):
+        errors = []
+        for line in stderr.splitlines():
+            self.check(line, "Error", "Note", "Event")
+            told = json.loads(line)
+            if "error" in told:
+                self.assertIn(told["code"], OWN_CODES | ZOOKEEPERS_CODES, line)
+                self.assertGreater(told["status"], 0, line)
+                for name, value in places.items():
+                    self.assertEqual(told[name], value, line)
+                errors.append(told)
+        return errors
+
+    def run_command(self, *words, text=""):
+        return subprocess.run([ZKSH, "-s", self.connect, "-o", "json", *words], input=text, capture_output=True, text=True,
+                              timeout=120, check=False, cwd=self.directory,
+                              env={**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8", "EDITOR": "false",
+                                   "VISUAL": ""})
+
+    def check_output(self, stdout):
+        names = [name for name in self.schema["$defs"] if not name[0].isupper()]
+        for line in stdout.splitlines():
+            self.check(line, *names, "Written")
+
+    @needs(3, 5)  # the codes
+    def test_each_command_with_words_that_do_not_fit(self):
+        self.run_command("-c", "create /parent; create /parent/child; create /text hello; create /locked; "
+                         "setAcl /locked world:anyone:a")
+        for name in self.commands():
+            if name in LEFT_OUT:
+                continue
+            with self.subTest(command=name):
+                lines = [f"{name} {WITH.get(name, '')} {words}" for words in WORDS]
+                ran = self.run_command("-k", "-f", "-", text="\n".join(lines) + "\n")
+                self.check_output(ran.stdout)
+                errors = self.check_errors(ran.stderr, source="stdin")
+                self.assertTrue(errors, ran.stdout)
+                for error in errors:
+                    line = lines[error["line"] - 1]
+                    nodes = [word for word in line.split()[1:] if word.startswith("/")]
+                    if len(nodes) == 1 and error["code"] in ("NoNode", "NoAuth", "NotEmpty", "BadVersion"):
+                        self.assertEqual(error["path"], nodes[0], error)
+
+    def test_the_status_of_a_process_is_that_of_its_error(self):
+        for name in self.commands():
+            for words in (["--nope"], ["/nope"], ["/a//b"]):
+                with self.subTest(command=name, words=words):
+                    ran = self.run_command(name, *WITH.get(name, "").split(), *words)
+                    self.check_output(ran.stdout)
+                    errors = self.check_errors(ran.stderr, command=name)
+                    if ran.returncode > 1 or errors:
+                        self.assertEqual([error["status"] for error in errors], [ran.returncode], ran.stderr)
+
+    def test_no_server(self):
+        for name in self.commands():
+            with self.subTest(command=name):
+                ran = subprocess.run([ZKSH, "-s", "127.0.0.1:1", "--connect-timeout", "0.1", "-o", "json", name,
+                                      *WITH.get(name, "").split(), "/parent"], stdin=subprocess.DEVNULL, capture_output=True,
+                                     text=True, timeout=60, check=False, cwd=self.directory,
+                                     env={**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8", "EDITOR": "false"})
+                self.check_output(ran.stdout)
+                for error in self.check_errors(ran.stderr):
+                    if error["code"] == "ConnectionLoss" and name not in ("connect", "health", "latency", "4lw"):
+                        self.assertEqual(error["path"], "/parent", error)
+
+    def test_a_read_only_shell(self):
+        ran = self.run_command("--read-only", "-k", "-f", "-", text="create /a\ndelete /a\nset /a x\nsetAcl /a x\n"
+                               "lock /a\ncreate --dry-run /a\nexec\n")
+        self.check_output(ran.stdout)
+        codes = [error["code"] for error in self.check_errors(ran.stderr, source="stdin")]
+        self.assertEqual(codes, ["NotReadOnly"] * 5 + ["BadArguments"])
+
+    def test_options_of_zksh_that_are_wrong(self):
+        for words in (["--nope"], ["-s"], ["-s", ":x"], ["-f", "/nope"], ["--pipe", "-c", "ls"], ["-o", "xml"]):
+            with self.subTest(words=words):
+                ran = self.run_command(*words)
+                self.assertEqual(ran.returncode, 2)
+                self.check_errors(ran.stderr, status=2, code="BadArguments")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """zksh --pipe: the same results as without it, in order; failures with their lines; lost connections, Ctrl-C, slow input."""
+import json
 import os
 import re
 import signal
@@ -56,6 +57,13 @@ class Pipe(SessionTest):
                     self.assertEqual(piped[0], 0, piped[2])
                     self.assertEqual(unstable_masked(piped[1]), unstable_masked(alone[1]))
                     self.assertEqual(piped[2], alone[2] + "25 ok, 0 failed\n")
+
+    def test_quiet_leaves_out_the_tally(self):
+        self.assertEqual(self.run_zksh("--pipe", "-q", text=b"create /q value\nget /q\n"),
+                         (0, "value\n", "Created /q\n"))
+        status, out, err = self.run_zksh("--pipe", "-q", "-o", "json", text=b"get /nope\n")
+        self.assertEqual((status, out), (4, ""))
+        self.assertEqual([json.loads(line)["code"] for line in err.splitlines()], ["NoNode"])
 
     def test_many_lines_in_order(self):
         lines = ["create /n"] + [line for i in range(2000) for line in (f"set /n {i}", "get /n")]

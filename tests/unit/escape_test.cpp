@@ -22,8 +22,8 @@ TEST(EscapeForTerminal, EscapesControlBytes) {
   EXPECT_EQ(escape_for_terminal("\u0080\u009B\u009F"), "\\u0080\\u009b\\u009f");
 }
 
-TEST(EscapeForTerminal, KeepsOnlyNewlinesOfAValue) {
-  EXPECT_EQ(escape_for_terminal("a\nb\tc\r\n", true), "a\nb\\tc\\x0d\n");
+TEST(EscapeForTerminal, KeepsTheLinesAndTabsOfAValue) {
+  EXPECT_EQ(escape_for_terminal("a\nb\tc\r\n", true), "a\nb\tc\\x0d\n");
 }
 
 TEST(EscapeForTerminal, EscapesWhatIsInvisibleOrTurnsTextRound) {
@@ -55,6 +55,24 @@ TEST(EscapeForTerminal, WhatItWritesCanBeTypedBack) {
   const auto words = split_words("$'" + escape_for_terminal(bytes) + "'");
   ASSERT_EQ(words.size(), 1U);
   EXPECT_EQ(words[0].text, bytes);
+}
+
+TEST(EscapeForTerminal, KeepsJoinedEmoji) {
+  const std::string family = "\U0001F469\u200D\U0001F469\u200D\U0001F467";
+  EXPECT_EQ(escape_for_terminal(family), family);
+  EXPECT_EQ(escape_for_terminal("a\u200Db"), "a\\u200db") << "in a name it would hide";
+  EXPECT_EQ(escape_for_terminal("\U0001F469\u200D"), "\U0001F469\\u200d");
+}
+
+TEST(Wrapped, BreaksBetweenWords) {
+  EXPECT_EQ(wrapped("one two three", 20), "one two three");
+  EXPECT_EQ(wrapped("one two three", 8), "one two\nthree");
+  EXPECT_EQ(wrapped("one two three", 7), "one two\nthree");
+  EXPECT_EQ(wrapped("/a/path/that/is/wide and more", 10), "/a/path/that/is/wide\nand more");
+  EXPECT_EQ(wrapped("see /a/path/that/is/wide", 10), "see\n/a/path/that/is/wide");
+  EXPECT_EQ(wrapped("  an indented line\nanother", 14), "  an indented\nline\nanother");
+  EXPECT_EQ(wrapped("日本語 漢字", 8), "日本語\n漢字") << "columns, not bytes";
+  EXPECT_EQ(wrapped("", 8), "");
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ TEST(Health, Limits) {
   EXPECT_EQ(all({.behind = 4}), Verdict::Healthy);
   EXPECT_EQ(all({.outstanding = 1}), Verdict::Degraded);
   EXPECT_EQ(all({.outstanding = 2}), Verdict::Healthy);
-  EXPECT_EQ(all({.latency_ms = 1}), Verdict::Healthy);
+  EXPECT_EQ(all({.latency = std::chrono::milliseconds(1)}), Verdict::Healthy);
 }
 
 TEST(Health, WordsThatAreNotAllowed) {

@@ -20,6 +20,15 @@ TEST(Suggestions, FindsSlips) {
   EXPECT_EQ(near("hist").front(), "history") << "a beginning counts";
 }
 
+TEST(Suggestions, NamesOnlyWhatIsNear) {
+  EXPECT_EQ(near("gte"), std::vector<std::string>{"get"});
+  EXPECT_EQ(near("SET"), std::vector<std::string>{"set"});
+  EXPECT_TRUE(near("info").empty());
+  const std::vector<std::string> options{"--force", "--recursive", "-r"};
+  EXPECT_TRUE(suggestions("--once", options).empty()) << "dashes are no letters";
+  EXPECT_EQ(suggestions("--recursivf", options), std::vector<std::string>{"--recursive"});
+}
+
 TEST(Suggestions, NamesNothingForWhatIsFarFromAll) {
   EXPECT_TRUE(near("frobnicate").empty());
   EXPECT_TRUE(near("").empty());
