@@ -106,7 +106,7 @@ std::optional<std::string> problem_of(const std::string& word, const MemberAnswe
 
 int run(Context& cx, const Args& a) {
   check_word(cx, a);
-  const auto asked = asked_servers(cx, a.hosts);
+  const auto asked = servers_to_ask(cx, a.hosts);
   const auto all =
       ask_members(asked, {a.word}, patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
   const bool several = all.members.size() > 1;

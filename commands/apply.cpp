@@ -96,7 +96,7 @@ TreeApply::Plan plan_of(Context& cx, const Args& a, const std::string& top) {
                        .prune = a.prune,
                        .rehearse = cx.rehearsal != nullptr,
                        .limits = a.limits.limits()};
-  plan.told = [&cx, &a](const TreeApply::Change& change) {
+  plan.on_write = [&cx, &a](const TreeApply::Change& change) {
     if (cx.rehearsal)
       cx.rehearsal->note({.verb = change.verb, .path = change.path, .detail = change.detail});
     else if (a.verbose)
@@ -120,21 +120,22 @@ bool confirmed(Context& cx, const Args& a) {
   TreeFile file(cx, *a.file);
   auto plan = plan_of(cx, a, top_of(cx, a, file));
   plan.rehearse = true;
-  plan.told = [](const TreeApply::Change& /*change*/) {};
+  plan.on_write = [](const TreeApply::Change& /*change*/) {};
   plan.conflict = [](const std::string& /*sentence*/) {};
   const auto top = plan.top;
   TreeApply rehearsal(cx.client, std::move(plan), cx.stop);
   rehearsal.run(file.reader());
   const auto removed = rehearsal.counts().removed;
   if (removed == 0) return true;
-  return agreed(cx, fmt::format("{}: {} node{} not in the file. Remove {}?", as_word(top), removed,
-                                removed == 1 ? " is" : "s are", removed == 1 ? "it" : "them"));
+  return confirmed_by_user(
+      cx, fmt::format("{}: {} node{} not in the file. Remove {}?", as_word(top), removed,
+                      removed == 1 ? " is" : "s are", removed == 1 ? "it" : "them"));
 }
 
 int run(Context& cx, const Args& a) {
   if (!a.file) throw SyntaxError("too few arguments: file expected");
   const auto size = checked_size(cx, *a.file);
-  if (a.prune && size && asks_before_removal(cx, a.yes) && !confirmed(cx, a)) {
+  if (a.prune && size && needs_confirmation(cx, a.yes) && !confirmed(cx, a)) {
     cx.out.err_line("nothing was changed");
     return status::failure;
   }
@@ -144,7 +145,7 @@ int run(Context& cx, const Args& a) {
   Progress progress(cx.out, cx.background, "nodes");
   plan.reached = [&](std::size_t count) { progress.reach(count, size.value_or(0)); };
   TreeApply apply(cx.client, std::move(plan), cx.stop);
-  accounting(
+  report_if_incomplete(
       cx, progress, [&] { apply.run(file.reader()); }, [&] { return unfinished_text(apply); });
   cx.out.out((cx.out.json() ? counts_json(apply.counts(), top) : counts_text(apply.counts())) +
              '\n');

@@ -24,6 +24,6 @@ extern const Command clear_command =
                                    "nothing if the output is not a terminal.",
                         .examples = {{"clear", "Clear the screen and the scrollback."}},
                         .needs = Needs::Nothing,
-                        .beside_transaction = true},
+                        .allowed_in_transaction = true},
                        declare, run);
 }  // namespace zksh::command_clear

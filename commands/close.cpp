@@ -36,6 +36,6 @@ extern const Command close_command = make_command<Args>(
      .examples = {{"close", "End the session."}},
      .zkcli_syntax = "",
      .optionless = true,
-     .beside_transaction = true},
+     .allowed_in_transaction = true},
     declare, run);
 }  // namespace zksh::command_close

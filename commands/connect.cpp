@@ -41,6 +41,6 @@ extern const Command connect_command = make_command<Args>(
      .examples = {{"connect", "Open a new session with the same servers."}},
      .zkcli_syntax = "host:port",
      .needs = Needs::Nothing,
-     .beside_transaction = true},
+     .allowed_in_transaction = true},
     declare, run);
 }  // namespace zksh::command_connect

@@ -48,14 +48,14 @@ std::size_t copy_subtree(Context& cx, const Args& a, const std::string& source,
   plan.parents_made = a.parents;
   plan.copied = [](const FoundNode& /*node*/) {};
   plan.left_out = [&](const FoundNode& /*node*/) { ++left_out; };
-  plan.told = [&](const TreeApply::Change& change) {
+  plan.on_write = [&](const TreeApply::Change& change) {
     if (cx.rehearsal)
       cx.rehearsal->note({.verb = change.verb, .path = change.path, .detail = change.detail});
     copied += change.verb == "create" ? 1 : 0;
     progress.reach(copied);
   };
   CopyCounts counts;
-  accounting(
+  report_if_incomplete(
       cx, progress, [&] { copy_tree(cx.client, plan, counts, cx.stop); },
       [&] {
         if (counts.made + counts.unknown == 0) return std::string();

@@ -61,7 +61,7 @@ std::int64_t checked_ttl(const Args& a) {
 }
 
 /// What zkCli prints before the error itself.
-void tell_more(Context& cx, const ZkError& error) {
+void print_code(Context& cx, const ZkError& error) {
   if (error.code() == code::invalid_acl)
     cx.out.err_line("KeeperErrorCode = InvalidACL{}",
                     error.path() == "null" ? "" : " for " + error.path());
@@ -70,7 +70,7 @@ void tell_more(Context& cx, const ZkError& error) {
 }
 
 /// Names the missing parent, for a person who reads that the node to be created does not exist.
-void tell_missing_parent(const Context& cx, const ZkError& error) {
+void name_missing_parent(const Context& cx, const ZkError& error) {
   if (error.code() != code::no_node || cx.input != Input::Terminal || cx.out.json()) return;
   const ZkError missing(error.code(), std::string(parent_path(error.path())));
   if (missing.path() == "/") throw ZkError(missing);  // the chroot's: -p would not help
@@ -95,8 +95,8 @@ auto explaining(Context& cx, Body&& body) {
   try {
     return body();
   } catch (const ZkError& error) {
-    tell_more(cx, error);
-    tell_missing_parent(cx, error);
+    print_code(cx, error);
+    name_missing_parent(cx, error);
     throw;
   }
 }

@@ -18,14 +18,14 @@ void declare(Options& o, Args& a) {
 
 /// zkCli 3.8 accepts any word here, reports the form as deprecated, and ignores the word; 3.4 read
 /// a version, and did not remove the node if that did not match.
-std::int32_t wanted_version(const Args& a, const NodeWords& given) {
+std::int32_t requested_version(const Args& a, const NodeWords& given) {
   if (a.version) return *a.version;
   if (!given.legacy) return -1;
   return static_cast<std::int32_t>(parse_number(*given.legacy, "version", INT32_MIN, INT32_MAX));
 }
 
 /// At the prompt, adds what to do next.
-void tell_next_step(const Context& cx, const ZkError& error) {
+void add_next_step(const Context& cx, const ZkError& error) {
   if (error.code() != code::not_empty || cx.input != Input::Terminal || cx.out.json()) return;
   throw ZkError(error, " (`deleteall` deletes the nodes below it, too)");
 }
@@ -37,7 +37,7 @@ Sent remove(Context& cx, const std::string& path, std::int32_t version) {
             try {
               cx.client.written(pending, path, 0, cx.stop);
             } catch (const ZkError& error) {
-              tell_next_step(cx, error);
+              add_next_step(cx, error);
               throw;
             }
             return status::ok;
@@ -48,7 +48,7 @@ constexpr DeprecatedForm old_form{"delete path [version]", "delete [-v version] 
 
 Sent run(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, is_number, &old_form);
-  const auto version = wanted_version(a, given);
+  const auto version = requested_version(a, given);
   if (given.paths.size() == 1) return remove(cx, given.paths.front(), version);
   return each_node(cx, given.paths,
                    [&](const std::string& path) { return remove(cx, path, version).finish(); });
@@ -58,7 +58,7 @@ Op operation(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, is_number, nullptr);
   if (given.paths.size() > 1)
     throw ValueError("delete takes one node in a transaction; use one operation per node");
-  return RemoveOp{.path = given.paths.front(), .version = wanted_version(a, given)};
+  return RemoveOp{.path = given.paths.front(), .version = requested_version(a, given)};
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ std::vector<std::string> present(Context& cx, const std::vector<std::string>& to
     if (cx.client.exists(top, Watch::none(), cx.stop))
       there.push_back(top);
     else
-      failures.tell(ZkError(code::no_node, top));
+      failures.report(ZkError(code::no_node, top));
   }
   return there;
 }
@@ -78,7 +78,7 @@ Extent measure(Context& cx, const std::vector<std::string>& tops, const WorkLimi
                      progress.reach(++extent.nodes);
                      extent.ephemerals += stat.ephemeral_owner != 0 ? 1 : 0;
                    },
-               .unlisted = [](const ZkError& /*error*/) {},
+               .unlistable = [](const ZkError& /*error*/) {},
                .limits = limits},
               cx.stop);
   return extent;
@@ -111,7 +111,7 @@ std::optional<std::string> refusal(Context& cx, const std::vector<std::string>& 
     if (answer == wanted || answer == as_word(wanted) || answer == path) return std::nullopt;
     return fmt::format("{}: the answer was not {}", nothing, as_word(wanted));
   }
-  if (agreed(cx, fmt::format("{} Delete {}?", question, them))) return std::nullopt;
+  if (confirmed_by_user(cx, fmt::format("{} Delete {}?", question, them))) return std::nullopt;
   return nothing;
 }
 
@@ -133,7 +133,7 @@ void rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimit
                                          .path = path,
                                          .detail = stat.ephemeral_owner != 0 ? "ephemeral" : ""});
                    },
-               .unlisted = [](const ZkError& error) { throw error; },
+               .unlistable = [](const ZkError& error) { throw error; },
                .limits = limits},
               cx.stop);
 }
@@ -144,7 +144,7 @@ int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
   Removal removal;
   const auto progressed = [&](const Removal& now) { progress.reach(now.removed, now.found); };
   const RemovalPlan plan{.top = path, .batch = batch, .limits = limits, .progress = progressed};
-  accounting(
+  report_if_incomplete(
       cx, progress, [&] { remove_subtree(cx.client, plan, removal, cx.stop); },
       [&] {
         if (removal.removed + removal.unknown == 0) return std::string();
@@ -187,7 +187,7 @@ int run(Context& cx, const Args& a) {
     rehearse(cx, present(cx, paths, failures), limits);
     return failures.first();
   }
-  const bool asks = asks_before_removal(cx, a.yes);
+  const bool asks = needs_confirmation(cx, a.yes);
   if (asks) {
     paths = present(cx, paths, failures);
     if (const auto why = paths.empty() ? std::nullopt : refusal(cx, paths, limits)) {

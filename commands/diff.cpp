@@ -76,18 +76,18 @@ TreeDifference data_difference(const TreeRecord& a, const TreeRecord& b) {
 }
 
 void compare(const TreeRecord& a, const TreeRecord& b,
-             const std::function<void(const TreeDifference&)>& told) {
+             const std::function<void(const TreeDifference&)>& report) {
   const auto path = shown_path(a.path);
   if (!agree(a.life, b.life))
-    told({.kind = Kind::InLife, .path = path, .a = life_text(a.life), .b = life_text(b.life)});
+    report({.kind = Kind::InLife, .path = path, .a = life_text(a.life), .b = life_text(b.life)});
   if (a.acl != b.acl)
-    told({.kind = Kind::InAcl, .path = path, .a = acl_field(a.acl), .b = acl_field(b.acl)});
+    report({.kind = Kind::InAcl, .path = path, .a = acl_field(a.acl), .b = acl_field(b.acl)});
   if (a.limits != b.limits)
-    told({.kind = Kind::InQuota,
-          .path = path,
-          .a = limits_text(a.limits),
-          .b = limits_text(b.limits)});
-  if (a.data != b.data) told(data_difference(a, b));
+    report({.kind = Kind::InQuota,
+            .path = path,
+            .a = limits_text(a.limits),
+            .b = limits_text(b.limits)});
+  if (a.data != b.data) report(data_difference(a, b));
 }
 
 std::string size_note(const std::optional<std::size_t>& bytes) {
@@ -135,18 +135,18 @@ std::string difference_text(const TreeDifference& difference) {
 
 /// Reports every difference, in the order of the nodes. Keeps one record of each side in memory.
 void compare_trees(const RecordStream& a, const RecordStream& b,
-                   const std::function<void(const TreeDifference&)>& told) {
+                   const std::function<void(const TreeDifference&)>& report) {
   auto left = a();
   auto right = b();
   while (left || right) {
     if (left && (!right || stands_before(left->path, right->path))) {
-      told({.kind = Kind::OnlyInA, .path = shown_path(left->path)});
+      report({.kind = Kind::OnlyInA, .path = shown_path(left->path)});
       left = a();
     } else if (right && (!left || stands_before(right->path, left->path))) {
-      told({.kind = Kind::OnlyInB, .path = shown_path(right->path)});
+      report({.kind = Kind::OnlyInB, .path = shown_path(right->path)});
       right = b();
     } else {
-      compare(*left, *right, told);
+      compare(*left, *right, report);
       left = a();
       right = b();
     }

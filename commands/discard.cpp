@@ -29,6 +29,6 @@ extern const Command discard_command =
                                      {"create /app/a", "This, too."},
                                      {"discard", "Drop it; nothing was sent."}},
                         .needs = Needs::Nothing,
-                        .beside_transaction = true},
+                        .allowed_in_transaction = true},
                        declare, run);
 }  // namespace zksh::command_discard

@@ -206,8 +206,8 @@ void show_diff(Context& cx, const std::string& path, const std::string& now,
   cx.out.out(cx.out.shown_lines(diff));
 }
 
-int tell_conflict(Context& cx, const std::string& path, const std::optional<Node>& before,
-                  const std::string& yours) {
+int report_conflict(Context& cx, const std::string& path, const std::optional<Node>& before,
+                    const std::string& yours) {
   const auto kept = keep_value(path, yours);
   const auto shown = cx.out.shown_in_error(path);
   const auto now = look(cx, path);
@@ -255,7 +255,7 @@ int save(Context& cx, const std::string& path, const std::optional<Node>& before
   }
   const bool conflict =
       result == code::bad_version || result == (before ? code::no_node : code::node_exists);
-  if (conflict) return tell_conflict(cx, path, before, value);
+  if (conflict) return report_conflict(cx, path, before, value);
   if (result != code::ok) {
     cx.out.err_line("your text is in {}", keep_value(path, value));
     throw ZkError(result, path, true, value.size());

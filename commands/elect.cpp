@@ -41,7 +41,7 @@ void print_leader(Context& cx, const std::string& path, const LockSeat* leader) 
 int listen(Context& cx, const std::string& path) {
   LockReader reader(cx.client, path, true);
   cx.allow_move();
-  std::optional<std::int64_t> told;  // the leader's token; 0: nobody leads
+  std::optional<std::int64_t> reported;  // the leader's token; 0: nobody leads
   for (;;) {
     LockView view;
     if (const auto reading = reader.read(cx.stop))
@@ -49,8 +49,8 @@ int listen(Context& cx, const std::string& path) {
     const auto leader = std::ranges::find(view.seats, SeatState::Holds, &LockSeat::state);
     const LockSeat* const seat = leader == view.seats.end() ? nullptr : &*leader;
     const auto token = seat ? seat->token : 0;
-    if (told != token) print_leader(cx, path, seat);
-    told = token;
+    if (reported != token) print_leader(cx, path, seat);
+    reported = token;
     reader.await_change(cx.stop);
   }
 }

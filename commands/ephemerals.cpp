@@ -27,7 +27,7 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The tops of the subtrees; by default the current node.", false);
 }
 
-std::optional<std::int64_t> wanted_session(Context& cx, const Args& a) {
+std::optional<std::int64_t> requested_session(Context& cx, const Args& a) {
   if (!a.session) return std::nullopt;
   if (*a.session != "me") return parse_session_id(*a.session, "--session");
   cx.client.await_connection("/", cx.stop);
@@ -36,7 +36,7 @@ std::optional<std::int64_t> wanted_session(Context& cx, const Args& a) {
 
 int run(Context& cx, const Args& a) {
   const auto tops = cx.resolve_all_or_current(a.paths);
-  const auto session = wanted_session(cx, a);
+  const auto session = requested_session(cx, a);
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx);
   const auto enter = [&](const TreeNode& node) {

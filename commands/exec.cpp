@@ -34,6 +34,6 @@ extern const Command exec_command = make_command<Args>(
                   {"exec", "Commit it."}},
      .json = "op applied path [stat] | op applied path error",
      .writes = true,
-     .beside_transaction = true},
+     .allowed_in_transaction = true},
     declare, run);
 }  // namespace zksh::command_exec

@@ -58,7 +58,7 @@ int run(Context& cx, const Args& a) {
     bytes += node.data.value_or("").size();
     progress.reach(++nodes);
   };
-  accounting(
+  report_if_incomplete(
       cx, progress, [&] { walk_tree(cx.client, plan, cx.stop); },
       [&] {
         return nodes == 0

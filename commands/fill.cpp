@@ -147,7 +147,7 @@ int run(Context& cx, const Args& a) {
       writer.add(CreateOp{.path = above + filling.path(i), .data = filling.value()});
     writer.finish();
   };
-  accounting(cx, progress, send_all, [&] {
+  report_if_incomplete(cx, progress, send_all, [&] {
     const auto unknown = writer.in_flight();
     if (unknown == 0 && !cx.stop.stop_requested()) return std::string();
     return fmt::format("{} nodes were created; {}", made, unknown_text(unknown));

@@ -29,7 +29,7 @@ int run(Context& cx, const Args& a) {
   SkippedNodes skipped(cx, a.filter.acl ? "read" : "list");
   const auto enter = [&](const TreeNode& node) {
     if (node.hides_children() || !node.acl_readable) skipped.add(node.path);
-    if (!filter.wants(node)) return;
+    if (!filter.matches(node)) return;
     lines.add(cx.out.json() ? path_json(node.path)
                                   .set("stat", node.stat_readable ? stat_json(node.stat) : Json())
                                   .text()

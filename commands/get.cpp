@@ -85,7 +85,7 @@ void print_value(Context& cx, const Args& a, const std::string& path, Node node,
 constexpr DeprecatedForm old_form{"get path [watch]", "get [-s] [-w] path"};
 
 Sent run(Context& cx, const Args& a) {
-  const auto given = node_words(cx, a.paths, means_watch, &old_form);
+  const auto given = node_words(cx, a.paths, is_watch_word, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
   if (given.paths.size() != 1)
     return print_each(

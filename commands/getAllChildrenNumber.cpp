@@ -21,7 +21,7 @@ int run(Context& cx, const Args& a) {
   std::size_t count = 0;
   const StatVisitor visitor{
       .visit = [&](const std::string& node, const Stat&) { count += node == path ? 0 : 1; },
-      .unlisted = [](const ZkError& error) { throw error; }};
+      .unlistable = [](const ZkError& error) { throw error; }};
   visit_stats(cx.client, {path}, visitor, cx.stop);
   if (cx.out.json())
     print_json(cx, path_json(path).set("nodes", count));

@@ -31,7 +31,7 @@ std::vector<std::string> tops_of(Context& cx, const std::string& prefix,
   if (children.code == code::no_node) return {};
   if (children.code == code::no_auth) {
     // The names are hidden, but the node with exactly this path can be read.
-    visitor.unlisted(ZkError(children.code, parent));
+    visitor.unlistable(ZkError(children.code, parent));
     return {prefix};
   }
   if (children.code != code::ok) throw ZkError(children.code, parent);
@@ -83,7 +83,7 @@ int run(Context& cx, const Args& a) {
                                   if (stat.ephemeral_owner == owner)
                                     ephemerals.push_back({stat.czxid, path});
                                 },
-                            .unlisted = [&](const ZkError& error) { skipped.add(error.path()); }};
+                            .unlistable = [&](const ZkError& error) { skipped.add(error.path()); }};
   visit_stats(cx.client, tops_of(cx, prefix, visitor), visitor, cx.stop);
   print_paths(cx, std::move(ephemerals));
   return skipped.report();

@@ -154,7 +154,7 @@ void print_json_health(Context& cx, const Health& health) {
 int run(Context& cx, const Args& a) {
   auto limits = a.limits;
   if (a.latency) limits.latency = parse_short_duration(*a.latency, "--max-latency");
-  const auto asked = asked_servers(cx, a.hosts);
+  const auto asked = servers_to_ask(cx, a.hosts);
   const auto all =
       ask_members(asked, health_words(), patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
   std::vector<MemberHealth> members;

@@ -70,6 +70,6 @@ extern const Command help_command =
                         .json = "text",
                         .needs = Needs::Nothing,
                         .pages = true,
-                        .beside_transaction = true},
+                        .allowed_in_transaction = true},
                        declare, run);
 }  // namespace zksh::command_help

@@ -67,6 +67,6 @@ extern const Command history_command = make_command<Args>(
      .needs = Needs::SessionAfter,
      .optionless = true,
      .pages = true,
-     .beside_transaction = true},
+     .allowed_in_transaction = true},
     declare, run);
 }  // namespace zksh::command_history

@@ -124,7 +124,7 @@ int run(Context& cx, const Args& a) {
   Progress progress(cx.out, cx.background, "nodes imported");
   Import work(cx, a.limits.limits(), files, progress);
   const auto& counts = work.counts();
-  accounting(
+  report_if_incomplete(
       cx, progress, [&] { work.run(); },
       [&] {
         if (counts.created + counts.set + work.in_flight() == 0) return std::string();

@@ -60,7 +60,7 @@ LatencyPlan plan_of(const Context& cx, const Args& a) {
 
 /// The members, and whether each answers.
 std::vector<MemberLatency> members_of(Context& cx, const Args& a, const LatencyPlan& plan) {
-  const auto all = ask_members(asked_servers(cx, a.hosts), health_words(), plan.patience, cx.stop);
+  const auto all = ask_members(servers_to_ask(cx, a.hosts), health_words(), plan.patience, cx.stop);
   std::vector<MemberLatency> members;
   members.reserve(all.members.size());
   for (const auto& member : all.members) {
@@ -194,7 +194,7 @@ void print_json_members(Context& cx, const std::vector<MemberLatency>& members) 
 }
 
 /// Reports what was not measured; returns the resulting exit status.
-int tell_problems(Context& cx, const std::vector<MemberLatency>& members) {
+int report_problems(Context& cx, const std::vector<MemberLatency>& members) {
   int result = status::ok;
   bool measured = false;
   const auto tell = [&](const MemberLatency& member, const std::string& what) {
@@ -221,7 +221,7 @@ std::size_t rounds_of(const std::vector<MemberLatency>& members) {
 }
 
 /// For --dry-run.
-int tell_writes(Context& cx, const std::vector<MemberLatency>& members, const LatencyPlan& plan) {
+int report_writes(Context& cx, const std::vector<MemberLatency>& members, const LatencyPlan& plan) {
   const auto node = plan.node();
   for (const auto& member : members) {
     if (!plan.write || !member.problem.empty()) continue;
@@ -241,7 +241,7 @@ int tell_writes(Context& cx, const std::vector<MemberLatency>& members, const La
 int run(Context& cx, const Args& a) {
   const auto plan = plan_of(cx, a);
   auto members = members_of(cx, a, plan);
-  if (a.dry_run) return tell_writes(cx, members, plan);
+  if (a.dry_run) return report_writes(cx, members, plan);
   measure_latency(cx.client, members, plan, cx.stop);
   if (cx.out.json())
     print_json_members(cx, members);
@@ -252,7 +252,7 @@ int run(Context& cx, const Args& a) {
   if (cx.stop.stop_requested())
     throw Cancelled(
         fmt::format("interrupted after {} of {} rounds", rounds_of(members), plan.rounds));
-  return tell_problems(cx, members);
+  return report_problems(cx, members);
 }
 
 }  // namespace

@@ -226,8 +226,8 @@ void LockViewer::pause(std::chrono::milliseconds time, const std::stop_token& st
 }
 
 struct LockSearch {
-  std::vector<LockView> locks;        ///< by path; data are read only for holders
-  std::vector<std::string> unlisted;  ///< nodes whose children may not be listed
+  std::vector<LockView> locks;          ///< by path; data are read only for holders
+  std::vector<std::string> unlistable;  ///< nodes whose children may not be listed
 };
 
 constexpr std::size_t searches_in_flight = 128;
@@ -239,7 +239,7 @@ class Search {
   LockSearch find(const std::string& top) {
     const StatVisitor visitor{
         .visit = [&](const std::string& path, const Stat& stat) { visit(path, stat); },
-        .unlisted = [&](const ZkError& error) { result_.unlisted.push_back(error.path()); }};
+        .unlistable = [&](const ZkError& error) { result_.unlistable.push_back(error.path()); }};
     visit_stats(client_, {top}, visitor, stop_);
     std::erase_if(parents_, [](const auto& entry) { return !entry.second.known; });
     sort_parents();
@@ -517,10 +517,10 @@ int search(Context& cx, const std::string& path) {
   if (!cx.client.exists(path, Watch::none(), cx.stop)) throw ZkError(code::no_node, path);
   const auto found = find_locks(cx.client, path, cx.stop);
   print_found(cx, found.locks);
-  if (found.unlisted.empty()) return status::ok;
+  if (found.unlistable.empty()) return status::ok;
   cx.out.err_line(
-      "incomplete: no permission to list {}{}", cx.out.shown_in_error(found.unlisted.front()),
-      found.unlisted.size() > 1 ? fmt::format(" and {} more", found.unlisted.size() - 1) : "");
+      "incomplete: no permission to list {}{}", cx.out.shown_in_error(found.unlistable.front()),
+      found.unlistable.size() > 1 ? fmt::format(" and {} more", found.unlistable.size() - 1) : "");
   return status::not_authorised;
 }
 

@@ -51,7 +51,7 @@ Sent run(Context& cx, const Args& a) {
   if (a.paths.empty() && !cx.knows_current_node())
     throw SyntaxError("too few arguments: path expected");
   const auto given = a.paths.empty() ? NodeWords{.paths = {cx.current.path()}}
-                                     : node_words(cx, a.paths, means_watch, &old_form);
+                                     : node_words(cx, a.paths, is_watch_word, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
   const ListingForm form{
       .with_stat = a.stat, .with_paths = given.paths.size() > 1, .human = a.human};
@@ -72,7 +72,7 @@ Sent run(Context& cx, const Args& a) {
       [&](const std::string& path, Listing& children) {
         print_children(cx, path, std::move(children), form);
       },
-      is_a_line_each(cx));
+      prints_one_per_line(cx));
 }
 
 }  // namespace

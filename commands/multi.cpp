@@ -63,7 +63,7 @@ int collect_file(Context& cx, const std::string& name) {
   for (std::size_t number = 1; reader.next(line); ++number) {
     if (is_blank_or_comment(line)) continue;
     const auto place = fmt::format("{}:{}", title, number);
-    cx.transaction.come_from(place);
+    cx.transaction.set_place(place);
     const int result = add(cx, line, place);
     if (result != status::ok) return result;
   }
@@ -131,6 +131,6 @@ extern const Command multi_command = make_command<Args>(
                   {"exec", "Commit it."}},
      .json = "op applied path [stat] | op applied path error",
      .writes = true,
-     .beside_transaction = true},
+     .allowed_in_transaction = true},
     declare, run);
 }  // namespace zksh::command_multi

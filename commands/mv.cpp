@@ -152,7 +152,7 @@ void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
                           .version = copied.versions[i - 1]});
     writer.finish();
   };
-  accounting(cx, progress, send_all, [&] {
+  report_if_incomplete(cx, progress, send_all, [&] {
     return fmt::format("{} was copied to {}; {} of its {} nodes were deleted, {}", as_word(source),
                        as_word(target), removed, copied.versions.size(),
                        unknown_text(writer.in_flight()));
@@ -182,12 +182,12 @@ std::size_t move_in_parts(Context& cx, const Args& a, const std::string& source,
   plan.left_out = [&](const FoundNode& node) {
     refuse_ephemeral(path_below(source, node.record.path));
   };
-  plan.told = [&](const TreeApply::Change& change) {
+  plan.on_write = [&](const TreeApply::Change& change) {
     if (cx.rehearsal)
       cx.rehearsal->note({.verb = change.verb, .path = change.path, .detail = change.detail});
   };
   CopyCounts counts;
-  accounting(
+  report_if_incomplete(
       cx, progress, [&] { copy_tree(cx.client, plan, counts, cx.stop); },
       [&] {
         if (counts.made + counts.unknown == 0) return std::string();

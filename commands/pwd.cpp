@@ -29,6 +29,6 @@ extern const Command pwd_command = make_command<Args>(
      .examples = {{"pwd", "Print the current node."}},
      .json = "path",
      .needs = Needs::Nothing,
-     .beside_transaction = true},
+     .allowed_in_transaction = true},
     declare, run);
 }  // namespace zksh::command_pwd

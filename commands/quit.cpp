@@ -29,6 +29,6 @@ extern const Command quit_command = make_command<Args>(
      .zkcli_syntax = "",
      .needs = Needs::Nothing,
      .optionless = true,
-     .beside_transaction = true},
+     .allowed_in_transaction = true},
     declare, run);
 }  // namespace zksh::command_quit

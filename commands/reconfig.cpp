@@ -73,7 +73,7 @@ std::string quorum_text(const Membership& membership) {
       membership.groups ? "by groups" : std::to_string(membership.quorum()));
 }
 
-Rehearsed what_becomes_of(const MemberChange& member) {
+RehearsedWrite what_becomes_of(const MemberChange& member) {
   using Kind = MemberChange::Kind;
   const auto name = fmt::format("server.{}", member.id);
   const auto line = fmt::format("{}={}", name, member.text);

@@ -54,7 +54,7 @@ class Remover {
       state_ = SessionState::Connecting;
   }
 
-  void remove_one_shot(WatchKind kind, Event::Type told_as) {
+  void remove_one_shot(WatchKind kind, Event::Type reported_as) {
     int result = ask(kind, state_ == SessionState::Connecting);
     if (result == code::connection_loss && may_be_local_) {
       state_ = SessionState::Connecting;
@@ -62,7 +62,7 @@ class Remover {
     }
     if (result == code::no_watcher) return;
     if (result != code::ok) throw ZkError(result, path_);
-    tell(told_as);
+    tell(reported_as);
   }
 
   void remove_persistent(std::optional<WatchMode> mode) {

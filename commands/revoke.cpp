@@ -18,9 +18,9 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  RevocationWish wish{.force = a.force};
-  if (a.wait && !cx.rehearsal) wish.patience = parse_duration(*a.wait, "-w");
-  return ask_holder(cx, cx.resolve(a.path), wish);
+  RevocationRequest request{.force = a.force};
+  if (a.wait && !cx.rehearsal) request.patience = parse_duration(*a.wait, "-w");
+  return ask_holder(cx, cx.resolve(a.path), request);
 }
 
 }  // namespace

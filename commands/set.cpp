@@ -71,7 +71,7 @@ int print(Context& cx, bool with_stat, const std::string& path, const Stat& stat
 }
 
 /// At the prompt, adds what to do next.
-void tell_next_step(const Context& cx, const ZkError& error) {
+void add_next_step(const Context& cx, const ZkError& error) {
   if (cx.input != Input::Terminal || cx.out.json()) return;
   if (error.code() == code::no_node && error.path() != "/")
     throw ZkError(error, " (`create` creates it)");
@@ -94,7 +94,7 @@ Sent run(Context& cx, const Args& a) {
             try {
               return print(cx, stat, path, cx.client.written(pending, path, bytes, cx.stop));
             } catch (const ZkError& error) {
-              tell_next_step(cx, error);
+              add_next_step(cx, error);
               throw;
             }
           }};

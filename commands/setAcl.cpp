@@ -70,7 +70,7 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
     }
     writer.finish();
   };
-  accounting(cx, progress, set_all, [&] {
+  report_if_incomplete(cx, progress, set_all, [&] {
     const auto unknown = writer.in_flight();
     if (unknown == 0 && !cx.stop.stop_requested()) return std::string();
     return fmt::format("the ACL of {} nodes was set; {}", done, unknown_text(unknown));

@@ -29,7 +29,7 @@ void print(Context& cx, bool human, const std::string& path, const Stat& stat) {
 constexpr DeprecatedForm old_form{"stat path [watch]", "stat [-w] path"};
 
 Sent run(Context& cx, const Args& a) {
-  const auto given = node_words(cx, a.paths, means_watch, &old_form);
+  const auto given = node_words(cx, a.paths, is_watch_word, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
   if (given.paths.size() != 1) {
     const auto read = [&](const std::string& path) {

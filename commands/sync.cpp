@@ -15,7 +15,7 @@ struct Args {
 void declare(Options& o, Args& a) { o.node("path", a.path, "A node; it need not exist."); }
 
 /// Reports a failure as zkCli does; rethrows what it does not report.
-int tell_failure(Context& cx, const ZkError& error) {
+int report_failure(Context& cx, const ZkError& error) {
   if (error.code() == code::invalid_state || cx.out.json()) throw error;
   cx.out.line("Sync has failed. rc={}", error.code());
   return error.exit_status();
@@ -25,7 +25,7 @@ int finish(Context& cx, const Pending<Nothing>& pending, const std::string& path
   try {
     cx.client.answer_of(pending, path, cx.stop);
   } catch (const ZkError& error) {
-    return tell_failure(cx, error);
+    return report_failure(cx, error);
   }
   if (cx.out.json())
     print_json(cx, path_json(path));
@@ -39,7 +39,7 @@ Sent run(Context& cx, const Args& a) {
   try {
     cx.client.await_connection(path, cx.stop);
   } catch (const ZkError& error) {
-    return tell_failure(cx, error);
+    return report_failure(cx, error);
   }
   const auto pending = cx.client.start_sync(path);
   return {path, pending, [&cx, pending, path] { return finish(cx, pending, path); }};

@@ -48,7 +48,7 @@ int run(Context& cx, const Args& a) {
   const auto top = a.path ? cx.resolve(*a.path) : cx.knows_current_node() ? cx.resolve(".") : "/";
   const auto depth = a.depth ? static_cast<std::size_t>(*a.depth) : any_depth;
   TreeDrawing drawing({.ascii = !terminal_shows_utf8(),
-                       .color = wants_color(cx),
+                       .color = use_color(cx),
                        .counts = a.counts,
                        .sizes = a.sizes,
                        .depth = depth});

@@ -74,15 +74,15 @@ bool tell(Context& cx, const Args& a, const std::vector<NodeChange>& changes, Pr
 }
 
 void warn(Context& cx, ChangeStream& stream) {
-  const auto unlisted = stream.take_unlisted();
-  if (unlisted.empty()) return;
+  const auto unlistable = stream.take_unlistable();
+  if (unlistable.empty()) return;
   cx.out.err_line("no permission to list {}{}: nodes created below are not seen",
-                  cx.out.shown_in_error(unlisted.front()),
-                  unlisted.size() > 1 ? fmt::format(" and {} more", unlisted.size() - 1) : "");
+                  cx.out.shown_in_error(unlistable.front()),
+                  unlistable.size() > 1 ? fmt::format(" and {} more", unlistable.size() - 1) : "");
 }
 
 /// Tells a person that it is waiting.
-void tell_begun(Context& cx, const Args& a) {
+void announce(Context& cx, const Args& a) {
   if (cx.input != Input::Terminal || cx.background || !cx.out.style().err_is_terminal) return;
   cx.out.err_line("watching {}{}; press Ctrl-C to stop",
                   a.paths.size() == 1 ? cx.out.shown_in_error(a.paths.front())
@@ -94,7 +94,7 @@ int follow(Context& cx, const Args& a, ChangeStream& stream, const std::stop_tok
   Progress progress{.ascii = !terminal_shows_utf8(), .left = a.count.value_or(0)};
   const auto present = stream.begin(stop);
   warn(cx, stream);
-  tell_begun(cx, a);
+  announce(cx, a);
   if (!a.program) cx.allow_move();
   bool more = !a.initial || tell(cx, a, present, progress);
   while (more) {
@@ -107,12 +107,12 @@ int follow(Context& cx, const Args& a, ChangeStream& stream, const std::stop_tok
 
 int run(Context& cx, const Args& a) {
   if (a.count && *a.count < 1) throw ValueError("--count must be at least 1");
-  ChangeStream::Wish wish{.recursive = a.recursive, .values = a.data};
-  wish.paths = cx.resolve_all(a.paths);
+  ChangeStream::Options options{.recursive = a.recursive, .values = a.data};
+  options.paths = cx.resolve_all(a.paths);
   const auto time =
       a.timeout ? std::optional(parse_duration(*a.timeout, "--timeout")) : std::nullopt;
   const TimeLimit limit(cx.client.monitor(), time, cx.stop);
-  ChangeStream stream(cx.client, std::move(wish));
+  ChangeStream stream(cx.client, std::move(options));
   try {
     return follow(cx, a, stream, limit.stop());
   } catch (const Cancelled&) {

@@ -137,7 +137,7 @@ int run(Context& cx, const Args& a) {
   const auto connect_string = cx.client.server();
   const auto under =
       a.under ? whole_path(parse_connect_string(connect_string).chroot, cx.resolve(*a.under)) : "";
-  const SessionSurvey words(asked_servers(cx), {"wchc", "cons"},
+  const SessionSurvey words(servers_to_ask(cx), {"wchc", "cons"},
                             patience_of(a.timeout, std::chrono::seconds(5)), cx.stop);
   auto rows = a.by_path ? rows_by_path(words, under) : rows_by_session(words, under);
   std::ranges::stable_sort(
@@ -148,12 +148,13 @@ int run(Context& cx, const Args& a) {
     print_plain(cx, words, rows, a.by_path);
   else if (!rows.empty())
     print_table(cx, words, rows, a.by_path);
-  for (const auto& untold : words.untold()) cx.out.err_line("{}", cx.out.shown_in_error(untold));
-  if (!words.heard()) return status::no_connection;
-  if (rows.empty() && !cx.out.plain() && !cx.out.json() && words.untold().empty())
+  for (const auto& failure : words.failures())
+    cx.out.err_line("{}", cx.out.shown_in_error(failure));
+  if (!words.any_answered()) return status::no_connection;
+  if (rows.empty() && !cx.out.plain() && !cx.out.json() && words.failures().empty())
     cx.out.err_line("no session watches {}",
                     under.empty() ? "anything" : cx.out.shown_in_error(under) + " or below it");
-  return words.untold().empty() ? status::ok : status::failure;
+  return words.failures().empty() ? status::ok : status::failure;
 }
 
 }  // namespace

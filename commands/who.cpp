@@ -28,7 +28,7 @@ struct SessionAccount {
   std::int64_t session = 0;
   std::optional<bool> alive{};
   std::optional<Connection> connection{};
-  bool connections_told = false;                         ///< by any server
+  bool connections_known = false;                        ///< by any server
   std::optional<std::vector<std::string>> ephemerals{};  ///< nullopt: no server reported them
   std::optional<std::vector<std::string>> watches{};
 };
@@ -86,7 +86,7 @@ void add_list(std::vector<std::string>& lines, const std::string& what,
 std::string client_text(const SessionAccount& account, const AccountStyle& style) {
   if (!account.connection) {
     if (account.alive && !*account.alive) return "the session has ended";
-    return account.connections_told ? "not connected to any server that answered" : "unknown";
+    return account.connections_known ? "not connected to any server that answered" : "unknown";
   }
   const auto& connection = *account.connection;
   auto text = fmt::format("{}, connected to {}", connection.address, connection.server);
@@ -119,15 +119,15 @@ Json session_address_json(std::int64_t session, const SessionSurvey& words) {
 
 SessionAccount account_of(const SessionSurvey& words, std::int64_t session) {
   SessionAccount account{.session = session, .alive = words.alive(session)};
-  account.connections_told = words.told("cons");
+  account.connections_known = words.answered("cons");
   if (const auto found = words.connections().find(session); found != words.connections().end())
     account.connection = found->second;
-  if (words.told("dump")) {
+  if (words.answered("dump")) {
     account.ephemerals.emplace();
     if (const auto own = words.ephemerals().find(session); own != words.ephemerals().end())
       account.ephemerals = texts(own->second);
   }
-  if (words.told("wchc")) {
+  if (words.answered("wchc")) {
     std::set<std::string> paths;
     for (const auto& each : words.watches())
       if (each.session == session) paths.insert(each.paths.begin(), each.paths.end());
@@ -141,14 +141,14 @@ NodeAccount account_of(const SessionSurvey& words, const std::string& path,
                        const std::string& whole, std::int64_t owner) {
   NodeAccount account{.path = path, .whole = whole, .kind = kind_of(owner)};
   if (account.kind == "ephemeral") account.owner = account_of(words, owner);
-  if (words.told("wchc")) {
+  if (words.answered("wchc")) {
     std::set<std::int64_t> sessions;
     for (const auto& each : words.watches())
       if (std::ranges::binary_search(each.paths, std::string_view(whole)))
         sessions.insert(each.session);
     account.watchers.emplace(sessions.begin(), sessions.end());
   }
-  if (account.owner || !words.told("dump")) return account;
+  if (account.owner || !words.answered("dump")) return account;
   account.below.emplace();
   for (const auto& [session, paths] : words.ephemerals())
     for (const auto each : paths)
@@ -319,14 +319,15 @@ void show(Context& cx, const Account& account, const More&... more) {
 }
 
 SessionSurvey ask(Context& cx, const Args& a) {
-  return SessionSurvey(asked_servers(cx), {"cons", "dump", "wchc"},
+  return SessionSurvey(servers_to_ask(cx), {"cons", "dump", "wchc"},
                        patience_of(a.timeout, std::chrono::seconds(5)), cx.stop);
 }
 
 int finish(Context& cx, const SessionSurvey& words) {
-  for (const auto& untold : words.untold()) cx.out.err_line("{}", cx.out.shown_in_error(untold));
-  if (!words.heard()) return status::no_connection;
-  return words.untold().empty() ? status::ok : status::failure;
+  for (const auto& failure : words.failures())
+    cx.out.err_line("{}", cx.out.shown_in_error(failure));
+  if (!words.any_answered()) return status::no_connection;
+  return words.failures().empty() ? status::ok : status::failure;
 }
 
 int run_session(Context& cx, const Args& a, std::int64_t session) {

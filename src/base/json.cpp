@@ -18,12 +18,12 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Reader(const UseJsonValue& use) : use_(use) {}
 
-  bool null() override { return tell(std::nullopt); }
-  bool boolean(bool value) override { return tell(value ? "true" : "false"); }
-  bool number_integer(number_integer_t value) override { return tell(std::to_string(value)); }
-  bool number_unsigned(number_unsigned_t value) override { return tell(std::to_string(value)); }
-  bool number_float(number_float_t /*value*/, const string_t& text) override { return tell(text); }
-  bool string(string_t& value) override { return tell(std::move(value)); }
+  bool null() override { return emit(std::nullopt); }
+  bool boolean(bool value) override { return emit(value ? "true" : "false"); }
+  bool number_integer(number_integer_t value) override { return emit(std::to_string(value)); }
+  bool number_unsigned(number_unsigned_t value) override { return emit(std::to_string(value)); }
+  bool number_float(number_float_t /*value*/, const string_t& text) override { return emit(text); }
+  bool string(string_t& value) override { return emit(std::move(value)); }
   bool binary(binary_t& /*value*/) override { return false; }
   bool key(string_t& name) override {
     place_.back() = std::move(name);
@@ -41,7 +41,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
  private:
   static constexpr std::size_t deepest = 8;
 
-  bool tell(const std::optional<std::string>& value) {
+  bool emit(const std::optional<std::string>& value) {
     step();
     use_(place_, value);
     return true;

@@ -19,12 +19,12 @@ std::int64_t wall_clock() {
 
 }  // namespace
 
-ChangeStream::ChangeStream(Client& client, Wish wish)
-    : client_(client), wish_(std::move(wish)), tree_(client, mailbox_) {}
+ChangeStream::ChangeStream(Client& client, Options options)
+    : client_(client), options_(std::move(options)), tree_(client, mailbox_) {}
 
 ChangeStream::~ChangeStream() {
   listener_.reset();
-  for (const auto& path : wish_.paths) tree_.remove(path, std::nullopt);
+  for (const auto& path : options_.paths) tree_.remove(path, std::nullopt);
 }
 
 /// Puts session events into the mailbox, in order with the watch events.
@@ -35,19 +35,19 @@ void ChangeStream::hear(const Monitor::Held& held) {
 }
 
 std::vector<NodeChange> ChangeStream::begin(const std::stop_token& stop) {
-  client_.await_connection(wish_.paths.front(), stop);
+  client_.await_connection(options_.paths.front(), stop);
   server_ = client_.server();
   state_ = client_.current_state();
   listener_.emplace(client_.monitor(), [this](const Monitor::Held& held, const void* subject) {
     if (!subject) hear(held);
   });
-  for (const auto& path : wish_.paths)
-    tree_.add(path, wish_.recursive ? WatchMode::Recursive : WatchMode::Persistent);
+  for (const auto& path : options_.paths)
+    tree_.add(path, options_.recursive ? WatchMode::Recursive : WatchMode::Persistent);
   const int result = tree_.catch_up(stop);
-  if (result != code::ok) throw ZkError(result, wish_.paths.front());
+  if (result != code::ok) throw ZkError(result, options_.paths.front());
   if (const auto hidden = tree_.hidden_root()) throw ZkError(code::no_auth, *hidden);
   std::vector<NodeChange> present;
-  tell(Mood::Initial, present, stop);
+  report(Phase::Initial, present, stop);
   std::ranges::sort(present, {}, &NodeChange::path);
   return present;
 }
@@ -55,31 +55,31 @@ std::vector<NodeChange> ChangeStream::begin(const std::stop_token& stop) {
 std::vector<NodeChange> ChangeStream::next(const std::stop_token& stop) {
   std::vector<NodeChange> changes;
   while (changes.empty()) {
-    await_news(stop);
+    await_events(stop);
     const auto events = client_.monitor().with_lock(
         [&](const Monitor::Held& held) { return std::exchange((*mailbox_)(held), {}); });
     for (const auto& event : events) follow(event, changes, stop);
     if (lost_) continue;
     tree_.resolve_doubts();
     tree_.catch_up(stop);
-    tell(Mood::Live, changes, stop);
+    report(Phase::Live, changes, stop);
   }
   return changes;
 }
 
-void ChangeStream::await_news(const std::stop_token& stop) {
-  const auto has_news = [&](const Monitor::Held& held) {
+void ChangeStream::await_events(const std::stop_token& stop) {
+  const auto has_events = [&](const Monitor::Held& held) {
     return (!lost_ && tree_.in_doubt()) || !(*mailbox_)(held).empty();
   };
-  while (lost_ && !client_.monitor().with_lock(has_news)) {
+  while (lost_ && !client_.monitor().with_lock(has_events)) {
     const bool gone = client_.monitor().with_lock([&](const Monitor::Held& held) {
       return client_.state(held) == SessionState::Expired || client_.session_id(held) == 0;
     });
     if (!gone) break;
     // An expired session is replaced only when a request needs one.
-    await_connection_patiently(client_, wish_.paths.front(), stop);
+    await_connection_patiently(client_, options_.paths.front(), stop);
   }
-  if (!client_.monitor().wait(stop, has_news)) throw Cancelled();
+  if (!client_.monitor().wait(stop, has_events)) throw Cancelled();
 }
 
 void ChangeStream::follow(const Event& event, std::vector<NodeChange>& changes,
@@ -104,11 +104,11 @@ void ChangeStream::follow_session(SessionState state, std::vector<NodeChange>& c
     tree_.note({.path = {}, .state = state});
     tree_.resolve_doubts();
     tree_.catch_up(stop);
-    tell(Mood::AfterGap, changes, stop);
+    report(Phase::AfterGap, changes, stop);
     return;
   }
   if (state == SessionState::AuthFailed || (state == SessionState::Closed && !expired_))
-    throw ZkError(code::invalid_state, wish_.paths.front());
+    throw ZkError(code::invalid_state, options_.paths.front());
   expired_ = expired_ || state == SessionState::Expired;
   if (std::exchange(lost_, true)) return;
   lost_since_ = wall_clock();
@@ -117,8 +117,9 @@ void ChangeStream::follow_session(SessionState state, std::vector<NodeChange>& c
   tree_.note({.path = {}, .state = SessionState::Connecting});
 }
 
-void ChangeStream::tell(Mood mood, std::vector<NodeChange>& changes, const std::stop_token& stop) {
-  auto events = std::exchange(untold_, {});
+void ChangeStream::report(Phase phase, std::vector<NodeChange>& changes,
+                          const std::stop_token& stop) {
+  auto events = std::exchange(unreported_, {});
   for (auto& event : tree_.take_events()) events.push_back(std::move(event));
   if (events.empty()) return;
   // Reading gives a node's state after its last deletion; earlier states are gone.
@@ -133,7 +134,7 @@ void ChangeStream::tell(Mood mood, std::vector<NodeChange>& changes, const std::
     }
   }
   if (!read(readings, stop)) {
-    untold_ = std::move(events);
+    unreported_ = std::move(events);
     return;
   }
   const auto now = wall_clock();
@@ -147,8 +148,8 @@ void ChangeStream::tell(Mood mood, std::vector<NodeChange>& changes, const std::
                                        : nullptr);
     if (!change) continue;
     change->time = now;
-    change->missed = mood == Mood::AfterGap;
-    if (mood == Mood::Initial) change->type = NodeChange::Type::Present;
+    change->missed = phase == Phase::AfterGap;
+    if (phase == Phase::Initial) change->type = NodeChange::Type::Present;
     changes.push_back(std::move(*change));
   }
 }
@@ -178,34 +179,34 @@ bool ChangeStream::read(Readings& readings, const std::stop_token& stop) {
 }
 
 void ChangeStream::ask(const std::string& path, Reading& reading) {
-  if (wish_.values)
-    reading.node_asked = client_.start_get(path, Watch::none());
+  if (options_.values)
+    reading.pending_node = client_.start_get(path, Watch::none());
   else
-    reading.stat_asked = client_.start_exists(path, Watch::none());
-  if (!wish_.recursive) reading.children_asked = client_.start_children(path, Watch::none());
+    reading.pending_stat = client_.start_exists(path, Watch::none());
+  if (!options_.recursive) reading.pending_children = client_.start_children(path, Watch::none());
 }
 
 bool ChangeStream::take(const std::string& path, Reading& reading, const std::stop_token& stop) {
   Known known;
   int result = code::ok;
-  if (reading.node_asked) {
-    auto node = client_.await(reading.node_asked, stop);
+  if (reading.pending_node) {
+    auto node = client_.await(reading.pending_node, stop);
     result = node.code;
     known.stat = node.value.stat;
     known.value = std::move(node.value.data);
     // The Stat needs no permission.
-    if (result == code::no_auth) reading.stat_asked = client_.start_exists(path, Watch::none());
+    if (result == code::no_auth) reading.pending_stat = client_.start_exists(path, Watch::none());
   }
-  if (reading.stat_asked) {
-    const auto stat = client_.await(reading.stat_asked, stop);
+  if (reading.pending_stat) {
+    const auto stat = client_.await(reading.pending_stat, stop);
     result = stat.code;
     known.stat = stat.value;
     known.value.reset();
   }
   if (result == code::no_node) return true;
   if (result != code::ok) return false;
-  if (reading.children_asked) {
-    auto children = client_.await(reading.children_asked, stop);
+  if (reading.pending_children) {
+    auto children = client_.await(reading.pending_children, stop);
     if (children.code == code::no_node) return true;
     if (children.code != code::ok && children.code != code::no_auth) return false;
     // If they belong to different nodes, the deletion will be reported, and the node read again.

@@ -23,14 +23,14 @@ namespace zksh {
 /// All members must be called on one thread.
 class ChangeStream {
  public:
-  struct Wish {
+  struct Options {
     std::vector<std::string> paths{};  ///< they need not exist
     bool recursive =
         false;  ///< also all descendants; changes of lists of children are then not reported
     bool values = false;  ///< report old and new values; keeps all values in memory
   };
 
-  ChangeStream(Client& client, Wish wish);
+  ChangeStream(Client& client, Options options);
   ChangeStream(const ChangeStream&) = delete;
   ChangeStream& operator=(const ChangeStream&) = delete;
   /// Removes the watches.
@@ -43,7 +43,7 @@ class ChangeStream {
   /// closed, Error if the client now has a session with other servers.
   std::vector<NodeChange> next(const std::stop_token& stop);
   /// The nodes found, since the last call, whose children may not be listed for lack of permission.
-  std::vector<std::string> take_unlisted() { return tree_.take_unlisted(); }
+  std::vector<std::string> take_unlistable() { return tree_.take_unlistable(); }
 
  private:
   /// A node as it was last read.
@@ -55,20 +55,20 @@ class ChangeStream {
   };
   /// A node that is being read again.
   struct Reading {
-    Pending<Stat> stat_asked{};
-    Pending<Node> node_asked{};
-    Pending<Children> children_asked{};
+    Pending<Stat> pending_stat{};
+    Pending<Node> pending_node{};
+    Pending<Children> pending_children{};
     std::optional<Known> found{};  ///< nullopt: there is no such node
   };
   using Readings = std::map<std::string, Reading>;
-  enum class Mood { Initial, Live, AfterGap };
+  enum class Phase { Initial, Live, AfterGap };
 
   void hear(const Monitor::Held& held);
-  void await_news(const std::stop_token& stop);
+  void await_events(const std::stop_token& stop);
   void follow(const Event& event, std::vector<NodeChange>& changes, const std::stop_token& stop);
   void follow_session(SessionState state, std::vector<NodeChange>& changes,
                       const std::stop_token& stop);
-  void tell(Mood mood, std::vector<NodeChange>& changes, const std::stop_token& stop);
+  void report(Phase phase, std::vector<NodeChange>& changes, const std::stop_token& stop);
   bool read(Readings& readings, const std::stop_token& stop);
   void ask(const std::string& path, Reading& reading);
   bool take(const std::string& path, Reading& reading, const std::stop_token& stop);
@@ -79,12 +79,13 @@ class ChangeStream {
   std::optional<NodeChange> deleted(const Event& event);
 
   Client& client_;
-  Wish wish_;
+  Options options_;
   std::string server_;
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
   WatchedTree tree_;
   std::unordered_map<std::string, Known> known_;
-  std::vector<Event> untold_;  ///< events whose nodes could not be read, for lack of a connection
+  std::vector<Event>
+      unreported_;  ///< events whose nodes could not be read, for lack of a connection
   bool lost_ = false;
   bool expired_ = false;
   std::int64_t lost_since_ = 0;

@@ -223,7 +223,7 @@ class Client {
   /// the user or its authentication failed. Retries every second until it succeeds (the servers'
   /// names may not resolve at first). Returns at once; from any thread. Throws UsageError, and
   /// Error if no thread can be created.
-  virtual void want_session() = 0;
+  virtual void ensure_session() = 0;
   /// Opens another session; once that is usable, calls `before_end` and ends the old one. If no
   /// session can be opened, or `before_end` throws, the old one remains, with its watches and
   /// ephemerals. Throws Error, UsageError, Cancelled. Blocks for the connect timeout at most, plus

@@ -18,7 +18,7 @@ class ForwardingClient : public Client {
   Monitor& monitor() override { return inner_.monitor(); }
   std::unique_ptr<Client> another() override { return inner_.another(); }
   void open(const std::string& server) override { inner_.open(server); }
-  void want_session() override { inner_.want_session(); }
+  void ensure_session() override { inner_.ensure_session(); }
   void replace_session(const std::string& server, const std::function<void()>& before_end,
                        const std::stop_token& stop) override {
     inner_.replace_session(server, before_end, stop);

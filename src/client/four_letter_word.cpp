@@ -26,13 +26,13 @@ constexpr std::string_view not_serving =
     "This ZooKeeper instance is not currently serving requests\n";
 
 /// A question in progress.
-struct Asking {
+struct Exchange {
   const ServerQuestion& question;
   std::vector<SocketAddress> addresses;
   std::size_t next_address = 0;
   Fd socket{};
-  Clock::time_point patience{};  ///< until when this address may take to accept the connection
-  int turned_away = 0;           ///< how often the server closed the connection without an answer
+  Clock::time_point accept_by{};  ///< until when this address may take to accept the connection
+  int turned_away = 0;            ///< how often the server closed the connection without an answer
   bool sent = false;
   bool answered = false;
   ServerAnswer answer{};
@@ -45,103 +45,103 @@ struct Asking {
 };
 
 /// Connects to the next address; leaves no open socket if there is none.
-void try_next_address(Asking& asking, const AskLimits& limits) {
+void try_next_address(Exchange& exchange, const AskLimits& limits) {
   const auto deadline = std::min(limits.deadline, limits.connect_by);
-  asking.socket.close();
-  while (!asking.socket && asking.has_another_address()) {
+  exchange.socket.close();
+  while (!exchange.socket && exchange.has_another_address()) {
     const auto now = Clock::now();
-    const auto left = static_cast<std::int64_t>(asking.addresses.size() - asking.next_address);
-    asking.patience = now + (deadline - now) / left;
-    const auto& address = asking.addresses[asking.next_address++];
-    asking.socket = Fd(socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    const int rc = connect(asking.socket.get(), address.get(), address.size);
-    if (rc != 0 && errno != EINPROGRESS) asking.fail(std::strerror(errno));
+    const auto left = static_cast<std::int64_t>(exchange.addresses.size() - exchange.next_address);
+    exchange.accept_by = now + (deadline - now) / left;
+    const auto& address = exchange.addresses[exchange.next_address++];
+    exchange.socket = Fd(socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const int rc = connect(exchange.socket.get(), address.get(), address.size);
+    if (rc != 0 && errno != EINPROGRESS) exchange.fail(std::strerror(errno));
   }
 }
 
 /// Handles the end of a connection. A member that becomes leader or follower closes all its
 /// connections, and answers on the next one.
-void end(Asking& asking, int error, const AskLimits& limits) {
+void end(Exchange& exchange, int error, const AskLimits& limits) {
   constexpr int tries = 3;
-  if (error == 0 && !asking.answer.text.empty()) {
-    asking.answered = true;
-    asking.socket.close();
-  } else if (asking.answer.text.empty()) {
-    if ((error == 0 || error == ECONNRESET) && ++asking.turned_away < tries) {
-      asking.next_address = 0;
-      asking.sent = false;
-      return try_next_address(asking, limits);
+  if (error == 0 && !exchange.answer.text.empty()) {
+    exchange.answered = true;
+    exchange.socket.close();
+  } else if (exchange.answer.text.empty()) {
+    if ((error == 0 || error == ECONNRESET) && ++exchange.turned_away < tries) {
+      exchange.next_address = 0;
+      exchange.sent = false;
+      return try_next_address(exchange, limits);
     }
     const bool turned_away = error == 0 || error == ECONNRESET;
-    asking.fail(turned_away ? "it closes the connection without an answer (too many connections "
-                              "from this host, or not a ZooKeeper server)"
-                            : std::strerror(error));
-    asking.answer.turned_away = turned_away;
+    exchange.fail(turned_away ? "it closes the connection without an answer (too many connections "
+                                "from this host, or not a ZooKeeper server)"
+                              : std::strerror(error));
+    exchange.answer.turned_away = turned_away;
   } else {
-    asking.fail(
+    exchange.fail(
         fmt::format("the connection broke in the middle of its answer ({})", std::strerror(error)));
   }
 }
 
 /// Proceeds with a question whose socket is ready.
-void go_on(Asking& asking, const AskLimits& limits) {
-  const int fd = asking.socket.get();
-  if (!asking.sent) {
+void proceed(Exchange& exchange, const AskLimits& limits) {
+  const int fd = exchange.socket.get();
+  if (!exchange.sent) {
     // A word fits into an empty socket buffer, unless the connection has failed.
-    const auto& word = asking.question.word;
-    asking.sent =
+    const auto& word = exchange.question.word;
+    exchange.sent =
         send(fd, word.data(), word.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(word.size());
-    if (asking.sent) return;
-    asking.fail(std::strerror(errno));
-    return try_next_address(asking, limits);
+    if (exchange.sent) return;
+    exchange.fail(std::strerror(errno));
+    return try_next_address(exchange, limits);
   }
   std::array<char, 65536> buffer;
   const ssize_t count = recv(fd, buffer.data(), buffer.size(), 0);
-  auto& text = asking.answer.text;
+  auto& text = exchange.answer.text;
   if (count > 0) {
     text.append(buffer.data(), static_cast<std::size_t>(count));
     if (text.size() > limits.most_bytes)
-      return asking.fail(fmt::format("its answer is longer than {} bytes", limits.most_bytes));
+      return exchange.fail(fmt::format("its answer is longer than {} bytes", limits.most_bytes));
     // A starting server says this, and may leave the connection open.
-    const auto& whole = asking.question.whole;
-    if (text == not_serving || (whole && whole(text))) end(asking, 0, limits);
+    const auto& whole = exchange.question.whole;
+    if (text == not_serving || (whole && whole(text))) end(exchange, 0, limits);
   } else if (count == 0) {
-    end(asking, 0, limits);
+    end(exchange, 0, limits);
   } else if (errno != EAGAIN && errno != EINTR) {
-    end(asking, errno, limits);
+    end(exchange, errno, limits);
   }
 }
 
 /// What poll waits for; the stop comes last. poll ignores negative descriptors.
-void fill(std::vector<pollfd>& waiting, const std::vector<Asking>& all) {
+void fill(std::vector<pollfd>& waiting, const std::vector<Exchange>& all) {
   for (std::size_t i = 0; i < all.size(); ++i)
     waiting[i] = {all[i].socket.get(), static_cast<short>(all[i].sent ? POLLIN : POLLOUT), 0};
 }
 
 /// When to act even if nothing arrives.
-Clock::time_point wake_up_time(const std::vector<Asking>& all, Clock::time_point deadline) {
-  for (const auto& asking : all)
-    if (asking.socket && !asking.sent) deadline = std::min(deadline, asking.patience);
+Clock::time_point wake_up_time(const std::vector<Exchange>& all, Clock::time_point deadline) {
+  for (const auto& exchange : all)
+    if (exchange.socket && !exchange.sent) deadline = std::min(deadline, exchange.accept_by);
   return deadline;
 }
 
 /// The problem of a question that ran into the deadline.
-std::string lateness(const Asking& asking) {
-  if (!asking.sent) return "it could not be reached in time";
-  if (asking.answer.text.empty())
+std::string lateness(const Exchange& exchange) {
+  if (!exchange.sent) return "it could not be reached in time";
+  if (exchange.answer.text.empty())
     return "it accepts connections, but did not answer in time (frozen or overloaded)";
   return fmt::format("its answer was incomplete after the time limit ({} bytes)",
-                     asking.answer.text.size());
+                     exchange.answer.text.size());
 }
 
 /// Gives up an address that does not accept the connection.
-void give_up(Asking& asking, const AskLimits& limits) {
-  if (asking.has_another_address()) return try_next_address(asking, limits);
-  asking.fail(lateness(asking));
+void give_up(Exchange& exchange, const AskLimits& limits) {
+  if (exchange.has_another_address()) return try_next_address(exchange, limits);
+  exchange.fail(lateness(exchange));
 }
 
 /// Runs until all questions have ended, or the deadline.
-void serve(std::vector<Asking>& all, const AskLimits& limits) {
+void serve(std::vector<Exchange>& all, const AskLimits& limits) {
   const StopFd stop(limits.stop);
   std::vector<pollfd> waiting(all.size() + 1);
   waiting.back() = {stop.get(), POLLIN, 0};
@@ -149,18 +149,19 @@ void serve(std::vector<Asking>& all, const AskLimits& limits) {
     fill(waiting, all);
     if (limits.stop.stop_requested()) throw Cancelled();
     const auto now = Clock::now();
-    const bool all_closed = std::ranges::all_of(all, [](auto& asking) { return !asking.socket; });
+    const bool all_closed =
+        std::ranges::all_of(all, [](auto& exchange) { return !exchange.socket; });
     if (all_closed || now >= limits.deadline) return;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
         std::max(wake_up_time(all, limits.deadline), now) - now);
     poll(waiting.data(), waiting.size(), static_cast<int>(left.count()));
     for (std::size_t i = 0; i < all.size(); ++i) {
-      auto& asking = all[i];
-      if (!asking.socket) continue;
+      auto& exchange = all[i];
+      if (!exchange.socket) continue;
       if (waiting[i].revents != 0)
-        go_on(asking, limits);
-      else if (!asking.sent && Clock::now() >= asking.patience)
-        give_up(asking, limits);
+        proceed(exchange, limits);
+      else if (!exchange.sent && Clock::now() >= exchange.accept_by)
+        give_up(exchange, limits);
     }
   }
 }
@@ -170,7 +171,7 @@ void serve(std::vector<Asking>& all, const AskLimits& limits) {
 std::vector<ServerAnswer> inquire(const std::vector<ServerQuestion>& questions,
                                   const AskLimits& limits) {
   std::map<std::string, HostAddresses> known;
-  std::vector<Asking> all;
+  std::vector<Exchange> all;
   all.reserve(questions.size());
   for (const auto& question : questions) {
     const auto [place, fresh] = known.try_emplace(question.server.text());
@@ -183,10 +184,10 @@ std::vector<ServerAnswer> inquire(const std::vector<ServerQuestion>& questions,
   serve(all, limits);
   std::vector<ServerAnswer> answers;
   answers.reserve(all.size());
-  for (auto& asking : all) {
-    if (asking.socket) asking.fail(lateness(asking));
-    if (asking.answered) asking.answer.problem.clear();
-    answers.push_back(std::move(asking.answer));
+  for (auto& exchange : all) {
+    if (exchange.socket) exchange.fail(lateness(exchange));
+    if (exchange.answered) exchange.answer.problem.clear();
+    answers.push_back(std::move(exchange.answer));
   }
   return answers;
 }

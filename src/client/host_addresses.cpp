@@ -47,10 +47,10 @@ bool SocketAddress::operator==(const SocketAddress& other) const {
   return size == other.size && std::memcmp(&bytes, &other.bytes, size) == 0;
 }
 
-HostAddresses look_up(const ServerAddress& server, Wanted wanted) {
+HostAddresses look_up(const ServerAddress& server, AddressFilter filter) {
   int failure = 0;
-  const auto found = wanted == Wanted::All ? ask_resolver(server, 0, failure)
-                                           : ask_as_the_c_client(server, failure);
+  const auto found = filter == AddressFilter::All ? ask_resolver(server, 0, failure)
+                                                  : ask_as_the_c_client(server, failure);
   if (!found)
     return {.problem = fmt::format("the name cannot be resolved ({})", gai_strerror(failure))};
   HostAddresses addresses;

@@ -22,11 +22,11 @@ struct SocketAddress {
 };
 
 /// Which of a name's addresses to return.
-enum class Wanted {
+enum class AddressFilter {
   All,
   /// Those of address families that this machine has addresses of, as the C client resolves names
   /// (3.8.0: resolve_hosts), so that the number of addresses is the same.
-  AsTheCClient,
+  LikeTheCClient,
 };
 
 struct HostAddresses {
@@ -36,7 +36,7 @@ struct HostAddresses {
 
 /// Resolves a server's name; the addresses have its port. A numeric address stands for itself.
 /// Blocks while the name resolves. From any thread.
-HostAddresses look_up(const ServerAddress& server, Wanted wanted = Wanted::All);
+HostAddresses look_up(const ServerAddress& server, AddressFilter filter = AddressFilter::All);
 
 /// Whether `host` is a numeric address rather than a name. Does not block.
 bool is_address(const std::string& host);

@@ -43,26 +43,26 @@ std::string http_get(std::string_view host, std::string_view path) {
       path, host);
 }
 
-bool HttpAnswer::whole(std::string_view so_far) {
-  if (head_ == 0 && !broken_) broken_ = !read_head(so_far);
+bool HttpAnswer::whole(std::string_view received) {
+  if (head_ == 0 && !broken_) broken_ = !read_head(received);
   if (broken_ || ended_) return true;
   if (head_ == 0) return false;
   if (chunked_) {
-    broken_ = !read_chunks(so_far);
+    broken_ = !read_chunks(received);
     return broken_ || ended_;
   }
-  ended_ = length_ && so_far.size() - head_ >= *length_;
+  ended_ = length_ && received.size() - head_ >= *length_;
   return ended_;
 }
 
 /// Returns false if this is not HTTP.
-bool HttpAnswer::read_head(std::string_view so_far) {
+bool HttpAnswer::read_head(std::string_view received) {
   constexpr std::string_view version = "HTTP/1.";
-  const auto known = std::min(version.size(), so_far.size());
-  if (so_far.substr(0, known) != version.substr(0, known)) return false;
-  const auto end = so_far.substr(0, longest_head).find("\r\n\r\n");
-  if (end == std::string_view::npos) return so_far.size() < longest_head;
-  auto lines = so_far.substr(0, end + 2);
+  const auto known = std::min(version.size(), received.size());
+  if (received.substr(0, known) != version.substr(0, known)) return false;
+  const auto end = received.substr(0, longest_head).find("\r\n\r\n");
+  if (end == std::string_view::npos) return received.size() < longest_head;
+  auto lines = received.substr(0, end + 2);
   // "HTTP/1.1 200 OK"
   const auto first = lines.substr(0, lines.find("\r\n"));
   const auto blank = first.find(' ');
@@ -97,9 +97,9 @@ bool HttpAnswer::read_field(std::string_view line) {
   return same;
 }
 
-bool HttpAnswer::read_chunks(std::string_view so_far) {
-  while (next_chunk_ < so_far.size()) {
-    const auto rest = so_far.substr(next_chunk_);
+bool HttpAnswer::read_chunks(std::string_view received) {
+  while (next_chunk_ < received.size()) {
+    const auto rest = received.substr(next_chunk_);
     const auto end = rest.substr(0, longest_number + 2).find("\r\n");
     if (end == std::string_view::npos) return rest.size() < longest_number + 2;
     const auto size = number(rest.substr(0, end), 16);

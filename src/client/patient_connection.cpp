@@ -57,7 +57,7 @@ void await_reconnection(Client& client, const std::string& path, Clock::time_poi
   await_until(client, path, last_answer + patience, stop);
 }
 
-bool is_connection_trouble(int code) {
+bool is_connection_failure(int code) {
   switch (code) {
     case code::connection_loss:
     case code::operation_timeout:

@@ -23,6 +23,6 @@ void await_reconnection(Client& client, const std::string& path, Clock::time_poi
 
 /// Whether a request failed because of the connection or the session, and not because of its
 /// contents.
-bool is_connection_trouble(int code);
+bool is_connection_failure(int code);
 
 }  // namespace zksh

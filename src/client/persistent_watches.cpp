@@ -26,8 +26,8 @@ bool PersistentWatches::hear(const Monitor::Held& held, const Event& event) {
 
 Pending<Nothing> PersistentWatches::request(const std::string& path, bool add,
                                             std::optional<WatchMode> mode) {
-  Request wanted{.path = path, .add = add, .mode = mode};
-  auto done = wanted.done;
+  Request added{.path = path, .add = add, .mode = mode};
+  auto done = added.done;
   monitor_.change([&](const Monitor::Held& held) {
     auto& state = state_(held);
     if (state.ended) {
@@ -35,7 +35,7 @@ Pending<Nothing> PersistentWatches::request(const std::string& path, bool add,
       return;
     }
     state.active = true;
-    state.requests.push_back(std::move(wanted));
+    state.requests.push_back(std::move(added));
     if (!thread_.joinable())
       thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
   });
@@ -76,7 +76,7 @@ void PersistentWatches::settle(std::chrono::milliseconds longest, const std::sto
   if (heard == 0) return;
   monitor_.wait_until(stop, Clock::now() + longest, [&](const Monitor::Held& held) {
     const auto& state = state_(held);
-    return (state.told >= heard && !state.in_doubt) || !state.active || state.ended;
+    return (state.reported >= heard && !state.in_doubt) || !state.active || state.ended;
   });
 }
 
@@ -111,7 +111,7 @@ void PersistentWatches::give_up(WatchedTree& tree, const std::string& reason) {
     for (const auto& request : std::exchange(state.in_progress, {}))
       (*request.done)(held) = Outcome<Nothing>{code::system_error, {}};
     state.roots.clear();
-    state.told = state.taken;
+    state.reported = state.taken;
     state.in_doubt = false;
     state.active = !state.requests.empty() || !(*mailbox_)(held).empty();
     report_.warning(held, "all watches of addWatch are removed: " + reason);
@@ -131,13 +131,13 @@ void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& sto
   for (const auto& event : events) tree.note(event);
   tree.resolve_doubts();
   tree.catch_up(stop);
-  tell_of(tree);
+  report_events(tree);
   std::vector<int> results;
   results.reserve(requests.size());
   for (const auto& request : requests) results.push_back(carry_out(tree, request, stop));
   monitor_.change([&](const Monitor::Held& held) {
     auto& state = state_(held);
-    state.told += events.size();
+    state.reported += events.size();
     state.in_doubt = tree.in_doubt();
     state.in_progress.clear();
     for (std::size_t i = 0; i < requests.size(); ++i)
@@ -147,17 +147,17 @@ void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& sto
   });
 }
 
-void PersistentWatches::tell_of(WatchedTree& tree) {
+void PersistentWatches::report_events(WatchedTree& tree) {
   const auto events = tree.take_events();
-  const auto unlisted = tree.take_unlisted();
+  const auto unlistable = tree.take_unlistable();
   monitor_.with_lock([&](const Monitor::Held& held) {
     for (const auto& event : events) report_.event(held, event);
-    if (!unlisted.empty())
+    if (!unlistable.empty())
       report_.warning(
           held,
-          fmt::format("no permission to list {}{}: nodes created below are not seen",
-                      unlisted.front(),
-                      unlisted.size() > 1 ? fmt::format(" and {} more", unlisted.size() - 1) : ""));
+          fmt::format(
+              "no permission to list {}{}: nodes created below are not seen", unlistable.front(),
+              unlistable.size() > 1 ? fmt::format(" and {} more", unlistable.size() - 1) : ""));
   });
 }
 
@@ -169,7 +169,7 @@ int PersistentWatches::carry_out(WatchedTree& tree, const Request& request,
   const int result = tree.catch_up(stop);
   tree.take_events();  // existing nodes are not reported
   if (result != code::ok) tree.remove(request.path, request.mode);
-  tell_of(tree);
+  report_events(tree);
   return result;
 }
 

@@ -82,8 +82,8 @@ class PersistentWatches {
     bool ended = false;
     std::deque<Request> requests;  ///< not taken yet
     std::deque<Request> in_progress;
-    std::uint64_t taken = 0;  ///< number of events taken from the mailbox
-    std::uint64_t told = 0;   ///< number of those reported
+    std::uint64_t taken = 0;     ///< number of events taken from the mailbox
+    std::uint64_t reported = 0;  ///< number of those reported
     std::map<std::string, WatchMode> roots;
     bool in_doubt = false;  ///< the tree has more to report that no event mentioned
   };
@@ -93,7 +93,7 @@ class PersistentWatches {
   void serve(const std::stop_token& stop);
   void serve_once(WatchedTree& tree, const std::stop_token& stop);
   void give_up(WatchedTree& tree, const std::string& reason);
-  void tell_of(WatchedTree& tree);
+  void report_events(WatchedTree& tree);
   int carry_out(WatchedTree& tree, const Request& request, const std::stop_token& stop);
 
   Monitor& monitor_;

@@ -39,8 +39,8 @@ bool matches(std::int32_t wanted, std::int32_t version) {
 }  // namespace
 
 /// What the servers would answer about a node after the writes that were not sent.
-Outcome<Stat> Rehearsal::as_it_would_be(const Monitor::Held& held, const std::string& path,
-                                        const Outcome<Stat>& now) {
+Outcome<Stat> Rehearsal::after_rehearsed_writes(const Monitor::Held& held, const std::string& path,
+                                                const Outcome<Stat>& now) {
   auto& overlay = overlay_(held);
   if (overlay.removed.contains(path)) return {.code = code::no_node};
   if (now.code == code::no_node && overlay.made.contains(path)) return {};
@@ -74,8 +74,8 @@ Pending<Created> Rehearsal::start_create(const CreateOp& op) {
   return answer_later<Created>([this, op, parent, node, above](const Monitor::Held& held) {
     Answer<Created>::Value answer;
     if (!(*node)(held) || !(*above)(held)) return answer;
-    const auto at = as_it_would_be(held, op.path, *(*node)(held));
-    const auto under = as_it_would_be(held, parent, *(*above)(held));
+    const auto at = after_rehearsed_writes(held, op.path, *(*node)(held));
+    const auto under = after_rehearsed_writes(held, parent, *(*above)(held));
     answer.emplace();
     answer->value.path = op.path;
     if (under.code != code::ok)
@@ -98,7 +98,7 @@ Pending<Nothing> Rehearsal::start_remove(const RemoveOp& op) {
   return answer_later<Nothing>([this, op, node](const Monitor::Held& held) {
     Answer<Nothing>::Value answer;
     if (!(*node)(held)) return answer;
-    const auto at = as_it_would_be(held, op.path, *(*node)(held));
+    const auto at = after_rehearsed_writes(held, op.path, *(*node)(held));
     answer.emplace();
     answer->code = at.code;
     if (at.code != code::ok) return answer;
@@ -117,7 +117,7 @@ Pending<Stat> Rehearsal::start_set(const SetOp& op) {
   return answer_later<Stat>([this, op, node](const Monitor::Held& held) {
     Answer<Stat>::Value answer;
     if (!(*node)(held)) return answer;
-    answer = as_it_would_be(held, op.path, *(*node)(held));
+    answer = after_rehearsed_writes(held, op.path, *(*node)(held));
     if (answer->code != code::ok) return answer;
     if (!matches(op.version, answer->value.version))
       answer->code = code::bad_version;
@@ -134,7 +134,7 @@ Pending<Nothing> Rehearsal::start_set_acl(const std::string& path, const Acl& ac
   return answer_later<Nothing>([this, path, version, detail, node](const Monitor::Held& held) {
     Answer<Nothing>::Value answer;
     if (!(*node)(held)) return answer;
-    const auto at = as_it_would_be(held, path, *(*node)(held));
+    const auto at = after_rehearsed_writes(held, path, *(*node)(held));
     answer.emplace();
     answer->code = at.code;
     if (at.code != code::ok) return answer;

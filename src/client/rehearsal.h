@@ -12,7 +12,7 @@
 namespace zksh {
 
 /// A write that was not sent.
-struct Rehearsed {
+struct RehearsedWrite {
   std::string verb;  ///< create, set, delete, set the ACL of, reconfigure
   std::string path;
   std::string detail{};  ///< for the user: "5 bytes, ephemeral"
@@ -26,7 +26,7 @@ struct Rehearsed {
 class Rehearsal final : public ForwardingClient {
  public:
   /// Called under the monitor for each write, when its answer is looked at; must only record it.
-  using Note = std::function<void(const Monitor::Held&, const Rehearsed&)>;
+  using Note = std::function<void(const Monitor::Held&, const RehearsedWrite&)>;
 
   Rehearsal(Client& inner, Note note) : ForwardingClient(inner), note_(std::move(note)) {}
 
@@ -39,7 +39,7 @@ class Rehearsal final : public ForwardingClient {
   Pending<Node> start_reconfigure(const Reconfiguration& change) override;
 
   /// Records something that is not a request of this client.
-  void note(const Rehearsed& what) {
+  void note(const RehearsedWrite& what) {
     monitor().with_lock([&](const Monitor::Held& held) { note_(held, what); });
   }
 
@@ -49,8 +49,8 @@ class Rehearsal final : public ForwardingClient {
     std::set<std::string> removed;
     std::map<std::string, int> removed_children;  ///< by parent
   };
-  Outcome<Stat> as_it_would_be(const Monitor::Held& held, const std::string& path,
-                               const Outcome<Stat>& now);
+  Outcome<Stat> after_rehearsed_writes(const Monitor::Held& held, const std::string& path,
+                                       const Outcome<Stat>& now);
   void apply(const Monitor::Held& held, const Op& op);
 
   Note note_;

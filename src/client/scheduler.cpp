@@ -10,7 +10,7 @@ namespace zksh {
 void Scheduler::Waiting::move_ready(const Monitor::Held& held, const void* subject) {
   const auto [first, last] = by_subject.equal_range(subject);
   for (auto at = first; at != last;) {
-    if (at->second->can_go_on(held)) {
+    if (at->second->can_resume(held)) {
       ready.push_back(at->second);
       at = by_subject.erase(at);
     } else {
@@ -21,7 +21,7 @@ void Scheduler::Waiting::move_ready(const Monitor::Held& held, const void* subje
 
 void Scheduler::Waiting::move_all_ready(const Monitor::Held& held) {
   std::erase_if(by_subject, [&](const auto& entry) {
-    if (!entry.second->can_go_on(held)) return false;
+    if (!entry.second->can_resume(held)) return false;
     ready.push_back(entry.second);
     return true;
   });
@@ -40,17 +40,17 @@ Clock::time_point Scheduler::Waiting::next_deadline() const {
 /// Whether the thread in `run` has something to do.
 bool Scheduler::Waiting::needs_driver() const {
   if (!work.empty()) return true;
-  return !driven && (!ready.empty() || left == 0 || next_deadline() < sleeps_until);
+  return !driven && (!ready.empty() || unfinished == 0 || next_deadline() < sleeps_until);
 }
 
 void Scheduler::hear(const Monitor::Held& held, const void* subject) {
   if (subject == this) return;  // its own change, meant for the thread in `run`
   auto& waiting = waiting_(held);
   waiting.hear(held, subject);
-  auto* const afterwards = DeferredCalls::here();
-  if (!afterwards || waiting.driven || waiting.ready.empty()) return;
+  auto* const deferred = DeferredCalls::here();
+  if (!deferred || waiting.driven || waiting.ready.empty()) return;
   waiting.driven = true;
-  afterwards->add([this] { drive(); });
+  deferred->add([this] { drive(); });
 }
 
 /// Runs fibers until none can go on. The calling thread must have set `driven`.
@@ -58,7 +58,7 @@ void Scheduler::drive() {
   for (;;) {
     const auto ready = monitor_.with_lock(
         [&](const Monitor::Held& held) { return std::exchange(waiting_(held).ready, {}); });
-    for (auto* fiber : ready) go_on(*fiber);
+    for (auto* fiber : ready) resume(*fiber);
     if (!ready.empty()) continue;
     const bool done = monitor_.change_of(this, [&](const Monitor::Held& held) {
       auto& waiting = waiting_(held);
@@ -70,34 +70,34 @@ void Scheduler::drive() {
   }
 }
 
-void Scheduler::go_on(Fiber& fiber) {
+void Scheduler::resume(Fiber& fiber) {
   monitor_.with_lock([&](const Monitor::Held& held) {
     waiting_(held).deadlines.erase({fiber.deadline(), &fiber});
   });
-  fiber.go_on();
+  fiber.resume();
   monitor_.with_lock([&](const Monitor::Held& held) {
     auto& waiting = waiting_(held);
     if (fiber.ended()) {
-      --waiting.left;
+      --waiting.unfinished;
       return;
     }
     if (fiber.deadline() != Fiber::never) waiting.deadlines.insert({fiber.deadline(), &fiber});
-    if (fiber.can_go_on(held))
+    if (fiber.can_resume(held))
       waiting.ready.push_back(&fiber);  // it became ready before it was registered
     else
       waiting.by_subject.emplace(fiber.subject(), &fiber);
   });
 }
 
-void Scheduler::leave(std::function<void()> work) {
+void Scheduler::defer(std::function<void()> work) {
   monitor_.change_of(
       this, [&](const Monitor::Held& held) { waiting_(held).work.push_back(std::move(work)); });
 }
 
-void Scheduler::do_work() {
-  const auto left = monitor_.with_lock(
+void Scheduler::do_deferred_work() {
+  const auto unfinished = monitor_.with_lock(
       [&](const Monitor::Held& held) { return std::exchange(waiting_(held).work, {}); });
-  for (const auto& work : left) work();
+  for (const auto& work : unfinished) work();
 }
 
 void Scheduler::run(std::stop_token stop) {
@@ -105,7 +105,7 @@ void Scheduler::run(std::stop_token stop) {
       monitor_, [&](const Monitor::Held& held, const void* subject) { hear(held, subject); });
   monitor_.with_lock([&](const Monitor::Held& held) {
     waiting_(held).ready = fibers_;
-    waiting_(held).left = fibers_.size();
+    waiting_(held).unfinished = fibers_.size();
   });
   for (;;) {
     const auto deadline = monitor_.with_lock([&](const Monitor::Held& held) {
@@ -114,7 +114,7 @@ void Scheduler::run(std::stop_token stop) {
     });
     monitor_.wait_until(stop, deadline,
                         [&](const Monitor::Held& held) { return waiting_(held).needs_driver(); });
-    do_work();
+    do_deferred_work();
     if (stop.stop_requested()) {
       for (auto* fiber : fibers_) fiber->cancel();
       stop = {};
@@ -129,10 +129,10 @@ void Scheduler::run(std::stop_token stop) {
     if (!here) continue;
     drive();
     const bool all_ended = monitor_.with_lock([&](const Monitor::Held& held) {
-      return waiting_(held).left == 0 && !waiting_(held).driven;
+      return waiting_(held).unfinished == 0 && !waiting_(held).driven;
     });
     if (!all_ended) continue;
-    do_work();
+    do_deferred_work();
     return;
   }
 }

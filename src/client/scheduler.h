@@ -29,7 +29,7 @@ class Scheduler {
   /// Leaves work that may block, such as notifying somebody, to the thread in `run`: other threads,
   /// which must not block, drive fibers too. The work is done in order, before `run` returns. From
   /// any thread.
-  void leave(std::function<void()> work);
+  void defer(std::function<void()> work);
   /// Blocks until every fiber has ended. A stop cancels them all, once; their clean-up is still
   /// waited for. Exceptions of tasks are left to Fiber::result.
   void run(std::stop_token stop);
@@ -43,7 +43,7 @@ class Scheduler {
     std::vector<Fiber*> ready;
     std::set<Deadline> deadlines;             ///< of the waiting fibers
     std::vector<std::function<void()>> work;  ///< for the thread in `run`
-    std::size_t left = 0;                     ///< number of fibers that have not ended
+    std::size_t unfinished = 0;               ///< number of fibers that have not ended
     bool driven = false;                      ///< by some thread, which alone may touch the fibers
     /// When the thread in `run` wakes up if nothing happens.
     Clock::time_point sleeps_until = Fiber::never;
@@ -57,8 +57,8 @@ class Scheduler {
 
   void hear(const Monitor::Held& held, const void* subject);
   void drive();
-  void go_on(Fiber& fiber);
-  void do_work();
+  void resume(Fiber& fiber);
+  void do_deferred_work();
 
   Monitor& monitor_;
   std::vector<Fiber*> fibers_;

@@ -12,7 +12,7 @@ namespace zksh {
 namespace {
 
 /// The version ("3.4.13") of the first server that answers; empty if none does.
-std::string told_version(const std::string& server) {
+std::string reported_version(const std::string& server) {
   constexpr std::chrono::seconds patience{1};
   std::vector<ServerQuestion> questions;
   for (const auto& address : parse_connect_string(server).servers)
@@ -33,7 +33,7 @@ void require_newer(Client& client, const std::string& path, std::string_view wha
   if (probe.code == code::ok) return;
   const ZkError error(probe.code, path);
   if (probe.code != code::unimplemented) throw ZkError(error);
-  const auto version = told_version(client.server());
+  const auto version = reported_version(client.server());
   throw ZkError(error,
                 fmt::format(": ZooKeeper 3.5 or later is required for {}, but {}", what,
                             version.empty() ? "this server is older, or not a ZooKeeper server"

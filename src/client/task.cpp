@@ -16,13 +16,13 @@ Fiber::Wake Fiber::wake(const Monitor::Held& held, const Wait& wait) const {
   return Wake::Late;
 }
 
-bool Fiber::can_go_on(const Monitor::Held& held) const {
+bool Fiber::can_resume(const Monitor::Held& held) const {
   if (!place_(held)) return false;
   const auto* const wait = wait_(held);
   return !wait || wake(held, *wait) != Wake::NotYet;
 }
 
-void Fiber::go_on() {
+void Fiber::resume() {
   const auto place = monitor_.with_lock([&](const Monitor::Held& held) -> std::coroutine_handle<> {
     if (auto* const wait = wait_(held)) {
       wait->wake_ = wake(held, *wait);
@@ -80,12 +80,12 @@ void run_task(Fiber& fiber, Task<> task, const std::stop_token& stop) {
   auto listening = stop;
   while (!fiber.ended()) {
     fiber.monitor().wait_until(listening, fiber.deadline(),
-                               [&](const Monitor::Held& held) { return fiber.can_go_on(held); });
+                               [&](const Monitor::Held& held) { return fiber.can_resume(held); });
     if (listening.stop_requested()) {
       fiber.cancel();
       listening = {};
     }
-    fiber.go_on();
+    fiber.resume();
   }
   fiber.result();
 }

@@ -107,8 +107,8 @@ inline Task<void> task_detail::Promise<void>::get_return_object() {
 }
 
 /// A running task: where it is suspended, what it waits for, and whether it is cancelled. One
-/// thread at a time drives it: it calls `begin`, then `go_on` whenever `can_go_on`, and finally
-/// `result`. `cancel`, `cancelled` and `can_go_on` may be called from any thread. The task itself
+/// thread at a time drives it: it calls `begin`, then `resume` whenever `can_resume`, and finally
+/// `result`. `cancel`, `cancelled` and `can_resume` may be called from any thread. The task itself
 /// uses the awaitables. A fiber may be destroyed before its task has ended, but not while it runs.
 class Fiber {
  public:
@@ -122,14 +122,14 @@ class Fiber {
 
   Monitor& monitor() { return monitor_; }
 
-  /// Gives the fiber a task, which starts at the next `go_on`. A previous task must have ended.
+  /// Gives the fiber a task, which starts at the next `resume`. A previous task must have ended.
   void begin(Task<> task);
-  /// Whether go_on would run the task now. Under the monitor.
-  bool can_go_on(const Monitor::Held& held) const;
+  /// Whether resume would run the task now. Under the monitor.
+  bool can_resume(const Monitor::Held& held) const;
   /// When it can go on even if nothing changes.
   Clock::time_point deadline() const { return deadline_; }
   /// Runs the task to its next wait; does nothing if it cannot go on. Not under the monitor.
-  void go_on();
+  void resume();
   bool ended() const { return !task_ || task_->handle().done(); }
   /// Rethrows the task's exception, if any. The task must have ended.
   void result();

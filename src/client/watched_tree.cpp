@@ -19,7 +19,7 @@ std::size_t memory_of(const std::string& path) { return 600 + 4 * path.size(); }
 
 }  // namespace
 
-bool WatchedTree::tells_lists(const std::string& path) const {
+bool WatchedTree::reports_children(const std::string& path) const {
   const auto root = roots_.find(path);
   return root != roots_.end() && root->second == WatchMode::Persistent;
 }
@@ -42,11 +42,11 @@ void WatchedTree::add(const std::string& path, WatchMode mode) {
   auto& root = place->second;
   root.children_armed = false;  // it may have been watched only for its children events
   const auto slot = new_slot();
-  ask_stat(path, root, slot);
+  request_stat(path, root, slot);
   // Permissions may have been granted meanwhile.
   for (auto& [below, node] : nodes_) {
     if (!std::exchange(node.unreadable, false)) continue;
-    ask_stat(below, node, slot);
+    request_stat(below, node, slot);
   }
 }
 
@@ -75,7 +75,7 @@ void WatchedTree::clear() {
   slots_.clear();
   requests_.clear();
   doubts_.clear();
-  unlisted_.clear();
+  unlistable_.clear();
 }
 
 void WatchedTree::drop_uncovered() {
@@ -89,7 +89,7 @@ void WatchedTree::drop_uncovered() {
 
 void WatchedTree::resolve_doubts() {
   for (const auto& doubt : std::exchange(doubts_, {}))
-    if (Node* node = asked(doubt))
+    if (Node* node = node_of(doubt))
       note_deleted({.type = Event::Type::Deleted, .path = doubt.path}, *node);
 }
 
@@ -98,28 +98,28 @@ std::size_t WatchedTree::new_slot() {
   return slots_.size() - 1;
 }
 
-void WatchedTree::ask_stat(const std::string& path, Node& node, std::size_t slot) {
-  if (std::exchange(node.stat_asked, true)) return;
+void WatchedTree::request_stat(const std::string& path, Node& node, std::size_t slot) {
+  if (std::exchange(node.stat_requested, true)) return;
   requests_.push_back(
       {.what = Request::What::Stat, .path = path, .serial = node.serial, .slot = slot});
 }
 
-void WatchedTree::ask_children(const std::string& path, Node& node, std::size_t slot) {
+void WatchedTree::request_children(const std::string& path, Node& node, std::size_t slot) {
   if (node.ephemeral || node.unreadable) return;
   // A child's deletion may have been noted since the list was requested. The child that has its
   // path now must be reported after that.
-  node.children_slot = node.children_asked ? std::max(node.children_slot, slot) : slot;
-  if (std::exchange(node.children_asked, true)) return;
+  node.children_slot = node.children_requested ? std::max(node.children_slot, slot) : slot;
+  if (std::exchange(node.children_requested, true)) return;
   requests_.push_back(
       {.what = Request::What::Children, .path = path, .serial = node.serial, .slot = slot});
 }
 
 // Only the parent's list shows a node that is recreated between two events.
-void WatchedTree::ask_children_of_parent(const std::string& path, std::size_t slot) {
+void WatchedTree::request_parents_children(const std::string& path, std::size_t slot) {
   const std::string parent(parent_path(path));
   const auto found = nodes_.find(parent);
   if (found != nodes_.end() && found->second.exists && is_recursive(parent))
-    ask_children(parent, found->second, slot);
+    request_children(parent, found->second, slot);
 }
 
 void WatchedTree::note(const Event& event) {
@@ -132,7 +132,7 @@ void WatchedTree::note(const Event& event) {
     if (!twin || twin->type != event.type || twin->path != event.path) note_printed(event);
   } else {
     last_change_.reset();
-    if (is_told_anyway(event)) last_change_ = event;
+    if (is_reported_anyway(event)) last_change_ = event;
     note_change(event);
   }
 }
@@ -155,7 +155,7 @@ void WatchedTree::note_session(SessionState state) {
         const auto slot = new_slot();
         for (auto& [path, node] : nodes_) {
           node.unreadable = false;
-          ask_stat(path, node, slot);
+          request_stat(path, node, slot);
         }
       }
       break;
@@ -170,7 +170,7 @@ void WatchedTree::note_session(SessionState state) {
   }
 }
 
-bool WatchedTree::is_told_anyway(const Event& event) const {
+bool WatchedTree::is_reported_anyway(const Event& event) const {
   const auto node = nodes_.find(event.path);
   const bool known = node != nodes_.end() && node->second.exists;
   switch (event.type) {
@@ -178,7 +178,7 @@ bool WatchedTree::is_told_anyway(const Event& event) const {
     case Event::Type::Deleted:
       return known;
     case Event::Type::ChildrenChanged:
-      return known && tells_lists(event.path);
+      return known && reports_children(event.path);
     default: {
       const std::string parent(parent_path(event.path));
       const auto above = nodes_.find(parent);
@@ -189,19 +189,19 @@ bool WatchedTree::is_told_anyway(const Event& event) const {
 }
 
 void WatchedTree::note_printed(const Event& event) {
-  if (is_told_anyway(event)) return;
+  if (is_reported_anyway(event)) return;
   const auto slot = new_slot();
   slots_[slot].after.push_back(event);
   const auto node = nodes_.find(event.path);
   // The server reports a new node before its parent's list.
   if (event.type == Event::Type::ChildrenChanged && node != nodes_.end() && node->second.exists)
-    ask_children(event.path, node->second, slot);
+    request_children(event.path, node->second, slot);
 }
 
 void WatchedTree::note_change(const Event& event) {
   const auto found = nodes_.find(event.path);
   if (found == nodes_.end()) {
-    if (event.type == Event::Type::Created) ask_children_of_parent(event.path, new_slot());
+    if (event.type == Event::Type::Created) request_parents_children(event.path, new_slot());
     return;
   }
   auto& node = found->second;
@@ -212,16 +212,16 @@ void WatchedTree::note_change(const Event& event) {
   const auto slot = new_slot();
   if (event.type == Event::Type::ChildrenChanged) {
     node.children_armed = false;
-    ++node.lists_told;
-    if (tells_lists(event.path)) slots_[slot].after.push_back(event);
-    ask_children(event.path, node, slot);
+    ++node.reported_lists;
+    if (reports_children(event.path)) slots_[slot].after.push_back(event);
+    request_children(event.path, node, slot);
     return;
   }
   if (event.type == Event::Type::DataChanged && node.exists) {
-    ++node.writes_told;
+    ++node.reported_writes;
     slots_[slot].before.push_back(event);
   }
-  ask_stat(event.path, node, slot);  // also reports the creation of a root
+  request_stat(event.path, node, slot);  // also reports the creation of a root
 }
 
 void WatchedTree::note_deleted(const Event& event, Node& node) {
@@ -229,19 +229,19 @@ void WatchedTree::note_deleted(const Event& event, Node& node) {
   if (node.exists && !node.unreadable) {
     // Its children were deleted first, perhaps faster than the list could be read.
     const Event lists{.type = Event::Type::ChildrenChanged, .path = event.path};
-    const auto untold = std::int64_t{node.num_children} - node.lists_told;
-    if (tells_lists(event.path) && untold > 0)
-      slots_[slot].before.assign(static_cast<std::size_t>(std::min(untold, most_told_of_a_gap)),
+    const auto unreported = std::int64_t{node.num_children} - node.reported_lists;
+    if (reports_children(event.path) && unreported > 0)
+      slots_[slot].before.assign(static_cast<std::size_t>(std::min(unreported, max_gap_events)),
                                  lists);
     slots_[slot].before.push_back(event);
   }
   if (is_root(event.path)) {
     node = new_node();
-    ask_stat(event.path, node, slot);
+    request_stat(event.path, node, slot);
   } else {
     erase(event.path);
   }
-  ask_children_of_parent(event.path, slot);
+  request_parents_children(event.path, slot);
 }
 
 namespace {
@@ -271,14 +271,14 @@ int WatchedTree::catch_up(const std::stop_token& stop) {
 }
 
 void WatchedTree::send(Request& request) {
-  if (!asked(request)) return;
+  if (!node_of(request)) return;
   if (request.what == Request::What::Stat)
     request.stat = client_.start_exists(request.path, Watch::into(mailbox_));
   else
     request.children = client_.start_children(request.path, Watch::into(mailbox_));
 }
 
-WatchedTree::Node* WatchedTree::asked(const Request& request) {
+WatchedTree::Node* WatchedTree::node_of(const Request& request) {
   const auto found = nodes_.find(request.path);
   return found != nodes_.end() && found->second.serial == request.serial ? &found->second : nullptr;
 }
@@ -290,9 +290,9 @@ int WatchedTree::take_answer(Request& request, const std::stop_token& stop) {
   Outcome<Children> children;
   if (request.stat) stat = client_.await(request.stat, stop);
   if (request.children) children = client_.await(request.children, stop);
-  Node* node = asked(request);
+  Node* node = node_of(request);
   if (!node || (!request.stat && !request.children)) return code::ok;
-  (of_stat ? node->stat_asked : node->children_asked) = false;
+  (of_stat ? node->stat_requested : node->children_requested) = false;
   if (!of_stat) request.slot = node->children_slot;
   switch (const int result = of_stat ? stat.code : children.code) {
     case code::ok:
@@ -320,25 +320,25 @@ void WatchedTree::take_stat(const Request& request, Node& node, const Stat& stat
     doubts_.push_back(request);
     return;
   }
-  std::int64_t untold_writes = stat.version;
+  std::int64_t unreported_writes = stat.version;
   if (another) find(request.slot, stat.czxid, Event::Type::Deleted, request.path);
   if (another || !node.exists)
     find(request.slot, stat.czxid, Event::Type::Created, request.path);
   else
-    untold_writes = std::int64_t{stat.version} - node.version - node.writes_told;
-  find(request.slot, stat.mzxid, Event::Type::DataChanged, request.path, untold_writes);
+    unreported_writes = std::int64_t{stat.version} - node.version - node.reported_writes;
+  find(request.slot, stat.mzxid, Event::Type::DataChanged, request.path, unreported_writes);
   if (another || !node.exists) {
     node.exists = true;
     node.ephemeral = stat.ephemeral_owner != 0;
     node.unreadable = false;
     node.children.clear();
     node.czxid = stat.czxid;
-    node.cversion = node.num_children = node.lists_told = 0;
+    node.cversion = node.num_children = node.reported_lists = 0;
   }
   node.version = stat.version;
-  node.writes_told = 0;
-  if (!node.children_armed && (tells_lists(request.path) || is_recursive(request.path)))
-    ask_children(request.path, node, request.slot);
+  node.reported_writes = 0;
+  if (!node.children_armed && (reports_children(request.path) || is_recursive(request.path)))
+    request_children(request.path, node, request.slot);
 }
 
 void WatchedTree::take_absence(const Request& request, const Node& node) {
@@ -364,7 +364,7 @@ void WatchedTree::withhold(const Request& request, Node& node) {
   node.unreadable = true;
   std::erase_if(slots_[request.slot].found,
                 [&](const Found& found) { return found.event.path == request.path; });
-  unlisted_.push_back(request.path);
+  unlistable_.push_back(request.path);
 }
 
 void WatchedTree::take_children(const Request& request, Node& node, Children children) {
@@ -374,12 +374,12 @@ void WatchedTree::take_children(const Request& request, Node& node, Children chi
   }
   // A watch that is set reports changes; only those between two watches would be missed.
   if (!std::exchange(node.children_armed, true)) {
-    if (tells_lists(request.path))
+    if (reports_children(request.path))
       find(request.slot, children.stat.pzxid, Event::Type::ChildrenChanged, request.path,
-           std::int64_t{children.stat.cversion} - node.cversion - node.lists_told);
+           std::int64_t{children.stat.cversion} - node.cversion - node.reported_lists);
     node.cversion = children.stat.cversion;
     node.num_children = children.stat.num_children;
-    node.lists_told = 0;
+    node.reported_lists = 0;
   }
   if (!is_recursive(request.path)) return;
   std::ranges::sort(children.names);
@@ -388,7 +388,7 @@ void WatchedTree::take_children(const Request& request, Node& node, Children chi
   for (const auto& name : gone) {
     const auto path = join_path(request.path, name);
     if (const auto child = nodes_.find(path); child != nodes_.end())
-      ask_stat(path, child->second, request.slot);
+      request_stat(path, child->second, request.slot);
   }
   for (const auto& name : children.names) {
     const auto path = join_path(request.path, name);
@@ -404,7 +404,7 @@ void WatchedTree::add_child(const std::string& path, std::size_t slot) {
         fmt::format("cannot watch so many nodes: {} of them, up to {}, take more than {} MiB of "
                     "memory",
                     nodes_.size(), cut_to_width(path, 40), most_bytes >> 20U));
-  ask_stat(path, nodes_.emplace(path, new_node()).first->second, slot);
+  request_stat(path, nodes_.emplace(path, new_node()).first->second, slot);
 }
 
 void WatchedTree::erase(const std::string& path) {
@@ -413,7 +413,7 @@ void WatchedTree::erase(const std::string& path) {
 
 void WatchedTree::find(std::size_t slot, std::int64_t zxid, Event::Type type,
                        const std::string& path, std::int64_t times) {
-  for (auto left = std::min(times, most_told_of_a_gap); left > 0; --left)
+  for (auto left = std::min(times, max_gap_events); left > 0; --left)
     slots_[slot].found.push_back({zxid, {.type = type, .path = path}});
 }
 

@@ -66,12 +66,12 @@ class WatchedTree {
   /// those that a persistent watch reports anyway: zkCli prints these once.
   std::vector<Event> take_events();
   /// The nodes found, since the last call, whose children may not be listed for lack of permission.
-  std::vector<std::string> take_unlisted() { return std::exchange(unlisted_, {}); }
+  std::vector<std::string> take_unlistable() { return std::exchange(unlistable_, {}); }
 
  private:
   /// The most events of one kind to report for a node after a gap, such as an hour without a
   /// connection.
-  static constexpr std::int64_t most_told_of_a_gap = 1000;
+  static constexpr std::int64_t max_gap_events = 1000;
 
   struct Node {
     std::uint64_t serial = 0;  ///< distinguishes nodes that had the same path
@@ -79,15 +79,15 @@ class WatchedTree {
     bool ephemeral = false;
     bool unreadable = false;      ///< its children may not be listed; servers withhold its events
     bool children_armed = false;  ///< the watch on its children is set
-    bool stat_asked = false;
-    bool children_asked = false;
+    bool stat_requested = false;
+    bool children_requested = false;
     /// The slot for what the list of children shows: after all notes that needed the list.
     std::size_t children_slot = 0;
     std::int32_t version = 0;
     std::int32_t cversion = 0;
     std::int32_t num_children = 0;
-    std::int32_t writes_told = 0;  ///< writes reported by events since the node was last read
-    std::int32_t lists_told = 0;   ///< children events, likewise
+    std::int32_t reported_writes = 0;  ///< writes reported by events since the node was last read
+    std::int32_t reported_lists = 0;   ///< children events, likewise
     std::int64_t czxid = 0;
     std::vector<std::string> children{};  ///< sorted, as last listed
   };
@@ -112,23 +112,23 @@ class WatchedTree {
   };
 
   bool is_root(const std::string& path) const { return roots_.contains(path); }
-  bool tells_lists(const std::string& path) const;
+  bool reports_children(const std::string& path) const;
   bool is_recursive(const std::string& path) const;
-  bool is_told_anyway(const Event& event) const;  ///< by a persistent watch
+  bool is_reported_anyway(const Event& event) const;  ///< by a persistent watch
 
   void note_session(SessionState state);
   void note_printed(const Event& event);
   void note_change(const Event& event);
   void note_deleted(const Event& event, Node& node);
   std::size_t new_slot();
-  void ask_stat(const std::string& path, Node& node, std::size_t slot);
-  void ask_children(const std::string& path, Node& node, std::size_t slot);
-  void ask_children_of_parent(const std::string& path, std::size_t slot);
+  void request_stat(const std::string& path, Node& node, std::size_t slot);
+  void request_children(const std::string& path, Node& node, std::size_t slot);
+  void request_parents_children(const std::string& path, std::size_t slot);
 
   Node new_node() { return {.serial = ++last_serial_}; }
   void add_child(const std::string& path, std::size_t slot);
   void erase(const std::string& path);
-  Node* asked(const Request& request);
+  Node* node_of(const Request& request);
   void send(Request& request);
   int take_answer(Request& request, const std::stop_token& stop);
   void take_stat(const Request& request, Node& node, const Stat& stat);
@@ -150,7 +150,7 @@ class WatchedTree {
   std::vector<Slot> slots_;
   std::deque<Request> requests_;  ///< not sent yet
   std::vector<Request> doubts_;   ///< whose answers seemed to be about another node
-  std::vector<std::string> unlisted_;
+  std::vector<std::string> unlistable_;
 };
 
 }  // namespace zksh

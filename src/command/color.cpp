@@ -9,14 +9,14 @@
 
 namespace zksh {
 
-bool wants_color(std::string_view choice, bool on_terminal) {
+bool use_color(std::string_view choice, bool on_terminal) {
   if (choice != "auto") return choice == "always";
   const char* const refused = std::getenv("NO_COLOR");
   return on_terminal && terminal_can_redraw() && (!refused || !*refused);
 }
 
-bool wants_color(const Context& cx) {
-  return wants_color(cx.services.settings.value("color"), cx.out.style().out_is_terminal);
+bool use_color(const Context& cx) {
+  return use_color(cx.services.settings.value("color"), cx.out.style().out_is_terminal);
 }
 
 }  // namespace zksh

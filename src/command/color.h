@@ -9,9 +9,9 @@ struct Context;
 
 /// `choice` is the value of the setting `color`. auto means: on a terminal that is not dumb, unless
 /// NO_COLOR is set (no-color.org).
-bool wants_color(std::string_view choice, bool on_terminal);
+bool use_color(std::string_view choice, bool on_terminal);
 /// Whether the command's results are coloured.
-bool wants_color(const Context& cx);
+bool use_color(const Context& cx);
 
 /// ECMA-48 escape sequences, in the eight colours that every theme defines.
 namespace color {

@@ -61,7 +61,7 @@ std::string Context::resolve(const std::string& path, bool sequential) const {
   return absolute;
 }
 
-bool Context::means_pattern(const std::string& word) const {
+bool Context::is_used_as_pattern(const std::string& word) const {
   if (input == Input::Pipe || !is_pattern(word) || std::ranges::find(quoted, word) != quoted.end())
     return false;
   // A node of that name wins over a pattern.
@@ -79,7 +79,7 @@ std::vector<std::string> Context::resolve_all(const std::vector<std::string>& gi
   std::vector<std::string> paths;
   paths.reserve(given.size());
   for (const auto& word : given) {
-    if (!means_pattern(word)) {
+    if (!is_used_as_pattern(word)) {
       paths.push_back(resolve(word));
       continue;
     }

@@ -130,7 +130,7 @@ struct Context {
   Watch printed_watch(bool wanted) const { return wanted ? Watch::printed() : Watch::none(); }
 
  private:
-  bool means_pattern(const std::string& word) const;
+  bool is_used_as_pattern(const std::string& word) const;
 };
 
 /// A command whose request has been sent, and what to do with the answer.
@@ -204,7 +204,7 @@ struct CommandText {
   /// Changes data on the servers: it has --dry-run, and a read-only zksh refuses it.
   bool writes = false;
   /// Can run while a transaction is being collected.
-  bool beside_transaction = false;
+  bool allowed_in_transaction = false;
 };
 
 struct Command : CommandText {
@@ -230,8 +230,8 @@ void refuse_surplus(const Context& cx, const Options& options, bool strict);
 
 /// The option that allows patterns in a write's words where quotes are lost.
 inline constexpr std::string_view glob_option = "--glob";
-/// Options that all commands have. wants_dry_run must be checked before the words are parsed, since
-/// it decides which client the command gets.
+/// Options that all commands have. requests_dry_run must be checked before the words are parsed,
+/// since it decides which client the command gets.
 struct CommonOptions {
   std::optional<Format> format{};
   bool dry_run = false;
@@ -254,10 +254,10 @@ bool may_choose_format(std::span<const std::string> words);
 bool has_option(const Command& command, std::span<const std::string> words,
                 std::string_view option);
 /// Works before the words are parsed, since every command has --help.
-inline bool asks_for_help(const Command& command, std::span<const std::string> words) {
+inline bool requests_help(const Command& command, std::span<const std::string> words) {
   return has_option(command, words, "--help");
 }
-inline bool wants_dry_run(const Command& command, std::span<const std::string> words) {
+inline bool requests_dry_run(const Command& command, std::span<const std::string> words) {
   return has_option(command, words, "--dry-run");
 }
 

@@ -6,7 +6,7 @@
 
 namespace zksh {
 
-bool asks_before_removal(const Context& cx, bool yes) {
+bool needs_confirmation(const Context& cx, bool yes) {
   if (!cx.services.settings.confirm || yes || cx.input == Input::Pipe || cx.rehearsal) return false;
   if (cx.background) throw UsageError("cannot ask for confirmation in the background; use --yes");
   return cx.can_ask();
@@ -16,7 +16,7 @@ std::string removal_question(const Context& cx, const std::string& question) {
   return (cx.services.protection.production ? "PRODUCTION: " : "") + question;
 }
 
-bool agreed(const Context& cx, const std::string& question) {
+bool confirmed_by_user(const Context& cx, const std::string& question) {
   const auto answer = cx.ask(removal_question(cx, question) + " [y/N] ", false);
   return answer == "y" || answer == "Y" || answer == "yes";
 }

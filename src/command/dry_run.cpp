@@ -8,7 +8,7 @@
 
 namespace zksh {
 
-void print_rehearsed(Output& out, const Rehearsed& what) {
+void print_rehearsed(Output& out, const RehearsedWrite& what) {
   const auto& [verb, path, detail] = what;
   if (out.json()) {
     auto json = Json::object();
@@ -26,7 +26,7 @@ void print_rehearsed(Output& out, const Rehearsed& what) {
 DryRun::DryRun(Client& client, Output& out, std::stop_token stop)
     : out_(out),
       silence_(out.silent(std::move(stop))),
-      rehearsal_(client, [this](const Monitor::Held& held, const Rehearsed& what) {
+      rehearsal_(client, [this](const Monitor::Held& held, const RehearsedWrite& what) {
         notes_(held).push_back(what);
       }) {}
 

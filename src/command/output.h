@@ -143,12 +143,12 @@ class Output {
   };
   void set_place(Place place) {
     place_ = std::move(place);
-    place_told_ = false;
+    place_shown_ = false;
   }
   const Place& place() const { return place_; }
   /// Whether an error has mentioned the place.
-  bool place_told() const { return place_told_; }
-  void tell_place() { place_told_ = true; }
+  bool place_shown() const { return place_shown_; }
+  void mark_place_shown() { place_shown_ = true; }
   /// Called when a command begins.
   void begin_command(std::string_view name) {
     command_ = name;
@@ -225,10 +225,11 @@ class Output {
   template <class... Args>
   void err_line(fmt::format_string<Args...> format, Args&&... args) {
     const auto text = fmt::format(format, std::forward<Args>(args)...);
-    const auto told = json() ? note_line(text, command_)
-                             : (style_.err_is_terminal ? news_for_terminal(text) : text) + '\n';
-    if (silent_ || (to_.error && to_.error(told))) return;
-    err(told);
+    const auto formatted = json()
+                               ? note_line(text, command_)
+                               : (style_.err_is_terminal ? news_for_terminal(text) : text) + '\n';
+    if (silent_ || (to_.error && to_.error(formatted))) return;
+    err(formatted);
   }
   /// A name or value for stdout: escaped if that is a terminal, else unchanged.
   std::string shown(std::string_view bytes) const {
@@ -264,7 +265,7 @@ class Output {
   Redirection to_{};
   std::vector<OutputQueue::Chunk>* gathered_ = nullptr;
   Place place_{};
-  bool place_told_ = false;
+  bool place_shown_ = false;
   bool silent_ = false;
 };
 

@@ -17,7 +17,7 @@ void print(Output& out, const std::string& message) {
   const auto text = place.line > 0 && place.in_text
                         ? fmt::format("{}:{}: {}", place.source, place.line, message)
                         : message;
-  out.tell_place();
+  out.mark_place_shown();
   out.err_regardless((out.style().err_is_terminal ? news_for_terminal(text) : text) + '\n');
 }
 
@@ -94,7 +94,7 @@ void report_error(Output& out, const Error& error) {
   if (text.empty()) return;
   if (out.style().format != Format::Json) return print(out, text);
   out.err_regardless(error_json(out, error).text() + '\n');
-  out.tell_place();
+  out.mark_place_shown();
 }
 
 void report_usage(Output& out, const std::string& name, const Command& command,

@@ -13,7 +13,7 @@ void Transaction::begin() {
   const bool opened = monitor_.with_lock([&](const Monitor::Held& held) {
     if (state_(held)) return false;
     state_(held).emplace();
-    spoilt_(held) = false;
+    invalid_(held) = false;
     return true;
   });
   if (!opened)
@@ -27,7 +27,7 @@ std::optional<std::size_t> Transaction::size() const {
   });
 }
 
-void Transaction::come_from(const std::string& place) {
+void Transaction::set_place(const std::string& place) {
   monitor_.with_lock([&](const Monitor::Held& held) {
     if (state_(held)) state_(held)->place = place;
   });
@@ -53,14 +53,14 @@ void Transaction::add(Op op, const std::string& line) {
 }
 
 void Transaction::spoil() {
-  monitor_.with_lock([&](const Monitor::Held& held) { spoilt_(held) = true; });
+  monitor_.with_lock([&](const Monitor::Held& held) { invalid_(held) = true; });
 }
 
 std::vector<PlannedOp> Transaction::operations() {
   bool spoilt = false;
   const auto open = monitor_.with_lock([&](const Monitor::Held& held) {
     auto copy = state_(held);
-    spoilt = copy && spoilt_(held);
+    spoilt = copy && invalid_(held);
     if (spoilt) state_(held).reset();
     return copy;
   });

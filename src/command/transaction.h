@@ -28,7 +28,7 @@ class Transaction {
   /// The number of operations in the open transaction; nullopt if none is open.
   std::optional<std::size_t> size() const;
   /// Sets the place of operations added next; may be empty.
-  void come_from(const std::string& place);
+  void set_place(const std::string& place);
   /// A transaction must be open.
   void add(Op op, const std::string& line);
   /// Marks the open transaction, if any, as unusable, because a line of the script was refused: it
@@ -47,7 +47,7 @@ class Transaction {
   };
   Monitor& monitor_;
   Guarded<std::optional<State>> state_;
-  Guarded<bool> spoilt_;
+  Guarded<bool> invalid_;
 };
 
 /// "the transaction of 2 operations was dropped".

@@ -8,14 +8,14 @@ namespace {
 
 class Account {
  public:
-  Account(Context& cx, Progress& progress, const std::function<std::string()>& told)
-      : cx_(cx), progress_(progress), told_(told) {}
+  Account(Context& cx, Progress& progress, const std::function<std::string()>& summary)
+      : cx_(cx), progress_(progress), summary_(summary) {}
   Account(const Account&) = delete;
   Account& operator=(const Account&) = delete;
   ~Account() {
     progress_.end();
     if (complete_ || cx_.rehearsal) return;
-    const auto text = told_();
+    const auto text = summary_();
     if (!text.empty()) cx_.out.err_line_regardless("not complete: " + text);
   }
 
@@ -24,15 +24,15 @@ class Account {
  private:
   Context& cx_;
   Progress& progress_;
-  const std::function<std::string()>& told_;
+  const std::function<std::string()>& summary_;
   bool complete_ = false;
 };
 
 }  // namespace
 
-void accounting(Context& cx, Progress& progress, const std::function<void()>& work,
-                const std::function<std::string()>& told) {
-  Account account(cx, progress, told);
+void report_if_incomplete(Context& cx, Progress& progress, const std::function<void()>& work,
+                          const std::function<std::string()>& summary) {
+  Account account(cx, progress, summary);
   work();
   account.complete();
 }

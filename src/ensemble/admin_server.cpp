@@ -529,11 +529,11 @@ std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions
   auto admin_limits = limits;
   admin_limits.deadline = now + time;
   if (admin_servers.guessed()) admin_limits.connect_by = now + std::chrono::seconds(1);
-  auto told = inquire(requests, admin_limits);
+  auto replies = inquire(requests, admin_limits);
   for (std::size_t next = 0; next < asked.size();) {
     const auto number = asked[next].word;
     const auto server = asked[next].server.text();
-    auto answer = put_together(questions[number].word, asked, told, next);
+    auto answer = put_together(questions[number].word, asked, replies, next);
     if (answer.problem.empty())
       answers[number] = std::move(answer);
     else

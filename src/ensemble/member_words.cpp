@@ -63,11 +63,11 @@ std::optional<Membership> take_membership(std::vector<MemberAnswers>& members, s
     const auto conf = std::move(member.answers.back());
     member.answers.pop_back();
     if (is_refusal(conf.text) && mute.empty()) mute = member.name();
-    auto told = parse_membership(conf.text);
-    if (told.members.empty()) continue;
+    auto parsed = parse_membership(conf.text);
+    if (parsed.members.empty()) continue;
     member.id = number_field(conf.text, "serverId");
-    add_client_ports(told, conf.text);
-    if (!membership || told.version > membership->version) membership = std::move(told);
+    add_client_ports(parsed, conf.text);
+    if (!membership || parsed.version > membership->version) membership = std::move(parsed);
   }
   return membership;
 }
@@ -116,9 +116,9 @@ std::vector<MemberAnswers> others(std::vector<MemberAnswers>& named, const Membe
 
 }  // namespace
 
-AskedServers asked_servers(const std::vector<std::string>& hosts, const std::string& connect_string,
-                           std::string_view admin_servers) {
-  AskedServers asked{.servers = {},
+ServersToAsk servers_to_ask(const std::vector<std::string>& hosts,
+                            const std::string& connect_string, std::string_view admin_servers) {
+  ServersToAsk asked{.servers = {},
                      .with_others = hosts.empty(),
                      .admin_servers = AdminServers(admin_servers, connect_string)};
   if (hosts.empty()) {
@@ -139,7 +139,7 @@ std::string MemberAnswers::name() const {
   return address.port == 0 && id ? fmt::format("server.{}", *id) : address.text();
 }
 
-EnsembleAnswers ask_members(const AskedServers& asked, std::vector<std::string> words,
+EnsembleAnswers ask_members(const ServersToAsk& asked, std::vector<std::string> words,
                             std::chrono::milliseconds time, const std::stop_token& stop) {
   std::vector<MemberAnswers> named;
   named.reserve(asked.servers.size());

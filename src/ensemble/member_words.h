@@ -18,7 +18,7 @@
 namespace zksh {
 
 /// The servers to ask.
-struct AskedServers {
+struct ServersToAsk {
   std::vector<ServerAddress> servers;
   /// Also ask the other members of their ensemble, as far as conf names them.
   bool with_others = true;
@@ -27,8 +27,8 @@ struct AskedServers {
 /// `hosts` are the user's, each a list as in a connect string; if empty, the servers of
 /// `connect_string` and the other members of their ensemble. `admin_servers` as in AdminServers.
 /// Throws ValueError.
-AskedServers asked_servers(const std::vector<std::string>& hosts, const std::string& connect_string,
-                           std::string_view admin_servers);
+ServersToAsk servers_to_ask(const std::vector<std::string>& hosts,
+                            const std::string& connect_string, std::string_view admin_servers);
 
 /// A server and its answer to each word.
 struct MemberAnswers {
@@ -53,7 +53,7 @@ struct EnsembleAnswers {
 /// Asks all servers at once, then those that only the answers name; in both rounds also
 /// AdminServers (ask_words), whose answers do not name observers. Blocks for at most four times
 /// `time`, plus name look-ups. Throws Cancelled.
-EnsembleAnswers ask_members(const AskedServers& asked, std::vector<std::string> words,
+EnsembleAnswers ask_members(const ServersToAsk& asked, std::vector<std::string> words,
                             std::chrono::milliseconds time, const std::stop_token& stop);
 
 /// A message that a server does not allow words, with the remedy. `answer` is its answer to one of

@@ -42,8 +42,8 @@ Json value_of(std::string_view text) {
 
 }  // namespace
 
-AskedServers asked_servers(const Context& cx, const std::vector<std::string>& hosts) {
-  return asked_servers(hosts, cx.client.server(), cx.services.settings.value("admin-server"));
+ServersToAsk servers_to_ask(const Context& cx, const std::vector<std::string>& hosts) {
+  return servers_to_ask(hosts, cx.client.server(), cx.services.settings.value("admin-server"));
 }
 
 std::span<const FourLetterWord> four_letter_words() { return words; }

@@ -14,7 +14,7 @@
 namespace zksh {
 
 /// `hosts` are the user's; if empty, all members of this connection's ensemble. Throws ValueError.
-AskedServers asked_servers(const Context& cx, const std::vector<std::string>& hosts = {});
+ServersToAsk servers_to_ask(const Context& cx, const std::vector<std::string>& hosts = {});
 
 struct FourLetterWord {
   std::string_view word;

@@ -86,12 +86,12 @@ std::string whole_path(const std::string& chroot, const std::string& path) {
   return chroot + path;
 }
 
-SessionSurvey::SessionSurvey(const AskedServers& asked, std::vector<std::string> words,
+SessionSurvey::SessionSurvey(const ServersToAsk& asked, std::vector<std::string> words,
                              std::chrono::milliseconds time, const std::stop_token& stop)
     : answers_(ask_members(asked, words, time, stop)) {
   for (const auto& member : answers_.members) {
     if (member.answers.empty()) {
-      untold_.push_back(member.name() + ": its client address is not known");
+      failures_.push_back(member.name() + ": its client address is not known");
       continue;
     }
     std::set<std::string> problems;
@@ -99,20 +99,20 @@ SessionSurvey::SessionSurvey(const AskedServers& asked, std::vector<std::string>
     const ServerAnswer* last_refusal = nullptr;
     for (std::size_t i = 0; i < words.size(); ++i) {
       const auto& answer = member.answers[i];
-      heard_ = heard_ || answer.problem.empty();
+      any_answered_ = any_answered_ || answer.problem.empty();
       if (is_refusal(answer.text)) {
         refused.push_back(words[i]);
         last_refusal = &answer;
       } else if (const auto problem = no_answer(words[i], answer)) {
         if (problems.insert(*problem).second)
-          untold_.push_back(fmt::format("{}: {}", member.name(), *problem));
+          failures_.push_back(fmt::format("{}: {}", member.name(), *problem));
       } else {
-        told_.insert(words[i]);
+        answered_words_.insert(words[i]);
         take(member.name(), words[i], answer.text);
       }
     }
     if (last_refusal != nullptr)
-      untold_.push_back(fmt::format("{}: {}", member.name(), refusal(refused, *last_refusal)));
+      failures_.push_back(fmt::format("{}: {}", member.name(), refusal(refused, *last_refusal)));
   }
 }
 
@@ -127,7 +127,7 @@ void SessionSurvey::take(const std::string& server, const std::string& word,
     }
   } else if (word == "dump") {
     alive_.merge(parse_dump(text));
-    sessions_told_ = sessions_told_ || text.starts_with("SessionTracker dump:");
+    sessions_known_ = sessions_known_ || text.starts_with("SessionTracker dump:");
     for (const auto& [session, paths] : parse_ephemerals(text))
       ephemerals_[session].insert(paths.begin(), paths.end());
   } else if (word == "wchc") {
@@ -140,7 +140,7 @@ void SessionSurvey::take(const std::string& server, const std::string& word,
 
 std::optional<bool> SessionSurvey::alive(std::int64_t session) const {
   if (connections_.contains(session) || alive_.contains(session)) return true;
-  if (!sessions_told_) return std::nullopt;
+  if (!sessions_known_) return std::nullopt;
   return false;
 }
 
@@ -190,12 +190,12 @@ ServerPoller::ServerPoller(const std::string& server, std::string_view admin_ser
     if (seen.insert(address.text()).second) servers_.push_back({.address = std::move(address)});
 }
 
-ServersAccount ServerPoller::ask(const ServerWishes& wishes) {
+ServersAccount ServerPoller::ask(const ServerTopics& topics) {
   std::vector<std::string> words;
-  if (wishes.sessions) words = {"cons", "dump"};
-  if (wishes.watches) words.emplace_back("wchs");
-  if (wishes.watchers) words.emplace_back("wchp");
-  if (wishes.events) words.emplace_back("mntr");
+  if (topics.sessions) words = {"cons", "dump"};
+  if (topics.watches) words.emplace_back("wchs");
+  if (topics.watchers) words.emplace_back("wchp");
+  if (topics.events) words.emplace_back("mntr");
   const auto now = Clock::now();
   std::vector<ServerQuestion> questions;
   std::vector<Server*> asked;
@@ -203,7 +203,7 @@ ServersAccount ServerPoller::ask(const ServerWishes& wishes) {
   for (auto& server : servers_) {
     for (const auto& word : words) {
       if (server.silent_until > now || server.refused.contains(word)) {
-        tell_not_told(server, word, account);
+        note_missing(server, word, account);
         continue;
       }
       questions.push_back({server.address, word});
@@ -211,27 +211,27 @@ ServersAccount ServerPoller::ask(const ServerWishes& wishes) {
     }
   }
   const auto answers = ask_words(questions, admin_servers_, {.deadline = now + patience});
-  told_addresses_ = 0;
+  servers_with_sessions_ = 0;
   for (std::size_t i = 0; i < answers.size(); ++i)
     take(*asked[i], questions[i].word, answers[i], account);
-  account.all_addresses = wishes.sessions && told_addresses_ == servers_.size();
+  account.all_addresses = topics.sessions && servers_with_sessions_ == servers_.size();
   if (!account.no_watchers.empty()) account.watchers.reset();
-  if (wishes.events && events_told_) account.events = events_;
+  if (topics.events && events_known_) account.events = events_;
   return account;
 }
 
-void ServerPoller::take(Server& server, const std::string& word, const ServerAnswer& told,
+void ServerPoller::take(Server& server, const std::string& word, const ServerAnswer& reply,
                         ServersAccount& account) {
-  const auto& answer = told.text;
+  const auto& answer = reply.text;
   if (answer.empty() || answer.starts_with("This ZooKeeper instance is not")) {
     server.silent_until = Clock::now() + pause_after_silence;
-    tell_not_told(server, word, account);
+    note_missing(server, word, account);
   } else if (is_refusal(answer)) {
-    server.refused[word] = fmt::format("does not allow the word {}{}", word, admin_note(told));
-    tell_not_told(server, word, account);
+    server.refused[word] = fmt::format("does not allow the word {}{}", word, admin_note(reply));
+    note_missing(server, word, account);
   } else if (word == "cons") {
     account.addresses.merge(parse_cons(answer));
-    ++told_addresses_;
+    ++servers_with_sessions_;
   } else if (word == "dump") {
     auto sessions = parse_dump(answer);
     if (sessions.empty()) return;
@@ -252,8 +252,8 @@ void ServerPoller::take(Server& server, const std::string& word, const ServerAns
   }
 }
 
-void ServerPoller::tell_not_told(const Server& server, const std::string& word,
-                                 ServersAccount& account) {
+void ServerPoller::note_missing(const Server& server, const std::string& word,
+                                ServersAccount& account) {
   if (word != "wchp") return;
   const auto refused = server.refused.find(word);
   account.no_watchers =
@@ -265,7 +265,7 @@ void ServerPoller::count_events(Server& server, std::string_view answer) {
   const auto deleted = number_at(answer_field(answer, "zk_sum_node_deleted_watch_count"));
   const auto children = number_at(answer_field(answer, "zk_sum_node_children_watch_count"));
   if (!deleted || !children) return;  // before 3.6
-  events_told_ = true;
+  events_known_ = true;
   if (server.events) {
     // A restarted server counts from 0.
     const auto since = [](std::int64_t now, std::int64_t before) {

@@ -92,7 +92,7 @@ std::string whole_path(const std::string& chroot, const std::string& path);
 class SessionSurvey {
  public:
   /// Asks the given words, some of cons, dump and wchc. Blocks as ask_members. Throws Cancelled.
-  SessionSurvey(const AskedServers& asked, std::vector<std::string> words,
+  SessionSurvey(const ServersToAsk& asked, std::vector<std::string> words,
                 std::chrono::milliseconds time, const std::stop_token& stop);
   SessionSurvey(const SessionSurvey&) = delete;
   SessionSurvey& operator=(const SessionSurvey&) = delete;
@@ -116,11 +116,11 @@ class SessionSurvey {
   std::string address_of(std::int64_t session) const;
 
   /// Whether any server answered at all, even if only with a refusal.
-  bool heard() const { return heard_; }
+  bool any_answered() const { return any_answered_; }
   /// Whether any server answered this word.
-  bool told(const std::string& word) const { return told_.contains(word); }
+  bool answered(const std::string& word) const { return answered_words_.contains(word); }
   /// "SERVER: why it did not answer", for the user.
-  const std::vector<std::string>& untold() const { return untold_; }
+  const std::vector<std::string>& failures() const { return failures_; }
 
  private:
   void take(const std::string& server, const std::string& word, const std::string& text);
@@ -130,14 +130,14 @@ class SessionSurvey {
   std::map<std::int64_t, std::set<std::string_view>> ephemerals_;
   std::vector<Watches> watches_;
   std::set<std::int64_t> alive_;
-  std::set<std::string> told_;
-  bool sessions_told_ = false;  ///< by dump; AdminServers of followers do not report them
-  std::vector<std::string> untold_;
-  bool heard_ = false;
+  std::set<std::string> answered_words_;
+  bool sessions_known_ = false;  ///< by dump; AdminServers of followers do not report them
+  std::vector<std::string> failures_;
+  bool any_answered_ = false;
 };
 
 /// What to ask for.
-struct ServerWishes {
+struct ServerTopics {
   bool sessions = false;  ///< their addresses (cons), and which are alive (dump)
   bool watches = false;   ///< how many there are (wchs)
   bool watchers = false;  ///< who watches which node (wchp): slow if there are many watches
@@ -155,7 +155,7 @@ class ServerPoller {
   /// Asks all servers at once. Blocks for at most a third of a second, twice that if AdminServers
   /// are asked (ask_words), plus name look-ups. What no server reports is missing. Events are
   /// counted from the first call on.
-  ServersAccount ask(const ServerWishes& wishes);
+  ServersAccount ask(const ServerTopics& topics);
 
  private:
   struct Server {
@@ -164,17 +164,17 @@ class ServerPoller {
     Clock::time_point silent_until{};
     std::optional<ServersAccount::Events> events{};  ///< as last reported
   };
-  void take(Server& server, const std::string& word, const ServerAnswer& told,
+  void take(Server& server, const std::string& word, const ServerAnswer& answered,
             ServersAccount& account);
-  static void tell_not_told(const Server& server, const std::string& word, ServersAccount& account);
+  static void note_missing(const Server& server, const std::string& word, ServersAccount& account);
   void count_events(Server& server, std::string_view answer);
 
   AdminServers admin_servers_;
   std::vector<Server> servers_;
   std::string chroot_;
   ServersAccount::Events events_;
-  bool events_told_ = false;
-  std::size_t told_addresses_ = 0;  ///< servers that answered in the current round
+  bool events_known_ = false;
+  std::size_t servers_with_sessions_ = 0;  ///< servers that answered in the current round
 };
 
 /// The sessions in an answer to cons, with their clients' addresses, "10.0.0.7:51234".

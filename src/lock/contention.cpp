@@ -49,7 +49,7 @@ class Participant {
       if (!listener) return {};
       // The listener may block, on a stalled terminal.
       return [number, &arena, &listener](const std::string& text) {
-        arena.driver.leave([number, &listener, text] { listener(number, text); });
+        arena.driver.defer([number, &listener, text] { listener(number, text); });
       };
     };
     report_.step = numbered(report.step);
@@ -362,20 +362,20 @@ void ContentionSessions::await_all(const std::stop_token& stop) {
     return static_cast<std::size_t>(std::ranges::count_if(
         clients_, [&](Client* client) { return is_connected(client->state(held)); }));
   };
-  std::size_t so_far = 0;
-  while (so_far < clients_.size()) {
+  std::size_t connected_before = 0;
+  while (connected_before < clients_.size()) {
     // Waits for the rest as long as more keep connecting.
-    const bool more =
-        monitor.wait_until(stop, Clock::now() + most_of_a_wait,
-                           [&](const Monitor::Held& held) { return connected(held) > so_far; });
+    const bool more = monitor.wait_until(
+        stop, Clock::now() + most_of_a_wait,
+        [&](const Monitor::Held& held) { return connected(held) > connected_before; });
     if (stop.stop_requested()) throw Cancelled();
-    so_far = monitor.with_lock(connected);
+    connected_before = monitor.with_lock(connected);
     if (!more)
       throw Error(
           fmt::format(
               "only {} of {} sessions were accepted: a server accepts maxClientCnxns connections "
               "from one address, 60 by default (--sessions sets the number of sessions)",
-              so_far, clients_.size()),
+              connected_before, clients_.size()),
           status::server_refused);
   }
 }

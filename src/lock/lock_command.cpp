@@ -438,7 +438,7 @@ class LockRun {
     LockHold hold{.token_file = o_.token_file.value_or(""), .quiet = o_.quiet};
     const bool scripted = cx_.input == Input::Arguments || cx_.input == Input::Text;
     if (scripted && !o_.until_signal)
-      hold.input = o_.hold ? HoldInput::Always : HoldInput::WhereItMeansSomething;
+      hold.input = o_.hold ? HoldInput::Always : HoldInput::IfMeaningful;
     if (o_.hold_for) hold.duration = parse_duration(*o_.hold_for, "--hold-for");
     return hold_lock(cx_, cx_.services.locks, *lock_, hold);
   }

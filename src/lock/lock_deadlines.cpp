@@ -27,7 +27,7 @@ void LockDeadlines::ask(BootClock::time_point now) {
   if (!asked_) asked_ = now;
 }
 
-BootClock::time_point LockDeadlines::tell_time(BootClock::time_point safe_until) const {
+BootClock::time_point LockDeadlines::terminate_time(BootClock::time_point safe_until) const {
   auto time = asked_.value_or(never);
   if (on_lost_ == OnLost::Terminate)
     time = std::min({time, lost_.value_or(never), safe_until - margin_ - grace_});
@@ -39,7 +39,7 @@ BootClock::time_point LockDeadlines::kill_time(BootClock::time_point safe_until)
   if (on_lost_ != OnLost::Warn) time = safe_until - margin_;
   if (on_lost_ == OnLost::Kill) time = std::min(time, lost_.value_or(never));
   const bool for_good = asked_ || (lost_ && on_lost_ == OnLost::Terminate);
-  if (told_ && for_good) time = std::min(time, *told_ + grace_);
+  if (terminated_ && for_good) time = std::min(time, *terminated_ + grace_);
   return time;
 }
 
@@ -51,19 +51,20 @@ LockDeadlines::Step LockDeadlines::step(BootClock::time_point now,
     killed_for_loss_ = on_lost_ != OnLost::Warn && (lost_ || now >= safe_until - margin_);
     return Step::Kill;
   }
-  const bool due = now >= tell_time(safe_until);
-  if (due == told_.has_value()) return Step::None;
+  const bool due = now >= terminate_time(safe_until);
+  if (due == terminated_.has_value()) return Step::None;
   if (!due) {
-    told_.reset();
+    terminated_.reset();
     return Step::Spare;
   }
-  told_ = now;
+  terminated_ = now;
   return Step::Terminate;
 }
 
 BootClock::time_point LockDeadlines::next(BootClock::time_point safe_until) const {
   if (killed_) return never;
-  return told_ ? kill_time(safe_until) : std::min(tell_time(safe_until), kill_time(safe_until));
+  return terminated_ ? kill_time(safe_until)
+                     : std::min(terminate_time(safe_until), kill_time(safe_until));
 }
 
 }  // namespace zksh

@@ -57,21 +57,21 @@ class LockDeadlines {
   /// The time from Kill to `safe_until`.
   std::chrono::milliseconds margin() const { return margin_; }
   /// Whether Terminate or Kill was returned, with no Spare after it.
-  bool ended() const { return killed_ || told_; }
+  bool ended() const { return killed_ || terminated_; }
   bool killed() const { return killed_; }
   /// Whether Kill was returned because the lock is lost, or may be.
   bool killed_for_loss() const { return killed_for_loss_; }
 
  private:
   BootClock::time_point kill_time(BootClock::time_point safe_until) const;
-  BootClock::time_point tell_time(BootClock::time_point safe_until) const;
+  BootClock::time_point terminate_time(BootClock::time_point safe_until) const;
 
   OnLost on_lost_;
   std::chrono::milliseconds grace_;
   std::chrono::milliseconds margin_;
   std::optional<BootClock::time_point> lost_;
   std::optional<BootClock::time_point> asked_;
-  std::optional<BootClock::time_point> told_;
+  std::optional<BootClock::time_point> terminated_;
   bool killed_ = false;
   bool killed_for_loss_ = false;
 };

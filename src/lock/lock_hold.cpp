@@ -304,14 +304,14 @@ int hold_lock(Context& cx, LockManager& locks, Lock& lock, const LockHold& hold)
     });
     stopped = cx.stop.stop_requested();
   }
-  const bool told = lock.status().stage == LockStage::Gone;  // its keeper reports why
+  const bool reported = lock.status().stage == LockStage::Gone;  // its keeper reports why
   held_lock.give_back();
   const auto now = lock.status();
   if (now.end == LockEnd::Lost) {
     locks.forget(lock);
     return status::lock_lost;
   }
-  if (now.end == LockEnd::Released && !told && !hold.quiet) locks.say(released_line(lock, now));
+  if (now.end == LockEnd::Released && !reported && !hold.quiet) locks.say(released_line(lock, now));
   if (stopped) throw Cancelled();
   return status::ok;
 }

@@ -15,8 +15,8 @@ namespace zksh {
 /// Whether the end of standard input ends the hold.
 enum class HoldInput {
   Never,
-  WhereItMeansSomething,  ///< if it is a pipe, a socket or a terminal
-  Always,                 ///< also a file, a device or a closed input, which end at once
+  IfMeaningful,  ///< if it is a pipe, a socket or a terminal
+  Always,        ///< also a file, a device or a closed input, which end at once
 };
 
 struct LockHold {

@@ -24,12 +24,16 @@ double seconds(auto duration) { return std::chrono::duration<double>(duration).c
 /// Handles one lock. Used by the task that it runs in.
 class LockKeeper {
  public:
-  LockKeeper(Client& client, Lock& lock, const LockManager::Teller& teller, LockChecks& checks)
-      : client_(client), lock_(lock), monitor_(lock.monitor_), teller_(teller), checks_(checks) {}
+  LockKeeper(Client& client, Lock& lock, const LockManager::Reporter& reporter, LockChecks& checks)
+      : client_(client),
+        lock_(lock),
+        monitor_(lock.monitor_),
+        reporter_(reporter),
+        checks_(checks) {}
 
   Task<> live() {
     report_ = lock_.plan_.report;
-    report_.waiting = [this](const LockPlace& place) { tell_place(place); };
+    report_.waiting = [this](const LockPlace& place) { report_place(place); };
     std::exception_ptr refusal;
     try {
       recipe_ = lock_.plan_.recipe(client_, lock_.fiber_, report_);
@@ -42,7 +46,7 @@ class LockKeeper {
       if (lock_.plan_.background) say_refusal(refusal);
       co_return;
     }
-    const Fiber::Shield shield(lock_.fiber_);  // from here on, wishes_ decide
+    const Fiber::Shield shield(lock_.fiber_);  // from here on, requests_ decide
     const bool asked = co_await asked_meanwhile();
     if (asked) {
       co_await decline();
@@ -71,7 +75,7 @@ class LockKeeper {
     if (lock_.status().stage < LockStage::Held)
       end(LockEnd::Refused, {}, std::make_exception_ptr(Error(lock_.name() + ": " + reason)));
     else if (lock_.status().stage != LockStage::Gone)
-      tell_end(lost_line(reason), LockEnd::Lost, reason);
+      report_end(lost_line(reason), LockEnd::Lost, reason);
   }
 
  private:
@@ -83,11 +87,11 @@ class LockKeeper {
       f(status);
       return status.stage != stage;
     });
-    if (another && teller_.changed) teller_.changed();
+    if (another && reporter_.changed) reporter_.changed();
   }
-  void say(const std::string& line) { teller_.say(line); }
+  void say(const std::string& line) { reporter_.say(line); }
 
-  void tell_place(const LockPlace& place) {
+  void report_place(const LockPlace& place) {
     change([&](LockStatus& status) {
       status.stage = LockStage::Waiting;
       status.place = place;
@@ -191,8 +195,8 @@ class LockKeeper {
       const auto due = std::min(std::min(next, next_proof_), safe_deadline());
       co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) {
-            const auto& wishes = lock_.wishes_(held);
-            return wishes.release || wishes.downgrade || !(*mailbox_)(held).empty() ||
+            const auto& requests = lock_.requests_(held);
+            return requests.release || requests.downgrade || !(*mailbox_)(held).empty() ||
                    client_.state(held) != SessionState::Connected;
           },
           due);
@@ -201,12 +205,12 @@ class LockKeeper {
         lose_unproven();
         co_return;
       }
-      const auto wishes = monitor_.with_lock([&](const Monitor::Held& held) {
+      const auto requests = monitor_.with_lock([&](const Monitor::Held& held) {
         looked_ = looked_ && (*mailbox_)(held).empty();
         (*mailbox_)(held).clear();
-        return std::exchange(lock_.wishes_(held).downgrade, nullptr);
+        return std::exchange(lock_.requests_(held).downgrade, nullptr);
       });
-      if (wishes) co_await downgrade(*wishes);
+      if (requests) co_await downgrade(*requests);
       if (!lost_.empty()) co_return;
       if (wants_release()) co_return;
       if (session_gone()) {
@@ -233,7 +237,7 @@ class LockKeeper {
 
   bool wants_release() {
     return monitor_.with_lock(
-        [&](const Monitor::Held& held) { return lock_.wishes_(held).release; });
+        [&](const Monitor::Held& held) { return lock_.requests_(held).release; });
   }
   void lose_unproven() {
     lost_ = fmt::format("the servers did not confirm it within the session timeout of {:.1f} s",
@@ -248,7 +252,7 @@ class LockKeeper {
                     lock_.name(), std::max(left, 0.0)));
     co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) {
-          return client_.state(held) != SessionState::Connecting || lock_.wishes_(held).release;
+          return client_.state(held) != SessionState::Connecting || lock_.requests_(held).release;
         },
         safe_deadline());
     if (too_late()) lose_unproven();
@@ -264,7 +268,7 @@ class LockKeeper {
       questions.push_back(client_.start_get(node, Watch::into(mailbox_)));
     const bool answered = co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) {
-          return lock_.wishes_(held).release ||
+          return lock_.requests_(held).release ||
                  std::ranges::all_of(questions, [&](const Pending<Node>& question) {
                    return (*question)(held).has_value();
                  });
@@ -300,7 +304,7 @@ class LockKeeper {
       next_proof_ = check->sent + proof_interval();
       const bool answered = co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) {
-            return lock_.wishes_(held).release || (*check->answer)(held).has_value();
+            return lock_.requests_(held).release || (*check->answer)(held).has_value();
           },
           safe_deadline());
       if (!answered || too_late()) {
@@ -347,7 +351,8 @@ class LockKeeper {
       Program program{.words = shell_words(plan.revoke_command),
                       .environment = {{"ZKSH_LOCK_PATH", plan.paths.front()},
                                       {"ZKSH_LOCK_NODE", recipe_->holding().nodes.front()}}};
-      const auto printed = teller_.output ? teller_.output->redirect(program) : std::vector<Fd>();
+      const auto printed =
+          reporter_.output ? reporter_.output->redirect(program) : std::vector<Fd>();
       command_ = std::make_unique<Process>(monitor_, program);
     } catch (const Error& error) {
       say(fmt::format("{}: {}", lock_.name(), error.what()));
@@ -401,14 +406,14 @@ class LockKeeper {
     if (how == LockEnd::Stuck)
       line =
           fmt::format("{} cannot be released before this session ends: {}", lock_.name(), problem);
-    tell_end(line, how, problem);
+    report_end(line, how, problem);
   }
 
   /// Wakes waiters after the message, since they print something themselves or exit; but before it
   /// if a prompt, which shows the held locks, is redrawn when something is printed.
-  void tell_end(const std::string& line, LockEnd how, const std::string& reason) {
+  void report_end(const std::string& line, LockEnd how, const std::string& reason) {
     if (how == LockEnd::Lost)
-      lock_.tell_loss(reason, [say = teller_.say](const std::string& text) { say(text); });
+      lock_.run_loss_command(reason, [say = reporter_.say](const std::string& text) { say(text); });
     const bool awaited = lock_.plan_.awaited || wants_release();
     if (awaited && !line.empty()) say(line);
     end(how, reason);
@@ -418,7 +423,7 @@ class LockKeeper {
   /// Removes the remaining nodes of a lost lock, for which others would wait in vain. Not while a
   /// program runs under it: then none of several locks may be given away.
   Task<> bury() {
-    tell_end(lost_line(lost_), LockEnd::Lost, lost_);
+    report_end(lost_line(lost_), LockEnd::Lost, lost_);
     co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) { return !lock_.status_(held).occupied; });
     try {
@@ -434,7 +439,7 @@ class LockKeeper {
   Client& client_;
   Lock& lock_;
   Monitor& monitor_;
-  const LockManager::Teller& teller_;
+  const LockManager::Reporter& reporter_;
   LockChecks& checks_;
   LockReport report_;
   std::unique_ptr<Recipe> recipe_;
@@ -449,8 +454,8 @@ class LockKeeper {
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
 };
 
-Task<> keep_lock(Client& client, Lock& lock, LockManager::Teller teller, LockChecks& checks) {
-  LockKeeper keeper(client, lock, teller, checks);
+Task<> keep_lock(Client& client, Lock& lock, LockManager::Reporter reporter, LockChecks& checks) {
+  LockKeeper keeper(client, lock, reporter, checks);
   std::exception_ptr failure;
   try {
     co_await keeper.live();

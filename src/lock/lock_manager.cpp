@@ -79,10 +79,10 @@ void Lock::release() {
   const auto stage = monitor_.change([&](const Monitor::Held& held) {
     auto& status = status_(held);
     const bool occupied = status.occupied && status.stage != LockStage::Gone;
-    (occupied ? status.unwanted : wishes_(held).release) = true;
+    (occupied ? status.unwanted : requests_(held).release) = true;
     return status.stage;
   });
-  // The cancelled task leaves the queue. A task that holds the lock looks at wishes_ instead.
+  // The cancelled task leaves the queue. A task that holds the lock looks at requests_ instead.
   if (stage < LockStage::Held) fiber_.cancel();
 }
 
@@ -90,7 +90,7 @@ bool Lock::occupy() {
   return monitor_.with_lock([&](const Monitor::Held& held) {
     auto& status = status_(held);
     const bool is_held = status.stage == LockStage::Held || status.stage == LockStage::Suspended;
-    return status.occupied = is_held && !wishes_(held).release;
+    return status.occupied = is_held && !requests_(held).release;
   });
 }
 
@@ -98,8 +98,8 @@ void Lock::vacate() {
   monitor_.change([&](const Monitor::Held& held) { status_(held).occupied = false; });
 }
 
-void Lock::tell_loss(const std::string& reason,
-                     const std::function<void(const std::string& line)>& say) {
+void Lock::run_loss_command(const std::string& reason,
+                            const std::function<void(const std::string& line)>& say) {
   if (plan_.lost_command.empty()) return;
   auto environment = lock_environment(*this);
   environment.emplace_back("ZKSH_LOCK_LOSS", reason);
@@ -112,7 +112,7 @@ void Lock::downgrade(const std::stop_token& stop) {
   const bool begun = monitor_.change([&](const Monitor::Held& held) {
     // A waiting lock would answer only once it is held.
     const bool had = status_(held).stage >= LockStage::Held;
-    if (had) wishes_(held).downgrade = done;
+    if (had) requests_(held).downgrade = done;
     return had;
   });
   if (!begun)
@@ -130,7 +130,7 @@ bool Lock::nest() {
   return monitor_.change([&](const Monitor::Held& held) {
     auto& status = status_(held);
     const bool lasts = status.stage == LockStage::Held && BootClock::now() < status.safe_until &&
-                       !status.unwanted && !wishes_(held).release;
+                       !status.unwanted && !requests_(held).release;
     if (lasts) ++status.nested;
     return lasts;
   });
@@ -140,13 +140,14 @@ bool Lock::unnest() {
   return monitor_.change([&](const Monitor::Held& held) { return --status_(held).nested <= 0; });
 }
 
-LockManager::LockManager(Monitor& monitor, Client& client, Teller teller)
+LockManager::LockManager(Monitor& monitor, Client& client, Reporter reporter)
     : monitor_(monitor),
       client_(client),
-      teller_(std::move(teller)),
+      reporter_(std::move(reporter)),
       checks_(client),
       circles_(std::make_unique<CircleWatch>(
-          client, [this](const Monitor::Held& held) -> auto& { return locks_(held); }, teller_)) {}
+          client, [this](const Monitor::Held& held) -> auto& { return locks_(held); }, reporter_)) {
+}
 
 LockManager::~LockManager() {
   close(std::chrono::milliseconds(0));
@@ -183,8 +184,8 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
 }  // namespace
 
 std::shared_ptr<Lock> LockManager::ask(LockPlan plan) {
-  auto lock = std::make_shared<Lock>(monitor_, std::move(plan), teller_.output);
-  lock->fiber_.begin(keep_lock(client_, *lock, teller_, checks_));
+  auto lock = std::make_shared<Lock>(monitor_, std::move(plan), reporter_.output);
+  lock->fiber_.begin(keep_lock(client_, *lock, reporter_, checks_));
   std::string problem;
   monitor_.change([&](const Monitor::Held& held) {
     for (const auto& other : locks_(held)) {
@@ -306,7 +307,7 @@ void LockManager::close(std::chrono::milliseconds patience) {
     const auto stage = lock->status().stage;
     if (stage >= LockStage::Held && stage != LockStage::Gone) held.push_back(lock.get());
     const bool is_left =
-        monitor_.with_lock([&](const Monitor::Held& now) { return lock->wishes_(now).release; });
+        monitor_.with_lock([&](const Monitor::Held& now) { return lock->requests_(now).release; });
     if (stage < LockStage::Held && is_left) left.push_back(lock.get());
     lock->release();
   }
@@ -316,7 +317,7 @@ void LockManager::close(std::chrono::milliseconds patience) {
     const bool was_held = std::ranges::find(held, lock.get()) != held.end();
     if (!await_gone(*lock, deadline, {})) {
       if (patience.count() > 0)
-        teller_.say(
+        reporter_.say(
             fmt::format("{}: not released yet, since no server answers; it will be released when "
                         "the session ends",
                         lock->name()));
@@ -325,7 +326,7 @@ void LockManager::close(std::chrono::milliseconds patience) {
     const auto status = lock->status();
     const bool tell = patience.count() > 0 && !lock->plan().quiet;
     if (was_held && tell && status.end == LockEnd::Released)
-      teller_.say(released_line(*lock, status));
+      reporter_.say(released_line(*lock, status));
     forget(*lock);
   }
 }
@@ -340,19 +341,19 @@ void LockManager::serve(const std::stop_token& stop) {
     const auto collect = [&](const Monitor::Held& held) {
       deadline = Fiber::never;
       for (const auto& lock : locks_(held)) {
-        if (lock->fiber_.can_go_on(held)) ready.push_back(lock);
+        if (lock->fiber_.can_resume(held)) ready.push_back(lock);
         deadline = std::min(deadline, lock->fiber_.deadline());
       }
       deadline = std::min(deadline, circles.deadline());
-      return !ready.empty() || circles.can_go_on(held);
+      return !ready.empty() || circles.can_resume(held);
     };
     if (!monitor_.with_lock(collect)) {
       ready.clear();
       monitor_.wait_until(stop, deadline, collect);
     }
     for (const auto& lock : ready)
-      if (!lock->fiber_.ended()) lock->fiber_.go_on();
-    circles.go_on();
+      if (!lock->fiber_.ended()) lock->fiber_.resume();
+    circles.resume();
     monitor_.with_lock([&](const Monitor::Held& held) {
       std::erase_if(locks_(held), [&](const auto& lock) {
         return is_over(lock->status(held)) && lock->fiber_.ended();

@@ -134,8 +134,8 @@ class Lock {
   void vacate();
   /// Starts the plan's command for a loss, unless started before; returns at once. `reason` is
   /// passed to the command.
-  void tell_loss(const std::string& reason,
-                 const std::function<void(const std::string& line)>& say);
+  void run_loss_command(const std::string& reason,
+                        const std::function<void(const std::string& line)>& say);
   /// Turns a write lock into a read lock; blocks until that is done. Rethrows errors; throws
   /// ValueError if it is not held.
   void downgrade(const std::stop_token& stop);
@@ -150,7 +150,7 @@ class Lock {
   friend class CircleWatch;
 
   /// What its owners requested.
-  struct Wishes {
+  struct Requests {
     bool release = false;
     /// Set when the downgrade is done; the error is null if it succeeded.
     std::shared_ptr<Guarded<std::optional<std::exception_ptr>>> downgrade;
@@ -161,7 +161,7 @@ class Lock {
   Fiber fiber_;
   LossCommand loss_command_;
   Guarded<LockStatus> status_;
-  Guarded<Wishes> wishes_;
+  Guarded<Requests> requests_;
 };
 
 /// Owns the thread that drives the locks' tasks, proves every sixth of the session timeout that
@@ -172,14 +172,14 @@ class LockManager {
   /// Prints a line for the user; from any thread. Never blocks.
   using Say = std::function<void(const std::string& line)>;
   /// How the locks are reported and shown. Called from any thread; neither function blocks.
-  struct Teller {
+  struct Reporter {
     Say say;
     std::function<void()> changed;  ///< the summary may have changed; null if it is not shown
     /// Receives what programs print while a line is being edited; null if none is.
     CarriedOutput* output = nullptr;
   };
 
-  LockManager(Monitor& monitor, Client& client, Teller teller);
+  LockManager(Monitor& monitor, Client& client, Reporter reporter);
   LockManager(const LockManager&) = delete;
   LockManager& operator=(const LockManager&) = delete;
   /// As close, without waiting.
@@ -211,9 +211,9 @@ class LockManager {
   void close(std::chrono::milliseconds patience);
 
   /// Prints a line for the user; never blocks.
-  void say(const std::string& line) const { teller_.say(line); }
+  void say(const std::string& line) const { reporter_.say(line); }
   /// Receives what a background program prints; null: it prints directly.
-  CarriedOutput* output() const { return teller_.output; }
+  CarriedOutput* output() const { return reporter_.output; }
   /// The nodes that guard a write sent now: those of every lock with LockPlan::guard that is held
   /// and not given back. A lost lock guards until `unlock` acknowledges it: writes must not
   /// silently succeed again.
@@ -229,7 +229,7 @@ class LockManager {
 
   Monitor& monitor_;
   Client& client_;
-  Teller teller_;
+  Reporter reporter_;
   LockChecks checks_;
   Guarded<std::vector<std::shared_ptr<Lock>>> locks_;
   std::unique_ptr<CircleWatch> circles_;

@@ -62,7 +62,7 @@ class LockedProgram {
     const int result = supervise();
     watchdog_.dismiss();  // it ends while the lock is released
     take_terminal_back(result);
-    for (const auto& line : std::exchange(unsaid_, {})) locks_.say(line);
+    for (const auto& line : std::exchange(held_back_lines_, {})) locks_.say(line);
     await_verdict();
     const auto now = view();
     const bool wanted = asked_ || deadlines_.ended() || now.told_to_end || now.lost;
@@ -200,8 +200,8 @@ class LockedProgram {
       if (now.safe_until != std::exchange(wound_up, now.safe_until)) wind_up(now.safe_until);
       // A killed program may still look stopped for a moment.
       const bool stopped = now.program.stop_signal != 0 && !deadlines_.killed();
-      if (stopped && mind_stop(now.program.stop_signal)) continue;
-      watchdog_.look_after();
+      if (stopped && handle_stop(now.program.stop_signal)) continue;
+      watchdog_.maintain();
       cx_.client.monitor().wait_until(stop, next_look(now),
                                       [&](const Monitor::Held& held) { return view(held) != now; });
     }
@@ -218,7 +218,7 @@ class LockedProgram {
         asked_ || deadlines_.ended() || (now.lost && program_.on_lost != OnLost::Warn);
     if (program_.release_early && !is_to_end) return true;
     if (now.program.left > 0 && Clock::now() >= *ended_at_ + patience_with_rest &&
-        !std::exchange(told_of_rest_, true))
+        !std::exchange(rest_reported_, true))
       say(fmt::format("{}: waiting for {} process{} left behind by {} (see --release-early)",
                       lock_.name(), now.program.left, now.program.left == 1 ? "" : "es",
                       program_name(program_)));
@@ -227,7 +227,7 @@ class LockedProgram {
 
   Clock::time_point next_look(const View& now) const {
     auto next = wait_until(deadlines_.next(now.safe_until));
-    if (ended_at_ && !told_of_rest_) next = std::min(next, *ended_at_ + patience_with_rest);
+    if (ended_at_ && !rest_reported_) next = std::min(next, *ended_at_ + patience_with_rest);
     if (killed_at_ && !gave_up_) next = std::min(next, *killed_at_ + patience_with_watchdog());
     return next;
   }
@@ -282,13 +282,13 @@ class LockedProgram {
     if (now.lost) why = "the lock is lost";
     say(fmt::format("{}: {}: {} to {}", lock_.name(), why,
                     step == Step::Kill ? "SIGKILL" : "SIGTERM", who()));
-    if (!now.lost && is_doubtful(now.safe_until)) tell_doubt();
+    if (!now.lost && is_doubtful(now.safe_until)) report_doubt();
   }
 
   /// Reports doubt; a loss is reported by the lock's keeper.
-  void tell_doubt() const {
-    lock_.tell_loss("the servers do not confirm it",
-                    [this](const std::string& line) { locks_.say(line); });
+  void report_doubt() const {
+    lock_.run_loss_command("the servers do not confirm it",
+                           [this](const std::string& line) { locks_.say(line); });
   }
 
   /// Whether servers have not confirmed the lock for so long that it may be lost soon.
@@ -297,7 +297,7 @@ class LockedProgram {
   }
 
   /// Returns true if time has passed.
-  bool mind_stop(int signal) {
+  bool handle_stop(int signal) {
     using Followed = ProgramTerminal::Followed;
     const auto followed =
         terminal_.follow_stop(watchdog_.pid(), signal, [this] { warn_of_stop(); });
@@ -371,7 +371,7 @@ class LockedProgram {
     }
     if (now.end == LockEnd::Released && !program_.quiet) locks_.say(released_line(lock_, now));
     if (!deadlines_.killed_for_loss()) return result;
-    tell_doubt();
+    report_doubt();
     if (now.end == LockEnd::Released)
       locks_.say(lock_.name() + ": the program was killed, although the lock was held throughout");
     return status::lock_lost;
@@ -385,7 +385,7 @@ class LockedProgram {
   /// Prints at once, but not while the program draws on the terminal.
   void say(const std::string& line) {
     if (terminal_.drawn_on())
-      unsaid_.push_back(line);
+      held_back_lines_.push_back(line);
     else
       locks_.say(line);
   }
@@ -398,7 +398,7 @@ class LockedProgram {
   std::chrono::milliseconds timeout_;
   LockDeadlines deadlines_;
   ProgramTerminal terminal_;
-  std::vector<std::string> unsaid_;
+  std::vector<std::string> held_back_lines_;
   std::optional<SignalRelay::Registration> registration_;
   bool warned_ = false;
   bool asked_ = false;  ///< to end, whatever happens to the lock
@@ -406,7 +406,7 @@ class LockedProgram {
   bool terminal_is_back_ = false;
   std::optional<Clock::time_point> ended_at_{};   ///< of the program itself
   std::optional<Clock::time_point> killed_at_{};  ///< when it should have been killed
-  bool told_of_rest_ = false;
+  bool rest_reported_ = false;
   bool gave_up_ = false;
   // For passing on signals:
   Guarded<bool> started_;

@@ -28,16 +28,16 @@ bool connection_is_gone(int code) {
 
 /// The nodes whose data and Stat are needed: each contender's first, or all if their order depends
 /// on their Stats.
-std::vector<std::string> wanted_names(const std::vector<std::string>& names) {
+std::vector<std::string> needed_names(const std::vector<std::string>& names) {
   const bool all = order_needs_stats(names);
-  std::vector<std::string> wanted;
+  std::vector<std::string> needed;
   for (const auto& contender : make_lock_queue(names).contenders) {
     for (const auto& node : contender.nodes) {
-      wanted.push_back(node.text);
+      needed.push_back(node.text);
       if (!all) break;
     }
   }
-  return wanted;
+  return needed;
 }
 
 /// Removes all nodes of contenders that lost one: they come and go together.
@@ -173,7 +173,7 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
     entries[name] = std::move(entry);
     return code::ok;
   };
-  for (const auto& name : wanted_names(directory.names)) {
+  for (const auto& name : needed_names(directory.names)) {
     if (directory.known.contains(name)) {
       entries[name] = directory.entries[name];
       continue;

@@ -80,10 +80,10 @@ namespace {
 std::string waiting_for_leases(const std::string& path, const LockPlace& place) {
   const auto& leases = place.leases;
   if (place.position > 0)
-    return fmt::format(
-        "waiting {}: {} of {} waiting for leases, behind {}", path, ordinal(place.position),
-        place.count,
-        place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
+    return fmt::format("waiting {}: {} of {} waiting for leases, behind {}", path,
+                       ordinal(place.position), place.count,
+                       place.predecessor.empty() ? short_node(place.predecessor_node)
+                                                 : owner_in_line(place.predecessor));
   auto line =
       leases.taken >= leases.all
           ? fmt::format("waiting {}: no lease free, {} of {} taken", path, leases.taken, leases.all)
@@ -102,15 +102,16 @@ std::string waiting_line(const std::string& path, const LockPlace& place) {
   if (place.leases.all > 0) return waiting_for_leases(path, place);
   const double age = static_cast<double>(place.holder_age_ms) / 1000;
   if (place.position == 0) {  // there is no queue, or it is not in it
-    auto line = fmt::format(
-        "waiting {}: behind {}", path,
-        place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
+    auto line = fmt::format("waiting {}: behind {}", path,
+                            place.predecessor.empty() ? short_node(place.predecessor_node)
+                                                      : owner_in_line(place.predecessor));
     if (!place.holder.empty()) line += fmt::format(" (holds it for {:.1f} s)", age);
     return line;
   }
-  const auto line = fmt::format(
-      "waiting {}: {} of {}, behind {}", path, ordinal(place.position), place.count,
-      place.behind.empty() ? short_node(place.behind_node) : owner_in_line(place.behind));
+  const auto line =
+      fmt::format("waiting {}: {} of {}, behind {}", path, ordinal(place.position), place.count,
+                  place.predecessor.empty() ? short_node(place.predecessor_node)
+                                            : owner_in_line(place.predecessor));
   // The time in the queue; only the holder knows how much of it was waiting.
   if (place.position == 2) return line + fmt::format(" (holds it for {:.1f} s at most)", age);
   return line + fmt::format(" (first: {}, holds it for {:.1f} s at most)",

@@ -361,7 +361,7 @@ class ProgramWatch {
     if (bereaved_)
       due = std::max(due, now < bereaved_at_ + grace ? Ending::Terminate : Ending::Kill);
     if (ending_ == Ending::Kill || now >= time_of(shared_.kill_at)) due = Ending::Kill;
-    if (due == Ending::Terminate && ending_ != due) tell_group(now);
+    if (due == Ending::Terminate && ending_ != due) terminate_group(now);
     if (due == Ending::None && ending_ != due) forget_told();
     ending_ = due;
     if (ending_ == Ending::Terminate) terminate(now >= terminated_at_ + grace / 2);
@@ -369,7 +369,7 @@ class ProgramWatch {
     if (ending_ != Ending::None) observe();
   }
 
-  void tell_group(BootClock::time_point now) {
+  void terminate_group(BootClock::time_point now) {
     terminated_at_ = now;
     for (const pid_t process : tree_.descendants(self_))
       if (getpgid(process) == program_) note_told(process);
@@ -477,7 +477,7 @@ LockWatchdog::LockWatchdog(Monitor& monitor, Program program)
     pid_ = fork_watchdog(*shared_, program_words_, theirs.get());
     theirs.close();
     watcher_ = std::thread([this] { listen(); });
-    look_after();
+    maintain();
   } catch (...) {
     if (pid_ > 0) {  // nothing is left to tell it
       give_up();
@@ -591,7 +591,7 @@ void LockWatchdog::kill_at(BootClock::time_point time) {
   if (count_of(time) < shared_->kill_at.exchange(count_of(time))) wake();
 }
 
-void LockWatchdog::look_after() {
+void LockWatchdog::maintain() {
   siginfo_t info{};
   if (waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG) == 0 && info.si_pid != 0)
     kill(pid_, SIGCONT);

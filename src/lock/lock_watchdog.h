@@ -106,7 +106,7 @@ class LockWatchdog {
 
   /// Call from time to time on the thread that created this: continues a stopped watchdog, and
   /// identifies orphans that are not the program's.
-  void look_after();
+  void maintain();
   /// Kills a watchdog that does not obey, which kills the program.
   void give_up() const;
   /// Call after View::killed: kills all that the program has left behind; blocks until it is gone.

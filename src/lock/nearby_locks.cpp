@@ -158,11 +158,11 @@ constexpr Clock::duration longest_pause = 10s;
 
 }  // namespace
 
-CircleWatch::CircleWatch(Client& client, Source locks, const LockManager::Teller& teller)
+CircleWatch::CircleWatch(Client& client, Source locks, const LockManager::Reporter& reporter)
     : client_(client),
       monitor_(client.monitor()),
       locks_(std::move(locks)),
-      teller_(teller),
+      reporter_(reporter),
       fiber_(monitor_),
       nearby_(client, fiber_) {
   fiber_.begin(run());
@@ -187,7 +187,7 @@ std::string CircleWatch::waits(const Monitor::Held& held) const {
   if (!may_close(held)) return text;
   for (const auto& lock : locks_(held))
     if (const auto& status = lock->status(held); status.stage == LockStage::Waiting)
-      text += fmt::format("{} {}\n", lock->name(), status.place.behind_node);
+      text += fmt::format("{} {}\n", lock->name(), status.place.predecessor_node);
   return text;
 }
 
@@ -241,8 +241,8 @@ void CircleWatch::tell(Lock& lock, const LockCircle& circle) const {
     if (other.get() != &lock && std::ranges::find(paths, circle.links.back().path) != paths.end())
       give_back = ", or unlock " + other->name();
   }
-  teller_.say(fmt::format("waiting {}: {}; to give up: {}{}", circle.links.front().path,
-                          own_circle_text(circle), leave, give_back));
+  reporter_.say(fmt::format("waiting {}: {}; to give up: {}{}", circle.links.front().path,
+                            own_circle_text(circle), leave, give_back));
 }
 
 }  // namespace zksh

@@ -54,7 +54,7 @@ class CircleWatch {
   using Source = std::function<const OwnLocks&(const Monitor::Held&)>;
 
   /// All references must outlive it.
-  CircleWatch(Client& client, Source locks, const LockManager::Teller& teller);
+  CircleWatch(Client& client, Source locks, const LockManager::Reporter& reporter);
 
   /// The fiber of its task, which does not end; driven with those of the locks.
   Fiber& fiber() { return fiber_; }
@@ -70,7 +70,7 @@ class CircleWatch {
   Client& client_;
   Monitor& monitor_;
   Source locks_;
-  const LockManager::Teller& teller_;
+  const LockManager::Reporter& reporter_;
   Fiber fiber_;
   NearbyLocks nearby_;
 };

@@ -54,9 +54,9 @@ std::string detail(const LockStatus& status) {
   if (status.revoked) return "asked to release";
   if (status.stage == LockStage::Waiting && status.circle) return own_circle_text(*status.circle);
   if (status.stage == LockStage::Waiting && status.place.count > 0) {
-    const auto behind = status.place.behind.empty()
-                            ? std::string(base_name(status.place.behind_node))
-                            : short_owner(status.place.behind);
+    const auto behind = status.place.predecessor.empty()
+                            ? std::string(base_name(status.place.predecessor_node))
+                            : short_owner(status.place.predecessor);
     return fmt::format("{} of {}, behind {}", status.place.position, status.place.count,
                        escape_for_terminal(behind));
   }
@@ -146,7 +146,7 @@ Json own_lock_json(const Lock& lock) {
       .set("askedToRelease", status.revoked)
       .set("position", waits ? Json(status.place.position) : Json())
       .set("contenderCount", waits ? Json(status.place.count) : Json())
-      .set("behind", waits ? Json(status.place.behind) : Json())
+      .set("behind", waits ? Json(status.place.predecessor) : Json())
       .set("circle", waits && status.circle ? circle_json(*status.circle) : Json())
       .set("reason", status.reason.empty() ? Json() : Json(status.reason));
   return json;

@@ -110,7 +110,7 @@ bool await_end(Context& cx, const std::string& node, Clock::time_point deadline)
 }
 
 /// Returns false if the node is gone.
-bool ask(Context& cx, const std::string& node, const RevocationWish& wish) {
+bool ask(Context& cx, const std::string& node, const RevocationRequest& request) {
   for (;;) {
     cx.client.await_connection(node, cx.stop);
     const auto now = cx.client.await(cx.client.start_get(node, Watch::none()), cx.stop);
@@ -121,7 +121,7 @@ bool ask(Context& cx, const std::string& node, const RevocationWish& wish) {
     const bool writes = result == code::ok;
     if (writes) {
       // Others expect only the word (Curator compares all of the data); zksh also shows who asks.
-      auto data = wish.word;
+      auto data = request.word;
       if (is_zksh_owner(now.value.data)) data += " by " + lock_owner({});
       const SetOp op{.path = node, .data = data, .version = now.value.stat.version};
       result = cx.client.await(cx.client.start_set(op), cx.stop).code;
@@ -129,7 +129,7 @@ bool ask(Context& cx, const std::string& node, const RevocationWish& wish) {
     if (result == code::no_node) return false;
     if (result == code::bad_version) continue;  // somebody else has asked at the same time
     // The parent's ACL decides whether it may be removed.
-    if (result == code::no_auth && wish.force) {
+    if (result == code::no_auth && request.force) {
       cx.out.err_line("{} cannot be asked: no permission to read or write its data", as_word(node));
       return true;
     }
@@ -164,25 +164,25 @@ void take_away(Context& cx, const Asked& asked) {
 
 }  // namespace
 
-int ask_holder(Context& cx, const std::string& path, const RevocationWish& wish) {
+int ask_holder(Context& cx, const std::string& path, const RevocationRequest& request) {
   const bool is_node = parse_lock_name(base_name(path)).has_value();
   std::vector<Asked> asked;
-  for (auto& one : holders(cx, path, wish.node_only)) {
-    if (ask(cx, one.node, wish)) {
+  for (auto& one : holders(cx, path, request.node_only)) {
+    if (ask(cx, one.node, request)) {
       asked.push_back(std::move(one));
       continue;
     }
     if (is_node) throw ZkError(code::no_node, path);
     cx.out.err_line("released {}", as_word(one.node));
   }
-  if (wish.patience.count() == 0 && !wish.force) return status::ok;
-  const auto deadline = Clock::now() + wish.patience;
+  if (request.patience.count() == 0 && !request.force) return status::ok;
+  const auto deadline = Clock::now() + request.patience;
   int result = status::ok;
   for (const auto& one : asked) {
     const auto& node = one.node;
     if (await_end(cx, node, deadline)) {
       cx.out.err_line("released {}", as_word(node));
-    } else if (wish.force) {
+    } else if (request.force) {
       take_away(cx, one);
     } else {
       cx.out.err_line("{} is not released yet; `revoke --force {}` deletes it", as_word(node),

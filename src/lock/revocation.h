@@ -8,7 +8,7 @@
 
 namespace zksh {
 
-struct RevocationWish {
+struct RevocationRequest {
   /// Written to the node: Curator's word, or "unlock"; for zksh's contenders, followed by who asks.
   std::string word = "__REVOKE__";
   /// How long to wait for the node to go; 0: do not wait.
@@ -21,6 +21,6 @@ struct RevocationWish {
 /// writing the word to its node unless somebody else has written there. Blocks. Returns the exit
 /// status: 0 if asked (and, with patience, released), 1 if not released in time. Throws Error.
 /// Source: Curator's Revoker; ZooKeeper's recipe "Revocable Shared Locks".
-int ask_holder(Context& cx, const std::string& path, const RevocationWish& wish);
+int ask_holder(Context& cx, const std::string& path, const RevocationRequest& request);
 
 }  // namespace zksh

@@ -32,7 +32,7 @@ bool NodeFailures::is_about_one_node(int code) {
   }
 }
 
-void NodeFailures::tell(const ZkError& error) {
+void NodeFailures::report(const ZkError& error) {
   report_error(cx_.out, cx_.input == Input::Pipe
                             ? error
                             : missing_chroot_.explained(cx_.client, error, cx_.stop));
@@ -49,7 +49,7 @@ int each_node(Context& cx, const std::vector<std::string>& paths,
   return failures.first();
 }
 
-void tell_deprecated(Context& cx, std::string_view old_form, std::string_view new_form) {
+void print_deprecation(Context& cx, std::string_view old_form, std::string_view new_form) {
   if (prints_as_34(cx)) return;
   cx.out.err_line("'{}' has been deprecated. Please use '{}' instead.", old_form, new_form);
 }
@@ -60,11 +60,11 @@ NodeWords node_words(Context& cx, const std::vector<std::string>& words,
   const bool piped = cx.input == Input::Pipe;
   if (words.size() < 2 || (!piped && (words.size() > 2 || !is_legacy(words[1]))))
     return {.paths = cx.resolve_all(words)};
-  if (forms) tell_deprecated(cx, forms->old_form, forms->new_form);
+  if (forms) print_deprecation(cx, forms->old_form, forms->new_form);
   return {.paths = cx.resolve_all({words.front()}), .legacy = words[1]};
 }
 
-bool means_watch(const std::string& word) {
+bool is_watch_word(const std::string& word) {
   return word == "watch" || word == "true" || word == "1";
 }
 
@@ -113,7 +113,7 @@ bool is_bare(const Context& cx) {
   return cx.out.plain() || (style.for_people && !style.out_is_terminal && cx.out.redirected());
 }
 
-bool is_a_line_each(const Context& cx) {
+bool prints_one_per_line(const Context& cx) {
   const auto& style = cx.out.style();
   return is_bare(cx) || (style.for_people && !style.out_is_terminal && cx.input == Input::Text);
 }
@@ -123,7 +123,7 @@ void print_children(Context& cx, const std::string& path, Listing children, List
   if (!prints_as_34(cx)) names.sort(cx.stop);
   if (cx.out.json()) return print_children_json(cx, path, children, form.with_stat);
   const auto& style = cx.out.style();
-  const bool lines = is_a_line_each(cx);
+  const bool lines = prints_one_per_line(cx);
   const bool columns =
       !lines && style.for_people && style.out_is_terminal && cx.input != Input::Pipe;
   if (columns && !names.empty()) {

@@ -28,10 +28,10 @@ class NodeFailures {
       std::forward<F>(work)();
     } catch (const ZkError& error) {
       if (!is_about_one_node(error.code())) throw;
-      tell(error);
+      report(error);
     }
   }
-  void tell(const ZkError& error);
+  void report(const ZkError& error);
   void note(int result) {
     if (first_ == status::ok) first_ = result;
   }
@@ -53,7 +53,7 @@ int each_node(Context& cx, const std::vector<std::string>& paths,
               const std::function<int(const std::string& path)>& work);
 
 /// Prints zkCli's notice about a positional form of version 3.4 to stderr.
-void tell_deprecated(Context& cx, std::string_view old_form, std::string_view new_form);
+void print_deprecation(Context& cx, std::string_view old_form, std::string_view new_form);
 /// A positional form of version 3.4, and its replacement.
 struct DeprecatedForm {
   std::string_view old_form;
@@ -72,12 +72,12 @@ NodeWords node_words(Context& cx, const std::vector<std::string>& words,
                      const std::function<bool(const std::string&)>& is_legacy,
                      const DeprecatedForm* forms);
 /// Whether a word used to mean "set a watch": watch, true or 1.
-bool means_watch(const std::string& word);
+bool is_watch_word(const std::string& word);
 /// Whether results are printed bare, for a program or a file: in plain output, or if the line
 /// redirects them and chooses no format.
 bool is_bare(const Context& cx);
 /// Whether names are printed one per line: if results are bare, and in scripts.
-bool is_a_line_each(const Context& cx);
+bool prints_one_per_line(const Context& cx);
 /// Headings between the results of several nodes: in zkCli's format, a node's path with a colon,
 /// and a blank line before it.
 class Headings {
@@ -111,7 +111,7 @@ int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Pr
 /// Prints a node's children, sorted: `[a, b]`, or one per line in plain output, optionally with the
 /// node's path before each, and optionally the Stat below. If no format was chosen: on a terminal
 /// in columns, with a slash after nodes that have children and a * after ephemerals; elsewhere as
-/// is_a_line_each says.
+/// prints_one_per_line says.
 struct ListingForm {
   bool with_stat = false;
   bool with_paths = false;

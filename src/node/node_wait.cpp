@@ -47,13 +47,13 @@ int look(Client& client, const std::string& path, NodeCondition::LooksAt what, c
 }
 
 /// Removes the watches, however the wait ends.
-class WatchesForgotten {
+class WatchRemover {
  public:
-  WatchesForgotten(Client& client, const std::string& path, const Mailbox& mailbox)
+  WatchRemover(Client& client, const std::string& path, const Mailbox& mailbox)
       : client_(client), path_(path), mailbox_(mailbox) {}
-  WatchesForgotten(const WatchesForgotten&) = delete;
-  WatchesForgotten& operator=(const WatchesForgotten&) = delete;
-  ~WatchesForgotten() { client_.forget_watches(path_, mailbox_); }
+  WatchRemover(const WatchRemover&) = delete;
+  WatchRemover& operator=(const WatchRemover&) = delete;
+  ~WatchRemover() { client_.forget_watches(path_, mailbox_); }
 
  private:
   Client& client_;
@@ -82,11 +82,11 @@ ChildCount::ChildCount(std::string_view text, std::string_view what) {
   most_ = at_least || more ? any : number - (less ? 1 : 0);
 }
 
-void await_node(Client& client, const std::string& path, const NodeCondition& wish, NodeState& seen,
-                const std::stop_token& stop) {
+void await_node(Client& client, const std::string& path, const NodeCondition& condition,
+                NodeState& seen, const std::stop_token& stop) {
   const Mailbox mailbox = std::make_shared<Guarded<std::deque<Event>>>();
   client.await_connection(path, stop);
-  const WatchesForgotten forgotten(client, path, mailbox);
+  const WatchRemover forgotten(client, path, mailbox);
   auto& monitor = client.monitor();
   for (;;) {
     const auto session = monitor.with_lock([&](const Monitor::Held& held) {
@@ -94,12 +94,12 @@ void await_node(Client& client, const std::string& path, const NodeCondition& wi
       return client.session_id(held);
     });
     NodeState now;
-    const int result = look(client, path, wish.looks_at, Watch::into(mailbox), now, stop);
-    if (result != code::ok && !is_connection_trouble(result)) throw ZkError(result, path);
+    const int result = look(client, path, condition.looks_at, Watch::into(mailbox), now, stop);
+    if (result != code::ok && !is_connection_failure(result)) throw ZkError(result, path);
     if (result == code::ok) {
       seen = std::move(now);
       seen.known = true;
-      if (wish.holds(seen)) return;
+      if (condition.holds(seen)) return;
       const bool news = monitor.wait(stop, [&](const Monitor::Held& held) {
         const auto state = client.state(held);
         return !(*mailbox)(held).empty() || client.session_id(held) != session ||

@@ -43,7 +43,7 @@ struct NodeCondition {
 /// Blocks until the condition holds. Reads the node again only after a watch event, a lost
 /// connection or an expired session, which is replaced by a new one. `seen` is the node as last
 /// seen, also if this throws: ZkError (but not for a missing node), Cancelled.
-void await_node(Client& client, const std::string& path, const NodeCondition& wish, NodeState& seen,
-                const std::stop_token& stop);
+void await_node(Client& client, const std::string& path, const NodeCondition& condition,
+                NodeState& seen, const std::stop_token& stop);
 
 }  // namespace zksh

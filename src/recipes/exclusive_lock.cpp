@@ -40,7 +40,7 @@ Task<> ExclusiveLock::give_up() {
 }
 
 Task<> ExclusiveLock::contend() {
-  told_.clear();
+  reported_holder_.clear();
   co_await look_first();
   for (;;) {
     const int result = co_await nodes_.make();
@@ -85,10 +85,10 @@ Task<> ExclusiveLock::await_end() {
   if (seen.code == code::no_node || LockRequests::lost(seen.code)) co_return;
   if (seen.code != code::ok) throw ZkError(seen.code, node_);
   auto holder = std::move(seen.value.data).value_or("");
-  if (report_.waiting && holder != told_) {
-    told_ = holder;
-    report_.waiting({.behind = holder,
-                     .behind_node = "lock",
+  if (report_.waiting && holder != reported_holder_) {
+    reported_holder_ = holder;
+    report_.waiting({.predecessor = holder,
+                     .predecessor_node = "lock",
                      .holder = holder,
                      .holder_age_ms = age_ms(seen.value.stat)});
   }

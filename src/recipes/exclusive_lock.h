@@ -35,7 +35,7 @@ class ExclusiveLock final : public Recipe {
   std::string node_;
   LockNodes nodes_;
   LockWatch watch_;
-  std::string told_;  ///< the holder last reported to the user
+  std::string reported_holder_;  ///< the holder last reported to the user
 };
 
 }  // namespace zksh

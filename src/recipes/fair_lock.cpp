@@ -30,7 +30,7 @@ LockNodesPlan contender_plan(const LockRequest& request, Compat names, const std
   return plan;
 }
 
-void tell_other_names(const LockReport& report, const std::string& path) {
+void report_other_names(const LockReport& report, const std::string& path) {
   if (report.warning)
     report.warning(path +
                    ": other contenders here would not see Curator's names; queueing with names "
@@ -66,9 +66,9 @@ Task<> FairLock::contend() {
     if (held) co_return;
     if (turn == Turn::OtherNames) {
       names_ = Compat::All;
-      tell_other_names(report_, request_.path);
+      report_other_names(report_, request_.path);
     } else if (request_.requeue) {
-      turn_.tell_lost_place(nodes_.same_session());
+      turn_.report_lost_place(nodes_.same_session());
     } else {
       throw LockLost("the place in the queue of " + request_.path + " is lost");
     }

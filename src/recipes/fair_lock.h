@@ -38,6 +38,6 @@ class FairLock final : public Recipe {
 /// The nodes with which a contender with this guid joins the queue of a lock.
 LockNodesPlan contender_plan(const LockRequest& request, Compat names, const std::string& guid);
 /// Reports that other contenders do not recognise Curator's names.
-void tell_other_names(const LockReport& report, const std::string& path);
+void report_other_names(const LockReport& report, const std::string& path);
 
 }  // namespace zksh

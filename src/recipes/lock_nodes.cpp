@@ -34,13 +34,13 @@ void LockNodes::begin_anew() {
   token_asked_.reset();
 }
 
-Task<int> LockNodes::make(std::function<void()> behind) {
+Task<int> LockNodes::make(std::function<void()> on_sent) {
   parents_.clear();
   for (int race = 0; race < parent_races;) {
     co_await requests_.connected();
     begin_anew();
     const auto session = holding_.session;
-    const int result = co_await create(behind);
+    const int result = co_await create(on_sent);
     bool made = result == code::ok;
     if (made || LockRequests::lost(result)) {
       if (!made) made = co_await find();
@@ -64,7 +64,7 @@ Task<int> LockNodes::make(std::function<void()> behind) {
 
 /// Creates the nodes, and right before them the missing parents: a container that never had a child
 /// is never removed. Returns the code for the nodes.
-Task<int> LockNodes::create(const std::function<void()>& behind) {
+Task<int> LockNodes::create(const std::function<void()>& on_sent) {
   auto& client = requests_.client();
   // Not in the same transaction: the C client (3.8.0) aborts at the answer to a container in a
   // multi.
@@ -77,7 +77,7 @@ Task<int> LockNodes::create(const std::function<void()>& behind) {
   int result = code::ok;
   if (plan_.nodes.size() == 1) {
     auto sent = requests_.send(what, [&] { return client.start_create(plan_.nodes.front()); });
-    if (behind) behind();
+    if (on_sent) on_sent();
     const auto outcome = co_await requests_.answer(std::move(sent));
     result = outcome.code;
     if (result == code::ok)
@@ -85,7 +85,7 @@ Task<int> LockNodes::create(const std::function<void()>& behind) {
   } else {
     const std::vector<Op> ops(plan_.nodes.begin(), plan_.nodes.end());
     auto sent = requests_.send(what, [&] { return client.start_multi(ops); });
-    if (behind) behind();
+    if (on_sent) on_sent();
     const auto outcome = co_await requests_.answer(std::move(sent));
     result = outcome.code;
     if (result == code::ok) adopt(outcome.value);

@@ -36,10 +36,10 @@ class LockNodes {
       : requests_(requests), planner_(std::move(planner)), joins_many_(joins_many) {}
 
   /// Creates the nodes with a new guid, also if previous ones are gone. Returns code::ok, or
-  /// code::node_exists if somebody else has a non-sequential node. Calls `behind` right after each
+  /// code::node_exists if somebody else has a non-sequential node. Calls `on_sent` right after each
   /// creation is sent; what it sends is answered after that. Throws ZkError, Error if a parent
   /// keeps vanishing, LockBusy, Cancelled; then call take_back.
-  Task<int> make(std::function<void()> behind = {});
+  Task<int> make(std::function<void()> on_sent = {});
   /// Reads the fencing token, unless it is known, and waits until the session's lease leaves enough
   /// time to use the lock: a third of the session timeout. After a long wait, a server that lags
   /// behind may show nodes of a session that the leader has expired. Returns false if the nodes or
@@ -64,7 +64,7 @@ class LockNodes {
 
  private:
   void begin_anew();
-  Task<int> create(const std::function<void()>& behind);
+  Task<int> create(const std::function<void()>& on_sent);
   CreateOp parent_creation(const std::string& path) const;
   Task<> explain(std::vector<LockRequests::Sent<Created>> parents);
   void adopt(const std::vector<OpResult>& results);

@@ -11,19 +11,19 @@ namespace zksh {
 
 using namespace std::chrono_literals;
 
-std::string told(const Created& created) {
+std::string answer_text(const Created& created) {
   return "made " + created.path.substr(created.path.rfind('/') + 1);
 }
-std::string told(const Nothing& /*nothing*/) { return "done"; }
-std::string told(const Stat& stat) { return fmt::format("version {}", stat.version); }
-std::string told(const Node& node) {
+std::string answer_text(const Nothing& /*nothing*/) { return "done"; }
+std::string answer_text(const Stat& stat) { return fmt::format("version {}", stat.version); }
+std::string answer_text(const Node& node) {
   return fmt::format("{} bytes", node.data ? node.data->size() : 0);
 }
-std::string told(const Children& children) {
+std::string answer_text(const Children& children) {
   return fmt::format("{} {}", children.names.size(),
                      children.names.size() == 1 ? "child" : "children");
 }
-std::string told(const std::vector<OpResult>& results) {
+std::string answer_text(const std::vector<OpResult>& results) {
   return fmt::format("{} operations done", results.size());
 }
 
@@ -33,11 +33,11 @@ std::int64_t age_ms(const Stat& stat) {
   return std::max<std::int64_t>(now.count() - stat.ctime, 0);
 }
 
-void LockRequests::tell(const std::string& what, Clock::time_point at, int code,
-                        const std::string& said) const {
+void LockRequests::report_answer(const std::string& what, Clock::time_point at, int code,
+                                 const std::string& answer) const {
   const std::chrono::duration<double, std::milli> took = Clock::now() - at;
   report_.step(fmt::format("{}: {} ({:.2f} ms)", what,
-                           code == code::ok ? said : keeper_message(code, {}), took.count()));
+                           code == code::ok ? answer : keeper_message(code, {}), took.count()));
 }
 
 std::deque<Event> LockRequests::take_events(const Mailbox& mailbox) const {
@@ -58,7 +58,7 @@ bool LockRequests::lost(int code) {
 }
 
 Task<> LockRequests::connected() {
-  bool told_of_loss = false;
+  bool loss_reported = false;
   for (;;) {
     const auto state = client_.current_state();
     if (state == SessionState::Connected) break;
@@ -67,15 +67,15 @@ Task<> LockRequests::connected() {
                   status::read_only);
     if (state == SessionState::Closed || state == SessionState::AuthFailed)
       throw ZkError(code::invalid_state, {});
-    if (!told_of_loss) step("no connection: waiting for one");
-    told_of_loss = true;
-    client_.want_session();  // perhaps nobody else replaces an expired session
+    if (!loss_reported) step("no connection: waiting for one");
+    loss_reported = true;
+    client_.ensure_session();  // perhaps nobody else replaces an expired session
     const bool changed = co_await fiber_.until(
         [&](const Monitor::Held& held) { return client_.state(held) != SessionState::Connecting; },
         deadline_);
     if (!changed) throw LockBusy("no connection in time");
   }
-  if (told_of_loss) step("connected");
+  if (loss_reported) step("connected");
 }
 
 Task<> LockRequests::pause_after_loss() {

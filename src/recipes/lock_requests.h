@@ -16,12 +16,12 @@
 namespace zksh {
 
 /// An answer as a text for -v.
-std::string told(const Created& created);
-std::string told(const Nothing& nothing);
-std::string told(const Stat& stat);
-std::string told(const Node& node);
-std::string told(const Children& children);
-std::string told(const std::vector<OpResult>& results);
+std::string answer_text(const Created& created);
+std::string answer_text(const Nothing& nothing);
+std::string answer_text(const Stat& stat);
+std::string answer_text(const Node& node);
+std::string answer_text(const Children& children);
+std::string answer_text(const std::vector<OpResult>& results);
 
 /// The age of a node in milliseconds, by the clocks of server and client.
 std::int64_t age_ms(const Stat& stat);
@@ -62,8 +62,8 @@ class LockRequests {
     auto outcome = fiber_.monitor().with_lock(
         [&](const Monitor::Held& held) { return std::move(*(*sent.pending)(held)); });
     if (report_.step)
-      tell(sent.what, sent.at, outcome.code,
-           outcome.code == code::ok ? told(outcome.value) : std::string());
+      report_answer(sent.what, sent.at, outcome.code,
+                    outcome.code == code::ok ? answer_text(outcome.value) : std::string());
     co_return outcome;
   }
   /// Takes the mailbox's events and reports them.
@@ -71,7 +71,7 @@ class LockRequests {
   void step(const std::string& text) const {
     if (report_.step) report_.step(text);
   }
-  bool tells_steps() const { return static_cast<bool>(report_.step); }
+  bool reports_steps() const { return static_cast<bool>(report_.step); }
 
   /// Waits until a server that accepts writes is connected; a new session is opened if the old one
   /// has expired. Throws ZkError{invalid_state} if the session was closed or refused, Error if only
@@ -95,7 +95,8 @@ class LockRequests {
                            Answer<T>* /*type*/) {
     return {std::move(pending), at, std::move(what)};
   }
-  void tell(const std::string& what, Clock::time_point at, int code, const std::string& said) const;
+  void report_answer(const std::string& what, Clock::time_point at, int code,
+                     const std::string& answer) const;
 
   Client& client_;
   Fiber& fiber_;

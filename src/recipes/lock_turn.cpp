@@ -31,7 +31,7 @@ const std::string& LockTurn::called() const {
   return request_.called.empty() ? request_.path : request_.called;
 }
 
-void LockTurn::tell_lost_place(bool same_session) {
+void LockTurn::report_lost_place(bool same_session) {
   if (!report_.warning) return;
   const auto* const why = same_session ? "its node was deleted" : "the session expired";
   report_.warning(position_ > 0 ? fmt::format("{}: place {} in the queue is lost ({}); queueing "
@@ -87,7 +87,7 @@ Task<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
       const auto queue = co_await order(std::move(listed));
       const auto own = nodes.same_session() ? own_place(queue, nodes) : std::nullopt;
       if (!own) co_return Turn::PlaceLost;
-      if (wants_other_names(queue, *own, names)) co_return Turn::OtherNames;
+      if (needs_other_names(queue, *own, names)) co_return Turn::OtherNames;
       warn_of_flaws(queue, *own);
       standing = queue.standing(*own);
       const bool waits = standing->before && !request_.try_only;
@@ -168,7 +168,7 @@ Task<> LockTurn::await_change(LockStanding standing) {
   if (seen.code == code::no_node || LockRequests::lost(seen.code)) co_return;  // list again
   if (seen.code != code::ok && seen.code != code::no_auth)
     throw ZkError(seen.code, path_of(standing.to_watch));
-  co_await tell_place(std::move(standing), std::move(seen.value.data));
+  co_await report_place(std::move(standing), std::move(seen.value.data));
   const bool woken = co_await watch_.event();
   if (!woken) throw LockBusy(called() + " was not acquired in time");
 }
@@ -180,13 +180,13 @@ Task<Outcome<Node>> LockTurn::read(std::string name) {
   co_return co_await requests_.answer(std::move(sent));
 }
 
-Task<> LockTurn::tell_place(LockStanding standing, Data said) {
+Task<> LockTurn::report_place(LockStanding standing, Data owner) {
   if (!report_.waiting || position_ == standing.position) co_return;
   position_ = standing.position;
   LockPlace place{.position = standing.position,
                   .count = standing.count,
-                  .behind = said.value_or(""),
-                  .behind_node = *standing.before};
+                  .predecessor = owner.value_or(""),
+                  .predecessor_node = *standing.before};
   const auto outcome = co_await read(standing.first);
   if (outcome.code == code::ok) {
     place.holder = outcome.value.data.value_or("");
@@ -206,7 +206,7 @@ void LockTurn::warn_of_flaws(const LockQueue& queue, std::size_t own) {
 }
 
 /// Whether another contender recognises none of our names, but would if we used them all.
-bool LockTurn::wants_other_names(const LockQueue& queue, std::size_t own, Compat names) const {
+bool LockTurn::needs_other_names(const LockQueue& queue, std::size_t own, Compat names) const {
   if (request_.compat || names == Compat::All) return false;
   const bool read_write = request_.read_write || request_.mode == LockMode::Shared;
   return std::ranges::any_of(queue.contenders, [&](const Contender& other) {

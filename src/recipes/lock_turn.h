@@ -26,7 +26,7 @@ enum class Turn {
   Held,
   PlaceLost,   ///< some of the nodes, or their session, are gone
   OtherNames,  ///< others do not recognise ours: join with the names of all libraries
-  GivesWay,    ///< see give_way_to_those_who_join_many
+  GivesWay,    ///< see yield_to_multi_joiners
 };
 
 /// A contender's wait, by the rules of lock_queue.h. Lists the children of the lock without a
@@ -47,7 +47,7 @@ class LockTurn {
   Task<Turn> await(LockNodes& nodes, Compat names);
   /// From now on, does not wait behind a contender that has joined several queues at once, and may
   /// wait in another one for a lock that we hold.
-  void give_way_to_those_who_join_many() { gives_way_ = true; }
+  void yield_to_multi_joiners() { gives_way_ = true; }
   /// After Turn::GivesWay: the absolute path of that contender's node.
   const std::string& obstacle() const { return obstacle_; }
   /// Throws LockBusy if it would have to wait. Leaves no node and no watch.
@@ -55,7 +55,7 @@ class LockTurn {
   /// The present queue, without a contender of our own.
   Task<LockQueue> look();
   /// Reports that the place was lost, and why; the next place will be reported anew.
-  void tell_lost_place(bool same_session);
+  void report_lost_place(bool same_session);
   /// Stops watching. `nodes_go`: our own nodes are about to be removed.
   void leave(bool nodes_go);
 
@@ -67,10 +67,10 @@ class LockTurn {
   Task<LockQueue> order(std::vector<std::string>&& names);
   std::optional<std::size_t> own_place(const LockQueue& queue, const LockNodes& nodes) const;
   Task<std::map<std::string, std::int64_t>> fetch_order(std::vector<std::string> names);
-  bool wants_other_names(const LockQueue& queue, std::size_t own, Compat names) const;
+  bool needs_other_names(const LockQueue& queue, std::size_t own, Compat names) const;
   void warn_of_flaws(const LockQueue& queue, std::size_t own);
   Task<> await_change(LockStanding standing);
-  Task<> tell_place(LockStanding standing, Data said);
+  Task<> report_place(LockStanding standing, Data owner);
   bool finds_obstacle(const LockQueue& queue, std::size_t own);
   Task<Outcome<Node>> read(std::string name);
   std::string path_of(const std::string& name) const;

@@ -52,7 +52,7 @@ void MultiLock::add_stage(const std::vector<std::string>& paths) {
       paths.size() > 1);
   // A contender that holds nothing may wait for anybody.
   const bool holds_others = !stages_.empty();
-  if (holds_others) stage->queues.front()->turn.give_way_to_those_who_join_many();
+  if (holds_others) stage->queues.front()->turn.yield_to_multi_joiners();
   stages_.push_back(std::move(stage));
 }
 
@@ -82,7 +82,7 @@ Task<> MultiLock::contend() {
     std::string obstacle;
     if (turn == Turn::OtherNames) {
       names_ = Compat::All;
-      tell_other_names(report_, stopped_at_->request.path);
+      report_other_names(report_, stopped_at_->request.path);
     } else if (turn == Turn::GivesWay) {
       obstacle = stopped_at_->turn.obstacle();
       requests_.step(
@@ -90,7 +90,7 @@ Task<> MultiLock::contend() {
           "what this one holds: " +
           obstacle);
     } else if (request_.requeue) {
-      tell_lost();
+      report_lost();
     } else {
       throw LockLost(fmt::format("the place in a queue of {} is lost", fmt::join(paths_, " ")));
     }
@@ -102,9 +102,9 @@ Task<> MultiLock::contend() {
   }
 }
 
-void MultiLock::tell_lost() {
+void MultiLock::report_lost() {
   if (stopped_at_)
-    stopped_at_->turn.tell_lost_place(same_session_);
+    stopped_at_->turn.report_lost_place(same_session_);
   else if (report_.warning)
     report_.warning(fmt::format("{}: one was lost while waiting for the others; asking again",
                                 fmt::join(paths_, " ")));
@@ -197,8 +197,8 @@ Task<> MultiLock::await_gone(std::string node) {
     if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, node);
     const auto holder = seen.value.data.value_or("");
     if (report_.waiting)
-      report_.waiting({.behind = holder,
-                       .behind_node = std::string(base_name(node)),
+      report_.waiting({.predecessor = holder,
+                       .predecessor_node = std::string(base_name(node)),
                        .holder = holder,
                        .holder_age_ms = age_ms(seen.value.stat),
                        .path = std::string(parent_path(node))});

@@ -66,7 +66,7 @@ class MultiLock final : public Recipe {
   Task<> await_gone(std::string node);
   Task<> give_up();
   Task<bool> take_back();
-  void tell_lost();
+  void report_lost();
 
   LockRequests requests_;
   const LockReport& report_;

@@ -37,9 +37,9 @@ struct LeaseCount {
 struct LockPlace {
   /// 1: the holder; readers that hold the lock together count separately. 0: there is no order.
   std::size_t position = 0;
-  std::size_t count = 0;  ///< number of contenders
-  std::string behind{};   ///< owner data of the contender it waits for
-  std::string behind_node{};
+  std::size_t count = 0;      ///< number of contenders
+  std::string predecessor{};  ///< owner data of the contender it waits for
+  std::string predecessor_node{};
   std::string holder{};  ///< owner data of the first in the queue
   /// How long the first has been in the queue, in milliseconds, by the clocks of server and client.
   std::int64_t holder_age_ms = 0;

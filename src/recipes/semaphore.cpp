@@ -96,7 +96,7 @@ Task<> Semaphore::downgrade() {
 }
 
 Task<> Semaphore::contend() {
-  told_ = false;
+  wait_reported_ = false;
   if (request_.try_only) co_await look_first();
   for (;;) {
     co_await agree();
@@ -104,7 +104,7 @@ Task<> Semaphore::contend() {
     if (held) co_return;
     if (!request_.requeue)
       throw LockLost("the place in the queue of " + request_.path + " is lost");
-    turn_.tell_lost_place(mutex_.same_session());
+    turn_.report_lost_place(mutex_.same_session());
     co_await give_up();
     co_await requests_.pause_after_loss();
   }
@@ -159,7 +159,7 @@ Task<bool> Semaphore::look_for_room() {
     co_return true;
   }
   if (request_.try_only) throw LockBusy(request_.path + " is busy: " + taken());
-  co_await tell_taken();
+  co_await report_taken();
   const bool woken = co_await watch_.event();
   if (!woken) throw LockBusy(request_.path + " was not acquired in time: " + taken());
   turn_.ask();
@@ -301,10 +301,10 @@ std::string Semaphore::taken() const {
   return fmt::format("{} of {} leases are taken", names_.size(), count_);
 }
 
-Task<> Semaphore::tell_taken() {
-  if (!report_.waiting || told_)
+Task<> Semaphore::report_taken() {
+  if (!report_.waiting || wait_reported_)
     co_return;  // only once: leases may come and go while it waits for many
-  told_ = true;
+  wait_reported_ = true;
   LockPlace place;
   place.leases = {.all = count_, .taken = static_cast<int>(names_.size()), .wanted = quantity_};
   const auto queue = make_lock_queue(names_);

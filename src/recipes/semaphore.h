@@ -58,7 +58,7 @@ class Semaphore final : public Recipe {
 
   LockRequests::Sent<Children> send_listing(bool with_watch);
   Task<> list();
-  Task<> tell_taken();
+  Task<> report_taken();
   bool fits() const;
   bool has_leases() const;
   std::string taken() const;
@@ -83,7 +83,7 @@ class Semaphore final : public Recipe {
   bool watches_ = false;                                 ///< the leases were listed with a watch
   std::vector<std::string> names_;                       ///< of the leases, as last listed
   bool looked_at_others_ = false;
-  bool told_ = false;  ///< the user knows that it waits for leases
+  bool wait_reported_ = false;  ///< the user knows that it waits for leases
 };
 
 }  // namespace zksh

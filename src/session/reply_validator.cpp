@@ -458,9 +458,9 @@ SessionRequest session_request(std::string_view greeting) {
   return request;
 }
 
-std::chrono::milliseconds request_patience(std::int32_t wanted_ms, std::int32_t granted_ms) {
+std::chrono::milliseconds request_patience(std::int32_t requested_ms, std::int32_t granted_ms) {
   constexpr std::int32_t usual_longest_ms = 60000;
-  return std::chrono::milliseconds(std::min(granted_ms, std::max(wanted_ms, usual_longest_ms)));
+  return std::chrono::milliseconds(std::min(granted_ms, std::max(requested_ms, usual_longest_ms)));
 }
 
 }  // namespace zksh

@@ -111,6 +111,6 @@ struct SessionRequest {
 SessionRequest session_request(std::string_view greeting);
 /// How long a request may remain unanswered: the session timeout, but not more than a minute unless
 /// the user requested that. A server may grant any timeout, even centuries.
-std::chrono::milliseconds request_patience(std::int32_t wanted_ms, std::int32_t granted_ms);
+std::chrono::milliseconds request_patience(std::int32_t requested_ms, std::int32_t granted_ms);
 
 }  // namespace zksh

@@ -81,7 +81,7 @@ void conclude(const void* data, int rc, T value) {
 /// For the C client's completions: settles the call, and runs deferred calls.
 template <class T>
 void answer(const void* data, int rc, T value) {
-  const DeferredCalls afterwards;
+  const DeferredCalls deferred;
   conclude<T>(data, rc, std::move(value));
 }
 
@@ -254,7 +254,7 @@ void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, c
   auto& handle = *static_cast<Handle*>(const_cast<void*>(zoo_get_context(zh)));
   const auto id = reinterpret_cast<std::uintptr_t>(context);
   auto& monitor = handle.session.monitor_;
-  const DeferredCalls afterwards;
+  const DeferredCalls deferred;
   const auto mailbox = monitor.with_lock([&](const Monitor::Held& held) -> Mailbox {
     handle.watches_fired(held, type, path ? path : "");
     const auto found = handle.mailboxes.find(id);
@@ -434,7 +434,7 @@ std::string Session::problem_with(const ConnectString& servers, const std::strin
 /// Blocks until there is a handle, in any state.
 void Session::await_handle(const std::string& path, Clock::time_point give_up,
                            const std::stop_token& stop) {
-  want_session();
+  ensure_session();
   const auto failures = monitor_.change([&](const Monitor::Held&) {
     ++state_->asked;  // ends the opener's pause
     return state_->failures;
@@ -566,10 +566,10 @@ void Session::open(const std::string& server) {
     state_->server = server;
     return enter(held, Phase::Idle);
   }));
-  want_session();
+  ensure_session();
 }
 
-void Session::want_session() {
+void Session::ensure_session() {
   const auto wanted = [&](const Monitor::Held&) { return state_->needs_opener(); };
   if (!monitor_.with_lock(wanted)) return;
   parse_connect_string(server());

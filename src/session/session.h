@@ -54,7 +54,7 @@ class Session final : public Client {
   Monitor& monitor() override { return monitor_; }
   std::unique_ptr<Client> another() override;
   void open(const std::string& server) override;
-  void want_session() override;
+  void ensure_session() override;
   void replace_session(const std::string& server, const std::function<void()>& before_end,
                        const std::stop_token& stop) override;
   void close() override;

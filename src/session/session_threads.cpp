@@ -33,12 +33,12 @@ void require_session_threads() {
 }  // namespace zksh
 
 // For the linker, this is the C library's function.
-extern "C" [[noreturn]] void told_assert_fail(const char* assertion, const char* file,
-                                              unsigned int line,
-                                              const char* function) __asm__("__assert_fail");
+extern "C" [[noreturn]] void replacement_assert_fail(const char* assertion, const char* file,
+                                                     unsigned int line,
+                                                     const char* function) __asm__("__assert_fail");
 
-extern "C" void told_assert_fail(const char* assertion, const char* file, unsigned int line,
-                                 const char* function) {
+extern "C" void replacement_assert_fail(const char* assertion, const char* file, unsigned int line,
+                                        const char* function) {
   // Somebody else took the thread after the check, or the limit is not this process's (pids.max of
   // a container).
   if (std::string_view(assertion).find("pthread_create") != std::string_view::npos) {

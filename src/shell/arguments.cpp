@@ -114,7 +114,7 @@ void take_script_arguments(Arguments& arguments) {
 }
 
 /// `given` is the option's value, or null.
-std::optional<Configuration::Value> wanted_profile(const std::string* given) {
+std::optional<Configuration::Value> requested_profile(const std::string* given) {
   if (given != nullptr) return Configuration::Value{*given, "--profile"};
   const char* const preset = std::getenv("ZKSH_PROFILE");
   if (preset && *preset) return Configuration::Value{preset, "$ZKSH_PROFILE"};
@@ -214,7 +214,7 @@ Arguments parse_arguments(std::vector<std::string> words) {
   if (const auto* const level = given.find("--log-level"))
     arguments.session.log_level = static_cast<int>(parse_number(*level, "--log-level", 0, 4));
   auto& config = arguments.configuration;
-  config.read_files(wanted_profile(given.find("--profile")));
+  config.read_files(requested_profile(given.find("--profile")));
   overlay(given, config);
   take(config, arguments);
   arguments.sandbox_servers = parse_sandbox(given);

@@ -231,14 +231,14 @@ int Interpreter::execute_all(const std::string& line) {
 }
 
 /// Explains once that zkCli's grammar treats zksh's operators as plain words.
-void Interpreter::tell_literal(const std::vector<Word>& words) {
+void Interpreter::explain_literal(const std::vector<Word>& words) {
   constexpr std::array<std::string_view, 5> signs{"|", ">", ">>", "&&", "||"};
   const auto is_sign = [&](const Word& word) {
     return !word.quoted && (std::ranges::find(signs, word.text) != signs.end() ||
                             (word.text.size() > 1 && word.text.front() == '@'));
   };
   const auto found = std::ranges::find_if(words, is_sign);
-  if (found == words.end() || std::exchange(literal_told_, true)) return;
+  if (found == words.end() || std::exchange(literal_explained_, true)) return;
   out_.err_line("{} is an ordinary word here, as in zkCli; `zksh -f -` reads zksh's own syntax",
                 out_.shown_in_error(found->text));
 }
@@ -251,7 +251,7 @@ CommandLine Interpreter::parsed(const std::string& line) const {
 
 int Interpreter::execute_line(const std::string& line) {
   auto typed = parsed(line);
-  if (input_ == Input::Pipe) tell_literal(typed.words);
+  if (input_ == Input::Pipe) explain_literal(typed.words);
   if (typed.words.empty()) return status::ok;
   const auto words = words_of(std::move(typed.words));
   return typed.to ? execute_into(typed.to, words) : execute(words);
@@ -263,7 +263,7 @@ int Interpreter::execute(const Words& given) {
   const Command* command = command_named(words.front());
   if (!command) return unknown_command(words.front());
   const std::vector<std::string> arguments(words.begin() + 1, words.end());
-  const bool help = asks_for_help(*command, arguments);
+  const bool help = requests_help(*command, arguments);
   if (const auto pager = pager_for(*command, arguments)) return execute_with_pager(*pager, given);
   if (help) {
     out_.out(help_of(*command, help_width(out_)));
@@ -337,7 +337,7 @@ int Interpreter::run_command(const Command& command, const Words& given) {
   begin_command(command.name);
   if (command.needs == Needs::Session && is_dead()) return not_connected();
   const std::vector<std::string> arguments(given.texts.begin() + 1, given.texts.end());
-  const bool rehearsed = command.writes && wants_dry_run(command, arguments);
+  const bool rehearsed = command.writes && requests_dry_run(command, arguments);
   if (!rehearsed) refuse_writes(command);
   std::optional<DryRun> dry_run;
   if (rehearsed) dry_run.emplace(around_.client, out_, stop_);
@@ -381,7 +381,7 @@ Context Interpreter::context_for(const Words& given, Client& client, Output& out
 /// While a transaction is open, collects the command's operation instead of running it. nullopt:
 /// run the command.
 std::optional<int> Interpreter::collect(const Command& command, Context& cx) {
-  if (!cx.transaction.is_open() || command.beside_transaction) return std::nullopt;
+  if (!cx.transaction.is_open() || command.allowed_in_transaction) return std::nullopt;
   if (!command.operation)
     throw ValueError(
         fmt::format("{} cannot be used in a transaction, only create, set, delete and check; "
@@ -436,8 +436,8 @@ int Interpreter::not_connected() {
 
 bool Interpreter::has_halves(const Command& command, const std::vector<std::string>& words) const {
   const auto arguments = std::span(words).subspan(1);
-  return command.start && !asks_for_help(command, arguments) &&
-         !wants_dry_run(command, arguments) && !may_choose_format(arguments) &&
+  return command.start && !requests_help(command, arguments) &&
+         !requests_dry_run(command, arguments) && !may_choose_format(arguments) &&
          !around_.services.settings.timing && !around_.transaction.get().is_open();
 }
 
@@ -540,8 +540,8 @@ std::optional<std::string> Interpreter::pager_for(const Command& command,
         for (const auto name : command.endless)
           endless = endless || std::ranges::count(given.option->names, name) > 0;
     });
-    return (command.pages && !endless) || asks_for_help(command, words) ||
-           (command.writes && wants_dry_run(command, words));
+    return (command.pages && !endless) || requests_help(command, words) ||
+           (command.writes && requests_dry_run(command, words));
   };
   if (!screen || !lists()) return std::nullopt;
   return pager_line(around_.services.settings.value("pager"));

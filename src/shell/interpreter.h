@@ -78,7 +78,7 @@ class Interpreter {
   int execute_all(const std::string& line);
   void begin_command(std::string_view name);
   CommandLine parsed(const std::string& line) const;
-  void tell_literal(const std::vector<Word>& words);
+  void explain_literal(const std::vector<Word>& words);
   int explaining(const Command& command, const std::vector<std::string>& words,
                  const std::function<int()>& body);
   bool report_usage_as_zkcli(const Command& command, const std::vector<std::string>& words,
@@ -113,7 +113,7 @@ class Interpreter {
   MissingChroot missing_chroot_;
   std::optional<Context> halved_;  ///< for all lines that are run in halves
   bool quit_ = false;
-  bool literal_told_ = false;
+  bool literal_explained_ = false;
   std::optional<int> ended_by_;
 };
 

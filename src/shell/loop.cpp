@@ -146,12 +146,12 @@ void Loop::stop_process() {
 }
 
 void Loop::run(Printer& printer, const LoopEvents& events, const std::function<bool()>& done) {
-  bool failure_told = false;
+  bool failure_reported = false;
   while (true) {
     printer.pump();
     const bool finished = done();  // may print the last output, and fail to
-    if (printer.out_failure() != 0 && !failure_told && events.out_failed) {
-      failure_told = true;
+    if (printer.out_failure() != 0 && !failure_reported && events.out_failed) {
+      failure_reported = true;
       events.out_failed(printer.out_failure());
       continue;
     }

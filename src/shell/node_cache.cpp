@@ -83,7 +83,7 @@ void NodeCache::Fetch::describe(Client& client, const std::stop_token& stop) {
       if (!stat || stat->code != code::ok) continue;
       kinds[asked[i]] = {.has_children = stat->value.num_children > 0,
                          .is_ephemeral = stat->value.ephemeral_owner != 0,
-                         .told = Clock::now()};
+                         .read_at = Clock::now()};
     }
   });
 }
@@ -140,7 +140,7 @@ ChildNodes NodeCache::describe(const List& list, const std::string& prefix, std:
 bool NodeCache::knows(const List& list, const std::vector<std::string>& names) const {
   return std::ranges::all_of(names, [&](const std::string& name) {
     const auto kind = list.kinds.find(name);
-    return kind != list.kinds.end() && Clock::now() - kind->second.told < kinds_are_good;
+    return kind != list.kinds.end() && Clock::now() - kind->second.read_at < kinds_are_good;
   });
 }
 
@@ -201,7 +201,7 @@ bool NodeCache::ask(const std::string& parent, const std::string& prefix, std::s
   return true;
 }
 
-bool NodeCache::look_after() {
+bool NodeCache::process_finished() {
   if (fetches_.empty()) return false;
   const auto ended = std::stable_partition(
       fetches_.begin(), fetches_.end(),

@@ -41,7 +41,7 @@ class NodeCache {
   ChildNodes matches(const std::string& parent, const std::string& prefix, std::size_t room,
                      bool may_ask);
   /// Processes finished fetches; true if there were any, even failed ones.
-  bool look_after();
+  bool process_finished();
   /// Whether something has been awaited noticeably long.
   bool is_slow() const;
 
@@ -49,7 +49,7 @@ class NodeCache {
   struct Kind {
     bool has_children = false;
     bool is_ephemeral = false;
-    Clock::time_point told;
+    Clock::time_point read_at;
   };
   struct List {
     std::vector<std::string> names;  ///< sorted

@@ -64,11 +64,11 @@ void OutputProgram::start() {
   captured_ = std::move(printed.read_end);
   writer_.emplace(input_.get(), command_stop_.get_token());
   if (captured_) reader_ = std::jthread([this] { capture(); });
-  minder_ = std::jthread([this] { mind(); });
+  supervisor_ = std::jthread([this] { supervise(); });
 }
 
 OutputProgram::~OutputProgram() {
-  if (minder_.joinable()) finish(status::failure);
+  if (supervisor_.joinable()) finish(status::failure);
 }
 
 /// Runs until the last process that can write there has ended.
@@ -103,12 +103,12 @@ bool OutputProgram::pass_on(const Monitor::Held& held, int signal) {
 }
 
 /// The supervising thread: runs until the program has ended.
-void OutputProgram::mind() {
+void OutputProgram::supervise() {
   while (true) {
     const auto now = plan_.monitor.with_lock([&](const Monitor::Held& held) { return view(held); });
     if (now.ended) return ended(*now.ended);
-    if (now.stop_signal != 0) mind_stop(now.stop_signal);
-    if (written_ && !reader_gone_) look_at_reader();
+    if (now.stop_signal != 0) handle_stop(now.stop_signal);
+    if (written_ && !reader_gone_) check_reader();
     const auto deadline =
         reader_gone_ ? Clock::time_point::max() : Clock::now() + look_at_reader_every;
     plan_.monitor.wait_until({}, deadline,
@@ -116,7 +116,7 @@ void OutputProgram::mind() {
   }
 }
 
-void OutputProgram::look_at_reader() {
+void OutputProgram::check_reader() {
   const bool gone = plan_.monitor.with_lock([&](const Monitor::Held&) {
     pollfd waiting{.fd = input_.get(), .events = 0, .revents = 0};
     return input_ && poll(&waiting, 1, 0) > 0 && (waiting.revents & POLLERR) != 0;
@@ -128,7 +128,7 @@ void OutputProgram::look_at_reader() {
 
 /// Handles a program that needs the terminal, or was stopped by it: lends the terminal, or stops as
 /// it did.
-void OutputProgram::mind_stop(int signal) {
+void OutputProgram::handle_stop(int signal) {
   const bool may_have = plan_.at_prompt && !plan_.background;
   if (!may_have ||
       terminal_.follow_stop(process_->pid(), signal) == ProgramTerminal::Followed::StaysStopped)
@@ -150,7 +150,7 @@ void OutputProgram::ended(int result) {
   }
   lent_ = false;
   if (terminal_fd_ >= 0) plan_.queue.hold_back({});
-  if (written_) look_at_reader();
+  if (written_) check_reader();
   if (result > status::signal_base && result != status::signal_base + SIGPIPE) {
     reader_gone_ = true;
     command_stop_.request_stop();
@@ -180,7 +180,7 @@ OutputProgram::Ends OutputProgram::finish(int result) {
     process_->signal(SIGCONT);
     if (!plan_.monitor.wait_until({}, Clock::now() + grace, has_ended)) process_->signal(SIGKILL);
   }
-  minder_.join();
+  supervisor_.join();
   if (reader_.joinable()) reader_.join();
   registration_.reset();
   return {.command = result, .program = *process_->status()};

@@ -77,9 +77,9 @@ class OutputProgram {
   void capture();
   View view(const Monitor::Held& held) const;
   bool pass_on(const Monitor::Held& held, int signal);
-  void mind();
-  void mind_stop(int signal);
-  void look_at_reader();
+  void supervise();
+  void handle_stop(int signal);
+  void check_reader();
   void ended(int result);
 
   Plan plan_;
@@ -97,7 +97,7 @@ class OutputProgram {
   std::optional<Process> process_;
   std::optional<SignalRelay::Registration> registration_;
   std::jthread reader_;  ///< of captured_
-  std::jthread minder_;
+  std::jthread supervisor_;
 };
 
 }  // namespace zksh

@@ -30,8 +30,8 @@ struct InFlight {
   std::size_t number = 0;
   std::string line;
   Interpreter::Begun begun;
-  Chunks said{};
-  bool told = false;  ///< its failure was reported, with its place
+  Chunks output{};
+  bool reported = false;  ///< its failure was reported, with its place
 
   bool writes() const { return begun.command && begun.command->writes; }
   std::optional<int> code(const Monitor::Held& held) const { return begun.sent.code(held); }
@@ -75,10 +75,10 @@ class Pipeline {
   bool was_lost(const InFlight& line);
   std::optional<std::size_t> changed_behind(const std::string& path);
   int ask_again(const InFlight& lost);
-  void count(std::size_t number, int result, bool told);
+  void count(std::size_t number, int result, bool reported);
   void flush();
-  void tell_interrupted();
-  void tell_end();
+  void report_interrupted();
+  void report_end();
 
   Interpreter& interpreter_;
   Output& out_;
@@ -88,8 +88,8 @@ class Pipeline {
   PipeSettings settings_;
   std::stop_token stop_;
   std::deque<InFlight> flight_;
-  std::size_t bytes_ = 0;  ///< of the lines in flight
-  Chunks said_;            ///< by finished lines, not printed yet
+  std::size_t bytes_ = 0;   ///< of the lines in flight
+  Chunks finished_output_;  ///< by finished lines, not printed yet
   std::size_t number_ = 0;
   std::size_t done_ = 0;
   std::size_t failed_ = 0;
@@ -114,8 +114,8 @@ int Pipeline::run() {
     if (goes_on()) begin(std::move(line));
   }
   finish_all();
-  tell_interrupted();
-  tell_end();
+  report_interrupted();
+  report_end();
   return first_failure_;
 }
 
@@ -126,7 +126,7 @@ void Pipeline::begin(std::string line) {
   if (state != SessionState::Connected && !flight_.empty()) finish_all();
   InFlight next{.number = number_, .line = std::move(line), .begun = {}};
   out_.set_place({name_, next.number});
-  out_.gather(&next.said);
+  out_.gather(&next.output);
   auto begun = interpreter_.begin_line(next.line);
   out_.gather(nullptr);
   if (!begun) {
@@ -135,7 +135,7 @@ void Pipeline::begin(std::string line) {
     return;
   }
   next.begun = std::move(*begun);
-  next.told = out_.place_told();
+  next.reported = out_.place_shown();
   cut_off_ = !next.begun.sent.is_pending() && next.begun.sent.finish() == status::no_connection;
   bytes_ += next.line.size();
   flight_.push_back(std::move(next));
@@ -144,7 +144,7 @@ void Pipeline::begin(std::string line) {
 void Pipeline::run_alone(const std::string& line) {
   out_.set_place({name_, number_});
   const int result = interpreter_.run_line(line);
-  count(number_, result, out_.place_told());
+  count(number_, result, out_.place_shown());
   flush();
 }
 
@@ -205,11 +205,11 @@ void Pipeline::finish_first() {
   const auto first = std::move(flight_.front());
   flight_.pop_front();
   bytes_ -= first.line.size();
-  std::ranges::move(first.said, std::back_inserter(said_));
+  std::ranges::move(first.output, std::back_inserter(finished_output_));
   out_.set_place({name_, first.number});
-  out_.gather(&said_);
+  out_.gather(&finished_output_);
   const int result = was_lost(first) ? ask_again(first) : interpreter_.finish_line(first.begun);
-  count(first.number, result, first.told || out_.place_told());
+  count(first.number, result, first.reported || out_.place_shown());
   out_.gather(nullptr);
 }
 
@@ -245,26 +245,26 @@ int Pipeline::ask_again(const InFlight& lost) {
   return begun ? interpreter_.finish_line(*begun) : status::failure;
 }
 
-/// `told`: the failure was reported, with its place.
-void Pipeline::count(std::size_t number, int result, bool told) {
+/// `reported`: the failure was reported, with its place.
+void Pipeline::count(std::size_t number, int result, bool reported) {
   if (result == status::ok) {
     ++done_;
     return;
   }
   // It was interrupted by the stop while its answer was read.
-  if (stop_.stop_requested() && !told) {
+  if (stop_.stop_requested() && !reported) {
     cut_short_ = number;
     return;
   }
   ++failed_;
   if (first_failure_ == status::ok) first_failure_ = result;
   // Some commands report failures in their own words.
-  if (!told && !out_.json()) out_.err_line("{}:{}: failed (status {})", name_, number, result);
+  if (!reported && !out_.json()) out_.err_line("{}:{}: failed (status {})", name_, number, result);
 }
 
-void Pipeline::flush() { interpreter_.queue().add(std::exchange(said_, {}), stop_); }
+void Pipeline::flush() { interpreter_.queue().add(std::exchange(finished_output_, {}), stop_); }
 
-void Pipeline::tell_interrupted() {
+void Pipeline::report_interrupted() {
   if (flight_.empty() && !cut_short_) return;
   const auto number = cut_short_ ? *cut_short_ : flight_.front().number;
   const auto writes = std::ranges::count_if(flight_, &InFlight::writes);
@@ -276,7 +276,7 @@ void Pipeline::tell_interrupted() {
                         name_, number, writes, writes == 1 ? " was" : "s were"));
 }
 
-void Pipeline::tell_end() {
+void Pipeline::report_end() {
   if (cut_off_)
     out_.err_line_regardless(
         fmt::format("{}:{}: stopped: no connection; the rest was not sent", name_, number_));

@@ -44,7 +44,7 @@ namespace zksh {
 namespace {
 
 /// A note that is not printed through a command's Output.
-std::string news_line(bool json, bool terminal, const std::string& text) {
+std::string event_note(bool json, bool terminal, const std::string& text) {
   if (json) return note_line(text);
   return (terminal ? news_for_terminal(escape_for_terminal(text)) : text) + '\n';
 }
@@ -68,11 +68,11 @@ class EventPrinter {
   /// Prints a line to stderr, whatever the settings.
   void warn(const Monitor::Held& held, const std::string& text);
   void session_event(const Monitor::Held& held, SessionState state, Session& session);
-  void news(const Monitor::Held& held, const std::string& text);
+  void print_note(const Monitor::Held& held, const std::string& text);
   void connected(const Monitor::Held& held, bool read_only, Session& session);
-  void authentication_news(const Monitor::Held& held, const std::string& refusal);
+  void authentication_note(const Monitor::Held& held, const std::string& refusal);
   /// `conf output` may have changed it since the start.
-  bool wants_json(const Monitor::Held& held) const {
+  bool is_json(const Monitor::Held& held) const {
     return settings_.value(held, "output") == "json";
   }
 
@@ -102,14 +102,14 @@ PersistentWatches::Report EventPrinter::of_persistent_watches() {
 }
 
 void EventPrinter::warn(const Monitor::Held& held, const std::string& text) {
-  queue_.add(held, Stream::Err, news_line(wants_json(held), style_.err_is_terminal, text));
+  queue_.add(held, Stream::Err, event_note(is_json(held), style_.err_is_terminal, text));
 }
 
 void EventPrinter::watch_event(const Monitor::Held& held, const Event& event) {
   if (!settings_.print_watches) return;
   const auto* const state =
       event.state == SessionState::Connecting ? "Disconnected" : "SyncConnected";
-  if (wants_json(held)) {
+  if (is_json(held)) {
     auto json = Json::object();
     json.set_time("time", wall_clock_now());
     json.set("state", state).set("type", event_name(event.type)).set("path", event.path);
@@ -124,9 +124,9 @@ void EventPrinter::watch_event(const Monitor::Held& held, const Event& event) {
                          terminal ? escape_for_terminal(event.path) : event.path));
 }
 
-void EventPrinter::news(const Monitor::Held& held, const std::string& text) {
+void EventPrinter::print_note(const Monitor::Held& held, const std::string& text) {
   if (quiet_) return;
-  warn(held, wants_json(held) ? text : fmt::format("{} {}", time_of_day(), text));
+  warn(held, is_json(held) ? text : fmt::format("{} {}", time_of_day(), text));
 }
 
 void EventPrinter::session_event(const Monitor::Held& held, SessionState state, Session& session) {
@@ -138,18 +138,20 @@ void EventPrinter::session_event(const Monitor::Held& held, SessionState state, 
       expired_ = false;
       break;
     case SessionState::Connecting:
-      news(held, fmt::format("connection lost ({}); reconnecting", session.connected_server(held)));
+      print_note(held,
+                 fmt::format("connection lost ({}); reconnecting", session.connected_server(held)));
       lost_ = Clock::now();
       break;
     case SessionState::Expired:
-      news(held, fmt::format("session expired; its ephemerals, watches and locks are gone; {}",
+      print_note(held,
+                 fmt::format("session expired; its ephemerals, watches and locks are gone; {}",
                              input_ == Input::Terminal ? "opening a new one"
                                                        : "the next command opens a new one"));
       lost_.reset();
       expired_ = true;
       break;
     case SessionState::AuthFailed:
-      authentication_news(held, session.why_refused(held));
+      authentication_note(held, session.why_refused(held));
       lost_.reset();
       expired_ = false;
       break;
@@ -172,11 +174,11 @@ void EventPrinter::connected(const Monitor::Held& held, bool read_only, Session&
   else
     return;
   if (read_only) text += "; this server is read-only, since it has no quorum; writes will fail";
-  news(held, text);
+  print_note(held, text);
 }
 
 /// Reported to zkCli's users too, although zkCli.sh has no credentials file.
-void EventPrinter::authentication_news(const Monitor::Held& held, const std::string& refusal) {
+void EventPrinter::authentication_note(const Monitor::Held& held, const std::string& refusal) {
   if (input_ == Input::Pipe && settings_.print_watches)
     queue_.add(held, Stream::Out, fmt::format(event_format, "AuthFailed", "None", "null"));
   if (!refusal.empty())
@@ -219,7 +221,7 @@ class Supervisor {
 
   /// Prints a line when somebody has waited a second for the first connection of a session.
   /// `since`: Session::awaited_since.
-  void tell_of_waits(std::function<std::optional<Clock::time_point>()> since, std::string text) {
+  void report_waits(std::function<std::optional<Clock::time_point>()> since, std::string text) {
     awaited_since_ = std::move(since);
     waiting_text_ = std::move(text);
   }
@@ -261,7 +263,7 @@ class Supervisor {
                                             std::strerror(error)));
       job.stop();
     };
-    events.look_again = [&] { return ended_by == 0 ? tell_of_wait() : std::nullopt; };
+    events.look_again = [&] { return ended_by == 0 ? report_wait() : std::nullopt; };
     loop_.run(printer_, events, [&] {
       if (!job.status()) return false;
       printer_.end_notice();
@@ -276,7 +278,7 @@ class Supervisor {
 
  private:
   /// Returns when it must be called again.
-  std::optional<Clock::time_point> tell_of_wait() {
+  std::optional<Clock::time_point> report_wait() {
     constexpr std::chrono::seconds silence{1};
     const auto since = awaited_since_ ? awaited_since_() : std::nullopt;
     if (!since) {
@@ -368,7 +370,7 @@ void configure(Settings& settings, const Configuration& configuration) {
 
 /// Whether to tell the user of a terminal about waiting: not at the prompt, which shows it, and not
 /// if the command must be quiet.
-bool tells_of_waits(const Arguments& arguments, const OutputStyle& style) {
+bool should_report_waits(const Arguments& arguments, const OutputStyle& style) {
   const auto& words = arguments.command;
   const auto options_end = std::ranges::find(words, "--");
   const auto is_quiet = [](const std::string& word) { return word == "-q" || word == "--quiet"; };
@@ -404,25 +406,25 @@ void print_for_program(OutputQueue& queue, int target, std::string_view lines,
 }
 
 /// `programs` is set if lines are typed at a prompt, else null.
-LockManager::Teller lock_teller(Foundation& base, const Settings& settings,
-                                const OutputStyle& style, CarriedOutput* programs) {
+LockManager::Reporter lock_reporter(Foundation& base, const Settings& settings,
+                                    const OutputStyle& style, CarriedOutput* programs) {
   auto& queue = base.queue;
-  LockManager::Teller teller{
+  LockManager::Reporter reporter{
       .say =
           [&queue, &settings, terminal = style.err_is_terminal](const std::string& line) {
             const bool json = settings.value("output") == "json";
-            queue.add(Stream::Err, news_line(json, terminal, line));
+            queue.add(Stream::Err, event_note(json, terminal, line));
           },
       .changed = {},
       .output = programs};
   // The prompt shows all locks, also those taken quietly.
-  if (programs) teller.changed = [&base] { eventfd_write(base.loop.wake_fd(), 1); };
-  return teller;
+  if (programs) reporter.changed = [&base] { eventfd_write(base.loop.wake_fd(), 1); };
+  return reporter;
 }
 
-void tell_of_waits(Foundation& base, Session& session) {
+void report_waits(Foundation& base, Session& session) {
   session.on_wait([&base] { eventfd_write(base.loop.wake_fd(), 1); });
-  base.supervisor.tell_of_waits(
+  base.supervisor.report_waits(
       [&session] { return session.awaited_since(); },
       fmt::format("connecting to {} …", escape_for_terminal(session.server())));
 }
@@ -441,16 +443,16 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
                               .profile = arguments.configuration.profile()};
   CurrentNode current(monitor);
   Transaction transaction(monitor);
-  EventPrinter news(queue, settings, style, input, arguments.quiet);
-  PersistentWatches watches(monitor, news.of_persistent_watches());
+  EventPrinter print_note(queue, settings, style, input, arguments.quiet);
+  PersistentWatches watches(monitor, print_note.of_persistent_watches());
   Session session(monitor, arguments.session,
                   sandbox ? sandbox->connect_string() : arguments.server,
                   [&](const Monitor::Held& held, const Event& event) {
-                    if (!watches.hear(held, event)) news.tell(held, event, session);
+                    if (!watches.hear(held, event)) print_note.tell(held, event, session);
                     // The prompt shows the state, even if nothing is printed.
                     if (event.type == Event::Type::Session) eventfd_write(base.loop.wake_fd(), 1);
                   });
-  if (tells_of_waits(arguments, style)) tell_of_waits(base, session);
+  if (should_report_waits(arguments, style)) report_waits(base, session);
   const auto attachment = watches.attach(session);
   RootKeeper root_keeper(session);
   ReadOnlyClient read_only(session);
@@ -461,7 +463,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
       print_for_program(queue, target, lines, stop);
     });
   LockManager locks(monitor, client,
-                    lock_teller(base, settings, style, programs ? &*programs : nullptr));
+                    lock_reporter(base, settings, style, programs ? &*programs : nullptr));
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{
       .services = {.queue = queue,
@@ -482,7 +484,7 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
   base.supervisor.warn_before_stop([&locks] { return locks.stop_warning(); });
   const int result = run_commands(base, around, arguments);
   base.supervisor.warn_before_stop({});
-  base.supervisor.tell_of_waits({}, {});
+  base.supervisor.report_waits({}, {});
   locks.close(leave_patience);
   session.close();
   if (programs) programs->close();

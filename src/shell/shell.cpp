@@ -45,12 +45,12 @@ std::vector<std::string> lock_paths(const LockManager& locks) {
   return paths;
 }
 
-std::string told(const std::string& line, const OutputStyle& style) {
+std::string shown_line(const std::string& line, const OutputStyle& style) {
   return style.err_is_terminal ? escape_for_terminal(line) : line;
 }
 
 /// News of the shell itself.
-void tell(const Interpreter::Surroundings& around, const std::string& text) {
+void report(const Interpreter::Surroundings& around, const std::string& text) {
   around.services.queue.add(
       Stream::Err, around.style.format == Format::Json
                        ? note_line(text)
@@ -125,8 +125,8 @@ int Shell::run() {
   events.resume = [this] { editor_.resume(); };
   events.out_failed = [this](int error) { lose_output(error); };
   loop_.run(printer_, events, [this] {
-    look_after_jobs();
-    if (nodes_.look_after()) editor_.completion_came();
+    handle_jobs();
+    if (nodes_.process_finished()) editor_.completion_came();
     if (nodes_.is_slow()) editor_.completion_is_slow();
     return leaving_ && !command_ && background_.empty();
   });
@@ -178,7 +178,7 @@ bool Shell::may_leave() {
     ends.push_back("this shell has " + locks);
   if (ends.empty() || leave_refused_ == accepted_ - 1) return true;
   leave_refused_ = accepted_;
-  tell(around_, fmt::format("{}; exit again to end them", fmt::join(ends, ", and ")));
+  report(around_, fmt::format("{}; exit again to end them", fmt::join(ends, ", and ")));
   return false;
 }
 
@@ -193,7 +193,7 @@ void Shell::start_next() {
 
 /// Whether the typed line may be coloured.
 bool Shell::may_decorate() const {
-  return wants_color(around_.services.settings.value("color"), is_terminal(editor_output()));
+  return use_color(around_.services.settings.value("color"), is_terminal(editor_output()));
 }
 
 Completion Shell::complete(const CompletionRequest& request) {
@@ -240,25 +240,25 @@ void Shell::start(const std::string& line) {
 }
 
 /// Handles the end of the command, and prompts if nothing else is to be run.
-void Shell::look_after_jobs() {
+void Shell::handle_jobs() {
   if (command_ && command_->status() && drained()) {
     const int result = *command_->status();
     command_.reset();
     editor_.set_suggested(command_line_, !is_mistake(result));
     for (const auto& line : std::exchange(others_lines_, {})) LineEditor::remember(line);
-    problem_told_ = problem_told_ || result == status::no_connection;
+    problem_reported_ = problem_reported_ || result == status::no_connection;
     if (!leaving_) status_ = *quit_ ? status_ : result;
     leaving_ = leaving_ || (*quit_ && may_leave());
     if (result != status::ok && !leaving_) drop_lines();
     if (leaving_) lines_.clear();
     start_next();
   }
-  background_.look_after();
+  background_.report_ended();
   if (leaving_) background_.stop();
   if (command_ || leaving_) return;
   if (connector_ && connector_->status()) {
     connector_.reset();
-    if (!problem_told_ && !connector_problem_.empty()) tell(around_, connector_problem_);
+    if (!problem_reported_ && !connector_problem_.empty()) report(around_, connector_problem_);
   }
   if (!connector_ && around_.client.current_state() == SessionState::Expired) keep_connected();
   if (!editor_.active())
@@ -270,10 +270,10 @@ void Shell::look_after_jobs() {
 /// Drops lines pasted after one that failed or was moved to the background.
 void Shell::drop_lines() {
   if (lines_.empty()) return;
-  tell(around_,
-       fmt::format("stopped after a failure; {} not run",
-                   lines_.size() == 1 ? "the next line was"
-                                      : fmt::format("the next {} lines were", lines_.size())));
+  report(around_,
+         fmt::format("stopped after a failure; {} not run",
+                     lines_.size() == 1 ? "the next line was"
+                                        : fmt::format("the next {} lines were", lines_.size())));
   lines_.clear();
 }
 
@@ -286,7 +286,7 @@ bool Shell::drained() {
 /// Opens the session in the background, and reports a failure. The C client keeps trying.
 void Shell::keep_connected() {
   connector_problem_.clear();
-  problem_told_ = false;
+  problem_reported_ = false;
   connector_ =
       std::make_unique<Job>(monitor_, loop_.wake_fd(), [this](const std::stop_token& stop) {
         auto& client = around_.client;
@@ -373,7 +373,7 @@ void Shell::suspend() {
 
 void Shell::move_to_background() {
   background_.adopt(std::move(command_), command_line_);
-  if (!suspension_->notice.empty()) tell(around_, suspension_->notice);
+  if (!suspension_->notice.empty()) report(around_, suspension_->notice);
   status_ = status::ok;
   drop_lines();
 }
@@ -386,11 +386,11 @@ void Shell::warn_before_stop() {
     text = fmt::format(
         "\nzksh is stopped together with its command, which may need the terminal; `{} &` runs it "
         "in the background",
-        told(without_secrets(command_line_), around_.style));
+        shown_line(without_secrets(command_line_), around_.style));
   if (const auto warning = around_.services.locks.stop_warning(); !warning.empty())
     text += (text.empty() ? "" : "\n") + warning;
   if (text.empty()) return;
-  tell(around_, text);
+  report(around_, text);
   printer_.flush([this](int fd) { return loop_.await_writable(fd); });
 }
 
@@ -402,17 +402,17 @@ void Shell::drop_transaction() {
 std::string Shell::prompt() const {
   const auto collected = around_.transaction.get().size();
   const auto& protection = around_.services.protection;
-  auto text = prompt_text(
-      around_.services.settings.value("prompt"),
-      {.server = around_.client.server(),
-       .state = std::string(state_name(around_.client.current_state())),
-       .number = around_.history.get().next(),
-       .node = around_.current.get().path(),
-       .profile = protection.name(),
-       .dangerous = protection.read_only || protection.production,
-       .locks = around_.services.locks.summary(),
-       .status = status_},
-      wants_color(around_.services.settings.value("color"), isatty(STDOUT_FILENO) != 0));
+  auto text =
+      prompt_text(around_.services.settings.value("prompt"),
+                  {.server = around_.client.server(),
+                   .state = std::string(state_name(around_.client.current_state())),
+                   .number = around_.history.get().next(),
+                   .node = around_.current.get().path(),
+                   .profile = protection.name(),
+                   .dangerous = protection.read_only || protection.production,
+                   .locks = around_.services.locks.summary(),
+                   .status = status_},
+                  use_color(around_.services.settings.value("color"), isatty(STDOUT_FILENO) != 0));
   if (collected) text += fmt::format("multi {}> ", *collected + 1);
   return text;
 }
@@ -432,8 +432,8 @@ std::optional<std::string> background_line(const std::string& line) {
 }
 
 BackgroundJobs::Entry& BackgroundJobs::enter(const std::string& line, const JobTable::Job& job) {
-  around_.services.queue.add(Stream::Err,
-                             fmt::format("[{}] {}\n", job.number, told(job.line, around_.style)));
+  around_.services.queue.add(
+      Stream::Err, fmt::format("[{}] {}\n", job.number, shown_line(job.line, around_.style)));
   return jobs_.emplace_back(Entry{.number = job.number,
                                   .line = line,
                                   .history = {},
@@ -468,25 +468,25 @@ void BackgroundJobs::start(const std::string& line) {
       });
 }
 
-void BackgroundJobs::look_after() {
+void BackgroundJobs::report_ended() {
   std::erase_if(jobs_, [&](const Entry& entry) {
     const auto result = entry.job->status();
     if (!result) return false;
     if (entry.passes_on) table_.end(entry.number, *result);
-    tell(entry.number, *result);
+    report(entry.number, *result);
     table_.remove(entry.number);
     return true;
   });
 }
 
 /// Reports a job's end, unless a command waited for it.
-void BackgroundJobs::tell(int number, int result) {
+void BackgroundJobs::report(int number, int result) {
   const auto job = table_.find(number);
   if (!job || job->awaited) return;
   auto how = result == status::ok ? "done" : fmt::format("exited with status {}", result);
   if (job->killed && result == Cancelled().exit_status()) how = "killed";
   around_.services.queue.add(
-      Stream::Err, fmt::format("[{}] {}: {}\n", number, how, told(job->line, around_.style)));
+      Stream::Err, fmt::format("[{}] {}: {}\n", number, how, shown_line(job->line, around_.style)));
 }
 
 std::vector<std::string> BackgroundJobs::names() const {

@@ -39,7 +39,7 @@ class BackgroundJobs {
   /// Takes over a line that was started in the foreground, and prints its number.
   void adopt(std::unique_ptr<Job> job, const std::string& line);
   /// Reports and removes jobs that have ended.
-  void look_after();
+  void report_ended();
   /// Asks all jobs to stop; returns at once.
   void stop();
   bool empty() const { return jobs_.empty(); }
@@ -59,7 +59,7 @@ class BackgroundJobs {
   };
 
   Entry& enter(const std::string& line, const JobTable::Job& job);
-  void tell(int number, int result);
+  void report(int number, int result);
 
   Monitor& monitor_;
   int wake_fd_;
@@ -87,7 +87,7 @@ class Shell {
   Completion complete(const CompletionRequest& request);
   void start(const std::string& line);
   void start_next();
-  void look_after_jobs();
+  void handle_jobs();
   void interrupt();
   void end(int signal);
   void leave(int signal);
@@ -116,7 +116,7 @@ class Shell {
   std::string command_line_;                ///< its line
   std::unique_ptr<Job> connector_;          ///< opens a new session in the background
   std::string connector_problem_;           ///< written by the connector, read after its end
-  bool problem_told_ = false;               ///< by a command that waited for the same connection
+  bool problem_reported_ = false;           ///< by a command that waited for the same connection
   std::vector<std::string> others_lines_;   ///< from other shells; accessed like quit_
   std::shared_ptr<Suspension> suspension_;  ///< of the foreground command
   std::shared_ptr<bool> quit_;              ///< written by the command's thread, read after its end

@@ -125,7 +125,7 @@ bool BatchWriter::last_was_lost() const {
   return client_.monitor().with_lock([&](const Monitor::Held& held) {
     const auto lost = [&](const auto& pending) {
       const auto& outcome = (*pending)(held);
-      return outcome && is_connection_trouble(outcome->code);
+      return outcome && is_connection_failure(outcome->code);
     };
     return last.created ? lost(last.created) : last.done ? lost(last.done) : lost(last.transaction);
   });
@@ -212,7 +212,7 @@ void BatchWriter::report(const Write& write, const Written& result) {
 
 void BatchWriter::settle(Sent sent) {
   const auto reply = await(sent);
-  const bool lost = is_connection_trouble(reply.code);
+  const bool lost = is_connection_failure(reply.code);
   // A write that overtook another may have failed only because of that.
   const bool misjudged = sent.overtook && reply.code != code::ok;
   if (!lost && !misjudged && conclude(sent.writes, reply, false)) return;
@@ -225,7 +225,7 @@ void BatchWriter::settle(Sent sent) {
 /// them.
 bool BatchWriter::conclude(const std::vector<Write>& writes, const Reply& reply, bool sent_before) {
   // A connection that breaks at every request must not renew the time to wait for it.
-  if (!is_connection_trouble(reply.code)) last_answer_ = Clock::now();
+  if (!is_connection_failure(reply.code)) last_answer_ = Clock::now();
   if (reply.code != code::ok && !reply.all_failed && writes.size() > 1) return false;
   for (const auto& write : writes)
     report(write, {.code = reply.code, .culprit = reply.culprit, .sent_before = sent_before});
@@ -236,7 +236,7 @@ bool BatchWriter::conclude(const std::vector<Write>& writes, const Reply& reply,
 /// one, then the rest; after several failures, each alone.
 void BatchWriter::send_again(std::vector<Write> writes, bool sent_before) {
   constexpr int most_failures = 3;
-  if (sent_before) tell_lost(writes);
+  if (sent_before) report_lost(writes);
   std::deque<std::size_t> parts{writes.size()};  // sizes of the next transactions
   for (int failures = 0; !writes.empty() && failures < most_failures;) {
     if (parts.empty()) parts.push_back(writes.size());
@@ -245,8 +245,8 @@ void BatchWriter::send_again(std::vector<Write> writes, bool sent_before) {
     if (count == 0) continue;
     auto sent = start_first(writes, count);
     const auto reply = await(sent);
-    if (is_connection_trouble(reply.code)) {
-      tell_lost(sent.writes);
+    if (is_connection_failure(reply.code)) {
+      report_lost(sent.writes);
       put_back(writes, std::move(sent.writes));
       return send_alone(std::move(writes), true);
     }
@@ -272,7 +272,7 @@ void BatchWriter::send_alone(std::vector<Write> writes, bool sent_before) {
   }
   for (auto& one : sent) {
     auto reply = await(one);
-    if (is_connection_trouble(reply.code)) reply = insist(one);
+    if (is_connection_failure(reply.code)) reply = insist(one);
     conclude(one.writes, reply, sent_before || one.sent_before);
   }
 }
@@ -284,7 +284,7 @@ BatchWriter::Reply BatchWriter::insist(Sent& sent) {
   Reply reply{.code = code::connection_loss};
   sent.sent_before = true;
   if (!can_be_sent_again(sent.writes.front())) return reply;
-  for (int i = 0; i < tries && is_connection_trouble(reply.code); ++i) {
+  for (int i = 0; i < tries && is_connection_failure(reply.code); ++i) {
     await_reconnection(client_, path_of(sent.writes.front()), last_answer_, stop_);
     sent = start(std::move(sent.writes));
     sent.sent_before = true;
@@ -294,7 +294,7 @@ BatchWriter::Reply BatchWriter::insist(Sent& sent) {
 }
 
 /// Removes the writes that must not be sent twice, and reports their outcome as unknown.
-void BatchWriter::tell_lost(std::vector<Write>& writes) {
+void BatchWriter::report_lost(std::vector<Write>& writes) {
   std::vector<Write> again;
   again.reserve(writes.size());
   for (auto& write : writes) {

@@ -154,7 +154,7 @@ void NodeFilter::add_range(std::optional<std::int64_t> least, std::optional<std:
   });
 }
 
-bool NodeFilter::wants(const TreeNode& node) const {
+bool NodeFilter::matches(const TreeNode& node) const {
   return std::ranges::all_of(tests_, [&](const Test& test) { return test(node); });
 }
 

@@ -46,7 +46,7 @@ class NodeFilter {
   explicit NodeFilter(const NodeFilterOptions& options);
 
   /// Whether a node meets all criteria.
-  bool wants(const TreeNode& node) const;
+  bool matches(const TreeNode& node) const;
 
  private:
   using Test = std::function<bool(const TreeNode&)>;

@@ -26,7 +26,7 @@ class SkippedNodes {
     if (count_++ == 0) first_ = path;
   }
   /// For WalkPlan::missing: reports that there is no such node.
-  void missing(const std::string& path) { failures_.tell(ZkError(code::no_node, path)); }
+  void missing(const std::string& path) { failures_.report(ZkError(code::no_node, path)); }
   bool empty() const { return count_ == 0; }
   /// Reports on stderr that the results are incomplete, if they are. Returns the status of the
   /// first missing node, status::not_authorised if only permissions were missing, else `otherwise`.

@@ -93,7 +93,7 @@ class Explorer {
     if (!outcome) return false;
     asked_.pop_front();
     const auto path = [&] { return found_.path(question.node); };
-    if (is_connection_trouble(outcome->code)) {
+    if (is_connection_failure(outcome->code)) {
       await_reconnection(client_, path(), last_answer_, stop_);
       send(question);
       return true;

@@ -63,7 +63,7 @@ struct RemovalPlan {
   std::size_t batch = 1000;  ///< nodes per transaction
   WorkLimits limits{};
   /// Called from time to time on the caller's thread.
-  std::function<void(const Removal& so_far)> progress{};
+  std::function<void(const Removal& removal)> progress{};
 };
 
 /// Finds the nodes of a subtree, then removes them bottom-up, in transactions of at most `batch`

@@ -51,7 +51,7 @@ void TreeApply::run(TreeReader& text) {
     close_until(path);
     plan_.reached(++reached);
     if (only_found) {
-      found_only(*node);
+      handle_extra(*node);
       node = live.next();
       continue;
     }
@@ -93,7 +93,7 @@ void TreeApply::close(const Open& node) {
 }
 
 /// Handles a node that is not in the text.
-void TreeApply::found_only(const FoundNode& node) {
+void TreeApply::handle_extra(const FoundNode& node) {
   if (node.record.life.kind == NodeKind::Ephemeral) {
     ++counts_.ephemerals;
     for (auto& above : open_) above.shelters = true;
@@ -171,7 +171,8 @@ void TreeApply::set_all_limits() {
     if (!plan_.rehearse) set_limits(client_, path, limits, stop_);
     ++counts_.quotas;
     const auto text = limits_text(limits);
-    plan_.told({.verb = "set the quota of", .path = path, .detail = text.empty() ? "none" : text});
+    plan_.on_write(
+        {.verb = "set the quota of", .path = path, .detail = text.empty() ? "none" : text});
   }
 }
 
@@ -182,7 +183,7 @@ void TreeApply::write(Write write) {
 }
 
 void TreeApply::done(const Write& write, const Written& result) {
-  if (result.code == code::ok || is_so(write, result)) {
+  if (result.code == code::ok || already_done(write, result)) {
     count(write);
     tell(write);
     return;
@@ -195,11 +196,11 @@ void TreeApply::done(const Write& write, const Written& result) {
               exit_status_of(result.code)));
   else
     failure_ = std::make_exception_ptr(
-        result.code == code::unimplemented ? lack_of(write) : error_of(write, result));
+        result.code == code::unimplemented ? unsupported(write) : error_of(write, result));
 }
 
 /// The error for a write that the server is too old for.
-ZkError TreeApply::lack_of(const Write& write) {
+ZkError TreeApply::unsupported(const Write& write) {
   const auto* const create = std::get_if<CreateOp>(&write);
   try {
     require_newer(client_, path_of(write),
@@ -212,7 +213,7 @@ ZkError TreeApply::lack_of(const Write& write) {
 
 /// Whether the node already is as the refused write would make it: the effect of an earlier attempt
 /// whose answer was lost.
-bool TreeApply::is_so(const Write& write, const Written& result) {
+bool TreeApply::already_done(const Write& write, const Written& result) {
   const auto& path = path_of(write);
   if (std::holds_alternative<RemoveOp>(write)) return result.code == code::no_node;
   if (result.code != code::node_exists && result.code != code::bad_version) return false;
@@ -244,13 +245,13 @@ void TreeApply::count(const Write& write) {
 void TreeApply::tell(const Write& write) const {
   const auto& path = path_of(write);
   if (const auto* create = std::get_if<CreateOp>(&write))
-    plan_.told({.verb = "create", .path = path, .detail = bytes_text(create->data)});
+    plan_.on_write({.verb = "create", .path = path, .detail = bytes_text(create->data)});
   else if (const auto* set = std::get_if<SetOp>(&write))
-    plan_.told({.verb = "set", .path = path, .detail = bytes_text(set->data)});
+    plan_.on_write({.verb = "set", .path = path, .detail = bytes_text(set->data)});
   else if (const auto* acl = std::get_if<SetAclOp>(&write))
-    plan_.told({.verb = "set the ACL of", .path = path, .detail = acl_field(acl->acl)});
+    plan_.on_write({.verb = "set the ACL of", .path = path, .detail = acl_field(acl->acl)});
   else
-    plan_.told({.verb = "delete", .path = path});
+    plan_.on_write({.verb = "delete", .path = path});
 }
 
 void TreeApply::refuse(const std::string& path, const std::string& why) {

@@ -55,7 +55,7 @@ class TreeApply {
         false;  ///< the parents of `top` have just been created, perhaps in a rehearsal
     WorkLimits limits{};
     /// Called for each write once the server has confirmed it; in a rehearsal, at once.
-    std::function<void(const Change&)> told{};
+    std::function<void(const Change&)> on_write{};
     /// Called for each node that could not be restored; the others go on.
     std::function<void(const std::string& sentence)> conflict{};
     /// Called from time to time with the number of nodes read.
@@ -84,7 +84,7 @@ class TreeApply {
 
   void close_until(const std::string& path);
   void close(const Open& node);
-  void found_only(const FoundNode& node);
+  void handle_extra(const FoundNode& node);
   void create(const TreeRecord& record, bool inner);
   void reconcile(const TreeRecord& record, const FoundNode& node, bool inner);
   bool fits(const TreeRecord& record, const FoundNode& node);
@@ -93,8 +93,8 @@ class TreeApply {
   void set_all_limits();
   void write(Write write);
   void done(const Write& write, const Written& result);
-  bool is_so(const Write& write, const Written& result);
-  ZkError lack_of(const Write& write);
+  bool already_done(const Write& write, const Written& result);
+  ZkError unsupported(const Write& write);
   void count(const Write& write);
   void tell(const Write& write) const;
   void refuse(const std::string& path, const std::string& why);

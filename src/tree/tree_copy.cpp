@@ -90,7 +90,7 @@ void copy_tree(Client& client, const CopyPlan& plan, CopyCounts& counts,
                    .rehearse = plan.rehearse,
                    .parents_made = plan.parents_made,
                    .limits = plan.limits,
-                   .told = plan.told,
+                   .on_write = plan.on_write,
                    .conflict = [](const std::string& sentence) { throw Error(sentence); },
                    .reached = [](std::size_t /*count*/) {}},
                   stop);

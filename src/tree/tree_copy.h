@@ -27,7 +27,7 @@ struct CopyPlan {
   /// Called for each ephemeral, which is not copied.
   std::function<void(const FoundNode& node)> left_out{};
   /// Called for each write, as TreeApply::Plan::told.
-  std::function<void(const TreeApply::Change& change)> told{};
+  std::function<void(const TreeApply::Change& change)> on_write{};
   bool rehearse = false;      ///< send no writes
   bool parents_made = false;  ///< see TreeApply::Plan
 };

@@ -36,16 +36,16 @@ void require_free_input(const Context& cx) {
 TreeFile::TreeFile(const Context& cx, const std::string& name) {
   const bool input = name == standard_input;
   if (input) require_free_input(cx);
-  const auto told = input ? std::string("standard input") : name;
-  lines_ =
-      std::make_unique<LineReader>(input ? STDIN_FILENO : open_file(name), !input, told, cx.stop);
+  const auto name_in_messages = input ? std::string("standard input") : name;
+  lines_ = std::make_unique<LineReader>(input ? STDIN_FILENO : open_file(name), !input,
+                                        name_in_messages, cx.stop);
   reader_ = std::make_unique<TreeReader>(
       [this, stop = cx.stop](std::string& line) {
         const bool more = lines_->next(line);
         if (!more && stop.stop_requested()) throw Cancelled();
         return more;
       },
-      told);
+      name_in_messages);
 }
 
 std::optional<std::size_t> checked_size(const Context& cx, const std::string& name) {

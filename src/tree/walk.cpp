@@ -197,7 +197,7 @@ void visit_stats(Client& client, std::vector<std::string> tops, const StatVisito
                  const std::stop_token& stop) {
   const auto enter = [&](const TreeNode& node) {
     visitor.visit(node.path, node.stat);
-    if (node.hides_children()) visitor.unlisted(ZkError(code::no_auth, node.path));
+    if (node.hides_children()) visitor.unlistable(ZkError(code::no_auth, node.path));
   };
   walk_tree(
       client,
@@ -274,10 +274,10 @@ bool WalkReads::take_answers(WalkStop& node, Answers& answers) {
 }
 
 bool WalkReads::lost(const Answers& answers) const {
-  return is_connection_trouble(code_of(answers.listing)) ||
-         is_connection_trouble(code_of(answers.stat)) ||
-         is_connection_trouble(code_of(answers.value)) ||
-         is_connection_trouble(code_of(answers.acl));
+  return is_connection_failure(code_of(answers.listing)) ||
+         is_connection_failure(code_of(answers.stat)) ||
+         is_connection_failure(code_of(answers.value)) ||
+         is_connection_failure(code_of(answers.acl));
 }
 
 std::optional<WalkStops::iterator> WalkReads::take() {

@@ -85,7 +85,7 @@ void visit_subtree(Client& client, const std::string& top, const Watch& watch,
 struct StatVisitor {
   std::function<void(const std::string& path, const Stat&)> visit;
   /// Called for a node whose children may not be listed; the walk goes on.
-  std::function<void(const ZkError&)> unlisted;
+  std::function<void(const ZkError&)> unlistable;
   WorkLimits limits{};
 };
 

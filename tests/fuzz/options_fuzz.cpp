@@ -19,7 +19,7 @@ void options_fuzz(std::string_view bytes) {
       require(declared.surplus().size() <= words.size(), "no words are made up");
     });
   });
-  wants_dry_run(*command, words);
+  requests_dry_run(*command, words);
   for (const auto& word : words) {
     command_named(word);
     require(suggested_commands(word).size() <= 3, "few commands are named");

@@ -56,7 +56,7 @@ void FakeClient::open(const std::string& /*server*/) {
   });
 }
 
-void FakeClient::want_session() {
+void FakeClient::ensure_session() {
   monitor().change([&](const Monitor::Held& held) {
     if (state_ == SessionState::Expired) renew(held);
   });
@@ -170,7 +170,7 @@ void FakeClient::await_connection(const std::string& path, const std::stop_token
   if (!monitor().wait(stop,
                       [&](const Monitor::Held&) { return state_ != SessionState::Connecting; }))
     throw Cancelled();
-  want_session();
+  ensure_session();
   if (current_state() != SessionState::Connected) throw ZkError(code::invalid_state, path);
 }
 

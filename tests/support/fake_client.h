@@ -70,7 +70,7 @@ class FakeClient final : public Client {
   Monitor& monitor() override { return tree_.monitor(); }
   std::unique_ptr<Client> another() override { return std::make_unique<FakeClient>(tree_); }
   void open(const std::string& server) override;
-  void want_session() override;
+  void ensure_session() override;
   void replace_session(const std::string& server, const std::function<void()>& before_end,
                        const std::stop_token& stop) override;
   void close() override;

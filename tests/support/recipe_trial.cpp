@@ -38,9 +38,9 @@ void TrialContender::begin_release() { fiber.begin(release()); }
 bool TrialContender::go() {
   const auto able = [&] {
     return tree.monitor().with_lock(
-        [&](const Monitor::Held& held) { return fiber.can_go_on(held); });
+        [&](const Monitor::Held& held) { return fiber.can_resume(held); });
   };
-  while (able()) fiber.go_on();
+  while (able()) fiber.resume();
   return fiber.ended();
 }
 
@@ -56,13 +56,13 @@ bool TrialContender::run(const std::function<void()>& idle) {
     // Another thread opens the new session.
     if (client.current_state() != SessionState::Connected) {
       tree.monitor().wait_until({}, Clock::now() + 5s, [&](const Monitor::Held& held) {
-        return fiber.can_go_on(held) || client.state(held) == SessionState::Connected;
+        return fiber.can_resume(held) || client.state(held) == SessionState::Connected;
       });
       continue;
     }
     if (idle) idle();
     tree.monitor().wait_until({}, Clock::now() + 1ms,
-                              [&](const Monitor::Held& held) { return fiber.can_go_on(held); });
+                              [&](const Monitor::Held& held) { return fiber.can_resume(held); });
   }
   ADD_FAILURE() << name << " waits for ever";
   return false;

@@ -61,7 +61,7 @@ class ChangeStreamTest : public testing::Test {
   void remove(const std::string& path) { other.remove({.path = path}, {}); }
 
   std::vector<std::string> begin(std::vector<std::string> paths, bool recursive = true) {
-    stream.emplace(fake, ChangeStream::Wish{
+    stream.emplace(fake, ChangeStream::Options{
                              .paths = std::move(paths), .recursive = recursive, .values = true});
     return texts(stream->begin({}));
   }

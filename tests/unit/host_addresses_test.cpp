@@ -8,14 +8,14 @@
 namespace zksh {
 namespace {
 
-std::vector<std::string> hosts_of(const std::string& name, Wanted wanted) {
+std::vector<std::string> hosts_of(const std::string& name, AddressFilter wanted) {
   std::vector<std::string> hosts;
   for (const auto& address : look_up({.host = name}, wanted).all) hosts.push_back(address.host());
   return hosts;
 }
 
 TEST(HostAddresses, AnAddressStandsForItself) {
-  for (const auto wanted : {Wanted::All, Wanted::AsTheCClient}) {
+  for (const auto wanted : {AddressFilter::All, AddressFilter::LikeTheCClient}) {
     EXPECT_EQ(hosts_of("10.0.0.1", wanted), std::vector<std::string>{"10.0.0.1"});
     EXPECT_EQ(hosts_of("fd00::1", wanted), std::vector<std::string>{"fd00::1"});
   }
@@ -25,7 +25,7 @@ TEST(HostAddresses, AnAddressStandsForItself) {
 }
 
 TEST(HostAddresses, ANameThatDoesNotResolveHasAProblem) {
-  for (const auto wanted : {Wanted::All, Wanted::AsTheCClient}) {
+  for (const auto wanted : {AddressFilter::All, AddressFilter::LikeTheCClient}) {
     const auto found = look_up({.host = "no-such-host.invalid"}, wanted);
     EXPECT_TRUE(found.all.empty());
     EXPECT_TRUE(found.problem.starts_with("the name cannot be resolved (")) << found.problem;

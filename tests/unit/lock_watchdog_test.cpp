@@ -204,7 +204,7 @@ TEST(LockWatchdog, a_stopped_one_is_continued) {
   kill(watchdog, SIGSTOP);
   while (ProcessTree::state(watchdog) != 'T') std::this_thread::yield();
   // Its other threads may stop a moment later: ThreadSanitizer has one in every process.
-  while (ProcessTree::state(watchdog) == 'T') family.watchdog.look_after();
+  while (ProcessTree::state(watchdog) == 'T') family.watchdog.maintain();
   family.watchdog.signal(SIGTERM);
   EXPECT_TRUE(family.gone());
 }

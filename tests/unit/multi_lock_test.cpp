@@ -127,7 +127,7 @@ TEST_P(MultiLockTest, WaitsForEachAndSaysWhere) {
   const auto us = waiting("us", locks({"/a", "/b"}, wish));
   ASSERT_THAT(us->places, SizeIs(1));
   EXPECT_EQ(us->places.front().path, "/b");
-  EXPECT_EQ(us->places.front().behind, "other");
+  EXPECT_EQ(us->places.front().predecessor, "other");
   other->give_back();
   ASSERT_TRUE(us->run());
   EXPECT_TRUE(us->holds());

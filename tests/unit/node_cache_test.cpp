@@ -27,7 +27,7 @@ class NodeCacheTest : public testing::Test {
 
   /// Waits until what was asked for has come.
   void let_it_come() {
-    while (!cache.look_after()) {
+    while (!cache.process_finished()) {
       pollfd waking{wake.get(), POLLIN, 0};
       ASSERT_EQ(poll(&waking, 1, 10'000), 1) << "nothing has come";
       eventfd_t count = 0;

@@ -261,9 +261,9 @@ TEST_F(SchedulerTest, WhatMayWaitIsDoneByTheThreadOfTheRun) {
   std::vector<std::thread::id> done_on;
   Guarded<int> given;
   const auto tell = [&]() -> Task<> {
-    driver.leave([&] { done_on.push_back(std::this_thread::get_id()); });
+    driver.defer([&] { done_on.push_back(std::this_thread::get_id()); });
     co_await fiber_until(given, 1);
-    driver.leave([&] {
+    driver.defer([&] {
       monitor.wait({}, [](const Monitor::Held&) { return true; });
       done_on.push_back(std::this_thread::get_id());
     });

@@ -116,7 +116,7 @@ TEST_F(SemaphoreTest, OnlyTheFirstWhoWaitsWatchesTheLeases) {
   const auto second = waiting("second", {.count = 1});
   const auto seen = second->client.requests();
   EXPECT_EQ(second->places.front().position, 2U);
-  EXPECT_EQ(second->places.front().behind, "first");
+  EXPECT_EQ(second->places.front().predecessor, "first");
   a->give_back();
   EXPECT_FALSE(second->go());
   EXPECT_EQ(second->client.requests(), seen);

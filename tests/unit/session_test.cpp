@@ -152,7 +152,7 @@ TEST_F(SessionTest, OneThatExpiresWithoutNamesIsOpenedAgainWhenTheyAreBack) {
   first.expire_all();
   ASSERT_TRUE(becomes(*session, SessionState::Expired));
   names = Names::AreMissing;  // only now: the C client looks them up to connect again, too
-  session->want_session();
+  session->ensure_session();
   EXPECT_EQ(session->current_state(), SessionState::Connecting);
   EXPECT_TRUE(monitor.with_lock([&](const Monitor::Held& held) {
     return session->between_sessions(held) && session->session_id(held) == 0;
@@ -178,7 +178,7 @@ TEST_F(SessionTest, AnAttemptThatCameTooLateReplacesNothing) {
   first.expire_all();
   ASSERT_TRUE(becomes(*session, SessionState::Expired));
   names = Names::Hang;  // only now: the C client looks them up to connect again, too
-  session->want_session();
+  session->ensure_session();
   while (hanging == 0) std::this_thread::yield();
   session->replace_session(second.at("127.0.0.1"), [] {}, {});
   EXPECT_EQ(session->session_id(), 0x200);
@@ -194,7 +194,7 @@ TEST_F(SessionTest, AnAttemptThatCameTooLateReplacesNothing) {
 TEST_F(SessionTest, OneThatIsClosedWhileItIsOpenedStaysClosed) {
   names = Names::Hang;
   const auto session = session_with(first.at("moving"));
-  session->want_session();
+  session->ensure_session();
   while (hanging == 0) std::this_thread::yield();
   session->close();
   names = Names::AreThere;

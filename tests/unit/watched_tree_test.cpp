@@ -351,11 +351,11 @@ TEST_F(WatchedTreeTest, ANodeThatMayNotBeListedIsNamedAndNotToldOf) {
   create("/a");
   create_unreadable("/a/shut");
   watch("/a");
-  EXPECT_THAT(tree.take_unlisted(), ElementsAre("/a/shut"));
+  EXPECT_THAT(tree.take_unlistable(), ElementsAre("/a/shut"));
   create_unreadable("/a/shut2");
   create("/a/open");
   EXPECT_THAT(round(), ElementsAre("created /a/open"));
-  EXPECT_THAT(tree.take_unlisted(), ElementsAre("/a/shut2"));
+  EXPECT_THAT(tree.take_unlistable(), ElementsAre("/a/shut2"));
 }
 
 // Servers withhold the events of a node that became unreadable.

@@ -19,7 +19,7 @@ namespace {
 thread_local int unread_on = -1;
 
 /// Converts a result to that of read(2) for the C client, which only looks at errno.
-int told_as_errno(SSL* ssl, int result) {
+int to_errno(SSL* ssl, int result) {
   if (result > 0) return result;
   const int kind = SSL_get_error(ssl, result);
   if (kind == SSL_ERROR_WANT_READ || kind == SSL_ERROR_WANT_WRITE) {
@@ -48,7 +48,7 @@ int zksh_tls_read(SSL* ssl, void* buffer, int size) {
   ERR_clear_error();
   const int result = SSL_read(ssl, buffer, size);
   unread_on = SSL_pending(ssl) > 0 ? SSL_get_fd(ssl) : -1;
-  if (result <= 0) return told_as_errno(ssl, result);
+  if (result <= 0) return to_errno(ssl, result);
   auto& connection = tls_connection(ssl);
   if (!std::exchange(connection.spoke, true)) tls()->note_success(connection.servers);
   const std::string_view bytes(static_cast<const char*>(buffer), static_cast<std::size_t>(result));
@@ -61,7 +61,7 @@ int zksh_tls_write(SSL* ssl, const void* bytes, int size) {
   link.look_at_sent(given);
   ERR_clear_error();
   const int result = SSL_write(ssl, bytes, size);
-  if (result <= 0) return told_as_errno(ssl, result);
+  if (result <= 0) return to_errno(ssl, result);
   note_sent(link, SSL_get_fd(ssl), given.substr(0, static_cast<std::size_t>(result)));
   return result;
 }
