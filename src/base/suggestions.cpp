@@ -11,10 +11,11 @@ namespace {
 // Distances are in half edits, so that wrong case costs less than a wrong letter.
 constexpr std::size_t edit = 2;
 
+int folded(char c) { return std::tolower(static_cast<unsigned char>(c)); }
+
 std::size_t letter_cost(char a, char b) {
   if (a == b) return 0;
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  return lower(a) == lower(b) ? edit / 2 : edit;
+  return folded(a) == folded(b) ? edit / 2 : edit;
 }
 
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -47,10 +48,11 @@ std::vector<std::string> suggestions(std::string_view word,
   for (const auto& candidate : candidates) {
     const auto dashes = std::min(candidate.find_first_not_of('-'), candidate.size());
     const auto letters = std::max(word.size(), candidate.size()) - dashes;
-    const auto away = distance(word, candidate);
+    const bool same_letters = std::ranges::equal(word, candidate, {}, folded, folded);
+    const auto away = same_letters ? edit / 2 : distance(word, candidate);
     const bool beginning = word.size() > 1 && candidate.starts_with(word);
     if (away <= allowed_distance(letters) || beginning)
-      close.emplace_back(beginning ? edit : away, candidate);
+      close.emplace_back(beginning ? std::min(away, edit) : away, candidate);
   }
   std::ranges::sort(close);
   std::vector<std::string> best;
