@@ -90,8 +90,8 @@ class Stop(ShellTest):
         screen.keys("C-z")
         screen.wait_for("[1] lock /l")
         screen.wait_for("/l: still asked for; this shell holds it when its turn comes; `unlock /l` leaves the queue")
-        screen.wait_for(lambda s: s.lines()[-1].endswith("1 waiting /l]"))
-        holder.stdin.close()
+        self.wait_prompt(screen, 1)
+        holder.terminate()
         screen.wait_for("acquired /l")
         screen.wait_for("[1] done: lock /l")
         screen.wait_for(lambda s: s.lines()[-1].endswith("1 locked /l]"))
@@ -105,10 +105,10 @@ class Stop(ShellTest):
         screen.type("lock /l\n")
         screen.wait_for("waiting /l")
         screen.keys("C-z")
-        screen.wait_for(lambda s: s.lines()[-1].endswith("1 waiting /l]"))
+        self.wait_prompt(screen, 1)
         screen.type("unlock /l\n")
         self.wait_prompt(screen, 2)
-        screen.wait_for("[1] ended with status")
+        screen.wait_for("[1] exited with status 130: lock /l")
         with self.znodes() as znodes:
             self.assertEqual(len(znodes.children(self.root + "/l")), 1)
 

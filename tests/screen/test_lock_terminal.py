@@ -201,7 +201,7 @@ class LockTerminal(ShellTest):
         screen.type("pwd\n")  # who goes on is asked anew
         self.wait_prompt(screen, "3 locked /l")
         screen.type("quit\n")
-        screen.wait_for(lambda s: s.lines(joined=True).count(told) == 2)
+        screen.wait_for(lambda s: " ".join(s.lines()).count(told) == 2)
         self.wait_prompt(screen, "4 locked /l")
         screen.keys("C-d")
         self.wait_exit(screen, 0)
