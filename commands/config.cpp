@@ -58,7 +58,7 @@ extern const Command config_command = make_command<Args>(
      .examples = {{"config", "The members and the version."},
                   {"config -c", "The version and the connect string."},
                   {"config -s -w", "With the Stat, and report the next change."}},
-     .json = "config [stat]",
+     .json = "config [stat] | connectString [stat]",
      .zkcli_syntax = "[-c] [-w] [-s]",
      .pages = true},
     declare, run);

@@ -56,6 +56,7 @@ constexpr auto fields = std::to_array<JsonField>({
     {"command", "string", "The command's name."},
     {"config", "string", "The ensemble's configuration, line by line as the servers store it."},
     {"conflicts", "integer", "Nodes that could not be changed."},
+    {"connectString", "string", "The version and the servers as clients name them."},
     {"connected", "boolean?", "Whether a client with that session is connected."},
     {"connectedSince", "time?", "When the client connected."},
     {"connectedTo", "string?", "The server of this session, HOST:PORT."},
