@@ -67,8 +67,8 @@ class History(ShellTest):
         self.assertEqual(self.run_line(screen, "history", 2),
                          ["0 -", "1 - create /b x digest:ann:***:cdrwa", "2 - history"])
         self.assertEqual(self.run_line(screen, "redo 0", 3),
-                         ["line 0 is not in the history (it had a secret, or began with a blank); type it a",
-                          "gain"])
+                         ["line 0 is not in the history (it had a secret, or began with a blank); type it",
+                          "again"])
         self.assertEqual(self.saved(), ["history", "redo 0"])
         screen.keys("Up", "Up", "Up")
         self.wait_prompt(screen, 4, typed="create /b x digest:ann:***:cdrwa")

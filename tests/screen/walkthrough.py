@@ -157,11 +157,17 @@ class Player:
                 raise AssertionError(f"line {number}: terminal {letter} says more:\n" + "\n".join(left))
             return
 
+        taken = 0
+
         def there():
-            rows = self.rows(letter)
-            return len(rows) > self.seen[letter] and self.bindings.agree(line, rows[self.seen[letter]])
+            nonlocal taken
+            rows = self.rows(letter)[self.seen[letter]:]
+            for taken in (1, 2):  # zksh breaks a long line between words
+                if len(rows) >= taken and self.bindings.agree(line, " ".join(rows[:taken])):
+                    return True
+            return False
         self.until(number, letter, line, there)
-        self.seen[letter] += 1
+        self.seen[letter] += taken
 
     def await_picture(self, letter, rows):
         wanted = [line for _, _, line in rows]
