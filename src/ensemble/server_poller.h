@@ -164,7 +164,7 @@ class ServerPoller {
     Clock::time_point silent_until{};
     std::optional<ServersAccount::Events> events{};  ///< as last reported
   };
-  void take(Server& server, const std::string& word, const ServerAnswer& answered,
+  void take(Server& server, const std::string& word, const ServerAnswer& reply,
             ServersAccount& account);
   static void note_missing(const Server& server, const std::string& word, ServersAccount& account);
   void count_events(Server& server, std::string_view answer);
