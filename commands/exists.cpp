@@ -24,13 +24,12 @@ void print(Context& cx, const std::string& path, bool exists) {
 }
 
 int run(Context& cx, const Args& a) {
-  cx.client.await_connection("/", cx.stop);
   std::vector<std::string> paths;
+  for (const auto& word : a.paths) paths.push_back(cx.resolve(word));
+  cx.client.await_connection(paths.front(), cx.stop);
   std::vector<Pending<Stat>> answers;
-  for (const auto& word : a.paths) {
-    paths.push_back(cx.resolve(word));
-    answers.push_back(cx.client.start_exists(paths.back(), cx.printed_watch(a.watch)));
-  }
+  for (const auto& path : paths)
+    answers.push_back(cx.client.start_exists(path, cx.printed_watch(a.watch)));
   bool all = true;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto outcome = cx.client.await(answers[i], cx.stop);

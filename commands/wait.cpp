@@ -83,10 +83,10 @@ int run(Context& cx, const Args& a) {
     await_node(cx.client, path, wish, node, limit.stop());
   } catch (const Cancelled&) {
     if (!limit.reached()) throw;
-    cx.out.err_line(
-        "{}: {} after {}", cx.out.shown_in_error(path), unmet(a, node),
-        is_number(a.timeout->substr(a.timeout->size() - 1)) ? *a.timeout + " s" : *a.timeout);
-    return status::timed_out;
+    const bool has_unit = !is_number(a.timeout->substr(a.timeout->size() - 1));
+    throw Error(
+        fmt::format("{}: {} after {}{}", path, unmet(a, node), *a.timeout, has_unit ? "" : " s"),
+        status::timed_out, path);
   }
   if (cx.out.json()) print_json(cx, state_json(a, path, node));
   return status::ok;

@@ -2,6 +2,7 @@
 #include "base/process_setup.h"
 #include "base/secrets.h"
 #include "base/words.h"
+#include "command/report.h"
 #include "shell/arguments.h"
 #include "shell/inquiry.h"
 #include "shell/run.h"
@@ -74,6 +75,15 @@ bool hide_secrets(const std::vector<char*>& words, const std::vector<std::string
   return found;
 }
 
+/// Reports an error that ends zksh, and returns its status.
+int fail(const std::vector<std::string>& words, const zksh::Error& error) {
+  if (zksh::choose_json(words))
+    fmt::print(stderr, "{}", zksh::error_line(error));
+  else
+    fmt::print(stderr, "zksh: {}\n", error.what());
+  return error.exit_status();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -93,14 +103,11 @@ int main(int argc, char** argv) {
     }
     return arguments.inquiry ? zksh::answer(*arguments.inquiry) : zksh::run(arguments);
   } catch (const zksh::Error& error) {
-    fmt::print(stderr, "zksh: {}\n", error.what());
-    return error.exit_status();
+    return fail({argv + std::min(argc, 1), argv + argc}, error);
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "zksh: out of memory\n");
     return zksh::status::failure;
   } catch (const std::system_error& error) {
-    // No threads or descriptors.
-    fmt::print(stderr, "zksh: system error: {}\n", error.what());
-    return zksh::status::failure;
+    return fail({argv + std::min(argc, 1), argv + argc}, zksh::system_refusal(error));
   }
 }

@@ -62,16 +62,14 @@ std::string_view name_of_status(int exit_status) {
 }
 
 /// {"error": "…", "code": "NoNode", "path": "/a", "command": "get", "status": 4}
-Json error_json(const Output& out, const Error& error) {
+Json error_json(const Error& error, const std::string& path, const std::string& command) {
   auto json = Json::object();
   json.set("error", without_secrets(error.what()));
   const auto* const refused = dynamic_cast<const ZkError*>(&error);
   json.set("code",
            refused ? code_name(refused->code()) : std::string(name_of_status(error.exit_status())));
-  const auto path = error.path().empty() ? out.node() : error.path();
   json.set("path", path.empty() ? Json() : Json(path));
-  json.set("command", out.command()).set("status", error.exit_status());
-  if (out.place().line > 0) json.set("source", out.place().source).set("line", out.place().line);
+  json.set("command", command).set("status", error.exit_status());
   return json;
 }
 
@@ -93,8 +91,14 @@ void report_error(Output& out, const Error& error) {
   const auto text = without_secrets(error.what());
   if (text.empty()) return;
   if (out.style().format != Format::Json) return print(out, text);
-  out.err_regardless(error_json(out, error).text() + '\n');
+  auto json = error_json(error, error.path().empty() ? out.node() : error.path(), out.command());
+  if (out.place().line > 0) json.set("source", out.place().source).set("line", out.place().line);
+  out.err_regardless(json.text() + '\n');
   out.mark_place_shown();
+}
+
+std::string error_line(const Error& error) {
+  return error_json(error, error.path(), "").text() + '\n';
 }
 
 void report_usage(Output& out, const std::string& name, const Command& command,

@@ -12,6 +12,8 @@
 namespace zksh {
 
 void report_error(Output& out, const Error& error);
+/// An error before any command, as a line of JSON.
+std::string error_line(const Error& error);
 /// The Error for what the operating system refused (a pipe, process, thread or file), with the
 /// limit that was reached.
 Error system_refusal(const std::system_error& error);

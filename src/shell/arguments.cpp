@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "client/connect_string.h"
 #include "client/security.h"
+#include "command/given_words.h"
 #include "command/json_fields.h"
 #include "config/auth_file.h"
 #include "config/client_configuration.h"
@@ -234,6 +235,13 @@ Arguments parse_arguments(std::vector<std::string> words) {
   take_script_arguments(arguments);
   arguments.pipe = parse_pipe(given, arguments);
   return arguments;
+}
+
+bool choose_json(const std::vector<std::string>& words) {
+  const auto known = process_options();
+  return std::ranges::any_of(given_words(known, words).options, [](const auto& given) {
+    return given.value == "json" && std::ranges::count(given.option->names, "--output") > 0;
+  });
 }
 
 }  // namespace zksh

@@ -55,5 +55,7 @@ struct Arguments {
 /// -timeout, -r, -waitforconnection and -client-configuration. Throws UsageError. Blocks while
 /// files are read.
 Arguments parse_arguments(std::vector<std::string> words);
+/// Whether the words choose JSON, even if they cannot be parsed.
+bool choose_json(const std::vector<std::string>& words);
 
 }  // namespace zksh

@@ -302,8 +302,9 @@ int Interpreter::explaining(const Command& command, const std::vector<std::strin
       const auto what = was_connected && !error.path().empty()
                             ? fmt::format("{}: no answer: ", error.path())
                             : "";
+      // Without a connection nothing was asked yet, of whichever node.
       report_error(out_, Error(what + "no connection to " + around_.client.connection_problem(),
-                               error.exit_status(), error.path()));
+                               error.exit_status(), was_connected ? error.path() : out_.node()));
       return error.exit_status();
     }
     if (speaks_as_zkcli()) throw;

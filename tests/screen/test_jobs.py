@@ -79,7 +79,8 @@ class Stop(ShellTest):
         screen.wait_for("[1] done: wait --exists /b")
         self.wait_prompt(screen, 2)
 
-    def test_a_lock_that_stands_in_its_queue_goes_to_the_background(self):
+    def moved_from_the_queue(self):
+        """The process that holds /l, and the screen of a shell whose `lock /l` waits in the background."""
         holder = subprocess.Popen([ZKSH, "-s", self.connect, "lock", "--hold", "/l"], stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.addCleanup(holder.communicate)
@@ -88,6 +89,10 @@ class Stop(ShellTest):
         screen.type("lock /l\n")
         screen.wait_for("waiting /l")
         screen.keys("C-z")
+        return holder, screen
+
+    def test_a_lock_that_stands_in_its_queue_goes_to_the_background(self):
+        holder, screen = self.moved_from_the_queue()
         screen.wait_for("[1] lock /l")
         screen.wait_for("/l: still asked for; this shell holds it when its turn comes; `unlock /l` leaves the queue")
         self.wait_prompt(screen, 1)
@@ -97,14 +102,7 @@ class Stop(ShellTest):
         screen.wait_for(lambda s: s.lines()[-1].endswith("1 locked /l]"))
 
     def test_a_queue_that_is_left_from_the_background(self):
-        holder = subprocess.Popen([ZKSH, "-s", self.connect, "lock", "--hold", "/l"], stdin=subprocess.PIPE,
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.addCleanup(holder.communicate)
-        holder.stdout.readline()
-        screen = self.start(width=120)
-        screen.type("lock /l\n")
-        screen.wait_for("waiting /l")
-        screen.keys("C-z")
+        _, screen = self.moved_from_the_queue()
         self.wait_prompt(screen, 1)
         screen.type("unlock /l\n")
         self.wait_prompt(screen, 2)

@@ -253,7 +253,6 @@ WITH = {"watch": "-t 0s", "wait": "--exists -t 0s", "lock": "-n --hold-for 0s", 
 LEFT_OUT = {"close", "connect", "quit"}
 # addauth's words are no nodes; setAcl refuses a malformed ACL before it looks at the node.
 NO_PATH_YET = {"addauth", "setAcl"}
-ASK_ANOTHER_NODE_FIRST = {"contend", "delquota", "dump", "exists", "grep", "listquota"}
 
 
 class Failures(JsonTest):
@@ -314,8 +313,22 @@ class Failures(JsonTest):
                     ran = self.run_command(name, *WITH.get(name, "").split(), *words)
                     self.check_output(ran.stdout)
                     errors = self.check_errors(ran.stderr, command=name)
-                    if errors or ran.returncode not in (0, 1, 124):  # false, or the time is up
+                    if errors or ran.returncode not in (0, 1, 124):  # false, or watch has watched long enough
                         self.assertEqual([error["status"] for error in errors], [ran.returncode], ran.stderr)
+
+    def test_options_of_the_process(self):
+        for words in (["--nope"], ["-c"], ["-o"], ["--timeout", "-1", "ls", "/"], ["--sandbox=2"]):
+            with self.subTest(words=words):
+                ran = self.run_command(*words)
+                self.assertEqual((ran.returncode, ran.stdout), (2, ""))
+                (error,) = self.check_errors(ran.stderr, code="BadArguments", command="", path=None, status=2)
+                self.assertTrue(error["error"])
+
+    def test_a_wait_whose_time_is_up(self):
+        ran = self.run_command("wait", "--exists", "--timeout", "0s", "/never")
+        self.assertEqual((ran.returncode, ran.stdout), (124, ""))
+        (error,) = self.check_errors(ran.stderr, code="OperationTimeout", command="wait", path="/never", status=124)
+        self.assertRegex(error["error"], "^/never: (it does not exist|its state is unknown, .*) after 0s$")
 
     def test_no_server(self):
         for name in self.commands():
@@ -326,9 +339,9 @@ class Failures(JsonTest):
                                      env={**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8", "EDITOR": "false"})
                 self.check_output(ran.stdout)
                 for error in self.check_errors(ran.stderr):
-                    if error["code"] == "ConnectionLoss" and name not in ("connect", "health", "latency", "4lw"):
-                        # Some ask for another node first.
-                        self.assertTrue(error["path"] == "/parent" or name in ASK_ANOTHER_NODE_FIRST, error)
+                    # Those that are about servers; and the word of grep is a pattern.
+                    if error["code"] == "ConnectionLoss" and name not in ("connect", "health", "latency", "4lw", "grep"):
+                        self.assertEqual(error["path"], "/parent", error)
 
     def test_a_read_only_shell(self):
         ran = self.run_command("--read-only", "-k", "-f", "-", text="create /a\ndelete /a\nset /a x\nsetAcl /a x\n"
