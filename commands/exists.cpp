@@ -28,6 +28,7 @@ int run(Context& cx, const Args& a) {
   for (const auto& word : a.paths) paths.push_back(cx.resolve(word));
   cx.client.await_connection(paths.front(), cx.stop);
   std::vector<Pending<Stat>> answers;
+  answers.reserve(paths.size());
   for (const auto& path : paths)
     answers.push_back(cx.client.start_exists(path, cx.printed_watch(a.watch)));
   bool all = true;
