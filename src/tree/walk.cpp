@@ -19,7 +19,8 @@
 namespace zksh {
 namespace {
 
-/// The limit for the rows' paths. A tree of short names reaches it at about 5000 levels.
+/// The limit for the rows' paths, and for those from the top down to a row. A tree of short names
+/// reaches it at about 5000 levels, a chain at 8000.
 constexpr std::size_t most_path_bytes = 64U << 20U;
 /// The limit for the rows' names. Those of one answer take at most 512 MiB.
 constexpr std::size_t most_name_bytes = 768U << 20U;
@@ -52,21 +53,26 @@ class Walk {
  private:
   void add_row(WalkStops::iterator before, WalkRow row) {
     count_row(row, true);
-    if (path_bytes_ > most_path_bytes || name_bytes_ > most_name_bytes)
+    // A chain leaves no rows behind, but each path holds all the names above it.
+    const auto chain_bytes = row.depth * row.parent.size() / 2;
+    const bool too_deep = std::max(path_bytes_, chain_bytes) > most_path_bytes;
+    if (too_deep || name_bytes_ > most_name_bytes)
       throw Error(fmt::format(
-          "the tree seems to be endless: it is {} levels deep at {}, and the nodes yet to "
-          "visit take more than {} MiB",
-          row.depth, cut_to_width(row.parent, 40),
-          (path_bytes_ > most_path_bytes ? most_path_bytes : most_name_bytes) >> 20U));
+          "the tree is too large to walk, or endless: it is {} levels deep at {}, and its {} "
+          "take more than {} MiB",
+          row.depth, cut_to_width(row.parent, 40), too_deep ? "paths" : "names",
+          (too_deep ? most_path_bytes : most_name_bytes) >> 20U));
     auto shared = std::make_shared<WalkRow>(std::move(row));
     const auto& key = shared->key;
     rows_.emplace(key, ahead_.insert(before, {.kind = WalkStop::Kind::Row, .row = shared}));
   }
 
   void count_row(const WalkRow& row, bool added) {
-    const auto sign = added ? std::size_t{1} : ~std::size_t{0};
-    path_bytes_ += sign * (row.parent.size() + row.key.size());
-    name_bytes_ += sign * row.names->memory();
+    const auto count = [&](std::size_t& total, std::size_t bytes) {
+      total = added ? total + bytes : total - bytes;
+    };
+    count(path_bytes_, row.parent.size() + row.key.size());
+    count(name_bytes_, row.names->memory());
   }
 
   bool first_is_unasked() const { return ahead_.front().kind == WalkStop::Kind::Row; }

@@ -67,10 +67,11 @@ struct WalkPlan {
 /// reads a node's Stat and children; with `data` or `acls` there is one for each of these, and
 /// another if there are children. Memory is bounded by a few thousand nodes and 16 MiB of values
 /// ahead of the visits, plus the names and paths of the rows of siblings on the path. If these
-/// names take more than 768 MiB, or the paths more than 64 MiB, the tree seems to be endless, and
-/// Error is thrown. After a lost connection, waits as long as await_reconnection does, and repeats
-/// what was not answered, in a new session if necessary. Blocks. Throws ZkError for what cannot be
-/// read for other reasons than its ACL; Cancelled; and what the callbacks throw.
+/// names take more than 768 MiB, or the paths, or those from the top down to a node, more than
+/// 64 MiB, Error is thrown: the tree may be endless. After a lost connection, waits as long as
+/// await_reconnection does, and repeats what was not answered, in a new session if necessary.
+/// Blocks. Throws ZkError for what cannot be read for other reasons than its ACL; Cancelled; and
+/// what the callbacks throw.
 void walk_tree(Client& client, const WalkPlan& plan, const std::stop_token& stop);
 
 /// Calls `visit(path)` for a node and all descendants in the order of zkCli's `ls -R`: a node's

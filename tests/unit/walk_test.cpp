@@ -2,6 +2,7 @@
 #include "tree/walk.h"
 
 #include "base/error.h"
+#include "client/forwarding_client.h"
 #include "fake_client.h"
 
 #include <gmock/gmock.h>
@@ -47,6 +48,32 @@ TEST_F(WalkTest, ANodeComesBeforeAllBelowItAndSiblingsByName) {
               ElementsAre("/a", "/a/b", "/a/b/x", "/a/b/x/deep", "/a/b/y", "/a/b-", "/a/c"));
   EXPECT_THAT(entered({.tops = {"/a"}, .depth = 1}), ElementsAre("/a", "/a/b", "/a/b-", "/a/c"));
   EXPECT_THAT(entered({.tops = {"/a/c", "/a/b/x"}}), ElementsAre("/a/c", "/a/b/x", "/a/b/x/deep"));
+}
+
+/// Answers for every node as for /a: a tree without an end.
+class EndlessTree final : public ForwardingClient {
+ public:
+  using ForwardingClient::ForwardingClient;
+  Pending<Listing> start_names(const std::string& /*path*/, const Watch& watch) override {
+    return ForwardingClient::start_names("/a", watch);
+  }
+};
+
+TEST_F(WalkTest, ATreeWithoutAnEndIsRefused) {
+  make("/a");
+  EndlessTree endless(client);
+  std::size_t entered = 0;
+  const WalkPlan plan{.tops = {"/a"}, .enter = [&](const TreeNode& /*node*/) { ++entered; }};
+  for (const std::size_t siblings : {1, 2}) {
+    make("/a/" + std::string(4000, static_cast<char>('a' + siblings)));
+    try {
+      walk_tree(endless, plan, {});
+      FAIL() << siblings << " siblings: ended after " << entered << " nodes";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("too large to walk, or endless"));
+      EXPECT_THAT(error.what(), testing::HasSubstr("its paths take more than 64 MiB"));
+    }
+  }
 }
 
 TEST_F(WalkTest, LeavesANodeAfterAllBelowIt) {
