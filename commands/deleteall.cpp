@@ -212,7 +212,7 @@ extern const Command deleteall_command = make_command<Args>(
      .details = "Finds all nodes of the subtree, then deletes them from the deepest level up, in "
                 "transactions of -b nodes, several at a time. Each transaction is applied as a "
                 "whole or not at all; if one fails, the others go on. If part of the subtree "
-                "cannot be listed, nothing is deleted. Subtrees of more than 10 000 nodes are an "
+                "cannot be listed, nothing is deleted. Subtrees of more than 10000 nodes are an "
                 "exception: some nodes may already be gone then.\n\nAt a terminal zksh counts the "
                 "nodes and asks before it deletes more than one. From 1000 nodes on, and in a "
                 "production profile, you must type the node's name. / and /zookeeper need --force.",

@@ -40,7 +40,7 @@ void keep_memory_to_itself() { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 /// Whoever started zksh may have ignored SIGCHLD. If inherited, no program's exit status could be
 /// waited for.
-void want_exit_statuses() { std::signal(SIGCHLD, SIG_DFL); }
+void receive_exit_statuses() { std::signal(SIGCHLD, SIG_DFL); }
 
 /// Uses one heap for all threads: a heap per thread costs every short run a tenth of a millisecond
 /// or more, and contention never costs long runs as much.
@@ -89,7 +89,7 @@ int fail(const std::vector<std::string>& words, const zksh::Error& error) {
 int main(int argc, char** argv) {
   keep_memory_to_itself();
   use_one_heap();
-  want_exit_statuses();
+  receive_exit_statuses();
   open_standard_streams();
   zksh::inherited_descriptors();
   try {

@@ -71,7 +71,7 @@ void Output::gather(Stream stream, std::string_view bytes) {
 
 namespace {
 
-std::string told_line(std::string_view kind, const std::string& text, const std::string& command) {
+std::string timed_line(std::string_view kind, const std::string& text, const std::string& command) {
   if (text.empty()) return {};  // an empty line only separates paragraphs for people
   auto json = Json::object();
   json.set(kind, text).set_time("time", wall_clock_now());
@@ -82,7 +82,7 @@ std::string told_line(std::string_view kind, const std::string& text, const std:
 }  // namespace
 
 std::string note_line(const std::string& text, const std::string& command) {
-  return told_line("note", text, command);
+  return timed_line("note", text, command);
 }
 
 std::string news_for_terminal(const std::string& text) {
@@ -90,7 +90,7 @@ std::string news_for_terminal(const std::string& text) {
 }
 
 std::string question_line(const std::string& text, const std::string& command) {
-  return told_line("question", text, command);
+  return timed_line("question", text, command);
 }
 
 void OutputQueue::await_written(Clock::time_point deadline, const std::stop_token& stop) {

@@ -729,10 +729,6 @@ std::string own_address(zhandle_t* zh) {
   return host_text(own);
 }
 
-}  // namespace
-
-namespace {
-
 /// How long the tick of a server is, in answer to `conf`; 0: it does not say. Blocks for a second
 /// at most. Throws Cancelled.
 std::chrono::milliseconds tick_of(const ServerAddress& server, const std::stop_token& stop) {

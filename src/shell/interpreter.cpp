@@ -299,9 +299,7 @@ int Interpreter::explaining(const Command& command, const std::vector<std::strin
         error.code() == code::connection_loss || error.code() == code::operation_timeout;
     if (lost && !error.outcome_unknown() && !speaks_as_zkcli()) {
       const bool was_connected = !around_.client.connected_server().empty();
-      const auto what = was_connected && !error.path().empty()
-                            ? fmt::format("{}: no answer: ", error.path())
-                            : "";
+      const auto what = was_connected && !error.path().empty() ? error.path() + ": " : "";
       // Without a connection nothing was asked yet, of whichever node.
       report_error(out_, Error(what + "no connection to " + around_.client.connection_problem(),
                                error.exit_status(), was_connected ? error.path() : out_.node()));

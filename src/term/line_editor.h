@@ -155,7 +155,7 @@ class LineEditor {
   /// unfinished last line is held back until its newline or the end of editing.
   void print(std::string_view bytes);
 
-  /// Appends to the history for up, down and Ctrl-R, which keeps the last 10 000 lines.
+  /// Appends to the history for up, down and Ctrl-R, which keeps the last 10000 lines.
   static void remember(const std::string& line);
   /// Sets whether a history line may be shown as a hint; by default, all may.
   void set_suggested(const std::string& line, bool wanted);

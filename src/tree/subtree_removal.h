@@ -71,7 +71,7 @@ struct RemovalPlan {
 /// server's order. Nodes that are already gone are skipped. Any other failure leaves its node and
 /// therefore its ancestors; the other nodes are still removed.
 ///
-/// Up to 10 000 nodes, each is listed before anything is removed, as in ZooKeeper's
+/// Up to 10000 nodes, each is listed before anything is removed, as in ZooKeeper's
 /// ZKUtil.deleteRecursive. Beyond that only the first of the siblings is listed: if it has no
 /// children, the others are assumed to be leaves too, and are listed only if the server says that
 /// they are not empty. If the names take more than some tens of megabytes, about a million nodes,

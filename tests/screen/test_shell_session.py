@@ -98,7 +98,7 @@ class Disconnected(ShellTest):
         self.wait_news(screen, self.lost(), 1, "CONNECTING")
         screen.keys("C-u")
         self.assertEqual(self.run_line(screen, "get /mine", 1, "CONNECTING"),
-                         [f"/mine: no answer: no connection to {self.server.address}: Connection refused"])
+                         [f"/mine: no connection to {self.server.address}: Connection refused"])
         screen.type("get /mi")
         self.server.start()
         self.wait_news(screen, self.back(), 2, "CONNECTED")
