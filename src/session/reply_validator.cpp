@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -52,6 +53,7 @@ bool is_agreed_to(std::int32_t asked) {
   return std::ranges::find(transactions, asked) != transactions.end();
 }
 
+constexpr std::int32_t xid_of_events = -1;
 constexpr std::int32_t xid_of_pings = -2;
 constexpr std::int32_t xid_of_credentials = -4;
 constexpr std::int32_t xid_of_watches = -8;  ///< of watches being set again
@@ -67,6 +69,11 @@ class Walk {
   const char* flaw() const { return broken_ ? flaw_ : nullptr; }
   std::string_view rest() const { return rest_; }
 
+  void refuse(const char* flaw) {
+    if (broken_) return;
+    broken_ = true;
+    flaw_ = flaw;
+  }
   void skip(std::size_t size) {
     broken_ = broken_ || size > rest_.size();
     rest_.remove_prefix(broken_ ? rest_.size() : size);
@@ -129,32 +136,42 @@ class Walk {
   }
 
  private:
-  void refuse(const char* flaw) {
-    if (broken_) return;
-    broken_ = true;
-    flaw_ = flaw;
-  }
-
   std::string_view rest_;
   bool broken_ = false;
   const char* flaw_ = cut_off;
 };
 
-/// Sets `created` to the path of the first created node.
-void walk_answer(Walk& walk, std::int32_t asked, std::string_view& created) {
+/// The paths of created nodes in an answer.
+class Creations {
+ public:
+  /// `asked`: the paths in the request. The server appends the number of a sequential node.
+  explicit Creations(const std::vector<std::string>& asked) : asked_(asked) {}
+
+  void take(Walk& walk) {
+    const auto path = walk.text();
+    if (taken_ < asked_.size() && !path.starts_with(asked_[taken_++]))
+      walk.refuse("an answer that names another node");
+    if (first_.empty()) first_ = path;
+  }
+  std::string_view first() const { return first_; }
+
+ private:
+  const std::vector<std::string>& asked_;
+  std::size_t taken_ = 0;
+  std::string_view first_;
+};
+
+void walk_answer(Walk& walk, std::int32_t asked, Creations& creations) {
   switch (asked) {
-    case operation::create: {
-      const auto path = walk.text();
-      if (created.empty()) created = path;
-      return;
-    }
+    case operation::create:
+      return creations.take(walk);
     case operation::sync:
       walk.text();
       return;
     case operation::create_and_stat:
     case operation::create_container:
     case operation::create_ttl:
-      walk.text();
+      creations.take(walk);
       return walk.stat();
     case operation::exists:
     case operation::set:
@@ -179,26 +196,57 @@ void walk_answer(Walk& walk, std::int32_t asked, std::string_view& created) {
   }
 }
 
-/// A transaction's answer has one part per operation, in order.
-bool answers_parts(Walk& walk, std::string_view parts, std::string_view& created) {
+/// A transaction's answer has one part per operation, in order. If one failed, all parts say that
+/// they failed, and one says why: the C client would take failures without a reason for a success.
+bool answers_parts(Walk& walk, std::string_view parts, Creations& creations) {
+  constexpr std::int32_t not_tried = -2;  // another one failed
+  const auto count = parts.size();
+  std::size_t failures = 0;
+  bool reason = false;
   while (true) {
     const auto kind = walk.number();
     const bool done = walk.flag();
     walk.number();
     if (walk.broken()) return false;
-    if (done) return parts.empty();
+    if (done) return parts.empty() && (failures == 0 || (failures == count && reason));
     if (parts.empty() || (kind != operation::failed && kind != parts.front())) return false;
     parts.remove_prefix(1);
     if (kind == operation::failed) {
-      if (walk.number() > 0) return false;
+      const auto code = walk.number();
+      if (code > 0) return false;
+      ++failures;
+      reason = reason || (code != 0 && code != not_tried);
     } else {
-      walk_answer(walk, kind, created);
+      walk_answer(walk, kind, creations);
     }
   }
 }
 
-/// The operations of a transaction, one byte each.
-std::string parts_of(Walk& walk) {
+/// Event types other than servers' are the C client's own: it reports a session's end with them.
+const char* flaw_of_event(Walk& walk) {
+  constexpr std::int32_t first_event = 1;
+  constexpr std::int32_t last_event = 7;
+  const auto type = walk.number();
+  walk.number();
+  walk.text();
+  if (walk.broken()) return cut_off;
+  return type < first_event || type > last_event ? "an invalid event" : nullptr;
+}
+
+/// What is wrong with an answer to one of `sent` requests; null if nothing. Counts it.
+const char* flaw_of_another(int& sent) {
+  if (sent == 0) return unasked;
+  --sent;
+  return nullptr;
+}
+
+bool is_creation(std::int32_t asked) {
+  return asked == operation::create || asked == operation::create_and_stat ||
+         asked == operation::create_container || asked == operation::create_ttl;
+}
+
+/// The operations of a transaction, one byte each; the paths of nodes to create.
+std::string parts_of(Walk& walk, std::vector<std::string>& creations) {
   std::string parts;
   while (!walk.broken()) {
     const auto kind = walk.number();
@@ -206,7 +254,8 @@ std::string parts_of(Walk& walk) {
     walk.number();
     if (done) break;
     parts += static_cast<char>(kind);
-    walk.text();
+    const auto path = walk.text();
+    if (is_creation(kind)) creations.emplace_back(path);
     if (kind == operation::remove || kind == operation::check) {
       walk.number();
     } else if (kind == operation::set) {
@@ -221,26 +270,6 @@ std::string parts_of(Walk& walk) {
   }
   return parts;
 }
-
-}  // namespace
-
-void WireConversation::note_request(std::string_view frame) {
-  Walk walk(frame);
-  Request request;
-  request.xid = walk.number();
-  request.operation = walk.number();
-  request.sent = note_sent(request.operation);
-  if (request.xid == xid_of_pings) pings_.push_back(request.sent);
-  if (request.xid == xid_of_credentials) ++credentials_;
-  // Pings, credentials and re-set watches may be answered out of order.
-  if (request.xid < 0) return;
-  if (outstanding_.empty()) waiting_since_ = BootClock::now();
-  if (request.operation == operation::multi) request.parts = parts_of(walk);
-  if (lease_ && request.only_checks()) checks_.push_back(request.sent.at);
-  outstanding_.push_back(std::move(request));
-}
-
-namespace {
 
 /// Releases the pages of a frame while its content is copied out of them.
 class FramePages {
@@ -283,6 +312,26 @@ void put_number(char* to, std::int64_t number, std::size_t size) {
 }
 
 }  // namespace
+
+void WireConversation::note_request(std::string_view frame) {
+  Walk walk(frame);
+  Request request;
+  request.xid = walk.number();
+  request.operation = walk.number();
+  request.sent = note_sent(request.operation);
+  if (request.xid == xid_of_pings) pings_.push_back(request.sent);
+  if (request.xid == xid_of_credentials) ++credentials_;
+  if (request.xid == xid_of_watches) ++watch_sets_;
+  // Pings, credentials and re-set watches may be answered out of order.
+  if (request.xid < 0) return;
+  if (outstanding_.empty()) waiting_since_ = BootClock::now();
+  if (request.operation == operation::multi)
+    request.parts = parts_of(walk, request.creations);
+  else if (is_creation(request.operation))
+    request.creations.emplace_back(walk.text());
+  if (lease_ && request.only_checks()) checks_.push_back(request.sent.at);
+  outstanding_.push_back(std::move(request));
+}
 
 /// Leaves an answer without content. `frame` must have been found valid. Returns what is wrong;
 /// null if nothing.
@@ -350,30 +399,18 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   const auto zxid = walk.integer(8);
   const auto code = walk.number();
   if (walk.broken()) return cut_off;
-  constexpr std::int32_t of_event = -1;
-  if (xid == of_event) {
-    // Other types are the C client's own, with which it reports a session's end.
-    constexpr std::int32_t first_event = 1;
-    constexpr std::int32_t last_event = 7;
-    const auto type = walk.number();
-    walk.number();
-    walk.text();
-    if (walk.broken()) return cut_off;
-    return type < first_event || type > last_event ? "an invalid event" : nullptr;
-  }
-  if (xid == xid_of_pings && !pings_.empty()) {
-    note_answer(pings_.front(), true);
+  // The C client takes whatever arrives during SASL for its answer.
+  if (xid < 0 && !outstanding_.empty() && outstanding_.front().operation == operation::sasl)
+    return "an answer out of order";
+  if (xid == xid_of_events) return flaw_of_event(walk);
+  if (xid == xid_of_pings) {
+    if (pings_.empty()) return unasked;
+    note_answer(pings_.front(), code == 0);
     pings_.pop_front();
-  }
-  if (xid == xid_of_credentials) {
-    // The C client treats any refusal as the end of the session, and fails all unanswered requests,
-    // even writes that were done.
-    if (credentials_ == 0) return code == 0 ? nullptr : unasked;
-    --credentials_;
     return nullptr;
   }
-  // For any other number the C client looks for the request, and aborts if there is none.
-  if (xid == xid_of_pings || xid == xid_of_watches) return nullptr;
+  if (xid == xid_of_credentials) return flaw_of_another(credentials_);
+  if (xid == xid_of_watches) return flaw_of_another(watch_sets_);
   if (xid < 0) return "an invalid answer";
   if (outstanding_.empty()) return unasked;
   const auto request = std::move(outstanding_.front());
@@ -386,15 +423,15 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   waiting_since_ = BootClock::now();
   answered_ = true;
   if (code != 0) return nullptr;
-  std::string_view created;
+  Creations creations(request.creations);
   if (request.operation == operation::multi) {
-    if (!answers_parts(walk, request.parts, created))
+    if (!answers_parts(walk, request.parts, creations))
       return "an answer that does not match its transaction";
   } else {
-    walk_answer(walk, request.operation, created);
+    walk_answer(walk, request.operation, creations);
     if (walk.broken()) return walk.flaw();
   }
-  if (notes_ && !created.empty()) notes_->note_creation(created, zxid);
+  if (notes_ && !creations.first().empty()) notes_->note_creation(creations.first(), zxid);
   return notes_ && frame.size() >= large_answer ? move_content(frame, request.operation) : nullptr;
 }
 

@@ -1,16 +1,38 @@
 // ReplyValidator: checks that servers send what ZooKeeper's C client takes for granted.
 //
 // The C client 3.8 does not check: a truncated answer leaves it with invalid pointers, and an
-// unexpected one aborts the process. So its input is checked first. It takes for granted
-// (zookeeper.c of 3.8, and master of 2026):
+// unexpected one aborts the process. So its input is checked first. Its reply paths (zookeeper.c of
+// 3.8.0 unless named; master of 2026 is alike): what each takes for granted, what checks it, and
+// the modes of tests/hostile that break it.
 //
-//  - recv_buffer: the length of a frame, which is allocated at once;
-//  - the fields of the connect response, among them the session's id and timeout (check_events);
-//  - a header in each frame, and an event's type, state and path (zookeeper_process);
-//  - an outstanding request for each xid except -1, -2, -4 and -8 (assert(cptr));
-//  - the form that belongs to the request, whose parsing is not checked (deserialize_response);
-//  - in a transaction's answer one part per operation, each of its kind (assert(entry));
-//  - that a refused credential was sent: a refusal fails everything unanswered.
+//  recv_buffer: a frame's length, allocated at once flaw_of_length    "a frame of N"
+//  recv_buffer: bytes that arrive                   its own limit     "it says nothing"
+//  check_events: the connect response's fields      flaw_of_greeting  "a greeting of N"
+//  check_events: a password of 16 bytes, copied     flaw_of_greeting  "a password of N"
+//  check_events: a timeout that can be doubled      flaw_of_greeting  "a session timeout of N"
+//  check_events: a response at all                  SocketInterposer  "silent"
+//  zookeeper_process: 16 bytes of header            flaw_of           "less than a header"
+//  zookeeper_process: assert(cptr), a request       flaw_of           "the number N"
+//  zookeeper_process: answers in order              flaw_of           "another's answer"
+//  zookeeper_process: a code of servers             flaw_of           "the code N"
+//  zookeeper_process: an event's path               flaw_of_event     "an event without a path"
+//  collectWatchers: a type of servers               flaw_of_event     "an event of type N"
+//  auth_completion_func: a credential, logged       flaw_of_another   "an answer to no credential"
+//  handle_error: a refusal that was asked for       flaw_of_another   "a refusal of no credential"
+//  process_sasl_response: nothing but its answer    flaw_of           tests/tls/test_sasl.py
+//  deserialize_response: the form of the operation  walk_answer       "nothing behind the header"
+//  deserialize_String_vector, _ACL_vector: a count  Walk::list        "lengths of 2 GiB within"
+//  ia_deserialize_buffer, _string: a length         Walk::data, text  "negative lengths within"
+//  deserialize_multi: assert(entry), a part each    answers_parts     "a transaction of …"
+//  deserialize_multi: a part that says why          answers_parts     "a transaction failed …"
+//  sub_string: a created path below the chroot      Creations::take   "creates somewhere else"
+//  zookeeper_interest: any frame proves an answer   give_up_at        "events for ever"
+//  ping_rw_server: an answer to isro                guarded_connect   "a read-only session"
+//  zookeeper_close: the last request's answer       1.5 s, its own    "it closes"
+//  flush_send_queue: a server that reads            its own limit     "it reads nothing"
+//  SSL_connect (select): a handshake's end          zksh_tls_connect  tests/tls
+//
+// addrvec.c, zk_hashtable.c and mt_adaptor.c assert on their own lists, memory and threads alone.
 // Source of the formats: zookeeper.jute and ZooDefs.OpCode of ZooKeeper 3.8.
 #pragma once
 
@@ -24,6 +46,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zksh {
 
@@ -66,7 +89,8 @@ class WireConversation {
   struct Request {
     std::int32_t xid = 0;
     std::int32_t operation = 0;
-    std::string parts{};  ///< the operations of a transaction, one byte each
+    std::string parts{};                   ///< the operations of a transaction, one byte each
+    std::vector<std::string> creations{};  ///< the paths of nodes to create
     LeaseLogic::Sent sent{};
 
     bool only_checks() const;
@@ -82,6 +106,7 @@ class WireConversation {
   LeaseLogic::Time waiting_since_;  ///< if there are outstanding requests: since the last answer
   bool answered_ = false;
   int credentials_ = 0;  ///< sent and not answered
+  int watch_sets_ = 0;   ///< sent and not answered
   std::deque<LeaseLogic::Sent> pings_;
   std::deque<LeaseLogic::Time> checks_;  ///< when the outstanding checks were sent
   std::shared_ptr<SessionLease> lease_;  ///< null: not needed

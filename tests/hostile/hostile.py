@@ -39,7 +39,7 @@ STATUSES = {3, 10} | SERVER_SAYS
 class Use:
     words: tuple
     text: bytes = b""
-    done: bytes = b"\0"  # stdout has this only when a request was answered
+    done: bytes = b"\0"  # stdout has this only when a request was answered; stderr has Created then
     also: frozenset = frozenset()  # statuses that only this use may have
     typed: bool = False  # the text is typed on a terminal
     endless: bool = False  # it waits for what may never come, once it was answered: it is ended from here
@@ -48,8 +48,8 @@ class Use:
 LINES = b"create /a x\nset /a y\nmulti 'create /a x' 'set /a y'\nget /a\n"
 USES = {
     "get": Use(("get", "/a"), done=b"\n"),
-    "script": Use((), LINES, done=b"Created"),
-    "--pipe": Use(("--pipe",), b"create /a x\nset /a y\nget /a\n" * 3, done=b"Created"),
+    "script": Use((), LINES),
+    "--pipe": Use(("--pipe",), b"create /a x\nset /a y\nget /a\n" * 3),
     "prompt": Use((), b"get /a\n" + LINES + b"ls -w /\nquit\n", done=b"Created", also=frozenset({0}), typed=True),
     "watch": Use(("-c", "watch -i -n 1 /a"), also=frozenset({0}), endless=True),  # it tells of the gap
     # Two seconds without a connection that lasts: it was not its turn in time.
@@ -142,7 +142,7 @@ def fault(name, use_name, allowed):
         return "a status that cannot be: " + what
     if memory > MEMORY:
         return "too much memory: " + what
-    if name in modes.BROKEN and use.done in out:
+    if name in modes.BROKEN and (use.done in out or b"Created" in err):
         return "it claims what is not: " + what
     if b"ssertion" in err or b"terminate called" in err or b"Sanitizer" in err:
         return "it ends unclean: " + what

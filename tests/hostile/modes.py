@@ -44,7 +44,7 @@ def answered(make, **how):
     def behave(c):
         c.greet(**(how or LONG))
         while True:
-            c.body = c.request()
+            c.request()
             c.send(make(c))
     return behave
 
@@ -81,8 +81,46 @@ def after(requests, then):
     return lambda c: (c.greet(**LONG), c.serve(requests), c.request(), then(c))
 
 
-def multi_part(kind, done=0, code=0):
-    return struct.pack(">i?i", kind, done, code)
+def transactions(*parts, end=True):
+    """Everything as it should be, but a transaction is answered with these parts: a kind, and what follows it."""
+    def make(c):
+        if c.operation != 14:
+            return c.answer()[4:]
+        answer = b"".join(struct.pack(">i?i", kind, False, 0) + rest for kind, rest in parts)
+        return header(c.xid) + answer + (struct.pack(">i?i", -1, True, -1) if end else b"")
+    return framed(make)
+
+
+def pinged(code):
+    """Pings are answered with this code, and requests as they should be."""
+    def behave(c):
+        c.greet(**LONG)
+        while True:
+            c.asked = c.read(struct.unpack(">i", c.read(4))[0])
+            c.xid, c.operation = struct.unpack_from(">ii", c.asked)
+            c.send(number(16) + header(c.xid, code) if c.xid == -2 else c.answer())
+    return behave
+
+
+def deaf(c):
+    """Reads nothing after the handshake."""
+    c.greet(**LONG)
+    hung_up = select.poll()
+    hung_up.register(c.link, select.POLLRDHUP)
+    hung_up.poll()
+
+
+def read_only(answer):
+    """A server that says it is read-only, and gives this answer to the question whether it still is."""
+    def behave(c):
+        word = c.read(4)
+        if word == b"isro":
+            c.send(answer)
+            return
+        c.read(struct.unpack(">i", word)[0])
+        c.send(c.welcome()[:-1] + b"\1")
+        c.serve()
+    return behave
 
 
 def build_broken():
@@ -115,7 +153,12 @@ def build_broken():
         "nothing behind the header": body(b""),
         "another's answer": framed(lambda c: header(c.xid + 7) + STAT * 3),
         "an earlier one's answer": framed(lambda c: header(max(c.xid - 1, 0)) + STAT * 3),
-        "a refusal that nobody asked for": early(header(-4, -115)),
+        "an answer to no ping": early(header(-2)),
+        "an answer to no credential": early(header(-4)),
+        "a refusal of no credential": early(header(-4, -115)),
+        "an answer to no watches": early(header(-8, -101)),
+        "only pings are answered": lambda c: (c.greet(**LONG), [c.request() for _ in iter(int, 1)]),
+        "it reads nothing": deaf,
         "a refusal in the place of an answer": framed(lambda c: header(-4, -115)),
         "an answer that nobody asked for": early(header(1)),
         "many answers that nobody asked for": early(header(9), 100),
@@ -153,7 +196,7 @@ def every(names, depth=3):
 
     def make(c):
         given = c.answer()
-        if c.operation not in (8, 12) or c.body[12:].rstrip(b"\0\1").count(b"/") > depth:
+        if c.operation not in (8, 12) or c.asked[12:].rstrip(b"\0\1").count(b"/") > depth:
             return given
         answer = header(c.xid) + (listing if c.operation == 12 else listing[:-len(STAT)])
         return number(len(answer)) + answer
@@ -171,10 +214,10 @@ def build_odd():
         "transactions of the lowest number": with_zxid(-2**63),
         "transactions of the highest number": with_zxid(2**63 - 1),
         "more behind each answer": answered(lambda c: number(len(c.answer()) + 3) + c.answer()[4:] + b"more---"),
-        "an answer to no ping": lambda c: (c.greet(), c.send_frame(header(-2)), c.serve()),
-        "a ping that failed": lambda c: (c.greet(), c.send_frame(header(-2, -4)), c.serve()),
-        "a credential that was accepted": lambda c: (c.greet(), c.send_frame(header(-4)), c.serve()),
-        "watches that were set": lambda c: (c.greet(), c.send_frame(header(-8, -101)), c.serve()),
+        "pings that fail": pinged(-4),
+        "a read-only session": read_only(b"ro"),
+        "a read-only session that is said to be none": read_only(b"rw"),
+        "a read-only session, and a long answer": read_only(b"rw" * 5000),
         "events of nodes": lambda c: (c.greet(), [c.send_frame(event(kind)) for kind in range(1, 8)], c.serve()),
         "an event without a name": lambda c: (c.greet(), c.send_frame(event(3, pack_string(""))), c.serve()),
         "an answer twice": answered(lambda c: c.answer() * 2),
@@ -190,9 +233,26 @@ def build_odd():
     }
 
 
+def build_transactions():
+    """Answers to `multi 'create /a x' 'set /a y'`."""
+    created, done, failed = (1, pack_string("/a")), (5, STAT), (-1, number(-101))
+    return {f"a transaction {flaw}": transactions(*parts, end=flaw != "without an end") for flaw, parts in {
+        "of too many parts": (created, done, done),
+        "of too few parts": (created,),
+        "of no parts": (),
+        "of other parts": (done, created),
+        "without an end": (created, done),
+        "whose parts are cut": (created, (5, b"")),
+        "of long parts": ((1, HUGE), done),
+        "done in part": (created, failed),
+        "failed without a reason": ((-1, number(0)), (-1, number(-2))),
+        "failed with a positive code": ((-1, number(0)), (-1, number(5)))}.items()}
+
+
 def build_misnamed():
     return {f"a child named {name}": every([name.encode()]) for name in ("", "/", "a/b", "/a")}
 
 
 BROKEN = build_broken()
-ODD = build_odd() | build_misnamed()
+TRANSACTIONS = build_transactions()
+ODD = build_odd() | build_misnamed() | TRANSACTIONS

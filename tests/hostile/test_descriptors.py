@@ -12,7 +12,7 @@ from broken_server import BrokenServer  # noqa: E402
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 BAD = ("closes at once", "it closes", "closes behind the greeting", "half an answer, and it closes", "HTTP", "ones",
        "a frame of 0", "an answer that nobody asked for", "another's answer", "the number -3", "an event without a path",
-       "a refusal that nobody asked for", "closes after each answer", "a greeting of 2 GiB")
+       "a refusal of no credential", "closes after each answer", "a greeting of 2 GiB")
 
 
 class Descriptors(unittest.TestCase):

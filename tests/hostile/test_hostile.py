@@ -23,6 +23,13 @@ class Hostile(unittest.TestCase):
         pairs.append(("the code -102", "watch"))  # no event can come of a node that may not be read
         self.assertEqual(hostile.play(pair for pair in pairs if pair not in SLOW), [])
 
+    def test_no_malformed_transaction_succeeds(self):
+        for name, behave in modes.TRANSACTIONS.items():
+            with self.subTest(name):
+                status, _, err, _, _ = hostile.run(behave, hostile.USES["script"])
+                self.assertEqual((10, 1), (status, err.count(b"Created")), err)
+                self.assertIn(b"either all 2 operations were applied or none", err)
+
     def test_random_changes(self):
         # Always the same ones, so that a failure can be compared with the run before; hostile.py draws new ones.
         found = hostile.play_all_mutated(range(1, 48))

@@ -15,9 +15,10 @@ from znodes import pack_string
 
 SESSION = 0x100000ABC0001
 STAT = struct.pack(">qqqqiiiqiiq", 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1)
-# Operation → what a good answer holds.
-ANSWERS = {1: pack_string("/a"), 3: STAT, 4: pack_string("x") + STAT, 5: STAT,
-           8: struct.pack(">i", 0), 12: struct.pack(">i", 0) + STAT, 15: pack_string("/a") + STAT}
+CREATE, CREATE_WITH_STAT = 1, 15
+# Operation → what a good answer holds; what creates a node also names it.
+ANSWERS = {CREATE: b"", 3: STAT, 4: pack_string("x") + STAT, 5: STAT,
+           8: struct.pack(">i", 0), 12: struct.pack(">i", 0) + STAT, CREATE_WITH_STAT: STAT}
 
 
 class Connection:
@@ -27,6 +28,7 @@ class Connection:
         self.link = link
         self.link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.xid = self.operation = 0
+        self.asked = b""
 
     def read(self, size):
         data = b""
@@ -69,12 +71,21 @@ class Connection:
             body = self.read(struct.unpack(">i", self.read(4))[0])
             self.xid, self.operation = struct.unpack_from(">ii", body)
             if self.xid != -2:
+                self.asked = body
                 return body
             self.send_frame(struct.pack(">iqi", -2, 1, 0))
 
+    def created(self):
+        """The path of the node that the last request creates, with its length."""
+        path = self.asked[12:12 + struct.unpack_from(">i", self.asked, 8)[0]].decode()
+        is_sequential = self.asked[-1] & 2
+        return pack_string(path + "0000000001" if is_sequential else path)
+
     def answer(self, code=0):
         """A good answer to the request that was read last, with its length."""
-        body = struct.pack(">iqi", self.xid, 1, code) + (ANSWERS.get(self.operation, b"") if code == 0 else b"")
+        body = struct.pack(">iqi", self.xid, 1, code)
+        if code == 0:
+            body += (self.created() if self.operation in (CREATE, CREATE_WITH_STAT) else b"") + ANSWERS.get(self.operation, b"")
         return struct.pack(">i", len(body)) + body
 
     def serve(self, requests=1 << 30):

@@ -136,11 +136,13 @@ TEST(ReplyValidator, WhatACreationMadeIsHandedOn) {
   conversation.tell(nullptr, notes, {}, {});
   const auto part = [](std::int32_t kind) { return number(kind) + number(0, 1) + number(-1); };
   const auto end = number(-1) + number(1, 1) + number(-1);
-  const auto create = text("/a") + number(-1) + number(0) + number(0);
+  const auto create = [](const std::string& path) {
+    return text(path) + number(-1) + number(0) + number(0);
+  };
   conversation.note_request(number(1) + number(1));
   conversation.note_request(number(2) + number(1));
   conversation.note_request(number(3) + number(14) + part(13) + text("/a") + number(-1) + part(1) +
-                            create + part(1) + create + end);
+                            create("/chroot/b") + part(1) + create("/chroot/c") + end);
   conversation.note_request(number(4) + number(1));
   const auto answer = [](std::int32_t xid, std::int64_t zxid, std::int32_t code) {
     return number(xid) + number(zxid, 8) + number(code);
@@ -155,6 +157,15 @@ TEST(ReplyValidator, WhatACreationMadeIsHandedOn) {
   EXPECT_EQ(notes->take_creation("/a"), 0) << "once";
   EXPECT_EQ(notes->take_creation("/d"), 0x100000002);
   EXPECT_EQ(notes->take_creation("/b"), 0) << "it came before the other";
+}
+
+TEST(ReplyValidator, ACreationMakesTheNodeThatWasAskedFor) {
+  constexpr auto another = "an answer that names another node";
+  for (const int operation : {1, 15, 19, 21}) {
+    EXPECT_EQ(said(operation, text("/q/n-0000000001") + stat, text("/q/n-")), "") << operation;
+    for (const auto* const path : {"", "/q", "/q/m-0000000001", "../q/n-"})
+      EXPECT_EQ(said(operation, text(path) + stat, text("/q/n-")), another) << operation << path;
+  }
 }
 
 TEST(ReplyValidator, AFailureNeedsNoMore) {
@@ -187,11 +198,36 @@ TEST(ReplyValidator, AnswersComeInTurn) {
 TEST(ReplyValidator, NoNumberIsThatOfNoRequest) {
   WireConversation conversation;
   conversation.note_request(number(5) + number(2));
-  for (const std::int32_t xid : {-2, -4, -8})
-    EXPECT_EQ(conversation.flaw_of(header(xid)), nullptr) << xid;
   for (const std::int32_t xid : {-3, -5, -6, -7, -9, -1000, INT32_MIN})
     EXPECT_STREQ(conversation.flaw_of(header(xid)), "an invalid answer") << xid;
   EXPECT_EQ(conversation.flaw_of(header(5)), nullptr) << "still outstanding";
+}
+
+TEST(ReplyValidator, EachPingCredentialAndSetOfWatchesIsAnsweredOnce) {
+  constexpr auto unasked = "the server answered a request that was not sent";
+  constexpr std::int32_t refused = -115;
+  for (const std::int32_t xid : {-2, -4, -8}) {
+    WireConversation conversation;
+    conversation.note_request(number(5) + number(2));
+    EXPECT_STREQ(conversation.flaw_of(header(xid)), unasked) << xid;
+    conversation.note_request(number(xid) + number(100));
+    conversation.note_request(number(xid) + number(100));
+    EXPECT_EQ(conversation.flaw_of(header(xid)), nullptr) << xid;
+    EXPECT_EQ(conversation.flaw_of(header(xid, refused)), nullptr) << xid;
+    EXPECT_STREQ(conversation.flaw_of(header(xid, refused)), unasked) << xid;
+  }
+}
+
+TEST(ReplyValidator, DuringSaslOnlyItsAnswerIsTaken) {
+  constexpr std::int32_t sasl = 102;
+  WireConversation conversation;
+  const auto event = header(-1) + number(1) + number(3) + text("/a");
+  conversation.note_request(number(-2) + number(11));
+  conversation.note_request(number(1) + number(sasl) + text(""));
+  EXPECT_STREQ(conversation.flaw_of(event), "an answer out of order");
+  EXPECT_STREQ(conversation.flaw_of(header(-2)), "an answer out of order");
+  EXPECT_EQ(conversation.flaw_of(header(1) + text("token")), nullptr);
+  EXPECT_EQ(conversation.flaw_of(event), nullptr);
 }
 
 TEST(ReplyValidator, EventsAreThoseOfServers) {
@@ -220,6 +256,14 @@ TEST(ReplyValidator, ATransactionsAnswerHasItsParts) {
   EXPECT_EQ(said(14, good + end, asked), "");
   EXPECT_EQ(said(14, failed + end, asked), "");
   EXPECT_EQ(said(14, good, asked), flaw);
+  EXPECT_EQ(said(14, part(1) + text("/b") + part(5) + stat + part(13) + end, asked), flaw);
+  EXPECT_EQ(said(14, part(1) + text("/a") + part(5) + stat + part(-1) + number(-103) + end, asked),
+            flaw)
+      << "done in part";
+  EXPECT_EQ(
+      said(14, part(-1) + number(0) + part(-1) + number(0) + part(-1) + number(-2) + end, asked),
+      flaw)
+      << "no reason";
   EXPECT_EQ(said(14, good + part(13) + end, asked), flaw);
   EXPECT_EQ(said(14, part(1) + text("/a") + end, asked), flaw);
   EXPECT_EQ(said(14, part(5) + stat + part(5) + stat + part(13) + end, asked), flaw);
@@ -328,17 +372,6 @@ TEST(ReplyValidator, MoreThanAMinuteIsWaitedWhereItWasAskedFor) {
   EXPECT_EQ(request_patience(4000, 40000).count(), 40000);
   EXPECT_EQ(request_patience(30000, INT32_MAX).count(), 60000);
   EXPECT_EQ(request_patience(300000, 300000).count(), 300000);
-}
-
-TEST(ReplyValidator, OnlyACredentialThatWasSentIsRefused) {
-  WireConversation conversation;
-  constexpr std::int32_t refused = -115;
-  EXPECT_EQ(conversation.flaw_of(header(-4)), nullptr);
-  EXPECT_STREQ(conversation.flaw_of(header(-4, refused)),
-               "the server answered a request that was not sent");
-  conversation.note_request(number(-4) + number(100));
-  EXPECT_EQ(conversation.flaw_of(header(-4, refused)), nullptr);
-  EXPECT_NE(conversation.flaw_of(header(-4, refused)), nullptr) << "one answer for each";
 }
 
 }  // namespace
