@@ -42,8 +42,9 @@ extern const Command addWatch_command = make_command<Args>(
          "changed. No change is missed, but several changes in quick succession can show as fewer "
          "events, and events of different nodes can arrive in another order. Each node costs the "
          "server two watches. Nodes that this session may not read are named once; what is below "
-         "them is not watched. If the nodes take more than about 1 GiB of memory, all these "
-         "watches are removed, with a warning. After a lost connection everything is read again, "
+         "them is not watched. The nodes may take about 1 GiB of memory: a new watch beyond "
+         "that fails, and if new nodes exceed it, all these watches are removed, with a warning. "
+         "After a lost connection everything is read again, "
          "and the missed changes are reported.",
      .examples = {{"addWatch /app", "Print every change at and below /app."},
                   {"addWatch -m PERSISTENT /app/jobs",

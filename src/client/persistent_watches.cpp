@@ -24,14 +24,14 @@ bool PersistentWatches::hear(const Monitor::Held& held, const Event& event) {
   return event.type != Event::Type::Session;
 }
 
-Pending<Nothing> PersistentWatches::request(const std::string& path, bool add,
-                                            std::optional<WatchMode> mode) {
+Pending<std::string> PersistentWatches::request(const std::string& path, bool add,
+                                                std::optional<WatchMode> mode) {
   Request added{.path = path, .add = add, .mode = mode};
   auto done = added.done;
   monitor_.change([&](const Monitor::Held& held) {
     auto& state = state_(held);
     if (state.ended) {
-      (*done)(held) = Outcome<Nothing>{code::closing, {}};
+      (*done)(held) = Outcome<std::string>{code::closing, {}};
       return;
     }
     state.active = true;
@@ -46,8 +46,9 @@ void PersistentWatches::add(const std::string& path, WatchMode mode, const std::
   client_->await_connection(path, stop);
   const auto done = request(path, true, mode);
   try {
-    const int result = client_->await(done, stop).code;
-    if (result != code::ok) throw ZkError(result, path);
+    const auto result = client_->await(done, stop);
+    if (!result.value.empty()) throw Error(result.value);
+    if (result.code != code::ok) throw ZkError(result.code, path);
   } catch (const Cancelled&) {
     request(path, false, mode);
     throw;
@@ -81,7 +82,7 @@ void PersistentWatches::settle(std::chrono::milliseconds longest, const std::sto
 }
 
 void PersistentWatches::serve(const std::stop_token& stop) {
-  WatchedTree tree(*client_, mailbox_);
+  WatchedTree tree(*client_, mailbox_, most_bytes_);
   const auto has_work = [&](const Monitor::Held& held) {
     return tree.in_doubt() || !(*mailbox_)(held).empty() || !state_(held).requests.empty();
   };
@@ -99,7 +100,7 @@ void PersistentWatches::serve(const std::stop_token& stop) {
     state.ended = true;
     for (const auto* requests : {&state.in_progress, &state.requests})
       for (const auto& request : *requests)
-        (*request.done)(held) = Outcome<Nothing>{code::closing, {}};
+        (*request.done)(held) = Outcome<std::string>{code::closing, {}};
   });
 }
 
@@ -109,7 +110,7 @@ void PersistentWatches::give_up(WatchedTree& tree, const std::string& reason) {
   monitor_.change([&](const Monitor::Held& held) {
     auto& state = state_(held);
     for (const auto& request : std::exchange(state.in_progress, {}))
-      (*request.done)(held) = Outcome<Nothing>{code::system_error, {}};
+      (*request.done)(held) = Outcome<std::string>{code::system_error, reason};
     state.roots.clear();
     state.reported = state.taken;
     state.in_doubt = false;
@@ -132,7 +133,7 @@ void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& sto
   tree.resolve_doubts();
   tree.catch_up(stop);
   report_events(tree);
-  std::vector<int> results;
+  std::vector<Outcome<std::string>> results;
   results.reserve(requests.size());
   for (const auto& request : requests) results.push_back(carry_out(tree, request, stop));
   monitor_.change([&](const Monitor::Held& held) {
@@ -141,7 +142,7 @@ void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& sto
     state.in_doubt = tree.in_doubt();
     state.in_progress.clear();
     for (std::size_t i = 0; i < requests.size(); ++i)
-      (*requests[i].done)(held) = Outcome<Nothing>{results[i], {}};
+      (*requests[i].done)(held) = std::move(results[i]);
     state.roots = tree.roots();
     state.active = !tree.empty() || !state.requests.empty() || !(*mailbox_)(held).empty();
   });
@@ -161,14 +162,26 @@ void PersistentWatches::report_events(WatchedTree& tree) {
   });
 }
 
-/// Returns the resulting code.
-int PersistentWatches::carry_out(WatchedTree& tree, const Request& request,
-                                 const std::stop_token& stop) {
-  if (!request.add) return tree.remove(request.path, request.mode) ? code::ok : code::no_watcher;
+Outcome<std::string> PersistentWatches::carry_out(WatchedTree& tree, const Request& request,
+                                                  const std::stop_token& stop) {
+  if (!request.add)
+    return {tree.remove(request.path, request.mode) ? code::ok : code::no_watcher, {}};
+  const auto watch = tree.roots().find(request.path);
+  const auto before = watch == tree.roots().end() ? std::nullopt : std::optional(watch->second);
   tree.add(request.path, *request.mode);
-  const int result = tree.catch_up(stop);
+  Outcome<std::string> result;
+  try {
+    result.code = tree.catch_up(stop);
+  } catch (const TooManyNodes& error) {
+    result = {code::system_error, error.what()};
+  }
+  if (result.code != code::ok && before) {
+    tree.add(request.path, *before);
+    tree.catch_up(stop);
+  } else if (result.code != code::ok) {
+    tree.remove(request.path, request.mode);
+  }
   tree.take_events();  // existing nodes are not reported
-  if (result != code::ok) tree.remove(request.path, request.mode);
   report_events(tree);
   return result;
 }

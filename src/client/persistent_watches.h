@@ -5,6 +5,7 @@
 #include "client/watched_tree.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -29,8 +30,9 @@ class PersistentWatches {
     std::function<void(const Monitor::Held&, const std::string&)> warning;
   };
 
-  PersistentWatches(Monitor& monitor, Report report)
-      : monitor_(monitor), report_(std::move(report)) {}
+  PersistentWatches(Monitor& monitor, Report report,
+                    std::size_t most_bytes = WatchedTree::usual_most_bytes)
+      : monitor_(monitor), report_(std::move(report)), most_bytes_(most_bytes) {}
   PersistentWatches(const PersistentWatches&) = delete;
   PersistentWatches& operator=(const PersistentWatches&) = delete;
   ~PersistentWatches() = default;
@@ -55,7 +57,8 @@ class PersistentWatches {
   bool hear(const Monitor::Held& held, const Event& event);
 
   /// Watches a node, or changes the mode of its watch. Blocks until every node below it is watched;
-  /// throws ZkError, Cancelled, and Error if there are too many nodes, which ends all watches.
+  /// throws ZkError, Cancelled, and Error if there are too many nodes. If it throws, the watches
+  /// are as before.
   void add(const std::string& path, WatchMode mode, const std::stop_token& stop);
   /// Returns false if there is no such watch. Blocks while events are being reported; throws
   /// Cancelled.
@@ -75,7 +78,8 @@ class PersistentWatches {
     std::string path;
     bool add;
     std::optional<WatchMode> mode;
-    Pending<Nothing> done = std::make_shared<Answer<Nothing>>();
+    /// If there are too many nodes, the error is a system error, and this says how many.
+    Pending<std::string> done = std::make_shared<Answer<std::string>>();
   };
   struct State {
     bool active = false;  ///< there are watches or pending requests
@@ -88,16 +92,18 @@ class PersistentWatches {
     bool in_doubt = false;  ///< the tree has more to report that no event mentioned
   };
 
-  Pending<Nothing> request(const std::string& path, bool add, std::optional<WatchMode> mode);
+  Pending<std::string> request(const std::string& path, bool add, std::optional<WatchMode> mode);
   void detach();
   void serve(const std::stop_token& stop);
   void serve_once(WatchedTree& tree, const std::stop_token& stop);
   void give_up(WatchedTree& tree, const std::string& reason);
   void report_events(WatchedTree& tree);
-  int carry_out(WatchedTree& tree, const Request& request, const std::stop_token& stop);
+  Outcome<std::string> carry_out(WatchedTree& tree, const Request& request,
+                                 const std::stop_token& stop);
 
   Monitor& monitor_;
   Report report_;
+  std::size_t most_bytes_;
   Client* client_ = nullptr;
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
   Guarded<State> state_;

@@ -43,6 +43,13 @@ void WatchedTree::add(const std::string& path, WatchMode mode) {
   root.children_armed = false;  // it may have been watched only for its children events
   const auto slot = new_slot();
   request_stat(path, root, slot);
+  // What is below the nodes that were watched only for their children events is not known yet.
+  for (const auto& [other, other_mode] : roots_) {
+    if (other_mode == WatchMode::Recursive || !is_recursive(other)) continue;
+    auto& node = nodes_.at(other);
+    node.children_armed = false;
+    request_stat(other, node, slot);
+  }
   // Permissions may have been granted meanwhile.
   for (auto& [below, node] : nodes_) {
     if (!std::exchange(node.unreadable, false)) continue;
@@ -266,8 +273,17 @@ int WatchedTree::catch_up(const std::stop_token& stop) {
     const int result = take_answer(sent.front(), stop);
     sent.pop_front();
     if (trouble == code::ok) trouble = result;
+    if (!refusal_.empty()) drop_requests();
   }
+  if (!refusal_.empty()) throw TooManyNodes(std::exchange(refusal_, {}));
   return trouble;
+}
+
+void WatchedTree::drop_requests() {
+  for (const auto& request : std::exchange(requests_, {}))
+    if (Node* node = node_of(request))
+      (request.what == Request::What::Stat ? node->stat_requested : node->children_requested) =
+          false;
 }
 
 void WatchedTree::send(Request& request) {
@@ -392,19 +408,22 @@ void WatchedTree::take_children(const Request& request, Node& node, Children chi
   }
   for (const auto& name : children.names) {
     const auto path = join_path(request.path, name);
-    if (!nodes_.contains(path)) add_child(path, request.slot);
+    if (!nodes_.contains(path) && !add_child(path, request.slot)) return;
   }
   node.children = std::move(children.names);
 }
 
-void WatchedTree::add_child(const std::string& path, std::size_t slot) {
+/// Returns false if it does not fit.
+bool WatchedTree::add_child(const std::string& path, std::size_t slot) {
+  if (bytes_ + memory_of(path) > most_bytes_) {
+    refusal_ = fmt::format(
+        "cannot watch so many nodes: {} of them, up to {}, take more than {} MiB of memory",
+        nodes_.size(), cut_to_width(path, 40), most_bytes_ >> 20U);
+    return false;
+  }
   bytes_ += memory_of(path);
-  if (bytes_ > most_bytes)
-    throw Error(
-        fmt::format("cannot watch so many nodes: {} of them, up to {}, take more than {} MiB of "
-                    "memory",
-                    nodes_.size(), cut_to_width(path, 40), most_bytes >> 20U));
   request_stat(path, nodes_.emplace(path, new_node()).first->second, slot);
+  return true;
 }
 
 void WatchedTree::erase(const std::string& path) {

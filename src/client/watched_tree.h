@@ -1,6 +1,7 @@
 // WatchedTree: persistent watches made of one-shot watches.
 #pragma once
 
+#include "base/error.h"
 #include "client/client.h"
 
 #include <cstddef>
@@ -22,6 +23,11 @@ enum class WatchMode {
   Recursive,  ///< creation, deletion and data changes of it and all descendants; no children events
 };
 
+/// The watched nodes would take too much memory.
+struct TooManyNodes : Error {
+  using Error::Error;
+};
+
 /// The C client 3.8 has no call for addWatch. So each node gets a one-shot watch on its existence
 /// and data, and where needed one on its children. After an event the node is read again, with a
 /// new watch; differences from what was known, beyond what the events said, become events too. So
@@ -33,10 +39,11 @@ class WatchedTree {
  public:
   /// The most memory that the watched nodes may take, as estimated: a million nodes with paths of
   /// 150 bytes.
-  static constexpr std::size_t most_bytes = std::size_t{1} << 30U;
+  static constexpr std::size_t usual_most_bytes = std::size_t{1} << 30U;
 
   /// Events of the one-shot watches are delivered to `mailbox`; the owner passes them to `note`.
-  WatchedTree(Client& client, Mailbox mailbox) : client_(client), mailbox_(std::move(mailbox)) {}
+  WatchedTree(Client& client, Mailbox mailbox, std::size_t most_bytes = usual_most_bytes)
+      : client_(client), mailbox_(std::move(mailbox)), most_bytes_(most_bytes) {}
 
   /// Watches a node, which need not exist, or changes the mode of its watch. Call `catch_up` next.
   void add(const std::string& path, WatchMode mode);
@@ -55,9 +62,9 @@ class WatchedTree {
   /// Call when all events up to the end of the last catch_up have been noted.
   void resolve_doubts();
   /// Reads all that is needed after notes and additions, with many requests in flight. Blocks;
-  /// throws Cancelled, and Error if the nodes take more than `most_bytes`; then only `clear` may
-  /// follow. Returns the code of the first request that failed because of the connection, or ok;
-  /// what it did not read is read after reconnection.
+  /// throws Cancelled, and TooManyNodes; the nodes that did not fit are not watched then, so a
+  /// watch must be removed, or all of them. Returns the code of the first request that failed
+  /// because of the connection, or ok; what it did not read is read after reconnection.
   int catch_up(const std::stop_token& stop);
   /// Call after catch_up: a root whose Stat may not be read, so that servers send no events about
   /// it.
@@ -126,9 +133,10 @@ class WatchedTree {
   void request_parents_children(const std::string& path, std::size_t slot);
 
   Node new_node() { return {.serial = ++last_serial_}; }
-  void add_child(const std::string& path, std::size_t slot);
+  bool add_child(const std::string& path, std::size_t slot);
   void erase(const std::string& path);
   Node* node_of(const Request& request);
+  void drop_requests();
   void send(Request& request);
   int take_answer(Request& request, const std::stop_token& stop);
   void take_stat(const Request& request, Node& node, const Stat& stat);
@@ -141,9 +149,11 @@ class WatchedTree {
 
   Client& client_;
   Mailbox mailbox_;
+  std::size_t most_bytes_;
   std::map<std::string, WatchMode> roots_;
   std::unordered_map<std::string, Node> nodes_;
   std::size_t bytes_ = 0;  ///< estimated, of nodes_
+  std::string refusal_;    ///< why a node was not added; empty: none was left out
   std::uint64_t last_serial_ = 0;
   bool lost_ = false;                 ///< the connection is lost, and with it all one-shot watches
   std::optional<Event> last_change_;  ///< the last event, if it was private and is reported

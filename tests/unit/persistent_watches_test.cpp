@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <deque>
+#include <map>
 #include <new>
 #include <thread>
 
@@ -140,6 +141,49 @@ TEST_F(PersistentWatchesTest, AnErrorEndsAllWatchesAndIsToldOnce) {
   set("/a");
   failing.settle(30s, {});
   EXPECT_THAT(said(), testing::SizeIs(1));
+}
+
+TEST_F(PersistentWatchesTest, AWatchOfTooManyNodesLeavesTheOthers) {
+  std::vector<std::string> heard;
+  constexpr std::size_t room_for_six_nodes = 4000;
+  PersistentWatches few{
+      server.monitor(),
+      {.event = [&](const Monitor::Held&, const Event& event) { heard.push_back(event.path); },
+       .warning = [&](const Monitor::Held&, const std::string& text) { heard.push_back(text); }},
+      room_for_six_nodes};
+  FakeClient client{server,
+                    [&](const Monitor::Held& held, const Event& event) { few.hear(held, event); }};
+  const auto attachment = few.attach(client);
+  for (const char* path : {"/a", "/a/1", "/many"}) create(path);
+  for (int i = 0; i < 300; ++i) create("/many/" + std::to_string(i));
+  few.add("/a", WatchMode::Recursive, {});
+  few.add("/many", WatchMode::Persistent, {});
+  const std::map<std::string, WatchMode> both{{"/a", WatchMode::Recursive},
+                                              {"/many", WatchMode::Persistent}};
+  for (const char* path : {"/", "/many"}) {
+    try {
+      few.add(path, WatchMode::Recursive, {});
+      ADD_FAILURE() << path;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("cannot watch so many nodes"));
+    }
+    EXPECT_EQ(few.all(), both);
+  }
+  set("/a/1");
+  set("/many/7");
+  create("/many/new");
+  create("/a/2");
+  few.settle(30s, {});
+  EXPECT_THAT(
+      server.monitor().with_lock([&](const Monitor::Held&) { return std::exchange(heard, {}); }),
+      ElementsAre("/a/1", "/many", "/a/2"));
+  for (int i = 3; i < 9; ++i) create("/a/" + std::to_string(i));
+  few.settle(30s, {});
+  server.monitor().with_lock([&](const Monitor::Held&) {
+    EXPECT_THAT(heard, testing::Contains(testing::HasSubstr(
+                           "all watches of addWatch are removed: cannot watch so many nodes")));
+  });
+  EXPECT_THAT(few.all(), IsEmpty());
 }
 
 TEST_F(PersistentWatchesTest, SettleDoesNotWaitForALostConnection) {

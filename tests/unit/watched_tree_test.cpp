@@ -246,6 +246,16 @@ TEST_F(WatchedTreeTest, OverlappingWatchesTellOnce) {
   EXPECT_THAT(round(), ElementsAre("deleted /a/b/c", "children /a/b"));
 }
 
+TEST_F(WatchedTreeTest, AWiderWatchSeesBelowThoseThatWereThere) {
+  for (const char* path : {"/a", "/a/b", "/a/b/c"}) create(path);
+  watch("/a/b", WatchMode::Persistent);
+  watch("/a");
+  set("/a/b/c");
+  EXPECT_THAT(round(), ElementsAre("changed /a/b/c"));
+  create("/a/b/d");
+  EXPECT_THAT(round(), ElementsAre("created /a/b/d", "children /a/b"));
+}
+
 TEST_F(WatchedTreeTest, AnotherModeReplacesTheFirst) {
   create("/a");
   create("/a/b");
