@@ -28,6 +28,7 @@ struct Args {
   std::optional<std::int64_t> contenders;
   std::optional<std::int64_t> rounds;
   std::optional<std::string> hold;
+  std::optional<std::string> wait;
   std::optional<RecipeKind> recipe;
   bool compare = false;
   std::optional<Wanted> mode;
@@ -45,6 +46,10 @@ void declare(Options& o, Args& a) {
   o.number("--rounds", a.rounds, "count", "How often each contender acquires the lock (1).");
   o.text("--hold-for,--hold", a.hold,
          "How long each one holds it: 250us, 20ms, 1.5s (2ms; 0 with --report).", "time");
+  o.text("-w,--wait", a.wait,
+         "Give up if nobody acquires or releases the lock for this time, beyond the time of "
+         "holding (1m), with status 75.",
+         "time");
   o.choice("--recipe", a.recipe, recipe_names, "recipe",
            "How contenders wait for each other (fair).");
   o.flag("--compare", a.compare, "Run fair, then --recipe (herd), and compare them side by side.");
@@ -85,6 +90,7 @@ ContentionPlan plan_of(const Context& cx, const Args& a) {
   plan.rounds = count_of(a.rounds, 1, 1, most_rounds, "--rounds");
   plan.readers = count_of(a.readers, 0, 0, static_cast<std::int64_t>(plan.contenders), "--readers");
   plan.hold = parse_short_duration(a.hold.value_or(a.report ? "0" : "2ms"), "--hold-for");
+  if (a.wait) plan.patience = parse_duration(*a.wait, "-w");
   LockOptions options;
   options.program = {"contend"};
   plan.request.owner = lock_owner(options);
@@ -105,12 +111,13 @@ std::vector<RecipeKind> recipes_of(const Args& a) {
 }
 
 /// Creates a persistent parent, as for a lock.
-void make_parent(Context& cx, const std::string& path) {
-  const std::string parent(parent_path(path));
+void make_parent(Context& cx, const ContentionPlan& plan) {
+  const std::string parent(parent_path(plan.request.path));
   if (parent == "/") return;
   Fiber fiber(cx.client.monitor());
   const LockReport report;
   LockRequests requests(cx.client, fiber, report);
+  requests.set_deadline(Clock::now() + plan.patience);
   run_task(fiber, make_ancestors(requests, parent, CreateMode::Persistent, open_acl()), cx.stop);
 }
 
@@ -280,7 +287,7 @@ int run(Context& cx, const Args& a) {
   if (a.report && a.compare) throw UsageError("--report cannot be used with --compare");
 
   const ContentionSessions sessions(cx.client, sessions_wanted, cx.stop);
-  make_parent(cx, plan.request.path);
+  make_parent(cx, plan);
   Listener listener(cx, a.verbose);
   plan.recipe = recipes.front();
   if (a.report) return run_for_program(cx, plan, sessions, listener.report());
@@ -295,9 +302,9 @@ int run(Context& cx, const Args& a) {
                                            sessions, admin_servers, listener.report(), cx.stop));
     if (!cx.stop.stop_requested()) continue;
     const auto& statistics = trial.summary.statistics;
-    throw Cancelled(
-        fmt::format("interrupted after {} of {} acquisitions; all contenders have left the queue",
-                    statistics.acquisitions, plan.contenders * plan.rounds));
+    throw Cancelled(fmt::format("interrupted after {} of {} acquisitions; {}",
+                                statistics.acquisitions, plan.contenders * plan.rounds,
+                                how_left(trial.result)));
   }
   print(cx, a, plan, trials, sessions.clients().size());
   int result = status::ok;

@@ -4,6 +4,7 @@
 #include "base/deferred_calls.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace zksh {
 
@@ -100,17 +101,20 @@ void Scheduler::do_deferred_work() {
   for (const auto& work : unfinished) work();
 }
 
-void Scheduler::run(std::stop_token stop) {
+bool Scheduler::run(std::stop_token stop, Clock::duration leave_patience) {
   const Monitor::Listener listener(
       monitor_, [&](const Monitor::Held& held, const void* subject) { hear(held, subject); });
   monitor_.with_lock([&](const Monitor::Held& held) {
     waiting_(held).ready = fibers_;
     waiting_(held).unfinished = fibers_.size();
   });
+  auto give_up = Fiber::never;
+  auto unfinished = fibers_.size();
   for (;;) {
     const auto deadline = monitor_.with_lock([&](const Monitor::Held& held) {
       auto& waiting = waiting_(held);
-      return waiting.sleeps_until = waiting.driven ? Fiber::never : waiting.next_deadline();
+      const auto next = waiting.driven ? Fiber::never : waiting.next_deadline();
+      return waiting.sleeps_until = std::min(next, give_up);
     });
     monitor_.wait_until(stop, deadline,
                         [&](const Monitor::Held& held) { return waiting_(held).needs_driver(); });
@@ -118,22 +122,28 @@ void Scheduler::run(std::stop_token stop) {
     if (stop.stop_requested()) {
       for (auto* fiber : fibers_) fiber->cancel();
       stop = {};
+      give_up = Clock::now() + leave_patience;
     }
+    bool given_up = false;
     const bool here = monitor_.with_lock([&](const Monitor::Held& held) {
       auto& waiting = waiting_(held);
+      if (give_up != Fiber::never && std::exchange(unfinished, waiting.unfinished) != unfinished)
+        give_up = Clock::now() + leave_patience;
       if (waiting.driven) return false;
+      given_up = Clock::now() >= give_up;
       if (Clock::now() >= waiting.next_deadline()) waiting.move_all_ready(held);
       waiting.driven = true;
       return true;
     });
     if (!here) continue;
+    if (given_up) return false;  // still driven, so no other thread touches the fibers
     drive();
     const bool all_ended = monitor_.with_lock([&](const Monitor::Held& held) {
       return waiting_(held).unfinished == 0 && !waiting_(held).driven;
     });
     if (!all_ended) continue;
     do_deferred_work();
-    return;
+    return true;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "client/task.h"
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <set>
@@ -31,8 +32,9 @@ class Scheduler {
   /// any thread.
   void defer(std::function<void()> work);
   /// Blocks until every fiber has ended. A stop cancels them all, once; their clean-up is still
-  /// waited for. Exceptions of tasks are left to Fiber::result.
-  void run(std::stop_token stop);
+  /// waited for, but returns false once none has ended for `leave_patience`: the others stay where
+  /// they are. Exceptions of tasks are left to Fiber::result.
+  bool run(std::stop_token stop, Clock::duration leave_patience = std::chrono::hours(24));
 
  private:
   using Deadline = std::pair<Clock::time_point, Fiber*>;

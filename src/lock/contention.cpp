@@ -30,7 +30,26 @@ struct Arena {
   ContentionResult& result;
   std::stop_source& stop;
   Scheduler& driver;
+  Fiber& referee;
+  std::size_t running;                       ///< contenders that have not finished
+  Clock::time_point progress{Clock::now()};  ///< somebody acquired or released the lock
+  bool stalled = false;                      ///< there was none for too long
 };
+
+/// Ends a contention without progress.
+Task<> watch_progress(Arena& arena) {
+  try {
+    while (arena.running > 0) {
+      const auto due = arena.progress + arena.plan.hold + arena.plan.patience;
+      arena.stalled = Clock::now() >= due;
+      if (arena.stalled) break;
+      co_await arena.referee.pause_until(due);
+    }
+  } catch (const Cancelled&) {
+    co_return;  // all contenders have ended, or are to end
+  }
+  if (arena.stalled) arena.stop.request_stop();
+}
 
 class Participant {
  public:
@@ -79,7 +98,7 @@ Task<> Participant::take_turn(ContenderTurn& turn) {
   const auto lock = make_recipe(arena_.plan.recipe, client_, fiber_, report_, request_);
   turn.asked = Clock::now();
   co_await lock->acquire(Fiber::never);
-  turn.acquired = Clock::now();
+  turn.acquired = arena_.progress = Clock::now();
   std::exception_ptr interrupted;
   try {
     if (arena_.plan.hold.count() > 0) co_await fiber_.pause_until(turn.acquired + arena_.plan.hold);
@@ -88,7 +107,7 @@ Task<> Participant::take_turn(ContenderTurn& turn) {
   }
   turn.releasing = Clock::now();
   const bool was_held = co_await lock->release();
-  turn.released = Clock::now();
+  turn.released = arena_.progress = Clock::now();
   turn.lost = !was_held;
   if (interrupted) std::rethrow_exception(interrupted);
 }
@@ -107,6 +126,7 @@ Task<> Participant::contend() {
     if (!arena_.result.failure) arena_.result.failure = std::current_exception();
     arena_.stop.request_stop();
   }
+  if (--arena_.running == 0) arena_.referee.cancel();
 }
 
 /// How long to wait for the next session to connect while others do.
@@ -205,7 +225,14 @@ ContentionResult contend(const ContentionPlan& plan, const std::vector<Client*>&
   std::stop_source all_stop;
   const std::stop_callback forward(stop, [&] { all_stop.request_stop(); });
   Scheduler driver(clients.front()->monitor());
-  Arena arena{.plan = plan, .result = result, .stop = all_stop, .driver = driver};
+  Fiber referee(clients.front()->monitor());
+  Arena arena{.plan = plan,
+              .result = result,
+              .stop = all_stop,
+              .driver = driver,
+              .referee = referee,
+              .running = plan.contenders};
+  referee.begin(watch_progress(arena));
   std::vector<std::unique_ptr<Participant>> participants;
   participants.reserve(plan.contenders);
   for (std::size_t i = 0; i < plan.contenders; ++i) {
@@ -213,14 +240,28 @@ ContentionResult contend(const ContentionPlan& plan, const std::vector<Client*>&
     driver.add(participants.emplace_back(std::make_unique<Participant>(i, client, report, arena))
                    ->fiber());
   }
+  driver.add(referee);
   result.began = Clock::now();
-  driver.run(all_stop.get_token());
+  if (!driver.run(all_stop.get_token(), plan.leave_patience))
+    result.left_behind = static_cast<std::size_t>(
+        std::ranges::count_if(participants, [](const auto& one) { return !one->fiber().ended(); }));
+  if (arena.stalled && !result.failure)
+    result.failure = std::make_exception_ptr(LockBusy(
+        fmt::format("{}: nobody acquired or released the lock for {}; {}", plan.request.path,
+                    short_time(plan.hold + plan.patience), how_left(result))));
   result.ended = Clock::now();
   result.turns.reserve(plan.contenders * plan.rounds);
   for (const auto& participant : participants)
     result.turns.insert(result.turns.end(), participant->turns().begin(),
                         participant->turns().end());
   return result;
+}
+
+std::string how_left(const ContentionResult& result) {
+  const auto left = result.left_behind;
+  if (left == 0) return "all contenders have left the queue";
+  return fmt::format("{} contender{} could not leave the queue: no server answers", left,
+                     left == 1 ? "" : "s");
 }
 
 namespace {

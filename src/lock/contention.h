@@ -30,6 +30,10 @@ struct ContentionPlan {
   std::size_t readers = 0;  ///< number of readers, spread evenly among the contenders
   std::size_t rounds = 1;   ///< how often each acquires the lock
   std::chrono::microseconds hold{0};
+  /// How long nobody may acquire or release the lock, beyond the time for which one holds it.
+  std::chrono::milliseconds patience{60000};
+  /// How long to wait for the next one to leave the queue, if the servers do not answer.
+  std::chrono::milliseconds leave_patience{3000};
 };
 
 /// One acquisition. Times not reached are Clock::time_point{}.
@@ -57,14 +61,19 @@ struct ContentionResult {
   std::vector<Clock::time_point> events;  ///< when the recipes received watch events
   /// From the contender that failed first; the others then left the queue.
   std::exception_ptr failure{};
+  std::size_t left_behind = 0;  ///< contenders whose nodes could not be deleted
 };
 
 /// Runs all contenders, on this thread and the clients' threads, until the last one is done.
 /// Contender i uses the session of clients[i mod their number]; the clients must be connected. On a
-/// stop, or if a contender fails, all leave the queue and release what they hold before this
-/// returns.
+/// stop, if a contender fails, or if nobody acquires or releases the lock for `patience`
+/// (LockBusy), all leave the queue and release what they hold before this returns, unless no server
+/// answers.
 ContentionResult contend(const ContentionPlan& plan, const std::vector<Client*>& clients,
                          const ContentionReport& report, const std::stop_token& stop);
+
+/// Whether all contenders have left the queue, in words.
+std::string how_left(const ContentionResult& result);
 
 struct DrawingStyle {
   std::size_t columns = 80;

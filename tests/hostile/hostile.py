@@ -54,6 +54,7 @@ USES = {
     "watch": Use(("-c", "watch -i -n 1 /a"), also=frozenset({0}), endless=True),  # it tells of the gap
     # Two seconds without a connection that lasts: it was not its turn in time.
     "lock": Use(("lock", "-w", "2s", "/l", "--", "echo", "held"), done=b"held", also=frozenset({75})),
+    "contend": Use(("contend", "-n", "3", "-w", "2s", "/l/c"), done=b"acquisitions", also=frozenset({75})),
     "ls -R": Use(("ls", "-R", "/")),
     "dump": Use(("dump", "/")),
 }
@@ -61,7 +62,6 @@ USES = {
 MORE_USES = {
     "wait": Use(("wait", "-t", "2s", "--gone", "/a"), also=frozenset({0, 124})),
     "watch -R": Use(("watch", "-R", "--data", "-t", "3s", "/"), also=frozenset({0, 124})),
-    "contend": Use(("contend", "-n", "3", "/c"), also=frozenset({0, 75, 76}), endless=True),
     "fill": Use(("fill", "-n", "50", "/f"), also=frozenset({0})),
     "locks -w": Use(("locks", "-w", "/l"), also=frozenset({0}), endless=True),
     "locks -r": Use(("locks", "-r", "/"), also=frozenset({0})),

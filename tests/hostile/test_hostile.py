@@ -21,6 +21,7 @@ class Hostile(unittest.TestCase):
         names = [*modes.BROKEN, *modes.ODD]
         pairs = [(name, uses[place % len(uses)]) for place, name in enumerate(names)]
         pairs.append(("the code -102", "watch"))  # no event can come of a node that may not be read
+        pairs.append(("only pings are answered", "contend"))
         self.assertEqual(hostile.play(pair for pair in pairs if pair not in SLOW), [])
 
     def test_no_malformed_transaction_succeeds(self):

@@ -150,6 +150,41 @@ TEST_F(ContentionTest, WhenOneFailsTheOthersLeaveAndTheFailureIsTold) {
   EXPECT_THAT(nodes_left(), ElementsAre());
 }
 
+std::string failure_of(const ContentionResult& result) {
+  try {
+    if (result.failure) std::rethrow_exception(result.failure);
+  } catch (const LockBusy& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST_F(ContentionTest, WithoutAnAnswerItEndsInTime) {
+  plan.contenders = 1;
+  plan.patience = 50ms;
+  plan.leave_patience = 10ms;
+  client.lose(4, FakeClient::When::AfterItWasApplied, FakeClient::Loss::OfConnection);
+  const auto result = run();
+  EXPECT_EQ(failure_of(result),
+            "/lock: nobody acquired or released the lock for 50.0 ms; 1 contender could not leave "
+            "the queue: no server answers");
+}
+
+TEST_F(ContentionTest, BehindSomebodyElseItEndsInTime) {
+  client.create({.path = "/lock", .data = {}}, {});
+  FakeClient other(tree);
+  other.create(
+      {.path = "/lock/_c_0-lock-", .data = {}, .mode = CreateMode::Ephemeral, .sequential = true},
+      {});
+  plan.contenders = 3;
+  plan.patience = 50ms;
+  const auto result = run();
+  EXPECT_EQ(failure_of(result),
+            "/lock: nobody acquired or released the lock for 50.0 ms; all contenders have left "
+            "the queue");
+  EXPECT_EQ(nodes_left().size(), 1U);
+}
+
 TEST_F(ContentionTest, ALockThatVanishesWhileItIsHeldIsLost) {
   plan.contenders = 1;
   plan.hold = 5ms;

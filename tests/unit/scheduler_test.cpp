@@ -70,6 +70,19 @@ struct SchedulerTest : testing::Test {
   }
 };
 
+TEST_F(SchedulerTest, WhatDoesNotLeaveAfterAStopIsLeftBehind) {
+  auto& one = waiter();
+  auto& other = waiter();
+  one.begin(driver, Fiber::never, &one);
+  other.begin(driver, Fiber::never, &other);
+  const Fiber::Shield shield(other.fiber);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(driver.run(stop.get_token(), milliseconds(10)));
+  EXPECT_EQ(one.end, "cancelled");
+  EXPECT_FALSE(other.fiber.ended());
+}
+
 TEST_F(SchedulerTest, AChangeOfOneSubjectAsksOnlyThoseThatWaitForIt) {
   auto& first = waiter();
   auto& second = waiter();
