@@ -7,6 +7,7 @@
 #include "command/progress.h"
 #include "command/work_account.h"
 #include "command/work_options.h"
+#include "node/node_json.h"
 #include "tree/tree_apply.h"
 #include "tree/tree_file.h"
 
@@ -50,8 +51,7 @@ std::string counts_text(const ApplyCounts& counts) {
 }
 
 std::string counts_json(const ApplyCounts& counts, const std::string& top) {
-  auto json = Json::object();
-  json.set("path", top)
+  return path_json(top)
       .set("created", counts.created)
       .set("set", counts.set)
       .set("acls", counts.acls)
@@ -61,8 +61,8 @@ std::string counts_json(const ApplyCounts& counts, const std::string& top) {
       .set("left", counts.others)
       .set("ephemeralsLeft", counts.ephemerals)
       .set("aboveEphemeralsLeft", counts.sheltering)
-      .set("conflicts", counts.conflicts);
-  return json.text();
+      .set("conflicts", counts.conflicts)
+      .text();
 }
 
 /// What was done before the work ended early; empty: nothing.
@@ -78,11 +78,10 @@ std::string unfinished_text(const TreeApply& apply) {
 
 void print_change(Context& cx, const TreeApply::Change& change) {
   if (cx.out.json()) {
-    auto json = Json::object();
-    json.set("change", change.verb).set("path", change.path);
-    json.set("detail", change.detail.empty() ? Json() : Json(change.detail));
-    cx.out.out(json.text() + '\n');
-    return;
+    return print_json(cx, Json::object()
+                              .set("change", change.verb)
+                              .set("path", change.path)
+                              .set("detail", Json::text_or_null(change.detail)));
   }
   const auto* const verb = change.verb == "create"   ? "created"
                            : change.verb == "delete" ? "removed"

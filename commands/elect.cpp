@@ -26,10 +26,12 @@ void declare(Options& o, Args& a) {
 
 void print_leader(Context& cx, const std::string& path, const LockSeat* leader) {
   if (cx.out.json()) {
-    auto json = Json::object();
-    json.set("leader", leader ? Json(short_owner(leader->owner)) : Json())
-        .set("node", leader ? Json(join_path(path, leader->contender.nodes.front().text)) : Json())
-        .set("token", leader ? Json(leader->token) : Json());
+    const auto json =
+        Json::object()
+            .set("leader", leader ? Json(short_owner(leader->owner)) : Json())
+            .set("node",
+                 leader ? Json(join_path(path, leader->contender.nodes.front().text)) : Json())
+            .set("token", leader ? Json(leader->token) : Json());
     cx.out.line("{}", json.text());
   } else if (leader) {
     cx.out.line("{}", cx.out.shown(short_owner(leader->owner)));

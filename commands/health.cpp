@@ -102,20 +102,25 @@ void print_plain(Context& cx, const Health& health) {
   cx.out.line("{}\t{}", verdict_name(health.verdict), health.summary);
 }
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
 Json member_json(const MemberHealth& m) {
-  auto json = Json::object();
-  json.set("server", m.name).set("serverId", m.id).set("serves", m.serves());
-  json.set("role", text_or_null(m.role)).set("serverVersion", text_or_null(m.version));
-  json.set("zxid", m.zxid ? Json(zxid_text(m)) : Json()).set("behind", m.behind);
-  json.set("connections", m.connections).set("outstanding", m.outstanding);
-  json.set("meanLatencyUs", m.mean_latency_us).set("maxLatencyUs", m.max_latency_us);
-  json.set("nodes", m.nodes).set("watchCount", m.watches);
-  json.set("pendingSyncs", m.pending_syncs).set("openFiles", m.open_files);
-  json.set("maxFiles", m.max_files);
-  json.set("problem", m.serves() ? Json() : Json(state_text(m)));
-  return json;
+  return Json::object()
+      .set("server", m.name)
+      .set("serverId", m.id)
+      .set("serves", m.serves())
+      .set("role", Json::text_or_null(m.role))
+      .set("serverVersion", Json::text_or_null(m.version))
+      .set("zxid", m.zxid ? Json(zxid_text(m)) : Json())
+      .set("behind", m.behind)
+      .set("connections", m.connections)
+      .set("outstanding", m.outstanding)
+      .set("meanLatencyUs", m.mean_latency_us)
+      .set("maxLatencyUs", m.max_latency_us)
+      .set("nodes", m.nodes)
+      .set("watchCount", m.watches)
+      .set("pendingSyncs", m.pending_syncs)
+      .set("openFiles", m.open_files)
+      .set("maxFiles", m.max_files)
+      .set("problem", m.serves() ? Json() : Json(state_text(m)));
 }
 
 /// As for all commands: a false answer is 1, and no server is no_connection.
@@ -131,24 +136,20 @@ int status_of(Verdict verdict) {
   return status::failure;
 }
 
-Json texts_json(const std::vector<std::string>& texts) {
-  auto json = Json::array();
-  for (const auto& text : texts) json.add(text);
-  return json;
-}
-
 void print_json_health(Context& cx, const Health& health) {
-  auto json = Json::object();
-  json.set("verdict", verdict_name(health.verdict)).set("status", status_of(health.verdict));
-  json.set("summary", health.summary).set("leader", text_or_null(health.leader));
-  json.set("memberCount", health.members.size()).set("serving", health.serving);
-  json.set("voters", health.voters).set("quorum", health.quorum);
-  json.set("syncedFollowers", health.synced_followers);
-  json.set("problems", texts_json(health.problems)).set("notes", texts_json(health.notes));
-  auto members = Json::array();
-  for (const auto& member : health.members) members.add(member_json(member));
-  json.set("members", std::move(members));
-  print_json(cx, json);
+  print_json(cx, Json::object()
+                     .set("verdict", verdict_name(health.verdict))
+                     .set("status", status_of(health.verdict))
+                     .set("summary", health.summary)
+                     .set("leader", Json::text_or_null(health.leader))
+                     .set("memberCount", health.members.size())
+                     .set("serving", health.serving)
+                     .set("voters", health.voters)
+                     .set("quorum", health.quorum)
+                     .set("syncedFollowers", health.synced_followers)
+                     .set("problems", Json::array(health.problems))
+                     .set("notes", Json::array(health.notes))
+                     .set("members", Json::array(health.members, member_json)));
 }
 
 int run(Context& cx, const Args& a) {

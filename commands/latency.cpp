@@ -152,44 +152,43 @@ void print_plain(Context& cx, const std::vector<MemberLatency>& members) {
 }
 
 Json probe_json(const ProbeTimes& probe) {
-  auto json = Json::object();
   const auto spread = spread_of(probe.times);
   const bool measured = spread.count > 0;
   const auto time = [&](std::chrono::nanoseconds value) {
     return measured ? Json(microseconds(value)) : Json();
   };
-  json.set("request", probe_name(probe.probe)).set("count", spread.count);
-  json.set("minUs", measured ? Json(microseconds(std::ranges::min(probe.times))) : Json());
-  json.set("p50Us", time(spread.median)).set("p99Us", time(spread.p99));
-  json.set("maxUs", time(spread.longest));
-  json.set("error", probe.problem.empty() ? Json() : Json(probe.problem));
-  return json;
+  return Json::object()
+      .set("request", probe_name(probe.probe))
+      .set("count", spread.count)
+      .set("minUs", measured ? Json(microseconds(std::ranges::min(probe.times))) : Json())
+      .set("p50Us", time(spread.median))
+      .set("p99Us", time(spread.p99))
+      .set("maxUs", time(spread.longest))
+      .set("error", Json::text_or_null(probe.problem));
 }
 
 void print_json_members(Context& cx, const std::vector<MemberLatency>& members) {
   const auto histogram = histogram_of(members);
   for (const auto& member : members) {
-    auto json = Json::object();
-    json.set("server", member.name).set("serverId", member.id);
-    json.set("role", member.role.empty() ? Json() : Json(member.role));
-    json.set("error", member.problem.empty() ? Json() : Json(member.problem));
     auto requests = Json::array();
     for (const auto& probe : member.probes) {
-      auto each = probe_json(probe);
       auto list = Json::array();
       const auto counts = histogram ? histogram->count(probe.times) : std::vector<std::size_t>();
       for (std::size_t i = 0; i < counts.size(); ++i) {
         if (counts[i] == 0) continue;
-        auto bucket = Json::object();
-        bucket.set("fromUs", microseconds(histogram->bound(i)));
-        bucket.set("toUs", microseconds(histogram->bound(i + 1))).set("count", counts[i]);
-        list.add(std::move(bucket));
+        list.add(Json::object()
+                     .set("fromUs", microseconds(histogram->bound(i)))
+                     .set("toUs", microseconds(histogram->bound(i + 1)))
+                     .set("count", counts[i]));
       }
-      each.set("histogram", std::move(list));
-      requests.add(std::move(each));
+      requests.add(probe_json(probe).set("histogram", std::move(list)));
     }
-    json.set("requests", std::move(requests));
-    print_json(cx, json);
+    print_json(cx, Json::object()
+                       .set("server", member.name)
+                       .set("serverId", member.id)
+                       .set("role", Json::text_or_null(member.role))
+                       .set("error", Json::text_or_null(member.problem))
+                       .set("requests", std::move(requests)));
   }
 }
 

@@ -48,7 +48,7 @@ void show_json(Context& cx, const Sandbox& sandbox) {
                        .set("serverId", server.number)
                        .set("server", server.address)
                        .set("state", state_text(server.state))
-                       .set("role", server.role.empty() ? Json() : Json(server.role)));
+                       .set("role", Json::text_or_null(server.role)));
 }
 
 void show(Context& cx, const Sandbox& sandbox) {

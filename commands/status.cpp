@@ -75,19 +75,9 @@ std::string watches_text(const std::vector<ShownWatch>& watches, std::size_t oth
 }
 
 Json json_of(const std::vector<ShownWatch>& watches) {
-  auto list = Json::array();
-  for (const auto& [path, kind] : watches) {
-    auto watch = Json::object();
-    watch.set("path", path).set("kind", kind);
-    list.add(std::move(watch));
-  }
-  return list;
-}
-
-Json array_of(const std::vector<std::string>& texts) {
-  auto list = Json::array();
-  for (const auto& text : texts) list.add(text);
-  return list;
+  return Json::array(watches, [](const ShownWatch& watch) {
+    return Json::object().set("path", watch.path).set("kind", watch.kind);
+  });
 }
 
 /// At the prompt, does not wait to report that there is no connection; elsewhere one may be about
@@ -136,24 +126,20 @@ Report look_around(Context& cx) {
 }
 
 Json json_of(const Report& report) {
-  const auto text_or_null = [](const std::string& text) {
-    return text.empty() ? Json() : Json(text);
-  };
-  auto json = Json::object();
-  json.set("server", report.server);
-  json.set("connectedTo", text_or_null(report.connected_to));
-  json.set("state", report.state);
-  json.set("problem", text_or_null(report.problem));
-  json.set("session", session_text(report.session));
-  json.set("timeout", report.timeout);
-  json.set("identities", identities_json(report.identities));
-  json.set("path", report.node);
-  json.set("openWatches", json_of(report.watches));
-  json.set("otherWatches", report.other_watches);
-  json.set("locks", array_of(report.locks));
-  json.set("jobs", report.jobs);
-  json.set("latencyUs", report.latency ? Json(report.latency->count()) : Json());
-  return json;
+  return Json::object()
+      .set("server", report.server)
+      .set("connectedTo", Json::text_or_null(report.connected_to))
+      .set("state", report.state)
+      .set("problem", Json::text_or_null(report.problem))
+      .set("session", session_text(report.session))
+      .set("timeout", report.timeout)
+      .set("identities", identities_json(report.identities))
+      .set("path", report.node)
+      .set("openWatches", json_of(report.watches))
+      .set("otherWatches", report.other_watches)
+      .set("locks", Json::array(report.locks))
+      .set("jobs", report.jobs)
+      .set("latencyUs", report.latency ? Json(report.latency->count()) : Json());
 }
 
 int run(Context& cx, const Args& /*a*/) {

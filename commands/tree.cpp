@@ -6,6 +6,7 @@
 #include "command/live_picture.h"
 #include "command/result_lines.h"
 #include "command/work_options.h"
+#include "node/node_json.h"
 #include "tree/skipped_nodes.h"
 #include "tree/tree_drawing.h"
 #include "tree/walk.h"
@@ -32,15 +33,13 @@ void declare(Options& o, Args& a) {
 }
 
 Json node_json(const TreeNode& node) {
-  auto json = Json::object();
-  json.set("path", node.path)
+  return path_json(node.path)
       .set("depth", node.depth)
       .set("numChildren", node.stat_readable ? Json(node.stat.num_children) : Json())
       .set("dataLength", node.stat_readable ? Json(node.stat.data_length) : Json())
       .set("ephemeralOwner",
            node.stat.ephemeral_owner != 0 ? Json(session_text(node.stat.ephemeral_owner)) : Json())
       .set("readable", node.readable);
-  return json;
 }
 
 int run(Context& cx, const Args& a) {

@@ -126,9 +126,7 @@ void print_json_rows(Context& cx, const SessionSurvey& words, const std::vector<
       json.set("client", address == "-" ? Json() : Json(address)).set("server", row.server);
     }
     json.set("watchCount", row.what.size());
-    auto what = Json::array();
-    for (const auto& each : row.what) what.add(each);
-    json.set(by_path ? "sessions" : "paths", std::move(what));
+    json.set(by_path ? "sessions" : "paths", Json::array(row.what));
     print_json(cx, json);
   }
 }

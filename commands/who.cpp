@@ -104,17 +104,14 @@ std::string with_address(std::int64_t session, const SessionSurvey& words) {
 }
 
 Json list_json(const std::optional<std::vector<std::string>>& items) {
-  if (!items) return {};
-  auto json = Json::array();
-  for (const auto& item : *items) json.add(item);
-  return json;
+  return items ? Json::array(*items) : Json();
 }
 
 Json session_address_json(std::int64_t session, const SessionSurvey& words) {
   const auto address = words.address_of(session);
-  auto json = Json::object();
-  json.set("session", session_text(session)).set("client", address == "-" ? Json() : Json(address));
-  return json;
+  return Json::object()
+      .set("session", session_text(session))
+      .set("client", address == "-" ? Json() : Json(address));
 }
 
 SessionAccount account_of(const SessionSurvey& words, std::int64_t session) {
@@ -242,25 +239,22 @@ Json account_json(const SessionAccount& account) {
 }
 
 Json account_json(const NodeAccount& account, const SessionSurvey& words) {
-  auto json = Json::object();
-  json.set("path", account.path).set("wholePath", account.whole).set("kind", account.kind);
-  json.set("ownerSession", account.owner ? account_json(*account.owner) : Json());
   Json below;
-  if (account.below) {
-    below = Json::array();
-    for (const auto& [path, session] : *account.below) {
-      auto each = session_address_json(session, words);
-      each.set("path", path);
-      below.add(std::move(each));
-    }
-  }
+  if (account.below)
+    below = Json::array(*account.below, [&](const auto& ephemeral) {
+      return session_address_json(ephemeral.second, words).set("path", ephemeral.first);
+    });
   Json watchers;
-  if (account.watchers) {
-    watchers = Json::array();
-    for (const auto session : *account.watchers) watchers.add(session_address_json(session, words));
-  }
-  json.set("ephemeralsBelow", std::move(below)).set("watchers", std::move(watchers));
-  return json;
+  if (account.watchers)
+    watchers = Json::array(*account.watchers, [&](std::int64_t session) {
+      return session_address_json(session, words);
+    });
+  return path_json(account.path)
+      .set("wholePath", account.whole)
+      .set("kind", account.kind)
+      .set("ownerSession", account.owner ? account_json(*account.owner) : Json())
+      .set("ephemeralsBelow", std::move(below))
+      .set("watchers", std::move(watchers));
 }
 
 struct Args {

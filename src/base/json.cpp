@@ -130,12 +130,12 @@ Json Json::array() {
   return json;
 }
 
-Json& Json::set(std::string_view name, Json value) {
+Json& Json::set(std::string_view name, Json value) & {
   impl_->value[std::string(name)] = std::move(value.impl_->value);
   return *this;
 }
 
-Json& Json::set_time(std::string_view name, std::int64_t milliseconds) {
+Json& Json::set_time(std::string_view name, std::int64_t milliseconds) & {
   set(name, milliseconds);
   return set(fmt::format("{}Iso", name), iso_time(milliseconds));
 }

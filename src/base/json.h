@@ -39,12 +39,25 @@ class Json {
 
   static Json object();
   static Json array();
+  /// An array of the items, each as `convert` returns it.
+  template <class Items, class Convert = std::identity>
+  static Json array(const Items& items, Convert convert = {}) {
+    auto json = array();
+    for (const auto& item : items) json.add(std::invoke(convert, item));
+    return json;
+  }
+  /// Null for an empty text.
+  static Json text_or_null(std::string_view text) { return text.empty() ? Json() : Json(text); }
 
   /// Sets a field of an object.
-  Json& set(std::string_view name, Json value);
+  Json& set(std::string_view name, Json value) &;
+  Json set(std::string_view name, Json value) && { return std::move(set(name, std::move(value))); }
   /// Sets two fields of an object: NAME, a time in milliseconds since 1970 UTC, and NAMEIso, the
   /// same in ISO 8601, which is null outside the years 1970 to 9999.
-  Json& set_time(std::string_view name, std::int64_t milliseconds);
+  Json& set_time(std::string_view name, std::int64_t milliseconds) &;
+  Json set_time(std::string_view name, std::int64_t milliseconds) && {
+    return std::move(set_time(name, milliseconds));
+  }
   /// Appends to an array.
   Json& add(Json value);
 

@@ -11,9 +11,10 @@ namespace zksh {
 void print_rehearsed(Output& out, const RehearsedWrite& what) {
   const auto& [verb, path, detail] = what;
   if (out.json()) {
-    auto json = Json::object();
-    json.set("would", verb).set("path", path);
-    json.set("detail", detail.empty() ? Json() : Json(detail));
+    const auto json = Json::object()
+                          .set("would", verb)
+                          .set("path", path)
+                          .set("detail", Json::text_or_null(detail));
     out.out(json.text() + '\n');
     return;
   }

@@ -63,14 +63,14 @@ std::string_view name_of_status(int exit_status) {
 
 /// {"error": "…", "code": "NoNode", "path": "/a", "command": "get", "status": 4}
 Json error_json(const Error& error, const std::string& path, const std::string& command) {
-  auto json = Json::object();
-  json.set("error", without_secrets(error.what()));
   const auto* const refused = dynamic_cast<const ZkError*>(&error);
-  json.set("code",
-           refused ? code_name(refused->code()) : std::string(name_of_status(error.exit_status())));
-  json.set("path", path.empty() ? Json() : Json(path));
-  json.set("command", command).set("status", error.exit_status());
-  return json;
+  return Json::object()
+      .set("error", without_secrets(error.what()))
+      .set("code",
+           refused ? code_name(refused->code()) : std::string(name_of_status(error.exit_status())))
+      .set("path", Json::text_or_null(path))
+      .set("command", command)
+      .set("status", error.exit_status());
 }
 
 }  // namespace

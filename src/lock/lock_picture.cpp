@@ -422,71 +422,58 @@ std::string_view mode_name(const LockSeat& seat) {
 }
 
 Json seat_json(const LockSeat& seat, std::int64_t now) {
-  auto nodes = Json::array();
-  for (const auto& node : seat.contender.nodes) nodes.add(node.text);
-  auto watched_by = Json::array();
-  for (const auto number : seat.watched_by) watched_by.add(number);
-  auto json = Json::object();
-  json.set("number", seat.number)
+  return Json::object()
+      .set("number", seat.number)
       .set("state", state_name(seat.state))
       .set("mode", mode_name(seat))
       .set("library", family_name(seat.family))
-      .set("contenderNodes", std::move(nodes))
+      .set("contenderNodes", Json::array(seat.contender.nodes, &LockName::text))
       .set("owner", seat.owner)
       .set("ownerLength", seat.owner_length)
       .set("session", session_text(seat.session))
       .set("sessionAlive", seat.alive)
       .set("connected", seat.connected)
-      .set("client", seat.address.empty() ? Json() : Json(seat.address))
+      .set("client", Json::text_or_null(seat.address))
       .set_time("ctime", seat.created)
       .set("ageMs", now - seat.created)
       .set("token", seat.token)
       .set("waitsFor", seat.waits_for)
-      .set("watchedBy", std::move(watched_by))
+      .set("watchedBy", Json::array(seat.watched_by))
       .set("otherWatchers", seat.other_watchers)
       .set("askedToRelease", seat.asked_to_release);
-  return json;
-}
-
-Json texts_json(const std::vector<std::string>& texts) {
-  auto array = Json::array();
-  for (const auto& text : texts) array.add(text);
-  return array;
 }
 
 Json changes_json(const std::optional<LockChanges>& changes) {
   if (!changes) return {};
-  auto json = Json::object();
-  json.set_time("since", changes->since).set("left", changes->left);
-  auto events = Json::object();
+  Json events;
   if (changes->events)
-    events.set("deleted", changes->events->deleted)
-        .set("childrenChanged", changes->events->children);
-  json.set("watchEvents", changes->events ? std::move(events) : Json());
-  return json;
+    events = Json::object()
+                 .set("deleted", changes->events->deleted)
+                 .set("childrenChanged", changes->events->children);
+  return Json::object()
+      .set_time("since", changes->since)
+      .set("left", changes->left)
+      .set("watchEvents", std::move(events));
 }
 
 }  // namespace
 
 Json lock_json(const LockView& view, const PictureStyle& style) {
-  auto contenders = Json::array();
-  for (const auto& seat : view.seats) contenders.add(seat_json(seat, style.now));
-  auto circles = Json::array();
-  for (const auto& circle : view.circles) circles.add(circle_json(circle));
-  auto json = Json::object();
-  json.set("path", view.path)
+  return Json::object()
+      .set("path", view.path)
       .set("kind", view.kind)
       .set("limit", view.limit)
       .set("counter", view.counter)
-      .set("contenders", std::move(contenders))
-      .set("otherNodes", texts_json(view.others))
-      .set("warnings", texts_json(view.flaws))
-      .set("circles", std::move(circles))
+      .set(
+          "contenders",
+          Json::array(view.seats, [&](const LockSeat& seat) { return seat_json(seat, style.now); }))
+      .set("otherNodes", Json::array(view.others))
+      .set("warnings", Json::array(view.flaws))
+      .set("circles", Json::array(view.circles, circle_json))
       .set("watcherSource", view.measured ? "measured" : "inferred")
       .set("serverWatches", view.account.watches)
       .set_time("time", style.now)
       .set("changes", changes_json(style.changes));
-  return json;
 }
 
 std::vector<std::string> plain_lock(const LockView& view) {

@@ -38,13 +38,12 @@ std::string circle_text(const LockCircle& circle) {
 }
 
 Json circle_json(const LockCircle& circle) {
-  auto links = Json::array();
-  for (const auto& link : circle.links) {
-    auto json = Json::object();
-    json.set("session", session_text(link.session)).set("path", link.path).set("held", link.held);
-    links.add(std::move(json));
-  }
-  return links;
+  return Json::array(circle.links, [](const LockCircle::Link& link) {
+    return Json::object()
+        .set("session", session_text(link.session))
+        .set("path", link.path)
+        .set("held", link.held);
+  });
 }
 
 namespace {

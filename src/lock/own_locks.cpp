@@ -126,30 +126,24 @@ std::vector<std::string> plain_own_locks(const OwnLocks& locks) {
 
 Json own_lock_json(const Lock& lock) {
   const auto status = lock.status();
-  auto paths = Json::array();
-  for (const auto& path : lock.plan().paths) paths.add(path);
-  auto nodes = Json::array();
-  for (const auto& node : status.holding.nodes) nodes.add(node);
-  auto tokens = Json::array();  // of several locks, in the order of their paths
-  for (const auto token : status.holding.tokens) tokens.add(token);
   const bool waits = status.stage == LockStage::Waiting && status.place.count > 0;
-  auto json = Json::object();
-  json.set("paths", std::move(paths))
+  return Json::object()
+      .set("paths", Json::array(lock.plan().paths))
       .set("kind", status.kind.empty() ? lock.plan().kind : status.kind)
       .set("state", status_name(status))
       .set("ageMs", milliseconds_since(since(status)))
       .set("token", has_token(status) ? Json(status.holding.token) : Json())
-      .set("tokens", std::move(tokens))
+      // Of several locks, in the order of their paths.
+      .set("tokens", Json::array(status.holding.tokens))
       .set("session", has_token(status) ? Json(session_text(status.holding.session)) : Json())
-      .set("contenderNodes", std::move(nodes))
+      .set("contenderNodes", Json::array(status.holding.nodes))
       .set("nested", status.nested)
       .set("askedToRelease", status.revoked)
       .set("position", waits ? Json(status.place.position) : Json())
       .set("contenderCount", waits ? Json(status.place.count) : Json())
       .set("behind", waits ? Json(status.place.predecessor) : Json())
       .set("circle", waits && status.circle ? circle_json(*status.circle) : Json())
-      .set("reason", status.reason.empty() ? Json() : Json(status.reason));
-  return json;
+      .set("reason", Json::text_or_null(status.reason));
 }
 
 }  // namespace zksh

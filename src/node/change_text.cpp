@@ -120,12 +120,6 @@ std::string list_field(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(fields, ","));
 }
 
-Json names_json(const std::vector<std::string>& names) {
-  auto array = Json::array();
-  for (const auto& name : names) array.add(name);
-  return array;
-}
-
 }  // namespace
 
 std::string_view change_name(Type type) {
@@ -192,8 +186,8 @@ Json change_json(const NodeChange& change) {
            change.ephemeral_owner() != 0 ? Json(session_text(change.ephemeral_owner())) : Json());
   json.set("dataLength", change.after ? Json(change.after->data_length) : Json());
   if (change.type == Type::Children)
-    json.set("childrenAdded", names_json(change.added))
-        .set("childrenRemoved", names_json(change.removed));
+    json.set("childrenAdded", Json::array(change.added))
+        .set("childrenRemoved", Json::array(change.removed));
   if (change.old_value) json.set("old", *change.old_value);
   if (change.new_value) json.set("new", *change.new_value);
   return json;

@@ -16,15 +16,11 @@ std::string public_id(const AclEntry& entry) {
 
 }  // namespace
 
-Json path_json(const std::string& path) {
-  auto json = Json::object();
-  json.set("path", path);
-  return json;
-}
+Json path_json(const std::string& path) { return Json::object().set("path", path); }
 
 Json stat_json(const Stat& stat) {
-  auto json = Json::object();
-  json.set("czxid", zxid_text(stat.czxid))
+  return Json::object()
+      .set("czxid", zxid_text(stat.czxid))
       .set("mzxid", zxid_text(stat.mzxid))
       .set("pzxid", zxid_text(stat.pzxid))
       .set_time("ctime", stat.ctime)
@@ -36,21 +32,17 @@ Json stat_json(const Stat& stat) {
            stat.ephemeral_owner == 0 ? Json() : Json(zxid_text(stat.ephemeral_owner)))
       .set("dataLength", stat.data_length)
       .set("numChildren", stat.num_children);
-  return json;
 }
 
 Json data_json(const Data& data) { return {data}; }
 
 Json acl_json(const Acl& acl) {
-  auto list = Json::array();
-  for (const auto& entry : acl) {
-    auto json = Json::object();
-    json.set("scheme", entry.scheme)
+  return Json::array(acl, [](const AclEntry& entry) {
+    return Json::object()
+        .set("scheme", entry.scheme)
         .set("id", public_id(entry))
         .set("perms", perm_letters(entry.perms));
-    list.add(std::move(json));
-  }
-  return list;
+  });
 }
 
 std::string user_of(const Identity& identity) {
@@ -58,10 +50,9 @@ std::string user_of(const Identity& identity) {
 }
 
 Json identities_json(const std::vector<Identity>& identities) {
-  auto list = Json::array();
-  for (const auto& identity : identities)
-    list.add(std::move(Json::object().set("scheme", identity.scheme).set("id", user_of(identity))));
-  return list;
+  return Json::array(identities, [](const Identity& identity) {
+    return Json::object().set("scheme", identity.scheme).set("id", user_of(identity));
+  });
 }
 
 JsonLine json_line(Context& cx, const std::string& path) {

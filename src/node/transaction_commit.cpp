@@ -129,10 +129,12 @@ void list_failure(Context& cx, const std::vector<PlannedOp>& plan, std::size_t f
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const auto& planned = plan[i];
     if (cx.out.json()) {
-      auto json = Json::object();
-      json.set("op", verb_of(planned.op)).set("applied", false).set("path", path_of(planned.op));
-      json.set("error", i == failed ? Json(error_text(code, path_of(planned.op))) : Json());
-      print_json(cx, json);
+      print_json(cx, Json::object()
+                         .set("op", verb_of(planned.op))
+                         .set("applied", false)
+                         .set("path", path_of(planned.op))
+                         .set("error",
+                              i == failed ? Json(error_text(code, path_of(planned.op))) : Json()));
     } else if (plan.size() <= most_listed || i == failed) {
       cx.out.err_line("  {}. {}{}: {}", i + 1, planned.place.empty() ? "" : planned.place + ": ",
                       cx.out.shown_in_error(planned.line), i == failed ? "failed" : "not applied");
@@ -144,9 +146,11 @@ void list_unknown(Context& cx, const std::vector<PlannedOp>& plan) {
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const auto& planned = plan[i];
     if (cx.out.json()) {
-      auto json = Json::object();
-      json.set("op", verb_of(planned.op)).set("applied", Json()).set("path", path_of(planned.op));
-      print_json(cx, json.set("error", Json()));
+      print_json(cx, Json::object()
+                         .set("op", verb_of(planned.op))
+                         .set("applied", Json())
+                         .set("path", path_of(planned.op))
+                         .set("error", Json()));
     } else if (i < most_listed) {
       cx.out.err_line("  {}. {}{}: unknown", i + 1,
                       planned.place.empty() ? "" : planned.place + ": ",

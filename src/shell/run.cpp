@@ -110,9 +110,11 @@ void EventPrinter::watch_event(const Monitor::Held& held, const Event& event) {
   const auto* const state =
       event.state == SessionState::Connecting ? "Disconnected" : "SyncConnected";
   if (is_json(held)) {
-    auto json = Json::object();
-    json.set_time("time", wall_clock_now());
-    json.set("state", state).set("type", event_name(event.type)).set("path", event.path);
+    const auto json = Json::object()
+                          .set_time("time", wall_clock_now())
+                          .set("state", state)
+                          .set("type", event_name(event.type))
+                          .set("path", event.path);
     queue_.add(held, Stream::Err, json.text() + '\n');
     return;
   }

@@ -105,13 +105,12 @@ std::string_view take_until(std::string_view& text, char mark) {
 using Value = nlohmann::json;
 
 Json acl_value(const Acl& acl) {
-  auto list = Json::array();
-  for (const auto& entry : acl) {
-    auto json = Json::object();
-    json.set("scheme", entry.scheme).set("id", entry.id).set("perms", perms_field(entry.perms));
-    list.add(std::move(json));
-  }
-  return list;
+  return Json::array(acl, [](const AclEntry& entry) {
+    return Json::object()
+        .set("scheme", entry.scheme)
+        .set("id", entry.id)
+        .set("perms", perms_field(entry.perms));
+  });
 }
 
 const Value& field(const Value& object, const char* name) {
@@ -441,8 +440,8 @@ TreeRecord parse_tree_line(std::string_view line) {
 }
 
 std::string tree_json_header(const std::string& top) {
-  auto json = Json::object();
-  json.set("format", tree_format).set("version", tree_version).set("path", top);
+  const auto json =
+      Json::object().set("format", tree_format).set("version", tree_version).set("path", top);
   return json.text() + '\n';
 }
 
