@@ -76,7 +76,7 @@ std::string unfinished_text(const TreeApply& apply) {
                 : fmt::format("; {} more were sent, and may or may not have been applied", open));
 }
 
-void print_change(Context& cx, const TreeApply::Change& change) {
+void print_change(Context& cx, const WriteDescription& change) {
   if (cx.out.json()) {
     return print_json(cx, Json::object()
                               .set("change", change.verb)
@@ -95,9 +95,9 @@ TreeApply::Plan plan_of(Context& cx, const Args& a, const std::string& top) {
                        .prune = a.prune,
                        .rehearse = cx.rehearsal != nullptr,
                        .limits = a.limits.limits()};
-  plan.on_write = [&cx, &a](const TreeApply::Change& change) {
+  plan.on_write = [&cx, &a](const WriteDescription& change) {
     if (cx.rehearsal)
-      cx.rehearsal->note({.verb = change.verb, .path = change.path, .detail = change.detail});
+      cx.rehearsal->note(change);
     else if (a.verbose)
       print_change(cx, change);
   };
@@ -119,7 +119,7 @@ bool confirmed(Context& cx, const Args& a) {
   TreeFile file(cx, *a.file);
   auto plan = plan_of(cx, a, top_of(cx, a, file));
   plan.rehearse = true;
-  plan.on_write = [](const TreeApply::Change& /*change*/) {};
+  plan.on_write = [](const WriteDescription& /*write*/) {};
   plan.conflict = [](const std::string& /*sentence*/) {};
   const auto top = plan.top;
   TreeApply rehearsal(cx.client, std::move(plan), cx.stop);

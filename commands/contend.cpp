@@ -1,5 +1,6 @@
 // contend: let many contenders compete for a lock, and show who waited and what it cost.
 #include "base/line_reader.h"
+#include "base/number.h"
 #include "base/time.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
@@ -174,9 +175,6 @@ int run_for_program(Context& cx, const ContentionPlan& plan, const ContentionSes
 }
 
 void print_heading(Context& cx, const ContentionPlan& plan, std::size_t sessions) {
-  const auto counted = [](std::size_t count, const char* what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-  };
   auto what = counted(plan.contenders, "contender");
   if (plan.request.read_write)
     what += plan.readers == 0                 ? " that write"

@@ -1,4 +1,5 @@
 // cp: copy a node or a subtree.
+#include "base/number.h"
 #include "base/quoting.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
@@ -48,10 +49,9 @@ std::size_t copy_subtree(Context& cx, const Args& a, const std::string& source,
   plan.parents_made = a.parents;
   plan.copied = [](const FoundNode& /*node*/) {};
   plan.left_out = [&](const FoundNode& /*node*/) { ++left_out; };
-  plan.on_write = [&](const TreeApply::Change& change) {
-    if (cx.rehearsal)
-      cx.rehearsal->note({.verb = change.verb, .path = change.path, .detail = change.detail});
-    copied += change.verb == "create" ? 1 : 0;
+  plan.on_write = [&](const WriteDescription& write) {
+    if (cx.rehearsal) cx.rehearsal->note(write);
+    copied += write.verb == "create" ? 1 : 0;
     progress.reach(copied);
   };
   CopyCounts counts;
@@ -59,12 +59,10 @@ std::size_t copy_subtree(Context& cx, const Args& a, const std::string& source,
       cx, progress, [&] { copy_tree(cx.client, plan, counts, cx.stop); },
       [&] {
         if (counts.made + counts.unknown == 0) return std::string();
-        return fmt::format("{} node{} copied to {}; {}", counts.made,
-                           counts.made == 1 ? " was" : "s were", as_word(target),
-                           unknown_text(counts.unknown));
+        return fmt::format("{} copied to {}; {}", counted_were(counts.made, "node"),
+                           as_word(target), unknown_text(counts.unknown));
       });
-  if (left_out > 0)
-    cx.out.err_line("{} ephemeral node{} left out", left_out, left_out == 1 ? " was" : "s were");
+  if (left_out > 0) cx.out.err_line("{} left out", counted_were(left_out, "ephemeral node"));
   return copied;
 }
 

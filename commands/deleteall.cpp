@@ -1,4 +1,5 @@
 // deleteall: remove a node and everything below it.
+#include "base/number.h"
 #include "base/quoting.h"
 #include "client/rehearsal.h"
 #include "command/confirmation.h"
@@ -96,8 +97,7 @@ std::optional<std::string> refusal(Context& cx, const std::vector<std::string>& 
       tops.size() == 1 ? as_word(tops.front()) : fmt::format("{} subtrees", tops.size());
   const auto ephemerals =
       extent.ephemerals == 0 ? "" : fmt::format(", {} of them ephemeral", extent.ephemerals);
-  const auto question =
-      fmt::format("{}: {} node{}{}.", what, extent.nodes, extent.nodes == 1 ? "" : "s", ephemerals);
+  const auto question = fmt::format("{}: {}{}.", what, counted(extent.nodes, "node"), ephemerals);
   const auto* const them = extent.nodes == 1 ? "it" : "them";
   if (extent.nodes >= many || cx.services.protection.production) {
     const auto word =

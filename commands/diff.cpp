@@ -1,5 +1,6 @@
 // diff: compare two subtrees, on servers or in files.
 #include "base/json.h"
+#include "base/number.h"
 #include "base/quoting.h"
 #include "command/command.h"
 #include "command/progress.h"
@@ -91,8 +92,7 @@ void compare(const TreeRecord& a, const TreeRecord& b,
 }
 
 std::string size_note(const std::optional<std::size_t>& bytes) {
-  if (!bytes) return "";
-  return fmt::format("{} byte{} ", *bytes, *bytes == 1 ? "" : "s");
+  return bytes ? counted(*bytes, "byte") + ' ' : "";
 }
 
 /// "onlyInA", "onlyInB", "kind", "acl", "quota", "data".
@@ -269,7 +269,7 @@ int run(Context& cx, const Args& a) {
       });
   progress.end();
   if (const auto count = left.ephemerals() + right.ephemerals(); count > 0)
-    cx.out.err_line("{} ephemeral node{} not compared", count, count == 1 ? " was" : "s were");
+    cx.out.err_line("{} not compared", counted_were(count, "ephemeral node"));
   return same ? status::ok : status::failure;
 }
 

@@ -1,4 +1,5 @@
 // dump: write a subtree as lines of text that apply and diff read.
+#include "base/number.h"
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/work_options.h"
@@ -58,9 +59,7 @@ int run(Context& cx, const Args& a) {
   text += tree_end(format, ephemerals);
   cx.out.out(text);
   progress.end();
-  if (ephemerals > 0)
-    cx.out.err_line("{} ephemeral node{} left out", ephemerals,
-                    ephemerals == 1 ? " was" : "s were");
+  if (ephemerals > 0) cx.out.err_line("{} left out", counted_were(ephemerals, "ephemeral node"));
   return status::ok;
 }
 

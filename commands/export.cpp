@@ -1,5 +1,6 @@
 // export: write the values of a subtree to a directory of files.
 #include "base/file.h"
+#include "base/number.h"
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/work_account.h"
@@ -69,10 +70,8 @@ int run(Context& cx, const Args& a) {
     print_json(cx,
                path_json(top).set("directory", directory).set("nodes", nodes).set("bytes", bytes));
   else
-    cx.out.line("{} node{} exported to {}", nodes, nodes == 1 ? "" : "s", cx.out.shown(directory));
-  if (ephemerals > 0)
-    cx.out.err_line("{} ephemeral node{} left out", ephemerals,
-                    ephemerals == 1 ? " was" : "s were");
+    cx.out.line("{} exported to {}", counted(nodes, "node"), cx.out.shown(directory));
+  if (ephemerals > 0) cx.out.err_line("{} left out", counted_were(ephemerals, "ephemeral node"));
   return skipped.report();
 }
 

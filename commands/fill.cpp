@@ -155,7 +155,7 @@ int run(Context& cx, const Args& a) {
   if (cx.out.json())
     print_json(cx, path_json(path).set("created", made).set("existing", there));
   else
-    cx.out.line("{} node{} created below {}{}", made, made == 1 ? "" : "s", cx.out.shown(path),
+    cx.out.line("{} created below {}{}", counted(made, "node"), cx.out.shown(path),
                 there > 0 ? fmt::format(", {} existed already", there) : "");
   if (failure) throw ZkError(*failure);
   return status::ok;

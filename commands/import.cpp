@@ -1,5 +1,6 @@
 // import: create nodes from a file or a directory of files.
 #include "base/file.h"
+#include "base/number.h"
 #include "base/quoting.h"
 #include "command/command.h"
 #include "command/progress.h"
@@ -138,9 +139,7 @@ int run(Context& cx, const Args& a) {
                        .set("unchanged", counts.unchanged));
   else
     cx.out.line("created {}, set {}, unchanged {}", counts.created, counts.set, counts.unchanged);
-  if (files.hidden > 0)
-    cx.out.err_line("{} hidden file{} left out", files.hidden,
-                    files.hidden == 1 ? " was" : "s were");
+  if (files.hidden > 0) cx.out.err_line("{} left out", counted_were(files.hidden, "hidden file"));
   return status::ok;
 }
 

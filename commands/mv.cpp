@@ -1,4 +1,5 @@
 // mv: move a node and everything below it.
+#include "base/number.h"
 #include "base/quoting.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
@@ -182,17 +183,16 @@ std::size_t move_in_parts(Context& cx, const Args& a, const std::string& source,
   plan.left_out = [&](const FoundNode& node) {
     refuse_ephemeral(path_below(source, node.record.path));
   };
-  plan.on_write = [&](const TreeApply::Change& change) {
-    if (cx.rehearsal)
-      cx.rehearsal->note({.verb = change.verb, .path = change.path, .detail = change.detail});
+  plan.on_write = [&](const WriteDescription& write) {
+    if (cx.rehearsal) cx.rehearsal->note(write);
   };
   CopyCounts counts;
   report_if_incomplete(
       cx, progress, [&] { copy_tree(cx.client, plan, counts, cx.stop); },
       [&] {
         if (counts.made + counts.unknown == 0) return std::string();
-        return fmt::format("{} node{} copied to {}, {}; none was deleted", counts.made,
-                           counts.made == 1 ? " was" : "s were", as_word(target),
+        return fmt::format("{} copied to {}, {}; none was deleted",
+                           counted_were(counts.made, "node"), as_word(target),
                            unknown_text(counts.unknown));
       });
   remove_source(cx, limits, copied, source, target);

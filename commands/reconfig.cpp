@@ -67,13 +67,12 @@ Reconfiguration requested(const Args& a) {
 std::string quorum_text(const Membership& membership) {
   const auto voters = membership.voters();
   const auto observers = membership.members.size() - voters;
-  return fmt::format(
-      "{} voting member{}{}, quorum {}", voters, voters == 1 ? "" : "s",
-      observers == 0 ? "" : fmt::format(" and {} observer{}", observers, observers == 1 ? "" : "s"),
-      membership.groups ? "by groups" : std::to_string(membership.quorum()));
+  return fmt::format("{}{}, quorum {}", counted(voters, "voting member"),
+                     observers == 0 ? "" : " and " + counted(observers, "observer"),
+                     membership.groups ? "by groups" : std::to_string(membership.quorum()));
 }
 
-RehearsedWrite what_becomes_of(const MemberChange& member) {
+WriteDescription what_becomes_of(const MemberChange& member) {
   using Kind = MemberChange::Kind;
   const auto name = fmt::format("server.{}", member.id);
   const auto line = fmt::format("{}={}", name, member.text);

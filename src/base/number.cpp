@@ -36,6 +36,14 @@ std::int64_t parse_number(std::string_view word, std::string_view what, std::int
   return number;
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string counted_were(std::size_t count, std::string_view noun) {
+  return counted(count, noun) + (count == 1 ? " was" : " were");
+}
+
 std::string size_text(std::int64_t bytes) {
   constexpr double kibi = 1024;
   const auto size = static_cast<double>(bytes);

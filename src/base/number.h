@@ -36,6 +36,10 @@ bool begins_as_number(std::string_view word);
 std::int64_t parse_number(std::string_view word, std::string_view what, std::int64_t min,
                           std::int64_t max);
 
+/// "1 node", "2 nodes".
+std::string counted(std::size_t count, std::string_view noun);
+/// "1 node was", "2 nodes were".
+std::string counted_were(std::size_t count, std::string_view noun);
 /// "34 B", "1.2 KiB", "5.0 MiB".
 std::string size_text(std::int64_t bytes);
 /// Parses "100", "10k", "1.5M", "2G" or "10KiB"; returns bytes. Units are powers of 1024. Throws

@@ -1,6 +1,7 @@
 // Rehearsal: a Client for --dry-run, which finds out what would be written.
 #include "client/rehearsal.h"
 
+#include "base/number.h"
 #include "client/node_path.h"
 #include "client/root_keeper.h"
 
@@ -12,11 +13,6 @@
 
 namespace zksh {
 namespace {
-
-std::string data_size_text(const Data& data) {
-  if (!data) return "null";
-  return fmt::format("{} byte{}", data->size(), data->size() == 1 ? "" : "s");
-}
 
 std::string details(const CreateOp& op) {
   auto text = data_size_text(op.data);
@@ -37,6 +33,10 @@ bool matches(std::int32_t wanted, std::int32_t version) {
 }
 
 }  // namespace
+
+std::string data_size_text(const Data& data) {
+  return data ? counted(data->size(), "byte") : "null";
+}
 
 /// What the servers would answer about a node after the writes that were not sent.
 Outcome<Stat> Rehearsal::after_rehearsed_writes(const Monitor::Held& held, const std::string& path,

@@ -11,12 +11,14 @@
 
 namespace zksh {
 
-/// A write that was not sent.
-struct RehearsedWrite {
-  std::string verb;  ///< create, set, delete, set the ACL of, reconfigure
+/// A write as the user reads it.
+struct WriteDescription {
+  std::string verb;  ///< create, set, delete, set the ACL of, set the quota of, reconfigure
   std::string path;
-  std::string detail{};  ///< for the user: "5 bytes, ephemeral"
+  std::string detail{};  ///< "5 bytes, ephemeral"
 };
+/// "5 bytes", or "null".
+std::string data_size_text(const Data& data);
 
 /// Sends reads. Checks writes by reading (the node's existence, version and children, and whether
 /// its parent is ephemeral), and answers them as the servers would, without sending them.
@@ -26,7 +28,7 @@ struct RehearsedWrite {
 class Rehearsal final : public ForwardingClient {
  public:
   /// Called under the monitor for each write, when its answer is looked at; must only record it.
-  using Note = std::function<void(const Monitor::Held&, const RehearsedWrite&)>;
+  using Note = std::function<void(const Monitor::Held&, const WriteDescription&)>;
 
   Rehearsal(Client& inner, Note note) : ForwardingClient(inner), note_(std::move(note)) {}
 
@@ -39,7 +41,7 @@ class Rehearsal final : public ForwardingClient {
   Pending<Node> start_reconfigure(const Reconfiguration& change) override;
 
   /// Records something that is not a request of this client.
-  void note(const RehearsedWrite& what) {
+  void note(const WriteDescription& what) {
     monitor().with_lock([&](const Monitor::Held& held) { note_(held, what); });
   }
 

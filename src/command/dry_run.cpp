@@ -8,7 +8,7 @@
 
 namespace zksh {
 
-void print_rehearsed(Output& out, const RehearsedWrite& what) {
+void print_rehearsed(Output& out, const WriteDescription& what) {
   const auto& [verb, path, detail] = what;
   if (out.json()) {
     const auto json = Json::object()
@@ -27,7 +27,7 @@ void print_rehearsed(Output& out, const RehearsedWrite& what) {
 DryRun::DryRun(Client& client, Output& out, std::stop_token stop)
     : out_(out),
       silence_(out.silent(std::move(stop))),
-      rehearsal_(client, [this](const Monitor::Held& held, const RehearsedWrite& what) {
+      rehearsal_(client, [this](const Monitor::Held& held, const WriteDescription& what) {
         notes_(held).push_back(what);
       }) {}
 

@@ -10,7 +10,7 @@
 namespace zksh {
 
 /// Prints a line about a write that was not sent.
-void print_rehearsed(Output& out, const RehearsedWrite& what);
+void print_rehearsed(Output& out, const WriteDescription& what);
 
 /// Used on the command's thread.
 class DryRun {
@@ -27,7 +27,7 @@ class DryRun {
  private:
   Output& out_;
   Output silence_;
-  Guarded<std::vector<RehearsedWrite>> notes_;
+  Guarded<std::vector<WriteDescription>> notes_;
   Rehearsal rehearsal_;
 };
 

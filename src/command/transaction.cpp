@@ -1,6 +1,7 @@
 // Transaction: the operations collected between `multi` and `exec`.
 #include "command/transaction.h"
 
+#include "base/number.h"
 #include "base/secrets.h"
 
 #include <fmt/core.h>
@@ -79,8 +80,8 @@ std::optional<std::size_t> Transaction::drop() {
 }
 
 std::string dropped_text(std::size_t operations) {
-  return fmt::format("the transaction of {} operation{} was dropped; nothing was sent", operations,
-                     operations == 1 ? "" : "s");
+  return fmt::format("the transaction of {} was dropped; nothing was sent",
+                     counted(operations, "operation"));
 }
 
 }  // namespace zksh

@@ -491,10 +491,9 @@ AdminServers::AdminServers(std::string_view text, const std::string& connect_str
   if (!given.chroot.empty())
     throw ValueError(fmt::format("admin-server: \"{}\" is not HOST:PORT", text));
   if (given.servers.size() != servers.size())
-    throw ValueError(fmt::format(
-        "admin-server: {} AdminServer{} for {} server{}; give one for each, or only a port",
-        given.servers.size(), given.servers.size() == 1 ? "" : "s", servers.size(),
-        servers.size() == 1 ? "" : "s"));
+    throw ValueError(fmt::format("admin-server: {} for {}; give one for each, or only a port",
+                                 counted(given.servers.size(), "AdminServer"),
+                                 counted(servers.size(), "server")));
   for (std::size_t i = 0; i < servers.size(); ++i) named_[servers[i].text()] = given.servers[i];
 }
 

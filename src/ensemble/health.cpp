@@ -79,10 +79,6 @@ void read_mntr(std::string_view mntr, MemberHealth& member) {
   member.max_files = number_of(mntr, "zk_max_file_descriptor_count");
 }
 
-std::string count_of(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::int64_t epoch(std::int64_t zxid) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(zxid) >> 32U);
 }
@@ -182,7 +178,7 @@ class Judge {
     health_.summary = health_.members.size() == 1
                           ? "a standalone server, which is serving"
                           : fmt::format("{} of {} serving, each standalone", health_.serving,
-                                        count_of(health_.members.size(), "server"));
+                                        counted(health_.members.size(), "server"));
     if (!health_.problems.empty()) health_.verdict = Verdict::Degraded;
   }
 
@@ -193,7 +189,7 @@ class Judge {
     if (!answers)
       lacks = health_.members.size() == 1 ? "the server does not answer" : "no server answers";
     else if (voting_ < health_.quorum && (all_asked_ || voting_ == 0))
-      lacks = fmt::format("{} serve{}, but {} must", count_of(voting_, "voting member"),
+      lacks = fmt::format("{} serve{}, but {} must", counted(voting_, "voting member"),
                           voting_ == 1 ? "s" : "", health_.quorum);
     else if (health_.leader.empty() && !health_.problems.empty())
       lacks = "no leader answers";
@@ -204,7 +200,7 @@ class Judge {
     }
     count_synced();
     health_.summary = fmt::format(
-        "{} of {} serve{}, {}{}", health_.serving, count_of(health_.members.size(), "member"),
+        "{} of {} serve{}, {}{}", health_.serving, counted(health_.members.size(), "member"),
         health_.serving == 1 ? "s" : "",
         health_.leader.empty() ? "the leader was not asked" : health_.leader + " leads", synced_);
     if (!health_.problems.empty()) health_.verdict = Verdict::Degraded;

@@ -1,6 +1,7 @@
 // LockCommand: takes and holds a lock; shared by all commands that take one.
 #include "lock/lock_command.h"
 
+#include "base/number.h"
 #include "base/process.h"
 #include "base/quoting.h"
 #include "base/time.h"
@@ -200,9 +201,8 @@ class LockRun {
       if (children.code != code::ok && children.code != code::no_node)
         throw ZkError(children.code, path);
       const auto count = children.value.names.size();
-      cx_.rehearsal->note({.verb = "queue up at",
-                           .path = path,
-                           .detail = fmt::format("{} node{} there", count, count == 1 ? "" : "s")});
+      cx_.rehearsal->note(
+          {.verb = "queue up at", .path = path, .detail = counted(count, "node") + " there"});
     }
     if (o_.runs_program())
       cx_.rehearsal->note({.verb = "run",

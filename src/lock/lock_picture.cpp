@@ -81,8 +81,7 @@ std::string watched_by_text(const LockSeat& seat) {
     text += fmt::format("{}#{}", i == 0 ? "" : " ", seat.watched_by[i]);
   if (seat.watched_by.size() > shown) text += fmt::format(" +{}", seat.watched_by.size() - shown);
   if (seat.other_watchers > 0)
-    text += fmt::format("{}{} other{}", text.empty() ? "" : ", ", seat.other_watchers,
-                        seat.other_watchers == 1 ? "" : "s");
+    text += (text.empty() ? "" : ", ") + counted(seat.other_watchers, "other");
   return text.empty() ? "-" : text;
 }
 
@@ -112,21 +111,17 @@ void add_note(const std::string& text, std::size_t columns, std::vector<std::str
   for (auto& line : flowed(words, columns, 1)) lines.push_back(std::move(line));
 }
 
-std::string count_text(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::vector<std::string> header(const LockView& view, const PictureStyle& style) {
   std::vector<std::string> items{escape_for_terminal(view.path)};
   const auto leases =
       static_cast<std::size_t>(std::ranges::count(view.seats, true, &LockSeat::lease));
   if (view.kind == "semaphore") {
     items.push_back(view.limit ? fmt::format("semaphore of {}", *view.limit) : "semaphore");
-    items.push_back(count_text(leases, "lease") + " held");
+    items.push_back(counted(leases, "lease") + " held");
     items.push_back(fmt::format("{} in the queue", view.seats.size() - leases));
   } else {
     items.push_back(view.kind);
-    if (view.kind != "missing") items.push_back(count_text(view.seats.size(), "contender"));
+    if (view.kind != "missing") items.push_back(counted(view.seats.size(), "contender"));
   }
   if (view.kind != "missing") items.push_back(fmt::format("counter {}", view.counter));
   if (view.account.watches)

@@ -2,6 +2,7 @@
 #include "shell/pipeline.h"
 
 #include "base/json.h"
+#include "base/number.h"
 #include "client/node_path.h"
 #include "command/report.h"
 
@@ -271,9 +272,9 @@ void Pipeline::report_interrupted() {
   out_.err_line_regardless(
       writes == 0
           ? fmt::format("{}:{}: interrupted; every write from here on was answered", name_, number)
-          : fmt::format("{}:{}: interrupted; from here on, {} write{} sent but not answered, and "
-                        "may still be applied",
-                        name_, number, writes, writes == 1 ? " was" : "s were"));
+          : fmt::format("{}:{}: interrupted; from here on, {} sent but not answered, and may still "
+                        "be applied",
+                        name_, number, counted_were(static_cast<std::size_t>(writes), "write")));
 }
 
 void Pipeline::report_end() {

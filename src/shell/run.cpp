@@ -343,9 +343,9 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& supervisor, M
     return reporting(out, [&] {
       sandbox = std::make_unique<Sandbox>(monitor, servers, std::vector<std::string>{}, stop,
                                           arguments.sandbox_zookeeper);
-      out.err_line("sandbox: {} private server{} at {} (from another terminal: zksh -s {})",
-                   servers, servers == 1 ? "" : "s", sandbox->connect_string(),
-                   sandbox->connect_string());
+      out.err_line("sandbox: {} at {} (from another terminal: zksh -s {})",
+                   counted(static_cast<std::size_t>(servers), "private server"),
+                   sandbox->connect_string(), sandbox->connect_string());
       return status::ok;
     });
   });

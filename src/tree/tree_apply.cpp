@@ -15,11 +15,6 @@
 namespace zksh {
 namespace {
 
-std::string bytes_text(const Data& data) {
-  if (!data) return "null";
-  return fmt::format("{} byte{}", data->size(), data->size() == 1 ? "" : "s");
-}
-
 CreateMode mode_of(const NodeLife& life) {
   return life.kind == NodeKind::Container ? CreateMode::Container : CreateMode::Persistent;
 }
@@ -245,9 +240,9 @@ void TreeApply::count(const Write& write) {
 void TreeApply::tell(const Write& write) const {
   const auto& path = path_of(write);
   if (const auto* create = std::get_if<CreateOp>(&write))
-    plan_.on_write({.verb = "create", .path = path, .detail = bytes_text(create->data)});
+    plan_.on_write({.verb = "create", .path = path, .detail = data_size_text(create->data)});
   else if (const auto* set = std::get_if<SetOp>(&write))
-    plan_.on_write({.verb = "set", .path = path, .detail = bytes_text(set->data)});
+    plan_.on_write({.verb = "set", .path = path, .detail = data_size_text(set->data)});
   else if (const auto* acl = std::get_if<SetAclOp>(&write))
     plan_.on_write({.verb = "set the ACL of", .path = path, .detail = acl_field(acl->acl)});
   else

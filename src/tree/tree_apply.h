@@ -1,6 +1,7 @@
 // TreeApply: restores a dump with the fewest writes.
 #pragma once
 
+#include "client/rehearsal.h"
 #include "tree/batch_writer.h"
 #include "tree/live_tree.h"
 #include "tree/tree_text.h"
@@ -42,11 +43,6 @@ struct ApplyCounts {
 /// any number of interrupted runs followed by a complete one make the same tree.
 class TreeApply {
  public:
-  struct Change {
-    std::string verb;  ///< create, set, set the ACL of, set the quota of, delete
-    std::string path;
-    std::string detail{};
-  };
   struct Plan {
     std::string top{};  ///< an absolute path
     bool prune = false;
@@ -55,7 +51,7 @@ class TreeApply {
         false;  ///< the parents of `top` have just been created, perhaps in a rehearsal
     WorkLimits limits{};
     /// Called for each write once the server has confirmed it; in a rehearsal, at once.
-    std::function<void(const Change&)> on_write{};
+    std::function<void(const WriteDescription&)> on_write{};
     /// Called for each node that could not be restored; the others go on.
     std::function<void(const std::string& sentence)> conflict{};
     /// Called from time to time with the number of nodes read.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/client.h"
+#include "client/rehearsal.h"
 #include "client/work_limits.h"
 #include "tree/live_tree.h"
 #include "tree/tree_apply.h"
@@ -27,7 +28,7 @@ struct CopyPlan {
   /// Called for each ephemeral, which is not copied.
   std::function<void(const FoundNode& node)> left_out{};
   /// Called for each write, as TreeApply::Plan::told.
-  std::function<void(const TreeApply::Change& change)> on_write{};
+  std::function<void(const WriteDescription& write)> on_write{};
   bool rehearse = false;      ///< send no writes
   bool parents_made = false;  ///< see TreeApply::Plan
 };

@@ -10,10 +10,6 @@
 
 namespace zksh {
 
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string TreeDrawing::indent(const TreeNode& node) {
   if (node.depth == 0) return "";
   last_.resize(node.depth);

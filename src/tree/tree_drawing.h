@@ -41,7 +41,4 @@ class TreeDrawing {
   std::int64_t bytes_ = 0;
 };
 
-/// "1 node", "2 nodes".
-std::string counted(std::size_t count, std::string_view what);
-
 }  // namespace zksh

@@ -189,8 +189,7 @@ std::string tree_line(TreeFormat format, const TreeRecord& record) {
 std::string tree_end(TreeFormat format, std::size_t ephemerals) {
   if (format == TreeFormat::JsonLines) return tree_json_end(ephemerals);
   if (ephemerals == 0) return "end\n";
-  return fmt::format("# {} ephemeral node{} left out\nend\n", ephemerals,
-                     ephemerals == 1 ? " was" : "s were");
+  return fmt::format("# {} left out\nend\n", counted_were(ephemerals, "ephemeral node"));
 }
 
 TreeReader::TreeReader(NextLine next_line, std::string name)

@@ -45,7 +45,7 @@ class RehearsalTest : public testing::Test {
   FakeTree tree;
   FakeClient real{tree};
   std::vector<std::string> notes;
-  Rehearsal rehearsal{real, [this](const Monitor::Held& /*held*/, const RehearsedWrite& what) {
+  Rehearsal rehearsal{real, [this](const Monitor::Held& /*held*/, const WriteDescription& what) {
                         notes.push_back(what.verb + ' ' + what.path);
                       }};
 };
