@@ -1,5 +1,6 @@
 // 4lw: send a four-letter word to every server, and print the answers.
 #include "base/suggestions.h"
+#include "base/text.h"
 #include "command/command.h"
 #include "config/settings.h"
 #include "ensemble/member_words.h"
@@ -82,11 +83,8 @@ std::string heading(const MemberAnswers& member) {
 
 /// Prefixes each line with its server.
 void print_fields(Context& cx, const MemberAnswers& member, std::string_view text) {
-  while (!text.empty()) {
-    const auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  for (const auto line : lines_of(text))
     if (!line.empty()) cx.out.line("{}\t{}", member.name(), cx.out.shown_lines(std::string(line)));
-  }
 }
 
 void print_answer(Context& cx, const MemberAnswers& member, bool several) {

@@ -196,8 +196,7 @@ void print_drawings(Context& cx, const std::vector<ContentionTrial>& trials,
   for (const auto& trial : trials) {
     cx.out.line("");
     if (trials.size() > 1) cx.out.line("{}:", trial.summary.title);
-    for (const auto& line : draw_contention(trial.result, plan.contenders, style))
-      cx.out.line("{}", line);
+    cx.out.lines(draw_contention(trial.result, plan.contenders, style));
   }
 }
 
@@ -250,10 +249,9 @@ void print(Context& cx, const Args& a, const ContentionPlan& plan,
   for (const auto& trial : trials) summaries.push_back(trial.summary);
   const bool for_people = !plain && !cx.out.json();
   if (for_people) print_heading(cx, plan, sessions);
-  for (const auto& line : cx.out.json() ? json_lines(summaries)
-                          : plain       ? contention_figures(summaries)
-                                        : table_lines(cx, summaries))
-    cx.out.line("{}", line);
+  cx.out.lines(cx.out.json() ? json_lines(summaries)
+               : plain       ? contention_figures(summaries)
+                             : table_lines(cx, summaries));
   const auto not_counted =
       std::ranges::find_if(trials, [](const auto& trial) { return !trial.not_counted.empty(); });
   if (not_counted != trials.end())

@@ -84,8 +84,7 @@ void print_table(Context& cx, const Health& health) {
     // Numbers are never cut; long lines wrap.
     columns = std::max(terminal_size().columns, table.width(least_state));
   }
-  for (const auto& line : table.lines(columns, terminal_shows_utf8() ? "…" : "..."))
-    cx.out.line("{}", line);
+  cx.out.lines(table.lines(columns, terminal_shows_utf8() ? "…" : "..."));
 }
 
 void print_verdict(Context& cx, const Health& health) {

@@ -132,7 +132,7 @@ void print_table(Context& cx, const std::vector<MemberLatency>& members) {
   for (const auto column : {count, role, drawing})
     if (terminal && table.width(buckets) > room) table.drop(column);
   table.set_elastic(drawing);
-  for (const auto& line : table.lines(0, "")) cx.out.line("{}", line);
+  cx.out.lines(table.lines(0, ""));
 }
 
 std::int64_t microseconds(std::chrono::nanoseconds time) {

@@ -220,8 +220,7 @@ bool LockViewer::await_change(const std::stop_token& stop, Clock::time_point dea
 }
 
 void LockViewer::pause(std::chrono::milliseconds time, const std::stop_token& stop) {
-  client_.monitor().wait_until(stop, Clock::now() + time,
-                               [](const Monitor::Held&) { return false; });
+  client_.monitor().sleep_until(stop, Clock::now() + time);
   if (stop.stop_requested()) throw Cancelled();
 }
 
@@ -375,22 +374,16 @@ PictureStyle style_of(const Context& cx) {
   return style;
 }
 
-void print_lines(Context& cx, const std::vector<std::string>& lines) {
-  std::string text;
-  for (const auto& line : lines) text += line + '\n';
-  cx.out.out(text);
-}
-
 void print(Context& cx, const LockView& view, const PictureStyle& style) {
   switch (cx.out.style().format) {
     case Format::Json:
       cx.out.line("{}", lock_json(view, style).text());
       break;
     case Format::Plain:
-      print_lines(cx, plain_lock(view));
+      cx.out.lines(plain_lock(view));
       break;
     case Format::Zkcli:
-      print_lines(cx, lock_picture(view, style));
+      cx.out.lines(lock_picture(view, style));
       break;
   }
 }
@@ -509,7 +502,7 @@ void print_found(Context& cx, const std::vector<LockView>& locks) {
   table.set_elastic(table.add(std::move(holders)));
   // Paths are never cut; long lines wrap.
   const auto columns = style.columns == 0 ? 0 : std::max(style.columns, table.width(8));
-  print_lines(cx, table.lines(columns, style.ascii ? "..." : "…"));
+  cx.out.lines(table.lines(columns, style.ascii ? "..." : "…"));
 }
 
 int search(Context& cx, const std::string& path) {
@@ -532,11 +525,11 @@ int show_own(Context& cx) {
       for (const auto& lock : locks) cx.out.line("{}", own_lock_json(*lock).text());
       break;
     case Format::Plain:
-      print_lines(cx, plain_own_locks(locks));
+      cx.out.lines(plain_own_locks(locks));
       break;
     case Format::Zkcli:
       if (locks.empty()) cx.out.err_line("this shell neither holds nor waits for a lock");
-      print_lines(cx, own_locks_table(locks, style.columns, style.ascii));
+      cx.out.lines(own_locks_table(locks, style.columns, style.ascii));
       break;
   }
   return status::ok;

@@ -50,7 +50,7 @@ int run(Context& cx, const Args& a) {
   for (auto begin = Clock::now(); left > 0; begin += every) {
     // Skips times that have passed meanwhile.
     begin = std::max(begin, Clock::now() - every);
-    cx.client.monitor().wait_until(cx.stop, begin, [](const Monitor::Held&) { return false; });
+    cx.client.monitor().sleep_until(cx.stop, begin);
     if (cx.stop.stop_requested()) throw Cancelled();
     const int result = cx.run_words(words);
     if (first_failure == status::ok) first_failure = result;

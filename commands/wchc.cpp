@@ -98,8 +98,7 @@ void print_table(Context& cx, const SessionSurvey& words, const std::vector<Row>
   }
   constexpr std::size_t least = 20;
   const auto columns = terminal ? std::max(terminal_size().columns, table.width(least)) : 0;
-  for (const auto& line : table.lines(columns, terminal_shows_utf8() ? "…" : "..."))
-    cx.out.line("{}", line);
+  cx.out.lines(table.lines(columns, terminal_shows_utf8() ? "…" : "..."));
 }
 
 void print_plain(Context& cx, const SessionSurvey& words, const std::vector<Row>& rows,

@@ -117,6 +117,11 @@ class Monitor {
                      }});
   }
 
+  /// Blocks until `time`, or until `stop` is requested. Not on a thread that must not wait.
+  void sleep_until(const std::stop_token& stop, Clock::time_point time) {
+    wait_until(stop, time, [](const Held&) { return false; });
+  }
+
  private:
   struct Waiter;
   /// A predicate of any type, not owned.

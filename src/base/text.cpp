@@ -170,6 +170,15 @@ std::string cut_to_width(std::string_view text, std::size_t columns, std::string
   return std::string(text.substr(0, at)) + std::string(columns == 0 ? "" : mark);
 }
 
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    lines.push_back(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(text.size(), lines.back().size() + 1));
+  }
+  return lines;
+}
+
 std::string wrapped(std::string_view text, std::size_t columns) {
   std::string result;
   std::size_t column = 0;

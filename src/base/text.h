@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zksh {
 
@@ -35,6 +36,10 @@ std::string cut_to_width(std::string_view text, std::size_t columns, std::string
 /// The text with newlines in place of blanks where its lines are wider than `columns`; a word that
 /// is wider than that stays whole.
 std::string wrapped(std::string_view text, std::size_t columns);
+
+/// The lines of a text, without their newlines; they point into it. A final newline begins no
+/// further line.
+std::vector<std::string_view> lines_of(std::string_view text);
 
 /// Escapes what could move the cursor, set the title or fake a prompt: control bytes (C0, C1, DEL),
 /// bidi marks and invalid UTF-8 become \n, \t, \xHH or \uHHHH. Backslashes are not escaped.

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/java.h"
 #include "base/number.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 
@@ -32,9 +33,8 @@ std::string_view without_leading_blanks(std::string_view text) {
 /// continuation lines. Blanks at the end of a value belong to it.
 std::vector<Property> properties(std::string_view text) {
   std::vector<Property> all;
-  while (!text.empty()) {
-    auto line = without_leading_blanks(text.substr(0, text.find('\n')));
-    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  for (auto line : lines_of(text)) {
+    line = without_leading_blanks(line);
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.front() == '#' || line.front() == '!') continue;
     const auto end_of_key = std::min(line.find_first_of("=: \t"), line.size());

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/text.h"
 #include "client/host_addresses.h"
 
 #include <fmt/core.h>
@@ -218,9 +219,7 @@ bool is_refusal(std::string_view answer) {
 }
 
 std::string answer_field(std::string_view answer, std::string_view key) {
-  while (!answer.empty()) {
-    const std::string_view line = answer.substr(0, answer.find('\n'));
-    answer.remove_prefix(std::min(answer.size(), line.size() + 1));
+  for (const auto line : lines_of(answer)) {
     if (!line.starts_with(key)) continue;
     const std::string_view rest = line.substr(key.size());
     if (rest.starts_with(": ")) return std::string(rest.substr(2));

@@ -14,7 +14,7 @@ void Pace::take(std::size_t count, const std::stop_token& stop) {
   const auto now = Clock::now();
   next_ = std::max(next_, now - 100ms);
   if (next_ > now) {
-    client_.monitor().wait_until(stop, next_, [](const Monitor::Held&) { return false; });
+    client_.monitor().sleep_until(stop, next_);
     if (stop.stop_requested()) throw Cancelled();
   }
   next_ += std::chrono::nanoseconds(

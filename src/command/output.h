@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
 #include <deque>
@@ -221,6 +222,10 @@ class Output {
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
     out(fmt::format(format, std::forward<Args>(args)...) + '\n');
+  }
+  /// Prints lines of results, which must be escaped already.
+  void lines(const std::vector<std::string>& all) {
+    if (!all.empty()) out(fmt::format("{}\n", fmt::join(all, "\n")));
   }
   template <class... Args>
   void err_line(fmt::format_string<Args...> format, Args&&... args) {

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 
@@ -24,11 +25,10 @@ std::string_view trimmed(std::string_view text) {
 
 std::vector<Credential> parse_auth_file(const std::string& text, const std::string& name) {
   std::vector<Credential> credentials;
-  std::string_view rest = text;
-  for (std::size_t number = 1; !rest.empty(); ++number) {
-    const auto end = rest.find('\n');
-    const auto line = trimmed(rest.substr(0, end));
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  std::size_t number = 0;
+  for (const auto whole_line : lines_of(text)) {
+    ++number;
+    const auto line = trimmed(whole_line);
     if (line.empty() || line.front() == '#') continue;
     const auto scheme_end = line.find_first_of(blanks);
     if (scheme_end == std::string_view::npos)

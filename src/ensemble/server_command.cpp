@@ -2,6 +2,7 @@
 #include "ensemble/server_command.h"
 
 #include "base/number.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "config/settings.h"
 
@@ -50,9 +51,7 @@ std::span<const FourLetterWord> four_letter_words() { return words; }
 
 Json answer_fields(std::string_view answer) {
   auto fields = Json::object();
-  while (!answer.empty()) {
-    auto line = answer.substr(0, answer.find('\n'));
-    answer.remove_prefix(std::min(answer.size(), line.size() + 1));
+  for (const auto line : lines_of(answer)) {
     const auto end = line.find_first_of("=:\t");
     if (end == std::string_view::npos || end == 0) continue;
     auto value = line.substr(end + 1);

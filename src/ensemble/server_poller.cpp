@@ -2,11 +2,27 @@
 #include "ensemble/server_poller.h"
 
 #include "base/number.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
 namespace zksh {
 namespace {
+
+/// The session id "0x100…" at the beginning of a text; nullopt if there is none.
+std::optional<std::int64_t> session_at(std::string_view text) {
+  constexpr int hexadecimal = 16;
+  if (!text.starts_with("0x")) return std::nullopt;
+  std::uint64_t id = 0;
+  const auto parsed = std::from_chars(text.data() + 2, text.data() + text.size(), id, hexadecimal);
+  if (parsed.ec != std::errc()) return std::nullopt;
+  return static_cast<std::int64_t>(id);
+}
 
 /// The value of "key=value" in "(queued=0,recved=7,…)"; empty if there is none.
 std::string_view field(std::string_view line, std::string_view key) {
@@ -28,7 +44,7 @@ std::optional<std::int64_t> number_after(std::string_view line, std::string_view
 SessionPaths parse_session_paths(std::string_view text) {
   SessionPaths all;
   std::vector<std::string_view>* paths = nullptr;
-  for_each_line(text, [&](std::string_view line) {
+  for (const auto line : lines_of(text)) {
     if (line.starts_with("\t/") && paths != nullptr) {
       paths->push_back(line.substr(1));
     } else if (const auto session = session_at(line)) {
@@ -36,7 +52,7 @@ SessionPaths parse_session_paths(std::string_view text) {
     } else {
       paths = nullptr;
     }
-  });
+  }
   return all;
 }
 
@@ -56,19 +72,19 @@ std::optional<std::int64_t> number_at(std::string_view text) {
 
 std::vector<Connection> parse_connections(std::string_view answer) {
   std::vector<Connection> all;
-  for_each_line(answer, [&](std::string_view line) {
+  for (const auto line : lines_of(answer)) {
     // " /10.0.0.7:51234[1](queued=0,…,sid=0x1000…,…)"; no sid: not a client
     const auto slash = line.find('/');
     const auto end = line.rfind('[', line.find("](queued="));
     const auto session = session_at(field(line, "sid"));
     if (slash == std::string_view::npos || end == std::string_view::npos || end < slash || !session)
-      return;
+      continue;
     all.push_back({.session = *session,
                    .address = std::string(line.substr(slash + 1, end - slash - 1)),
                    .timeout = number_after(line, "to"),
                    .since = number_after(line, "est"),
                    .last_request = std::string(field(line, "lop"))});
-  });
+  }
   return all;
 }
 
@@ -159,24 +175,24 @@ std::map<std::int64_t, std::string> parse_cons(std::string_view answer) {
 std::set<std::int64_t> parse_dump(std::string_view answer) {
   std::set<std::int64_t> sessions;
   // The rest lists the owners of ephemerals, live or not.
-  for_each_line(answer.substr(0, answer.find("ephemeral nodes dump:")), [&](std::string_view line) {
+  for (const auto line : lines_of(answer.substr(0, answer.find("ephemeral nodes dump:")))) {
     const auto start = line.find_first_not_of(" \t");
-    if (start == std::string_view::npos) return;
+    if (start == std::string_view::npos) continue;
     if (const auto session = session_at(line.substr(start))) sessions.insert(*session);
-  });
+  }
   return sessions;
 }
 
 std::map<std::string, std::set<std::int64_t>> parse_wchp(std::string_view answer) {
   std::map<std::string, std::set<std::int64_t>> watchers;
   std::string path;
-  for_each_line(answer, [&](std::string_view line) {
+  for (const auto line : lines_of(answer)) {
     if (line.starts_with('/')) {
       path = line;
     } else if (line.starts_with('\t') && !path.empty()) {
       if (const auto session = session_at(line.substr(1))) watchers[path].insert(*session);
     }
-  });
+  }
   return watchers;
 }
 
@@ -223,7 +239,7 @@ ServersAccount ServerPoller::ask(const ServerTopics& topics) {
 void ServerPoller::take(Server& server, const std::string& word, const ServerAnswer& reply,
                         ServersAccount& account) {
   const auto& answer = reply.text;
-  if (answer.empty() || answer.starts_with("This ZooKeeper instance is not")) {
+  if (answer.empty() || is_not_serving(answer)) {
     server.silent_until = Clock::now() + pause_after_silence;
     note_missing(server, word, account);
   } else if (is_refusal(answer)) {

@@ -7,8 +7,6 @@
 #include "ensemble/admin_server.h"
 #include "ensemble/member_words.h"
 
-#include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +16,6 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -42,26 +38,6 @@ struct ServersAccount {
   };
   std::optional<Events> events{};
 };
-
-/// Calls `use` for each line, without its newline.
-template <class Use>
-void for_each_line(std::string_view text, Use&& use) {
-  while (!text.empty()) {
-    const auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    use(line);
-  }
-}
-
-/// The session id "0x100…" at the beginning of a text; nullopt if there is none.
-inline std::optional<std::int64_t> session_at(std::string_view text) {
-  constexpr int hexadecimal = 16;
-  if (!text.starts_with("0x")) return std::nullopt;
-  std::uint64_t id = 0;
-  const auto parsed = std::from_chars(text.data() + 2, text.data() + text.size(), id, hexadecimal);
-  if (parsed.ec != std::errc()) return std::nullopt;
-  return static_cast<std::int64_t>(id);
-}
 
 /// A client's connection, from a line of cons (ServerCnxn.dumpConnectionInfo). Untrusted.
 struct Connection {

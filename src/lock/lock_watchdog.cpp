@@ -626,9 +626,7 @@ void LockWatchdog::end_orphans() {
       kill(child, SIGKILL);
       waitpid(child, nullptr, WNOHANG);
     }
-    if (looks_in_vain == 0)
-      monitor_.wait_until({}, Clock::now() + look_again_after,
-                          [](const Monitor::Held&) { return false; });
+    if (looks_in_vain == 0) monitor_.sleep_until({}, Clock::now() + look_again_after);
   }
   monitor_.change([&](const Monitor::Held& held) {
     auto& view = view_(held);

@@ -166,7 +166,7 @@ void Pipeline::keep_pace() {
   due_ = std::max(due_.value_or(Clock::now()), Clock::now() - std::chrono::milliseconds(10));
   while (Clock::now() < *due_ && !stop_.stop_requested()) {
     const auto next = std::min(*due_, Clock::now() + longest_delay);
-    monitor_.wait_until(stop_, next, [](const Monitor::Held&) { return false; });
+    monitor_.sleep_until(stop_, next);
     finish_answered();
     flush();
   }
