@@ -127,16 +127,8 @@ int run(Context& cx, const Args& a) {
     else
       lines.add(line_of(cx, a, extent));
   };
-  const auto missing = [&](const std::string& path) {
-    lines.flush();
-    skipped.missing(path);
-  };
-  const WalkPlan plan{.tops = tops,
-                      .missing = missing,
-                      .limits = a.limits.limits(),
-                      .enter = enter,
-                      .leave = leave};
-  lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
+  walk_for_lines(cx, {.tops = tops, .limits = a.limits.limits(), .enter = enter, .leave = leave},
+                 lines, skipped);
   progress.end();
   for (const auto& extent : largest.take()) cx.out.line("{}", line_of(cx, a, extent));
   return skipped.report();

@@ -50,13 +50,7 @@ int run(Context& cx, const Args& a) {
       lines.add(session ? cx.out.shown(node.path)
                         : fmt::format("{}\t{}", owner, cx.out.shown(node.path)));
   };
-  const auto missing = [&](const std::string& path) {
-    lines.flush();
-    skipped.missing(path);
-  };
-  const WalkPlan plan{
-      .tops = tops, .missing = missing, .limits = a.limits.limits(), .enter = enter};
-  lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
+  walk_for_lines(cx, {.tops = tops, .limits = a.limits.limits(), .enter = enter}, lines, skipped);
   return skipped.report();
 }
 

@@ -35,17 +35,13 @@ int run(Context& cx, const Args& a) {
                                   .text()
                             : cx.out.shown(node.path));
   };
-  const auto missing = [&](const std::string& path) {
-    lines.flush();
-    skipped.missing(path);
-  };
-  const WalkPlan plan{.tops = tops,
-                      .missing = missing,
-                      .depth = a.filter.depth(),
-                      .acls = a.filter.acl.has_value(),
-                      .limits = a.limits.limits(),
-                      .enter = enter};
-  lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
+  walk_for_lines(cx,
+                 {.tops = tops,
+                  .depth = a.filter.depth(),
+                  .acls = a.filter.acl.has_value(),
+                  .limits = a.limits.limits(),
+                  .enter = enter},
+                 lines, skipped);
   return skipped.report();
 }
 

@@ -74,11 +74,7 @@ class Grep {
     if (text && a_.count)
       add(path, fmt::format(":{}", found), path_json(path).set("matches", found));
   }
-  template <class F>
-  void during(F&& work) {
-    lines_.during(std::forward<F>(work));
-  }
-  void flush() { lines_.flush(); }
+  ResultLines& lines() { return lines_; }
   bool found() const { return matches_ > 0; }
 
  private:
@@ -127,17 +123,13 @@ int run(Context& cx, const Args& a) {
     if (!node.readable) skipped.add(node.path);
     if (node.data) grep.look(node.path, *node.data);
   };
-  const auto missing = [&](const std::string& path) {
-    grep.flush();
-    skipped.missing(path);
-  };
-  const WalkPlan plan{.tops = tops,
-                      .missing = missing,
-                      .depth = a.depth ? static_cast<std::size_t>(*a.depth) : any_depth,
-                      .data = true,
-                      .limits = a.limits.limits(),
-                      .enter = enter};
-  grep.during([&] { walk_tree(cx.client, plan, cx.stop); });
+  walk_for_lines(cx,
+                 {.tops = tops,
+                  .depth = a.depth ? static_cast<std::size_t>(*a.depth) : any_depth,
+                  .data = true,
+                  .limits = a.limits.limits(),
+                  .enter = enter},
+                 grep.lines(), skipped);
   return skipped.report(grep.found() ? status::ok : status::failure);
 }
 

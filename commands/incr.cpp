@@ -2,6 +2,7 @@
 #include "base/quoting.h"
 #include "command/command.h"
 #include "node/node_json.h"
+#include "node/parents.h"
 #include "node/value.h"
 
 #include <limits>
@@ -39,24 +40,14 @@ std::int64_t sum(const std::string& path, std::int64_t number, std::int64_t amou
   return result;
 }
 
-/// Returns false if somebody else created it first.
-bool create_with(Context& cx, const std::string& path, std::int64_t number) {
-  try {
-    cx.client.create({.path = path, .data = std::to_string(number)}, cx.stop);
-    return true;
-  } catch (const ZkError& error) {
-    if (error.code() != code::node_exists) throw;
-    return false;
-  }
-}
-
 int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
   const auto amount =
       a.amount ? parse_number(*a.amount, "amount", Number::min(), Number::max()) : 1;
   std::int64_t result = amount;
   const bool created =
-      a.create && !cx.client.exists(path, Watch::none(), cx.stop) && create_with(cx, path, amount);
+      a.create && !cx.client.exists(path, Watch::none(), cx.stop) &&
+      create_if_missing(cx.client, {.path = path, .data = std::to_string(amount)}, cx.stop);
   const auto add = [&](const Node& node) {
     result = sum(path, number_in(path, node.data), amount);
     return std::optional<Data>(std::to_string(result));

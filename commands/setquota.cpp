@@ -1,5 +1,6 @@
 // setquota: limit the number of nodes or bytes of a subtree.
 #include "command/zkcli_style.h"
+#include "node/parents.h"
 #include "node/quota.h"
 #include "tree/walk.h"
 
@@ -117,12 +118,8 @@ void refuse_quota_above(Context& cx, const std::string& path) {
 
 /// Creates a node unless it exists.
 void create_missing(Context& cx, const std::string& path) {
-  if (cx.client.exists(path, Watch::none(), cx.stop)) return;
-  try {
-    cx.client.create({.path = path, .data = std::nullopt}, cx.stop);
-  } catch (const ZkError& error) {
-    if (error.code() != code::node_exists) throw;
-  }
+  if (!cx.client.exists(path, Watch::none(), cx.stop))
+    create_if_missing(cx.client, {.path = path, .data = std::nullopt}, cx.stop);
 }
 
 /// Creates the nodes of the quota tree down to that for `path`.

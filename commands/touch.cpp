@@ -1,6 +1,7 @@
 // touch: create a node, or rewrite its value.
 #include "node/listing.h"
 #include "node/node_json.h"
+#include "node/parents.h"
 #include "node/value.h"
 
 namespace zksh::command_touch {
@@ -18,30 +19,12 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The nodes.");
 }
 
-/// Returns false if it exists, or somebody else created it first.
-bool make(Context& cx, const std::string& path) {
-  try {
-    cx.client.create({.path = path, .data = {}}, cx.stop);
-    return true;
-  } catch (const ZkError& error) {
-    if (error.code() != code::node_exists) throw;
-    return false;
-  }
-}
-
-void make_parents(Context& cx, const std::string& path) {
-  for (auto slash = path.find('/', 1); slash != std::string::npos;
-       slash = path.find('/', slash + 1))
-    if (const auto above = path.substr(0, slash); !cx.client.exists(above, Watch::none(), cx.stop))
-      make(cx, above);
-}
-
 void touch(Context& cx, const Args& a, const std::string& path) {
   bool created = false;
   if (!cx.client.exists(path, Watch::none(), cx.stop)) {
     if (a.no_create) return;
-    if (a.parents) make_parents(cx, path);
-    created = make(cx, path);
+    if (a.parents) create_parents(cx.client, path, cx.stop);
+    created = create_if_missing(cx.client, {.path = path, .data = {}}, cx.stop);
   }
   std::optional<Stat> stat;
   if (!created)

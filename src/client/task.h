@@ -108,7 +108,7 @@ inline Task<void> task_detail::Promise<void>::get_return_object() {
 
 /// A running task: where it is suspended, what it waits for, and whether it is cancelled. One
 /// thread at a time drives it: it calls `begin`, then `resume` whenever `can_resume`, and finally
-/// `result`. `cancel`, `cancelled` and `can_resume` may be called from any thread. The task itself
+/// `result`. `cancel` and `can_resume` may be called from any thread. The task itself
 /// uses the awaitables. A fiber may be destroyed before its task has ended, but not while it runs.
 class Fiber {
  public:
@@ -136,9 +136,6 @@ class Fiber {
 
   /// Makes the task's present or next wait throw Cancelled, once; deferred while a Shield lives.
   void cancel();
-  bool cancelled() const {
-    return monitor_.with_lock([&](const Monitor::Held& held) { return cancel_(held); });
-  }
 
   /// While it lives, waits are not cancelled: for clean-up.
   class Shield {

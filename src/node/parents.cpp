@@ -1,4 +1,4 @@
-// Parents: creates the missing parents of a node.
+// Parents: creates missing nodes, and the missing parents of a node.
 #include "node/parents.h"
 
 #include "client/node_path.h"
@@ -18,14 +18,19 @@ std::vector<std::string> missing_parents(Client& client, const std::string& path
   return missing;
 }
 
-void create_parents(Client& client, const std::string& path, const std::stop_token& stop) {
-  for (const auto& parent : missing_parents(client, path, stop)) {
-    try {
-      client.create({.path = parent, .data = std::nullopt}, stop);
-    } catch (const ZkError& error) {
-      if (error.code() != code::node_exists) throw;
-    }
+bool create_if_missing(Client& client, const CreateOp& op, const std::stop_token& stop) {
+  try {
+    client.create(op, stop);
+    return true;
+  } catch (const ZkError& error) {
+    if (error.code() != code::node_exists) throw;
+    return false;
   }
+}
+
+void create_parents(Client& client, const std::string& path, const std::stop_token& stop) {
+  for (const auto& parent : missing_parents(client, path, stop))
+    create_if_missing(client, {.path = parent, .data = std::nullopt}, stop);
 }
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// Parents: creates the missing parents of a node.
+// Parents: creates missing nodes, and the missing parents of a node.
 #pragma once
 
 #include "client/client.h"
@@ -12,6 +12,9 @@ namespace zksh {
 /// The ancestors of `path` that do not exist, top down. Blocks; throws ZkError, Cancelled.
 std::vector<std::string> missing_parents(Client& client, const std::string& path,
                                          const std::stop_token& stop);
+
+/// Creates a node; false if it exists. Blocks; throws ZkError, Cancelled.
+bool create_if_missing(Client& client, const CreateOp& op, const std::stop_token& stop);
 
 /// Creates them with null values; it does not matter if somebody else creates one meanwhile.
 /// Blocks; throws ZkError, Cancelled.

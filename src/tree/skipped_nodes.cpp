@@ -18,4 +18,12 @@ void SkippedNodes::tell() const {
                   count_ > 1 ? fmt::format(" and {} more", count_ - 1) : ""));
 }
 
+void walk_for_lines(Context& cx, WalkPlan plan, ResultLines& lines, SkippedNodes& skipped) {
+  plan.missing = [&](const std::string& path) {
+    lines.flush();
+    skipped.missing(path);
+  };
+  lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
+}
+
 }  // namespace zksh

@@ -2,7 +2,9 @@
 // they do not exist.
 #pragma once
 
+#include "command/result_lines.h"
 #include "node/listing.h"
+#include "tree/walk.h"
 
 #include <cstddef>
 #include <string>
@@ -42,5 +44,9 @@ class SkippedNodes {
   std::string first_;
   bool reported_ = false;
 };
+
+/// A walk whose plan adds lines. Reports missing tops between them, and prints the last lines at
+/// the end, also if it throws. Blocks and throws as walk_tree.
+void walk_for_lines(Context& cx, WalkPlan plan, ResultLines& lines, SkippedNodes& skipped);
 
 }  // namespace zksh
