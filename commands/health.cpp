@@ -59,11 +59,9 @@ std::string state_text(const MemberHealth& member) {
 void print_table(Context& cx, const Health& health) {
   ColumnTable table;
   const auto add = [&](const char* title, bool right, auto&& text_of) {
-    ColumnTable::Column column{.title = title, .right = right};
-    column.cells.reserve(health.members.size());
-    for (const auto& member : health.members)
-      column.cells.push_back(escape_for_terminal(text_of(member)));
-    return table.add(std::move(column));
+    return table.add(title, right, health.members, [&](const MemberHealth& member) {
+      return escape_for_terminal(text_of(member));
+    });
   };
   using Member = const MemberHealth&;
   add("server", false, [](Member m) { return m.name; });

@@ -91,41 +91,31 @@ std::optional<Histogram> histogram_of(const std::vector<MemberLatency>& members)
 void print_table(Context& cx, const std::vector<MemberLatency>& members) {
   const auto histogram = histogram_of(members);
   if (!histogram) return;
-  ColumnTable::Column servers{.title = "server"};
-  ColumnTable::Column roles{.title = "role"};
-  ColumnTable::Column kinds{.title = "request"};
-  ColumnTable::Column counts{.title = "count", .right = true};
-  ColumnTable::Column medians{.title = "p50", .right = true};
-  ColumnTable::Column p99s{.title = "p99", .right = true};
-  ColumnTable::Column longest{.title = "max", .right = true};
-  ColumnTable::Column drawings;
+  const auto from = short_time(histogram->bound(0));
+  const auto scale = fmt::format("{}{:>{}}", from, short_time(histogram->bound(buckets)),
+                                 buckets - std::min(buckets, from.size()));
+  constexpr std::size_t role = 1;
+  constexpr std::size_t count = 3;
+  constexpr std::size_t drawing = 7;
+  ColumnTable table({{.title = "server"},
+                     {.title = "role"},
+                     {.title = "request"},
+                     {.title = "count", .right = true},
+                     {.title = "p50", .right = true},
+                     {.title = "p99", .right = true},
+                     {.title = "max", .right = true},
+                     {.title = scale}});
   const bool ascii = !terminal_shows_utf8();
   for (const auto& member : members) {
     for (const auto& probe : member.probes) {
       if (probe.times.empty()) continue;
       const auto spread = spread_of(probe.times);
-      servers.cells.push_back(escape_for_terminal(member.name));
-      roles.cells.push_back(member.role.empty() ? "-" : member.role);
-      kinds.cells.emplace_back(probe_name(probe.probe));
-      counts.cells.push_back(std::to_string(spread.count));
-      medians.cells.push_back(short_time(spread.median));
-      p99s.cells.push_back(short_time(spread.p99));
-      longest.cells.push_back(short_time(spread.longest));
-      drawings.cells.push_back(bars(histogram->count(probe.times), ascii));
+      table.add_row({escape_for_terminal(member.name), member.role.empty() ? "-" : member.role,
+                     std::string(probe_name(probe.probe)), std::to_string(spread.count),
+                     short_time(spread.median), short_time(spread.p99), short_time(spread.longest),
+                     bars(histogram->count(probe.times), ascii)});
     }
   }
-  const auto from = short_time(histogram->bound(0));
-  drawings.title = fmt::format("{}{:>{}}", from, short_time(histogram->bound(buckets)),
-                               buckets - std::min(buckets, from.size()));
-  ColumnTable table;
-  table.add(std::move(servers));
-  const auto role = table.add(std::move(roles));
-  table.add(std::move(kinds));
-  const auto count = table.add(std::move(counts));
-  table.add(std::move(medians));
-  table.add(std::move(p99s));
-  table.add(std::move(longest));
-  const auto drawing = table.add(std::move(drawings));
   const bool terminal = cx.out.style().out_is_terminal;
   const auto room = terminal_size().columns;
   if (!terminal) table.drop(drawing);

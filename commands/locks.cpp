@@ -478,28 +478,21 @@ void print_found(Context& cx, const std::vector<LockView>& locks) {
   for (const auto& view : locks)
     for (const auto& circle : view.circles) circles.insert(circle_text(circle));
   for (const auto& circle : circles) cx.out.err_line("{}", circle);
-  ColumnTable::Column paths{.title = "path"};
-  ColumnTable::Column kinds{.title = "kind"};
-  ColumnTable::Column holders{.title = "held by"};
-  ColumnTable::Column waiters{.title = "waiting", .right = true};
-  for (const auto& view : locks) {
-    paths.cells.push_back(cx.out.plain() ? escape_for_terminal(view.path) : as_word(view.path));
-    kinds.cells.push_back(view.kind);
-    holders.cells.push_back(holder_text(view));
-    waiters.cells.push_back(std::to_string(waiting(view)));
-  }
   if (cx.out.plain()) {
-    for (std::size_t i = 0; i < locks.size(); ++i)
-      cx.out.line("{}\t{}\t{}\t{}", paths.cells[i], kinds.cells[i], waiters.cells[i],
-                  holders.cells[i]);
+    for (const auto& view : locks)
+      cx.out.line("{}\t{}\t{}\t{}", escape_for_terminal(view.path), view.kind, waiting(view),
+                  holder_text(view));
     return;
   }
   if (locks.empty()) return;
-  ColumnTable table;
-  table.add(std::move(paths));
-  table.add(std::move(kinds));
-  table.add(std::move(waiters));
-  table.set_elastic(table.add(std::move(holders)));
+  ColumnTable table({{.title = "path"},
+                     {.title = "kind"},
+                     {.title = "waiting", .right = true},
+                     {.title = "held by"}});
+  table.set_elastic(3);
+  for (const auto& view : locks)
+    table.add_row(
+        {as_word(view.path), view.kind, std::to_string(waiting(view)), holder_text(view)});
   // Paths are never cut; long lines wrap.
   const auto columns = style.columns == 0 ? 0 : std::max(style.columns, table.width(8));
   cx.out.lines(table.lines(columns, style.ascii ? "..." : "…"));

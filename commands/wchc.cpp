@@ -80,10 +80,8 @@ void print_table(Context& cx, const SessionSurvey& words, const std::vector<Row>
   };
   ColumnTable table;
   const auto add = [&](const char* title, bool right, auto&& text_of) {
-    ColumnTable::Column column{.title = title, .right = right};
-    column.cells.reserve(rows.size());
-    for (const auto& row : rows) column.cells.push_back(escape_for_terminal(text_of(row)));
-    return table.add(std::move(column));
+    return table.add(title, right, rows,
+                     [&](const Row& row) { return escape_for_terminal(text_of(row)); });
   };
   if (by_path) {
     add("watches", true, [](const Row& row) { return std::to_string(row.what.size()); });

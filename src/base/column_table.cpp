@@ -13,6 +13,17 @@ constexpr std::size_t gap = 2;
 
 }  // namespace
 
+ColumnTable::ColumnTable(std::vector<Column> columns) {
+  for (auto& column : columns) add(std::move(column));
+}
+
+void ColumnTable::add_row(std::vector<std::string> cells) {
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    widths_[i] = std::max(widths_[i], text_width(cells[i]));
+    columns_[i].cells.push_back(std::move(cells[i]));
+  }
+}
+
 std::size_t ColumnTable::add(Column column) {
   columns_.push_back(std::move(column));
   dropped_.push_back(false);

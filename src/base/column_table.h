@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -16,8 +17,22 @@ class ColumnTable {
     std::vector<std::string> cells{};
   };
 
+  ColumnTable() = default;
+  /// Columns without cells, for add_row.
+  explicit ColumnTable(std::vector<Column> columns);
+
   /// Returns the column's number. All columns must have the same number of cells.
   std::size_t add(Column column);
+  /// Adds a column with the cell `text_of(item)` for each item.
+  template <class Items, class TextOf>
+  std::size_t add(std::string title, bool right, const Items& items, TextOf&& text_of) {
+    Column column{.title = std::move(title), .right = right};
+    column.cells.reserve(items.size());
+    for (const auto& item : items) column.cells.push_back(text_of(item));
+    return add(std::move(column));
+  }
+  /// Adds a cell to each column.
+  void add_row(std::vector<std::string> cells);
   void replace_cells(std::size_t number, std::vector<std::string> cells);
   void drop(std::size_t number);
   /// Chooses the column whose cells are cut when the table is too wide.

@@ -24,9 +24,6 @@ namespace {
 
 using Place = std::vector<std::string>;
 
-constexpr std::string_view not_serving =
-    "This ZooKeeper instance is not currently serving requests";
-
 /// Converts a decimal session id or zxid, as in JSON, to hexadecimal, as in words.
 std::optional<std::string> hexadecimal(const std::string& text) {
   const auto value = number_in<std::int64_t>(text);
@@ -461,7 +458,7 @@ ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bo
     if (!read_body(bodies[i], *writer, envelope) || !envelope.has_command)
       return {.problem = "its answer is not that of an AdminServer"};
     if (!envelope.error) continue;
-    if (*envelope.error == not_serving) return {.text = std::string(not_serving) + '\n'};
+    if (is_not_serving(*envelope.error + '\n')) return {.text = *envelope.error + '\n'};
     // Older servers lack the further commands.
     constexpr std::size_t most = 200;
     if (i == 0)

@@ -196,10 +196,7 @@ class SeatTable {
  private:
   template <class Text>
   std::size_t add(const char* title, bool right, Text&& text) {
-    std::vector<std::string> cells;
-    cells.reserve(view_.seats.size());
-    for (const auto& seat : view_.seats) cells.push_back(text(seat));
-    return table_.add({.title = title, .right = right, .cells = std::move(cells)});
+    return table_.add(title, right, view_.seats, std::forward<Text>(text));
   }
 
   bool fits(std::size_t owner) const { return table_.width(owner) <= style_.columns; }

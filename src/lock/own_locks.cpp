@@ -85,25 +85,24 @@ std::set<std::string> occupied_nodes(const OwnLocks& locks) {
 
 std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t columns, bool ascii) {
   if (locks.empty()) return {};
-  ColumnTable::Column states{.title = "state"};
-  ColumnTable::Column kinds{.title = "kind"};
-  ColumnTable::Column ages{.title = "since", .right = true};
-  ColumnTable::Column tokens{.title = "token", .right = true};
-  ColumnTable::Column names{.title = "lock"};
-  ColumnTable::Column details{.title = ""};
+  ColumnTable table({{.title = "state"},
+                     {.title = "kind"},
+                     {.title = "since", .right = true},
+                     {.title = "token", .right = true},
+                     {.title = "lock"},
+                     {.title = ""}});
+  table.set_elastic(5);
   for (const auto& lock : locks) {
     const auto status = lock->status();
     const auto state = status_name(status);
-    states.cells.emplace_back(state == "holds" ? "HOLDS" : state == "lost" ? "LOST" : state);
-    kinds.cells.push_back(status.kind.empty() ? lock->plan().kind : status.kind);
-    ages.cells.push_back(short_age(milliseconds_since(since(status))));
-    tokens.cells.push_back(has_token(status) ? tokens_text(status.holding, ",") : "-");
-    names.cells.push_back(escape_for_terminal(lock->name()));
-    details.cells.push_back(detail(status));
+    table.add_row({state == "holds"  ? "HOLDS"
+                   : state == "lost" ? "LOST"
+                                     : std::string(state),
+                   status.kind.empty() ? lock->plan().kind : status.kind,
+                   short_age(milliseconds_since(since(status))),
+                   has_token(status) ? tokens_text(status.holding, ",") : "-",
+                   escape_for_terminal(lock->name()), detail(status)});
   }
-  ColumnTable table;
-  for (auto* column : {&states, &kinds, &ages, &tokens, &names}) table.add(std::move(*column));
-  table.set_elastic(table.add(std::move(details)));
   // Paths are never cut; long lines wrap.
   const auto room = columns == 0 ? 0 : std::max(columns, table.width(8));
   return table.lines(room, ascii ? "..." : "…");
