@@ -13,8 +13,6 @@
 
 #include <fmt/core.h>
 
-#include <memory>
-
 namespace zksh::command_apply {
 namespace {
 

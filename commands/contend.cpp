@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <unistd.h>
 
 namespace zksh::command_contend {

@@ -5,7 +5,6 @@
 #include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
-#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // help: show help.
 #include "command/help.h"
 
-#include "base/suggestions.h"
 #include "command/command.h"
 #include "command/zkcli_style.h"
 #include "node/node_json.h"

@@ -8,8 +8,6 @@
 #include "node/listing.h"
 #include "node/node_json.h"
 
-#include <string_view>
-
 namespace zksh::command_reconfig {
 namespace {
 

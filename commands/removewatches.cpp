@@ -2,8 +2,6 @@
 #include "client/persistent_watches.h"
 #include "command/command.h"
 
-#include <utility>
-
 namespace zksh::command_removewatches {
 namespace {
 

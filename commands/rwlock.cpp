@@ -2,8 +2,6 @@
 #include "base/quoting.h"
 #include "lock/lock_command.h"
 
-#include <fmt/format.h>
-
 namespace zksh::command_rwlock {
 namespace {
 

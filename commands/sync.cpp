@@ -3,8 +3,6 @@
 #include "command/zkcli_style.h"
 #include "node/node_json.h"
 
-#include <fmt/core.h>
-
 namespace zksh::command_sync {
 namespace {
 

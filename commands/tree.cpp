@@ -11,8 +11,6 @@
 #include "tree/tree_drawing.h"
 #include "tree/walk.h"
 
-#include <fmt/format.h>
-
 namespace zksh::command_tree {
 namespace {
 

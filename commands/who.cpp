@@ -3,7 +3,6 @@
 #include "base/number.h"
 #include "base/time.h"
 #include "command/command.h"
-#include "command/live_picture.h"
 #include "ensemble/server_command.h"
 #include "ensemble/server_poller.h"
 #include "node/node_json.h"

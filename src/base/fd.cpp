@@ -2,7 +2,6 @@
 #include "base/fd.h"
 
 #include <algorithm>
-#include <climits>
 #include <poll.h>
 #include <sys/stat.h>
 

@@ -7,8 +7,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <condition_variable>
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 // Node paths: validates, joins and splits paths. Pure text, no server.
 #include "client/node_path.h"
 
-#include "base/error.h"
 #include "base/text.h"
 
 #include <fmt/core.h>

@@ -7,7 +7,6 @@
 #include <deque>
 #include <fnmatch.h>
 #include <functional>
-#include <optional>
 
 namespace zksh {
 namespace {

@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <poll.h>
-#include <utility>
 
 namespace zksh {
 namespace {

@@ -9,7 +9,6 @@
 #include <array>
 #include <cctype>
 #include <string_view>
-#include <utility>
 
 namespace zksh {
 namespace {

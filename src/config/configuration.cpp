@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <ranges>
 #include <set>
 
 namespace zksh {

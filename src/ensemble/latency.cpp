@@ -10,7 +10,6 @@
 #include <cmath>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 namespace zksh {
 namespace {

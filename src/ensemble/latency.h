@@ -4,11 +4,9 @@
 #include "client/client.h"
 #include "client/connect_string.h"
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>

@@ -5,13 +5,11 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "recipes/lock_flaws.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <map>
 #include <set>

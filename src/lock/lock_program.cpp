@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <csignal>
 #include <optional>
-#include <unistd.h>
 #include <utility>
 
 namespace zksh {

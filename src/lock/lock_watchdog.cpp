@@ -19,7 +19,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <poll.h>

@@ -1,7 +1,6 @@
 // NearbyLocks: reads locks and their siblings, to find deadlocks.
 #include "lock/nearby_locks.h"
 
-#include "base/quoting.h"
 #include "client/node_path.h"
 #include "lock/wait_graph.h"
 

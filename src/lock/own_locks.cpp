@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "client/node_path.h"
-#include "lock/lock_picture.h"
 #include "lock/lock_text.h"
 #include "lock/lock_view.h"
 

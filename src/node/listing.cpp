@@ -12,7 +12,6 @@
 #include "ensemble/server_poller.h"
 #include "node/node_json.h"
 
-#include <algorithm>
 #include <chrono>
 
 namespace zksh {

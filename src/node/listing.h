@@ -4,7 +4,6 @@
 #include "client/missing_chroot.h"
 #include "command/command.h"
 
-#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>

@@ -4,8 +4,6 @@
 #include "base/number.h"
 #include "client/acl_text.h"
 
-#include <utility>
-
 namespace zksh {
 namespace {
 

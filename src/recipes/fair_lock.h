@@ -5,7 +5,6 @@
 #include "recipes/lock_turn.h"
 
 #include <string>
-#include <vector>
 
 namespace zksh {
 

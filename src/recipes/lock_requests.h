@@ -71,7 +71,6 @@ class LockRequests {
   void step(const std::string& text) const {
     if (report_.step) report_.step(text);
   }
-  bool reports_steps() const { return static_cast<bool>(report_.step); }
 
   /// Waits until a server that accepts writes is connected; a new session is opened if the old one
   /// has expired. Throws ZkError{invalid_state} if the session was closed or refused, Error if only

@@ -6,7 +6,6 @@
 #include "recipes/lock_turn.h"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -20,7 +20,6 @@
 #include <netinet/in.h>
 #include <numeric>
 #include <random>
-#include <set>
 #include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
@@ -243,7 +242,6 @@ Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,
       java_(find_server_program(zookeeper)),
       config_(std::move(config)),
       directory_(monitor, "zksh-sandbox") {
-  const auto begin = Clock::now();
   std::vector<std::size_t> all(ports_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
 
@@ -261,7 +259,6 @@ Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,
     if (!failure) break;
     if (tries == 1 || !port_was_taken()) throw Error(*failure);
   }
-  start_time_ = std::chrono::round<std::chrono::milliseconds>(Clock::now() - begin);
 }
 
 Sandbox::~Sandbox() {

@@ -81,7 +81,6 @@ class Sandbox {
   int size() const { return static_cast<int>(ports_.size()); }
   /// "127.0.0.1:PORT,…".
   const std::string& connect_string() const { return connect_string_; }
-  std::chrono::milliseconds start_time() const { return start_time_; }
   const std::filesystem::path& directory() const { return directory_.path(); }
   pid_t pid(int number) const;  ///< of a server that is not stopped
 
@@ -119,7 +118,6 @@ class Sandbox {
   ServerProgram java_;
   std::vector<std::string> config_;
   std::string connect_string_;
-  std::chrono::milliseconds start_time_{};
   ScratchDirectory directory_;    // must outlive the processes, which write there
   Guarded<Processes> processes_;  // null: stopped
 };

@@ -2,7 +2,6 @@
 #include "session/session_lease.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace zksh {
 

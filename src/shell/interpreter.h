@@ -9,7 +9,6 @@
 #include "shell/command_line.h"
 #include "shell/output_program.h"
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>

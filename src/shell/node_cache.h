@@ -5,7 +5,6 @@
 #include "shell/complete.h"
 #include "shell/job.h"
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>

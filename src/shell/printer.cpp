@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <iterator>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>

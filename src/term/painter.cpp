@@ -8,7 +8,6 @@
 #include <limits>
 #include <poll.h>
 #include <unistd.h>
-#include <utility>
 
 namespace zksh {
 namespace {

@@ -8,7 +8,6 @@
 #include <clocale>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <langinfo.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -138,11 +137,6 @@ void Terminal::restore() {
   if (!modes_ || tcgetpgrp(fd_) != getpgrp()) return;
   const WithoutTtou guard;
   tcsetattr(fd_, TCSADRAIN, &*modes_);
-}
-
-bool Terminal::take_foreground() const {
-  const WithoutTtou guard;
-  return tcsetpgrp(fd_, getpgrp()) == 0;
 }
 
 void note_bracketed_paste(bool on) { rescue.bracketed_paste = on; }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 #include <termios.h>
 
 namespace zksh {
@@ -40,9 +39,6 @@ class Terminal {
   void restore();
   /// Saves the present modes as those to restore.
   void remember();
-  /// Makes this process group the terminal's foreground group again. Returns false if that is
-  /// impossible.
-  bool take_foreground() const;
 
  private:
   int fd_;

@@ -2,7 +2,6 @@
 #include "tree/file_tree.h"
 
 #include "base/error.h"
-#include "base/quoting.h"
 #include "client/node_path.h"
 #include "node/value.h"
 

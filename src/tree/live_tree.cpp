@@ -8,7 +8,6 @@
 
 #include <fmt/core.h>
 
-#include <functional>
 #include <utility>
 
 namespace zksh {
