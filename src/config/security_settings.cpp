@@ -77,6 +77,10 @@ SaslSettings parse_sasl(const Configuration& configuration, std::string& warning
   const auto& file = configuration.text("sasl-password-file");
   // With Kerberos, the ticket identifies the user.
   const bool named = sasl.mechanism != "GSSAPI";
+  // The C client aborts at the last answer of some others, and some would reveal the password.
+  if (named && sasl.mechanism != "DIGEST-MD5")
+    throw UsageError(fmt::format("{}: ZooKeeper's servers support DIGEST-MD5 and GSSAPI, not {}",
+                                 described(configuration, "sasl-mechanism"), sasl.mechanism));
   if (named && sasl.user.empty())
     throw UsageError(fmt::format("SASL {} needs a user; use --sasl-user", sasl.mechanism));
   if (named && file.empty())
@@ -95,7 +99,8 @@ std::span<const SecurityOption> security_options() {
       {"tls-cert", "FILE", "Client certificate (PEM, with its chain); implies --tls"},
       {"tls-key", "FILE", "The client certificate's private key (PEM), if not in the same file"},
       {"tls-key-password-file", "FILE", "A file whose first line is the private key's password"},
-      {"sasl-mechanism", "NAME", "Authenticate with SASL: DIGEST-MD5 (the default with a user), …"},
+      {"sasl-mechanism", "NAME",
+       "Authenticate with SASL: DIGEST-MD5 (the default with a user) or GSSAPI"},
       {"sasl-user", "NAME", "The SASL user"},
       {"sasl-password-file", "FILE", "A file whose first line is the SASL password"}};
   return all;

@@ -30,7 +30,7 @@
 //  ping_rw_server: an answer to isro                guarded_connect   "a read-only session"
 //  zookeeper_close: the last request's answer       1.5 s, its own    "it closes"
 //  flush_send_queue: a server that reads            its own limit     "it reads nothing"
-//  SSL_connect (select): a handshake's end          zksh_tls_connect  tests/tls
+//  SSL_connect: a handshake that ends, FD_SETSIZE    zksh_tls_connect  tests/tls
 //
 // addrvec.c, zk_hashtable.c and mt_adaptor.c assert on their own lists, memory and threads alone.
 // Source of the formats: zookeeper.jute and ZooDefs.OpCode of ZooKeeper 3.8.

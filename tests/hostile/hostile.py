@@ -82,10 +82,11 @@ def ends_within(process, seconds):
 
 
 @contextlib.contextmanager
-def terminal(text, out):
-    """A terminal on which a text is typed; what is shown there goes into a file."""
+def terminal(text, out, raw=True):
+    """A terminal on which a text is typed, and a function that types more; what is shown there goes into a file."""
     master, slave = pty.openpty()
-    tty.setraw(slave, termios.TCSANOW)
+    if raw:
+        tty.setraw(slave, termios.TCSANOW)
 
     def show():
         with contextlib.suppress(OSError):  # the last process has closed it
@@ -96,7 +97,7 @@ def terminal(text, out):
     reader.start()
     os.write(master, text)
     try:
-        yield slave
+        yield slave, lambda more: os.write(master, more)
     finally:
         os.close(slave)
         reader.join()
@@ -114,7 +115,7 @@ def run(behave, use, limit=LIMIT):
         text.write(use.text)
         text.seek(0)
         begin = time.monotonic()
-        with terminal(use.text, out) if use.typed else contextlib.nullcontext(text) as given:
+        with terminal(use.text, out) if use.typed else contextlib.nullcontext((text, None)) as (given, _):
             process = subprocess.Popen([ZKSH, "-s", server.address, "-t", "1000", "--connect-timeout", "1s", *use.words],
                                        stdin=given, stdout=given if use.typed else out, stderr=err,
                                        start_new_session=use.typed, preexec_fn=take_terminal if use.typed else None)

@@ -1,12 +1,14 @@
 """Broken servers are handled over TLS as without it."""
 import os
 import ssl
+import subprocess
 import sys
 
 for place in ("session", "hostile"):
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", place))
 import test_broken_servers  # noqa: E402
 import test_descriptors  # noqa: E402
+from broken_server import BrokenServer  # noqa: E402
 from certificates import Authority  # noqa: E402
 from tls_case import ZKSH_TLS, TlsCase, main  # noqa: E402
 
@@ -26,7 +28,13 @@ class BrokenTlsServers(test_broken_servers.BrokenServers, OverTls):
 
 
 class TlsDescriptors(test_descriptors.Descriptors, OverTls):
-    pass
+    def test_more_descriptors_than_select_takes(self):
+        """The C client selects on a socket during its handshake. Each session has three descriptors."""
+        with BrokenServer(lambda c: (c.greet(timeout=30000), c.serve()), self.tls) as server:
+            done = subprocess.run(["bash", "-c", 'ulimit -n 4096; exec "$@"', "bash", *self.program, "-s", server.address, "contend",
+                                   "-n", "400", "--sessions", "400", "/c"], capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual((12, ""), (done.returncode, done.stdout), done.stderr)
+        self.assertRegex(done.stderr, r"^only \d+ of 400 sessions were accepted")
 
 
 if __name__ == "__main__":

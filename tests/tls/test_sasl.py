@@ -102,7 +102,35 @@ class Sasl(TlsCase):
                        "--sasl-password-file", self.password, "ls", "/")
 
     def test_a_mechanism_that_there_is_not(self):
-        self.fails(2, "no mechanism NONESUCH; it has", *self.options(), "--sasl-mechanism", "NONESUCH", "ls", "/")
+        for name in ("NONESUCH", "CRAM-MD5", "PLAIN"):
+            self.fails(2, f"ZooKeeper's servers support DIGEST-MD5 and GSSAPI, not {name}", *self.options(), "--sasl-mechanism", name,
+                       "ls", "/")
+
+    def test_a_server_that_answers_something_else(self):
+        header = struct.Struct(">iqi").pack
+        for name, answer in {
+                "an event": lambda xid: header(-1, 0, 0) + struct.pack(">ii", 1, 3) + pack_string("/a"),
+                "a ping's answer": lambda xid: header(-2, 0, 0),
+                "a credential's answer": lambda xid: header(-4, 0, 0),
+                "another's answer": lambda xid: header(xid + 1, 0, 0) + pack_string("token"),
+                "no token": lambda xid: header(xid, 0, 0),
+                "a null token": lambda xid: header(xid, 0, 0) + struct.pack(">i", -1),
+                "an empty token": lambda xid: header(xid, 0, 0) + pack_string(""),
+                "a token of 2 GiB": lambda xid: header(xid, 0, 0) + struct.pack(">i", 2**31 - 1),
+                "a token that is no challenge": lambda xid: header(xid, 0, 0) + pack_string("x" * 5000),
+                "a refusal": lambda xid: header(xid, 0, -115),
+                "a positive code": lambda xid: header(xid, 0, 5)}.items():
+            def serve(connection, answer=answer):
+                connection.greet()
+                while True:
+                    connection.request()
+                    connection.send_frame(answer(connection.xid))
+            with self.subTest(name), BrokenServer(serve) as server:
+                status, out, err, _ = self.zksh("-s", server.address, *self.options()[2:], "--connect-timeout", "2s", "get", "/a")
+                self.assertIn(status, (3, 7), err)
+                self.assertEqual("", out)
+                self.assertNotIn("ssertion", err)
+                self.assertNotIn(PASSWORD, err)
 
     @unittest.skipUnless("TWO_STEP_GSSAPI" in os.environ, "a sanitizer's program loads no other SASL")
     def test_a_connection_lost_in_the_last_step_of_gssapi(self):

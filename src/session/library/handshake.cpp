@@ -13,6 +13,7 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <string_view>
+#include <sys/select.h>
 
 namespace zksh {
 namespace {
@@ -87,6 +88,9 @@ int zksh_tls_connect(SSL* ssl) {
     const auto wrong = wrong_name(ssl, connection);
     return wrong.empty() ? result : tls_failed(connection, wrong);
   }
+  // The C client would select on it.
+  if (SSL_get_fd(ssl) >= FD_SETSIZE)
+    return tls_failed(connection, fmt::format("TLS: more than {} files are open", FD_SETSIZE));
   const int kind = SSL_get_error(ssl, result);
   if (kind != SSL_ERROR_WANT_READ && kind != SSL_ERROR_WANT_WRITE)
     return tls_failed(connection, tls_failure_text(ssl), !was_left());
