@@ -118,7 +118,11 @@ void make_parent(Context& cx, const ContentionPlan& plan) {
   const LockReport report;
   LockRequests requests(cx.client, fiber, report);
   requests.set_deadline(Clock::now() + plan.patience);
-  run_task(fiber, make_ancestors(requests, parent, CreateMode::Persistent, open_acl()), cx.stop);
+  try {
+    run_task(fiber, make_ancestors(requests, parent, CreateMode::Persistent, open_acl()), cx.stop);
+  } catch (const LockBusy& error) {
+    throw LockBusy(fmt::format("{}: {}", parent, error.what()));
+  }
 }
 
 /// Prints each message once, however many contenders report it.
@@ -332,7 +336,8 @@ extern const Command contend_command = make_command<Args>(
          "call, before\nand after the release call. Then it prints 'done'. Another line starts it "
          "again; end of\ninput ends it.\n\nThe exit status is 1 if two contenders that exclude "
          "each other held the lock at the\nsame time, and 76 if a lock was lost while held (its "
-         "session ended, or its node was\ndeleted). After Ctrl-C all contenders leave the queue.",
+         "session ended, or its node was\ndeleted). After Ctrl-C, and with status 75 if nobody "
+         "acquires or releases the lock\nfor a minute (-w), all contenders leave the queue.",
      .examples = {{"contend /app/lock", "Ten contenders, each once."},
                   {"contend /app/lock -n 20 --compare",
                    "Compare a fair lock with one that wakes everyone."},
