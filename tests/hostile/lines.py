@@ -143,6 +143,8 @@ def play(line, server, directory, at_prompt):
 
 def play_all(seeds, threads=12):
     """How many of the lines of these seeds were interrupted, and the faults of all."""
+    # In the background it may be ignored, and would be in zksh.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     grammar = Grammar()
     with Server({"tickTime": "500", "maxClientCnxns": "0"}) as server, tempfile.TemporaryDirectory() as directory:
         os.chmod(directory, 0o777)
