@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/fd.h"
 #include "base/monitor.h"
+#include "base/text.h"
 #include "client/connect_string.h"
 #include "client/diagnose_connection.h"
 #include "client/four_letter_word.h"
@@ -23,6 +24,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -33,6 +35,7 @@
 #include <string_view>
 #include <sys/socket.h>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -58,6 +61,20 @@ SessionState session_state(int state) {
   if (state == ZOO_EXPIRED_SESSION_STATE) return SessionState::Expired;
   if (state == ZOO_AUTH_FAILED_STATE) return SessionState::AuthFailed;
   return SessionState::Connecting;
+}
+
+/// The C client logs paths as servers send them; a terminal gets them escaped.
+void escape_log() {
+  static std::FILE* const log = [] {
+    const auto write = [](void* /*cookie*/, const char* bytes, std::size_t size) {
+      const auto text = escape_for_terminal({bytes, size}, true);
+      return static_cast<ssize_t>(
+          std::fwrite(text.data(), 1, text.size(), stderr) == text.size() ? size : 0);
+    };
+    return fopencookie(nullptr, "w",
+                       {.read = nullptr, .write = write, .seek = nullptr, .close = nullptr});
+  }();
+  if (log) zoo_set_log_stream(log);
 }
 
 /// Settles the call that a completion got as its data. Once per call.
@@ -307,6 +324,7 @@ Session::Session(Monitor& monitor, SessionSettings settings, std::string server,
   if (!settings_.known_servers) settings_.known_servers = std::make_shared<KnownServers>();
   state_->server = std::move(server);
   zoo_set_debug_level(static_cast<ZooLogLevel>(settings_.log_level));
+  if (settings_.log_level > 0 && isatty(STDERR_FILENO) == 1) escape_log();
 }
 
 Session::~Session() { close(); }

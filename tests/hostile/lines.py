@@ -130,7 +130,8 @@ def play(line, server, directory, at_prompt):
             waits = not ends_within(process, WAITS)
             if waits:
                 interrupt()
-            ended = ends_within(process, LIMIT)
+            # It may have ended before the signal, which reaps it then.
+            ended = process.returncode is not None or ends_within(process, LIMIT)
             if not ended:
                 process.kill()
             status = process.wait()

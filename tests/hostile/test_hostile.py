@@ -1,11 +1,15 @@
 """Tests the modes of a protocol-breaking server, and random changes of good answers; hostile.py plays them for as long as desired."""
 import os
+import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import hostile  # noqa: E402
 import modes  # noqa: E402
+from broken_server import BrokenServer  # noqa: E402
+from znodes import pack_string  # noqa: E402
 
 SLOW = {("the longest session timeout", "dump")}  # a minute
 
@@ -30,6 +34,17 @@ class Hostile(unittest.TestCase):
                 status, _, err, _, _ = hostile.run(behave, hostile.USES["script"])
                 self.assertEqual((10, 1), (status, err.count(b"Created")), err)
                 self.assertIn(b"either all 2 operations were applied or none", err)
+
+    def test_a_terminal_gets_the_log_escaped(self):
+        behave = modes.early(modes.event(3, pack_string("/a\x1b]0;here\x07")))
+        with BrokenServer(behave) as server, tempfile.TemporaryFile() as out:
+            with hostile.terminal(b"", out) as (given, _):
+                subprocess.run([hostile.ZKSH, "-s", server.address, "--log-level", "4", "--connect-timeout", "1s", "get", "/a"],
+                               stdin=subprocess.DEVNULL, stdout=given, stderr=given, timeout=30, check=False)
+            out.seek(0)
+            shown = out.read()
+        self.assertIn(b"]0;here", shown)
+        self.assertNotIn(b"\x1b]0;", shown)
 
     def test_random_changes(self):
         # Always the same ones, so that a failure can be compared with the run before; hostile.py draws new ones.
