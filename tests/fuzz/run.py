@@ -5,7 +5,7 @@
 
 Builds with clang, libFuzzer and the address and undefined-behaviour sanitizers in build-fuzz/. A
 target begins with the files of tests/fuzz/corpus/TARGET and goes on from where it was the time
-before (build-fuzz/found/TARGET). At its end the corpus gets the smallest files that reach what was
+before (build-fuzz/found/TARGET). At its end the corpus gets the files that reach most of what was
 reached (--keep N of them at most). An input that ends the program is left in build-fuzz/crashes.
 """
 import argparse
@@ -46,23 +46,40 @@ def run(target, words):
     return done.returncode, done.stdout.decode(errors="replace")
 
 
+def features(control):
+    """File → the features of the code that it reaches, from a merge's control file."""
+    lines = control.read_text().splitlines()
+    files = [pathlib.Path(line) for line in lines[2:2 + int(lines[0])]]
+    return {files[int(words[1])]: set(words[2:]) for words in map(str.split, lines[2 + len(files):]) if words[0] == "FT"}
+
+
+def cover(reached, most):
+    """At most so many files: always the one that reaches most that is new for its size."""
+    missing = set().union(*reached.values())
+    chosen = []
+    while missing and len(chosen) < most:
+        best = max(reached, key=lambda path: len(reached[path] & missing) / (path.stat().st_size + 64))
+        missing -= reached.pop(best)
+        chosen.append(best)
+    return chosen
+
+
 def keep(target, found, most):
-    """The corpus becomes what reaches all that the corpus and the found inputs reach."""
-    own = CORPUS / target
-    seeds = {path.name for path in own.iterdir() if not re.fullmatch("[0-9a-f]{12}", path.name)}
-    new = BUILD / "minimised" / target
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
-    # What was chosen by hand stands first, and stays.
-    run(target, ["-merge=1", new, *([own] if seeds else []), found])
-    for path in own.iterdir():
-        if path.name not in seeds:
-            path.unlink()
-    chosen = {(own / name).read_bytes() for name in seeds}
-    for path in sorted(new.iterdir(), key=lambda path: path.stat().st_size)[:most]:
-        data = path.read_bytes()
-        if data not in chosen:
-            (own / hashlib.sha1(data).hexdigest()[:12]).write_bytes(data)
+    """The corpus gets the files that reach most of what the corpus and the found inputs reach; what was chosen by hand stays."""
+    own, control = CORPUS / target, BUILD / f"{target}.merge"
+    control.unlink(missing_ok=True)
+    unused = BUILD / "merged" / target
+    shutil.rmtree(unused, ignore_errors=True)
+    unused.mkdir(parents=True)
+    run(target, ["-set_cover_merge=1", f"-merge_control_file={control}", unused, own, found])
+    reached = features(control)
+    by_hand = {path for path in own.iterdir() if not re.fullmatch("[0-9a-f]{12}", path.name)}
+    known = set().union(*(reached.get(path, set()) for path in by_hand))
+    chosen = [path.read_bytes() for path in cover({path: more - known for path, more in reached.items() if path not in by_hand}, most)]
+    for path in set(own.iterdir()) - by_hand:
+        path.unlink()
+    for data in chosen:
+        (own / hashlib.sha1(data).hexdigest()[:12]).write_bytes(data)
 
 
 def fuzz(target, minutes, most):
