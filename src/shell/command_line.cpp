@@ -82,7 +82,7 @@ std::vector<Word> filled_words(std::string_view line, const std::vector<std::str
 std::string file_behind(std::string_view sign, std::string_view rest,
                         const std::vector<std::string>* arguments) {
   const auto words = filled_words(rest, arguments);
-  if (words.empty())
+  if (words.empty() || (words.size() == 1 && words.front().text.empty()))
     throw ValueError(fmt::format("no file name after {0} (to use {0} as a value, quote it)", sign));
   if (words.size() > 1)
     throw ValueError(

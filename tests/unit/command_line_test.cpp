@@ -69,6 +69,7 @@ TEST(CommandLine, SaysWhatIsMissing) {
   EXPECT_EQ(refusal("| cat"), "a command is missing before |");
   EXPECT_EQ(refusal("ls / |"), "no program after | (to use | as a value, quote it)");
   EXPECT_EQ(refusal("ls / >>"), "no file name after >> (to use >> as a value, quote it)");
+  EXPECT_EQ(refusal("ls / > ''"), "no file name after > (to use > as a value, quote it)");
 }
 
 TEST(TypedCommands, what_stands_behind_a_pipe_is_the_programs) {
