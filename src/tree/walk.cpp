@@ -13,7 +13,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <list>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace zksh {
@@ -24,6 +28,243 @@ namespace {
 constexpr std::size_t most_path_bytes = 64U << 20U;
 /// The limit for the rows' names. Those of one answer take at most 512 MiB.
 constexpr std::size_t most_name_bytes = 768U << 20U;
+
+/// A row of siblings; the tops of a walk are a row without a parent.
+struct WalkRow {
+  std::string parent{};
+  std::size_t depth = 0;
+  std::shared_ptr<const NameList> names{};
+  std::uint32_t next = 0;  ///< the first that has not been requested
+  /// Sorts rows in the order of the visits: four bytes for each step from the top, the index among
+  /// the siblings.
+  std::string key{};
+
+  bool exhausted() const { return next == names->size(); }
+  std::string path(std::uint32_t place) const {
+    const auto name = (*names)[place];
+    return parent.empty() ? std::string(name) : join_path(parent, name);
+  }
+
+  std::string key_below(std::uint32_t place) const {
+    auto below = key;
+    for (const unsigned shift : {24U, 16U, 8U, 0U})
+      below += static_cast<char>((place >> shift) & 0xffU);
+    return below;
+  }
+};
+
+/// An item in the order of the visits: a requested node, a row with nodes still to request, or the
+/// end of a node's subtree.
+struct WalkStop {
+  enum class Kind { Node, Row, Leave };
+  Kind kind = Kind::Node;
+  std::shared_ptr<WalkRow> row{};  ///< the row of a node
+  std::uint32_t place = 0;         ///< the index of a node in its row
+
+  TreeNode node{};  ///< for Node and Leave
+  bool complete = false;
+  bool vanished = false;
+  int code = code::ok;  ///< why it could not be read
+
+  Pending<Listing> listing{};
+  Pending<Stat> stat{};
+  Pending<Node> value{};
+  Pending<NodeAcl> acl{};
+};
+using WalkStops = std::list<WalkStop>;
+
+// The limit for values in flight or waiting to be visited.
+constexpr std::size_t value_bytes = 16U << 20U;
+
+template <class T>
+bool is_there(const Pending<T>& pending, const Monitor::Held& held) {
+  return !pending || (*pending)(held).has_value();
+}
+
+template <class T>
+void take_outcome(Pending<T>& pending, std::optional<Outcome<T>>& to, const Monitor::Held& held) {
+  if (!pending) return;
+  to = std::move(*(*pending)(held));
+  pending = nullptr;
+}
+
+template <class T>
+int code_of(const std::optional<Outcome<T>>& outcome) {
+  return outcome ? outcome->code : code::ok;
+}
+
+bool answered(const WalkStop& node, const Monitor::Held& held) {
+  return is_there(node.listing, held) && is_there(node.stat, held) && is_there(node.value, held) &&
+         is_there(node.acl, held);
+}
+
+/// The requests of a walk. Used on one thread.
+class WalkReads {
+ public:
+  /// All three must outlive it.
+  WalkReads(Client& client, const WalkPlan& plan, const std::stop_token& stop)
+      : client_(client),
+        plan_(plan),
+        stop_(stop),
+        pace_(client, plan.limits.rate),
+        most_in_flight_(plan.data ? 1 : plan.limits.window) {}
+
+  /// Whether another node may be requested; `first`: the node that all others wait for.
+  bool has_room(bool first) const {
+    if (in_flight_ == 0 && first) return true;
+    const auto expected = bytes_ahead_ + (in_flight_ + 1) * usual_value_;
+    return in_flight_ < most_in_flight_ && (first || expected <= value_bytes);
+  }
+
+  /// Sends a node's first requests. Blocks to keep to the rate.
+  void ask(WalkStops::iterator node) {
+    const bool lists = !plan_.data && !is_leaf(*node);
+    send(node, lists, !plan_.data && !lists, plan_.data, plan_.acls);
+  }
+
+  /// Blocks until about half of the requests in flight are answered. Throws Cancelled.
+  void await_some() {
+    if (asked_.empty()) return;
+    // Answers arrive in the order of requests. Waiting for one in the middle saves wake-ups, each
+    // of which costs more than handling an answer.
+    const auto& middle = *asked_[(asked_.size() - 1) / 2];
+    if (!client_.monitor().wait(stop_,
+                                [&](const Monitor::Held& held) { return answered(middle, held); }))
+      throw Cancelled();
+    if (most_in_flight_ < plan_.limits.window)
+      most_in_flight_ = std::min(plan_.limits.window, 2 * most_in_flight_);
+  }
+
+  /// The next complete node, in the order of first requests unless some are repeated; nullopt: call
+  /// await_some. Sends further requests that an answer makes necessary. Blocks after a lost
+  /// connection.
+  std::optional<WalkStops::iterator> take() {
+    while (!asked_.empty()) {
+      Answers answers;
+      const auto node = asked_.front();
+      if (!take_answers(*node, answers)) return std::nullopt;
+      asked_.pop_front();
+      const bool listing = answers.listing.has_value();
+      const bool stat = answers.stat.has_value();
+      const bool value = answers.value.has_value();
+      const bool acl = answers.acl.has_value();
+      in_flight_ -= static_cast<std::size_t>(listing) + static_cast<std::size_t>(stat) +
+                    static_cast<std::size_t>(value) + static_cast<std::size_t>(acl);
+      if (lost(answers)) {
+        await_reconnection(client_, node->node.path, last_answer_, stop_);
+        send(node, listing, stat, value, acl);
+        continue;
+      }
+      last_answer_ = Clock::now();
+      understand(*node, answers);
+      if (node->vanished || node->code != code::ok) {
+        node->complete = true;
+      } else if (!node->node.readable && !stat) {
+        send(node, false, true, false, false);  // up to 3.8, anybody may read a Stat
+        continue;
+      } else if (value && node->node.readable && node->node.stat.num_children > 0 &&
+                 !is_leaf(*node)) {
+        send(node, true, false, false, false);
+        continue;
+      }
+      if (!node->node.children) node->node.children = std::make_shared<const NameList>();
+      node->complete = true;
+      bytes_ahead_ += memory(*node);
+      return node;
+    }
+    return std::nullopt;
+  }
+
+  /// Stops counting the memory of a complete node.
+  void visited(const WalkStop& node) { bytes_ahead_ -= memory(node); }
+
+ private:
+  struct Answers {
+    std::optional<Outcome<Listing>> listing{};
+    std::optional<Outcome<Stat>> stat{};
+    std::optional<Outcome<Node>> value{};
+    std::optional<Outcome<NodeAcl>> acl{};
+  };
+
+  bool take_answers(WalkStop& node, Answers& answers) {
+    return client_.monitor().with_lock([&](const Monitor::Held& held) {
+      if (!answered(node, held)) return false;
+      take_outcome(node.listing, answers.listing, held);
+      take_outcome(node.stat, answers.stat, held);
+      take_outcome(node.value, answers.value, held);
+      take_outcome(node.acl, answers.acl, held);
+      return true;
+    });
+  }
+
+  bool lost(const Answers& answers) const {
+    return is_connection_failure(code_of(answers.listing)) ||
+           is_connection_failure(code_of(answers.stat)) ||
+           is_connection_failure(code_of(answers.value)) ||
+           is_connection_failure(code_of(answers.acl));
+  }
+
+  void understand(WalkStop& stop, Answers& answers) {
+    auto& node = stop.node;
+    for (const int code : {code_of(answers.listing), code_of(answers.stat), code_of(answers.value),
+                           code_of(answers.acl)}) {
+      if (code == code::no_node) stop.vanished = true;
+      if (code != code::ok && code != code::no_node && code != code::no_auth) stop.code = code;
+    }
+    if (code_of(answers.listing) == code::no_auth || code_of(answers.value) == code::no_auth)
+      node.readable = false;
+    if (answers.acl) {
+      node.acl_readable = answers.acl->code == code::ok;
+      node.acl = std::move(answers.acl->value.acl);
+    }
+    if (answers.stat) {
+      node.stat = answers.stat->value;
+      node.stat_readable = answers.stat->code == code::ok;
+    }
+    if (answers.value && answers.value->code == code::ok) {
+      node.stat = answers.value->value.stat;
+      node.data = std::move(answers.value->value.data);
+      const auto size = node.data ? node.data->size() : 0;
+      usual_value_ = std::max(size, usual_value_ - usual_value_ / 64);
+    }
+    if (answers.listing && answers.listing->code == code::ok) {
+      if (!plan_.data) node.stat = answers.listing->value.stat;
+      auto names = std::move(answers.listing->value.names);
+      names.sort(stop_);
+      node.children = std::make_shared<const NameList>(std::move(names));
+    }
+  }
+
+  bool is_leaf(const WalkStop& node) const { return node.node.depth >= plan_.depth; }
+
+  void send(WalkStops::iterator node, bool listing, bool stat, bool value, bool acl) {
+    const auto requests = static_cast<std::size_t>(listing) + static_cast<std::size_t>(stat) +
+                          static_cast<std::size_t>(value) + static_cast<std::size_t>(acl);
+    pace_.take(requests, stop_);
+    const auto& path = node->node.path;
+    if (listing) node->listing = client_.start_names(path, plan_.watch);
+    if (stat) node->stat = client_.start_exists(path, Watch::none());
+    if (value) node->value = client_.start_get(path, Watch::none());
+    if (acl) node->acl = client_.start_get_acl(path);
+    in_flight_ += requests;
+    asked_.push_back(node);
+  }
+
+  static std::size_t memory(const WalkStop& node) {
+    return (node.node.data ? node.node.data->size() : 0) + node.node.children->memory();
+  }
+
+  Client& client_;
+  const WalkPlan& plan_;
+  const std::stop_token& stop_;
+  Pace pace_;
+  std::deque<WalkStops::iterator> asked_;
+  std::size_t in_flight_ = 0;    ///< requests
+  std::size_t most_in_flight_;   ///< grows to the window: the size of values is not known at first
+  std::size_t usual_value_ = 0;  ///< roughly the largest of recent values, in bytes
+  std::size_t bytes_ahead_ = 0;  ///< of complete nodes not yet visited
+  Clock::time_point last_answer_ = Clock::now();
+};
 
 class Walk {
  public:
@@ -155,31 +396,6 @@ class Walk {
   std::size_t name_bytes_ = 0;
 };
 
-// The limit for values in flight or waiting to be visited.
-constexpr std::size_t value_bytes = 16U << 20U;
-
-template <class T>
-bool is_there(const Pending<T>& pending, const Monitor::Held& held) {
-  return !pending || (*pending)(held).has_value();
-}
-
-template <class T>
-void take_outcome(Pending<T>& pending, std::optional<Outcome<T>>& to, const Monitor::Held& held) {
-  if (!pending) return;
-  to = std::move(*(*pending)(held));
-  pending = nullptr;
-}
-
-template <class T>
-int code_of(const std::optional<Outcome<T>>& outcome) {
-  return outcome ? outcome->code : code::ok;
-}
-
-bool answered(const WalkStop& node, const Monitor::Held& held) {
-  return is_there(node.listing, held) && is_there(node.stat, held) && is_there(node.value, held) &&
-         is_there(node.acl, held);
-}
-
 }  // namespace
 
 void walk_tree(Client& client, const WalkPlan& plan, const std::stop_token& stop) {
@@ -210,154 +426,5 @@ void visit_stats(Client& client, std::vector<std::string> tops, const StatVisito
       {.tops = std::move(tops), .may_be_missing = true, .limits = visitor.limits, .enter = enter},
       stop);
 }
-
-std::string WalkRow::path(std::uint32_t place_of) const {
-  const auto name = (*names)[place_of];
-  return parent.empty() ? std::string(name) : join_path(parent, name);
-}
-
-std::string WalkRow::key_below(std::uint32_t place_of) const {
-  auto below = key;
-  for (const unsigned shift : {24U, 16U, 8U, 0U})
-    below += static_cast<char>((place_of >> shift) & 0xffU);
-  return below;
-}
-
-WalkReads::WalkReads(Client& client, const WalkPlan& plan, const std::stop_token& stop)
-    : client_(client),
-      plan_(plan),
-      stop_(stop),
-      pace_(client, plan.limits.rate),
-      most_in_flight_(plan.data ? 1 : plan.limits.window) {}
-
-bool WalkReads::has_room(bool first) const {
-  if (in_flight_ == 0 && first) return true;
-  const auto expected = bytes_ahead_ + (in_flight_ + 1) * usual_value_;
-  return in_flight_ < most_in_flight_ && (first || expected <= value_bytes);
-}
-
-bool WalkReads::is_leaf(const WalkStop& node) const { return node.node.depth >= plan_.depth; }
-
-void WalkReads::ask(WalkStops::iterator node) {
-  const bool lists = !plan_.data && !is_leaf(*node);
-  send(node, lists, !plan_.data && !lists, plan_.data, plan_.acls);
-}
-
-void WalkReads::send(WalkStops::iterator node, bool listing, bool stat, bool value, bool acl) {
-  const auto requests = static_cast<std::size_t>(listing) + static_cast<std::size_t>(stat) +
-                        static_cast<std::size_t>(value) + static_cast<std::size_t>(acl);
-  pace_.take(requests, stop_);
-  const auto& path = node->node.path;
-  if (listing) node->listing = client_.start_names(path, plan_.watch);
-  if (stat) node->stat = client_.start_exists(path, Watch::none());
-  if (value) node->value = client_.start_get(path, Watch::none());
-  if (acl) node->acl = client_.start_get_acl(path);
-  in_flight_ += requests;
-  asked_.push_back(node);
-}
-
-void WalkReads::await_some() {
-  if (asked_.empty()) return;
-  // Answers arrive in the order of requests. Waiting for one in the middle saves wake-ups, each of
-  // which costs more than handling an answer.
-  const auto& middle = *asked_[(asked_.size() - 1) / 2];
-  if (!client_.monitor().wait(stop_,
-                              [&](const Monitor::Held& held) { return answered(middle, held); }))
-    throw Cancelled();
-  if (most_in_flight_ < plan_.limits.window)
-    most_in_flight_ = std::min(plan_.limits.window, 2 * most_in_flight_);
-}
-
-bool WalkReads::take_answers(WalkStop& node, Answers& answers) {
-  return client_.monitor().with_lock([&](const Monitor::Held& held) {
-    if (!answered(node, held)) return false;
-    take_outcome(node.listing, answers.listing, held);
-    take_outcome(node.stat, answers.stat, held);
-    take_outcome(node.value, answers.value, held);
-    take_outcome(node.acl, answers.acl, held);
-    return true;
-  });
-}
-
-bool WalkReads::lost(const Answers& answers) const {
-  return is_connection_failure(code_of(answers.listing)) ||
-         is_connection_failure(code_of(answers.stat)) ||
-         is_connection_failure(code_of(answers.value)) ||
-         is_connection_failure(code_of(answers.acl));
-}
-
-std::optional<WalkStops::iterator> WalkReads::take() {
-  while (!asked_.empty()) {
-    Answers answers;
-    const auto node = asked_.front();
-    if (!take_answers(*node, answers)) return std::nullopt;
-    asked_.pop_front();
-    const bool listing = answers.listing.has_value();
-    const bool stat = answers.stat.has_value();
-    const bool value = answers.value.has_value();
-    const bool acl = answers.acl.has_value();
-    in_flight_ -= static_cast<std::size_t>(listing) + static_cast<std::size_t>(stat) +
-                  static_cast<std::size_t>(value) + static_cast<std::size_t>(acl);
-    if (lost(answers)) {
-      await_reconnection(client_, node->node.path, last_answer_, stop_);
-      send(node, listing, stat, value, acl);
-      continue;
-    }
-    last_answer_ = Clock::now();
-    understand(*node, answers);
-    if (node->vanished || node->code != code::ok) {
-      node->complete = true;
-    } else if (!node->node.readable && !stat) {
-      send(node, false, true, false, false);  // up to 3.8, anybody may read a Stat
-      continue;
-    } else if (value && node->node.readable && node->node.stat.num_children > 0 &&
-               !is_leaf(*node)) {
-      send(node, true, false, false, false);
-      continue;
-    }
-    if (!node->node.children) node->node.children = std::make_shared<const NameList>();
-    node->complete = true;
-    bytes_ahead_ += memory(*node);
-    return node;
-  }
-  return std::nullopt;
-}
-
-void WalkReads::understand(WalkStop& stop, Answers& answers) {
-  auto& node = stop.node;
-  for (const int code : {code_of(answers.listing), code_of(answers.stat), code_of(answers.value),
-                         code_of(answers.acl)}) {
-    if (code == code::no_node) stop.vanished = true;
-    if (code != code::ok && code != code::no_node && code != code::no_auth) stop.code = code;
-  }
-  if (code_of(answers.listing) == code::no_auth || code_of(answers.value) == code::no_auth)
-    node.readable = false;
-  if (answers.acl) {
-    node.acl_readable = answers.acl->code == code::ok;
-    node.acl = std::move(answers.acl->value.acl);
-  }
-  if (answers.stat) {
-    node.stat = answers.stat->value;
-    node.stat_readable = answers.stat->code == code::ok;
-  }
-  if (answers.value && answers.value->code == code::ok) {
-    node.stat = answers.value->value.stat;
-    node.data = std::move(answers.value->value.data);
-    const auto size = node.data ? node.data->size() : 0;
-    usual_value_ = std::max(size, usual_value_ - usual_value_ / 64);
-  }
-  if (answers.listing && answers.listing->code == code::ok) {
-    if (!plan_.data) node.stat = answers.listing->value.stat;
-    auto names = std::move(answers.listing->value.names);
-    names.sort(stop_);
-    node.children = std::make_shared<const NameList>(std::move(names));
-  }
-}
-
-std::size_t WalkReads::memory(const WalkStop& node) {
-  return (node.node.data ? node.node.data->size() : 0) + node.node.children->memory();
-}
-
-void WalkReads::visited(const WalkStop& node) { bytes_ahead_ -= memory(node); }
 
 }  // namespace zksh

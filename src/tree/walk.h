@@ -5,13 +5,9 @@
 #include "client/work_limits.h"
 
 #include <cstddef>
-#include <cstdint>
-#include <deque>
 #include <functional>
 #include <limits>
-#include <list>
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -94,86 +90,5 @@ struct StatVisitor {
 /// must be readable.
 void visit_stats(Client& client, std::vector<std::string> tops, const StatVisitor& visitor,
                  const std::stop_token& stop);
-
-/// A row of siblings; the tops of a walk are a row without a parent.
-struct WalkRow {
-  std::string parent{};
-  std::size_t depth = 0;
-  std::shared_ptr<const NameList> names{};
-  std::uint32_t next = 0;  ///< the first that has not been requested
-  /// Sorts rows in the order of the visits: four bytes for each step from the top, the index among
-  /// the siblings.
-  std::string key{};
-
-  bool exhausted() const { return next == names->size(); }
-  std::string path(std::uint32_t place) const;
-  std::string key_below(std::uint32_t place) const;
-};
-
-/// An item in the order of the visits: a requested node, a row with nodes still to request, or the
-/// end of a node's subtree.
-struct WalkStop {
-  enum class Kind { Node, Row, Leave };
-  Kind kind = Kind::Node;
-  std::shared_ptr<WalkRow> row{};  ///< the row of a node
-  std::uint32_t place = 0;         ///< the index of a node in its row
-
-  TreeNode node{};  ///< for Node and Leave
-  bool complete = false;
-  bool vanished = false;
-  int code = code::ok;  ///< why it could not be read
-
-  Pending<Listing> listing{};
-  Pending<Stat> stat{};
-  Pending<Node> value{};
-  Pending<NodeAcl> acl{};
-};
-using WalkStops = std::list<WalkStop>;
-
-/// The requests of a walk. Used on one thread.
-class WalkReads {
- public:
-  /// All three must outlive it.
-  WalkReads(Client& client, const WalkPlan& plan, const std::stop_token& stop);
-
-  /// Whether another node may be requested; `first`: the node that all others wait for.
-  bool has_room(bool first) const;
-  /// Sends a node's first requests. Blocks to keep to the rate.
-  void ask(WalkStops::iterator node);
-  /// Blocks until about half of the requests in flight are answered. Throws Cancelled.
-  void await_some();
-  /// The next complete node, in the order of first requests unless some are repeated; nullopt: call
-  /// await_some. Sends further requests that an answer makes necessary. Blocks after a lost
-  /// connection.
-  std::optional<WalkStops::iterator> take();
-  /// Stops counting the memory of a complete node.
-  void visited(const WalkStop& node);
-
- private:
-  struct Answers {
-    std::optional<Outcome<Listing>> listing{};
-    std::optional<Outcome<Stat>> stat{};
-    std::optional<Outcome<Node>> value{};
-    std::optional<Outcome<NodeAcl>> acl{};
-  };
-
-  bool take_answers(WalkStop& node, Answers& answers);
-  bool lost(const Answers& answers) const;
-  void understand(WalkStop& stop, Answers& answers);
-  bool is_leaf(const WalkStop& node) const;
-  void send(WalkStops::iterator node, bool listing, bool stat, bool value, bool acl);
-  static std::size_t memory(const WalkStop& node);
-
-  Client& client_;
-  const WalkPlan& plan_;
-  const std::stop_token& stop_;
-  Pace pace_;
-  std::deque<WalkStops::iterator> asked_;
-  std::size_t in_flight_ = 0;    ///< requests
-  std::size_t most_in_flight_;   ///< grows to the window: the size of values is not known at first
-  std::size_t usual_value_ = 0;  ///< roughly the largest of recent values, in bytes
-  std::size_t bytes_ahead_ = 0;  ///< of complete nodes not yet visited
-  Clock::time_point last_answer_ = Clock::now();
-};
 
 }  // namespace zksh
