@@ -34,8 +34,7 @@ std::optional<Entry> entry_of(pid_t process) {
   return entry;
 }
 
-}  // namespace
-
+/// The processes of a group that have not ended. Reads all of /proc, which takes milliseconds.
 std::vector<pid_t> group_members(pid_t group) {
   std::vector<pid_t> members;
   std::error_code error;
@@ -50,10 +49,13 @@ std::vector<pid_t> group_members(pid_t group) {
   return members;
 }
 
+/// The parent of a process; 0 if there is no such process, or it is not visible.
 pid_t parent_of(pid_t process) {
   const auto entry = entry_of(process);
   return entry ? entry->parent : 0;
 }
+
+}  // namespace
 
 ProgramTerminal::ProgramTerminal(bool wanted) {
   if (!wanted) return;

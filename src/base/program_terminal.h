@@ -11,11 +11,6 @@
 
 namespace zksh {
 
-/// The processes of a group that have not ended. Reads all of /proc, which takes milliseconds.
-std::vector<pid_t> group_members(pid_t group);
-/// The parent of a process; 0 if there is no such process, or it is not visible.
-pid_t parent_of(pid_t process);
-
 /// zksh's controlling terminal, if it has one, while a program runs in a process group of its own.
 /// Used by one thread.
 class ProgramTerminal {

@@ -46,8 +46,7 @@ std::string unquoted(const std::string& text) {
   return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-}  // namespace
-
+/// The names of the configuration files, lowest precedence first. They need not exist.
 std::vector<std::string> configuration_files() {
   std::vector<std::string> files;
   auto system = environment("XDG_CONFIG_DIRS");
@@ -64,6 +63,8 @@ std::vector<std::string> configuration_files() {
     files.push_back(home + "/.config/zksh/config");
   return files;
 }
+
+}  // namespace
 
 std::span<const Configuration::Key> Configuration::keys() {
   static const std::vector<Key> all{

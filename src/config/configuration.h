@@ -58,9 +58,6 @@ class Configuration {
   std::vector<std::string> profiles_;
 };
 
-/// The names of the configuration files, lowest precedence first. They need not exist.
-std::vector<std::string> configuration_files();
-
 struct ConfigurationFile {
   std::string name;
   /// Keys and values by section; "" is the part above the first section.

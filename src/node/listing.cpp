@@ -48,18 +48,15 @@ int each_node(Context& cx, const std::vector<std::string>& paths,
   return failures.first();
 }
 
-void print_deprecation(Context& cx, std::string_view old_form, std::string_view new_form) {
-  if (prints_as_34(cx)) return;
-  cx.out.err_line("'{}' has been deprecated. Please use '{}' instead.", old_form, new_form);
-}
-
 NodeWords node_words(Context& cx, const std::vector<std::string>& words,
                      const std::function<bool(const std::string&)>& is_legacy,
                      const DeprecatedForm* forms) {
   const bool piped = cx.input == Input::Pipe;
   if (words.size() < 2 || (!piped && (words.size() > 2 || !is_legacy(words[1]))))
     return {.paths = cx.resolve_all(words)};
-  if (forms) print_deprecation(cx, forms->old_form, forms->new_form);
+  if (forms && !prints_as_34(cx))
+    cx.out.err_line("'{}' has been deprecated. Please use '{}' instead.", forms->old_form,
+                    forms->new_form);
   return {.paths = cx.resolve_all({words.front()}), .legacy = words[1]};
 }
 

@@ -51,8 +51,6 @@ class NodeFailures {
 int each_node(Context& cx, const std::vector<std::string>& paths,
               const std::function<int(const std::string& path)>& work);
 
-/// Prints zkCli's notice about a positional form of version 3.4 to stderr.
-void print_deprecation(Context& cx, std::string_view old_form, std::string_view new_form);
 /// A positional form of version 3.4, and its replacement.
 struct DeprecatedForm {
   std::string_view old_form;

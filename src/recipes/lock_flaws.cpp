@@ -239,6 +239,13 @@ void add_reader_deadlock(const LockQueue& queue, std::string_view own, const Con
   }
 }
 
+/// Whether a node has the name of a lease of kazoo's Semaphore.
+bool is_kazoo_lease(std::string_view name) {
+  constexpr std::size_t length = 32;
+  return name.size() == length &&
+         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 /// Adds the flaws of holders that do not use queue nodes.
 void add_flaws_of_others(const LockQueue& queue, std::vector<std::string>& flaws) {
   const auto there = [&](std::string_view name) {
@@ -378,12 +385,6 @@ std::vector<std::string> semaphore_flaws(const LockQueue& queue) {
         fmt::format("the kazoo semaphore holder {}… and this semaphore do not see each other",
                     lease->substr(0, 8)));
   return flaws;
-}
-
-bool is_kazoo_lease(std::string_view name) {
-  constexpr std::size_t length = 32;
-  return name.size() == length &&
-         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 std::string short_lock_name(const LockName& name) {

@@ -39,9 +39,6 @@ std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own
 /// node's children.
 std::vector<std::string> semaphore_flaws(const LockQueue& queue);
 
-/// Whether a node has the name of a lease of kazoo's Semaphore.
-bool is_kazoo_lease(std::string_view name);
-
 /// The problem that the end of the sequence counter causes in this queue, or will cause soon; see
 /// sequence_counter.
 std::optional<std::string> counter_flaw(const LockQueue& queue, std::int64_t counter);

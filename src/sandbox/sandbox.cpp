@@ -162,35 +162,8 @@ std::size_t checked_count(int servers) {
   throw UsageError(fmt::format("a sandbox has 1, 3 or 5 servers, not {}", servers));
 }
 
-}  // namespace
-
-ServerProgram find_server_program(const std::string& zookeeper) {
-  auto java = find_java();
-  const auto home = zookeeper.empty() ? environment("ZOOKEEPER_HOME") : named_home(zookeeper);
-  return {.java = std::move(java),
-          .class_path = zookeeper.empty() ? find_jars() : jars_below(home),
-          .old = has_jar_of_3_4(home) || has_jar_of_3_4(home + "/lib")};
-}
-
-std::vector<int> free_ports(std::size_t count) {
-  constexpr int lowest = 10000;
-  std::mt19937 random(std::random_device{}());
-  std::uniform_int_distribution<int> any(lowest,
-                                         std::max(first_outgoing_port(), lowest + 2000) - 1);
-  std::vector<int> ports;
-  std::vector<Fd> held;  // held until all are found, so that none is found twice
-  for (int tries = 0; ports.size() < count; ++tries) {
-    constexpr int enough = 10000;
-    if (tries == enough) throw Error("there are no free ports on 127.0.0.1");
-    const int port = any(random);
-    if (Fd fd = bind_port(port)) {
-      held.push_back(std::move(fd));
-      ports.push_back(port);
-    }
-  }
-  return ports;
-}
-
+/// Writes all that server `number` (from 1) needs into its directory, which is created. `config`
+/// has additional lines for zoo.cfg. `old`: see ServerProgram.
 void write_server_files(const fs::path& directory, std::size_t number,
                         const std::vector<ServerPorts>& ensemble,
                         const std::vector<std::string>& config, bool old) {
@@ -219,6 +192,7 @@ void write_server_files(const fs::path& directory, std::size_t number,
   write_file(directory / "zoo.cfg", text);
 }
 
+/// The program of a server whose directory write_server_files has filled; its output goes to `log`.
 Program server_program(const ServerProgram& java, const fs::path& directory, int log) {
   return {
       .words = {java.java,
@@ -233,6 +207,35 @@ Program server_program(const ServerProgram& java, const fs::path& directory, int
       .directory = directory,
       .redirections = {{STDOUT_FILENO, log}, {STDERR_FILENO, log}},
   };
+}
+
+}  // namespace
+
+ServerProgram find_server_program(const std::string& zookeeper) {
+  auto java = find_java();
+  const auto home = zookeeper.empty() ? environment("ZOOKEEPER_HOME") : named_home(zookeeper);
+  return {.java = std::move(java),
+          .class_path = zookeeper.empty() ? find_jars() : jars_below(home),
+          .old = has_jar_of_3_4(home) || has_jar_of_3_4(home + "/lib")};
+}
+
+std::vector<int> free_ports(std::size_t count) {
+  constexpr int lowest = 10000;
+  std::mt19937 random(std::random_device{}());
+  std::uniform_int_distribution<int> any(lowest,
+                                         std::max(first_outgoing_port(), lowest + 2000) - 1);
+  std::vector<int> ports;
+  std::vector<Fd> held;  // held until all are found, so that none is found twice
+  for (int tries = 0; ports.size() < count; ++tries) {
+    constexpr int enough = 10000;
+    if (tries == enough) throw Error("there are no free ports on 127.0.0.1");
+    const int port = any(random);
+    if (Fd fd = bind_port(port)) {
+      held.push_back(std::move(fd));
+      ports.push_back(port);
+    }
+  }
+  return ports;
 }
 
 Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,

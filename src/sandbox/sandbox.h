@@ -40,15 +40,6 @@ struct ServerPorts {
 /// server's port itself, and connect to itself.
 std::vector<int> free_ports(std::size_t count);
 
-/// Writes all that server `number` (from 1) needs into its directory, which is created. `config`
-/// has additional lines for zoo.cfg. `old`: see ServerProgram.
-void write_server_files(const std::filesystem::path& directory, std::size_t number,
-                        const std::vector<ServerPorts>& ensemble,
-                        const std::vector<std::string>& config, bool old = false);
-
-/// The program of a server whose directory write_server_files has filled; its output goes to `log`.
-Program server_program(const ServerProgram& java, const std::filesystem::path& directory, int log);
-
 /// A standalone server or an ensemble of 3 or 5, on loopback ports, with all data in a temporary
 /// directory. Servers are numbered from 1. Members may be called from any thread.
 class Sandbox {

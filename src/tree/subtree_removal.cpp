@@ -1,15 +1,20 @@
 // Subtree removal: finds the nodes of a subtree and removes them.
 #include "tree/subtree_removal.h"
 
+#include "base/name_list.h"
+#include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "client/root_keeper.h"
 #include "tree/batch_writer.h"
 #include "tree/walk.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -17,6 +22,40 @@ namespace {
 constexpr std::size_t listed_one_by_one = 10'000;
 // The limit for one part of the tree.
 constexpr std::size_t most_memory = 32U << 20U;
+
+/// A compact list of subtrees' nodes, every parent before its children: about ten bytes per node
+/// plus the names.
+class FoundTree {
+ public:
+  static constexpr std::uint32_t no_parent = 0xffffffff;
+
+  /// Returns the node's number; numbers start at 0. The name of a top is its path.
+  std::uint32_t add(std::uint32_t parent, std::string_view name) {
+    names_.add(name);
+    parents_.push_back(parent);
+    guessed_.push_back(false);
+    return static_cast<std::uint32_t>(parents_.size() - 1);
+  }
+  std::size_t size() const { return parents_.size(); }
+  bool is_top(std::uint32_t node) const { return parents_[node] == no_parent; }
+  std::string path(std::uint32_t node) const {
+    if (is_top(node)) return std::string(names_[node]);
+    return join_path(path(parents_[node]), names_[node]);
+  }
+  /// In bytes.
+  std::size_t memory() const {
+    return names_.memory() + parents_.size() * sizeof(std::uint32_t) + guessed_.size() / 8;
+  }
+
+  /// Whether the node was assumed to be a leaf without listing it.
+  bool is_guessed_leaf(std::uint32_t node) const { return guessed_[node]; }
+  void guess_leaf(std::uint32_t node) { guessed_[node] = true; }
+
+ private:
+  NameList names_;
+  std::vector<std::uint32_t> parents_;
+  std::vector<bool> guessed_;
+};
 
 /// Finds the nodes of subtrees, breadth first, with many requests in flight.
 class Explorer {

@@ -20,6 +20,9 @@
 namespace zksh {
 namespace {
 
+constexpr std::string_view tree_format = "zksh-tree";
+constexpr int tree_version = 1;
+
 std::string parse_text_header(std::string_view line) {
   const auto start = fmt::format("{}\t", tree_format);
   if (!line.starts_with(start)) throw ValueError("this is not the output of `dump`");
@@ -102,6 +105,47 @@ std::string_view take_until(std::string_view& text, char mark) {
   return part;
 }
 
+/// Formats permissions: "cdrwa", or a number.
+std::string perms_field(int perms) {
+  return (perms & ~perm::all) == 0 ? perm_letters(perms) : std::to_string(perms);
+}
+
+/// Parses letters of a permission mask, or a number for one without letters.
+int parse_perms(std::string_view text) {
+  if (!text.empty() && text.front() >= '0' && text.front() <= '9')
+    return static_cast<int>(number_of(text, std::numeric_limits<std::int32_t>::max()));
+  int perms = 0;
+  for (const char letter : text) {
+    int bit = 0;
+    for (const int candidate : {perm::create, perm::remove, perm::read, perm::write, perm::admin})
+      if (perm_letters(candidate).front() == letter) bit = candidate;
+    if (bit == 0)
+      throw ValueError(
+          fmt::format("\"{}\": permissions are letters of cdrwa", escaped_field(text)));
+    perms |= bit;
+  }
+  return perms;
+}
+
+NodeLife parse_life(std::string_view text) {
+  constexpr std::string_view ttl_mark = "ttl=";
+  if (text == "persistent") return {};
+  if (text == "container") return {.kind = NodeKind::Container};
+  if (text.starts_with(ttl_mark)) {
+    const auto ttl = number_of(text.substr(ttl_mark.size()), longest_ttl);
+    if (ttl > 0) return {.kind = NodeKind::Ttl, .ttl = ttl};
+  }
+  throw ValueError(
+      fmt::format("\"{}\" is not persistent, container or ttl=MILLISECONDS", escaped_field(text)));
+}
+
+/// Checks a record's path, and returns "" for "/", else the path.
+std::string parse_relative(std::string path) {
+  if (path == "/") return "";
+  if (const auto flaw = path_flaw(path)) throw ValueError(escaped_field(*flaw));
+  return path;
+}
+
 using Value = nlohmann::json;
 
 Json acl_value(const Acl& acl) {
@@ -164,6 +208,35 @@ QuotaLimits limits_of(const Value& line) {
       if (one.at(i) >= 0) limits.at(i) = one.at(i);
   }
   return limits;
+}
+
+/// Parses a node's line in the text format.
+TreeRecord parse_tree_line(std::string_view line) {
+  const auto path = take_until(line, '\t');
+  const auto life = take_until(line, '\t');
+  const auto acl = take_until(line, '\t');
+  const auto data = take_until(line, '\t');
+  if (data.empty()) throw ValueError("expected path, kind, ACL and data, separated by tabs");
+  if (!line.empty() && (!line.starts_with(quota_mark) || line.find('\t') != std::string_view::npos))
+    throw ValueError("unexpected text after the data");
+  return {.path = parse_relative(unescaped(path)),
+          .life = parse_life(life),
+          .acl = parse_acl_field(acl),
+          .data = parse_data_field(data),
+          .limits = line.empty() ? no_limits : parse_limits(line.substr(quota_mark.size()))};
+}
+
+std::string tree_json_header(const std::string& top) {
+  const auto json =
+      Json::object().set("format", tree_format).set("version", tree_version).set("path", top);
+  return json.text() + '\n';
+}
+
+std::string tree_json_end(std::size_t ephemerals) {
+  auto json = Json::object();
+  json.set("end", true);
+  if (ephemerals > 0) json.set("ephemeralsLeftOut", ephemerals);
+  return json.text() + '\n';
 }
 
 }  // namespace
@@ -288,10 +361,6 @@ std::optional<TreeRecord> TreeReader::next() {
 
 std::string escaped_field(std::string_view text) { return escaped_with(text, ""); }
 
-std::string perms_field(int perms) {
-  return (perms & ~perm::all) == 0 ? perm_letters(perms) : std::to_string(perms);
-}
-
 std::string acl_field(const Acl& acl) {
   std::string text;
   for (const auto& entry : acl)
@@ -338,34 +407,6 @@ std::string unescaped(std::string_view text) {
     text.remove_prefix(length);
   }
   return bytes;
-}
-
-NodeLife parse_life(std::string_view text) {
-  constexpr std::string_view ttl_mark = "ttl=";
-  if (text == "persistent") return {};
-  if (text == "container") return {.kind = NodeKind::Container};
-  if (text.starts_with(ttl_mark)) {
-    const auto ttl = number_of(text.substr(ttl_mark.size()), longest_ttl);
-    if (ttl > 0) return {.kind = NodeKind::Ttl, .ttl = ttl};
-  }
-  throw ValueError(
-      fmt::format("\"{}\" is not persistent, container or ttl=MILLISECONDS", escaped_field(text)));
-}
-
-int parse_perms(std::string_view text) {
-  if (!text.empty() && text.front() >= '0' && text.front() <= '9')
-    return static_cast<int>(number_of(text, std::numeric_limits<std::int32_t>::max()));
-  int perms = 0;
-  for (const char letter : text) {
-    int bit = 0;
-    for (const int candidate : {perm::create, perm::remove, perm::read, perm::write, perm::admin})
-      if (perm_letters(candidate).front() == letter) bit = candidate;
-    if (bit == 0)
-      throw ValueError(
-          fmt::format("\"{}\": permissions are letters of cdrwa", escaped_field(text)));
-    perms |= bit;
-  }
-  return perms;
 }
 
 Acl parse_acl_field(std::string_view text) {
@@ -417,33 +458,6 @@ QuotaLimits parse_limits(std::string_view text) {
   return limits;
 }
 
-std::string parse_relative(std::string path) {
-  if (path == "/") return "";
-  if (const auto flaw = path_flaw(path)) throw ValueError(escaped_field(*flaw));
-  return path;
-}
-
-TreeRecord parse_tree_line(std::string_view line) {
-  const auto path = take_until(line, '\t');
-  const auto life = take_until(line, '\t');
-  const auto acl = take_until(line, '\t');
-  const auto data = take_until(line, '\t');
-  if (data.empty()) throw ValueError("expected path, kind, ACL and data, separated by tabs");
-  if (!line.empty() && (!line.starts_with(quota_mark) || line.find('\t') != std::string_view::npos))
-    throw ValueError("unexpected text after the data");
-  return {.path = parse_relative(unescaped(path)),
-          .life = parse_life(life),
-          .acl = parse_acl_field(acl),
-          .data = parse_data_field(data),
-          .limits = line.empty() ? no_limits : parse_limits(line.substr(quota_mark.size()))};
-}
-
-std::string tree_json_header(const std::string& top) {
-  const auto json =
-      Json::object().set("format", tree_format).set("version", tree_version).set("path", top);
-  return json.text() + '\n';
-}
-
 std::string tree_json_line(const TreeRecord& record) {
   auto json = Json::object();
   json.set("path", record.path.empty() ? "/" : record.path);
@@ -457,13 +471,6 @@ std::string tree_json_line(const TreeRecord& record) {
       if (record.limits.at(i) >= 0) quota.set(limit_keys.at(i), record.limits.at(i));
     json.set("quota", std::move(quota));
   }
-  return json.text() + '\n';
-}
-
-std::string tree_json_end(std::size_t ephemerals) {
-  auto json = Json::object();
-  json.set("end", true);
-  if (ephemerals > 0) json.set("ephemeralsLeftOut", ephemerals);
   return json.text() + '\n';
 }
 

@@ -33,9 +33,6 @@
 
 namespace zksh {
 
-inline constexpr std::string_view tree_format = "zksh-tree";
-inline constexpr int tree_version = 1;
-
 enum class TreeFormat { Text, JsonLines };
 
 /// Lines, with their newlines. `top` is an absolute path.
@@ -98,23 +95,11 @@ class TreeReader {
 
 /// Replaces the escapes in a text.
 std::string unescaped(std::string_view text);
-NodeLife parse_life(std::string_view text);
-/// Parses letters of a permission mask, or a number for one without letters.
-int parse_perms(std::string_view text);
 Acl parse_acl_field(std::string_view text);
 Data parse_data_field(std::string_view text);
 QuotaLimits parse_limits(std::string_view text);
-/// Checks a record's path, and returns "" for "/", else the path.
-std::string parse_relative(std::string path);
-/// Parses a node's line in the text format.
-TreeRecord parse_tree_line(std::string_view line);
 
-/// Formats permissions: "cdrwa", or a number.
-std::string perms_field(int perms);
-
-std::string tree_json_header(const std::string& top);
 std::string tree_json_line(const TreeRecord& record);
-std::string tree_json_end(std::size_t ephemerals);
 
 /// A parsed line.
 struct TreeJsonLine {
