@@ -62,9 +62,7 @@ Task<> ExclusiveLock::contend() {
 Task<> ExclusiveLock::look_first() {
   for (;;) {
     co_await requests_.connected();
-    auto sent = requests_.send(
-        [&] { return "getChildren " + request_.path; },
-        [&] { return requests_.client().start_children(request_.path, Watch::none()); });
+    auto sent = requests_.send_children(request_.path);
     auto outcome = co_await requests_.answer(std::move(sent));
     if (LockRequests::lost(outcome.code)) continue;
     if (outcome.code == code::no_node) co_return;

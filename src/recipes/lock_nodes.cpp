@@ -151,17 +151,12 @@ Task<bool> LockNodes::find() {
 /// Sorted by sequence number; nullopt if the connection was lost again. Waits (sync) for what is
 /// still on its way to the server's tree.
 Task<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
-  auto& client = requests_.client();
   std::set<std::string> parents;
   for (const auto& node : plan_.nodes) parents.emplace(parent_path(node.path));
-  auto flushed = requests_.send([&] { return "sync " + *parents.begin(); },
-                                [&] { return client.start_sync(*parents.begin()); });
+  auto flushed = requests_.send_sync(*parents.begin());
   std::vector<LockRequests::Sent<Children>> listings;
   listings.reserve(parents.size());
-  for (const auto& parent : parents)
-    listings.push_back(
-        requests_.send([&] { return "getChildren " + parent; },
-                       [&] { return client.start_children(parent, Watch::none()); }));
+  for (const auto& parent : parents) listings.push_back(requests_.send_children(parent));
   const auto sync = co_await requests_.answer(std::move(flushed));
   bool lost = LockRequests::lost(sync.code);
   std::vector<std::tuple<std::string, std::int32_t, std::string>> found;
@@ -186,13 +181,10 @@ Task<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
 
 /// As find_by_names, for nodes of this session that have our data.
 Task<std::optional<std::vector<std::string>>> LockNodes::find_by_data() {
-  auto& client = requests_.client();
   std::vector<std::string> nodes;
   for (const auto& node : plan_.nodes) {
-    auto flushed = requests_.send([&] { return "sync " + node.path; },
-                                  [&] { return client.start_sync(node.path); });
-    auto reading = requests_.send([&] { return "getData " + node.path; },
-                                  [&] { return client.start_get(node.path, Watch::none()); });
+    auto flushed = requests_.send_sync(node.path);
+    auto reading = requests_.send_get(node.path);
     const auto sync = co_await requests_.answer(std::move(flushed));
     const auto read = co_await requests_.answer(std::move(reading));
     if (LockRequests::lost(sync.code) || LockRequests::lost(read.code)) co_return std::nullopt;
@@ -287,10 +279,7 @@ Task<bool> LockNodes::prove() {
 
 void LockNodes::ask_token() {
   if (holding_.token != 0 || token_asked_) return;
-  const auto node = holding_.nodes.front();
-  token_asked_ =
-      requests_.send([&] { return "exists " + node; },
-                     [&] { return requests_.client().start_exists(node, Watch::none()); });
+  token_asked_ = requests_.send_exists(holding_.nodes.front());
 }
 
 bool LockNodes::lease_lasts() {
@@ -377,9 +366,7 @@ Task<bool> nodes_exist(LockRequests& requests, std::vector<std::string> nodes,
     if (client.session_id() != session) co_return false;
     std::vector<LockRequests::Sent<Stat>> questions;
     questions.reserve(nodes.size());
-    for (const auto& node : nodes)
-      questions.push_back(requests.send([&] { return "exists " + node; },
-                                        [&] { return client.start_exists(node, Watch::none()); }));
+    for (const auto& node : nodes) questions.push_back(requests.send_exists(node));
     bool lost = false;
     bool gone = false;
     for (auto& question : questions) {

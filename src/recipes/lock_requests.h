@@ -52,6 +52,22 @@ class LockRequests {
     using T = typename decltype(pending)::element_type;
     return make_sent(std::move(pending), at, std::move(text), static_cast<T*>(nullptr));
   }
+  /// Requests without a watch.
+  Sent<Node> send_get(const std::string& path) {
+    return send([&] { return "getData " + path; },
+                [&] { return client_.start_get(path, Watch::none()); });
+  }
+  Sent<Children> send_children(const std::string& path) {
+    return send([&] { return "getChildren " + path; },
+                [&] { return client_.start_children(path, Watch::none()); });
+  }
+  Sent<Stat> send_exists(const std::string& path) {
+    return send([&] { return "exists " + path; },
+                [&] { return client_.start_exists(path, Watch::none()); });
+  }
+  Sent<Nothing> send_sync(const std::string& path) {
+    return send([&] { return "sync " + path; }, [&] { return client_.start_sync(path); });
+  }
   /// Waits for the answer, whatever its code. Throws Cancelled, and LockBusy at the deadline.
   template <class T>
   Task<Outcome<T>> answer(Sent<T> sent) {

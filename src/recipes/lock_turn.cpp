@@ -174,9 +174,7 @@ Task<> LockTurn::await_change(LockStanding standing) {
 }
 
 Task<Outcome<Node>> LockTurn::read(std::string name) {
-  const auto path = path_of(name);
-  auto sent = requests_.send([&] { return "getData " + path; },
-                             [&] { return requests_.client().start_get(path, Watch::none()); });
+  auto sent = requests_.send_get(path_of(name));
   co_return co_await requests_.answer(std::move(sent));
 }
 

@@ -117,8 +117,7 @@ Task<> MultiLock::look_first() {
       const auto seen = co_await queue->turn.look();
       if (seen.contenders.empty()) continue;
       const auto node = join_path(queue->request.path, seen.contenders.front().nodes.front().text);
-      auto sent = requests_.send([&] { return "getData " + node; },
-                                 [&] { return requests_.client().start_get(node, Watch::none()); });
+      auto sent = requests_.send_get(node);
       const auto outcome = co_await requests_.answer(std::move(sent));
       const auto holder = outcome.value.data.value_or("");
       throw LockBusy(queue->request.path + " is busy" +

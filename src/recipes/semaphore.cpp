@@ -171,7 +171,7 @@ Task<bool> Semaphore::look_for_room() {
 Task<bool> Semaphore::take() {
   co_await leases_.make([this] {
     asked_ = send_listing(false);
-    asked_count_ = send_reading();
+    asked_count_ = requests_.send_get(request_.path);
   });
   co_await list();
   // Having seen room is no proof: if our mutex node was removed by hand, the next mutex holder saw
@@ -187,17 +187,12 @@ Task<bool> Semaphore::take() {
   co_return false;
 }
 
-LockRequests::Sent<Node> Semaphore::send_reading() {
-  return requests_.send([&] { return "getData " + request_.path; },
-                        [&] { return requests_.client().start_get(request_.path, Watch::none()); });
-}
-
 /// Throws ValueError if the node has another number, or none.
 Task<Semaphore::Count> Semaphore::read_count() {
   for (;;) {
     if (!asked_count_) {
       co_await requests_.connected();
-      asked_count_ = send_reading();
+      asked_count_ = requests_.send_get(request_.path);
     }
     auto sent = std::move(*asked_count_);
     asked_count_.reset();
@@ -217,9 +212,7 @@ Task<Semaphore::Count> Semaphore::read_count() {
 /// Only once.
 Task<> Semaphore::warn_of_others() {
   if (!report_.warning || std::exchange(looked_at_others_, true)) co_return;
-  auto sent = requests_.send(
-      [&] { return "getChildren " + request_.path; },
-      [&] { return requests_.client().start_children(request_.path, Watch::none()); });
+  auto sent = requests_.send_children(request_.path);
   auto outcome = co_await requests_.answer(std::move(sent));
   for (const auto& flaw : semaphore_flaws(make_lock_queue(std::move(outcome.value.names))))
     report_.warning(flaw);
@@ -310,8 +303,7 @@ Task<> Semaphore::report_taken() {
   const auto queue = make_lock_queue(names_);
   if (!queue.contenders.empty()) {
     const auto oldest = join_path(leases_path_, queue.contenders.front().nodes.front().text);
-    auto sent = requests_.send([&] { return "getData " + oldest; },
-                               [&] { return requests_.client().start_get(oldest, Watch::none()); });
+    auto sent = requests_.send_get(oldest);
     const auto outcome = co_await requests_.answer(std::move(sent));
     if (outcome.code == code::ok) {
       place.holder = outcome.value.data.value_or("");

@@ -52,7 +52,6 @@ class Semaphore final : public Recipe {
 
   Task<Count> read_count();
   Task<> agree();
-  LockRequests::Sent<Node> send_reading();
   Task<> warn_of_others();
   void compare(const std::string& data) const;
 
