@@ -5,6 +5,7 @@
 #include "base/process.h"
 #include "base/quoting.h"
 #include "base/time.h"
+#include "client/patient_connection.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
 #include "command/time_limit.h"
@@ -117,7 +118,7 @@ bool OnceRecord::await_connection() {
 std::optional<OnceRecord::Content> OnceRecord::read() {
   while (await_connection()) {
     const auto outcome = cx_.client.await(cx_.client.start_get(path_, Watch::none()), cx_.stop);
-    if (LockRequests::lost(outcome.code)) continue;
+    if (is_connection_failure(outcome.code)) continue;
     if (outcome.code == code::no_node) return Content{};
     if (outcome.code != code::ok) throw ZkError(outcome.code, path_);
     Content content{.keys = {}, .version = outcome.value.stat.version};
@@ -139,7 +140,7 @@ int OnceRecord::write(const Content& content) {
   else
     ops.emplace_back(CreateOp{.path = path_, .data = data});
   const auto outcome = cx_.client.await(cx_.client.start_multi(ops), cx_.stop);
-  if (outcome.code == code::ok || LockRequests::lost(outcome.code)) return outcome.code;
+  if (outcome.code == code::ok || is_connection_failure(outcome.code)) return outcome.code;
   const auto& results = outcome.value;
   const auto failed = std::ranges::find(results, outcome.code, &OpResult::code);
   if (failed < results.begin() + static_cast<std::ptrdiff_t>(checks) &&

@@ -2,6 +2,7 @@
 #include "lock/lock_reader.h"
 
 #include "client/node_path.h"
+#include "client/patient_connection.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,12 +19,6 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 
 bool is_semaphore(const std::vector<std::string>& names) {
   return contains(names, "locks") && contains(names, "leases");
-}
-
-bool connection_is_gone(int code) {
-  return code == code::connection_loss || code == code::session_expired ||
-         code == code::operation_timeout || code == code::session_moved ||
-         code == code::invalid_state || code == code::closing;
 }
 
 /// The nodes whose data and Stat are needed: each contender's first, or all if their order depends
@@ -79,7 +74,7 @@ std::optional<LockReading> LockReader::read(const std::stop_token& stop) {
     std::optional<LockReading> reading;
     const int code = try_read(reading, stop);
     if (code == code::ok) return reading;
-    if (!watch_ || !connection_is_gone(code)) throw ZkError(code, top_.path);
+    if (!watch_ || !is_connection_failure(code)) throw ZkError(code, top_.path);
   }
 }
 

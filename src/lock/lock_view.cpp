@@ -50,15 +50,10 @@ namespace {
 
 constexpr std::string_view zksh_mark = "via=zksh/";
 
-bool has_tag(const Contender& contender, LockTag tag) {
-  return std::ranges::find(contender.nodes, tag, &LockName::tag) != contender.nodes.end();
-}
-
 /// Whether the contender is zksh's, by its data, or by names that only zksh uses.
 bool is_zksh(const Contender& contender, const LockEntry& entry) {
-  const bool all_names =
-      has_tag(contender, LockTag::Lock) &&
-      (has_tag(contender, LockTag::KazooLock) || has_tag(contender, LockTag::KazooRead));
+  const bool all_names = contender.has(LockTag::Lock) &&
+                         (contender.has(LockTag::KazooLock) || contender.has(LockTag::KazooRead));
   return all_names || is_zksh_owner(entry.data) || is_zksh_owner(entry.before);
 }
 
@@ -198,7 +193,7 @@ class ViewMaker {
     if (queue_.contenders.empty()) return "free";
     const bool read_write = std::ranges::any_of(queue_.contenders, [](const Contender& each) {
       return each.mode == LockMode::Shared ||
-             (has_tag(each, LockTag::Write) && !has_tag(each, LockTag::Lock));
+             (each.has(LockTag::Write) && !each.has(LockTag::Lock));
     });
     return read_write ? "read/write" : "exclusive";
   }
@@ -294,8 +289,8 @@ std::string_view seat_mode(const LockSeat& seat) {
   if (seat.lease) return "lease";
   if (seat.contender.mode == LockMode::Shared) return "read";
   const bool write =
-      (has_tag(seat.contender, LockTag::Write) || has_tag(seat.contender, LockTag::DocWrite)) &&
-      !has_tag(seat.contender, LockTag::Lock);
+      (seat.contender.has(LockTag::Write) || seat.contender.has(LockTag::DocWrite)) &&
+      !seat.contender.has(LockTag::Lock);
   return write ? "write" : "excl";
 }
 

@@ -2,6 +2,7 @@
 #include "recipes/exclusive_lock.h"
 
 #include "client/node_path.h"
+#include "client/patient_connection.h"
 #include "recipes/lock_queue.h"
 
 #include <algorithm>
@@ -64,7 +65,7 @@ Task<> ExclusiveLock::look_first() {
     co_await requests_.connected();
     auto sent = requests_.send_children(request_.path);
     auto outcome = co_await requests_.answer(std::move(sent));
-    if (LockRequests::lost(outcome.code)) continue;
+    if (is_connection_failure(outcome.code)) continue;
     if (outcome.code == code::no_node) co_return;
     if (outcome.code != code::ok) throw ZkError(outcome.code, request_.path);
     const auto queue = make_lock_queue(std::move(outcome.value.names));
@@ -80,7 +81,7 @@ Task<> ExclusiveLock::look_first() {
 Task<> ExclusiveLock::await_end() {
   co_await requests_.connected();
   auto seen = co_await watch_.get(node_);
-  if (seen.code == code::no_node || LockRequests::lost(seen.code)) co_return;
+  if (seen.code == code::no_node || is_connection_failure(seen.code)) co_return;
   if (seen.code != code::ok) throw ZkError(seen.code, node_);
   auto holder = std::move(seen.value.data).value_or("");
   if (report_.waiting && holder != reported_holder_) {

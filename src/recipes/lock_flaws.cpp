@@ -26,17 +26,13 @@ enum class Kind {
   Unknown
 };
 
-bool has_tag(const Contender& contender, LockTag tag) {
-  return std::ranges::find(contender.nodes, tag, &LockName::tag) != contender.nodes.end();
-}
 bool is_read_write(const Contender& contender) {
-  return has_tag(contender, LockTag::Read) || has_tag(contender, LockTag::Write);
+  return contender.has(LockTag::Read) || contender.has(LockTag::Write);
 }
 
 Kind kind_of(const Contender& contender) {
-  const bool kazoo =
-      has_tag(contender, LockTag::KazooLock) || has_tag(contender, LockTag::KazooRead);
-  const bool mutex = has_tag(contender, LockTag::Lock);
+  const bool kazoo = contender.has(LockTag::KazooLock) || contender.has(LockTag::KazooRead);
+  const bool mutex = contender.has(LockTag::Lock);
   if (static_cast<int>(kazoo) + static_cast<int>(mutex) +
           static_cast<int>(is_read_write(contender)) >
       1)
@@ -98,9 +94,9 @@ Sight session_lock_sight(const Contender& other, bool crashes) {
 }
 
 Sight kazoo_lock_sight(const Contender& other) {
-  if (has_tag(other, LockTag::KazooLock)) return Sight::Sees;
+  if (other.has(LockTag::KazooLock)) return Sight::Sees;
   // WriteLock waits for readers, Lock does not.
-  return has_tag(other, LockTag::KazooRead) ? Sight::Unsure : Sight::Blind;
+  return other.has(LockTag::KazooRead) ? Sight::Unsure : Sight::Blind;
 }
 
 std::string contender_text(const Contender& contender, bool zksh) {
@@ -129,7 +125,7 @@ std::string remedy(const Contender& observer, const Contender& other, bool own) 
   switch (kind_of(observer)) {
     case Kind::KazooLock:
     case Kind::KazooRead:
-      if (has_tag(other, LockTag::Lock))
+      if (other.has(LockTag::Lock))
         add("give it extra_lock_patterns=[\"lock-\"]");
       else if (is_read_write(other))
         add(kind_of(observer) == Kind::KazooRead
@@ -137,7 +133,7 @@ std::string remedy(const Contender& observer, const Contender& other, bool own) 
                 : "give it extra_lock_patterns=[\"__READ__\", \"__WRIT__\"]");
       break;
     case Kind::ReadWrite:
-      if (own && has_tag(other, LockTag::Lock)) add("use rwlock");
+      if (own && other.has(LockTag::Lock)) add("use rwlock");
       break;
     default:
       break;
@@ -227,7 +223,7 @@ void add_reader_deadlock(const LockQueue& queue, std::string_view own, const Con
   for (const auto& contender : queue.contenders) {
     const bool concerned = own.empty() || contender.key() == own;
     const bool writes = contender.mode == LockMode::Exclusive;
-    if (reader && concerned && writes && has_tag(contender, LockTag::KazooLock)) {
+    if (reader && concerned && writes && contender.has(LockTag::KazooLock)) {
       flaws.push_back(fmt::format(
           "{} has a writer behind it: a ReadLock of kazoo before 2.9 waits for that writer forever",
           contender_text(*reader, false)));
@@ -300,23 +296,23 @@ Sight lock_sight(const Contender& observer, const Contender& other) {
     return kind_of(other) == kind ? Sight::Sees : Sight::Unsure;
   switch (kind) {
     case Kind::OtherMutex:
-      return has_tag(other, LockTag::Lock) ? Sight::Sees : Sight::Unsure;
+      return other.has(LockTag::Lock) ? Sight::Sees : Sight::Unsure;
     case Kind::Mutex:
       // It sorts by what follows "lock-"; names without it come last, by their first letter.
-      return sees_when(has_tag(other, LockTag::Lock));
+      return sees_when(other.has(LockTag::Lock));
     case Kind::ReadWrite:
       return sees_when(is_read_write(other));
     case Kind::KazooLock:
       return kazoo_lock_sight(other);
     case Kind::KazooRead:
-      return sees_when(has_tag(other, LockTag::KazooLock));
+      return sees_when(other.has(LockTag::KazooLock));
     case Kind::Go:
       return go_sight(other);
     case Kind::CLock:
     case Kind::JavaLock:
       return session_lock_sight(other, kind == Kind::CLock);
     case Kind::Lease:
-      return sees_when(has_tag(other, LockTag::Lease));
+      return sees_when(other.has(LockTag::Lease));
     default:
       return Sight::Sees;
   }

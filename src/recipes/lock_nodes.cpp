@@ -3,6 +3,7 @@
 #include "recipes/lock_nodes.h"
 
 #include "client/node_path.h"
+#include "client/patient_connection.h"
 #include "recipes/lock_name.h"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ Task<int> LockNodes::make(std::function<void()> on_sent) {
     const auto session = holding_.session;
     const int result = co_await create(on_sent);
     bool made = result == code::ok;
-    if (made || LockRequests::lost(result)) {
+    if (made || is_connection_failure(result)) {
       if (!made) made = co_await find();
       unsure_ = holding_.session != session || !same_session();
       if (made && !unsure_) co_return code::ok;
@@ -120,7 +121,8 @@ Task<> LockNodes::explain(std::vector<LockRequests::Sent<Created>> parents) {
                               plan_.nodes.front().acl);
     } else if (result == code::unimplemented && asked_for_containers) {
       containers_ = false;
-    } else if (result != code::ok && result != code::node_exists && !LockRequests::lost(result)) {
+    } else if (result != code::ok && result != code::node_exists &&
+               !is_connection_failure(result)) {
       asked_ = unsure_ = false;
       throw ZkError(result, *path);
     }
@@ -158,12 +160,12 @@ Task<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
   listings.reserve(parents.size());
   for (const auto& parent : parents) listings.push_back(requests_.send_children(parent));
   const auto sync = co_await requests_.answer(std::move(flushed));
-  bool lost = LockRequests::lost(sync.code);
+  bool lost = is_connection_failure(sync.code);
   std::vector<std::tuple<std::string, std::int32_t, std::string>> found;
   auto parent = parents.begin();
   for (auto& listing : listings) {
     const auto listed = co_await requests_.answer(std::move(listing));
-    lost = lost || LockRequests::lost(listed.code);
+    lost = lost || is_connection_failure(listed.code);
     if (!lost && !is_answer(listed.code)) throw ZkError(listed.code, *parent);
     for (const auto& name : listed.value.names) {
       const auto parsed = parse_lock_name(name);
@@ -187,7 +189,8 @@ Task<std::optional<std::vector<std::string>>> LockNodes::find_by_data() {
     auto reading = requests_.send_get(node.path);
     const auto sync = co_await requests_.answer(std::move(flushed));
     const auto read = co_await requests_.answer(std::move(reading));
-    if (LockRequests::lost(sync.code) || LockRequests::lost(read.code)) co_return std::nullopt;
+    if (is_connection_failure(sync.code) || is_connection_failure(read.code))
+      co_return std::nullopt;
     if (!is_answer(read.code)) throw ZkError(read.code, node.path);
     if (read.code == code::ok && read.value.data == node.data &&
         read.value.stat.ephemeral_owner == holding_.session)
@@ -223,7 +226,7 @@ Task<bool> LockNodes::take_back() {
     if (there && holding_.nodes.empty()) there = co_await find();
     if (!there) break;
     const int result = co_await remove();
-    if (LockRequests::lost(result)) {
+    if (is_connection_failure(result)) {
       asked = true;
       continue;
     }
@@ -269,7 +272,7 @@ Task<bool> LockNodes::prove() {
     auto sent = std::move(*token_asked_);
     token_asked_.reset();
     const auto outcome = co_await requests_.answer(std::move(sent));
-    if (LockRequests::lost(outcome.code)) continue;
+    if (is_connection_failure(outcome.code)) continue;
     if (outcome.code != code::ok) co_return false;
     holding_.token = outcome.value.czxid;
   }
@@ -315,7 +318,7 @@ Task<bool> LockNodes::await_lease() {
     }
     auto check = send_check();
     const auto outcome = co_await requests_.answer(std::move(check));
-    if (LockRequests::lost(outcome.code)) continue;
+    if (is_connection_failure(outcome.code)) continue;
     if (outcome.code == code::no_node) co_return false;
     // The nodes may not be readable, but even that answer was agreed on by a quorum.
     if (outcome.code != code::ok && outcome.code != code::no_auth)
@@ -335,7 +338,7 @@ Task<> LockNodes::exchange(std::vector<Op> ops, std::vector<std::string> after) 
     const auto outcome = co_await requests_.answer(std::move(sent));
     bool done = outcome.code == code::ok;
     bool lost = outcome.code == code::no_node;
-    if (LockRequests::lost(outcome.code)) {
+    if (is_connection_failure(outcome.code)) {
       // All of it was applied, or nothing: the guid's nodes show which.
       const bool found = co_await find();
       lost = !found;
@@ -371,9 +374,9 @@ Task<bool> nodes_exist(LockRequests& requests, std::vector<std::string> nodes,
     bool gone = false;
     for (auto& question : questions) {
       const auto outcome = co_await requests.answer(std::move(question));
-      lost = lost || LockRequests::lost(outcome.code);
+      lost = lost || is_connection_failure(outcome.code);
       gone = gone || outcome.code == code::no_node;
-      if (!LockRequests::lost(outcome.code) && !is_answer(outcome.code))
+      if (!is_connection_failure(outcome.code) && !is_answer(outcome.code))
         throw ZkError(outcome.code, nodes.front());
     }
     if (client.session_id() != session || (gone && !lost)) co_return false;

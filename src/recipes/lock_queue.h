@@ -4,6 +4,7 @@
 #include "client/client.h"
 #include "recipes/lock_name.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,6 +26,10 @@ struct Contender {
 
   /// See LockName::key. Valid as long as the contender.
   std::string_view key() const { return nodes.front().key(); }
+  /// Whether a node's name has the tag.
+  bool has(LockTag tag) const {
+    return std::ranges::find(nodes, tag, &LockName::tag) != nodes.end();
+  }
 };
 
 /// The keys of contenders, see LockName::key.

@@ -1,7 +1,9 @@
 // LockRequests: the requests and watches of recipes, reported step by step.
 #include "recipes/lock_requests.h"
 
+#include "base/time.h"
 #include "client/node_path.h"
+#include "client/patient_connection.h"
 
 #include <algorithm>
 #include <chrono>
@@ -28,9 +30,7 @@ std::string answer_text(const std::vector<OpResult>& results) {
 }
 
 std::int64_t age_ms(const Stat& stat) {
-  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::system_clock::now().time_since_epoch());
-  return std::max<std::int64_t>(now.count() - stat.ctime, 0);
+  return std::max<std::int64_t>(wall_clock_now() - stat.ctime, 0);
 }
 
 void LockRequests::report_answer(const std::string& what, Clock::time_point at, int code,
@@ -49,12 +49,6 @@ std::deque<Event> LockRequests::take_events(const Mailbox& mailbox) const {
       report_.step(fmt::format("event {} of {}", event_name(event.type), event.path));
   }
   return events;
-}
-
-bool LockRequests::lost(int code) {
-  return code == code::connection_loss || code == code::operation_timeout ||
-         code == code::session_expired || code == code::session_moved || code == code::closing ||
-         code == code::invalid_state;
 }
 
 Task<> LockRequests::connected() {
@@ -118,7 +112,7 @@ Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last,
     auto sent = requests.send([&] { return "create " + node; },
                               [&] { return requests.client().start_create(op); });
     const auto outcome = co_await requests.answer(std::move(sent));
-    if (LockRequests::lost(outcome.code)) continue;
+    if (is_connection_failure(outcome.code)) continue;
     if (outcome.code == code::no_node && node != "/") {
       missing.emplace_back(parent_path(node));
     } else if (outcome.code == code::unimplemented && last == CreateMode::Container) {

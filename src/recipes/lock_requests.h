@@ -92,8 +92,6 @@ class LockRequests {
   /// has expired. Throws ZkError{invalid_state} if the session was closed or refused, Error if only
   /// a read-only server is available, Cancelled, LockBusy at the deadline.
   Task<> connected();
-  /// Whether a code means that the connection or the session is gone.
-  static bool lost(int code);
 
   /// Call after losing a place in the queue, before joining again. Returns at once after the first
   /// loss, and waits up to a second if losses follow each other, so that servers which lose every

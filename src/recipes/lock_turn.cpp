@@ -2,6 +2,7 @@
 #include "recipes/lock_turn.h"
 
 #include "client/node_path.h"
+#include "client/patient_connection.h"
 #include "recipes/lock_flaws.h"
 
 #include <algorithm>
@@ -120,7 +121,7 @@ Task<std::vector<std::string>> LockTurn::list(bool with_watch) {
     auto sent = std::move(*asked_);
     asked_.reset();
     auto outcome = co_await requests_.answer(std::move(sent));
-    if (LockRequests::lost(outcome.code)) continue;
+    if (is_connection_failure(outcome.code)) continue;
     if (outcome.code != code::ok && outcome.code != code::no_node)
       throw ZkError(outcome.code, request_.path);
     co_return std::move(outcome.value.names);
@@ -147,7 +148,7 @@ Task<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std:
     bool complete = true;
     for (std::size_t i = 0; i < questions.size(); ++i) {
       const auto outcome = co_await requests_.answer(std::move(questions[i]));
-      if (LockRequests::lost(outcome.code))
+      if (is_connection_failure(outcome.code))
         complete = false;
       else if (outcome.code == code::ok)
         order[names[i]] = outcome.value.czxid;
@@ -165,7 +166,7 @@ Task<> LockTurn::await_change(LockStanding standing) {
     seen = co_await watch_.get(path_of(standing.to_watch));
   else if (report_.waiting)
     seen = co_await read(standing.to_watch);
-  if (seen.code == code::no_node || LockRequests::lost(seen.code)) co_return;  // list again
+  if (seen.code == code::no_node || is_connection_failure(seen.code)) co_return;  // list again
   if (seen.code != code::ok && seen.code != code::no_auth)
     throw ZkError(seen.code, path_of(standing.to_watch));
   co_await report_place(std::move(standing), std::move(seen.value.data));

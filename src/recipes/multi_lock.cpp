@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "client/node_path.h"
+#include "client/patient_connection.h"
 #include "recipes/fair_lock.h"
 
 #include <fmt/ranges.h>
@@ -191,7 +192,7 @@ Task<> MultiLock::await_gone(std::string node) {
   for (;;) {
     co_await requests_.connected();
     const auto seen = co_await watch_.get(node);
-    if (LockRequests::lost(seen.code)) continue;
+    if (is_connection_failure(seen.code)) continue;
     if (seen.code == code::no_node) co_return;
     if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, node);
     const auto holder = seen.value.data.value_or("");

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "client/node_path.h"
+#include "client/patient_connection.h"
 #include "recipes/fair_lock.h"
 #include "recipes/lock_flaws.h"
 #include "recipes/lock_queue.h"
@@ -197,7 +198,7 @@ Task<Semaphore::Count> Semaphore::read_count() {
     auto sent = std::move(*asked_count_);
     asked_count_.reset();
     const auto outcome = co_await requests_.answer(std::move(sent));
-    if (LockRequests::lost(outcome.code)) continue;
+    if (is_connection_failure(outcome.code)) continue;
     if (outcome.code == code::no_node) co_return Count::Missing;
     if (outcome.code != code::ok) throw ZkError(outcome.code, request_.path);
     version_ = outcome.value.stat.version;
@@ -249,7 +250,7 @@ Task<> Semaphore::agree() {
     auto sent = requests_.send([&] { return fmt::format("setData {} {}", op.path, count_); },
                                [&] { return requests_.client().start_set(op); });
     const auto outcome = co_await requests_.answer(std::move(sent));
-    const bool again = LockRequests::lost(outcome.code) || outcome.code == code::no_node ||
+    const bool again = is_connection_failure(outcome.code) || outcome.code == code::no_node ||
                        outcome.code == code::bad_version;
     if (!again && outcome.code != code::ok) throw ZkError(outcome.code, request_.path);
     if (!again) co_return;
@@ -273,7 +274,7 @@ Task<> Semaphore::list() {
     auto sent = std::move(*asked_);
     asked_.reset();
     auto outcome = co_await requests_.answer(std::move(sent));
-    if (LockRequests::lost(outcome.code)) continue;
+    if (is_connection_failure(outcome.code)) continue;
     if (outcome.code != code::ok && outcome.code != code::no_node)
       throw ZkError(outcome.code, leases_path_);
     names_ = std::move(outcome.value.names);
