@@ -1,11 +1,11 @@
 // grep: search the values of a subtree.
 #include "base/byte_text.h"
 #include "base/regex.h"
-#include "base/text.h"
 #include "command/command.h"
 #include "command/result_lines.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
+#include "node/value.h"
 #include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
@@ -39,11 +39,6 @@ void declare(Options& o, Args& a) {
   declare_work_limits(o, a.limits);
   o.text("pattern", a.pattern, "A regular expression in RE2's syntax, which is close to Perl's.");
   o.nodes("path", a.paths, "The tops of the subtrees; by default the current node.", false);
-}
-
-/// Whether a value's lines can be shown unchanged.
-bool is_text(std::string_view value) {
-  return value.find('\0') == std::string_view::npos && is_utf8(value);
 }
 
 /// Prints the matches in each value.

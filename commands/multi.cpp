@@ -1,5 +1,6 @@
 // multi: run several operations as one transaction, all or nothing.
 #include "base/line_reader.h"
+#include "base/words.h"
 #include "command/command.h"
 #include "command/transaction.h"
 #include "node/transaction_commit.h"
@@ -43,11 +44,6 @@ int add(Context& cx, const std::string& line, const std::string& place) {
   const int result = cx.run_line(line);
   if (result != status::ok) cx.out.err_line("{}: refused; nothing was sent", place);
   return result;
-}
-
-bool is_blank_or_comment(const std::string& line) {
-  const auto start = line.find_first_not_of(" \t\n\v\f\r");
-  return start == std::string::npos || line[start] == '#';
 }
 
 int collect_file(Context& cx, const std::string& name) {

@@ -7,7 +7,6 @@
 #include <optional>
 #include <sys/types.h>
 #include <termios.h>
-#include <vector>
 
 namespace zksh {
 

@@ -1,6 +1,8 @@
 // Secrets: finds and masks passwords and password hashes in a command line.
 #include "base/secrets.h"
 
+#include "base/words.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -25,9 +27,6 @@ bool begins_with(std::string_view text, std::string_view lower_case_start) {
                     [](char a, char b) { return a == lower(b); });
 }
 
-bool is_white_space(char c) {
-  return c != '\0' && std::string_view(" \t\n\v\f\r").find(c) != std::string_view::npos;
-}
 bool is_quote(char c) { return c == '"' || c == '\''; }
 bool continues_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '/' || c == '.';

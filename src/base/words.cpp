@@ -16,16 +16,13 @@ namespace {
 
 constexpr auto npos = std::string_view::npos;
 
-// Java's \s is ASCII only, so a no-break space is part of a word.
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 std::size_t skip_blanks(std::string_view text, std::size_t at) {
-  while (at < text.size() && is_blank(text[at])) ++at;
+  while (at < text.size() && is_white_space(text[at])) ++at;
   return at;
 }
 
 std::size_t end_of_bare(std::string_view text, std::size_t at) {
-  while (at < text.size() && !is_blank(text[at])) ++at;
+  while (at < text.size() && !is_white_space(text[at])) ++at;
   return at;
 }
 
@@ -218,10 +215,10 @@ Word quoted_word(std::string_view line, std::size_t begin, std::size_t opening) 
 /// Whether the `;` at `at` precedes a member's client port (server.4=host:2888:3888;2181), as in
 /// `reconfig` and servers' configurations. No command begins with such a number.
 bool is_before_port(std::string_view text, std::size_t at) {
-  if (at == 0 || is_blank(text[at - 1])) return false;
+  if (at == 0 || is_white_space(text[at - 1])) return false;
   const auto end = text.find_first_not_of("0123456789", at + 1);
   if (end == at + 1 || at + 1 == text.size()) return false;
-  return end == npos || is_blank(text[end]) || text[end] == ',' || text[end] == '.' ||
+  return end == npos || is_white_space(text[end]) || text[end] == ',' || text[end] == '.' ||
          text[end] == ':' || text[end] == ';';
 }
 
@@ -235,20 +232,25 @@ std::size_t end_of_command(std::string_view text, std::size_t at) {
       if (closing == npos) return npos;
       at = closing + 1;  // where the next word may begin
     } else {
-      word_may_begin = is_blank(text[at]);
+      word_may_begin = is_white_space(text[at]);
       ++at;
     }
   }
   return at;
 }
 
-std::string_view without_blanks_around(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(white_space);
+  if (begin == npos) return {};
+  return text.substr(begin, text.find_last_not_of(white_space) - begin + 1);
 }
 
-}  // namespace
+bool is_blank_or_comment(std::string_view line) {
+  const auto start = line.find_first_not_of(white_space);
+  return start == npos || line[start] == '#';
+}
 
 std::vector<Word> split_words(std::string_view line) {
   std::vector<Word> words;
@@ -332,7 +334,7 @@ std::vector<TextPart> parts_of(std::string_view text, PartBy by) {
 std::vector<std::string> split_commands(std::string_view text) {
   std::vector<std::string> commands;
   for (const auto& part : parts_of(text, PartBy::Command)) {
-    const auto command = without_blanks_around(text.substr(part.begin, part.end - part.begin));
+    const auto command = trimmed(text.substr(part.begin, part.end - part.begin));
     if (!command.empty() && command.front() != '#') commands.emplace_back(command);
   }
   return commands;

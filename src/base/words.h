@@ -8,6 +8,15 @@
 
 namespace zksh {
 
+/// ASCII white space, which separates words. Java's \s is the same, so a no-break space is part of
+/// a word.
+inline constexpr std::string_view white_space = " \t\n\v\f\r";
+inline bool is_white_space(char c) { return white_space.find(c) != std::string_view::npos; }
+/// The text without white space at its ends.
+std::string_view trimmed(std::string_view text);
+/// Whether a line of a script is blank or a comment.
+bool is_blank_or_comment(std::string_view line);
+
 /// A word and its place: byte offsets into the line; `end` is one past the last byte.
 struct Word {
   std::string text;
@@ -49,7 +58,7 @@ struct WordPlace {
 /// Empty for a comment.
 std::vector<WordPlace> word_places(std::string_view line);
 
-/// A line or command of a longer text: byte offsets, blanks around it included.
+/// A line or command of a longer text: byte offsets, white_space around it included.
 struct TextPart {
   std::size_t begin = 0;
   std::size_t end = 0;

@@ -1,23 +1,15 @@
 // ChangeStream: follows the events of a WatchedTree and the state of the session.
 #include "client/change_stream.h"
 
+#include "base/time.h"
 #include "client/patient_connection.h"
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <iterator>
 #include <utility>
 
 namespace zksh {
-namespace {
-
-std::int64_t wall_clock() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
 
 ChangeStream::ChangeStream(Client& client, Options options)
     : client_(client), options_(std::move(options)), tree_(client, mailbox_) {}
@@ -96,7 +88,7 @@ void ChangeStream::follow_session(SessionState state, std::vector<NodeChange>& c
     if (client_.server() != server_)
       throw Error("the session was switched to other servers: " + client_.server());
     if (!std::exchange(lost_, false)) return;
-    const auto now = wall_clock();
+    const auto now = wall_clock_now();
     changes.push_back({.type = NodeChange::Type::Gap,
                        .time = now,
                        .expired = std::exchange(expired_, false),
@@ -111,7 +103,7 @@ void ChangeStream::follow_session(SessionState state, std::vector<NodeChange>& c
     throw ZkError(code::invalid_state, options_.paths.front());
   expired_ = expired_ || state == SessionState::Expired;
   if (std::exchange(lost_, true)) return;
-  lost_since_ = wall_clock();
+  lost_since_ = wall_clock_now();
   // The tree must see a lost connection, not an expired session, which would make it forget the
   // nodes.
   tree_.note({.path = {}, .state = SessionState::Connecting});
@@ -137,7 +129,7 @@ void ChangeStream::report(Phase phase, std::vector<NodeChange>& changes,
     unreported_ = std::move(events);
     return;
   }
-  const auto now = wall_clock();
+  const auto now = wall_clock_now();
   for (std::size_t i = 0; i < events.size(); ++i) {
     const auto& event = events[i];
     const auto end = last_deleted.find(event.path);

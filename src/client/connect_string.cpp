@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/words.h"
 #include "client/node_path.h"
 
 #include <fmt/core.h>
@@ -16,13 +17,6 @@ namespace {
 bool is_ipv6(const std::string& host) {
   in6_addr address{};
   return inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &address) == 1;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr auto blanks = " \t\r\n\f\v";
-  const auto begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
 int parse_port(std::string_view text, std::string_view whole) {

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/words.h"
 
 #include <fmt/core.h>
 
@@ -11,17 +12,7 @@
 #include <sys/stat.h>
 
 namespace zksh {
-namespace {
-
-constexpr std::string_view blanks = " \t\v\f\r";
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<Credential> parse_auth_file(const std::string& text, const std::string& name) {
   std::vector<Credential> credentials;
@@ -30,7 +21,7 @@ std::vector<Credential> parse_auth_file(const std::string& text, const std::stri
     ++number;
     const auto line = trimmed(whole_line);
     if (line.empty() || line.front() == '#') continue;
-    const auto scheme_end = line.find_first_of(blanks);
+    const auto scheme_end = line.find_first_of(white_space);
     if (scheme_end == std::string_view::npos)
       throw UsageError(fmt::format(
           "{}:{}: expected a scheme and a credential (user:password for digest)", name, number));

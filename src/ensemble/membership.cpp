@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/words.h"
 
 #include <fmt/core.h>
 
@@ -64,13 +65,6 @@ bool read_client(std::string_view text, Member& member) {
   member.client = {.host = std::move(host), .port = *port};
   member.ports.push_back(member.client->text());
   return true;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr auto blanks = " \t\r\f";
-  const auto begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
 /// Parses "server.3=…".

@@ -86,12 +86,7 @@ std::string edited_value(std::string_view old_value, std::string file) {
 }
 
 bool is_text(std::string_view bytes) {
-  for (std::size_t at = 0; at < bytes.size();) {
-    const auto step = decode_utf8(bytes, at);
-    if (!step.valid || step.code_point == 0) return false;
-    at += step.length;
-  }
-  return true;
+  return bytes.find('\0') == std::string_view::npos && is_utf8(bytes);
 }
 
 void write_private_file(const std::string& name, std::string_view bytes) {

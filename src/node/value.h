@@ -35,7 +35,7 @@ std::string value_file_name(std::string_view path);
 /// if the old value had none.
 std::string edited_value(std::string_view old_value, std::string file);
 
-/// Whether a diff would be readable: UTF-8 without NUL bytes.
+/// Whether its lines can be shown: UTF-8 without NUL bytes.
 bool is_text(std::string_view bytes);
 
 /// Creates a file that only this user may read. Throws Error if it exists or cannot be written.

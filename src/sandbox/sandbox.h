@@ -5,7 +5,6 @@
 #include "base/process.h"
 #include "sandbox/scratch_directory.h"
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>

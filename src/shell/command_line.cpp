@@ -124,7 +124,7 @@ CommandLine parse_command_line(std::string_view line, bool redirects,
   parsed.to.kind = kind_of(sign);
   if (parsed.words.empty()) throw ValueError(fmt::format("a command is missing before {}", sign));
   if (parsed.to.kind == Kind::Program) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(" \t\n\v\f\r"), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(white_space), rest.size()));
     if (rest.empty()) throw ValueError("no program after | (to use | as a value, quote it)");
     parsed.to.target = rest;
   } else {

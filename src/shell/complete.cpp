@@ -94,17 +94,15 @@ Candidates complete_arguments(const Arguments& arguments, const std::vector<std:
   return word.empty() && !given.options_ended ? option_names(word, arguments) : Candidates{};
 }
 
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 /// What follows the cursor.
 enum class Behind { Nothing, ClosingQuote, Text };
 
 Behind behind(std::string_view line, std::size_t cursor, char quote) {
   if (cursor >= line.size()) return Behind::Nothing;
   const char next = line[cursor];
-  if (quote == '\0') return is_blank(next) ? Behind::Nothing : Behind::Text;
+  if (quote == '\0') return is_white_space(next) ? Behind::Nothing : Behind::Text;
   const bool closes = next == (quote == '$' ? '\'' : quote);
-  const bool last = cursor + 1 == line.size() || is_blank(line[cursor + 1]);
+  const bool last = cursor + 1 == line.size() || is_white_space(line[cursor + 1]);
   return closes && last ? Behind::ClosingQuote : Behind::Text;
 }
 
@@ -250,7 +248,7 @@ LineCompletion complete_line(std::string_view line, std::size_t cursor,
   const auto what_follows = behind(line, cursor, typed->quote);
   // What is typed may be quoted differently from ours; leave that alone.
   if (whole || text.size() > typed->last.text.size()) {
-    const bool blank_follows = cursor < line.size() && is_blank(line[cursor]);
+    const bool blank_follows = cursor < line.size() && is_white_space(line[cursor]);
     if (auto better = written(text, whole, *typed, what_follows, blank_follows))
       completion.text = std::move(*better);
   }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/words.h"
 
 #include <fmt/core.h>
 
@@ -10,8 +11,6 @@
 
 namespace zksh {
 namespace {
-
-constexpr std::string_view blanks = " \t\n\v\f\r";
 
 /// `event` is what follows the exclamation mark.
 std::optional<std::size_t> find_event(std::string_view event, const LineHistory& history) {
@@ -34,9 +33,9 @@ std::optional<std::size_t> find_event(std::string_view event, const LineHistory&
 }  // namespace
 
 std::optional<std::string> expand_history(const std::string& line, const LineHistory& history) {
-  const auto begin = line.find_first_not_of(blanks);
+  const auto begin = line.find_first_not_of(white_space);
   if (begin == std::string::npos || line[begin] != '!') return std::nullopt;
-  const auto end = std::min(line.find_first_of(blanks, begin), line.size());
+  const auto end = std::min(line.find_first_of(white_space, begin), line.size());
   const auto event = line.substr(begin + 1, end - begin - 1);
   if (event.empty()) return std::nullopt;
   const auto number = find_event(event, history);

@@ -160,9 +160,7 @@ void Interpreter::begin_command(std::string_view name) {
 int Interpreter::run_line(const std::string& line) {
   begin_command({});
   const int result = reporting(out_, [&] {
-    constexpr std::string_view blanks = " \t\n\v\f\r";
-    const auto start = line.find_first_not_of(blanks);
-    if (start == std::string::npos || line[start] == '#') return status::ok;
+    if (is_blank_or_comment(line)) return status::ok;
     remember(line);
     return timed([&] { return execute_all(line); });
   });

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "base/words.h"
 #include "client/node_path.h"
 #include "command/report.h"
 
@@ -37,11 +38,6 @@ struct InFlight {
   bool writes() const { return begun.command && begun.command->writes; }
   std::optional<int> code(const Monitor::Held& held) const { return begun.sent.code(held); }
 };
-
-bool is_blank_line(const std::string& line) {
-  const auto start = line.find_first_not_of(" \t\n\v\f\r");
-  return start == std::string::npos || line[start] == '#';
-}
 
 class Pipeline {
  public:
@@ -109,7 +105,7 @@ int Pipeline::run() {
     }
     if (!reader_.next(line)) break;
     ++number_;
-    if (is_blank_line(line)) continue;
+    if (is_blank_or_comment(line)) continue;
     keep_pace();
     if (is_full()) make_room();
     if (goes_on()) begin(std::move(line));

@@ -160,7 +160,7 @@ void Shell::accept(const std::optional<std::string>& line) {
       lines_.clear();
       return;
     }
-    if (run.find_first_not_of(" \t\n\v\f\r") == std::string::npos) continue;
+    if (run.find_first_not_of(white_space) == std::string::npos) continue;
     if (const auto text = history_file_.add(run)) kept += (kept.empty() ? "" : "\n") + *text;
     lines_.push_back(std::move(run));
   }
@@ -418,14 +418,13 @@ std::string Shell::prompt() const {
 }
 
 std::optional<std::string> background_line(const std::string& line) {
-  constexpr auto blanks = " \t\n\v\f\r";
   // A quick check that excludes most lines.
-  const auto end = line.find_last_not_of(blanks);
+  const auto end = line.find_last_not_of(white_space);
   if (end == std::string::npos || line[end] != '&') return std::nullopt;
   try {
     const auto words = split_words(line);
     if (words.size() < 2 || words.back().text != "&" || words.back().quoted) return std::nullopt;
-    return line.substr(0, line.find_last_not_of(blanks, words.back().begin - 1) + 1);
+    return line.substr(0, line.find_last_not_of(white_space, words.back().begin - 1) + 1);
   } catch (const UsageError&) {
     return std::nullopt;  // the interpreter will report the error
   }

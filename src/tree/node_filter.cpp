@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fnmatch.h>
 #include <memory>
 #include <string_view>
@@ -26,12 +25,6 @@ constexpr NamedValues<NodeKind, 2> node_types{
 std::optional<std::int64_t> size_or_none(const std::optional<std::string>& text,
                                          std::string_view what) {
   return text ? std::optional(parse_size(*text, what)) : std::nullopt;
-}
-
-std::int64_t milliseconds_now() {
-  using std::chrono::milliseconds;
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<milliseconds>(now).count();
 }
 
 }  // namespace
@@ -136,7 +129,7 @@ void NodeFilter::add_acl_test(const std::string& entry) {
 }
 
 void NodeFilter::add_age_tests(const NodeFilterOptions& options) {
-  const auto now = milliseconds_now();
+  const auto now = wall_clock_now();
   if (options.newer)
     tests_.emplace_back([since = now - parse_duration(*options.newer, "-newer").count()](
                             const TreeNode& node) { return node.stat.mtime >= since; });
