@@ -15,11 +15,7 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  std::string line;
-  for (const auto& word : a.words) {
-    if (!line.empty()) line += ' ';
-    line += as_word(word);
-  }
+  const auto line = as_words(a.words);
   if (cx.out.json())
     print_json(cx, Json::object().set("quoted", line));
   else

@@ -93,4 +93,13 @@ std::string as_word(std::string_view text) {
   return word.text + word.closing;
 }
 
+std::string as_words(const std::vector<std::string>& words) {
+  std::string line;
+  for (const auto& word : words) {
+    if (!line.empty()) line += ' ';
+    line += as_word(word);
+  }
+  return line;
+}
+
 }  // namespace zksh

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zksh {
 
@@ -21,5 +22,7 @@ WrittenWord write_word(std::string_view text, char quote = '\0');
 /// A complete word as it is typed. zksh's messages name paths this way, ready to be copied; a
 /// terminal shows every character.
 std::string as_word(std::string_view text);
+/// The words as they could be typed again, with blanks between them.
+std::string as_words(const std::vector<std::string>& words);
 
 }  // namespace zksh

@@ -120,16 +120,6 @@ void OutputFile::fail(int error) const {
   throw Error(fmt::format("cannot write to {}: {}", name_, std::strerror(error)));
 }
 
-/// The line as it could be typed again.
-std::string line_of(const std::vector<std::string>& words) {
-  std::string line;
-  for (const auto& word : words) {
-    if (!line.empty()) line += ' ';
-    line += as_word(word);
-  }
-  return line;
-}
-
 }  // namespace
 
 Interpreter::Interpreter(Surroundings surroundings, Input input, std::stop_token stop)
@@ -388,7 +378,7 @@ std::optional<int> Interpreter::collect(const Command& command, Context& cx) {
   if (out_.redirected())
     throw ValueError("in a transaction, only the output of exec can be redirected");
   cx.transaction.add(command.operation(cx, {cx.words.begin() + 1, cx.words.end()}),
-                     line_of(cx.words));
+                     as_words(cx.words));
   return status::ok;
 }
 
