@@ -132,10 +132,8 @@ bool confirmed(Context& cx, const Args& a) {
 int run(Context& cx, const Args& a) {
   if (!a.file) throw SyntaxError("too few arguments: file expected");
   const auto size = checked_size(cx, *a.file);
-  if (a.prune && size && needs_confirmation(cx, a.yes) && !confirmed(cx, a)) {
-    cx.out.err_line("nothing was changed");
-    return status::failure;
-  }
+  if (a.prune && size && needs_confirmation(cx, a.yes) && !confirmed(cx, a))
+    throw Error("nothing was changed");
   TreeFile file(cx, *a.file);
   auto plan = plan_of(cx, a, top_of(cx, a, file));
   const auto top = plan.top;

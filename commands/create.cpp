@@ -83,7 +83,7 @@ CreateOp checked(Context& cx, const Args& a) {
   op.sequential = a.sequential;
   if (a.ephemeral) op.mode = CreateMode::Ephemeral;
   if (a.container) op.mode = CreateMode::Container;
-  if (a.acl) op.acl = acl_argument(cx, *a.acl);
+  if (a.acl) op.acl = acl_argument(cx, *a.acl, a.path);
   op.path = cx.resolve(a.path, a.sequential);
   refuse_empty(op.acl);
   if (a.data) op.data = value_of(cx, *a.data);

@@ -4,6 +4,7 @@
 #include "client/rehearsal.h"
 #include "command/confirmation.h"
 #include "command/progress.h"
+#include "command/report.h"
 #include "command/work_account.h"
 #include "command/work_options.h"
 #include "config/settings.h"
@@ -191,7 +192,7 @@ int run(Context& cx, const Args& a) {
   if (asks) {
     paths = present(cx, paths, failures);
     if (const auto why = paths.empty() ? std::nullopt : refusal(cx, paths, limits)) {
-      cx.out.err_line("{}", cx.out.shown_in_error(*why));
+      report_error(cx.out, Error(*why, status::failure, paths.size() == 1 ? paths.front() : ""));
       return failures.first(status::failure);
     }
   }

@@ -79,7 +79,7 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
 }
 
 Sent run(Context& cx, const Args& a) {
-  const auto acl = acl_argument(cx, a.acl);
+  const auto acl = acl_argument(cx, a.acl, a.path);
   const auto path = cx.resolve(a.path);
   if (a.recursive && acl.empty())
     cx.client.get(path, Watch::none(), cx.stop);  // NoNode comes before other errors

@@ -230,9 +230,9 @@ class Schema(JsonTest):
         self.check(question, "Question")
         asked = json.loads(question)
         self.assertEqual((asked["question"], asked["command"]), ("/q: 2 nodes. Delete them? [y/N] ", "deleteall"))
-        self.assertEqual(json.loads(refusal)["note"], "nothing was deleted")
-        for line in (refusal, stop):
-            self.check(line, "Note")
+        self.check(refusal, "Error")
+        self.assertEqual((json.loads(refusal)["error"], json.loads(refusal)["path"]), ("nothing was deleted", "/q"))
+        self.check(stop, "Note")
 
 
 # What an error of zksh's own is called; the others have ZooKeeper's names.
