@@ -83,11 +83,12 @@ extern const Command ls_command = make_command<Args>(
      .summary = "List the children of a node",
      .keywords = {"children", "directory", "recursive"},
      .details = "Lists the children of a node, sorted by name. On a terminal the names are in "
-                "columns, with a slash after names that have children and a * after ephemerals. In "
-                "`| program` and `> file` there is one name a line. zkCli's form, [a, b], is "
-                "printed on piped input and with -o zkcli. -R prints full paths: the node, then "
-                "the subtree of each child; nodes that vanish meanwhile are left out. With several "
-                "nodes, each list has its path above it; with -o plain, each name has its path "
+                "columns, in colours, with a slash after names that have children and a * after "
+                "ephemerals. In `| program` and `> file` there is one name a line. zkCli's form, "
+                "[a, b], is printed on piped input and with -o zkcli. -R prints full paths: the "
+                "node, then the subtree of each child; nodes that vanish meanwhile are left out. "
+                "With several nodes, each list has its path above it; with -o plain, each name has "
+                "its path "
                 "before it. A last word watch, true or 1 is zkCli 3.4's form of -w.",
      .examples = {{"ls /", "List the children of the root."},
                   {"ls -s /zookeeper", "List the children and the Stat of the node itself."},

@@ -97,14 +97,18 @@ std::size_t texts_in_a_row(const std::vector<std::string>& texts, std::size_t co
 }
 
 std::string in_text_columns(const std::vector<std::string>& texts, std::size_t count,
-                            std::size_t columns) {
+                            std::size_t columns,
+                            const std::function<std::string_view(std::string_view)>& color) {
   const auto in_a_row = texts_in_a_row(texts, columns);
   const auto rows = (count + in_a_row - 1) / in_a_row;
   const auto widest = widest_of(texts);
   std::string list;
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t at = row; at < count; at += rows) {
+      const auto colored = color ? color(texts[at]) : std::string_view();
+      list += colored;
       list += texts[at];
+      if (!colored.empty()) list += "\x1b[0m";
       if (at + rows < count) list.append(widest + gap - text_width(texts[at]), ' ');
     }
     list += '\n';

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,8 +59,10 @@ class ColumnTable {
 /// How many of the texts fit side by side in `columns` columns; at least one.
 std::size_t texts_in_a_row(const std::vector<std::string>& texts, std::size_t columns);
 /// The first `count` texts, ordered down the columns, as `ls` does, in lines that end with a
-/// newline. The texts must already be escaped for a terminal.
+/// newline. The texts must already be escaped for a terminal. `color` returns the escape sequence
+/// that colours a text, or an empty one.
 std::string in_text_columns(const std::vector<std::string>& texts, std::size_t count,
-                            std::size_t columns);
+                            std::size_t columns,
+                            const std::function<std::string_view(std::string_view)>& color = {});
 
 }  // namespace zksh

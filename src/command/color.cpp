@@ -19,4 +19,8 @@ bool use_color(const Context& cx) {
   return use_color(cx.services.settings.value("color"), cx.out.style().out_is_terminal);
 }
 
+std::string_view color::of_marked_name(std::string_view name) {
+  return name.ends_with('/') ? parent : name.ends_with('*') ? ephemeral : std::string_view();
+}
+
 }  // namespace zksh

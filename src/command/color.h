@@ -19,6 +19,8 @@ inline constexpr std::string_view parent = "\x1b[1;34m";   ///< a node with chil
 inline constexpr std::string_view ephemeral = "\x1b[33m";  ///< an ephemeral node
 inline constexpr std::string_view aside = "\x1b[2m";       ///< details of a node
 inline constexpr std::string_view end = "\x1b[0m";
+/// For a name in a list, whose last character marks what it is: `/` or `*`.
+std::string_view of_marked_name(std::string_view name);
 }  // namespace color
 
 }  // namespace zksh

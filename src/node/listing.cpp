@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "client/persistent_watches.h"
 #include "client/stat_text.h"
+#include "command/color.h"
 #include "command/live_picture.h"
 #include "command/report.h"
 #include "command/zkcli_style.h"
@@ -124,7 +125,8 @@ void print_children(Context& cx, const std::string& path, Listing children, List
       !lines && style.for_people && style.out_is_terminal && cx.input != Input::Pipe;
   if (columns && !names.empty()) {
     const auto marked = marked_names(cx, path, names);
-    cx.out.out(in_text_columns(marked, marked.size(), terminal_size().columns));
+    cx.out.out(in_text_columns(marked, marked.size(), terminal_size().columns,
+                               use_color(cx) ? color::of_marked_name : nullptr));
   } else {
     constexpr std::size_t enough = 1U << 20U;
     std::string text = lines ? "" : "[";

@@ -13,12 +13,12 @@
 namespace zksh {
 namespace {
 
-constexpr std::string_view known_command = "\033[1m";     // bold
-constexpr std::string_view unknown_command = "\033[31m";  // red
-constexpr std::string_view option = "\033[36m";           // cyan
-constexpr std::string_view quoted = "\033[33m";           // yellow
-constexpr std::string_view sign = "\033[35m";             // magenta
-constexpr std::string_view comment = "\033[2m";           // dim
+constexpr std::string_view known_command = "\033[1m";  // bold
+constexpr std::string_view unknown = "\033[31m";       // red
+constexpr std::string_view option = "\033[36m";        // cyan
+constexpr std::string_view quoted = "\033[33m";        // yellow
+constexpr std::string_view sign = "\033[35m";          // magenta
+constexpr std::string_view comment = "\033[2m";        // dim
 constexpr std::size_t longest_line = std::size_t{16} << 10U;
 
 std::string_view style_of_command(std::string_view name, bool complete) {
@@ -28,7 +28,7 @@ std::string_view style_of_command(std::string_view name, bool complete) {
   const bool possible = std::ranges::any_of(all_commands(), [&](const Command* command) {
     return may_become(command->name) || std::ranges::any_of(command->aliases, may_become);
   });
-  return possible && !complete ? std::string_view() : unknown_command;
+  return possible && !complete ? std::string_view() : unknown;
 }
 
 bool is_sign(std::string_view word) {
@@ -36,20 +36,43 @@ bool is_sign(std::string_view word) {
   return std::ranges::find(signs, word) != signs.end();
 }
 
-/// Where the program begins that the line's command runs.
-std::size_t program_begin(std::string_view line, const std::vector<WordPlace>& places) {
+/// What the declaration of the line's command tells about its words.
+struct DeclaredWords {
+  std::size_t program = 0;             ///< the index of the first word of the program to run
+  std::vector<std::string> unknown{};  ///< options that the command does not have
+};
+
+/// `open`: the last word is still being typed and may become any option that begins with it.
+DeclaredWords declared_words(std::string_view line, const std::vector<WordPlace>& places,
+                             bool open) {
   std::vector<std::string> words;
   words.reserve(places.size());
   for (const auto& place : places)
     words.emplace_back(line.substr(place.begin, place.end - place.begin));
+  DeclaredWords declared{.program = words.size()};
   const auto* const command = command_named(words.front());
-  std::size_t begin = words.size();
-  if (!command) return begin;
+  if (!command) return declared;
   command->describe([&](const Options& options) {
-    const auto given = given_words(options.arguments(), std::span(words).subspan(1));
-    begin = words.size() - given.program_words;
+    const auto& arguments = options.arguments();
+    const auto given = given_words(arguments, std::span(words).subspan(1));
+    declared.program -= given.program_words;
+    // The options of repeat's command are not its own.
+    if (std::ranges::find(arguments, Argument::Kind::Line, &Argument::kind) != arguments.end())
+      return;
+    const auto begins_one = [&](std::string_view word) {
+      return std::ranges::any_of(arguments, [&](const Argument& argument) {
+        return std::ranges::any_of(argument.names,
+                                   [&](std::string_view name) { return name.starts_with(word); });
+      });
+    };
+    const std::string_view help = "--help";  // which no command declares
+    for (const auto& word : given.unknown) {
+      const bool typing = open && word == words.back();
+      if (word != help && !(typing && (begins_one(word) || help.starts_with(word))))
+        declared.unknown.push_back(word);
+    }
   });
-  return begin;
+  return declared;
 }
 
 /// The styles of one command; byte offsets into it.
@@ -63,7 +86,8 @@ std::vector<StyledBytes> command_styles(std::string_view line, std::size_t curso
     return styles;
   }
   styles.reserve(places.size());
-  const auto program = places.begin() + static_cast<std::ptrdiff_t>(program_begin(line, places));
+  const auto declared = declared_words(line, places, cursor == places.back().end);
+  const auto program = places.begin() + static_cast<std::ptrdiff_t>(declared.program);
   bool options_may_come = true;
   for (auto place_at = places.begin(); place_at != places.end(); ++place_at) {
     const auto& place = *place_at;
@@ -78,7 +102,8 @@ std::vector<StyledBytes> command_styles(std::string_view line, std::size_t curso
       style = sign;
       options_may_come = false;  // a program or a file follows
     } else if (options_may_come && looks_like_option(word) && word.size() > 1) {
-      style = option;
+      const bool is_unknown = std::ranges::find(declared.unknown, word) != declared.unknown.end();
+      style = is_unknown ? unknown : option;
       options_may_come = word != "--";
     }
     if (!style.empty()) styles.push_back({.begin = place.begin, .end = place.end, .style = style});

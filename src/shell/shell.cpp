@@ -211,6 +211,7 @@ Completion Shell::complete(const CompletionRequest& request) {
   return {.begin = begin + found.begin,
           .text = std::move(found.text),
           .list = std::move(found.list),
+          .color = may_decorate() ? color::of_marked_name : nullptr,
           .texts = std::move(found.texts),
           .count = found.count,
           .awaited = found.awaited};

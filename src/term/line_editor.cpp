@@ -30,17 +30,16 @@ namespace zksh {
 namespace {
 
 /// Lists as many candidates as fit on the screen above the edited line, in columns; if there are
-/// more, a last line says how many of `count` are missing. Control characters are escaped.
-std::string candidate_list(const std::vector<std::string>& candidates, std::size_t count,
-                           ScreenSize screen) {
+/// more, a last line says how many are missing. Control characters are escaped.
+std::string candidate_list(const Completion& found, ScreenSize screen) {
   std::vector<std::string> texts;
-  texts.reserve(candidates.size());
-  for (const auto& candidate : candidates) texts.push_back(escape_for_terminal(candidate));
+  texts.reserve(found.list.size());
+  for (const auto& candidate : found.list) texts.push_back(escape_for_terminal(candidate));
   const auto columns = static_cast<std::size_t>(std::max(1, screen.columns));
   const auto row_limit = static_cast<std::size_t>(std::max(1, screen.rows - 3));
   const auto shown = std::min(texts.size(), texts_in_a_row(texts, columns) * row_limit);
-  auto list = in_text_columns(texts, shown, columns);
-  if (shown < count) list += fmt::format("… and {} more\n", count - shown);
+  auto list = in_text_columns(texts, shown, columns, found.color);
+  if (shown < found.count) list += fmt::format("… and {} more\n", found.count - shown);
   return list;
 }
 
@@ -416,7 +415,7 @@ std::size_t LineEditor::complete(bool again) {
   } else if (found.list.empty()) {
     if (!again) rl_ding();
   } else {
-    print(candidate_list(found.list, found.count, painter_.screen()));
+    print(candidate_list(found, painter_.screen()));
     open_menu(std::move(found));
   }
   return awaited_ ? 0 : count;

@@ -66,6 +66,8 @@ struct Completion {
   std::string text;       ///< … are replaced by this
   /// If that changes nothing: the candidates to list above the line; perhaps only the first ones.
   std::vector<std::string> list{};
+  /// Returns the escape sequence that colours one of the list, or an empty one.
+  std::function<std::string_view(std::string_view)> color{};
   /// What each of the list inserts when Tab steps through them; empty: it does not.
   std::vector<std::string> texts{};
   std::size_t count = 0;  ///< total number of candidates

@@ -84,6 +84,16 @@ class NodePaths(ShellTest):
         self.wait_prompt(screen, number, typed=text)
         screen.wait_for(lambda s: s.cursor()[0] == width)
 
+    def test_ls_and_tab_colour_parents_and_ephemerals_alike(self):
+        # tmux writes the sequences in its own way, and carries them over the ends of lines.
+        jobs, worker = "\033[1m\033[34mjobs/", "\033[33mworker*"
+        screen = self.start(width=120, NO_COLOR="")
+        screen.type("create -e /app/worker\nls /app\n")
+        self.wait_prompt(screen, 2)
+        screen.type("ls /app/\t")
+        screen.wait_for(lambda s: s.text(escapes=True).count(jobs) == s.text(escapes=True).count(worker) == 2)
+        self.assertNotRegex(screen.text(escapes=True), r"\033\[(1|3[0-7])mconfig ")
+
     def test_enter_behind_tab_waits_for_the_completion(self):
         screen = self.start(width=120)
         with self.znodes() as znodes:

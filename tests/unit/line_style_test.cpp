@@ -39,6 +39,19 @@ TEST(LineStyle, OptionsStringsAndSigns) {
   EXPECT_EQ(styled(" # a comment"), "[2]# a comment");
 }
 
+TEST(LineStyle, OptionsThatTheCommandLacks) {
+  EXPECT_EQ(styled("ls --bad /"), "[1]ls[31]--bad");
+  EXPECT_EQ(styled("ls --bad"), "[1]ls[31]--bad");
+  EXPECT_EQ(styled("ls --st"), "[1]ls[36]--st") << "it may become --stat";
+  EXPECT_EQ(styled("ls --st /"), "[1]ls[31]--st");
+  EXPECT_EQ(styled("ls --st", 2), "[1]ls[31]--st");
+  EXPECT_EQ(styled("ls -sq -sR --help /"), "[1]ls[31]-sq[36]-sR[36]--help");
+  EXPECT_EQ(styled("ls --he"), "[1]ls[36]--he");
+  EXPECT_EQ(styled("get -- --bad"), "[1]get[36]--") << "a path";
+  EXPECT_EQ(styled("lock /a -- prog --bad"), "[1]lock[36]--") << "another program's";
+  EXPECT_EQ(styled("repeat 3 ls --stat"), "[1]repeat[36]--stat") << "another command's";
+}
+
 TEST(LineStyle, EveryCommandOfALine) {
   EXPECT_EQ(styled("ls /; gte\n# it's\nget '/a' ; cre"), "[1]ls[31]gte[2]# it's[1]get[33]'/a'");
   EXPECT_EQ(styled("ls / | sed s/x/;s/y/\nls"), "[1]ls[35]|[1]ls") << "a program's own words";
