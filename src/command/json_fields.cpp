@@ -408,7 +408,7 @@ std::string json_shapes_text(std::string_view declared) {
 std::string json_schema() {
   auto definitions = Json::object();
   auto bytes = of_type("object");
-  bytes.set("properties", std::move(Json::object().set("base64", of_type("string"))));
+  bytes.set("properties", Json::object().set("base64", of_type("string")));
   bytes.set("required", std::move(Json::array().add("base64")));
   bytes.set("additionalProperties", false);
   definitions.set("Data", either(of_type("string"), either(std::move(bytes), of_type("null"))));
