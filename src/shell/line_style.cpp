@@ -42,6 +42,13 @@ struct DeclaredWords {
   std::vector<std::string> unknown{};  ///< options that the command does not have
 };
 
+bool begins_option(const std::vector<Argument>& arguments, std::string_view word) {
+  const auto begins = [&](std::string_view name) { return name.starts_with(word); };
+  return std::ranges::any_of(arguments, [&](const Argument& argument) {
+    return std::ranges::any_of(argument.names, begins);
+  });
+}
+
 /// `open`: the last word is still being typed and may become any option that begins with it.
 DeclaredWords declared_words(std::string_view line, const std::vector<WordPlace>& places,
                              bool open) {
@@ -59,16 +66,10 @@ DeclaredWords declared_words(std::string_view line, const std::vector<WordPlace>
     // The options of repeat's command are not its own.
     if (std::ranges::find(arguments, Argument::Kind::Line, &Argument::kind) != arguments.end())
       return;
-    const auto begins_one = [&](std::string_view word) {
-      return std::ranges::any_of(arguments, [&](const Argument& argument) {
-        return std::ranges::any_of(argument.names,
-                                   [&](std::string_view name) { return name.starts_with(word); });
-      });
-    };
     const std::string_view help = "--help";  // which no command declares
     for (const auto& word : given.unknown) {
       const bool typing = open && word == words.back();
-      if (word != help && !(typing && (begins_one(word) || help.starts_with(word))))
+      if (word != help && !(typing && (begins_option(arguments, word) || help.starts_with(word))))
         declared.unknown.push_back(word);
     }
   });
