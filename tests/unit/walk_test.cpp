@@ -64,7 +64,7 @@ TEST_F(WalkTest, ATreeWithoutAnEndIsRefused) {
   EndlessTree endless(client);
   std::size_t entered = 0;
   const WalkPlan plan{.tops = {"/a"}, .enter = [&](const TreeNode& /*node*/) { ++entered; }};
-  for (const std::size_t siblings : {1, 2}) {
+  for (const std::size_t siblings : {1U, 2U}) {
     make("/a/" + std::string(4000, static_cast<char>('a' + siblings)));
     try {
       walk_tree(endless, plan, {});
