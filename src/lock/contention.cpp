@@ -2,6 +2,7 @@
 #include "lock/contention.h"
 
 #include "base/json.h"
+#include "base/number.h"
 #include "base/time.h"
 #include "client/node_path.h"
 #include "client/scheduler.h"
@@ -260,8 +261,7 @@ ContentionResult contend(const ContentionPlan& plan, const std::vector<Client*>&
 std::string how_left(const ContentionResult& result) {
   const auto left = result.left_behind;
   if (left == 0) return "all contenders have left the queue";
-  return fmt::format("{} contender{} could not leave the queue: no server answers", left,
-                     left == 1 ? "" : "s");
+  return fmt::format("{} could not leave the queue: no server answers", counted(left, "contender"));
 }
 
 namespace {
