@@ -13,8 +13,9 @@ configure_build() {
   fi
   arguments+=("${@:3}")  # the last one of two counts
   if command -v ccache >/dev/null; then
-    # Clones of the project share the cache.
-    export CCACHE_BASEDIR=$source CCACHE_NOHASHDIR=1
+    # Clones of the project share the cache. Without this sloppiness, ccache caches nothing that uses
+    # precompiled headers.
+    export CCACHE_BASEDIR=$source CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
     arguments+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
   cmake -S "$source" -B "$directory" "${arguments[@]}"
@@ -25,8 +26,8 @@ is_configured() {
   [ -f "$1/build.ninja" ] || { [ -f "$1/Makefile" ] && command -v make >/dev/null; }
 }
 
-# New directories use ZKSH_UNITY: it halves a whole build, and lengthens builds after an edit. To
-# work on zksh: cmake build -DZKSH_UNITY=OFF. Tests need more packages. A directory that was
+# New directories use ZKSH_UNITY: it more than halves a whole build, and lengthens builds after an
+# edit. To work on zksh: cmake build -DZKSH_UNITY=OFF. Tests need more packages. A directory that was
 # configured before is not changed.
 configure_to_try() {
   is_configured "$2" || configure_build "$@" -DZKSH_TESTS=OFF

@@ -167,7 +167,8 @@ Outcome<std::string> PersistentWatches::carry_out(WatchedTree& tree, const Reque
   if (!request.add)
     return {tree.remove(request.path, request.mode) ? code::ok : code::no_watcher, {}};
   const auto watch = tree.roots().find(request.path);
-  const auto before = watch == tree.roots().end() ? std::nullopt : std::optional(watch->second);
+  std::optional<WatchMode> before;
+  if (watch != tree.roots().end()) before = watch->second;
   tree.add(request.path, *request.mode);
   Outcome<std::string> result;
   try {

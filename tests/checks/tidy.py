@@ -22,6 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BATCH = 16
 # The analyzer's deep mode takes eight times as long; the tests run under two sanitizers besides.
 ANALYZER = ["-Xclang", "-analyzer-config", "-Xclang", "mode=shallow"]
+# gcc's precompiled headers, which clang cannot read.
+PRECOMPILED = re.compile(r" -Winvalid-pch -include \S+/cmake_pch\.hxx")
 # What is allowed to a text of several files alone.
 ALLOWED_TOGETHER = {"-Wno-shadow", "-Wno-subobject-linkage"}
 # Declared at the start of a line: functions, types, constants. Files that share one cannot be one text.
@@ -54,7 +56,7 @@ class Source:
     def __init__(self, path, entry, build, common):
         self.path = path
         self.text = self.path.read_text(encoding="utf-8")
-        words = shlex.split(entry["command"])
+        words = shlex.split(PRECOMPILED.sub("", entry["command"]))
         self.directory = entry["directory"]
         # Without the compiler, what it writes, and the file itself.
         self.flags = tuple(word for word in words[1:words.index("-o")] if word not in ALLOWED_TOGETHER)
