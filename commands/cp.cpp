@@ -31,10 +31,11 @@ void declare(Options& o, Args& a) {
   o.node("target", a.target, "The path of the copy; it must not exist.");
 }
 
-void copy_node(Context& cx, const std::string& source, const std::string& target) {
+void copy_node(Context& cx, const Args& a, const std::string& source, const std::string& target) {
   auto node = cx.client.get(source, Watch::none(), cx.stop);
   const FoundNode found{.record = {.acl = cx.client.get_acl(source, cx.stop).acl}};
   require_whole(found, source);
+  if (!a.parents) require_parent(cx.client, target, cx.stop);
   cx.client.create({.path = target, .data = std::move(node.data), .acl = found.record.acl},
                    cx.stop);
 }
@@ -80,7 +81,7 @@ int run(Context& cx, const Args& a) {
   if (a.recursive)
     copied = copy_subtree(cx, a, source, target);
   else
-    copy_node(cx, source, target);
+    copy_node(cx, a, source, target);
   if (cx.out.json()) print_json(cx, path_json(target).set("copied", copied));
   return status::ok;
 }

@@ -7,6 +7,7 @@
 #include "command/work_account.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
+#include "node/parents.h"
 #include "tree/batch_writer.h"
 #include "tree/file_tree.h"
 #include "tree/walk.h"
@@ -111,17 +112,10 @@ class Import {
   BatchWriter writer_;
 };
 
-void require_parent(Context& cx, const std::string& path) {
-  const std::string parent(parent_path(path));
-  if (parent == "/" || cx.client.exists(parent, Watch::none(), cx.stop)) return;
-  throw ZkError(ZkError(code::no_node, parent),
-                fmt::format(" (`create -p {}` creates it)", as_word(parent)));
-}
-
 int run(Context& cx, const Args& a) {
   const auto top = cx.resolve(a.path);
   const auto files = files_below(with_home(a.file), top);
-  require_parent(cx, top);
+  require_parent(cx.client, top, cx.stop);
   Progress progress(cx.out, cx.background, "nodes imported");
   Import work(cx, a.limits.limits(), files, progress);
   const auto& counts = work.counts();

@@ -209,7 +209,10 @@ int run(Context& cx, const Args& a) {
   if (cx.client.exists(target, Watch::none(), cx.stop)) throw ZkError(code::node_exists, target);
   auto nodes = read_small(cx, limits, source, target);
   std::vector<std::string> parents;
-  if (a.parents) parents = missing_parents(cx.client, target, cx.stop);
+  if (a.parents)
+    parents = missing_parents(cx.client, target, cx.stop);
+  else
+    require_parent(cx.client, target, cx.stop);
   std::size_t moved = nodes ? nodes->size() : 0;
   if (nodes) {
     move_at_once(cx, std::move(*nodes), source, target, parents);

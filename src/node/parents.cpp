@@ -1,7 +1,10 @@
 // Parents: creates missing nodes, and the missing parents of a node.
 #include "node/parents.h"
 
+#include "base/quoting.h"
 #include "client/node_path.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 
@@ -16,6 +19,13 @@ std::vector<std::string> missing_parents(Client& client, const std::string& path
     missing.push_back(parent);
   std::ranges::reverse(missing);
   return missing;
+}
+
+void require_parent(Client& client, const std::string& path, const std::stop_token& stop) {
+  const std::string parent(parent_path(path));
+  if (parent == "/" || client.exists(parent, Watch::none(), stop)) return;
+  throw ZkError(ZkError(code::no_node, parent),
+                fmt::format(" (`create -p {}` creates it)", as_word(parent)));
 }
 
 bool create_if_missing(Client& client, const CreateOp& op, const std::stop_token& stop) {

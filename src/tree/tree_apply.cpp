@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
-#include "client/node_path.h"
 #include "client/server_version.h"
+#include "node/parents.h"
 #include "tree/live_tree.h"
 
 #include <fmt/core.h>
@@ -32,10 +32,7 @@ TreeApply::TreeApply(Client& client, Plan plan, std::stop_token stop)
 void TreeApply::run(TreeReader& text) {
   client_.await_connection(plan_.top, stop_);
   identities_ = client_.identities();
-  if (plan_.top != "/" && !plan_.parents_made) {
-    const std::string parent(parent_path(plan_.top));
-    if (!client_.exists(parent, Watch::none(), stop_)) throw ZkError(code::no_node, parent);
-  }
+  if (!plan_.parents_made) require_parent(client_, plan_.top, stop_);
   LiveTree live(client_, {.top = plan_.top, .may_be_missing = true, .limits = plan_.limits}, stop_);
   auto record = text.next();
   auto node = live.next();
