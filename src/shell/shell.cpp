@@ -70,25 +70,27 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
            .mask = [](std::string_view line) { return mask_secrets(line); },
            .warn = [&queue = around_.services.queue](
                        const std::string& text) { queue.add(Stream::Err, text + '\n'); }}),
-      editor_({.in = STDIN_FILENO,
-               .out = editor_output(),
-               .on_line = [this](const std::optional<std::string>& line) { accept(line); },
-               .await_writable = [&loop](int fd) { return loop.await_writable(fd); },
-               .complete = [this](const CompletionRequest& request) { return complete(request); },
-               .hint =
-                   [this](std::string_view line, std::string_view history_rest) {
-                     return around_.services.settings.hints && may_decorate()
-                                ? line_hint(line, history_rest)
-                                : LineHint();
-                   },
-               .styles =
-                   [this](std::string_view line, std::size_t cursor) {
-                     return around_.services.settings.highlight && may_decorate()
-                                ? line_styles(line, cursor)
-                                : std::vector<StyledBytes>();
-                   },
-               .goes_on =
-                   [](std::string_view text) { return parts_of(text, PartBy::Line).back().open; }}),
+      editor_(
+          {.in = STDIN_FILENO,
+           .out = editor_output(),
+           .on_line = [this](const std::optional<std::string>& line) { accept(line); },
+           .await_writable = [&loop](int fd) { return loop.await_writable(fd); },
+           .complete = [this](const CompletionRequest& request) { return complete(request); },
+           .hint =
+               [this](std::string_view line, std::string_view history_rest) {
+                 return around_.services.settings.hints && may_decorate()
+                            ? line_hint(line, history_rest)
+                            : LineHint();
+               },
+           .may_suggest = [this](std::string_view line) { return !history_file_.is_mistake(line); },
+           .styles =
+               [this](std::string_view line, std::size_t cursor) {
+                 return around_.services.settings.highlight && may_decorate()
+                            ? line_styles(line, cursor)
+                            : std::vector<StyledBytes>();
+               },
+           .goes_on =
+               [](std::string_view text) { return parts_of(text, PartBy::Line).back().open; }}),
       nodes_(around.client, loop.wake_fd()),
       jobs_(monitor),
       background_(monitor, loop.wake_fd(), around_, jobs_) {
@@ -245,7 +247,7 @@ void Shell::handle_jobs() {
   if (command_ && command_->status() && drained()) {
     const int result = *command_->status();
     command_.reset();
-    editor_.set_suggested(command_line_, !is_mistake(result));
+    history_file_.set_mistake(command_line_, is_mistake(result));
     for (const auto& line : std::exchange(others_lines_, {})) LineEditor::remember(line);
     problem_reported_ = problem_reported_ || result == status::no_connection;
     if (!leaving_) status_ = *quit_ ? status_ : result;

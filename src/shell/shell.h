@@ -50,7 +50,7 @@ class BackgroundJobs {
   struct Entry {
     int number;
     std::string line;
-    LineHistory history;      ///< a copy, so changes stay local
+    LineHistory history;      ///< its own, empty
     CurrentNode current;      ///< a copy from when it was started
     Transaction transaction;  ///< its own, not the prompt's
     std::unique_ptr<Job> job;

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_saved_line = std::size_t{64} << 10U;
 constexpr mode_t owner_only = 0600;
+constexpr char mistake_mark = ' ';
 
 /// The opened file, or none, with the reason in errno. `quiet`: disabled by the user.
 struct Opened {
@@ -150,6 +151,21 @@ void HistoryFile::fail(const std::string& reason) {
   if (!std::exchange(warned_, true)) options_.warn("the history is not saved: " + reason);
 }
 
+/// Reads and drops the marks among the file's lines.
+std::vector<std::string> HistoryFile::without_marks(std::vector<std::string> entries) {
+  std::vector<std::string> lines;
+  lines.reserve(entries.size());
+  for (auto& entry : entries) {
+    if (entry.front() == mistake_mark) {
+      mistakes_.insert(entry.substr(1));
+    } else {
+      mistakes_.erase(entry);
+      lines.push_back(std::move(entry));
+    }
+  }
+  return lines;
+}
+
 std::vector<std::string> HistoryFile::load() {
   if (!options_.path) {
     fail("HOME is not set");
@@ -169,13 +185,14 @@ std::vector<std::string> HistoryFile::load() {
   const auto count = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   const bool shortened = size > options_.max_bytes || count > 2 * options_.max_lines;
   if (shortened) replace_file(*options_.path, lines);
-  if (!lines.empty()) last_ = lines.back();
   struct stat now {};
   if (stat(options_.path->c_str(), &now) == 0)
     seen_ = {.device = now.st_dev,
              .inode = now.st_ino,
              .size = shortened ? static_cast<std::size_t>(now.st_size) : size,
-             .line = last_};
+             .line = lines.empty() ? std::string() : lines.back()};
+  lines = without_marks(std::move(lines));
+  if (!lines.empty()) last_ = lines.back();
   return lines;
 }
 
@@ -210,7 +227,7 @@ std::vector<std::string> HistoryFile::read_new() {
     if (mine != lines.rend()) lines.erase(std::next(mine).base());
     own_.pop_back();
   }
-  return lines;
+  return without_marks(std::move(lines));
 }
 
 std::optional<std::string> HistoryFile::add(const std::string& line) {
@@ -219,10 +236,22 @@ std::optional<std::string> HistoryFile::add(const std::string& line) {
   const std::string& text = masked ? *masked : line;
   if (text == last_) return std::nullopt;
   last_ = text;
-  const bool fits = line.size() <= max_saved_line && line.find('\n') == std::string::npos &&
-                    line.find('\0') == std::string::npos;
-  if (!masked && fits && options_.path) append(line);
+  mistakes_.erase(text);
+  if (!masked && may_save(line)) append(line);
   return text;
+}
+
+bool HistoryFile::may_save(const std::string& line) const {
+  return options_.path && !line.empty() && line.front() != ' ' && line.front() != '\t' &&
+         line.size() <= max_saved_line &&
+         line.find_first_of(std::string_view("\n\0", 2)) == std::string::npos;
+}
+
+void HistoryFile::set_mistake(const std::string& line, bool mistake) {
+  const bool changed = mistake ? mistakes_.insert(line).second : mistakes_.erase(line) > 0;
+  // A repeated line was not saved again: this says that it is right now.
+  if (changed && may_save(line) && !options_.mask(line))
+    append(mistake ? mistake_mark + line : line);
 }
 
 void HistoryFile::append(const std::string& line) {

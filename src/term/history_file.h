@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,8 @@ std::optional<std::filesystem::path> default_history_path();
 
 /// A text file with mode 0600, in directories with mode 0700 that are created as needed. Every
 /// write appends, under flock. A failure is reported once and otherwise ignored; a character device
-/// (a link to /dev/null) silently disables the file.
+/// (a link to /dev/null) silently disables the file. Lines that begin with a blank are not saved as
+/// typed; in the file, such a line means that the rest of it was a mistake when it last ran.
 class HistoryFile {
  public:
   struct Options {
@@ -48,6 +50,11 @@ class HistoryFile {
   /// at most a tenth of a second for another shell.
   std::optional<std::string> add(const std::string& line);
 
+  /// Saves whether a line that was added is a mistake, if that has changed. Waits as add does.
+  void set_mistake(const std::string& line, bool mistake);
+  /// Whether the line was a mistake when it last ran, in this shell or one whose lines were read.
+  bool is_mistake(std::string_view line) const { return mistakes_.contains(line); }
+
  private:
   /// How far the file was read.
   struct Seen {
@@ -57,11 +64,14 @@ class HistoryFile {
     std::string line{};  ///< the last line read
   };
 
+  bool may_save(const std::string& line) const;
+  std::vector<std::string> without_marks(std::vector<std::string> entries);
   void append(const std::string& line);
   void fail(const std::string& reason);
 
   Options options_;
   std::string last_;
+  std::set<std::string, std::less<>> mistakes_;
   Seen seen_;
   std::vector<std::string> own_;  ///< lines saved since
   bool warned_ = false;

@@ -68,15 +68,15 @@ FILE* open_or_throw(int fd, const char* mode) {
 
 constexpr std::string_view slow_note = "  … asking the server";
 
-/// The rest of the newest history line that begins with this text and is not in `others`; empty if
+/// The rest of the newest history line that begins with this text and may be suggested; empty if
 /// there is none.
 std::string_view rest_of_newest(std::string_view text,
-                                const std::set<std::string, std::less<>>& others) {
+                                const std::function<bool(std::string_view)>& may_suggest) {
   HIST_ENTRY** const entries = text.empty() ? nullptr : history_list();
   if (entries == nullptr) return {};
   for (int i = history_length - 1; i >= 0; --i) {
     const std::string_view line = entries[i]->line;
-    if (line.size() > text.size() && line.starts_with(text) && !others.contains(line))
+    if (line.size() > text.size() && line.starts_with(text) && (!may_suggest || may_suggest(line)))
       return line.substr(text.size());
   }
   return {};
@@ -367,13 +367,6 @@ void LineEditor::remember(const std::string& line) {
   if (line.find('\0') == std::string::npos) add_history(line.c_str());
 }
 
-void LineEditor::set_suggested(const std::string& line, bool wanted) {
-  if (wanted)
-    unsuggested_.erase(line);
-  else
-    unsuggested_.insert(line);
-}
-
 /// The hint to show after the line now.
 std::string_view LineEditor::hint_now() {
   if (dumb_ || rl_point != rl_end) return {};
@@ -381,7 +374,7 @@ std::string_view LineEditor::hint_now() {
   const auto text = readline_text();
   if (!options_.hint || text.empty() || RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH)) return {};
   if (hinted_line_ != text) {
-    hint_ = options_.hint(text, rest_of_newest(text, unsuggested_));
+    hint_ = options_.hint(text, rest_of_newest(text, options_.may_suggest));
     hinted_line_ = text;
   }
   return hint_.text;

@@ -10,7 +10,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -106,6 +105,9 @@ class LineEditor {
     /// Called when the cursor is at the end of the line, with the rest of the newest history line
     /// with this prefix (empty: there is none). Must neither block nor throw. Empty: no hints.
     std::function<LineHint(std::string_view line, std::string_view history_rest)> hint{};
+    /// Whether a history line may be passed to `hint`. Must neither block nor throw. Empty: all
+    /// may.
+    std::function<bool(std::string_view line)> may_suggest{};
     /// Returns the styles of a line. Must neither block nor throw. Empty: no styles.
     std::function<std::vector<StyledBytes>(std::string_view line, std::size_t cursor)> styles{};
     /// Whether a text needs another line before it can be accepted; Enter then adds a newline. Must
@@ -159,8 +161,6 @@ class LineEditor {
 
   /// Appends to the history for up, down and Ctrl-R, which keeps the last 10000 lines.
   static void remember(const std::string& line);
-  /// Sets whether a history line may be shown as a hint; by default, all may.
-  void set_suggested(const std::string& line, bool wanted);
 
  private:
   struct Bridge;  ///< readline's C callbacks
@@ -225,8 +225,7 @@ class LineEditor {
   std::optional<Menu> menu_;
   LineHint hint_;
   std::optional<std::string> hinted_line_;  ///< the line that hint_ is for
-  std::set<std::string, std::less<>> unsuggested_;
-  std::string paste_;  ///< the part of a paste received so far
+  std::string paste_;                       ///< the part of a paste received so far
   bool pasting_ = false;
   bool active_ = false;
   bool suspended_ = false;

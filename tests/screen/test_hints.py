@@ -68,6 +68,14 @@ class Hints(HintTest):
         screen.type("stat /")
         self.wait_line(screen, 4, "stat /", "right")
         screen.keys("C-u")
+        screen.close()
+        # Nor in a later shell.
+        screen = self.start()
+        for number in range(4):
+            self.run_line(screen, "pwd", number)
+        screen.type("stat /")
+        self.wait_line(screen, 4, "stat /", "right")
+        screen.keys("C-u")
         # Once it goes well, it is.
         self.run_line(screen, "create /wrong x", 4)
         self.run_line(screen, "stat /wrong", 5)

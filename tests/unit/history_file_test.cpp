@@ -273,6 +273,43 @@ TEST_F(HistoryFileTest, AFullDiskLeavesNoHalfLine) {
   EXPECT_EQ(saved(), "a\nb\n");
 }
 
+TEST_F(HistoryFileTest, RemembersWhichLinesWereMistakes) {
+  auto shell = history();
+  for (const char* line : {"get /a", "get /b", "get /c"}) {
+    shell.add(line);
+    shell.set_mistake(line, true);
+  }
+  shell.set_mistake("get /c", false);  // repeated at once, when /c was there
+  shell.add("get /a");
+  shell.set_mistake("get /a", false);
+  shell.set_mistake(" get /secretly", true);
+  shell.set_mistake("addauth digest a:b", true);
+  EXPECT_TRUE(shell.is_mistake("get /b"));
+
+  auto later = history();
+  EXPECT_EQ(later.load(), (Lines{"get /a", "get /b", "get /c", "get /c", "get /a"}));
+  EXPECT_FALSE(later.is_mistake("get /a"));
+  EXPECT_TRUE(later.is_mistake("get /b"));
+  EXPECT_FALSE(later.is_mistake("get /c"));
+  EXPECT_EQ(saved().find("secretly"), std::string::npos);
+  EXPECT_EQ(saved().find("addauth"), std::string::npos);
+  EXPECT_EQ(later.add("get /a"), std::nullopt) << "it repeats the last line";
+}
+
+TEST_F(HistoryFileTest, ReadsTheMistakesOfOthers) {
+  auto shell = history();
+  auto other = history();
+  shell.load();
+  other.load();
+  shell.add("get /mine");
+  shell.set_mistake("get /mine", true);
+  other.add("get /theirs");
+  other.set_mistake("get /theirs", true);
+  EXPECT_EQ(shell.read_new(), Lines{"get /theirs"});
+  EXPECT_TRUE(shell.is_mistake("get /theirs"));
+  EXPECT_TRUE(shell.is_mistake("get /mine"));
+}
+
 TEST_F(HistoryFileTest, WithoutAHomeThereIsMemoryOnly) {
   HistoryFile shell({.path = std::nullopt,
                      .mask = mask_secrets,
