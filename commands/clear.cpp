@@ -4,11 +4,7 @@
 namespace zksh::command_clear {
 namespace {
 
-struct Args {};
-
-void declare(Options& /*o*/, Args& /*a*/) {}
-
-int run(Context& cx, const Args& /*a*/) {
+int run(Context& cx) {
   // Cursor home, clear the screen, clear the scrollback.
   if (cx.out.style().out_is_terminal) cx.out.out("\033[H\033[2J\033[3J");
   return status::ok;
@@ -17,13 +13,13 @@ int run(Context& cx, const Args& /*a*/) {
 }  // namespace
 
 extern const Command clear_command =
-    make_command<Args>({.name = "clear",
-                        .group = "Shell",
-                        .summary = "Clear the screen",
-                        .details = "Also clears the terminal's scrollback; Ctrl-L keeps it. Does "
-                                   "nothing if the output is not a terminal.",
-                        .examples = {{"clear", "Clear the screen and the scrollback."}},
-                        .needs = Needs::Nothing,
-                        .allowed_in_transaction = true},
-                       declare, run);
+    make_command({.name = "clear",
+                  .group = "Shell",
+                  .summary = "Clear the screen",
+                  .details = "Also clears the terminal's scrollback; Ctrl-L keeps it. Does "
+                             "nothing if the output is not a terminal.",
+                  .examples = {{"clear", "Clear the screen and the scrollback."}},
+                  .needs = Needs::Nothing,
+                  .allowed_in_transaction = true},
+                 run);
 }  // namespace zksh::command_clear

@@ -8,11 +8,7 @@
 namespace zksh::command_close {
 namespace {
 
-struct Args {};
-
-void declare(Options& /*o*/, Args& /*a*/) {}
-
-int run(Context& cx, const Args& /*a*/) {
+int run(Context& cx) {
   if (const auto dropped = cx.transaction.drop()) cx.out.err_line("{}", dropped_text(*dropped));
   cx.services.locks.end_programs(cx.stop);
   cx.client.close();
@@ -25,7 +21,7 @@ int run(Context& cx, const Args& /*a*/) {
 
 }  // namespace
 
-extern const Command close_command = make_command<Args>(
+extern const Command close_command = make_command(
     {.name = "close",
      .group = "Session",
      .summary = "Close the session",
@@ -37,5 +33,5 @@ extern const Command close_command = make_command<Args>(
      .zkcli_syntax = "",
      .optionless = true,
      .allowed_in_transaction = true},
-    declare, run);
+    run);
 }  // namespace zksh::command_close

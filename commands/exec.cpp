@@ -6,11 +6,7 @@
 namespace zksh::command_exec {
 namespace {
 
-struct Args {};
-
-void declare(Options& /*o*/, Args& /*a*/) {}
-
-int run(Context& cx, const Args& /*a*/) {
+int run(Context& cx) {
   const auto plan = cx.transaction.operations();
   if (!plan.empty()) cx.client.await_connection("", cx.stop);
   // Drops only what was sent: without a connection, and after a dry run, it can be tried again.
@@ -20,7 +16,7 @@ int run(Context& cx, const Args& /*a*/) {
 
 }  // namespace
 
-extern const Command exec_command = make_command<Args>(
+extern const Command exec_command = make_command(
     {.name = "exec",
      .group = "Nodes",
      .summary = "Commit the open transaction",
@@ -35,5 +31,5 @@ extern const Command exec_command = make_command<Args>(
      .json = "op applied path [stat] | op applied path error",
      .writes = true,
      .allowed_in_transaction = true},
-    declare, run);
+    run);
 }  // namespace zksh::command_exec

@@ -8,16 +8,12 @@
 namespace zksh::command_jobs {
 namespace {
 
-struct Args {};
-
-void declare(Options& /*o*/, Args& /*a*/) {}
-
 std::string_view state_of(const JobTable::Job& job) {
   if (job.status) return "ended";
   return job.killed ? "ending" : "running";
 }
 
-int run(Context& cx, const Args& /*a*/) {
+int run(Context& cx) {
   for (const auto& job : jobs_of(cx).all()) {
     const std::chrono::duration<double> age = Clock::now() - job.started;
     if (cx.out.json())
@@ -37,7 +33,7 @@ int run(Context& cx, const Args& /*a*/) {
 
 }  // namespace
 
-extern const Command jobs_command = make_command<Args>(
+extern const Command jobs_command = make_command(
     {.name = "jobs",
      .group = "Shell",
      .summary = "List background jobs",
@@ -52,5 +48,5 @@ extern const Command jobs_command = make_command<Args>(
      .json = "job state seconds text",
      .needs = Needs::Nothing,
      .pages = true},
-    declare, run);
+    run);
 }  // namespace zksh::command_jobs

@@ -6,11 +6,7 @@
 namespace zksh::command_pwd {
 namespace {
 
-struct Args {};
-
-void declare(Options& /*o*/, Args& /*a*/) {}
-
-int run(Context& cx, const Args& /*a*/) {
+int run(Context& cx) {
   if (cx.out.json())
     print_json(cx, path_json(cx.current.path()));
   else
@@ -20,15 +16,15 @@ int run(Context& cx, const Args& /*a*/) {
 
 }  // namespace
 
-extern const Command pwd_command = make_command<Args>(
-    {.name = "pwd",
-     .group = "Shell",
-     .summary = "Print the current node",
-     .keywords = {"directory"},
-     .details = "Prints the node that relative paths start from; `cd` changes it.",
-     .examples = {{"pwd", "Print the current node."}},
-     .json = "path",
-     .needs = Needs::Nothing,
-     .allowed_in_transaction = true},
-    declare, run);
+extern const Command pwd_command =
+    make_command({.name = "pwd",
+                  .group = "Shell",
+                  .summary = "Print the current node",
+                  .keywords = {"directory"},
+                  .details = "Prints the node that relative paths start from; `cd` changes it.",
+                  .examples = {{"pwd", "Print the current node."}},
+                  .json = "path",
+                  .needs = Needs::Nothing,
+                  .allowed_in_transaction = true},
+                 run);
 }  // namespace zksh::command_pwd

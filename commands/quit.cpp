@@ -5,11 +5,7 @@
 namespace zksh::command_quit {
 namespace {
 
-struct Args {};
-
-void declare(Options& /*o*/, Args& /*a*/) {}
-
-int run(Context& cx, const Args& /*a*/) {
+int run(Context& cx) {
   if (prints_as_34(cx)) cx.out.line("Quitting...");
   cx.quit = true;
   return status::ok;
@@ -17,7 +13,7 @@ int run(Context& cx, const Args& /*a*/) {
 
 }  // namespace
 
-extern const Command quit_command = make_command<Args>(
+extern const Command quit_command = make_command(
     {.name = "quit",
      .aliases = {"exit"},
      .group = "Shell",
@@ -30,5 +26,5 @@ extern const Command quit_command = make_command<Args>(
      .needs = Needs::Nothing,
      .optionless = true,
      .allowed_in_transaction = true},
-    declare, run);
+    run);
 }  // namespace zksh::command_quit

@@ -21,10 +21,6 @@
 namespace zksh::command_status {
 namespace {
 
-struct Args {};
-
-void declare(Options& /*o*/, Args& /*a*/) {}
-
 std::vector<std::string> lock_names(const LockManager& locks) {
   std::vector<std::string> names;
   for (const auto& lock : locks.locks()) names.push_back(lock->name());
@@ -141,7 +137,7 @@ Json json_of(const Report& report) {
       .set("latencyUs", report.latency ? Json(report.latency->count()) : Json());
 }
 
-int run(Context& cx, const Args& /*a*/) {
+int run(Context& cx) {
   const auto report = look_around(cx);
   const int result = report.latency ? status::ok : status::no_connection;
   if (cx.out.json()) {
@@ -173,7 +169,7 @@ int run(Context& cx, const Args& /*a*/) {
 
 }  // namespace
 
-extern const Command status_command = make_command<Args>(
+extern const Command status_command = make_command(
     {.name = "status",
      .group = "Session",
      .summary = "Show this shell's connection, session, watches and locks",
@@ -187,5 +183,5 @@ extern const Command status_command = make_command<Args>(
      .json = "server connectedTo state problem session timeout identities path openWatches "
              "otherWatches locks jobs latencyUs",
      .needs = Needs::Nothing},
-    declare, run);
+    run);
 }  // namespace zksh::command_status

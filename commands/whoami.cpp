@@ -6,10 +6,6 @@
 namespace zksh::command_whoami {
 namespace {
 
-struct Args {};
-
-void declare(Options& /*o*/, Args& /*a*/) {}
-
 /// Id.hashCode: servers keep identities in a hash table, and zkCli prints them in its order.
 std::uint32_t hash_of(const Identity& identity) {
   return (17 * 37 + java_hash(identity.scheme)) * 37 + java_hash(identity.id);
@@ -25,7 +21,7 @@ void print(Context& cx, std::vector<Identity> identities) {
                 cx.out.shown(user_of(identity)));
 }
 
-int run(Context& cx, const Args& /*a*/) {
+int run(Context& cx) {
   try {
     cx.client.await_connection("", cx.stop);
   } catch (const ZkError& error) {
@@ -39,7 +35,7 @@ int run(Context& cx, const Args& /*a*/) {
 
 }  // namespace
 
-extern const Command whoami_command = make_command<Args>(
+extern const Command whoami_command = make_command(
     {.name = "whoami",
      .group = "Access",
      .summary = "Show the identities of this session",
@@ -51,5 +47,5 @@ extern const Command whoami_command = make_command<Args>(
      .json = "identities",
      .zkcli_syntax = "",
      .optionless = true},
-    declare, run);
+    run);
 }  // namespace zksh::command_whoami

@@ -266,9 +266,8 @@ void require_rehearsal(const Context& cx, bool dry_run);
 
 /// Makes a Command from its parts. Each run gets new `Args`. `operation` is for commands that can
 /// be part of a transaction. `run` returns the exit status, or Sent.
-template <class Args, class Result>
-Command make_command(CommandText text, void (*declare)(Options&, Args&),
-                     Result (*run)(Context&, const Args&),
+template <class Args, class Run>
+Command make_command(CommandText text, void (*declare)(Options&, Args&), Run run,
                      Op (*operation)(Context&, const Args&) = nullptr) {
   Command command{std::move(text)};
   const auto declare_all = [declare, writes = command.writes](
@@ -291,7 +290,7 @@ Command make_command(CommandText text, void (*declare)(Options&, Args&),
   const auto begin = [parsed, run](Context& cx, const std::vector<std::string>& words) {
     return parsed(cx, words, [&](const Args& args) { return run(cx, args); });
   };
-  if constexpr (std::is_same_v<Result, Sent>) {
+  if constexpr (std::is_same_v<std::invoke_result_t<Run, Context&, const Args&>, Sent>) {
     command.start = begin;
     command.run = [begin](Context& cx, const std::vector<std::string>& words) {
       return begin(cx, words).finish();
@@ -311,6 +310,14 @@ Command make_command(CommandText text, void (*declare)(Options&, Args&),
     reader(options);
   };
   return command;
+}
+
+/// A command without arguments.
+inline Command make_command(CommandText text, int (*run)(Context&)) {
+  struct None {};
+  return make_command<None>(
+      std::move(text), [](Options& /*options*/, None& /*none*/) {},
+      [run](Context& cx, const None& /*none*/) { return run(cx); });
 }
 
 /// All commands, sorted by name in byte order. The build generates the table from commands/*.cpp.

@@ -15,9 +15,10 @@ COMMENT = re.compile(r'(?:(?://|#) [^\n]*\n?)*?(?://|#) [^\n]*\S[.:)?](?=\s|$)|"
 ANONYMOUS = re.compile(r"^namespace \{$(.*?)^\}  // namespace$", re.M | re.S)
 NAME = re.compile(r"^(?:\[\[\w+\]\] )?(?:\w[\w:<>,*&\[\] ]*[ *&>])?(\w+)\(|^(?:struct|class|enum class|enum|using) (\w+)|"
                   r"^(?:inline |static |const |constexpr |thread_local |std::|[A-Z])[\w:<>,*& ]*?[ *&](\w+)(?: =|\{|\[|;)", re.M)
-# The four parts of a command, in their order.
+# The four parts of a command, in their order; without arguments it has only the last two.
 PARTS = [re.compile(r"^struct Args \{|^using Args = ", re.M), re.compile(r"^void declare\(Options& ", re.M),
          re.compile(r"^(int|Sent) run\(Context& cx", re.M), re.compile(r"^extern const Command (\w+)_command =", re.M)]
+WITHOUT_ARGUMENTS = re.compile(r"^int run\(Context& \w+\) \{", re.M)
 
 
 def tracked(root):
@@ -42,16 +43,17 @@ def faults_of_file(root, name):
 
 def faults_of_command(root, name):
     text = (root / name).read_text(encoding="utf-8")
-    found = [part.search(text) for part in PARTS]
+    parts = PARTS[2:] if WITHOUT_ARGUMENTS.search(text) else PARTS
+    found = [part.search(text) for part in parts]
     if None in found:
-        yield f"{name}: lacks {PARTS[found.index(None)].pattern!r}; commands/README.md shows the parts"
+        yield f"{name}: lacks {parts[found.index(None)].pattern!r}; commands/README.md shows the parts"
         return
     positions = [match.start() for match in found]
     if positions != sorted(positions):
         yield f"{name}: its parts stand in another order than Args, declare, run, the command"
     stem = pathlib.PurePath(name).stem
     identifier = stem if stem.isidentifier() else f"_{stem}"
-    if found[3][1] != identifier:
+    if found[-1][1] != identifier:
         yield f"{name}: must define {identifier}_command"
     elif not re.search(rf"^namespace zksh::command_{stem} \{{$", text, re.M):
         yield f"{name}: must stand in namespace zksh::command_{stem}"
@@ -109,6 +111,8 @@ class PlantedFaults(unittest.TestCase):
 
     def test_a_good_file_passes(self):
         self.assertEqual([], self.found("commands/get.cpp", self.GOOD))
+        lines = self.GOOD.replace("Context& cx, const Args& a", "Context& cx").splitlines(keepends=True)
+        self.assertEqual([], self.found("commands/get.cpp", "".join(lines[:2] + lines[5:])))
         self.assertEqual([], self.found("src/a.h", "// A: a sentence that is too long for one\n// line.\n"))
         self.assertEqual([], self.found("tests/run.sh", "#!/bin/bash\n# Runs every test.\n"))
         self.assertEqual([], self.found("tests/a.py", '"""Does a thing.\n\nMore of it.\n"""\n'))
