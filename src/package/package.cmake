@@ -7,10 +7,10 @@ set(CPACK_PACKAGE_CONTACT "zksh maintainers <maintainers@users.noreply.a-seed-34
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "native, interactive shell for Apache ZooKeeper")
 set(CPACK_PACKAGE_DESCRIPTION "\
-zksh has the commands of ZooKeeper's zkCli.sh and starts in milliseconds. It has
-a prompt with completion of node paths, hints and history, scripts with exact
-exit statuses, whole trees (find, dump, apply, diff), the four-letter words
-for all servers, and locks to use, watch and study by hand.")
+zksh has the commands of ZooKeeper's zkCli.sh and starts in milliseconds. It
+has a prompt with completion of node paths, hints and history, scripts with
+exact exit statuses, whole trees (find, dump, apply, diff), the four-letter
+words for all servers, and locks to use, watch and study by hand.")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_CMAKE_PROJECTS "${CMAKE_BINARY_DIR};${PROJECT_NAME};ALL;/")
 
@@ -43,7 +43,8 @@ set(CPACK_DEBIAN_PACKAGE_REPLACES ${other_package})
 set(lintian_overrides "${CPACK_DEBIAN_PACKAGE_NAME}: initial-upload-closes-no-bugs *\n")
 if(link_statically)
   string(APPEND lintian_overrides "# Loading shared libraries takes as long as a one-shot command.\n"
-    "${CPACK_DEBIAN_PACKAGE_NAME}: embedded-library ncurses *\n")
+    "${CPACK_DEBIAN_PACKAGE_NAME}: embedded-library ncurses *\n"
+    "${CPACK_DEBIAN_PACKAGE_NAME}: embedded-library zlib *\n")
 endif()
 
 # What Debian requires besides what every installation has.
