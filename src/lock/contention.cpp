@@ -414,8 +414,8 @@ void ContentionSessions::await_all(const std::stop_token& stop) {
     if (!more)
       throw Error(
           fmt::format(
-              "only {} of {} sessions were accepted: a server accepts maxClientCnxns connections "
-              "from one address, 60 by default (--sessions sets the number of sessions)",
+              "only {} of {} sessions could be opened; a server may limit the connections from one "
+              "address (maxClientCnxns, 60 by default); --sessions sets the number of sessions",
               connected_before, clients_.size()),
           status::server_refused);
   }
