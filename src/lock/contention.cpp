@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -19,6 +20,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <sys/prctl.h>
 #include <system_error>
 #include <thread>
 
@@ -370,6 +372,21 @@ std::vector<std::string> draw_contention(const ContentionResult& result, std::si
   return lines;
 }
 
+namespace {
+
+/// Gives the kernel room for the futexes of so many sessions' threads. Its table is sized by the
+/// number of processors; where that is small, each wake-up searches hundreds of waiting threads.
+void enlarge_futex_table(std::size_t sessions) {
+  constexpr int futex_hash = 78;  // PR_FUTEX_HASH, PR_FUTEX_HASH_SET_SLOTS: Linux 6.17
+  constexpr unsigned long set_slots = 1;
+  constexpr std::size_t futexes_of_a_session = 4;
+  constexpr std::size_t fit_by_default = 64;
+  if (sessions < fit_by_default) return;
+  prctl(futex_hash, set_slots, std::bit_ceil(futexes_of_a_session * sessions), 0UL, 0UL);
+}
+
+}  // namespace
+
 ContentionSessions::ContentionSessions(Client& own, std::size_t count, const std::stop_token& stop)
     : own_(own) {
   own_.await_connection("/", stop);
@@ -388,6 +405,7 @@ ContentionSessions::~ContentionSessions() { close(); }
 
 /// Starts all connections at once.
 void ContentionSessions::open(std::size_t count) {
+  enlarge_futex_table(count);
   clients_.reserve(count);
   further_.reserve(count);
   while (clients_.size() < count) {
