@@ -1,12 +1,24 @@
 // The least that a C program on libzookeeper_mt does to hold a lock for a moment: connect, create
-// an ephemeral sequential node, list the queue, close.
+// an ephemeral sequential node, list the queue, run a program if one is given, close.
 #include "bare.h"
 
+#include <spawn.h>
 #include <string.h>
+#include <sys/wait.h>
+
+extern char** environ;
+
+/// Returns the wait status, or -1 if the program cannot be run.
+static int run(char** words) {
+  pid_t child;
+  int status = -1;
+  if (posix_spawnp(&child, words[0], NULL, NULL, words, environ) != 0) return -1;
+  return waitpid(child, &status, 0) == child ? status : -1;
+}
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fprintf(stderr, "usage: bare_lock SERVER PATH\n");
+  if (argc < 3) {
+    fprintf(stderr, "usage: bare_lock SERVER PATH [PROGRAM [ARGUMENT...]]\n");
     return 2;
   }
   zhandle_t* handle = bare_connect(argv[1]);
@@ -21,6 +33,8 @@ int main(int argc, char** argv) {
   const char* own = strrchr(created, '/') + 1;
   const int held = names.count == 1 && !strcmp(names.data[0], own);
   deallocate_String_vector(&names);
+  const int failed = held && argc > 3 && run(argv + 3) != 0;
   bare_check(zookeeper_close(handle), "close");
-  return held ? 0 : 75;
+  if (!held) return 75;
+  return failed;
 }
