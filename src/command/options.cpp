@@ -38,6 +38,7 @@ class WordBinding {
   void declare_positional(const Argument& argument, const WordTaker& take);
 
   CLI::App app_;
+  std::size_t positionals_ = 0;           ///< declared so far
   const WordTaker* take_rest_ = nullptr;  ///< of the argument that takes all remaining words
 };
 
@@ -72,7 +73,9 @@ void WordBinding::declare_option(const Argument& argument, const WordTaker& take
 }
 
 void WordBinding::declare_positional(const Argument& argument, const WordTaker& take) {
-  auto* const option = app_.add_option_function<std::string>(argument.names.front(), take);
+  // Not its own name: CLI11 2.5 takes none such as host:port, or n beside an option -n.
+  auto* const option =
+      app_.add_option_function<std::string>(fmt::format("positional{}", ++positionals_), take);
   // What begins like a number is refused as one, rather than ignored.
   if (argument.legacy && argument.kind == Argument::Kind::Number)
     option->check(
