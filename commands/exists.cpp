@@ -34,10 +34,11 @@ int run(Context& cx, const Args& a) {
   bool all = true;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto outcome = cx.client.await(answers[i], cx.stop);
-    if (outcome.code != code::ok && outcome.code != code::no_node)
-      throw ZkError(outcome.code, paths[i]);
-    if (!a.quiet) print(cx, paths[i], outcome.code == code::ok);
-    all = all && outcome.code == code::ok;
+    // ZooKeeper 3.9.2 and later refuse a node that may not be read only if it exists.
+    const bool exists = outcome.code == code::ok || (outcome.code == code::no_auth && !a.watch);
+    if (!exists && outcome.code != code::no_node) throw ZkError(outcome.code, paths[i]);
+    if (!a.quiet) print(cx, paths[i], exists);
+    all = all && exists;
   }
   return all ? status::ok : status::failure;
 }
@@ -49,8 +50,9 @@ extern const Command exists_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Check whether nodes exist",
      .details = "The exit status is 0 if all nodes exist, and 1 if any does not; failures have "
-                "other statuses. Needs no permission on the nodes. Patterns are not expanded. To "
-                "wait for a node, use `wait --exists`.",
+                "other statuses. Needs no permission on the nodes, except for -w with ZooKeeper "
+                "3.9.2 and later. Patterns are not expanded. To wait for a node, use `wait "
+                "--exists`.",
      .examples = {{"exists /zookeeper", "Exits with status 0."},
                   {"exists / /zookeeper/config", "Check two nodes."}},
      .json = "path exists",

@@ -50,8 +50,8 @@ TABLE = """
 0   listquota /limited
 0   setquota -n 100 /quiet
 0   delquota /quiet
-0   getEphemerals
-0   getAllChildrenNumber /
+0   getEphemerals /a
+0   getAllChildrenNumber /a
 0   addWatch /a
 0   addauth digest user1:12345
 0   whoami

@@ -138,6 +138,7 @@ class Versions:
         for line in ("count /unread", "du /unread", "find /unread", "tree /unread"):
             _, err = self.zksh(*line.split(), status=7)
             self.assertEqual(err, "incomplete: no permission to list /unread/shut\n", line)
+        self.assertEqual(self.zksh("exists", "/unread/shut")[0], "/unread/shut: yes\n")
         self.zksh("setAcl", "-s", "/unread/shut", "world:anyone:wa")
         self.assertEqual(self.zksh("getAcl", "-o", "plain", "/unread/shut")[0], "world:anyone:wa\n")
         contender = "/unseen/_c_01234567-89ab-cdef-0123-456789abcdef-lock-"
