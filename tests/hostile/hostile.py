@@ -14,7 +14,6 @@ import fcntl
 import os
 import pty
 import random
-import select
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ import tty
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import modes  # noqa: E402
 from broken_server import BrokenServer  # noqa: E402
+from waiting import readable  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 LIMIT = 75  # seconds: dump waits 10 for the server to come back, with a long session timeout 60
@@ -76,7 +76,7 @@ def ends_within(process, seconds):
     """Whether a process ends in that time; it is not reaped."""
     pid = os.pidfd_open(process.pid)
     try:
-        return bool(select.select([pid], [], [], seconds)[0])
+        return readable(pid, seconds)
     finally:
         os.close(pid)
 

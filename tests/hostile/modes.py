@@ -9,6 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from broken_server import STAT  # noqa: E402
+from waiting import readable  # noqa: E402
 from znodes import pack_string  # noqa: E402
 
 LONG = {"timeout": 6000}   # the client is to find fault before it gives up
@@ -66,7 +67,7 @@ def chatter(given):
     def behave(c):
         c.greet(**SHORT)
         while True:
-            if select.select([c.link], [], [], 0.1)[0] and not c.link.recv(65536):
+            if readable(c.link, 0.1) and not c.link.recv(65536):
                 return
             c.send_frame(given)
     return behave

@@ -43,7 +43,7 @@ def build(directory):
         # GOPATH mode: Debian keeps the sources of Go's libraries where this finds them.
         _make(directory / "go_peer", [go], ["go", "build", "-o", directory / "go_peer", go],
               {"GO111MODULE": "off", "GOPATH": GO_LIBRARIES, "GOFLAGS": "",
-               "GOCACHE": str(directory / "go-cache")})
+               "GOCACHE": str(directory / "go-cache"), "XDG_CONFIG_HOME": str(directory)})
 
 
 def _make(target, sources, words, environment=None):

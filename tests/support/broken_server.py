@@ -6,11 +6,11 @@ What it is given is done with each connection, in a thread of its own; then the 
 side hangs up meanwhile, that is the end of it.
 """
 import contextlib
-import select
 import socket
 import struct
 import threading
 
+from waiting import readable
 from znodes import pack_string
 
 SESSION = 0x100000ABC0001
@@ -46,7 +46,7 @@ class Connection:
         """Byte by byte, so that each comes by itself."""
         for byte in data:
             self.send(bytes([byte]))
-            select.select([self.link], [], [], 0.003)  # nothing is read: a pause that a hang-up ends
+            readable(self.link, 0.003)  # nothing is read: a pause that a hang-up ends
 
     def send_frame(self, body):
         self.send(struct.pack(">i", len(body)) + body)

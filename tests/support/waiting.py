@@ -1,4 +1,5 @@
-"""Waits for states that can only be polled."""
+"""Waits for states that can only be polled, and for files to become readable."""
+import select
 import time
 
 
@@ -9,3 +10,10 @@ def wait_until(check, limit=30):
         if time.monotonic() > until:
             raise AssertionError(f"waited in vain for {check}")
         time.sleep(0.01)
+
+
+def readable(file, seconds):
+    """Whether a file (or its descriptor) becomes readable in that time. Unlike select, takes any descriptor."""
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    return bool(poll.poll(1000 * seconds))
