@@ -163,7 +163,11 @@ extern "C" ssize_t guarded_send(int fd, const void* buffer, std::size_t size, in
   if (zksh::begins_session(bytes) && !socket_here.is(fd))
     socket_here = zksh::Socket(fd, zksh::cookie_of(fd));
   const bool ours = socket_here.has(fd);
-  if (ours) socket_here.link.look_at_sent(bytes);
+  if (ours) {
+    socket_here.link.look_at_sent(bytes);
+    // In one packet with its frame: a server would be woken for the length alone.
+    if (socket_here.link.sends_length()) flags |= MSG_MORE;
+  }
   const auto sent = sendto(fd, buffer, size, flags, nullptr, 0);
   if (ours && sent > 0)
     zksh::note_sent(socket_here.link, fd, bytes.substr(0, static_cast<std::size_t>(sent)));

@@ -24,6 +24,8 @@ class WireLink {
   /// Called before `bytes` are sent. A frame is passed as a whole the first time, however much of
   /// it is sent.
   void look_at_sent(std::string_view bytes);
+  /// Whether the next bytes to send are those of a length, which a frame follows at once.
+  bool sends_length() const { return !out_.in_frame(); }
   /// Called after `bytes` were sent.
   void sent(std::string_view bytes);
   /// What is wrong with received `bytes`, for the user; null if nothing. They must be in place in

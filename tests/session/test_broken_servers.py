@@ -13,6 +13,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from broken_server import STAT, BrokenServer  # noqa: E402
+from waiting import readable  # noqa: E402
 from znodes import pack_string  # noqa: E402
 
 ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
@@ -88,7 +89,7 @@ def chatter(body):
     def behave(c):
         c.greet(timeout=1500)
         while True:
-            if select.select([c.link], [], [], 0.1)[0] and not c.link.recv(65536):
+            if readable(c.link, 0.1) and not c.link.recv(65536):
                 return
             c.send_frame(body)
     return behave
@@ -97,7 +98,7 @@ def chatter(body):
 def drip_an_answer(c):
     """So slowly that it would take a day."""
     c.send(struct.pack(">i", 1 << 20) + header(c.xid))
-    while not select.select([c.link], [], [], 0.1)[0]:
+    while not readable(c.link, 0.1):
         c.send(b"x")
 
 
@@ -261,6 +262,26 @@ class BrokenServers(unittest.TestCase):
                 c.request()
                 c.drip(c.answer())
         self.assertEqual(self.zksh(drip, "-c", "create /a x\nget /a", connect_timeout="20s")[:2], (0, "x\n"))
+
+    def test_a_request_arrives_as_a_whole(self):
+        """The C client sends a request's length by itself, and a server would be woken for it alone."""
+        if self.tls:
+            self.skipTest("TLS makes records of its own")
+        arrived = []
+
+        def receive(c):
+            arrived.append(c.link.recv(65536))
+            c.send(c.welcome(timeout=20000))
+            while True:
+                arrived.append(c.link.recv(65536))
+                c.asked = arrived[-1][4:]
+                c.xid, c.operation = struct.unpack_from(">ii", c.asked)
+                c.send(c.answer())
+
+        status, out, err = self.zksh(receive, "-c", "get /a;" * 20)
+        self.assertEqual((status, out), (0, "x\n" * 20), err)
+        for piece in filter(None, arrived):
+            self.assertEqual(piece[:4], struct.pack(">i", len(piece) - 4))
 
     def test_a_member_that_does_not_say_whether_it_takes_writes(self):
         """A read-only server's clients ask the others. One that is frozen must not hold up the session."""
