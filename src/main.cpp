@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <fcntl.h>
 #include <malloc.h>
 #include <new>
@@ -109,5 +110,7 @@ int main(int argc, char** argv) {
     return zksh::status::failure;
   } catch (const std::system_error& error) {
     return fail({argv + std::min(argc, 1), argv + argc}, zksh::system_refusal(error));
+  } catch (const std::exception& error) {
+    return fail({argv + std::min(argc, 1), argv + argc}, zksh::internal_error(error));
   }
 }

@@ -86,6 +86,10 @@ Error memory_refusal() {
       "container's limit");
 }
 
+Error internal_error(const std::exception& error) {
+  return Error(fmt::format("internal error: {}; please report this bug of zksh", error.what()));
+}
+
 void report_error(Output& out, const Error& error) {
   // A message about an unexpected word may contain a misplaced secret.
   const auto text = without_secrets(error.what());

@@ -130,6 +130,11 @@ def run(behave, use, limit=LIMIT):
                 time.monotonic() - begin, used.ru_maxrss)
 
 
+def is_unclean(err):
+    """Whether it ended, or went on, by a fault of its own."""
+    return any(word in err for word in (b"ssertion", b"terminate called", b"internal error", b"Sanitizer", b"runtime error"))
+
+
 def fault(name, use_name, allowed):
     """What is wrong with a run; None: nothing."""
     use = USES[use_name]
@@ -145,7 +150,7 @@ def fault(name, use_name, allowed):
         return "too much memory: " + what
     if name in modes.BROKEN and (use.done in out or b"Created" in err):
         return "it claims what is not: " + what
-    if b"ssertion" in err or b"terminate called" in err or b"Sanitizer" in err:
+    if is_unclean(err):
         return "it ends unclean: " + what
     return None
 
@@ -184,9 +189,8 @@ def play_mutated(seed):
     use_name = random.Random(seed).choice(sorted(uses))
     use = uses[use_name]
     status, out, err, seconds, memory = run(mutated(seed), use, 10 if use.endless else CHANGED_LIMIT)
-    unclean = b"ssertion" in err or b"terminate called" in err or b"Sanitizer" in err
     endless = status is None and not use.endless
-    if endless or unclean or (status or 0) < 0 or status in (134, 139) or memory > 1 << 20:
+    if endless or is_unclean(err) or (status or 0) < 0 or status in (134, 139) or memory > 1 << 20:
         return f"seed {seed} × {use_name}: status {status} after {seconds:.1f} s, {memory} KiB, {out[:200]!r} {err[-500:]!r}"
     return None
 

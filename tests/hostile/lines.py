@@ -18,7 +18,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from hostile import ends_within, take_terminal, terminal  # noqa: E402
+from hostile import ends_within, is_unclean, take_terminal, terminal  # noqa: E402
 from server import Server  # noqa: E402
 from znodes import Znodes  # noqa: E402
 
@@ -137,9 +137,8 @@ def play(line, server, directory, at_prompt):
             status = process.wait()
         out.seek(0)
         said = out.read(1 << 20)
-    unclean = any(word in said for word in (b"ssertion", b"terminate called", b"Sanitizer", b"runtime error"))
     at_once = waits and status == -signal.SIGINT and not said  # on a busy machine, before zksh had begun
-    fault = not ended or unclean or not (0 <= status <= 130 or at_once)
+    fault = not ended or is_unclean(said) or not (0 <= status <= 130 or at_once)
     return waits, f"{line!r}: {'status ' + str(status) if ended else 'no end'}, {said[-1000:]!r}" if fault else None
 
 
