@@ -13,7 +13,7 @@ EDITOR = """
 import os, signal, sys, termios, tty
 before = termios.tcgetattr(0)
 tty.setcbreak(0)
-signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
+signal.signal(signal.SIGINT, lambda *_: os.write(1, ("interrupted" + os.linesep).encode()))
 print("editing", open(sys.argv[1]).read(), os.getpgrp() == os.tcgetpgrp(0), os.getpid(), "now", flush=True)
 text = b""
 while (key := os.read(0, 1)) != b"q":

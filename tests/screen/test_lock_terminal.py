@@ -15,7 +15,7 @@ DRAWS = """
 import os, signal, sys, termios, tty
 before = termios.tcgetattr(0)
 tty.setcbreak(0)
-signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
+signal.signal(signal.SIGINT, lambda *_: os.write(1, ("interrupted" + os.linesep).encode()))
 print("ready", os.getpgrp() == os.tcgetpgrp(0), os.getpid(), "now", flush=True)
 while (key := os.read(0, 1)) != b"q":
     print("key", key.decode(), flush=True)

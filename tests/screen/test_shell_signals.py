@@ -10,9 +10,9 @@ from shell_case import ShellTest  # noqa: E402
 
 # Says what it gets, and ends at a line on its input.
 PROGRAM = """
-import signal, sys
+import os, signal, sys
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1):
-    signal.signal(number, lambda number, frame: print(signal.Signals(number).name, flush=True))
+    signal.signal(number, lambda number, frame: os.write(1, (signal.Signals(number).name + os.linesep).encode()))
 print("ready", flush=True)
 sys.stdin.readline()
 """

@@ -9,11 +9,12 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lock_case import LockTest  # noqa: E402
 
-# Says when it is ready, and what it gets; ends as its argument says.
+# Says when it is ready, and what it gets; ends as its argument says. A handler must not print: print may be what it
+# interrupts.
 PROGRAM = """
 import os, signal, sys
 def ends(number, frame):
-    print(signal.Signals(number).name, flush=True)
+    os.write(1, (signal.Signals(number).name + os.linesep).encode())
     if sys.argv[1] == "by itself":
         os._exit(0)
     signal.signal(number, signal.SIG_DFL)
