@@ -11,6 +11,7 @@ its socket and the program are gone when close() was called or the test process 
 import contextlib
 import ctypes
 import os
+import re
 import select
 import shutil
 import signal
@@ -24,6 +25,12 @@ from running_processes import session_members  # noqa: E402
 
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
+
+
+def tmux_version():
+    """As numbers: (3, 3)."""
+    said = subprocess.run(["tmux", "-V"], capture_output=True, text=True, check=True).stdout
+    return tuple(map(int, re.findall(r"\d+", said)[:2]))
 
 
 class Tmux:
@@ -109,7 +116,11 @@ class Tmux:
     def paste(self, text, bracketed=True):
         """Pastes; in brackets if the program has asked for that, as terminals do."""
         self._tmux("load-buffer", "-b", "paste", "-", stdin=text)
-        self._tmux("paste-buffer", "-d", "-b", "paste", *(["-p"] if bracketed else []))
+        options = ["-p"] if bracketed else []
+        # From 3.6 on, tmux writes control characters as ^X without this.
+        if "S]" in self._tmux("list-commands", "paste-buffer"):
+            options.append("-S")
+        self._tmux("paste-buffer", "-d", "-b", "paste", *options)
 
     def resize(self, width, height):
         self._tmux("resize-window", "-x", str(width), "-y", str(height))

@@ -146,7 +146,8 @@ class Player:
             self.take(number, letter, line)
 
     def rows(self, letter):
-        return [row for row in self.screens[letter].lines(history=True, joined=True)
+        # Bash 5.3 adds the command to the end of a program.
+        return [re.sub(r"(?<=Killed) {2,}.*", "", row) for row in self.screens[letter].lines(history=True, joined=True)
                 if not NEWS.match(row)]
 
     def take(self, number, letter, line, upto=None):
