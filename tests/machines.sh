@@ -58,6 +58,8 @@ fresh() {
   [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
   debootstrap --variant=minbase "$1" "$2" "$mirror" "$script" >"$directory/debootstrap.log" ||
     { tail -n 20 "$directory/debootstrap.log"; return 1; }
+  # A mirror may have been frozen for longer than its lists are valid.
+  echo 'Acquire::Check-Valid-Until "false";' >"$2/etc/apt/apt.conf.d/frozen-mirror"
 }
 
 # within ROOT COMMAND…: runs in its own namespaces, so that nothing stays mounted or running.

@@ -840,9 +840,11 @@ std::string Session::why_settings_refused() const {
   const auto& sasl = settings_.security.sasl;
   if (!sasl.mechanism.empty())
     return fmt::format(
-        "the servers do not support SASL {}, or refused {} or the password; correct it and start "
+        "the servers do not support SASL {}{}, or refused {} or the password; correct it and start "
         "zksh again",
-        sasl.mechanism, sasl.user.empty() ? "the user" : "the user " + sasl.user);
+        sasl.mechanism,
+        sasl.mechanism == "DIGEST-MD5" ? " (from 3.9.4 on, not without fips-mode=false)" : "",
+        sasl.user.empty() ? "the user" : "the user " + sasl.user);
   const auto& file = settings_.credentials_file;
   if (file.empty()) return {};
   return fmt::format(
