@@ -165,7 +165,7 @@ extern "C" ssize_t guarded_send(int fd, const void* buffer, std::size_t size, in
   const bool ours = socket_here.has(fd);
   if (ours) {
     socket_here.link.look_at_sent(bytes);
-    // In one packet with its frame: a server would be woken for the length alone.
+    // Mostly in one packet with its frame: a server would be woken for the length alone.
     if (socket_here.link.sends_length()) flags |= MSG_MORE;
   }
   const auto sent = sendto(fd, buffer, size, flags, nullptr, 0);

@@ -4,7 +4,7 @@
 // Four functions here replace the C library's send, recv, connect and poll, since the C client has
 // no hook for this. send and recv affect only the sockets of its sessions. TLS connections go
 // through library/tls_calls instead. send also lets a frame's length, which the C client sends by
-// itself, wait for the frame, so that a request is one packet.
+// itself, wait for the frame, so that a request is mostly one packet.
 //
 // How long a server may stay silent:
 //
