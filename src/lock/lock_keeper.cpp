@@ -196,8 +196,10 @@ class LockKeeper {
       co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) {
             const auto& requests = lock_.requests_(held);
+            // `connect` replaces the session by one that is connected already.
             return requests.release || requests.downgrade || !(*mailbox_)(held).empty() ||
-                   client_.state(held) != SessionState::Connected;
+                   client_.state(held) != SessionState::Connected ||
+                   client_.session_id(held) != session_;
           },
           due);
       // Checked before anything else, in case the whole process was suspended.

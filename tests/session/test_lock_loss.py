@@ -49,6 +49,16 @@ class NobodyAnswers(LossTest):
             self.assert_ends(holder, 0, "released /m")
             self.assertEqual(list(proxy.first_bytes.values()).count(b"conf"), 1)
 
+    def test_a_lock_is_lost_as_soon_as_another_session_is_open(self):
+        holder = self.start("-t", "20000", bufsize=0)
+        self.send(holder, b"lock /l\n")
+        self.wait_said(holder, "acquired /l")
+        self.send(holder, b"connect\n")
+        self.wait_contenders(0)
+        self.send(holder, b"unlock\n")  # long before the next check of the lock
+        _, err = self.assert_ends(holder, 76, "(?m)^lost /l: the session (was closed|expired)$")
+        self.assertNotIn("already gone", err)
+
     def test_unlock_of_a_nested_lock_counts_down_all_the_same(self):
         with Proxy(self.server.port) as proxy:
             holder = self.start(server=proxy.address + self.root, bufsize=0)
