@@ -34,7 +34,7 @@ int run(Context& cx, const Args& a) {
   bool all = true;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto outcome = cx.client.await(answers[i], cx.stop);
-    // ZooKeeper 3.9.2 and later refuse a node that may not be read only if it exists.
+    // ZooKeeper 3.8.4, 3.9.2 and later refuse a node that may not be read only if it exists.
     const bool exists = outcome.code == code::ok || (outcome.code == code::no_auth && !a.watch);
     if (!exists && outcome.code != code::no_node) throw ZkError(outcome.code, paths[i]);
     if (!a.quiet) print(cx, paths[i], exists);
@@ -51,7 +51,7 @@ extern const Command exists_command = make_command<Args>(
      .summary = "Check whether nodes exist",
      .details = "The exit status is 0 if all nodes exist, and 1 if any does not; failures have "
                 "other statuses. Needs no permission on the nodes, except for -w with ZooKeeper "
-                "3.9.2 and later. Patterns are not expanded. To wait for a node, use `wait "
+                "3.8.4, 3.9.2 and later. Patterns are not expanded. To wait for a node, use `wait "
                 "--exists`.",
      .examples = {{"exists /zookeeper", "Exits with status 0."},
                   {"exists / /zookeeper/config", "Check two nodes."}},

@@ -118,7 +118,7 @@ class Walk {
     broken_ = broken_ || count < 0 || static_cast<std::size_t>(count) > rest_.size();
     for (std::int32_t i = 0; i < count && !broken_; ++i) each();
   }
-  /// Node names. With an empty one, a tree walk would read the parent again, without end.
+  /// Node names.
   void names() {
     list([this] {
       const auto name = text();

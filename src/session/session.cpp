@@ -843,7 +843,7 @@ std::string Session::why_settings_refused() const {
         "the servers do not support SASL {}{}, or refused {} or the password; correct it and start "
         "zksh again",
         sasl.mechanism,
-        sasl.mechanism == "DIGEST-MD5" ? " (from 3.9.4 on, not without fips-mode=false)" : "",
+        sasl.mechanism == "DIGEST-MD5" ? " (3.9.4 and later need -Dzookeeper.fips-mode=false)" : "",
         sasl.user.empty() ? "the user" : "the user " + sasl.user);
   const auto& file = settings_.credentials_file;
   if (file.empty()) return {};

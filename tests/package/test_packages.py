@@ -63,7 +63,6 @@ class Packages(unittest.TestCase):
         for name, value in (("NAME", "zksh-tls"), ("CONFLICTS", "zksh"), ("REPLACES", "zksh"), ("PROVIDES", "zksh")):
             self.assertIn(f'set(CPACK_DEBIAN_PACKAGE_{name} "{value}")', settings)
 
-    @unittest.skipUnless((pathlib.Path(__file__).parents[2] / ".git").exists(), "not a clone: git does not know its files")
     def test_sources(self):
         run("cpack", "--config", "CPackSourceConfig.cmake", "-B", self.directory, cwd=BUILD)
         tarball, = self.directory.glob("*.tar.gz")
@@ -71,7 +70,7 @@ class Packages(unittest.TestCase):
         with tarfile.open(tarball) as archive:
             archive.extractall(self.directory)
         top = self.directory / f"zksh-{self.version}"
-        listed = run("git", "ls-files", cwd=pathlib.Path(__file__).parent).split()
+        listed = [path.name for path in pathlib.Path(__file__).parent.glob("*.py")]
         self.assertIn("test_packages.py", listed)
         for name in listed:
             self.assertTrue((top / "tests/package" / name).exists(), name)

@@ -117,7 +117,7 @@ class Tmux:
         """Pastes; in brackets if the program has asked for that, as terminals do."""
         self._tmux("load-buffer", "-b", "paste", "-", stdin=text)
         options = ["-p"] if bracketed else []
-        # From 3.6 on, tmux writes control characters as ^X without this.
+        # Newer ones (3.7; 3.5 does not know it) write control characters as ^X without this.
         if "S]" in self._tmux("list-commands", "paste-buffer"):
             options.append("-S")
         self._tmux("paste-buffer", "-d", "-b", "paste", *options)
