@@ -1,4 +1,4 @@
-"""A three-member ensemble whose members, and optionally clients, communicate through the test's network."""
+"""An ensemble whose members, and optionally clients, communicate through the test's network."""
 import os
 import sys
 
@@ -13,12 +13,12 @@ QUICK_ELECTIONS = ("-Dzookeeper.fastleader.minNotificationInterval=100",
 class Cluster:
     """`near`: the members' own addresses; `far`: through links that can fail. Start it from the main thread."""
 
-    def __init__(self, network, tick=500, sync_limit=6):
+    def __init__(self, network, tick=500, sync_limit=6, members=3):
         self.network = network
         self.tick, self.sync_limit = tick / 1000, sync_limit
         # A member that is cut off is to notice it soon; one of a busy machine is to be waited for.
         config = {"tickTime": str(tick), "initLimit": "10", "syncLimit": str(sync_limit)}
-        self.ensemble = Ensemble(3, config, QUICK_ELECTIONS)
+        self.ensemble = Ensemble(members, config, QUICK_ELECTIONS)
         self.servers = self.ensemble.servers
         self.links = {}  # (number, number) → links of the quorum and of elections
         for one in self.servers:

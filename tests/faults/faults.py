@@ -13,7 +13,7 @@ from running_processes import descendants
 from world import SESSION
 
 CATCH = 30.0  # seconds, to find a victim
-MAY_BE_KILLED = ("mutex", "rwlock", "semaphore", "multilock", "guarded", "one-shot", "script", "pipe")
+MAY_BE_KILLED = ("mutex", "rwlock", "semaphore", "multilock", "guarded", "one-shot", "script", "pipe", "command")
 
 
 class Faults(Dealer):
@@ -49,7 +49,7 @@ class Faults(Dealer):
         victim._spawn()
 
     def lose_quorum(self):
-        self.kill(*self.random.sample(self.cluster.servers, 2))
+        self.kill(*self.random.sample(self.cluster.servers, (len(self.cluster.servers) + 1) // 2))
 
     def sever(self, victim, least, most):
         self.world.note(f"member {victim.number} cut off from the others")

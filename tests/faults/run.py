@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs real zksh against an ensemble whose members fail: checks what must never happen, and reports figures.
 
-    tests/faults/run.py [--minutes N | --seconds N] [--seed N]
+    tests/faults/run.py [--minutes N | --seconds N] [--rounds N] [--members N] [--seed N]
     tests/faults/run.py --locks [--holds N] [--minutes N] [--seed N] [--only N] [--programs KIND,KIND…]
 
 The second is about locks alone, on several ensembles, with links between servers that fail: README.md.
@@ -31,6 +31,7 @@ from outcome import FAILED, OK, UNKNOWN, Book  # noqa: E402
 from resource import Resource  # noqa: E402
 from trees import APPLIED, GOAL, WATCHED, Applies, Changer, Waiter, Watcher  # noqa: E402
 from world import MOST, SESSION, ZKSH, World  # noqa: E402
+from write_commands import SYNCED, TOP, Commands, Rounds, Servers  # noqa: E402
 from writers import COUNTER, CREATED, OneShots, Scripts  # noqa: E402
 from server import ServerError  # noqa: E402
 from znodes import Znodes  # noqa: E402
@@ -42,19 +43,20 @@ MUST_HAPPEN = ("exclusive locks taken", "read locks taken", "write locks taken",
                "events of watches", "gaps told by watches")
 
 
-def load(world, resource, book):
+def load(world, resource, book, rounds):
     """All that runs beside the faults; every second one goes through the links that fail."""
     lockers = [Locker(world, f"{kind}-{i}", i % 2 == 0, resource.path, kind)
                for kind, count in (("mutex", 4), ("rwlock", 4), ("semaphore", 3), ("multilock", 3)) for i in range(count)]
     return [*lockers, Guarded(world, "guarded-0", False, book), Guarded(world, "guarded-1", True, book),
             OneShots(world, "one-shots", True, book), Scripts(world, "scripts", False, book, False),
             Scripts(world, "pipes", True, book, True), Applies(world, "applies", True),
-            Changer(world, "changes", False), Waiter(world, "waits", False)]
+            Changer(world, "changes", False), Waiter(world, "waits", False),
+            *(Commands(world, f"commands-{i}", i != 0, rounds) for i in range(3))]
 
 
 def prepare(cluster, numbers):
     with Znodes(cluster.servers[0].address) as znodes:
-        for path in ("/f", CREATED, WATCHED, APPLIED):
+        for path in ("/f", CREATED, WATCHED, APPLIED, TOP, SYNCED):
             znodes.create(path)
         for path in numbers:
             znodes.create(path, b"0")
@@ -105,12 +107,13 @@ def stop(world, actors):
     world.note("all have ended")
 
 
-def judge(world, cluster, book, watchers):
+def judge(world, cluster, book, rounds, watchers):
     truth = Truth(cluster)
     if not wait_until(lambda: not truth.contenders(), SESSION * 3 + 10):
         world.violate(f"lock nodes are left: {truth.contenders()}")
     numbers = {path: truth.number(path) for path in book.counters()}
     world.violations.extend(book.violations(truth.nodes(CREATED), numbers))
+    world.violations.extend(rounds.violations())
     wanted = truth.nodes(WATCHED)
     for watcher in watchers:
         if not wait_until(lambda one=watcher: one.below(WATCHED) == wanted or not one.is_alive(), 30):
@@ -123,14 +126,15 @@ def judge(world, cluster, book, watchers):
         world.count(f"writes {outcome}", book.number(outcome))
 
 
-def run(seed, seconds, directory):
+def run(seed, seconds, least, members, directory):
     """The world after it, and the faults that there were."""
     book, ledger = Book(), Ledger(LEASES)
-    with Network() as network, Cluster(network) as cluster, Resource(directory, ledger) as resource:
+    with Network() as network, Cluster(network, members=members) as cluster, Resource(directory, ledger) as resource:
         prepare(cluster, (COUNTER, Guarded.counter))
         world = World(seed, directory, cluster.near, cluster.far, ledger)
         watchers = [Watcher(world, f"watch-{far}", far) for far in (False, True)]
-        actors = load(world, resource, book)
+        rounds = Rounds(Servers(cluster.near))
+        actors = load(world, resource, book, rounds)
         # A watch that cannot begin says so and ends; one that has begun goes on through everything.
         for one in watchers:
             one.start()
@@ -141,9 +145,9 @@ def run(seed, seconds, directory):
         faults = Faults(world, cluster, book)
         try:
             end = time.monotonic() + seconds
-            faults.deal(lambda: time.monotonic() >= end)
+            faults.deal(lambda: time.monotonic() >= end and rounds.least() >= least)
             stop(world, actors)
-            judge(world, cluster, book, watchers)
+            judge(world, cluster, book, rounds, watchers)
         except ServerError as error:
             world.violate(str(error))
         finally:
@@ -181,6 +185,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--seconds", type=float, default=0)
+    parser.add_argument("--rounds", type=int, default=1, help="of each command that writes, at least")
+    parser.add_argument("--members", type=int, default=3, help="of the ensemble")
     parser.add_argument("--seed", type=int, default=random.randrange(10 ** 9))
     parser.add_argument("--locks", action="store_true", help="programs under locks, on several ensembles")
     parser.add_argument("--holds", type=int, default=2000, help="of --locks: how many at least")
@@ -194,7 +200,7 @@ def main():
         os._exit(0 if good else 1)
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="zksh-faults-") as directory:
-        world, faults = run(args.seed, args.minutes * 60 + args.seconds, directory)
+        world, faults = run(args.seed, args.minutes * 60 + args.seconds, args.rounds, args.members, directory)
     if world.violations:
         show_timeline(world)
     show_table(world, faults, time.monotonic() - begin)

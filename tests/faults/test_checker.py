@@ -8,13 +8,49 @@ import threading
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 from ledger import Ledger  # noqa: E402
 from lockers import HOLDER, PYTHON  # noqa: E402
 from network import ANSWERS_BLOCKED, BLOCKED, MUTED, OPEN, REQUESTS_BLOCKED, SEVERED, Network  # noqa: E402
 from outcome import FAILED, OK, UNKNOWN, Book, of_lines, of_status  # noqa: E402
 from resource import Resource  # noqa: E402
 from world import Ended  # noqa: E402
+from write_commands import COMMANDS, TREE  # noqa: E402
+
+
+class CommandsThatWrite(unittest.TestCase):
+    def assert_allowed(self, name, outcome, *states):
+        for state in states:
+            self.assertIsNone(COMMANDS[name].fault(outcome, state), state)
+
+    def assert_refused(self, name, outcome, *states):
+        for state in states:
+            self.assertIsNotNone(COMMANDS[name].fault(outcome, state), state)
+
+    def test_one_request_is_done_or_not(self):
+        self.assert_allowed("set", OK, {"n": "6"})
+        self.assert_refused("set", OK, {"n": "5"}, {}, {"n": "6", "m": ""})
+        self.assert_allowed("set", FAILED, {"n": "5"})
+        self.assert_refused("set", FAILED, {"n": "6"}, {})
+        self.assert_allowed("set", UNKNOWN, {"n": "5"}, {"n": "6"})
+        self.assert_refused("set", UNKNOWN, {"n": "7"}, {})
+
+    def test_a_tree_may_be_done_in_part(self):
+        half = dict(list(TREE.items())[:5])
+        for outcome in (FAILED, UNKNOWN):
+            self.assert_allowed("deleteall", outcome, TREE, {}, half)
+            self.assert_refused("deleteall", outcome, {**half, "t": "other"}, {**half, "u": ""})
+        self.assert_refused("deleteall", OK, half)
+
+    def test_a_transaction_may_not(self):
+        half = dict(list(TREE.items())[:5])
+        self.assert_refused("mv", UNKNOWN, half, {**TREE, "u": TREE["t"]})
+
+    def test_no_value_is_lost_when_a_tree_is_moved(self):
+        half = dict(list(TREE.items())[:5])
+        self.assert_allowed("mv --in-parts", FAILED, {**half, **COMMANDS["mv"].after})
+        self.assert_refused("mv --in-parts", FAILED, half, {})
 
 
 class Ledgers(unittest.TestCase):

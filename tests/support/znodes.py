@@ -6,7 +6,7 @@ import socket
 import struct
 import time
 
-CREATE, DELETE, EXISTS, GET_DATA, SET_DATA, GET_CHILDREN = 1, 2, 3, 4, 5, 8
+CREATE, DELETE, EXISTS, GET_DATA, SET_DATA, GET_ACL, GET_CHILDREN = 1, 2, 3, 4, 5, 6, 8
 CLOSE_SESSION = -11
 NO_NODE, NO_AUTH, NODE_EXISTS, NOT_EMPTY = -101, -102, -110, -111
 
@@ -59,6 +59,14 @@ class Znodes:
         body = pack_string(path) + pack_string(data) + OPEN_ACL + struct.pack(">i", flags)
         return self._unpack_string(self._call(CREATE, path, body))
 
+    def ensure(self, path, data=b""):
+        """Creates a node that may be there."""
+        try:
+            self.create(path, data)
+        except ZnodeError as error:
+            if error.code != NODE_EXISTS:
+                raise
+
     def delete(self, path):
         self._call(DELETE, path, pack_string(path) + struct.pack(">i", -1))
 
@@ -70,6 +78,14 @@ class Znodes:
         answer = self._call(GET_DATA, path, pack_string(path) + b"\0")
         (length,) = struct.unpack_from(">i", answer)
         return None if length < 0 else answer[4:4 + length]
+
+    def version(self, path):
+        # Stat: czxid, mzxid, ctime, mtime, version
+        return struct.unpack_from(">qqqqi", self._call(EXISTS, path, pack_string(path) + b"\0"))[4]
+
+    def permissions(self, path):
+        """The bits of the first entry of its ACL."""
+        return struct.unpack_from(">ii", self._call(GET_ACL, path, pack_string(path)))[1]
 
     def exists(self, path, watch=False):
         try:
