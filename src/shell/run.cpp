@@ -33,6 +33,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -70,6 +71,7 @@ class EventPrinter {
   void session_event(const Monitor::Held& held, SessionState state, Session& session);
   void print_note(const Monitor::Held& held, const std::string& text);
   void connected(const Monitor::Held& held, bool read_only, Session& session);
+  void connection_lost(const Monitor::Held& held, const std::string& server);
   void authentication_note(const Monitor::Held& held, const std::string& refusal);
   /// `conf output` may have changed it since the start.
   bool is_json(const Monitor::Held& held) const {
@@ -83,6 +85,8 @@ class EventPrinter {
   bool quiet_;
   std::optional<Clock::time_point> lost_{};  ///< when the connection was lost
   bool expired_ = false;                     ///< and the next session has not begun
+  std::deque<Clock::time_point> losses_{};   ///< the last few of them
+  bool unsteady_ = false;                    ///< lost so often that it is no longer reported
 };
 
 // Two lines of zkCli's, each with an empty line before it.
@@ -140,9 +144,7 @@ void EventPrinter::session_event(const Monitor::Held& held, SessionState state, 
       expired_ = false;
       break;
     case SessionState::Connecting:
-      print_note(held,
-                 fmt::format("connection lost ({}); reconnecting", session.connected_server(held)));
-      lost_ = Clock::now();
+      connection_lost(held, session.connected_server(held));
       break;
     case SessionState::Expired:
       print_note(held,
@@ -163,9 +165,29 @@ void EventPrinter::session_event(const Monitor::Held& held, SessionState state, 
   }
 }
 
+/// A connection that is lost so often in so short a time is reported once more, and then again when
+/// it has lasted: a line each second would bury everything else.
+constexpr std::size_t many_losses = 5;
+constexpr std::chrono::seconds few_seconds{10};
+
+void EventPrinter::connection_lost(const Monitor::Held& held, const std::string& server) {
+  lost_ = Clock::now();
+  losses_.push_back(*lost_);
+  if (losses_.size() > many_losses) losses_.pop_front();
+  const bool often = losses_.size() == many_losses && *lost_ - losses_.front() < few_seconds;
+  if (!often)
+    print_note(held, fmt::format("connection lost ({}); reconnecting", server));
+  else if (!unsteady_)
+    print_note(held, fmt::format("connection lost {} times within {} seconds ({}); "
+                                 "reconnecting, without further messages",
+                                 many_losses, few_seconds.count(), server));
+  unsteady_ = often;
+}
+
 void EventPrinter::connected(const Monitor::Held& held, bool read_only, Session& session) {
   const auto server = session.connected_server(held);
   std::string text;
+  if (lost_ && unsteady_) return;
   if (lost_)
     text = fmt::format("reconnected to {} after {}, same session", server,
                        short_age(round<std::chrono::milliseconds>(Clock::now() - *lost_).count()));

@@ -253,6 +253,27 @@ class Lost(SessionTest):
         out, err = process.communicate(b"get /mine\n", timeout=60)
         self.assertEqual((process.returncode, out, err), (0, b"x\n", b""))
 
+    def test_connection_that_is_lost_again_and_again(self):
+        """It is reported five times, however often it is lost."""
+        with Proxy(self.server.port) as proxy:
+            process = self.start(server=proxy.address + self.root, bufsize=0)
+            process.stdin.write(b"create /n\n")
+            self.wait_node("/n")
+            for i in range(9):
+                connections = len(proxy.first_bytes)
+                proxy.cut()
+                self.wait_until(lambda before=connections: len(proxy.first_bytes) > before)
+                process.stdin.write(f"set /n {i}\n".encode())
+                self.wait_until(lambda number=i: self.znodes.get(self.root + "/n") == f"{number}".encode())
+            _, err = process.communicate(b"get /n\n", timeout=60)
+        notes = [line.split(" ", 1)[1] for line in err.decode().splitlines() if "connect" in line]
+        self.assertEqual(len(notes), 9, err)
+        for i in range(4):
+            self.assertIn("connection lost (", notes[2 * i])
+            self.assertIn("reconnected to ", notes[2 * i + 1])
+        self.assertEqual(notes[8], f"connection lost 5 times within 10 seconds ({proxy.address}); "
+                         "reconnecting, without further messages")
+
 
 class Output(SessionTest):
     def test_stdout_that_nobody_reads_for_longer_than_the_session_timeout(self):
