@@ -35,17 +35,6 @@ void remove_limit(Context& cx, const std::string& path, std::string_view limit) 
   cx.client.set({.path = limits_node(path), .data = limits.text()}, cx.stop);
 }
 
-/// Removes the node in the quota tree, its children, and parents that are empty then.
-void remove_quota(Context& cx, const std::string& path) {
-  auto node = quota_node(path);
-  for (const auto& name : cx.client.children(node, Watch::none(), cx.stop).names)
-    cx.client.remove({.path = join_path(node, name)}, cx.stop);
-  while (node != quota_root && cx.client.children(node, Watch::none(), cx.stop).names.empty()) {
-    cx.client.remove({.path = node}, cx.stop);
-    node = parent_path(node);
-  }
-}
-
 int run(Context& cx, const Args& a) {
   const auto limit = limit_of(a);
   const auto path = quota_argument(cx, a.path);
@@ -59,7 +48,7 @@ int run(Context& cx, const Args& a) {
   if (limit)
     remove_limit(cx, path, *limit);
   else
-    remove_quota(cx, path);
+    remove_quota(cx.client, path, cx.stop);
   return status::ok;
 }
 

@@ -1,6 +1,5 @@
 // setquota: limit the number of nodes or bytes of a subtree.
 #include "command/zkcli_style.h"
-#include "node/parents.h"
 #include "node/quota.h"
 #include "tree/walk.h"
 
@@ -116,22 +115,6 @@ void refuse_quota_above(Context& cx, const std::string& path) {
   }
 }
 
-/// Creates a node unless it exists.
-void create_missing(Context& cx, const std::string& path) {
-  if (!cx.client.exists(path, Watch::none(), cx.stop))
-    create_if_missing(cx.client, {.path = path, .data = std::nullopt}, cx.stop);
-}
-
-/// Creates the nodes of the quota tree down to that for `path`.
-void create_quota_node(Context& cx, const std::string& path) {
-  create_missing(cx, "/zookeeper");
-  create_missing(cx, std::string(quota_root));
-  for (auto slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-    create_missing(cx, quota_node(path.substr(0, slash)));
-    if (slash == std::string::npos) return;
-  }
-}
-
 /// zkCli's form, on standard output.
 void warn(Context& cx, std::string_view what, std::int64_t used) {
   if (cx.out.json())
@@ -155,26 +138,18 @@ void warn(Context& cx, const QuotaText& limits, const QuotaText& usage) {
 }
 
 void write_limit(Context& cx, const std::string& path, std::string_view key, std::int64_t value) {
-  const auto node = limits_node(path);
-  if (cx.client.exists(node, Watch::none(), cx.stop)) {
-    auto limits = read_quota(cx, node);
-    limits.set(key, value);
-    warn(cx, limits, read_quota(cx, usage_node(path)));
-    cx.client.set({.path = node, .data = limits.text()}, cx.stop);
-    return;
-  }
   QuotaText limits;
-  for (const auto limit : {QuotaText::count, QuotaText::bytes, QuotaText::count_hard_limit,
-                           QuotaText::byte_hard_limit})
-    limits.set(limit, -1);
+  if (cx.client.exists(limits_node(path), Watch::none(), cx.stop))
+    limits = read_quota(cx, limits_node(path));
+  else
+    for (const auto limit : {QuotaText::count, QuotaText::bytes, QuotaText::count_hard_limit,
+                             QuotaText::byte_hard_limit})
+      limits.set(limit, -1);
   limits.set(key, value);
-  QuotaText usage;
-  usage.set(QuotaText::count, 0);
-  usage.set(QuotaText::bytes, 0);
-  cx.client.create({.path = node, .data = limits.text()}, cx.stop);
-  cx.client.create({.path = usage_node(path), .data = usage.text()}, cx.stop);
-  if (!cx.rehearsal)
-    warn(cx, limits, read_quota(cx, usage_node(path)));  // the server has counted by now
+  write_quota(cx.client, path, limits, cx.stop);
+  // The server has counted by now, unless this is a rehearsal.
+  if (cx.client.exists(usage_node(path), Watch::none(), cx.stop))
+    warn(cx, limits, read_quota(cx, usage_node(path)));
 }
 
 int run(Context& cx, const Args& a) {
@@ -191,7 +166,6 @@ int run(Context& cx, const Args& a) {
   check_path(quota_node(path));  // "/" has no node there
   refuse_quota_below(cx, path);
   refuse_quota_above(cx, path);
-  create_quota_node(cx, path);
   write_limit(cx, path, limit.key, value);
   return status::ok;
 }

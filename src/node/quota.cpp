@@ -1,9 +1,23 @@
 // Quota: the nodes that hold the limits and the usage of a subtree.
 #include "node/quota.h"
 
+#include "node/parents.h"
+
 #include <fmt/core.h>
 
+#include <vector>
+
 namespace zksh {
+namespace {
+
+/// Creates a node unless it exists. One that exists may be in a node where this session may not
+/// create any, so that is asked first.
+void create_missing(Client& client, const std::string& path, const std::stop_token& stop) {
+  if (!client.exists(path, Watch::none(), stop))
+    create_if_missing(client, {.path = path, .data = std::nullopt}, stop);
+}
+
+}  // namespace
 
 std::string quota_node(const std::string& path) { return std::string(quota_root) + path; }
 
@@ -18,6 +32,46 @@ std::string usage_node(const std::string& path) {
 std::string quota_argument(const Context& cx, const std::string& path) {
   if (cx.input == Input::Pipe && path_flaw(path)) return path;
   return cx.resolve(path);
+}
+
+void write_quota(Client& client, const std::string& path, const QuotaText& limits,
+                 const std::stop_token& stop) {
+  create_missing(client, "/zookeeper", stop);
+  create_missing(client, std::string(quota_root), stop);
+  for (auto slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    create_missing(client, quota_node(path.substr(0, slash)), stop);
+    if (slash == std::string::npos) break;
+  }
+  const auto node = limits_node(path);
+  const auto usage = usage_node(path);
+  const bool has_limits = client.exists(node, Watch::none(), stop).has_value();
+  const bool has_usage = client.exists(usage, Watch::none(), stop).has_value();
+  std::vector<Op> ops;
+  ops.reserve(3);
+  if (has_limits)
+    ops.emplace_back(SetOp{.path = node, .data = limits.text()});
+  else
+    ops.emplace_back(CreateOp{.path = node, .data = limits.text()});
+  if (!has_limits || !has_usage) {
+    // The servers count when the node is created.
+    if (has_usage) ops.emplace_back(RemoveOp{.path = usage});
+    QuotaText nothing;
+    nothing.set(QuotaText::count, 0);
+    nothing.set(QuotaText::bytes, 0);
+    ops.emplace_back(CreateOp{.path = usage, .data = nothing.text()});
+  }
+  client.multi(ops, stop);
+}
+
+void remove_quota(Client& client, const std::string& path, const std::stop_token& stop) {
+  std::vector<Op> ops;
+  for (const auto& node : {limits_node(path), usage_node(path)})
+    if (client.exists(node, Watch::none(), stop)) ops.emplace_back(RemoveOp{.path = node});
+  client.multi(ops, stop);
+  for (auto node = quota_node(path); node != quota_root; node = parent_path(node)) {
+    if (!client.children(node, Watch::none(), stop).names.empty()) return;
+    client.remove({.path = node}, stop);
+  }
 }
 
 QuotaText read_quota(Context& cx, const std::string& node) {

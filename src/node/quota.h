@@ -4,6 +4,7 @@
 #include "client/quota_text.h"
 #include "command/command.h"
 
+#include <stop_token>
 #include <string>
 
 namespace zksh {
@@ -22,6 +23,16 @@ std::string usage_node(const std::string& path);
 /// The path argument of listquota and delquota. On piped input an invalid path is accepted, as in
 /// zkCli, which only uses it as the end of a longer one. Throws UsageError elsewhere.
 std::string quota_argument(const Context& cx, const std::string& path);
+
+/// Sets all limits of a node and creates what is missing of its quota; limits and usage in one
+/// transaction, since the servers neither count nor enforce half a quota. Half a quota that zkCli
+/// has left, whose writes are apart, is completed. Does not look for quotas above and below. Blocks;
+/// throws ZkError, Cancelled.
+void write_quota(Client& client, const std::string& path, const QuotaText& limits,
+                 const std::stop_token& stop);
+/// Removes limits and usage, if there are any, in one transaction; then the node in the quota tree
+/// and its parents, as far as they are empty. Blocks; throws ZkError, Cancelled.
+void remove_quota(Client& client, const std::string& path, const std::stop_token& stop);
 
 /// Reads limits or usage. Throws ZkError, and Error if the node holds something else.
 QuotaText read_quota(Context& cx, const std::string& node);

@@ -17,24 +17,6 @@ constexpr std::size_t batch_nodes = 1000;
 constexpr std::size_t read_bytes = 2U << 20U;
 constexpr std::size_t batches_ahead = 4;
 
-/// Sets a node's value; creates the node if it does not exist.
-void put(Client& client, const std::string& path, const Data& data, const std::stop_token& stop) {
-  try {
-    client.create({.path = path, .data = data}, stop);
-  } catch (const ZkError& error) {
-    if (error.code() != code::node_exists) throw;
-    if (data) client.set({.path = path, .data = data}, stop);
-  }
-}
-
-void remove_if_there(Client& client, const std::string& path, const std::stop_token& stop) {
-  try {
-    client.remove({.path = path}, stop);
-  } catch (const ZkError& error) {
-    if (error.code() != code::no_node && error.code() != code::not_empty) throw;
-  }
-}
-
 }  // namespace
 
 FoundNode found_node(TreeNode& node, const std::string& top,
@@ -156,24 +138,12 @@ void set_limits(Client& client, const std::string& path, const QuotaLimits& limi
     throw Error(
         fmt::format("the quota of {} was not set; quotas have no effect through a chroot", path));
   if (limits == no_limits) {
-    remove_if_there(client, limits_node(path), stop);
-    remove_if_there(client, usage_node(path), stop);
-    for (auto node = quota_node(path); node != quota_root; node = parent_path(node))
-      remove_if_there(client, node, stop);
+    remove_quota(client, path, stop);
     return;
-  }
-  for (auto slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-    put(client, quota_node(path.substr(0, slash)), std::nullopt, stop);
-    if (slash == std::string::npos) break;
   }
   QuotaText text;
   for (std::size_t i = 0; i < limits.size(); ++i) text.set(limit_keys.at(i), limits.at(i));
-  put(client, limits_node(path), text.text(), stop);
-  if (client.exists(usage_node(path), Watch::none(), stop)) return;
-  QuotaText usage;
-  usage.set(QuotaText::count, 0);
-  usage.set(QuotaText::bytes, 0);
-  put(client, usage_node(path), usage.text(), stop);
+  write_quota(client, path, text, stop);
 }
 
 }  // namespace zksh

@@ -43,7 +43,7 @@ MUST_HAPPEN = ("exclusive locks taken", "read locks taken", "write locks taken",
                "events of watches", "gaps told by watches")
 
 
-def load(world, resource, book, rounds):
+def load(world, cluster, resource, book, rounds):
     """All that runs beside the faults; every second one goes through the links that fail."""
     lockers = [Locker(world, f"{kind}-{i}", i % 2 == 0, resource.path, kind)
                for kind, count in (("mutex", 4), ("rwlock", 4), ("semaphore", 3), ("multilock", 3)) for i in range(count)]
@@ -51,7 +51,7 @@ def load(world, resource, book, rounds):
             OneShots(world, "one-shots", True, book), Scripts(world, "scripts", False, book, False),
             Scripts(world, "pipes", True, book, True), Applies(world, "applies", True),
             Changer(world, "changes", False), Waiter(world, "waits", False),
-            *(Commands(world, f"commands-{i}", i != 0, rounds) for i in range(3))]
+            *(Commands(world, f"commands-{i}", cluster, rounds) for i in range(3))]
 
 
 def prepare(cluster, numbers):
@@ -134,7 +134,7 @@ def run(seed, seconds, least, members, directory):
         world = World(seed, directory, cluster.near, cluster.far, ledger)
         watchers = [Watcher(world, f"watch-{far}", far) for far in (False, True)]
         rounds = Rounds(Servers(cluster.near))
-        actors = load(world, resource, book, rounds)
+        actors = load(world, cluster, resource, book, rounds)
         # A watch that cannot begin says so and ends; one that has begun goes on through everything.
         for one in watchers:
             one.start()

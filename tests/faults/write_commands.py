@@ -9,6 +9,7 @@ import threading
 import time
 import typing
 
+from network import MUTED, OPEN
 from outcome import EXPIRED, FAILED, NO_CONNECTION, OK, UNKNOWN, of_status
 from world import Actor
 from znodes import NO_NODE, ZnodeError, Znodes
@@ -18,6 +19,8 @@ QUOTA = "/zookeeper/quota"
 TREE = {f"t{branch}{leaf}": f"value of {branch}{leaf}" for branch in ("", *(f"/b{i}" for i in range(8)))
         for leaf in ("", *(f"/n{i}" for i in range(8))) if branch or not leaf}
 PATIENCE = 60.0  # seconds, for a server that answers
+LOSE_ANSWERS = 0.6  # the part of the runs whose answers are lost for a while
+MOMENT, LONG_TREE = 0.015, 0.4  # seconds, in which one request, or those of a tree, are sent
 
 
 def moved(tree, source, target):
@@ -189,14 +192,17 @@ class Rounds:
 
 
 class Commands(Actor):
-    """One command after the other, each on nodes of its own."""
+    """One command after the other, each on nodes of its own. Most lose answers: their links to the servers drop
+    them for a while, and then the connection."""
 
     kind = "command"
     pause = (0.0, 0.1)
 
-    def __init__(self, world, name, far, rounds):
-        super().__init__(world, name, far)
+    def __init__(self, world, name, cluster, rounds):
+        super().__init__(world, name, True)
         self.rounds = rounds
+        self.network = cluster.network
+        self.links = [self.network.link(server.port) for server in cluster.servers]
         self.files = os.path.join(world.directory, f"{name}.d")
         self.dump = os.path.join(world.directory, f"{name}.dump")
         self._write_files()
@@ -219,7 +225,12 @@ class Commands(Actor):
         """Once; compares what it says with what there is, and returns that."""
         self.who = f"{root}/{time.monotonic_ns()}"
         words = [{"FILES": self.files, "DUMP": self.dump}.get(word, word) for word in command.words(root)]
-        ended = self.zksh(*words, text=command.text.replace("ROOT", root).encode())
+        attempt = self.world.start(self.who, self.kind, *words,
+                                   servers=",".join(f"127.0.0.1:{link.port}" for link in self.links))
+        if self.random.random() < LOSE_ANSWERS:
+            delay = self.random.uniform(0, MOMENT if command.whole else LONG_TREE)
+            threading.Thread(target=self._lose_answers, args=(delay, self.random.uniform(0.02, 0.2))).start()
+        ended = self.world.finish(attempt, command.text.replace("ROOT", root).encode())
         outcome = OK if ended.status in (command.again or (0,)) else of_status(ended.status)
         self.world.count(f"{name}: {outcome}")
         found = self.rounds.servers.ask(lambda znodes: command.read(znodes, root))
@@ -229,6 +240,14 @@ class Commands(Actor):
         if fault:
             self.world.violate(f"{root}: {name} {fault}: {found}; {ended.brief()}")
         return outcome
+
+    def _lose_answers(self, delay, length):
+        # Times of the seed's: how far the command is by then is the machine's affair.
+        time.sleep(delay)
+        self.network.set(self.links, MUTED)
+        time.sleep(length)
+        self.network.cut(self.links)
+        self.network.set(self.links, OPEN)
 
     @staticmethod
     def _prepare(znodes, root, command):
