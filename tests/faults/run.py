@@ -51,7 +51,7 @@ def load(world, cluster, resource, book, rounds):
             OneShots(world, "one-shots", True, book), Scripts(world, "scripts", False, book, False),
             Scripts(world, "pipes", True, book, True), Applies(world, "applies", True),
             Changer(world, "changes", False), Waiter(world, "waits", False),
-            *(Commands(world, f"commands-{i}", cluster, rounds) for i in range(3))]
+            *(Commands(world, f"commands-{i}", cluster, rounds) for i in range(5))]
 
 
 def prepare(cluster, numbers):

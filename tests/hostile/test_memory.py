@@ -105,6 +105,7 @@ CASES = {
     "ls -o plain": (names(10), ("ls", "-o", "plain", "/a"), SIZE // 2),
     "ls -o json": (names(10), ("ls", "-o", "json", "/a"), SIZE // 2),
     "ls of long names": (names(200), ("ls", "/a"), SIZE // 2),
+    "ls -R": ({**names(1000), GET: struct.pack(">i", -1) + TOP}, ("ls", "-R", "/a"), SIZE // 2),
     "grep of a long line": (value(b"a text: "), ("grep", "ex", "/a"), SIZE),
     "grep of short lines": (value(b"a text:\n"), ("grep", "ex", "/a"), SIZE),
     "grep -c": (value(b"a text:\n"), ("grep", "-c", "ex", "/a"), 1),
