@@ -98,7 +98,7 @@ class Import {
   void take(const Write& write, const Written& result) {
     const bool creates = std::holds_alternative<CreateOp>(write);
     if (result.code == code::ok ||
-        (creates && result.code == code::node_exists && result.sent_before))
+        (result.sent_before && already_done(cx_.client, write, result.code, cx_.stop)))
       ++(creates ? counts_.created : counts_.set);
     else if (!failure_)
       failure_ = error_of(write, result);

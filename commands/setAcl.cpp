@@ -46,8 +46,11 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
   Progress progress(cx.out, cx.background, "nodes");
   const auto tell = [&](const Write& write, const Written& result) {
     progress.advance();
-    done += result.code == code::ok ? 1 : 0;
-    if (result.code == code::ok) return;
+    if (result.code == code::ok ||
+        (result.sent_before && already_done(cx.client, write, result.code, cx.stop))) {
+      ++done;
+      return;
+    }
     progress.end();
     cx.out.line("{}", cx.out.shown(keeper_message(result.code, path_of(write))));
     if (first_failure == status::ok)

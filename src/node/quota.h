@@ -26,8 +26,8 @@ std::string quota_argument(const Context& cx, const std::string& path);
 
 /// Sets all limits of a node and creates what is missing of its quota; limits and usage in one
 /// transaction, since the servers neither count nor enforce half a quota. Half a quota that zkCli
-/// has left, whose writes are apart, is completed. Does not look for quotas above and below. Blocks;
-/// throws ZkError, Cancelled.
+/// has left, whose writes are apart, is completed. Does not look for quotas above and below.
+/// Blocks; throws ZkError, Cancelled.
 void write_quota(Client& client, const std::string& path, const QuotaText& limits,
                  const std::stop_token& stop);
 /// Removes limits and usage, if there are any, in one transaction; then the node in the quota tree

@@ -176,4 +176,27 @@ void LockWatch::drop() {
   if (!path_.empty()) requests_.client().drop_watches(std::exchange(path_, {}), mailbox_, kind_);
 }
 
+void ChildListing::ask(bool with_watch) {
+  const auto watch = with_watch ? watch_.on_children(path_) : Watch::none();
+  sent_ = requests_.send(
+      [&] { return (with_watch ? "getChildren with a watch " : "getChildren ") + path_; },
+      [&] { return requests_.client().start_children(path_, watch); });
+}
+
+Task<std::vector<std::string>> ChildListing::names(bool with_watch) {
+  for (;;) {
+    if (!sent_) {
+      co_await requests_.connected();
+      ask(with_watch);
+    }
+    auto sent = std::move(*sent_);
+    sent_.reset();
+    auto outcome = co_await requests_.answer(std::move(sent));
+    if (is_connection_failure(outcome.code)) continue;
+    if (outcome.code != code::ok && outcome.code != code::no_node)
+      throw ZkError(outcome.code, path_);
+    co_return std::move(outcome.value.names);
+  }
+}
+
 }  // namespace zksh

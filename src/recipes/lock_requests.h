@@ -10,8 +10,10 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace zksh {
 
@@ -156,6 +158,28 @@ class LockWatch {
   std::string path_;  ///< the watched path; empty: none
   WatchKind kind_ = WatchKind::OfData;
   std::int64_t session_ = 0;  ///< the watch's session
+};
+
+/// The names of a node's children. The request can be sent ahead, behind a creation, and is then
+/// answered right after it.
+class ChildListing {
+ public:
+  /// `watch` is set by listings with a watch. All references must outlive it.
+  ChildListing(LockRequests& requests, LockWatch& watch, const std::string& path)
+      : requests_(requests), watch_(watch), path_(path) {}
+
+  void ask(bool with_watch);
+  /// The answer to `ask`, or to a new request if that is not under way or fails with the
+  /// connection. A missing node has no children. Throws ZkError, Cancelled, LockBusy.
+  Task<std::vector<std::string>> names(bool with_watch);
+  /// Drops the answer.
+  void forget() { sent_.reset(); }
+
+ private:
+  LockRequests& requests_;
+  LockWatch& watch_;
+  const std::string& path_;
+  std::optional<LockRequests::Sent<Children>> sent_{};
 };
 
 }  // namespace zksh

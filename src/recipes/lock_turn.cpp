@@ -43,27 +43,17 @@ void LockTurn::report_lost_place(bool same_session) {
 }
 
 void LockTurn::leave(bool nodes_go) {
-  asked_.reset();
+  listing_.forget();
   position_ = 0;
   // Removing our nodes fires the herd's watch.
-  if (nodes_go && wait_ == LockWait::Children)
+  if (nodes_go && is_herd())
     watch_.let_go();
   else
     watch_.drop();
 }
 
-LockTurn::Sent LockTurn::send_listing(bool with_watch) {
-  const bool herd = with_watch && wait_ == LockWait::Children;
-  const auto watch = herd ? watch_.on_children(request_.path) : Watch::none();
-  return requests_.send(
-      [&] { return (herd ? "getChildren with a watch " : "getChildren ") + request_.path; },
-      [&] { return requests_.client().start_children(request_.path, watch); });
-}
-
-void LockTurn::ask() { asked_ = send_listing(true); }
-
 Task<LockQueue> LockTurn::look() {
-  auto names = co_await list(false);
+  auto names = co_await listing_.names(false);
   auto queue = co_await order(std::move(names));
   co_return queue;
 }
@@ -79,7 +69,7 @@ Task<> LockTurn::look_first() {
 
 Task<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
   for (;;) {
-    auto listed = co_await list(true);
+    auto listed = co_await listing_.names(is_herd());
     std::optional<LockStanding> standing;
     // Giving way requires to know the others.
     if (nodes.same_session() && nodes.holding().nodes.size() == 1 && !gives_way_)
@@ -110,22 +100,6 @@ bool LockTurn::finds_obstacle(const LockQueue& queue, std::size_t own) {
     return true;
   }
   return false;
-}
-
-Task<std::vector<std::string>> LockTurn::list(bool with_watch) {
-  for (;;) {
-    if (!asked_) {
-      co_await requests_.connected();
-      asked_ = send_listing(with_watch);
-    }
-    auto sent = std::move(*asked_);
-    asked_.reset();
-    auto outcome = co_await requests_.answer(std::move(sent));
-    if (is_connection_failure(outcome.code)) continue;
-    if (outcome.code != code::ok && outcome.code != code::no_node)
-      throw ZkError(outcome.code, request_.path);
-    co_return std::move(outcome.value.names);
-  }
 }
 
 Task<LockQueue> LockTurn::order(std::vector<std::string>&& names) {

@@ -38,10 +38,15 @@ class LockTurn {
   /// All references must outlive it.
   LockTurn(LockRequests& requests, const LockReport& report, const LockRequest& request,
            LockWait wait)
-      : requests_(requests), report_(report), request_(request), wait_(wait), watch_(requests) {}
+      : requests_(requests),
+        report_(report),
+        request_(request),
+        wait_(wait),
+        watch_(requests),
+        listing_(requests, watch_, request.path) {}
 
-  /// Sends the listing; if sent after a creation, it is answered right after that.
-  void ask();
+  /// Sends the listing ahead.
+  void ask() { listing_.ask(is_herd()); }
   /// Waits until no other contender is before the one with these nodes, or waiting is pointless.
   /// `names` are the kind of their names. Throws ZkError, LockBusy, Cancelled.
   Task<Turn> await(LockNodes& nodes, Compat names);
@@ -60,10 +65,8 @@ class LockTurn {
   void leave(bool nodes_go);
 
  private:
-  using Sent = LockRequests::Sent<Children>;
-
-  Sent send_listing(bool with_watch);
-  Task<std::vector<std::string>> list(bool with_watch);
+  /// Whether listings set a watch.
+  bool is_herd() const { return wait_ == LockWait::Children; }
   Task<LockQueue> order(std::vector<std::string>&& names);
   std::optional<std::size_t> own_place(const LockQueue& queue, const LockNodes& nodes) const;
   Task<std::map<std::string, std::int64_t>> fetch_order(std::vector<std::string> names);
@@ -81,10 +84,10 @@ class LockTurn {
   const LockRequest& request_;
   LockWait wait_;
   LockWatch watch_;
+  ChildListing listing_;
   bool gives_way_ = false;
   std::string obstacle_;
-  std::optional<Sent> asked_;  ///< the listing sent in advance
-  std::size_t position_ = 0;   ///< in the queue, as last reported; 0: never
+  std::size_t position_ = 0;  ///< in the queue, as last reported; 0: never
   std::set<std::string> warned_;
 };
 

@@ -59,9 +59,10 @@ Semaphore::Semaphore(Client& client, Fiber& fiber, const LockReport& report, Loc
               [this](const std::string& guid) {
                 return lease_plan(request_, leases_path_, quantity_, guid);
               }),
-      watch_(requests_) {
+      watch_(requests_),
+      listing_(requests_, watch_, leases_path_) {
   mutex_report_.waiting = [this](LockPlace place) {
-    asked_.reset();  // the listing from before the wait is outdated
+    listing_.forget();  // the listing from before the wait is outdated
     place.leases = {.all = count_, .taken = 0, .wanted = quantity_};
     if (report_.waiting) report_.waiting(place);
   };
@@ -74,7 +75,7 @@ Task<> Semaphore::acquire(Clock::time_point deadline) {
 Task<> Semaphore::give_up() {
   watch_.drop();
   turn_.leave(false);
-  asked_.reset();
+  listing_.forget();
   asked_count_.reset();
   std::exception_ptr failure;
   try {
@@ -123,7 +124,7 @@ Task<> Semaphore::look_first() {
 Task<bool> Semaphore::attempt() {
   co_await mutex_.make([this] {
     turn_.ask();
-    asked_ = send_listing(false);
+    ask_leases(false);
   });
   for (bool had = false; !had;) {
     // Repeated after each wait for room: somebody may have removed the mutex's node.
@@ -151,7 +152,7 @@ Task<Turn> Semaphore::await_turn() {
 Task<bool> Semaphore::look_for_room() {
   co_await list();
   if (!fits() && !watches_) {
-    asked_ = send_listing(true);
+    ask_leases(true);
     co_await list();
   }
   if (fits()) {
@@ -164,14 +165,14 @@ Task<bool> Semaphore::look_for_room() {
   const bool woken = co_await watch_.event();
   if (!woken) throw LockBusy(request_.path + " was not acquired in time: " + taken());
   turn_.ask();
-  asked_ = send_listing(true);
+  ask_leases(true);
   co_return false;
 }
 
 /// Returns false if it did not get the leases; none are left then.
 Task<bool> Semaphore::take() {
   co_await leases_.make([this] {
-    asked_ = send_listing(false);
+    ask_leases(false);
     asked_count_ = requests_.send_get(request_.path);
   });
   co_await list();
@@ -257,30 +258,12 @@ Task<> Semaphore::agree() {
   }
 }
 
-LockRequests::Sent<Children> Semaphore::send_listing(bool with_watch) {
+void Semaphore::ask_leases(bool with_watch) {
   watches_ = with_watch;
-  const auto watch = with_watch ? watch_.on_children(leases_path_) : Watch::none();
-  return requests_.send(
-      [&] { return (with_watch ? "getChildren with a watch " : "getChildren ") + leases_path_; },
-      [&] { return requests_.client().start_children(leases_path_, watch); });
+  listing_.ask(with_watch);
 }
 
-Task<> Semaphore::list() {
-  for (;;) {
-    if (!asked_) {
-      co_await requests_.connected();
-      asked_ = send_listing(watches_);
-    }
-    auto sent = std::move(*asked_);
-    asked_.reset();
-    auto outcome = co_await requests_.answer(std::move(sent));
-    if (is_connection_failure(outcome.code)) continue;
-    if (outcome.code != code::ok && outcome.code != code::no_node)
-      throw ZkError(outcome.code, leases_path_);
-    names_ = std::move(outcome.value.names);
-    co_return;
-  }
-}
+Task<> Semaphore::list() { names_ = co_await listing_.names(watches_); }
 
 bool Semaphore::fits() const { return std::cmp_less_equal(names_.size(), count_ - quantity_); }
 

@@ -55,7 +55,8 @@ class Semaphore final : public Recipe {
   Task<> warn_of_others();
   void compare(const std::string& data) const;
 
-  LockRequests::Sent<Children> send_listing(bool with_watch);
+  /// Sends the listing of the leases ahead.
+  void ask_leases(bool with_watch);
   Task<> list();
   Task<> report_taken();
   bool fits() const;
@@ -75,10 +76,10 @@ class Semaphore final : public Recipe {
   LockTurn turn_;
   LockNodes leases_;
   LockWatch watch_;  ///< on the leases
+  ChildListing listing_;
 
   std::optional<LockRequests::Sent<Node>> asked_count_;  ///< sent in advance
   std::int32_t version_ = 0;                             ///< of the data last read
-  std::optional<LockRequests::Sent<Children>> asked_;    ///< the same, for the leases
   bool watches_ = false;                                 ///< the leases were listed with a watch
   std::vector<std::string> names_;                       ///< of the leases, as last listed
   bool looked_at_others_ = false;

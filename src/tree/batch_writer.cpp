@@ -2,6 +2,7 @@
 #include "tree/batch_writer.h"
 
 #include "client/patient_connection.h"
+#include "tree/tree_record.h"
 
 #include <algorithm>
 #include <optional>
@@ -70,6 +71,28 @@ std::size_t data_size(const Write& write) {
 ZkError error_of(const Write& write, const Written& result) {
   return {result.code, result.culprit.empty() ? path_of(write) : result.culprit, true,
           data_size(write)};
+}
+
+bool already_done(Client& client, const Write& write, int refusal, const std::stop_token& stop) {
+  const auto& path = path_of(write);
+  if (std::holds_alternative<RemoveOp>(write)) return refusal == code::no_node;
+  if (refusal != code::node_exists && refusal != code::bad_version) return false;
+  try {
+    if (const auto* set = std::get_if<SetOp>(&write))
+      return client.get(path, Watch::none(), stop).data == set->data;
+    const auto acl = client.get_acl(path, stop).acl;
+    if (const auto* set = std::get_if<SetAclOp>(&write)) return acl == set->acl;
+    const auto& op = std::get<CreateOp>(write);
+    const auto now = client.get(path, Watch::none(), stop);
+    const NodeLife life{.kind = op.ttl > 0                         ? NodeKind::Ttl
+                                : op.mode == CreateMode::Container ? NodeKind::Container
+                                                                   : NodeKind::Persistent,
+                        .ttl = op.ttl};
+    return acl == op.acl && now.data == op.data && agree(life_of(now.stat), life);
+  } catch (const ZkError& error) {
+    if (error.code() == code::no_node || error.code() == code::no_auth) return false;
+    throw;
+  }
 }
 
 BatchWriter::BatchWriter(Client& client, Batching batching, Done done, std::stop_token stop)

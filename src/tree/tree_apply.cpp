@@ -175,7 +175,7 @@ void TreeApply::write(Write write) {
 }
 
 void TreeApply::done(const Write& write, const Written& result) {
-  if (result.code == code::ok || already_done(write, result)) {
+  if (result.code == code::ok || already_done(client_, write, result.code, stop_)) {
     count(write);
     tell(write);
     return;
@@ -201,30 +201,6 @@ ZkError TreeApply::unsupported(const Write& write) {
     return error;
   }
   return {code::unimplemented, path_of(write), true};
-}
-
-/// Whether the node already is as the refused write would make it: the effect of an earlier attempt
-/// whose answer was lost.
-bool TreeApply::already_done(const Write& write, const Written& result) {
-  const auto& path = path_of(write);
-  if (std::holds_alternative<RemoveOp>(write)) return result.code == code::no_node;
-  if (result.code != code::node_exists && result.code != code::bad_version) return false;
-  try {
-    if (const auto* set = std::get_if<SetOp>(&write))
-      return client_.get(path, Watch::none(), stop_).data == set->data;
-    const auto acl = client_.get_acl(path, stop_).acl;
-    if (const auto* set = std::get_if<SetAclOp>(&write)) return acl == set->acl;
-    const auto& op = std::get<CreateOp>(write);
-    const auto now = client_.get(path, Watch::none(), stop_);
-    const NodeLife life{.kind = op.ttl > 0                         ? NodeKind::Ttl
-                                : op.mode == CreateMode::Container ? NodeKind::Container
-                                                                   : NodeKind::Persistent,
-                        .ttl = op.ttl};
-    return acl == op.acl && now.data == op.data && agree(life_of(now.stat), life);
-  } catch (const ZkError& error) {
-    if (error.code() == code::no_node || error.code() == code::no_auth) return false;
-    throw;
-  }
 }
 
 void TreeApply::count(const Write& write) {

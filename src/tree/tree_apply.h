@@ -89,7 +89,6 @@ class TreeApply {
   void set_all_limits();
   void write(Write write);
   void done(const Write& write, const Written& result);
-  bool already_done(const Write& write, const Written& result);
   ZkError unsupported(const Write& write);
   void count(const Write& write);
   void tell(const Write& write) const;

@@ -166,6 +166,34 @@ class Away(CopyTest):
         return map(int, re.search(pattern, text).groups())
 
 
+class LostAnswers(CopyTest):
+    """A write that is sent again, because its answer was lost, fails by its own first effect."""
+
+    def ended_after_a_lost_answer(self, sign, *words):
+        with Proxy(self.server.port) as proxy:
+            proxy.swallow_after(sign)
+            process = self.start(*words, server=proxy.address + self.root)
+            self.wait_until(lambda: proxy.swallowed > 0)
+            proxy.cut()
+            status, out, err = self.ended(process)
+            return status, out, err.replace(proxy.address, "SERVER")
+
+    def test_import_blames_nobody(self):
+        self.znodes.create(self.root + "/a", b"old")
+        path = os.path.join(self.directory, "value")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("written once")
+        status, out, err = self.ended_after_a_lost_answer(b"written once", "import", path, "/a")
+        self.assertEqual((status, out, err), (0, "created 0, set 1, unchanged 0\n", RECONNECTED))
+        self.assertEqual(self.znodes.version(self.root + "/a"), 1)
+
+    def test_an_acl_of_a_version_is_set_once(self):
+        self.znodes.create(self.root + "/a")
+        status, out, err = self.ended_after_a_lost_answer(b"192.0.2.7", "setAcl", "-R", "-v", "0", "/a",
+                                                          "world:anyone:cdra,ip:192.0.2.7:r")
+        self.assertEqual((status, out, err), (0, "", RECONNECTED))
+
+
 class Transactions(CopyTest):
     def test_a_move_whose_answer_is_lost(self):
         self.fill(500, 2)
