@@ -643,7 +643,7 @@ void Session::open_one(const std::stop_token& stop) {
       if (state_->turn != turn) return true;
       asked = state_->asked;
       if (fresh) {
-        enter(held, Phase::Open, std::move(fresh));
+        enter(held, Phase::Open, std::exchange(fresh, nullptr));
         return true;
       }
       ++state_->failures;
@@ -678,7 +678,7 @@ void Session::replace_session(const std::string& server, const std::function<voi
   auto old = monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Closed); });
   auto other = monitor_.change([&](const Monitor::Held& held) {
     state_->server = server;
-    return enter(held, Phase::Open, std::move(fresh));
+    return enter(held, Phase::Open, std::exchange(fresh, nullptr));
   });
   end(std::move(old));
   end(std::move(other));
