@@ -40,6 +40,9 @@ class ForwardingClient : public Client {
   OpenWatches open_watches(const Mailbox& without) override { return inner_.open_watches(without); }
   std::int64_t session_id(const Monitor::Held& held) override { return inner_.session_id(held); }
   using Client::session_id;
+  std::int64_t closed_session(const Monitor::Held& held) override {
+    return inner_.closed_session(held);
+  }
   int negotiated_timeout() override { return inner_.negotiated_timeout(); }
   BootClock::time_point lease_end() override { return inner_.lease_end(); }
   std::vector<Identity> identities() override { return inner_.identities(); }

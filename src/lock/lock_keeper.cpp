@@ -216,8 +216,11 @@ class LockKeeper {
       if (!lost_.empty()) co_return;
       if (wants_release()) co_return;
       if (session_gone()) {
-        lost_ = client_.current_state() == SessionState::Closed ? "the session was closed"
-                                                                : "the session expired";
+        const bool closed = monitor_.with_lock([&](const Monitor::Held& held) {
+          return client_.state(held) == SessionState::Closed ||
+                 client_.closed_session(held) == session_;
+        });
+        lost_ = closed ? "the session was closed" : "the session expired";
         co_return;
       }
       if (client_.current_state() != SessionState::Connected) {

@@ -34,7 +34,7 @@ const std::string& LockTurn::called() const {
 
 void LockTurn::report_lost_place(bool same_session) {
   if (!report_.warning) return;
-  const auto* const why = same_session ? "its node was deleted" : "the session expired";
+  const auto* const why = same_session ? "its node was deleted" : "the session ended";
   report_.warning(position_ > 0 ? fmt::format("{}: place {} in the queue is lost ({}); queueing "
                                               "again at its end",
                                               called(), position_, why)

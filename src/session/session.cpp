@@ -329,6 +329,15 @@ Session::Session(Monitor& monitor, SessionSettings settings, std::string server,
 
 Session::~Session() { close(); }
 
+namespace {
+
+/// Whether a session is over.
+bool is_dead(SessionState state) {
+  return state == SessionState::Expired || state == SessionState::AuthFailed;
+}
+
+}  // namespace
+
 /// Changes the phase; nothing else does. Returns the handle that was in use, to be ended after the
 /// monitor is released.
 std::unique_ptr<Session::Handle> Session::enter(const Monitor::Held& held, Phase phase,
@@ -337,6 +346,7 @@ std::unique_ptr<Session::Handle> Session::enter(const Monitor::Held& held, Phase
   ++known.turn;
   known.phase = phase;
   auto old = std::exchange(known.handle, std::move(fresh));
+  if (old && !is_dead(old->state)) known.closed = old->session_id;
   if (phase == Phase::Refused)
     sink_(held, {.path = {}, .state = SessionState::AuthFailed});
   else if (old)
@@ -393,6 +403,8 @@ std::int64_t Session::session_id(const Monitor::Held& /*held*/) {
   const auto* const open = state_->open_handle();
   return open ? open->session_id : 0;
 }
+
+std::int64_t Session::closed_session(const Monitor::Held& /*held*/) { return state_->closed; }
 
 int Session::negotiated_timeout() {
   return monitor_.with_lock([&](const Monitor::Held&) {
@@ -542,11 +554,6 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
 }
 
 namespace {
-
-/// Whether a session is over.
-bool is_dead(SessionState state) {
-  return state == SessionState::Expired || state == SessionState::AuthFailed;
-}
 
 /// Appended to the error if a new session could not be opened.
 constexpr const char* kept = "; the current session stays open";

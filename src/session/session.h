@@ -73,6 +73,7 @@ class Session final : public Client {
   using Client::connected_server;
   OpenWatches open_watches(const Mailbox& without) override;
   std::int64_t session_id(const Monitor::Held& held) override;
+  std::int64_t closed_session(const Monitor::Held& held) override;
   using Client::session_id;
   int negotiated_timeout() override;
   BootClock::time_point lease_end() override;

@@ -220,6 +220,7 @@ struct Session::State {
   std::size_t asked = 0;            ///< how often somebody has started to wait for the opener
   std::size_t failures = 0;         ///< of the opener
   std::exception_ptr problem;       ///< its latest failure
+  std::int64_t closed = 0;          ///< Client::closed_session
   bool wants_tick = false;          ///< the opener should ask the server for its tick
   Bell opener;                      ///< rings when the opener has work; not under the monitor
 

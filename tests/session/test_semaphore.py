@@ -156,7 +156,7 @@ class Semaphore(LockTest):
         self.stop(fourth)
         self.assert_free("/s/locks")
         fourth.send_signal(signal.SIGCONT)
-        self.assertIn("the session expired", self.wait_said(fourth, "asking again"))
+        self.assertIn("the session ended", self.wait_said(fourth, "asking again"))
         self.close_input(holder)
         self.assert_ends(fourth, 0, "acquired /s")
 

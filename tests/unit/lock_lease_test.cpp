@@ -59,7 +59,7 @@ TEST(LockLease, a_listing_of_a_server_that_lags_behind_is_not_believed) {
   two.result();
   EXPECT_TRUE(two.holds()) << "in a new session";
   ASSERT_EQ(two.warnings.size(), 1U);
-  EXPECT_NE(two.warnings.front().find("the session expired"), std::string::npos)
+  EXPECT_NE(two.warnings.front().find("the session ended"), std::string::npos)
       << two.warnings.front();
 }
 
