@@ -165,7 +165,7 @@ class Leaving(ContendTest):
         status, out, err = self.finish(process)
         self.assertEqual(status, 76, err)
         self.assertRegex(out, r"acquisitions +3\n")
-        self.assertIn("the session expired", err)
+        self.assertIn("the session ended", err)
         self.assert_nothing_left()
 
     def test_all_queue_up_again_when_the_session_of_all_expires(self):
