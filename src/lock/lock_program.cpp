@@ -110,23 +110,28 @@ class LockedProgram {
       say(fmt::format("warning: --grace is reduced to {} ms, a sixth of the session timeout",
                       deadlines_.grace().count()));
     if (!await_safety(cx_, lock_, least_safe_time())) return false;
-    const auto safe_until = lock_.status().safe_until;
-    wind_up(safe_until);
-    // From here on signals are the program's; those that come before it runs are kept.
-    registration_.emplace(cx_.services.signals, [this](const Monitor::Held& held, int signal) {
-      return !cx_.background && pass_on(held, signal);
-    });
     const bool lends = terminal_.to_lend() >= 0;
     auto environment = lock_environment(lock_);
     environment.emplace_back("ZKSH_LOCK_DEADLINE_MS",
                              std::to_string((timeout_ - deadlines_.margin()).count()));
-    const bool started =
-        watchdog_.start({.environment = std::move(environment),
-                         .has_terminal = lends,
-                         .grace = deadlines_.grace(),
-                         .until = safe_until - least_safe_time()},
-                        [this](const Monitor::Held& held) { return !is_wanted(lock_, held); });
-    if (!started) return false;
+    const auto unwanted = [this](const Monitor::Held& held) { return !is_wanted(lock_, held); };
+    for (;;) {
+      const auto safe_until = lock_.status().safe_until;
+      wind_up(safe_until);
+      // From here on signals are the program's; those that come before it runs are kept.
+      registration_.emplace(cx_.services.signals, [this](const Monitor::Held& held, int signal) {
+        return !cx_.background && pass_on(held, signal);
+      });
+      if (watchdog_.start({.environment = environment,
+                           .has_terminal = lends,
+                           .grace = deadlines_.grace(),
+                           .until = safe_until - least_safe_time()},
+                          unwanted))
+        break;
+      // It was too late on a busy machine; the lock may be safe again.
+      registration_.reset();
+      if (!await_safety(cx_, lock_, least_safe_time())) return false;
+    }
     if (lends) terminal_.was_lent(watchdog_.pid());
     cx_.client.monitor().with_lock([&](const Monitor::Held& held) {
       started_(held) = true;

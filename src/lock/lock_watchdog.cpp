@@ -517,6 +517,8 @@ bool LockWatchdog::start(const Start& start,
   shared_->has_terminal = start.has_terminal;
   shared_->start_until = count_of(start.until);
   if (!shared_->take(ProgramImage(program_words_))) throw cannot_run(program_words_, E2BIG);
+  shared_->problem = 0;
+  monitor_.with_lock([this](const Monitor::Held& held) { settled_(held) = false; });
   shared_->state = WatchdogMemory::State::Wanted;
   wake();
   const auto settled = [this](const Monitor::Held& held) {

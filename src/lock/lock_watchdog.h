@@ -83,8 +83,8 @@ class LockWatchdog {
   /// Kills all of the program, unless dismissed, and waits for the watchdog to end.
   ~LockWatchdog();
 
-  /// Returns true when the program runs; false if it never will, because `unwanted` was true or the
-  /// time had passed. Throws Error if it cannot be executed. Must be called at most once.
+  /// Returns true when the program runs; false if nothing was started, because `unwanted` was true
+  /// or the time had passed. May be called again then. Throws Error if it cannot be executed.
   bool start(const Start& start, const std::function<bool(const Monitor::Held&)>& unwanted);
 
   /// The program's process id, once started.

@@ -155,11 +155,16 @@ TEST(LockWatchdog, a_time_that_was_taken_back_kills_nobody) {
   }));
 }
 
-TEST(LockWatchdog, starts_nothing_when_it_is_too_late) {
+TEST(LockWatchdog, starts_nothing_when_it_is_too_late_but_can_start_it_later) {
   Monitor monitor;
-  LockWatchdog late(monitor, {.words = {"true"}});
-  EXPECT_FALSE(late.start({.until = BootClock::now()}, nobody));
-  EXPECT_EQ(late.pid(), 0);
+  Family late(monitor, "exit 7");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(late.watchdog.start({.until = BootClock::now()}, nobody));
+    EXPECT_EQ(late.watchdog.pid(), 0);
+  }
+  ASSERT_TRUE(late.watchdog.start({}, nobody));
+  EXPECT_TRUE(late.gone());
+  EXPECT_EQ(late.watchdog.view().status, 7);
 }
 
 TEST(LockWatchdog, who_is_told_to_end_is_told_once_wherever_it_is) {
