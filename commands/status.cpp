@@ -5,7 +5,7 @@
 #include "command/command.h"
 #include "command/current_node.h"
 #include "command/job_table.h"
-#include "lock/lock_manager.h"
+#include "lock/own_locks.h"
 #include "node/node_json.h"
 
 #include <fmt/ranges.h>
@@ -25,6 +25,16 @@ std::vector<std::string> lock_names(const LockManager& locks) {
   std::vector<std::string> names;
   for (const auto& lock : locks.locks()) names.push_back(lock->name());
   return names;
+}
+
+/// "/a, /b (lost)": all but those that are held with their state.
+std::string locks_text(const LockManager& locks) {
+  std::vector<std::string> texts;
+  for (const auto& lock : locks.locks()) {
+    const auto state = state_of(lock->status());
+    texts.push_back(state == "holds" ? lock->name() : fmt::format("{} ({})", lock->name(), state));
+  }
+  return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::vector<std::string> names_of(const std::vector<Identity>& identities) {
@@ -159,7 +169,7 @@ int run(Context& cx) {
   line("identity", list(names_of(report.identities)));
   line("node", report.node);
   line("watches", watches_text(report.watches, report.other_watches));
-  line("locks", report.locks.empty() ? "none" : list(report.locks));
+  line("locks", locks_text(cx.services.locks));
   line("jobs", report.jobs == 0 ? "none" : std::to_string(report.jobs));
   line("latency", report.latency ? fmt::format("{:.1f} ms",
                                                static_cast<double>(report.latency->count()) / 1000)
@@ -176,8 +186,10 @@ extern const Command status_command = make_command(
      .details =
          "Shows the connect string, the connection state and the current server, the session with "
          "its negotiated timeout, its identities, the current node, the watches that are set (by "
-         "name if there are few; always with -o json), this shell's locks and the ones it waits "
-         "for, its background jobs, and the latency of one request just now. Without a connection, "
+         "name if there are few; always with -o json), this shell's locks, the ones it waits for "
+         "and the "
+         "ones it has lost, its background jobs, and the latency of one request just now. Without "
+         "a connection, "
          "it shows the reason at once, and the status is 3.",
      .examples = {{"status", "Where am I?"}},
      .json = "server connectedTo state problem session timeout identities path openWatches "

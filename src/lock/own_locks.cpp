@@ -18,24 +18,6 @@
 namespace zksh {
 namespace {
 
-std::string_view status_name(const LockStatus& status) {
-  switch (status.stage) {
-    case LockStage::Asking:
-      return "asking";
-    case LockStage::Waiting:
-      return "waits";
-    case LockStage::Held:
-      return "holds";
-    case LockStage::Suspended:
-      return "suspended";
-    case LockStage::Releasing:
-      return "releasing";
-    case LockStage::Gone:
-      break;
-  }
-  return status.end == LockEnd::Lost ? "lost" : "gone";
-}
-
 bool has_token(const LockStatus& status) { return status.holding.token != 0; }
 
 std::int64_t milliseconds_since(Clock::time_point then) {
@@ -67,6 +49,24 @@ std::string detail(const LockStatus& status) {
 
 }  // namespace
 
+std::string_view state_of(const LockStatus& status) {
+  switch (status.stage) {
+    case LockStage::Asking:
+      return "asking";
+    case LockStage::Waiting:
+      return "waits";
+    case LockStage::Held:
+      return "holds";
+    case LockStage::Suspended:
+      return "suspended";
+    case LockStage::Releasing:
+      return "releasing";
+    case LockStage::Gone:
+      break;
+  }
+  return status.end == LockEnd::Lost ? "lost" : "gone";
+}
+
 std::set<std::string> paths_of(const OwnLocks& locks) {
   std::set<std::string> paths;
   for (const auto& lock : locks) paths.insert(lock->plan().paths.begin(), lock->plan().paths.end());
@@ -92,7 +92,7 @@ std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t colu
   table.set_elastic(5);
   for (const auto& lock : locks) {
     const auto status = lock->status();
-    const auto state = status_name(status);
+    const auto state = state_of(status);
     table.add_row({state == "holds"  ? "HOLDS"
                    : state == "lost" ? "LOST"
                                      : std::string(state),
@@ -111,7 +111,7 @@ std::vector<std::string> plain_own_locks(const OwnLocks& locks) {
   lines.reserve(locks.size());
   for (const auto& lock : locks) {
     const auto status = lock->status();
-    lines.push_back(std::string(status_name(status)) + '\t' +
+    lines.push_back(std::string(state_of(status)) + '\t' +
                     (status.kind.empty() ? lock->plan().kind : status.kind) + '\t' +
                     (has_token(status) ? tokens_text(status.holding, ",") : "-") + '\t' +
                     session_text(status.holding.session) + '\t' +
@@ -127,7 +127,7 @@ Json own_lock_json(const Lock& lock) {
   return Json::object()
       .set("paths", Json::array(lock.plan().paths))
       .set("kind", status.kind.empty() ? lock.plan().kind : status.kind)
-      .set("state", status_name(status))
+      .set("state", state_of(status))
       .set("ageMs", milliseconds_since(since(status)))
       .set("token", has_token(status) ? Json(status.holding.token) : Json())
       // Of several locks, in the order of their paths.

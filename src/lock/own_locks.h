@@ -8,12 +8,15 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zksh {
 
 using OwnLocks = std::vector<std::shared_ptr<Lock>>;
 
+/// As `locks` names it: asking, waits, holds, suspended, releasing, lost, gone.
+std::string_view state_of(const LockStatus& status);
 /// The locks' paths.
 std::set<std::string> paths_of(const OwnLocks& locks);
 /// The nodes of locks with a running program: they go when it ends, whatever the shell waits for.

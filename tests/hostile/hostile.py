@@ -215,16 +215,14 @@ def main():
         return 1 if found else 0
     names = [*modes.BROKEN, *modes.ODD]
     found = play([(name, use) for name in names for use in USES])
-    print(f"{len(names)} modes × {len(USES)} uses: {len(found)} faults", flush=True)
-    count = 0
+    print(*found, f"{len(names)} modes × {len(USES)} uses: {len(found)} faults", sep="\n", flush=True)
+    count, faults = 0, len(found)
     while time.monotonic() < until:
-        batch = range(options.seed + count, options.seed + count + 240)
-        found += play_all_mutated(batch)
-        count += len(batch)
-    print(f"{count} changed conversations")
-    for one in found:
-        print(one)
-    return 1 if found else 0
+        batch = range(options.seed + count, options.seed + count + 960)
+        found = play_all_mutated(batch)
+        count, faults = count + len(batch), faults + len(found)
+        print(*found, f"{count} changed conversations: {faults} faults in all", sep="\n", flush=True)
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

@@ -55,8 +55,9 @@ class NobodyAnswers(LossTest):
         self.wait_said(holder, "acquired /l")
         self.send(holder, b"connect\n")
         self.wait_contenders(0)
-        self.send(holder, b"unlock\n")  # long before the next check of the lock
-        _, err = self.assert_ends(holder, 76, "(?m)^lost /l: the session was closed$")
+        self.send(holder, b"status\nunlock\n")  # long before the next check of the lock
+        out, err = self.assert_ends(holder, 76, "(?m)^lost /l: the session was closed$")
+        self.assertRegex(out, r"(?m)^locks +/l \(lost\)$")
         self.assertNotIn("already gone", err)
 
     def test_unlock_of_a_nested_lock_counts_down_all_the_same(self):

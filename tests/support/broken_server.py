@@ -33,7 +33,8 @@ class Connection:
     def read(self, size):
         data = b""
         while len(data) < size:
-            chunk = self.link.recv(size - len(data))
+            # A word such as "srvr", read as a length, is more than there is memory for.
+            chunk = self.link.recv(min(size - len(data), 1 << 16))
             if not chunk:
                 raise ConnectionError("closed")
             data += chunk
