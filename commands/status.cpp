@@ -21,20 +21,22 @@
 namespace zksh::command_status {
 namespace {
 
-std::vector<std::string> lock_names(const LockManager& locks) {
-  std::vector<std::string> names;
-  for (const auto& lock : locks.locks()) names.push_back(lock->name());
-  return names;
-}
-
 /// "/a, /b (lost)": all but those that are held with their state.
-std::string locks_text(const LockManager& locks) {
+std::string locks_text(const OwnLocks& locks) {
   std::vector<std::string> texts;
-  for (const auto& lock : locks.locks()) {
+  texts.reserve(locks.size());
+  for (const auto& lock : locks) {
     const auto state = state_of(lock->status());
     texts.push_back(state == "holds" ? lock->name() : fmt::format("{} ({})", lock->name(), state));
   }
   return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));
+}
+
+Json lock_names_json(const OwnLocks& locks) {
+  std::vector<std::string> names;
+  names.reserve(locks.size());
+  for (const auto& lock : locks) names.push_back(lock->name());
+  return Json::array(names);
 }
 
 std::vector<std::string> names_of(const std::vector<Identity>& identities) {
@@ -104,7 +106,7 @@ struct Report {
   std::string node;
   std::vector<ShownWatch> watches;
   std::size_t other_watches = 0;
-  std::vector<std::string> locks;
+  OwnLocks locks;
   std::size_t jobs = 0;
   std::optional<std::chrono::microseconds> latency;
 };
@@ -125,7 +127,7 @@ Report look_around(Context& cx) {
   const auto open = client.open_watches(cx.services.watches.mailbox());
   report.watches = shown_watches(open, cx.services.watches);
   report.other_watches = open.others;
-  report.locks = lock_names(cx.services.locks);
+  report.locks = cx.services.locks.locks();
   report.jobs = cx.services.jobs ? cx.services.jobs->all().size() : 0;
   return report;
 }
@@ -142,7 +144,7 @@ Json json_of(const Report& report) {
       .set("path", report.node)
       .set("openWatches", json_of(report.watches))
       .set("otherWatches", report.other_watches)
-      .set("locks", Json::array(report.locks))
+      .set("locks", lock_names_json(report.locks))
       .set("jobs", report.jobs)
       .set("latencyUs", report.latency ? Json(report.latency->count()) : Json());
 }
@@ -169,7 +171,7 @@ int run(Context& cx) {
   line("identity", list(names_of(report.identities)));
   line("node", report.node);
   line("watches", watches_text(report.watches, report.other_watches));
-  line("locks", locks_text(cx.services.locks));
+  line("locks", locks_text(report.locks));
   line("jobs", report.jobs == 0 ? "none" : std::to_string(report.jobs));
   line("latency", report.latency ? fmt::format("{:.1f} ms",
                                                static_cast<double>(report.latency->count()) / 1000)
@@ -186,11 +188,9 @@ extern const Command status_command = make_command(
      .details =
          "Shows the connect string, the connection state and the current server, the session with "
          "its negotiated timeout, its identities, the current node, the watches that are set (by "
-         "name if there are few; always with -o json), this shell's locks, the ones it waits for "
-         "and the "
-         "ones it has lost, its background jobs, and the latency of one request just now. Without "
-         "a connection, "
-         "it shows the reason at once, and the status is 3.",
+         "name if there are few; always with -o json), the locks that this shell holds, waits for "
+         "or has lost, its background jobs, and the latency of one request just now. Without a "
+         "connection, it shows the reason at once, and the status is 3.",
      .examples = {{"status", "Where am I?"}},
      .json = "server connectedTo state problem session timeout identities path openWatches "
              "otherWatches locks jobs latencyUs",

@@ -262,8 +262,8 @@ class Client {
   std::int64_t session_id() {
     return monitor().with_lock([&](const Monitor::Held& held) { return session_id(held); });
   }
-  /// The last session that was closed from this side while it lived, also for another one; 0 if
-  /// there was none.
+  /// The id of the last session that this side closed while it lived, as `close` and `connect` do;
+  /// 0 if there was none.
   virtual std::int64_t closed_session(const Monitor::Held& /*held*/) { return 0; }
   /// The session timeout that the server granted, in milliseconds; 0 if there is no session.
   virtual int negotiated_timeout() = 0;

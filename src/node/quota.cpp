@@ -68,9 +68,14 @@ void remove_quota(Client& client, const std::string& path, const std::stop_token
   for (const auto& node : {limits_node(path), usage_node(path)})
     if (client.exists(node, Watch::none(), stop)) ops.emplace_back(RemoveOp{.path = node});
   client.multi(ops, stop);
-  for (auto node = quota_node(path); node != quota_root; node = parent_path(node)) {
-    if (!client.children(node, Watch::none(), stop).names.empty()) return;
-    client.remove({.path = node}, stop);
+  try {
+    for (auto node = quota_node(path); node != quota_root; node = parent_path(node)) {
+      if (!client.children(node, Watch::none(), stop).names.empty()) return;
+      client.remove({.path = node}, stop);
+    }
+  } catch (const ZkError& error) {
+    // Somebody else sets or removes a quota beside it.
+    if (error.code() != code::no_node && error.code() != code::not_empty) throw;
   }
 }
 

@@ -187,7 +187,7 @@ void EventPrinter::connection_lost(const Monitor::Held& held, const std::string&
 void EventPrinter::connected(const Monitor::Held& held, bool read_only, Session& session) {
   const auto server = session.connected_server(held);
   std::string text;
-  if (lost_ && unsteady_) return;
+  if (lost_ && unsteady_ && !read_only) return;
   if (lost_)
     text = fmt::format("reconnected to {} after {}, same session", server,
                        short_age(round<std::chrono::milliseconds>(Clock::now() - *lost_).count()));

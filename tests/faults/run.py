@@ -39,7 +39,7 @@ from znodes import Znodes  # noqa: E402
 SHOWN = 120  # the last entries of the journal
 MUST_HAPPEN = ("exclusive locks taken", "read locks taken", "write locks taken", "semaphore locks taken",
                "handovers to another contender", "stale tokens refused", "programs that died under a lock",
-               "writes acknowledged", "writes unknown", "trees applied and compared", "waits for a value",
+               "writes acknowledged", "writes unknown", "commands acknowledged", "commands unknown", "trees applied and compared", "waits for a value",
                "events of watches", "gaps told by watches")
 
 

@@ -11,6 +11,7 @@ import typing
 
 from network import MUTED, OPEN
 from outcome import EXPIRED, FAILED, NO_CONNECTION, OK, UNKNOWN, of_status
+from waiting import wait_until
 from world import Actor
 from znodes import NO_NODE, ZnodeError, Znodes
 
@@ -74,9 +75,22 @@ class Command:
     read: typing.Callable = read_values
     before: dict = None
     text: str = ""
+    has_quota: bool = False  # the node n has the limit of five nodes before
 
     def __post_init__(self):
         self.before = self.nodes if self.before is None else self.before
+
+    def prepare(self, znodes, root):
+        """May be called again."""
+        znodes.ensure(root)
+        for path, value in self.nodes.items():
+            znodes.ensure(f"{root}/{path}", value.encode())
+        if self.has_quota:
+            parts = f"{QUOTA}{root}/n".split("/")
+            for i in range(4, len(parts) + 1):
+                znodes.ensure("/".join(parts[:i]))
+            znodes.ensure(f"{QUOTA}{root}/n/zookeeper_limits", b"count=5,bytes=-1")
+            znodes.ensure(f"{QUOTA}{root}/n/zookeeper_stats", b"count=1,bytes=1")
 
     def fault(self, outcome, found):
         """What is wrong if there is this after that outcome; None: nothing."""
@@ -129,7 +143,7 @@ COMMANDS = {
     "setquota": Command(lambda root: ("setquota", "-n", "5", f"{root}/n"), ONE, {"n": True}, whole=False, again=(0,),
                         read=read_limits, before={"n": False}),
     "delquota": Command(lambda root: ("delquota", f"{root}/n"), ONE, {"n": False}, whole=False, again=(0, 4),
-                        read=read_limits, before={"n": True}),
+                        read=read_limits, before={"n": True}, has_quota=True),
     "exec": Command(lambda root: ("-f", "-"), ONE, {"m": "1", "n": "6"},
                     text="multi\ncreate ROOT/m 1\nset ROOT/n 6\nexec\n"),
 }
@@ -143,16 +157,19 @@ class Servers:
 
     def ask(self, work):
         """What `work` returns, which may be called more than once; it sees all that was written before."""
-        until = time.monotonic() + PATIENCE
-        while True:
+        answers = []
+
+        def answered():
             try:
                 with Znodes(random.choice(self.addresses), timeout=3) as znodes:
                     znodes.set(SYNCED, b"")  # a read alone may be of the past
-                    return work(znodes)
+                    answers.append(work(znodes))
+                    return True
             except (OSError, struct.error):
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.1)
+                return False
+
+        wait_until(answered, PATIENCE)
+        return answers[0]
 
 
 class Rounds:
@@ -211,7 +228,7 @@ class Commands(Actor):
     def act(self):
         name, root = self.rounds.begin()
         command = COMMANDS[name]
-        self.rounds.servers.ask(lambda znodes: self._prepare(znodes, root, command))
+        self.rounds.servers.ask(lambda znodes: command.prepare(znodes, root))
         outcome = self._run(name, root, command)
         while command.again and outcome != OK and not self.world.violations:
             outcome = self._run(name, root, command)
@@ -233,6 +250,7 @@ class Commands(Actor):
         ended = self.world.finish(attempt, command.text.replace("ROOT", root).encode())
         outcome = OK if ended.status in (command.again or (0,)) else of_status(ended.status)
         self.world.count(f"{name}: {outcome}")
+        self.world.count(f"commands {outcome}")
         found = self.rounds.servers.ask(lambda znodes: command.read(znodes, root))
         fault = command.fault(outcome, found)
         if outcome == FAILED and ended.status not in (NO_CONNECTION, EXPIRED):
@@ -243,23 +261,11 @@ class Commands(Actor):
 
     def _lose_answers(self, delay, length):
         # Times of the seed's: how far the command is by then is the machine's affair.
-        time.sleep(delay)
+        self.world.stopping.wait(delay)
         self.network.set(self.links, MUTED)
-        time.sleep(length)
+        self.world.stopping.wait(length)
         self.network.cut(self.links)
         self.network.set(self.links, OPEN)
-
-    @staticmethod
-    def _prepare(znodes, root, command):
-        quota = [] if command.words("")[0] != "delquota" else [f"{QUOTA}{root}/n"]
-        for path in [root, *(f"{root}/{path}" for path in command.nodes)]:
-            znodes.ensure(path, command.nodes.get(path.removeprefix(f"{root}/"), "").encode())
-        for path in quota:
-            parts = path.split("/")
-            for i in range(4, len(parts) + 1):
-                znodes.ensure("/".join(parts[:i]))
-            znodes.ensure(f"{path}/zookeeper_limits", b"count=5,bytes=-1")
-            znodes.ensure(f"{path}/zookeeper_stats", b"count=1,bytes=1")
 
     def _write_files(self):
         for path, value in TREE.items():
@@ -272,4 +278,3 @@ class Commands(Actor):
         lines = [f'/{path.partition("/")[2]}\tpersistent\tworld:anyone:cdrwa\t"{value}"' for path, value in TREE.items()]
         with open(self.dump, "w", encoding="ascii") as file:
             file.write("\n".join([f"zksh-tree\t1\t{TOP}", *lines, "end", ""]))
-
