@@ -63,7 +63,8 @@ class Sasl(TlsCase):
         shell.stdin.write(line)
         shell.stdin.flush()
         while (said := shell.stdout.readline()) != expected + "\n":
-            self.assertRegex(said, "connection lost|reconnected|KeeperErrorCode = ConnectionLoss for /again")
+            self.assertRegex(said, r"connection lost|reconnected|KeeperErrorCode = ConnectionLoss for /again|"
+                                   r"stdin:\d+: failed \(status 3\)")
             if said.startswith("Keeper"):
                 shell.stdin.write(line)
                 shell.stdin.flush()
