@@ -1,5 +1,6 @@
 // The least that a C program on libzookeeper_mt does to hold a lock for a moment: connect, create
-// an ephemeral sequential node, list the queue, run a program if one is given, close.
+// an ephemeral sequential node, list the queue, close. With a program it does what zksh does: runs
+// that under the lock, and gives the lock back by deleting the node before it closes.
 #include "bare.h"
 
 #include <spawn.h>
@@ -34,6 +35,7 @@ int main(int argc, char** argv) {
   const int held = names.count == 1 && !strcmp(names.data[0], own);
   deallocate_String_vector(&names);
   const int failed = held && argc > 3 && run(argv + 3) != 0;
+  if (argc > 3) bare_check(zoo_delete(handle, created, -1), created);
   bare_check(zookeeper_close(handle), "close");
   if (!held) return 75;
   return failed;
