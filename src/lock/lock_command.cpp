@@ -29,129 +29,125 @@
 namespace zksh {
 namespace {
 
+constexpr std::size_t most_keys = 100;
+constexpr std::size_t longest_key = 200;
+
 /// The keys of --once, stored in the node PATH.once, one per line, the latest last. It is beside
 /// the lock's node and not below it, since other libraries fail on foreign children. It is
 /// persistent, unlike many lock nodes.
 class OnceRecord {
  public:
   /// Of a lock that is held.
-  OnceRecord(Context& cx, const Lock& lock);
+  OnceRecord(Context& cx, const Lock& lock)
+      : cx_(cx), lock_(lock), path_(*std::ranges::min_element(lock.plan().paths) + ".once") {}
 
   /// Throws UsageError if the key is invalid, or the lock cannot have a record.
-  static void check(const std::vector<std::string>& paths, const std::string& key);
+  static void check(const std::vector<std::string>& paths, const std::string& key) {
+    const auto is_control = [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    };
+    if (key.empty() || key.size() > longest_key || std::ranges::any_of(key, is_control))
+      throw UsageError(fmt::format("--once: a key must be one line of 1 to {} bytes", longest_key));
+    if (std::ranges::find(paths, "/") != paths.end())
+      throw UsageError("--once cannot be used with /");
+  }
 
   /// Whether the record has the key; sees what previous holders have added. If it has not, rewrites
   /// the record unchanged, so that missing permissions show before anything is run. Blocks. Throws
   /// Error.
-  bool has(const std::string& key);
+  bool has(const std::string& key) {
+    for (;;) {
+      const auto content = read();
+      if (!content) throw LockLost(lock_.name() + " was lost");
+      if (content->has(key)) return true;
+      const int result = write(*content);
+      if (result == code::ok) return false;
+      if (result == code::lock_lost) throw LockLost(lock_.name() + " was lost");
+    }
+  }
+
   /// Adds a key, in a transaction that fails once the lock is lost; returns false then. Blocks;
   /// repeats it if the outcome is unknown. Throws Error.
-  bool add(const std::string& key);
+  bool add(const std::string& key) {
+    for (;;) {
+      auto content = read();
+      if (!content) return false;
+      if (content->has(key)) return true;
+      auto& keys = content->keys;
+      keys.push_back(key);
+      if (keys.size() > most_keys)
+        keys.erase(keys.begin(), keys.end() - static_cast<std::ptrdiff_t>(most_keys));
+      const int result = write(*content);
+      if (result == code::ok) return true;
+      if (result == code::lock_lost) return false;
+    }
+  }
 
  private:
   struct Content {
     std::vector<std::string> keys{};
     std::optional<std::int32_t> version{};  ///< nullopt: there is no node
+
+    bool has(const std::string& key) const { return std::ranges::find(keys, key) != keys.end(); }
   };
 
+  /// Returns false if the lock is gone.
+  bool await_connection() {
+    const auto gone = [&](const Monitor::Held& held) {
+      return lock_.stage(held) == LockStage::Gone;
+    };
+    auto& monitor = cx_.client.monitor();
+    const bool settled = monitor.wait(cx_.stop, [&](const Monitor::Held& held) {
+      return gone(held) || cx_.client.state(held) == SessionState::Connected;
+    });
+    if (!settled) throw Cancelled();
+    return !monitor.with_lock(gone);
+  }
+
   /// Returns nullopt if the lock is gone.
-  std::optional<Content> read();
+  std::optional<Content> read() {
+    while (await_connection()) {
+      const auto outcome = cx_.client.await(cx_.client.start_get(path_, Watch::none()), cx_.stop);
+      if (is_connection_failure(outcome.code)) continue;
+      if (outcome.code == code::no_node) return Content{};
+      if (outcome.code != code::ok) throw ZkError(outcome.code, path_);
+      Content content{.keys = {}, .version = outcome.value.stat.version};
+      std::istringstream lines(outcome.value.data.value_or(""));
+      for (std::string line; std::getline(lines, line);) content.keys.push_back(line);
+      return content;
+    }
+    return std::nullopt;
+  }
+
   /// Returns the code: ok if it was written, lock_lost if the lock is lost.
-  int write(const Content& content);
-  bool await_connection();
+  int write(const Content& content) {
+    std::vector<Op> ops;
+    for (const auto& node : lock_.status().holding.nodes) ops.emplace_back(CheckOp{.path = node});
+    const auto checks = ops.size();
+    std::string data;
+    for (const auto& key : content.keys) data += key + '\n';
+    if (content.version)
+      ops.emplace_back(SetOp{.path = path_, .data = data, .version = *content.version});
+    else
+      ops.emplace_back(CreateOp{.path = path_, .data = data});
+    const auto outcome = cx_.client.await(cx_.client.start_multi(ops), cx_.stop);
+    if (outcome.code == code::ok || is_connection_failure(outcome.code)) return outcome.code;
+    const auto& results = outcome.value;
+    const auto failed = std::ranges::find(results, outcome.code, &OpResult::code);
+    if (failed < results.begin() + static_cast<std::ptrdiff_t>(checks) &&
+        outcome.code == code::no_node)
+      return code::lock_lost;
+    // Somebody else created, changed or removed it meanwhile; it will be read again.
+    if (outcome.code == code::no_node || outcome.code == code::node_exists ||
+        outcome.code == code::bad_version)
+      return outcome.code;
+    throw ZkError(outcome.code, path_, true);
+  }
 
   Context& cx_;
   const Lock& lock_;
   std::string path_;
 };
-
-constexpr std::size_t most_keys = 100;
-constexpr std::size_t longest_key = 200;
-
-OnceRecord::OnceRecord(Context& cx, const Lock& lock)
-    : cx_(cx), lock_(lock), path_(*std::ranges::min_element(lock.plan().paths) + ".once") {}
-
-void OnceRecord::check(const std::vector<std::string>& paths, const std::string& key) {
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  if (key.empty() || key.size() > longest_key || std::ranges::any_of(key, is_control))
-    throw UsageError(fmt::format("--once: a key must be one line of 1 to {} bytes", longest_key));
-  if (std::ranges::find(paths, "/") != paths.end())
-    throw UsageError("--once cannot be used with /");
-}
-
-bool OnceRecord::has(const std::string& key) {
-  for (;;) {
-    const auto content = read();
-    if (!content) throw LockLost(lock_.name() + " was lost");
-    if (std::ranges::find(content->keys, key) != content->keys.end()) return true;
-    const int result = write(*content);
-    if (result == code::ok) return false;
-    if (result == code::lock_lost) throw LockLost(lock_.name() + " was lost");
-  }
-}
-
-bool OnceRecord::add(const std::string& key) {
-  for (;;) {
-    auto content = read();
-    if (!content) return false;
-    auto& keys = content->keys;
-    if (std::ranges::find(keys, key) != keys.end()) return true;
-    keys.push_back(key);
-    if (keys.size() > most_keys)
-      keys.erase(keys.begin(), keys.end() - static_cast<std::ptrdiff_t>(most_keys));
-    const int result = write(*content);
-    if (result == code::ok) return true;
-    if (result == code::lock_lost) return false;
-  }
-}
-
-bool OnceRecord::await_connection() {
-  const auto gone = [&](const Monitor::Held& held) { return lock_.stage(held) == LockStage::Gone; };
-  auto& monitor = cx_.client.monitor();
-  const bool settled = monitor.wait(cx_.stop, [&](const Monitor::Held& held) {
-    return gone(held) || cx_.client.state(held) == SessionState::Connected;
-  });
-  if (!settled) throw Cancelled();
-  return !monitor.with_lock(gone);
-}
-
-std::optional<OnceRecord::Content> OnceRecord::read() {
-  while (await_connection()) {
-    const auto outcome = cx_.client.await(cx_.client.start_get(path_, Watch::none()), cx_.stop);
-    if (is_connection_failure(outcome.code)) continue;
-    if (outcome.code == code::no_node) return Content{};
-    if (outcome.code != code::ok) throw ZkError(outcome.code, path_);
-    Content content{.keys = {}, .version = outcome.value.stat.version};
-    std::istringstream lines(outcome.value.data.value_or(""));
-    for (std::string line; std::getline(lines, line);) content.keys.push_back(line);
-    return content;
-  }
-  return std::nullopt;
-}
-
-int OnceRecord::write(const Content& content) {
-  std::vector<Op> ops;
-  for (const auto& node : lock_.status().holding.nodes) ops.emplace_back(CheckOp{.path = node});
-  const auto checks = ops.size();
-  std::string data;
-  for (const auto& key : content.keys) data += key + '\n';
-  if (content.version)
-    ops.emplace_back(SetOp{.path = path_, .data = data, .version = *content.version});
-  else
-    ops.emplace_back(CreateOp{.path = path_, .data = data});
-  const auto outcome = cx_.client.await(cx_.client.start_multi(ops), cx_.stop);
-  if (outcome.code == code::ok || is_connection_failure(outcome.code)) return outcome.code;
-  const auto& results = outcome.value;
-  const auto failed = std::ranges::find(results, outcome.code, &OpResult::code);
-  if (failed < results.begin() + static_cast<std::ptrdiff_t>(checks) &&
-      outcome.code == code::no_node)
-    return code::lock_lost;
-  // Somebody else created, changed or removed it meanwhile; it will be read again.
-  if (outcome.code == code::no_node || outcome.code == code::node_exists ||
-      outcome.code == code::bad_version)
-    return outcome.code;
-  throw ZkError(outcome.code, path_, true);
-}
 
 using namespace std::chrono_literals;
 
