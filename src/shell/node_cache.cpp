@@ -41,6 +41,11 @@ struct NodeCache::Fetch {
   bool fired = false;     ///< the list has already changed
   std::unique_ptr<Job> job{};
 
+  void give_up() {
+    given_up = true;
+    job->stop();
+  }
+
   void list(Client& client, const Mailbox& mailbox, int wake_fd, const std::stop_token& stop) {
     const auto pending = client.start_children(parent, Watch::into(mailbox));
     const auto answered = [&](const Monitor::Held& held) { return (*pending)(held).has_value(); };
@@ -175,10 +180,7 @@ bool NodeCache::ask(const std::string& parent, const std::string& prefix, std::s
   if (fetches_.size() >= 2 * limits_.requests) return false;
   if (fetches_.size() >= limits_.requests) {
     const auto oldest = std::ranges::find(fetches_, false, &Fetch::given_up);
-    if (oldest != fetches_.end()) {
-      (*oldest)->given_up = true;
-      (*oldest)->job->stop();
-    }
+    if (oldest != fetches_.end()) (*oldest)->give_up();
   }
   auto& fetch = *fetches_.emplace_back(std::make_unique<Fetch>());
   fetch.parent = parent;
@@ -252,10 +254,7 @@ void NodeCache::follow_session() {
   session_ = session;
   mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
   lists_.clear();
-  for (const auto& fetch : fetches_) {
-    fetch->given_up = true;
-    fetch->job->stop();
-  }
+  for (const auto& fetch : fetches_) fetch->give_up();
 }
 
 void NodeCache::make_room() {

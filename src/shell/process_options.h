@@ -19,8 +19,8 @@ inline constexpr std::array<std::pair<const char*, Format>, 3> formats{
 
 /// The declaration of an option.
 struct ProcessOption {
-  std::string names;       ///< "-s,--server"; messages use the last one
-  std::string_view value;  ///< placeholder of the value; empty: none; "[=N]": optional
+  std::string names;         ///< "-s,--server"; messages use the last one
+  std::string_view value{};  ///< placeholder of the value; empty: none; "[=N]": optional
   std::string_view help;
   std::string_view key{};   ///< the Configuration key that it sets; empty: none
   std::string_view sets{};  ///< what an option without a value sets the key to
