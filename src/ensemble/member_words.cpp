@@ -40,10 +40,6 @@ std::vector<MemberAnswers> ask_each(std::vector<MemberAnswers> members,
   return members;
 }
 
-std::optional<std::int64_t> number_field(std::string_view conf, std::string_view key) {
-  return number_in<std::int64_t>(answer_field(conf, key));
-}
-
 /// Completes members without a client address, as in most static configurations: all servers have
 /// the same clientPort, unless several are on one machine.
 void add_client_ports(Membership& membership, std::string_view conf) {
@@ -115,6 +111,10 @@ std::vector<MemberAnswers> others(std::vector<MemberAnswers>& named, const Membe
 }
 
 }  // namespace
+
+std::optional<std::int64_t> number_field(std::string_view answer, std::string_view key) {
+  return number_in<std::int64_t>(answer_field(answer, key));
+}
 
 ServersToAsk servers_to_ask(const std::vector<std::string>& hosts,
                             const std::string& connect_string, std::string_view admin_servers) {
