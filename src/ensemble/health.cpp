@@ -125,7 +125,7 @@ class Judge {
     const auto count_if = [&](auto&& is) {
       return static_cast<std::size_t>(std::ranges::count_if(all, is));
     };
-    health_.serving = count_if([](const MemberHealth& each) { return each.serves(); });
+    health_.serving = count_if(&MemberHealth::serves);
     voting_ = count_if([](const MemberHealth& each) { return each.serves() && each.votes(); });
     const auto standing =
         count_if([](const MemberHealth& each) { return each.role == "standalone"; });

@@ -5,7 +5,7 @@
 #include "base/fd.h"
 #include "client/four_letter_word.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace zksh {
 namespace {

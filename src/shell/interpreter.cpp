@@ -176,7 +176,10 @@ int Interpreter::timed(const std::function<int()>& body) {
 }
 
 int Interpreter::finish(int result) {
-  settle_watches();
+  using namespace std::chrono_literals;
+  // Waits so that a command's own events are printed before the next command's output: less for a
+  // person than for a script, in case other clients keep the watches busy.
+  around_.services.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
   // At the prompt the user has seen the failure; a script would send the incomplete transaction.
   if (result != status::ok && input_ != Input::Terminal) around_.transaction.get().spoil();
   const auto signal = around_.services.signals.take_end();
@@ -187,13 +190,6 @@ int Interpreter::finish(int result) {
   // A command that a signal interrupted has that signal's status.
   if (signal && result == Cancelled().exit_status()) return status::signal_base + *signal;
   return result;
-}
-
-/// Waits so that a command's own events are printed before the next command's output. Waits less
-/// for a person than for a script, in case other clients keep the watches busy.
-void Interpreter::settle_watches() {
-  using namespace std::chrono_literals;
-  around_.services.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
 }
 
 /// Runs the commands of a typed line up to the first that fails; elsewhere a line is one command.

@@ -129,6 +129,19 @@ void add_other_options(std::vector<ProcessOption>& all) {
   all.push_back({.names = "--version", .help = "Print the version and how it was built"});
 }
 
+const std::vector<ProcessOption>& process_option_table() {
+  static const auto table = [] {
+    std::vector<ProcessOption> all;
+    all.reserve(40);
+    add_options_of_the_session(all);
+    add_options_of_security(all);
+    add_options_of_scripts(all);
+    add_other_options(all);
+    return all;
+  }();
+  return table;
+}
+
 /// zkCli's long options have one dash, which CLI11 would parse as a cluster.
 std::string long_spelling(const std::string& word) {
   constexpr std::array zkcli{"-server", "-timeout", "-waitforconnection", "-client-configuration"};
@@ -216,19 +229,6 @@ std::vector<GivenOptions::Given> given_in(const CLI::App& app, const Declared& d
 
 std::string_view ProcessOption::name() const {
   return std::string_view(names).substr(names.rfind(',') + 1);
-}
-
-std::span<const ProcessOption> process_option_table() {
-  static const auto table = [] {
-    std::vector<ProcessOption> all;
-    all.reserve(40);
-    add_options_of_the_session(all);
-    add_options_of_security(all);
-    add_options_of_scripts(all);
-    add_other_options(all);
-    return all;
-  }();
-  return table;
 }
 
 std::vector<Argument> process_options() {

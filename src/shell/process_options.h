@@ -5,7 +5,6 @@
 #include "command/output.h"
 
 #include <array>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +28,6 @@ struct ProcessOption {
 
   std::string_view name() const;
 };
-std::span<const ProcessOption> process_option_table();
 /// The options for the manual page and for completion.
 std::vector<Argument> process_options();
 /// The text of --help.
