@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 
 namespace zksh {
-namespace {}  // namespace
 
 std::vector<Credential> parse_auth_file(const std::string& text, const std::string& name) {
   std::vector<Credential> credentials;

@@ -79,21 +79,25 @@ constexpr std::string_view conversions =
     "\n  keytool -exportcert -rfc -alias ALIAS -keystore STORE -file ca.pem   (an authority)"
     "\nthen --tls-cert client.pem --tls-ca ca.pem, or type PEM in the properties";
 
+/// Empty if it is not set.
+std::string value_of(const Properties& properties, const std::string& key) {
+  const auto found = properties.find(key);
+  return found == properties.end() ? std::string() : found->second;
+}
+
 /// The file of a store, which must be PEM. Its type is determined as in Java's client.
 std::string pem_store(const Properties& properties, const std::string& store,
                       const std::string& file) {
-  const auto found = properties.find(store + ".location");
-  if (found == properties.end() || found->second.empty()) return {};
-  const auto type = properties.find(store + ".type");
-  const bool pem = type != properties.end() && !type->second.empty()
-                       ? type->second == "PEM" || type->second == "pem"
-                       : found->second.ends_with(".pem");
+  auto location = value_of(properties, store + ".location");
+  if (location.empty()) return {};
+  const auto type = value_of(properties, store + ".type");
+  const bool pem = type.empty() ? location.ends_with(".pem") : type == "PEM" || type == "pem";
   if (!pem)
     throw UsageError(
         fmt::format("-client-configuration: {} sets {}.location to {}, which is not PEM; OpenSSL "
                     "cannot read Java keystores. Convert it once with{}",
-                    file, store, found->second, conversions));
-  return found->second;
+                    file, store, location, conversions));
+  return location;
 }
 
 /// Java's client gets its user from a JAAS file, which only Java can read.
@@ -119,10 +123,7 @@ struct ClientConfiguration {
 ClientConfiguration take_client_configuration(const std::string& file,
                                               Configuration& configuration) {
   const auto properties = parse_properties(read_file(file));
-  const auto value = [&](const std::string& key) {
-    const auto found = properties.find(key);
-    return found == properties.end() ? std::string() : found->second;
-  };
+  const auto value = [&](const std::string& key) { return value_of(properties, key); };
   refuse_jaas(properties, file, configuration);
   ClientConfiguration asked;
   const auto stray = std::ranges::find_if(

@@ -103,35 +103,39 @@ class Fields {
 /// Writes lines such as "key=value", in the order of the JSON.
 class LinesWriter : public Writer {
  public:
-  using Line = std::function<std::string(const std::string& key, const std::string& value)>;
-  LinesWriter(std::string heading, Line line) : text_(std::move(heading)), line_(std::move(line)) {}
+  LinesWriter(std::string heading, std::string before_key, std::string after_key)
+      : text_(std::move(heading)),
+        before_key_(std::move(before_key)),
+        after_key_(std::move(after_key)) {}
 
   void take(const Place& place, const std::string& value) override {
-    if (place.size() == 1) text_ += line_(place.front(), value);
+    if (place.size() == 1) text_ += before_key_ + place.front() + after_key_ + value + '\n';
   }
   std::string text() override { return std::move(text_); }
 
  private:
   std::string text_;
-  Line line_;
+  std::string before_key_;
+  std::string after_key_;
 };
 
 /// Lines as written by ServerCnxn.dumpConnectionInfo.
-class Connections {
+class Connections : public Writer {
  public:
   static bool has(const Place& place) {
     return place.size() == 3 &&
            (place.front() == "connections" || place.front() == "secure_connections");
   }
-  void take(const Place& place, const std::string& value) {
+  void take(const Place& place, const std::string& value) override {
+    if (!has(place)) return;
     if (place[0] != list_ || place[1] != number_) close();
     list_ = place[0];
     number_ = place[1];
     one_.take({place[2]}, value);
   }
-  std::string text() {
+  std::string text() override {
     close();
-    return std::move(text_);
+    return std::move(text_) + '\n';
   }
 
  private:
@@ -162,17 +166,6 @@ class Connections {
   Fields one_;
 };
 
-class ConsWriter : public Writer {
- public:
-  void take(const Place& place, const std::string& value) override {
-    if (Connections::has(place)) connections_.take(place, value);
-  }
-  std::string text() override { return connections_.text() + '\n'; }
-
- private:
-  Connections connections_;
-};
-
 /// Answers srvr, and with connections stat: StatCommand.java, ServerStats.toString.
 class StatsWriter : public Writer {
  public:
@@ -191,7 +184,7 @@ class StatsWriter : public Writer {
     };
     auto text = fmt::format("Zookeeper version: {}\n", fields_["version"]);
     if (fields_["read_only"] == "true") text += "READ-ONLY mode; serving only read-only clients\n";
-    if (with_clients_) text += fmt::format("Clients:\n{}\n", connections_.text());
+    if (with_clients_) text += "Clients:\n" + connections_.text();
     text += fmt::format("Latency min/avg/max: {}/{}/{}\n", stat("min_latency"), stat("avg_latency"),
                         stat("max_latency"));
     text += fmt::format("Received: {}\nSent: {}\nConnections: {}\n", stat("packets_received"),
@@ -333,47 +326,33 @@ std::string digests_text(const Fields& fields) {
   return text;
 }
 
-std::unique_ptr<Writer> fields_writer(FieldsWriter::Form form) {
-  return std::make_unique<FieldsWriter>(std::move(form));
-}
-
 using NewWriter = std::function<std::unique_ptr<Writer>()>;
 
 /// The words for which an AdminServer has a command.
 const std::map<std::string, NewWriter, std::less<>>& writers() {
-  const auto said = [](const std::string& text) {
-    return [text] { return fields_writer([text](const Fields&) { return text; }); };
+  const auto shown = [](const FieldsWriter::Form& form) {
+    return [form] { return std::make_unique<FieldsWriter>(form); };
   };
-  const auto shown = [](std::string (*form)(const Fields&)) {
-    return [form] { return fields_writer(form); };
+  const auto said = [&](const std::string& text) {
+    return shown([text](const Fields&) { return text; });
+  };
+  const auto lines = [](const char* heading, const char* before_key, const char* after_key) {
+    return [=] { return std::make_unique<LinesWriter>(heading, before_key, after_key); };
   };
   static const std::map<std::string, NewWriter, std::less<>> all{
       {"conf", shown(conf_text)},
-      {"cons", [] { return std::make_unique<ConsWriter>(); }},
+      {"cons", [] { return std::make_unique<Connections>(); }},
       {"crst", said("Connection stats reset.\n")},
-      {"dirs",
-       [] {
-         return std::make_unique<LinesWriter>(
-             "", [](auto& key, auto& value) { return fmt::format("{}: {}\n", key, value); });
-       }},
+      {"dirs", lines("", "", ": ")},
       {"dump", [] { return std::make_unique<DumpWriter>(); }},
-      {"envi",
-       [] {
-         return std::make_unique<LinesWriter>("Environment:\n", [](auto& key, auto& value) {
-           return fmt::format("{}={}\n", key, value);
-         });
-       }},
+      {"envi", lines("Environment:\n", "", "=")},
       {"gtmk", shown([](const Fields& fields) { return fields["tracemask"]; })},
       {"hash", shown(digests_text)},
       {"icfg", shown([](const Fields& fields) { return fields["initial_configuration"]; })},
       {"isro", shown([](const Fields& fields) {
          return std::string(fields["read_only"] == "true" ? "ro" : "rw");
        })},
-      {"mntr",
-       [] {
-         return std::make_unique<LinesWriter>(
-             "", [](auto& key, auto& value) { return fmt::format("zk_{}\t{}\n", key, value); });
-       }},
+      {"mntr", lines("", "zk_", "\t")},
       {"ruok", said("imok")},
       {"srst", said("Server stats reset.\n")},
       {"srvr", [] { return std::make_unique<StatsWriter>(false); }},
@@ -388,24 +367,6 @@ const std::map<std::string, NewWriter, std::less<>>& writers() {
   return all;
 }
 
-/// The fields that every answer has.
-struct Envelope {
-  bool has_command = false;
-  std::optional<std::string> error{};
-};
-
-/// Returns false if the body is not JSON.
-bool read_body(const std::string& body, Writer& writer, Envelope& envelope) {
-  return read_json_values(body, [&](const Place& place, const std::optional<std::string>& value) {
-    if (place == Place{"command"})
-      envelope.has_command = true;
-    else if (place == Place{"error"})
-      envelope.error = value;
-    else if (value)
-      writer.take(place, *value);
-  });
-}
-
 /// A command sent to an AdminServer, as part of a word.
 struct AdminQuestion {
   std::size_t word;  ///< the index of the question that it answers
@@ -418,10 +379,6 @@ std::optional<int> admin_port(std::string_view text) {
   if (port && (*port < 1 || *port > 65535))
     throw ValueError(fmt::format("admin-server: {} is not a port", text));
   return port;
-}
-
-bool is_for_admin_server(const ServerAnswer& answer) {
-  return answer.turned_away || is_refusal(answer.text);
 }
 
 /// Combines the answers to one word's commands, which begin at `next`. If one of them failed, so
@@ -453,15 +410,23 @@ std::vector<std::string> admin_commands(std::string_view word) {
 ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bodies) {
   const auto writer = writers().find(word)->second();
   for (std::size_t i = 0; i < bodies.size(); ++i) {
-    Envelope envelope;
-    if (!read_body(bodies[i], *writer, envelope) || !envelope.has_command)
+    bool has_command = false;
+    std::optional<std::string> error;
+    const auto take = [&](const Place& place, const std::optional<std::string>& value) {
+      if (place == Place{"command"})
+        has_command = true;
+      else if (place == Place{"error"})
+        error = value;
+      else if (value)
+        writer->take(place, *value);
+    };
+    if (!read_json_values(bodies[i], take) || !has_command)
       return {.problem = "its answer is not that of an AdminServer"};
-    if (!envelope.error) continue;
-    if (is_not_serving(*envelope.error + '\n')) return {.text = *envelope.error + '\n'};
+    if (!error) continue;
+    if (is_not_serving(*error + '\n')) return {.text = *error + '\n'};
     // Older servers lack the further commands.
     constexpr std::size_t most = 200;
-    if (i == 0)
-      return {.problem = "it says: " + escape_for_terminal(envelope.error->substr(0, most))};
+    if (i == 0) return {.problem = "it says: " + escape_for_terminal(error->substr(0, most))};
   }
   return {.text = writer->text()};
 }
@@ -506,7 +471,7 @@ std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions
   std::vector<AdminQuestion> asked;
   std::vector<std::string> paths;
   for (std::size_t i = 0; i < questions.size(); ++i) {
-    if (!is_for_admin_server(answers[i])) continue;
+    if (!answers[i].turned_away && !is_refusal(answers[i].text)) continue;
     const auto server = admin_servers.of(questions[i].server);
     if (!server) continue;
     for (const auto& command : admin_commands(questions[i].word)) {

@@ -16,10 +16,6 @@
 namespace zksh {
 namespace {
 
-std::optional<std::int64_t> number_of(std::string_view answer, std::string_view key) {
-  return number_in<std::int64_t>(answer_field(answer, key));
-}
-
 /// Converts milliseconds, perhaps with a fraction.
 std::optional<std::int64_t> microseconds(std::string_view text) {
   double value = 0;
@@ -57,9 +53,9 @@ void read_srvr(std::string_view srvr, MemberHealth& member) {
         microseconds(std::string_view(latency).substr(first + 1, last - first - 1));
     member.max_latency_us = microseconds(std::string_view(latency).substr(last + 1));
   }
-  member.connections = number_of(srvr, "Connections");
-  member.outstanding = number_of(srvr, "Outstanding");
-  member.nodes = number_of(srvr, "Node count");
+  member.connections = number_field(srvr, "Connections");
+  member.outstanding = number_field(srvr, "Outstanding");
+  member.nodes = number_field(srvr, "Node count");
 }
 
 void read_mntr(std::string_view mntr, MemberHealth& member) {
@@ -68,15 +64,15 @@ void read_mntr(std::string_view mntr, MemberHealth& member) {
     member.version = word_of(answer_field(mntr, "zk_version"));
     member.mean_latency_us = microseconds(answer_field(mntr, "zk_avg_latency"));
     member.max_latency_us = microseconds(answer_field(mntr, "zk_max_latency"));
-    member.connections = number_of(mntr, "zk_num_alive_connections");
-    member.outstanding = number_of(mntr, "zk_outstanding_requests");
-    member.nodes = number_of(mntr, "zk_znode_count");
+    member.connections = number_field(mntr, "zk_num_alive_connections");
+    member.outstanding = number_field(mntr, "zk_outstanding_requests");
+    member.nodes = number_field(mntr, "zk_znode_count");
   }
-  member.watches = number_of(mntr, "zk_watch_count");
-  member.synced_followers = number_of(mntr, "zk_synced_followers");
-  member.pending_syncs = number_of(mntr, "zk_pending_syncs");
-  member.open_files = number_of(mntr, "zk_open_file_descriptor_count");
-  member.max_files = number_of(mntr, "zk_max_file_descriptor_count");
+  member.watches = number_field(mntr, "zk_watch_count");
+  member.synced_followers = number_field(mntr, "zk_synced_followers");
+  member.pending_syncs = number_field(mntr, "zk_pending_syncs");
+  member.open_files = number_field(mntr, "zk_open_file_descriptor_count");
+  member.max_files = number_field(mntr, "zk_max_file_descriptor_count");
 }
 
 std::int64_t epoch(std::int64_t zxid) {
@@ -129,7 +125,7 @@ class Judge {
     const auto count_if = [&](auto&& is) {
       return static_cast<std::size_t>(std::ranges::count_if(all, is));
     };
-    health_.serving = count_if([](const MemberHealth& each) { return each.serves(); });
+    health_.serving = count_if(&MemberHealth::serves);
     voting_ = count_if([](const MemberHealth& each) { return each.serves() && each.votes(); });
     const auto standing =
         count_if([](const MemberHealth& each) { return each.role == "standalone"; });

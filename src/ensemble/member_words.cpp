@@ -14,13 +14,6 @@
 namespace zksh {
 namespace {
 
-std::vector<ServerAddress> without_repetitions(std::vector<ServerAddress> servers) {
-  std::set<std::string> seen;
-  std::erase_if(servers,
-                [&](const ServerAddress& server) { return !seen.insert(server.text()).second; });
-  return servers;
-}
-
 std::vector<MemberAnswers> ask_each(std::vector<MemberAnswers> members,
                                     const std::vector<std::string>& words,
                                     const AdminServers& admin_servers, const AskLimits& limits) {
@@ -38,10 +31,6 @@ std::vector<MemberAnswers> ask_each(std::vector<MemberAnswers> members,
     for (std::size_t i = 0; i < count; ++i) member.answers.push_back(std::move(answers[next++]));
   }
   return members;
-}
-
-std::optional<std::int64_t> number_field(std::string_view conf, std::string_view key) {
-  return number_in<std::int64_t>(answer_field(conf, key));
 }
 
 /// Completes members without a client address, as in most static configurations: all servers have
@@ -116,22 +105,25 @@ std::vector<MemberAnswers> others(std::vector<MemberAnswers>& named, const Membe
 
 }  // namespace
 
+std::optional<std::int64_t> number_field(std::string_view answer, std::string_view key) {
+  return number_in<std::int64_t>(answer_field(answer, key));
+}
+
 ServersToAsk servers_to_ask(const std::vector<std::string>& hosts,
                             const std::string& connect_string, std::string_view admin_servers) {
   ServersToAsk asked{.servers = {},
                      .with_others = hosts.empty(),
                      .admin_servers = AdminServers(admin_servers, connect_string)};
-  if (hosts.empty()) {
-    asked.servers = without_repetitions(parse_connect_string(connect_string).servers);
-    return asked;
-  }
+  if (hosts.empty()) asked.servers = parse_connect_string(connect_string).servers;
   for (const auto& host : hosts) {
     auto parsed = parse_connect_string(host);
     if (!parsed.chroot.empty())
       throw ValueError(fmt::format("\"{}\": expected HOST[:PORT], without a path", host));
     asked.servers.insert(asked.servers.end(), parsed.servers.begin(), parsed.servers.end());
   }
-  asked.servers = without_repetitions(std::move(asked.servers));
+  std::set<std::string> seen;
+  std::erase_if(asked.servers,
+                [&](const ServerAddress& server) { return !seen.insert(server.text()).second; });
   return asked;
 }
 

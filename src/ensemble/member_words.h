@@ -56,6 +56,9 @@ struct EnsembleAnswers {
 EnsembleAnswers ask_members(const ServersToAsk& asked, std::vector<std::string> words,
                             std::chrono::milliseconds time, const std::stop_token& stop);
 
+/// As answer_field, for a whole number; nullopt if it is missing or something else.
+std::optional<std::int64_t> number_field(std::string_view answer, std::string_view key);
+
 /// A message that a server does not allow words, with the remedy. `answer` is its answer to one of
 /// them.
 std::string refusal(const std::vector<std::string>& words, const ServerAnswer& answer);

@@ -40,22 +40,6 @@ std::optional<std::int64_t> number_after(std::string_view line, std::string_view
   return number_in<std::int64_t>(field(line, key));
 }
 
-/// Parses lines "0x…" or "0x…:", each followed by paths on lines that begin with a tab.
-SessionPaths parse_session_paths(std::string_view text) {
-  SessionPaths all;
-  std::vector<std::string_view>* paths = nullptr;
-  for (const auto line : lines_of(text)) {
-    if (line.starts_with("\t/") && paths != nullptr) {
-      paths->push_back(line.substr(1));
-    } else if (const auto session = session_at(line)) {
-      paths = &all[*session];
-    } else {
-      paths = nullptr;
-    }
-  }
-  return all;
-}
-
 using namespace std::chrono_literals;
 
 constexpr auto patience = 300ms;
@@ -92,10 +76,24 @@ SessionPaths parse_ephemerals(std::string_view answer) {
   const auto begin = answer.find("ephemeral nodes dump:");
   if (begin == std::string_view::npos) return {};
   answer.remove_prefix(begin);
-  return parse_session_paths(answer.substr(0, answer.find("\nConnections dump:")));
+  // Its lines have the form of wchc's, with a colon after each session.
+  return parse_wchc(answer.substr(0, answer.find("\nConnections dump:")));
 }
 
-SessionPaths parse_wchc(std::string_view answer) { return parse_session_paths(answer); }
+SessionPaths parse_wchc(std::string_view answer) {
+  SessionPaths all;
+  std::vector<std::string_view>* paths = nullptr;
+  for (const auto line : lines_of(answer)) {
+    if (line.starts_with("\t/") && paths != nullptr) {
+      paths->push_back(line.substr(1));
+    } else if (const auto session = session_at(line)) {
+      paths = &all[*session];
+    } else {
+      paths = nullptr;
+    }
+  }
+  return all;
+}
 
 std::string whole_path(const std::string& chroot, const std::string& path) {
   if (path == "/") return chroot.empty() ? path : chroot;

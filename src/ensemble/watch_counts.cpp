@@ -1,9 +1,7 @@
 // WatchCounts: the watch events that servers have sent, by their own counters.
 #include "ensemble/watch_counts.h"
 
-#include "base/number.h"
-#include "client/connect_string.h"
-#include "client/four_letter_word.h"
+#include "ensemble/member_words.h"
 
 #include <fmt/core.h>
 
@@ -11,13 +9,6 @@
 #include <vector>
 
 namespace zksh {
-namespace {
-
-std::optional<std::int64_t> metric(const std::string& mntr, const std::string& key) {
-  return number_in<std::int64_t>(answer_field(mntr, key));
-}
-
-}  // namespace
 
 WatchCountsBetween between(const WatchCounts& before, const WatchCounts& after) {
   WatchCountsBetween counts{.fired = after.fired - before.fired,
@@ -34,15 +25,15 @@ WatchCountsBetween between(const WatchCounts& before, const WatchCounts& after) 
 std::optional<WatchCounts> parse_watch_counts(const std::string& mntr) {
   WatchCounts counts;
   for (const auto* what : {"created", "deleted", "changed", "children"}) {
-    const auto fired = metric(mntr, fmt::format("zk_sum_node_{}_watch_count", what));
-    const auto changes = metric(mntr, fmt::format("zk_cnt_node_{}_watch_count", what));
-    const auto most = metric(mntr, fmt::format("zk_max_node_{}_watch_count", what));
+    const auto fired = number_field(mntr, fmt::format("zk_sum_node_{}_watch_count", what));
+    const auto changes = number_field(mntr, fmt::format("zk_cnt_node_{}_watch_count", what));
+    const auto most = number_field(mntr, fmt::format("zk_max_node_{}_watch_count", what));
     if (!fired || !changes || !most) return std::nullopt;
     counts.fired += *fired;
     counts.changes += *changes;
     counts.most = std::max(counts.most, *most);
   }
-  const auto set = metric(mntr, "zk_watch_count");
+  const auto set = number_field(mntr, "zk_watch_count");
   if (!set) return std::nullopt;
   counts.set = *set;
   return counts;

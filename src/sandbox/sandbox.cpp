@@ -5,7 +5,7 @@
 #include "base/fd.h"
 #include "client/four_letter_word.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -47,12 +48,16 @@ std::string find_java() {
       "install default-jre-headless libzookeeper-java");
 }
 
-bool has_zookeeper_jar(const fs::path& directory) {
+bool has_file(const fs::path& directory, std::string_view beginning, std::string_view end) {
   std::error_code none;
-  return std::ranges::any_of(fs::directory_iterator(directory, none), [](const auto& entry) {
+  return std::ranges::any_of(fs::directory_iterator(directory, none), [&](const auto& entry) {
     const std::string name = entry.path().filename();
-    return name.starts_with("zookeeper-") && name.ends_with(".jar");
+    return name.starts_with(beginning) && name.ends_with(end);
   });
+}
+
+bool has_zookeeper_jar(const fs::path& directory) {
+  return has_file(directory, "zookeeper-", ".jar");
 }
 
 /// The class path of an unpacked Apache archive, or empty; 3.4 has its jar at the top. conf/
@@ -63,12 +68,7 @@ std::string jars_below(const std::string& home) {
   return {};
 }
 
-bool has_jar_of_3_4(const fs::path& directory) {
-  std::error_code none;
-  return std::ranges::any_of(fs::directory_iterator(directory, none), [](const auto& entry) {
-    return entry.path().filename().string().starts_with("zookeeper-3.4.");
-  });
-}
+bool has_jar_of_3_4(const fs::path& directory) { return has_file(directory, "zookeeper-3.4.", ""); }
 
 /// Where tests/support/fetch_servers.py puts the server of a version.
 std::string fetched_server(const std::string& version) {
@@ -173,19 +173,18 @@ void write_server_files(const fs::path& directory, std::size_t number,
   if (ensemble.size() == 1 || old)
     text +=
         fmt::format("clientPortAddress=127.0.0.1\nclientPort={}\n", ensemble[number - 1].client);
-  if (ensemble.size() > 1 && old) {
-    for (std::size_t i = 0; i < ensemble.size(); ++i)
-      text += fmt::format("server.{}=127.0.0.1:{}:{}\n", i + 1, ensemble[i].quorum,
-                          ensemble[i].election);
-    write_file(directory / "data/myid", fmt::format("{}\n", number));
-  } else if (ensemble.size() > 1) {
-    text += "standaloneEnabled=false\nreconfigEnabled=true\ndynamicConfigFile=./members.cfg\n";
+  if (ensemble.size() > 1) {
     std::string members;
     for (std::size_t i = 0; i < ensemble.size(); ++i) {
-      members += fmt::format("server.{}=127.0.0.1:{}:{}:participant;127.0.0.1:{}\n", i + 1,
-                             ensemble[i].quorum, ensemble[i].election, ensemble[i].client);
+      const auto& [client, quorum, election] = ensemble[i];
+      members += fmt::format("server.{}=127.0.0.1:{}:{}{}\n", i + 1, quorum, election,
+                             old ? "" : fmt::format(":participant;127.0.0.1:{}", client));
     }
-    write_file(directory / "members.cfg", members);
+    if (!old) {
+      text += "standaloneEnabled=false\nreconfigEnabled=true\ndynamicConfigFile=./members.cfg\n";
+      write_file(directory / "members.cfg", std::exchange(members, {}));
+    }
+    text += members;
     write_file(directory / "data/myid", fmt::format("{}\n", number));
   }
   for (const std::string& line : config) text += line + '\n';
@@ -352,14 +351,10 @@ std::string Sandbox::log_tail(std::size_t i) const {
   std::ifstream log(server_directory(i) / "log");
   for (std::string line; std::getline(log, line);) {
     if (line.starts_with("\tat ")) continue;  // the first line of a stack trace is enough
-    tail.push_back("  " + line + '\n');
+    tail.push_back("  " + line);
     if (tail.size() > lines) tail.pop_front();
   }
-  std::string text;
-  for (const std::string& line : tail) text += line;
-  if (text.empty()) return "  (empty)";
-  text.pop_back();
-  return text;
+  return tail.empty() ? "  (empty)" : fmt::format("{}", fmt::join(tail, "\n"));
 }
 
 bool Sandbox::port_was_taken() const {

@@ -81,10 +81,9 @@ std::optional<PipeSettings> parse_pipe(const GivenOptions& given, const Argument
     if (window != nullptr || rate != nullptr) throw UsageError("--window and --rate need --pipe");
     return std::nullopt;
   }
-  const bool text = std::ranges::any_of(arguments.scripts, [](const ScriptSource& script) {
-    return script.kind == ScriptSource::Kind::Text;
-  });
-  if (text || !arguments.command.empty())
+  const auto texts =
+      std::ranges::count(arguments.scripts, ScriptSource::Kind::Text, &ScriptSource::kind);
+  if (texts > 0 || !arguments.command.empty())
     throw UsageError("--pipe reads its commands from standard input or one file (-f)");
   PipeSettings settings;
   settings.quiet = given.has("--quiet");

@@ -67,13 +67,6 @@ Sign first_sign(std::string_view line) {
   return {};
 }
 
-Kind kind_of(std::string_view sign) {
-  if (sign == "|") return Kind::Program;
-  return sign == ">" ? Kind::File : Kind::Append;
-}
-
-std::string file_name(const Word& word) { return word.quoted ? word.text : with_home(word.text); }
-
 std::vector<Word> filled_words(std::string_view line, const std::vector<std::string>* arguments) {
   auto words = split_words(line);
   return arguments ? with_arguments(std::move(words), line, *arguments) : words;
@@ -88,7 +81,8 @@ std::string file_behind(std::string_view sign, std::string_view rest,
     throw ValueError(
         fmt::format("unexpected \"{0}\" after the file name (to use {1} as a value, quote it)",
                     words[1].text, sign));
-  return file_name(words.front());
+  const auto& word = words.front();
+  return word.quoted ? word.text : with_home(word.text);
 }
 
 /// The position of the first unquoted `|`; npos if there is none.
@@ -121,7 +115,7 @@ CommandLine parse_command_line(std::string_view line, bool redirects,
   if (found.begin == npos) return parsed;
   const auto sign = line.substr(found.begin, found.end - found.begin);
   auto rest = line.substr(found.end);
-  parsed.to.kind = kind_of(sign);
+  parsed.to.kind = sign == "|" ? Kind::Program : sign == ">" ? Kind::File : Kind::Append;
   if (parsed.words.empty()) throw ValueError(fmt::format("a command is missing before {}", sign));
   if (parsed.to.kind == Kind::Program) {
     rest.remove_prefix(std::min(rest.find_first_not_of(white_space), rest.size()));

@@ -173,14 +173,11 @@ using Arguments = std::vector<Argument>;
 
 Candidates command_names(std::string_view prefix) {
   std::vector<std::string> names;
-  const auto add = [&](std::string_view name) {
-    if (name.starts_with(prefix)) names.emplace_back(name);
-  };
   for (const Command* command : all_commands()) {
-    add(command->name);
-    std::ranges::for_each(command->aliases, add);
+    names.emplace_back(command->name);
+    names.insert(names.end(), command->aliases.begin(), command->aliases.end());
   }
-  return Candidates(std::move(names));
+  return beginning_with(prefix, std::move(names));
 }
 
 Candidates option_names(std::string_view prefix, const Arguments& arguments) {
@@ -191,8 +188,7 @@ Candidates option_names(std::string_view prefix, const Arguments& arguments) {
     if (!argument.positional() && !argument.legacy &&
         (!prefix.empty() || !is_output_option(argument)))
       names.insert(names.end(), argument.names.begin(), argument.names.end());
-  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(prefix); });
-  return Candidates(std::move(names));
+  return beginning_with(prefix, std::move(names));
 }
 
 /// For a word such as "--output=pl"; nullopt for others.
@@ -267,8 +263,7 @@ std::optional<std::string> written(const std::string& text, bool whole, const Ty
   const auto word = write_word(text, typed.quote);
   const char quote = word.closing.empty() ? '\0' : word.text.front();
   if (quote != typed.quote && what_follows != Behind::Nothing) return std::nullopt;
-  if (!whole || what_follows == Behind::Text) return word.text;
-  if (what_follows == Behind::ClosingQuote) return word.text;
+  if (!whole || what_follows != Behind::Nothing) return word.text;
   return word.text + word.closing + (blank_follows ? "" : " ");
 }
 

@@ -39,32 +39,6 @@
 namespace zksh {
 namespace {
 
-/// Used only by the command's thread.
-class OutputFile {
- public:
-  /// Opens the file, or creates it; keeps its contents until something is written. Waits for the
-  /// reader of a named pipe. Throws Error naming the file, Cancelled on a stop.
-  OutputFile(std::string name, bool append, const std::stop_token& stop);
-
-  /// For a program that writes to the file itself.
-  int fd();
-  /// Throws Error naming the file if it cannot be written, Cancelled on a stop.
-  void write(std::string_view bytes);
-  /// Call when the command has ended with this status; returns the combined status. If the command
-  /// failed to parse its words, the file keeps its contents. Throws Error if what was written is
-  /// refused.
-  int finish(int result);
-
- private:
-  void begin();
-  [[noreturn]] void fail(int error) const;
-
-  std::string name_;
-  bool begun_;  ///< its old contents are gone, or must stay
-  Fd fd_;
-  std::optional<FdWriter> writer_;
-};
-
 /// Polls for the reader of a named pipe: a blocking open could not be stopped.
 Fd open_for_writing(const std::string& name, int flags, const std::stop_token& stop) {
   constexpr int look_again_after = 50;  // ms
@@ -77,48 +51,65 @@ Fd open_for_writing(const std::string& name, int flags, const std::stop_token& s
   }
 }
 
-OutputFile::OutputFile(std::string name, bool append, const std::stop_token& stop)
-    : name_(std::move(name)), begun_(append) {
-  fd_ = open_for_writing(name_, append ? O_APPEND : 0, stop);
-  if (!fd_)
-    throw Error(fmt::format("cannot write to {}: {}; the command was not run", name_,
-                            std::strerror(errno)));
-  // A program that gets the descriptor expects it to block.
-  fcntl(fd_.get(), F_SETFL, fcntl(fd_.get(), F_GETFL) & ~O_NONBLOCK);
-  writer_.emplace(fd_.get(), stop);
-}
+/// Used only by the command's thread.
+class OutputFile {
+ public:
+  /// Opens the file, or creates it; keeps its contents until something is written. Waits for the
+  /// reader of a named pipe. Throws Error naming the file, Cancelled on a stop.
+  OutputFile(std::string name, bool append, const std::stop_token& stop)
+      : name_(std::move(name)), begun_(append) {
+    fd_ = open_for_writing(name_, append ? O_APPEND : 0, stop);
+    if (!fd_)
+      throw Error(fmt::format("cannot write to {}: {}; the command was not run", name_,
+                              std::strerror(errno)));
+    // A program that gets the descriptor expects it to block.
+    fcntl(fd_.get(), F_SETFL, fcntl(fd_.get(), F_GETFL) & ~O_NONBLOCK);
+    writer_.emplace(fd_.get(), stop);
+  }
 
-void OutputFile::begin() {
-  if (std::exchange(begun_, true)) return;
-  struct stat info {};
-  if (fstat(fd_.get(), &info) == 0 && S_ISREG(info.st_mode) && ftruncate(fd_.get(), 0) != 0)
-    fail(errno);
-}
+  /// For a program that writes to the file itself.
+  int fd() {
+    begin();
+    return fd_.get();
+  }
 
-int OutputFile::fd() {
-  begin();
-  return fd_.get();
-}
+  /// Throws Error naming the file if it cannot be written, Cancelled on a stop.
+  void write(std::string_view bytes) {
+    begin();
+    const int error = writer_->write(bytes);
+    if (error == ECANCELED) throw Cancelled();
+    if (error != 0) fail(error);
+  }
 
-void OutputFile::write(std::string_view bytes) {
-  begin();
-  const int error = writer_->write(bytes);
-  if (error == ECANCELED) throw Cancelled();
-  if (error != 0) fail(error);
-}
+  /// Call when the command has ended with this status; returns the combined status. If the command
+  /// failed to parse its words, the file keeps its contents. Throws Error if what was written is
+  /// refused.
+  int finish(int result) {
+    if (result != status::usage) begin();
+    writer_.reset();
+    // Some file systems report a full disk only on close.
+    const int copy = fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0);
+    if (copy >= 0 && close(copy) != 0 && result == status::ok) fail(errno);
+    return result;
+  }
 
-int OutputFile::finish(int result) {
-  if (result != status::usage) begin();
-  writer_.reset();
-  // Some file systems report a full disk only on close.
-  const int copy = fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0);
-  if (copy >= 0 && close(copy) != 0 && result == status::ok) fail(errno);
-  return result;
-}
+ private:
+  void begin() {
+    if (std::exchange(begun_, true)) return;
+    struct stat info {};
+    if (fstat(fd_.get(), &info) == 0 && S_ISREG(info.st_mode) && ftruncate(fd_.get(), 0) != 0)
+      fail(errno);
+  }
 
-void OutputFile::fail(int error) const {
-  throw Error(fmt::format("cannot write to {}: {}", name_, std::strerror(error)));
-}
+  [[noreturn]] void fail(int error) const {
+    throw Error(fmt::format("cannot write to {}: {}", name_, std::strerror(error)));
+  }
+
+  std::string name_;
+  bool begun_;  ///< its old contents are gone, or must stay
+  Fd fd_;
+  std::optional<FdWriter> writer_;
+};
 
 }  // namespace
 
@@ -185,7 +176,10 @@ int Interpreter::timed(const std::function<int()>& body) {
 }
 
 int Interpreter::finish(int result) {
-  settle_watches();
+  using namespace std::chrono_literals;
+  // Waits so that a command's own events are printed before the next command's output: less for a
+  // person than for a script, in case other clients keep the watches busy.
+  around_.services.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
   // At the prompt the user has seen the failure; a script would send the incomplete transaction.
   if (result != status::ok && input_ != Input::Terminal) around_.transaction.get().spoil();
   const auto signal = around_.services.signals.take_end();
@@ -196,13 +190,6 @@ int Interpreter::finish(int result) {
   // A command that a signal interrupted has that signal's status.
   if (signal && result == Cancelled().exit_status()) return status::signal_base + *signal;
   return result;
-}
-
-/// Waits so that a command's own events are printed before the next command's output. Waits less
-/// for a person than for a script, in case other clients keep the watches busy.
-void Interpreter::settle_watches() {
-  using namespace std::chrono_literals;
-  around_.services.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
 }
 
 /// Runs the commands of a typed line up to the first that fails; elsewhere a line is one command.

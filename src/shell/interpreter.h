@@ -97,7 +97,6 @@ class Interpreter {
   int timed(const std::function<int()>& body);
   void refuse_writes(const Command& command) const;
   int finish(int result);
-  void settle_watches();
   /// With --pipe, errors name their line, unlike zkCli's.
   bool speaks_as_zkcli() const {
     return input_ == Input::Pipe && (out_.place().line == 0 || !out_.place().in_text);

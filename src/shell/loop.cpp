@@ -86,30 +86,18 @@ void Loop::serve_signals(const LoopEvents& events) {
   while (!signals_.empty()) {
     const int signal = signals_.front();
     signals_.pop_front();
-    switch (signal) {
-      case SIGINT:
-        call(events.interrupt);
-        break;
-      case SIGTERM:
-      case SIGHUP:
-      case SIGQUIT:
-      case SIGUSR1:
-      case SIGUSR2:
-        call(events.end, signal);
-        break;
-      case SIGWINCH:
-        call(events.resize);
-        break;
-      case SIGTSTP:
-        if (events.suspend)
-          events.suspend();
-        else
-          stop_process();
-        break;
-      default:
-        call(events.resume);
-        break;
-    }
+    if (signal == SIGINT)
+      call(events.interrupt);
+    else if (ends_process(signal))
+      call(events.end, signal);
+    else if (signal == SIGWINCH)
+      call(events.resize);
+    else if (signal == SIGCONT)
+      call(events.resume);
+    else if (events.suspend)
+      events.suspend();
+    else
+      stop_process();
   }
 }
 

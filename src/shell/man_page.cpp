@@ -292,15 +292,20 @@ std::string roff(std::string_view text) {
 }
 
 std::string man_page(std::string_view frame, const std::vector<Argument>& process_options) {
+  static const std::map<std::string_view, std::string (*)()> lists{
+      {"@GROUPS@", groups_list},
+      {"@COMMANDS@", commands_list},
+      {"@JSON_FIELDS@", json_fields_list},
+      {"@JSON_OBJECTS@", json_objects_list},
+      {"@JSON_COMMANDS@", json_commands_list},
+      {"@KEYS@", keys_list}};
   constexpr std::string_view indent = "    ";
   const auto spaced = [](std::string_view line) {
     return line.starts_with(".S") || line.starts_with(".PP");
   };
   std::string page;
   std::string_view last = ".SH";
-  while (!frame.empty()) {
-    const auto end = std::min(frame.find('\n'), frame.size());
-    const auto line = frame.substr(0, end);
+  for (const auto line : lines_of(frame)) {
     const bool verbatim = line.starts_with(indent);
     if (verbatim != last.starts_with(indent)) {
       if (!verbatim) page += ".fi\n.RE\n";
@@ -311,22 +316,11 @@ std::string man_page(std::string_view frame, const std::vector<Argument>& proces
       page += roff(line.substr(indent.size())) + '\n';
     else if (line == "@OPTIONS@")
       page += options_list(process_options);
-    else if (line == "@GROUPS@")
-      page += groups_list();
-    else if (line == "@COMMANDS@")
-      page += commands_list();
-    else if (line == "@JSON_FIELDS@")
-      page += json_fields_list();
-    else if (line == "@JSON_OBJECTS@")
-      page += json_objects_list();
-    else if (line == "@JSON_COMMANDS@")
-      page += json_commands_list();
-    else if (line == "@KEYS@")
-      page += keys_list();
+    else if (const auto list = lists.find(line); list != lists.end())
+      page += list->second();
     else
       page += with_version(line) + '\n';
     last = line;
-    frame.remove_prefix(std::min(frame.size(), end + 1));
   }
   return page;
 }

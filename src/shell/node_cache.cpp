@@ -41,52 +41,53 @@ struct NodeCache::Fetch {
   bool fired = false;     ///< the list has already changed
   std::unique_ptr<Job> job{};
 
-  void list(Client& client, const Mailbox& mailbox, int wake_fd, const std::stop_token& stop);
-  void describe(Client& client, const std::stop_token& stop);
-};
-
-void NodeCache::Fetch::list(Client& client, const Mailbox& mailbox, int wake_fd,
-                            const std::stop_token& stop) {
-  const auto pending = client.start_children(parent, Watch::into(mailbox));
-  const auto answered = [&](const Monitor::Held& held) { return (*pending)(held).has_value(); };
-  auto& monitor = client.monitor();
-  if (!monitor.wait_until(stop, Clock::now() + noticeable, answered)) {
-    slow = true;
-    eventfd_write(wake_fd, 1);
-    if (!monitor.wait(stop, answered)) {
-      code = code::closing;
-      return;
-    }
+  void give_up() {
+    given_up = true;
+    job->stop();
   }
-  auto outcome =
-      monitor.with_lock([&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
-  code = outcome.code;
-  names = std::move(outcome.value.names);
-  std::ranges::sort(names);
-  asked = to_be_known(names, prefix, room);
-}
 
-void NodeCache::Fetch::describe(Client& client, const std::stop_token& stop) {
-  std::vector<Pending<Stat>> stats;
-  stats.reserve(asked.size());
-  for (const auto& name : asked)
-    stats.push_back(client.start_exists(join_path(parent, name), Watch::none()));
-  const auto have_answer = [&](const Monitor::Held& held) {
-    return std::ranges::all_of(
-        stats, [&](const Pending<Stat>& stat) { return (*stat)(held).has_value(); });
-  };
-  auto& monitor = client.monitor();
-  monitor.wait_until(stop, Clock::now() + kinds_patience, have_answer);
-  monitor.with_lock([&](const Monitor::Held& held) {
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      const auto& stat = (*stats[i])(held);
-      if (!stat || stat->code != code::ok) continue;
-      kinds[asked[i]] = {.has_children = stat->value.num_children > 0,
-                         .is_ephemeral = stat->value.ephemeral_owner != 0,
-                         .read_at = Clock::now()};
+  void list(Client& client, const Mailbox& mailbox, int wake_fd, const std::stop_token& stop) {
+    const auto pending = client.start_children(parent, Watch::into(mailbox));
+    const auto answered = [&](const Monitor::Held& held) { return (*pending)(held).has_value(); };
+    auto& monitor = client.monitor();
+    if (!monitor.wait_until(stop, Clock::now() + noticeable, answered)) {
+      slow = true;
+      eventfd_write(wake_fd, 1);
+      if (!monitor.wait(stop, answered)) {
+        code = code::closing;
+        return;
+      }
     }
-  });
-}
+    auto outcome =
+        monitor.with_lock([&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
+    code = outcome.code;
+    names = std::move(outcome.value.names);
+    std::ranges::sort(names);
+    asked = to_be_known(names, prefix, room);
+  }
+
+  void describe(Client& client, const std::stop_token& stop) {
+    std::vector<Pending<Stat>> stats;
+    stats.reserve(asked.size());
+    for (const auto& name : asked)
+      stats.push_back(client.start_exists(join_path(parent, name), Watch::none()));
+    const auto have_answer = [&](const Monitor::Held& held) {
+      return std::ranges::all_of(
+          stats, [&](const Pending<Stat>& stat) { return (*stat)(held).has_value(); });
+    };
+    auto& monitor = client.monitor();
+    monitor.wait_until(stop, Clock::now() + kinds_patience, have_answer);
+    monitor.with_lock([&](const Monitor::Held& held) {
+      for (std::size_t i = 0; i < asked.size(); ++i) {
+        const auto& stat = (*stats[i])(held);
+        if (!stat || stat->code != code::ok) continue;
+        kinds[asked[i]] = {.has_children = stat->value.num_children > 0,
+                           .is_ephemeral = stat->value.ephemeral_owner != 0,
+                           .read_at = Clock::now()};
+      }
+    });
+  }
+};
 
 NodeCache::NodeCache(Client& client, int wake_fd, Limits limits)
     : client_(client),
@@ -179,10 +180,7 @@ bool NodeCache::ask(const std::string& parent, const std::string& prefix, std::s
   if (fetches_.size() >= 2 * limits_.requests) return false;
   if (fetches_.size() >= limits_.requests) {
     const auto oldest = std::ranges::find(fetches_, false, &Fetch::given_up);
-    if (oldest != fetches_.end()) {
-      (*oldest)->given_up = true;
-      (*oldest)->job->stop();
-    }
+    if (oldest != fetches_.end()) (*oldest)->give_up();
   }
   auto& fetch = *fetches_.emplace_back(std::make_unique<Fetch>());
   fetch.parent = parent;
@@ -256,10 +254,7 @@ void NodeCache::follow_session() {
   session_ = session;
   mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
   lists_.clear();
-  for (const auto& fetch : fetches_) {
-    fetch->given_up = true;
-    fetch->job->stop();
-  }
+  for (const auto& fetch : fetches_) fetch->give_up();
 }
 
 void NodeCache::make_room() {

@@ -57,12 +57,8 @@ std::optional<std::string> pager_line(const std::string& setting) {
 
 std::size_t rows_of(std::string_view text, std::size_t columns) {
   std::size_t rows = 0;
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    const auto width = text_width(text.substr(0, end));
-    rows += std::max<std::size_t>(1, (width + columns - 1) / columns);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
+  for (const auto line : lines_of(text))
+    rows += std::max<std::size_t>(1, (text_width(line) + columns - 1) / columns);
   return rows;
 }
 

@@ -35,9 +35,8 @@ void add_options_of_the_session(std::vector<ProcessOption>& all) {
                  .value = "TIME",
                  .help = "How long to wait for a connection (10s)",
                  .key = "connect-timeout"});
-  all.push_back({.names = "-r", .value = {}, .help = "Accept a read-only server"});
+  all.push_back({.names = "-r", .help = "Accept a read-only server"});
   all.push_back({.names = "--read-only",
-                 .value = {},
                  .help = "Send no writes; accept a read-only server",
                  .key = "read-only",
                  .sets = "on"});
@@ -54,11 +53,10 @@ void add_options_of_the_session(std::vector<ProcessOption>& all) {
 }
 
 void add_options_of_security(std::vector<ProcessOption>& all) {
-  all.push_back({.names = "--tls", .value = {}, .help = "Use TLS", .key = "tls", .sets = "on"});
+  all.push_back({.names = "--tls", .help = "Use TLS", .key = "tls", .sets = "on"});
   for (const auto& [name, value, help] : security_options())
     all.push_back({.names = fmt::format("--{}", name), .value = value, .help = help, .key = name});
   all.push_back({.names = "--tls-no-verify",
-                 .value = {},
                  .help = "Do not verify the server's certificate; insecure",
                  .key = "tls-verify",
                  .sets = "off"});
@@ -75,14 +73,11 @@ void add_options_of_scripts(std::vector<ProcessOption>& all) {
                  .help = "Run the commands of a file (- for standard input); may be repeated; the "
                          "arguments after the options are $1, $2, … in it",
                  .repeatable = true});
-  all.push_back(
-      {.names = "-k,--keep-going", .value = {}, .help = "Continue a script after a failure"});
+  all.push_back({.names = "-k,--keep-going", .help = "Continue a script after a failure"});
   all.push_back({.names = "-q,--quiet",
-                 .value = {},
                  .help = "Print results and errors only: no connection news, no tally of --pipe"});
   all.push_back(
       {.names = "--pipe",
-       .value = {},
        .help = "Send the commands of standard input or -f without waiting for each answer"});
   all.push_back({.names = "--window",
                  .value = "N",
@@ -122,20 +117,29 @@ void add_other_options(std::vector<ProcessOption>& all) {
   all.push_back({.names = "--log-level",
                  .value = "LEVEL",
                  .help = "Log level of the ZooKeeper C client, on stderr: 0 (none) to 4 (debug)"});
-  all.push_back({.names = "--waitforconnection",
-                 .value = {},
-                 .help = "Accepted as in zkCli; zksh always waits"});
+  all.push_back(
+      {.names = "--waitforconnection", .help = "Accepted as in zkCli; zksh always waits"});
   all.push_back({.names = "--client-configuration",
                  .value = "FILE",
                  .help = "A properties file, as for zkCli"});
   all.push_back({.names = "--show-config",
-                 .value = {},
                  .help = "Print the configuration and where each value comes from"});
-  all.push_back(
-      {.names = "--json-schema", .value = {}, .help = "Print the JSON Schema of -o json"});
-  all.push_back({.names = "-h,--help", .value = {}, .help = "Print this help"});
-  all.push_back(
-      {.names = "--version", .value = {}, .help = "Print the version and how it was built"});
+  all.push_back({.names = "--json-schema", .help = "Print the JSON Schema of -o json"});
+  all.push_back({.names = "-h,--help", .help = "Print this help"});
+  all.push_back({.names = "--version", .help = "Print the version and how it was built"});
+}
+
+const std::vector<ProcessOption>& process_option_table() {
+  static const auto table = [] {
+    std::vector<ProcessOption> all;
+    all.reserve(40);
+    add_options_of_the_session(all);
+    add_options_of_security(all);
+    add_options_of_scripts(all);
+    add_other_options(all);
+    return all;
+  }();
+  return table;
 }
 
 /// zkCli's long options have one dash, which CLI11 would parse as a cluster.
@@ -225,19 +229,6 @@ std::vector<GivenOptions::Given> given_in(const CLI::App& app, const Declared& d
 
 std::string_view ProcessOption::name() const {
   return std::string_view(names).substr(names.rfind(',') + 1);
-}
-
-std::span<const ProcessOption> process_option_table() {
-  static const auto table = [] {
-    std::vector<ProcessOption> all;
-    all.reserve(40);
-    add_options_of_the_session(all);
-    add_options_of_security(all);
-    add_options_of_scripts(all);
-    add_other_options(all);
-    return all;
-  }();
-  return table;
 }
 
 std::vector<Argument> process_options() {

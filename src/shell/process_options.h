@@ -5,7 +5,6 @@
 #include "command/output.h"
 
 #include <array>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,8 +18,8 @@ inline constexpr std::array<std::pair<const char*, Format>, 3> formats{
 
 /// The declaration of an option.
 struct ProcessOption {
-  std::string names;       ///< "-s,--server"; messages use the last one
-  std::string_view value;  ///< placeholder of the value; empty: none; "[=N]": optional
+  std::string names;         ///< "-s,--server"; messages use the last one
+  std::string_view value{};  ///< placeholder of the value; empty: none; "[=N]": optional
   std::string_view help;
   std::string_view key{};   ///< the Configuration key that it sets; empty: none
   std::string_view sets{};  ///< what an option without a value sets the key to
@@ -29,7 +28,6 @@ struct ProcessOption {
 
   std::string_view name() const;
 };
-std::span<const ProcessOption> process_option_table();
 /// The options for the manual page and for completion.
 std::vector<Argument> process_options();
 /// The text of --help.

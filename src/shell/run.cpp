@@ -50,6 +50,14 @@ std::string event_note(bool json, bool terminal, const std::string& text) {
   return (terminal ? news_for_terminal(escape_for_terminal(text)) : text) + '\n';
 }
 
+// Two lines of zkCli's, each with an empty line before it.
+constexpr auto event_format = "\nWATCHER::\n\nWatchedEvent state:{} type:{} path:{}\n";
+
+/// A connection that is lost so often in so short a time is reported once more, and then again when
+/// it has lasted: a line each second would bury everything else.
+constexpr std::size_t many_losses = 5;
+constexpr std::chrono::seconds few_seconds{10};
+
 /// Queues a session's events for printing, in order: watch events as in zkCli, to stdout where
 /// zkCli's shell is mirrored (typed and piped lines), to stderr elsewhere; connection notes to
 /// stderr, one line each, with the time, except that the first session begins. Called under the
@@ -61,18 +69,124 @@ class EventPrinter {
                bool quiet)
       : queue_(queue), settings_(settings), style_(style), input_(input), quiet_(quiet) {}
 
-  void tell(const Monitor::Held& held, const Event& event, Session& session);
-  PersistentWatches::Report of_persistent_watches();
+  void tell(const Monitor::Held& held, const Event& event, Session& session) {
+    if (event.type == Event::Type::Session)
+      session_event(held, event.state, session);
+    else
+      watch_event(held, event);
+  }
+
+  PersistentWatches::Report of_persistent_watches() {
+    return {.event = [this](const Monitor::Held& held,
+                            const Event& event) { watch_event(held, event); },
+            .warning = [this](const Monitor::Held& held,
+                              const std::string& text) { warn(held, text); }};
+  }
 
  private:
-  void watch_event(const Monitor::Held& held, const Event& event);
+  void watch_event(const Monitor::Held& held, const Event& event) {
+    if (!settings_.print_watches) return;
+    const auto* const state =
+        event.state == SessionState::Connecting ? "Disconnected" : "SyncConnected";
+    if (is_json(held)) {
+      const auto json = Json::object()
+                            .set_time("time", wall_clock_now())
+                            .set("state", state)
+                            .set("type", event_name(event.type))
+                            .set("path", event.path);
+      queue_.add(held, Stream::Err, json.text() + '\n');
+      return;
+    }
+    const bool mirrored = input_ == Input::Terminal || input_ == Input::Pipe;
+    const bool terminal = mirrored ? style_.out_is_terminal : style_.err_is_terminal;
+    // Java's client says SyncConnected whatever the state, except for a watch removed locally.
+    queue_.add(held, mirrored ? Stream::Out : Stream::Err,
+               fmt::format(event_format, state, event_name(event.type),
+                           terminal ? escape_for_terminal(event.path) : event.path));
+  }
+
   /// Prints a line to stderr, whatever the settings.
-  void warn(const Monitor::Held& held, const std::string& text);
-  void session_event(const Monitor::Held& held, SessionState state, Session& session);
-  void print_note(const Monitor::Held& held, const std::string& text);
-  void connected(const Monitor::Held& held, bool read_only, Session& session);
-  void connection_lost(const Monitor::Held& held, const std::string& server);
-  void authentication_note(const Monitor::Held& held, const std::string& refusal);
+  void warn(const Monitor::Held& held, const std::string& text) {
+    queue_.add(held, Stream::Err, event_note(is_json(held), style_.err_is_terminal, text));
+  }
+
+  void session_event(const Monitor::Held& held, SessionState state, Session& session) {
+    switch (state) {
+      case SessionState::Connected:
+      case SessionState::ConnectedReadOnly:
+        connected(held, state == SessionState::ConnectedReadOnly, session);
+        lost_.reset();
+        expired_ = false;
+        break;
+      case SessionState::Connecting:
+        connection_lost(held, session.connected_server(held));
+        break;
+      case SessionState::Expired:
+        print_note(held,
+                   fmt::format("session expired; its ephemerals, watches and locks are gone; {}",
+                               input_ == Input::Terminal ? "opening a new one"
+                                                         : "the next command opens a new one"));
+        lost_.reset();
+        expired_ = true;
+        break;
+      case SessionState::AuthFailed:
+        authentication_note(held, session.why_refused(held));
+        lost_.reset();
+        expired_ = false;
+        break;
+      case SessionState::Closed:  // also an expired session when the new one is opened
+        lost_.reset();
+        break;
+    }
+  }
+
+  void print_note(const Monitor::Held& held, const std::string& text) {
+    if (quiet_) return;
+    warn(held, is_json(held) ? text : fmt::format("{} {}", time_of_day(), text));
+  }
+
+  void connected(const Monitor::Held& held, bool read_only, Session& session) {
+    const auto server = session.connected_server(held);
+    std::string text;
+    if (lost_ && unsteady_ && !read_only) return;
+    if (lost_)
+      text =
+          fmt::format("reconnected to {} after {}, same session", server,
+                      short_age(round<std::chrono::milliseconds>(Clock::now() - *lost_).count()));
+    else if (expired_)
+      text = fmt::format("new session {} on {}", session_text(session.session_id(held)), server);
+    else if (read_only)
+      text = fmt::format("connected to {}", server);
+    else
+      return;
+    if (read_only) text += "; this server is read-only, since it has no quorum; writes will fail";
+    print_note(held, text);
+  }
+
+  void connection_lost(const Monitor::Held& held, const std::string& server) {
+    lost_ = Clock::now();
+    losses_.push_back(*lost_);
+    if (losses_.size() > many_losses) losses_.pop_front();
+    const bool often = losses_.size() == many_losses && *lost_ - losses_.front() < few_seconds;
+    if (!often)
+      print_note(held, fmt::format("connection lost ({}); reconnecting", server));
+    else if (!unsteady_)
+      print_note(held, fmt::format("connection lost {} times within {} seconds ({}); "
+                                   "reconnecting, without further messages",
+                                   many_losses, few_seconds.count(), server));
+    unsteady_ = often;
+  }
+
+  /// Reported to zkCli's users too, although zkCli.sh has no credentials file.
+  void authentication_note(const Monitor::Held& held, const std::string& refusal) {
+    if (input_ == Input::Pipe && settings_.print_watches)
+      queue_.add(held, Stream::Out, fmt::format(event_format, "AuthFailed", "None", "null"));
+    if (!refusal.empty())
+      warn(held, "authentication failed: " + refusal);
+    else if (input_ != Input::Pipe)
+      warn(held, "authentication failed; the session is closed; `connect` opens a new one");
+  }
+
   /// `conf output` may have changed it since the start.
   bool is_json(const Monitor::Held& held) const {
     return settings_.value(held, "output") == "json";
@@ -88,128 +202,6 @@ class EventPrinter {
   std::deque<Clock::time_point> losses_{};   ///< the last few of them
   bool unsteady_ = false;                    ///< lost so often that it is no longer reported
 };
-
-// Two lines of zkCli's, each with an empty line before it.
-constexpr auto event_format = "\nWATCHER::\n\nWatchedEvent state:{} type:{} path:{}\n";
-
-void EventPrinter::tell(const Monitor::Held& held, const Event& event, Session& session) {
-  if (event.type == Event::Type::Session)
-    session_event(held, event.state, session);
-  else
-    watch_event(held, event);
-}
-
-PersistentWatches::Report EventPrinter::of_persistent_watches() {
-  return {
-      .event = [this](const Monitor::Held& held, const Event& event) { watch_event(held, event); },
-      .warning = [this](const Monitor::Held& held, const std::string& text) { warn(held, text); }};
-}
-
-void EventPrinter::warn(const Monitor::Held& held, const std::string& text) {
-  queue_.add(held, Stream::Err, event_note(is_json(held), style_.err_is_terminal, text));
-}
-
-void EventPrinter::watch_event(const Monitor::Held& held, const Event& event) {
-  if (!settings_.print_watches) return;
-  const auto* const state =
-      event.state == SessionState::Connecting ? "Disconnected" : "SyncConnected";
-  if (is_json(held)) {
-    const auto json = Json::object()
-                          .set_time("time", wall_clock_now())
-                          .set("state", state)
-                          .set("type", event_name(event.type))
-                          .set("path", event.path);
-    queue_.add(held, Stream::Err, json.text() + '\n');
-    return;
-  }
-  const bool mirrored = input_ == Input::Terminal || input_ == Input::Pipe;
-  const bool terminal = mirrored ? style_.out_is_terminal : style_.err_is_terminal;
-  // Java's client says SyncConnected whatever the state, except for a watch removed locally.
-  queue_.add(held, mirrored ? Stream::Out : Stream::Err,
-             fmt::format(event_format, state, event_name(event.type),
-                         terminal ? escape_for_terminal(event.path) : event.path));
-}
-
-void EventPrinter::print_note(const Monitor::Held& held, const std::string& text) {
-  if (quiet_) return;
-  warn(held, is_json(held) ? text : fmt::format("{} {}", time_of_day(), text));
-}
-
-void EventPrinter::session_event(const Monitor::Held& held, SessionState state, Session& session) {
-  switch (state) {
-    case SessionState::Connected:
-    case SessionState::ConnectedReadOnly:
-      connected(held, state == SessionState::ConnectedReadOnly, session);
-      lost_.reset();
-      expired_ = false;
-      break;
-    case SessionState::Connecting:
-      connection_lost(held, session.connected_server(held));
-      break;
-    case SessionState::Expired:
-      print_note(held,
-                 fmt::format("session expired; its ephemerals, watches and locks are gone; {}",
-                             input_ == Input::Terminal ? "opening a new one"
-                                                       : "the next command opens a new one"));
-      lost_.reset();
-      expired_ = true;
-      break;
-    case SessionState::AuthFailed:
-      authentication_note(held, session.why_refused(held));
-      lost_.reset();
-      expired_ = false;
-      break;
-    case SessionState::Closed:  // also an expired session when the new one is opened
-      lost_.reset();
-      break;
-  }
-}
-
-/// A connection that is lost so often in so short a time is reported once more, and then again when
-/// it has lasted: a line each second would bury everything else.
-constexpr std::size_t many_losses = 5;
-constexpr std::chrono::seconds few_seconds{10};
-
-void EventPrinter::connection_lost(const Monitor::Held& held, const std::string& server) {
-  lost_ = Clock::now();
-  losses_.push_back(*lost_);
-  if (losses_.size() > many_losses) losses_.pop_front();
-  const bool often = losses_.size() == many_losses && *lost_ - losses_.front() < few_seconds;
-  if (!often)
-    print_note(held, fmt::format("connection lost ({}); reconnecting", server));
-  else if (!unsteady_)
-    print_note(held, fmt::format("connection lost {} times within {} seconds ({}); "
-                                 "reconnecting, without further messages",
-                                 many_losses, few_seconds.count(), server));
-  unsteady_ = often;
-}
-
-void EventPrinter::connected(const Monitor::Held& held, bool read_only, Session& session) {
-  const auto server = session.connected_server(held);
-  std::string text;
-  if (lost_ && unsteady_ && !read_only) return;
-  if (lost_)
-    text = fmt::format("reconnected to {} after {}, same session", server,
-                       short_age(round<std::chrono::milliseconds>(Clock::now() - *lost_).count()));
-  else if (expired_)
-    text = fmt::format("new session {} on {}", session_text(session.session_id(held)), server);
-  else if (read_only)
-    text = fmt::format("connected to {}", server);
-  else
-    return;
-  if (read_only) text += "; this server is read-only, since it has no quorum; writes will fail";
-  print_note(held, text);
-}
-
-/// Reported to zkCli's users too, although zkCli.sh has no credentials file.
-void EventPrinter::authentication_note(const Monitor::Held& held, const std::string& refusal) {
-  if (input_ == Input::Pipe && settings_.print_watches)
-    queue_.add(held, Stream::Out, fmt::format(event_format, "AuthFailed", "None", "null"));
-  if (!refusal.empty())
-    warn(held, "authentication failed: " + refusal);
-  else if (input_ != Input::Pipe)
-    warn(held, "authentication failed; the session is closed; `connect` opens a new one");
-}
 
 /// How long to try to release locks if no server answers; the session's end then does it.
 constexpr std::chrono::seconds leave_patience{3};

@@ -49,6 +49,20 @@ std::string shown_line(const std::string& line, const OutputStyle& style) {
   return style.err_is_terminal ? escape_for_terminal(line) : line;
 }
 
+/// The line without its last word, if that is an unquoted `&` after another word.
+std::optional<std::string> background_line(const std::string& line) {
+  // A quick check that excludes most lines.
+  const auto end = line.find_last_not_of(white_space);
+  if (end == std::string::npos || line[end] != '&') return std::nullopt;
+  try {
+    const auto words = split_words(line);
+    if (words.size() < 2 || words.back().text != "&" || words.back().quoted) return std::nullopt;
+    return line.substr(0, line.find_last_not_of(white_space, words.back().begin - 1) + 1);
+  } catch (const UsageError&) {
+    return std::nullopt;  // the interpreter will report the error
+  }
+}
+
 /// News of the shell itself.
 void report(const Interpreter::Surroundings& around, const std::string& text) {
   around.services.queue.add(
@@ -418,19 +432,6 @@ std::string Shell::prompt() const {
                   use_color(around_.services.settings.value("color"), isatty(STDOUT_FILENO) != 0));
   if (collected) text += fmt::format("multi {}> ", *collected + 1);
   return text;
-}
-
-std::optional<std::string> background_line(const std::string& line) {
-  // A quick check that excludes most lines.
-  const auto end = line.find_last_not_of(white_space);
-  if (end == std::string::npos || line[end] != '&') return std::nullopt;
-  try {
-    const auto words = split_words(line);
-    if (words.size() < 2 || words.back().text != "&" || words.back().quoted) return std::nullopt;
-    return line.substr(0, line.find_last_not_of(white_space, words.back().begin - 1) + 1);
-  } catch (const UsageError&) {
-    return std::nullopt;  // the interpreter will report the error
-  }
 }
 
 BackgroundJobs::Entry& BackgroundJobs::enter(const std::string& line, const JobTable::Job& job) {

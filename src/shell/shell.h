@@ -25,9 +25,6 @@
 
 namespace zksh {
 
-/// The line without its last word, if that is an unquoted `&` after another word.
-std::optional<std::string> background_line(const std::string& line);
-
 /// Used on the main thread alone.
 class BackgroundJobs {
  public:

@@ -2,6 +2,7 @@
 #include "term/history_file.h"
 
 #include "base/fd.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 
@@ -100,16 +101,12 @@ std::string read_tail(int fd, std::size_t size, std::size_t limit) {
   return text;
 }
 
-std::vector<std::string> lines_of(std::string_view text, std::size_t limit) {
+/// The last `limit` lines of a text that a shell may have saved.
+std::vector<std::string> saved_lines(std::string_view text, std::size_t limit) {
   std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    const bool sane =
-        !line.empty() && line.find('\0') == std::string::npos && end <= max_saved_line;
-    if (sane) lines.emplace_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  for (const auto line : lines_of(text))
+    if (!line.empty() && line.find('\0') == std::string::npos && line.size() <= max_saved_line)
+      lines.emplace_back(line);
   if (lines.size() > limit) lines.erase(lines.begin(), lines.end() - static_cast<long>(limit));
   return lines;
 }
@@ -181,7 +178,7 @@ std::vector<std::string> HistoryFile::load() {
   }
   const std::size_t size = size_of(file.fd.get());
   const std::string text = read_tail(file.fd.get(), size, options_.max_bytes);
-  auto lines = lines_of(text, options_.max_lines);
+  auto lines = saved_lines(text, options_.max_lines);
   const auto count = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   const bool shortened = size > options_.max_bytes || count > 2 * options_.max_lines;
   if (shortened) replace_file(*options_.path, lines);
@@ -211,8 +208,8 @@ std::vector<std::string> HistoryFile::read_new() {
   const std::size_t from = same ? seen_.size : 0;
   // read_tail drops everything up to the first newline, which is the one before `from`.
   const std::size_t wanted = size - from + (from > 0 ? 1 : 0);
-  auto lines = lines_of(read_tail(file.fd.get(), size, std::min(wanted, options_.max_bytes)),
-                        options_.max_lines);
+  auto lines = saved_lines(read_tail(file.fd.get(), size, std::min(wanted, options_.max_bytes)),
+                           options_.max_lines);
   // A file that was shortened meanwhile starts elsewhere.
   if (const auto known = std::find(lines.rbegin(), lines.rend(), seen_.line);
       !same && known != lines.rend())
@@ -278,7 +275,7 @@ void HistoryFile::append(const std::string& line) {
   own_.push_back(line);
   if (size + entry.size() <= 2 * options_.max_bytes) return;
   const std::string text = read_tail(file.fd.get(), size + entry.size(), options_.max_bytes);
-  replace_file(path, lines_of(text, options_.max_lines));
+  replace_file(path, saved_lines(text, options_.max_lines));
 }
 
 }  // namespace zksh
