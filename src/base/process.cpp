@@ -30,8 +30,8 @@
 namespace zksh {
 namespace {
 
-[[noreturn]] void fail(int number, const char* what) {
-  throw std::system_error(number, std::generic_category(), what);
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
 }
 
 /// The children that zksh has started and not yet reaped.
@@ -166,11 +166,11 @@ pid_t spawn(const Program& program) {
   }
   Pipe errors = make_pipe();
   Fd write_end(fcntl(errors.write_end.get(), F_DUPFD_CLOEXEC, above));
-  if (!write_end) fail(errno, "dup");
+  if (!write_end) fail("dup");
   errors.write_end.close();
 
   const pid_t pid = start_child([] { return fork(); });
-  if (pid < 0) fail(errno, "fork");
+  if (pid < 0) fail("fork");
   if (pid == 0) become(program, p, above, write_end.get());
   write_end.close();
 
@@ -189,10 +189,6 @@ pid_t spawn(const Program& program) {
 using namespace std::chrono_literals;
 
 constexpr auto patience = 2s;
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 /// An anonymous file: a pipe would have to be fed while the program runs.
 Fd file_with(std::string_view bytes) {

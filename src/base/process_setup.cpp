@@ -36,8 +36,6 @@ rlim_t limit_of(Resource resource) {
   return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
 }
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(what, status::failure); }
-
 void require_descriptors() {
   const auto limit = limit_of(RLIMIT_NOFILE);
   if (limit >= many_descriptors) return;
@@ -45,8 +43,8 @@ void require_descriptors() {
   while (opened.size() < descriptors) {
     opened.emplace_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (opened.back().get() >= 0) continue;
-    refuse(fmt::format("the limit on open files is too low: zksh needs {} (ulimit -n is {})",
-                       descriptors, limit));
+    throw Error(fmt::format("the limit on open files is too low: zksh needs {} (ulimit -n is {})",
+                            descriptors, limit));
   }
 }
 
@@ -55,7 +53,7 @@ void require_memory() {
   if (limit == RLIM_INFINITY) return;
   void* const room = mmap(nullptr, room_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED)
-    refuse(fmt::format(
+    throw Error(fmt::format(
         "the memory limit is too low: zksh needs {} MiB of address space (ulimit -v is {})",
         room_bytes >> 20U, limit >> 10U));
   munmap(room, room_bytes);
@@ -92,7 +90,7 @@ void require_threads(std::size_t count, const char* for_what) {
     all_there.unlock();
     const auto reason = limit >= many_threads ? fmt::format("ulimit -v is {}", room >> 10U)
                                               : fmt::format("ulimit -u is {}", limit);
-    refuse(
+    throw Error(
         fmt::format("the limit on threads is too low: {} needs {} ({})", for_what, count, reason));
   }
   all_there.unlock();

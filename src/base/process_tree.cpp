@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
-#include <initializer_list>
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -19,12 +18,10 @@ namespace {
 constexpr std::size_t most = 65536;
 constexpr std::size_t bytes = most * sizeof(pid_t);
 
-/// The path of a file below /proc.
+/// The path of a file of a process below /proc.
 class ProcPath {
  public:
-  ProcPath(std::initializer_list<std::string_view> parts) {
-    for (const auto part : parts) add(part);
-  }
+  explicit ProcPath(pid_t process) { add("/proc/").add(process); }
   const char* text() const { return text_.data(); }
   ProcPath& add(std::string_view part) {
     for (const char c : part)
@@ -84,8 +81,8 @@ std::span<const pid_t> ProcessTree::descendants(pid_t process) {
 }
 
 void ProcessTree::add_children(pid_t process) {
-  const int threads = open(ProcPath({"/proc/"}).add(process).add("/task").text(),
-                           O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int threads =
+      open(ProcPath(process).add("/task").text(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (threads < 0) return;
   alignas(std::uint64_t) std::array<char, 2048> entries{};
   // struct linux_dirent64 (getdents(2)): two 8-byte numbers, the entry's length, its type, its
@@ -107,9 +104,8 @@ void ProcessTree::add_children(pid_t process) {
 }
 
 void ProcessTree::add_children(pid_t process, pid_t thread) {
-  const int file =
-      open(ProcPath({"/proc/"}).add(process).add("/task/").add(thread).add("/children").text(),
-           O_RDONLY | O_CLOEXEC);
+  const int file = open(ProcPath(process).add("/task/").add(thread).add("/children").text(),
+                        O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
   std::array<char, 1024> text{};
   pid_t number = 0;
@@ -127,8 +123,7 @@ void ProcessTree::add_children(pid_t process, pid_t thread) {
 }
 
 char ProcessTree::state(pid_t process) {
-  const int file =
-      open(ProcPath({"/proc/"}).add(process).add("/stat").text(), O_RDONLY | O_CLOEXEC);
+  const int file = open(ProcPath(process).add("/stat").text(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
   std::array<char, 512> text{};
   const auto size = read_some(file, text.data(), text.size());

@@ -17,13 +17,11 @@ namespace {
 constexpr auto npos = std::string_view::npos;
 
 std::size_t skip_blanks(std::string_view text, std::size_t at) {
-  while (at < text.size() && is_white_space(text[at])) ++at;
-  return at;
+  return std::min(text.find_first_not_of(white_space, at), text.size());
 }
 
 std::size_t end_of_bare(std::string_view text, std::size_t at) {
-  while (at < text.size() && !is_white_space(text[at])) ++at;
-  return at;
+  return std::min(text.find_first_of(white_space, at), text.size());
 }
 
 /// The length of the quote that opens a word at `at`: 1 for " and ', 2 for $', 0 for none.
@@ -67,26 +65,6 @@ std::size_t step_forward(std::string_view line, std::size_t at, std::size_t coun
   return at;
 }
 
-/// The columns of a character on a terminal: a rough table, good enough for a caret.
-std::size_t width(char32_t c) {
-  if (c >= 0x300 && c <= 0x36F) return 0;
-  const bool wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) ||
-                    (c >= 0xAC00 && c <= 0xD7A3) || (c >= 0xF900 && c <= 0xFAFF) ||
-                    (c >= 0xFF00 && c <= 0xFF60) || (c >= 0x1F300 && c <= 0x1FAFF) ||
-                    (c >= 0x20000 && c <= 0x3FFFD);
-  return wide ? 2 : 1;
-}
-
-std::size_t columns(std::string_view text) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto step = decode_utf8(text, at);
-    count += width(step.code_point);
-    at += step.length;
-  }
-  return count;
-}
-
 /// The message, with the line and a caret at byte `at` below it; without the line if it contains a
 /// secret.
 UsageError pointing(std::string_view message, std::string_view line, std::size_t at) {
@@ -98,37 +76,16 @@ UsageError pointing(std::string_view message, std::string_view line, std::size_t
   std::string after = escape_for_terminal(line.substr(at, end - at));
   if (end < line.size()) after += "…";
   return UsageError(
-      fmt::format("{}\n  {}{}\n  {:{}}^", message, before, after, "", columns(before)));
+      fmt::format("{}\n  {}{}\n  {:{}}^", message, before, after, "", text_width(before)));
 }
 
 // --- the escapes of $'…'
 
 std::optional<char> simple_escape(char letter) {
-  switch (letter) {
-    case 'n':
-      return '\n';
-    case 't':
-      return '\t';
-    case 'r':
-      return '\r';
-    case 'a':
-      return '\a';
-    case 'b':
-      return '\b';
-    case 'e':
-      return '\x1b';
-    case 'f':
-      return '\f';
-    case 'v':
-      return '\v';
-    case '\\':
-    case '\'':
-    case '"':
-    case '?':
-      return letter;
-    default:
-      return std::nullopt;
-  }
+  constexpr std::string_view letters = "ntrabefv\\'\"?";
+  constexpr std::string_view meanings = "\n\t\r\a\b\x1b\f\v\\'\"?";
+  const auto at = letters.find(letter);
+  return at == npos ? std::nullopt : std::optional(meanings[at]);
 }
 
 unsigned digit_value(char c) {

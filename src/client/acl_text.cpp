@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <utility>
 
@@ -50,31 +52,13 @@ int usable_perms(std::string_view text, std::vector<std::string>& complaints) {
 }
 
 std::string jute_text(std::string_view text) {
+  constexpr std::string_view special("\0\n\r,}%", 6);
   std::string escaped = "'";
-  for (const char c : text) {
-    switch (c) {
-      case '\0':
-        escaped += "%00";
-        break;
-      case '\n':
-        escaped += "%0A";
-        break;
-      case '\r':
-        escaped += "%0D";
-        break;
-      case ',':
-        escaped += "%2C";
-        break;
-      case '}':
-        escaped += "%7D";
-        break;
-      case '%':
-        escaped += "%25";
-        break;
-      default:
-        escaped += c;
-    }
-  }
+  for (const char c : text)
+    if (special.find(c) == std::string_view::npos)
+      escaped += c;
+    else
+      escaped += fmt::format("%{:02X}", static_cast<unsigned>(c));
   return escaped;
 }
 

@@ -5,7 +5,6 @@
 #include "client/patient_connection.h"
 
 #include <algorithm>
-#include <deque>
 #include <iterator>
 #include <utility>
 
@@ -50,7 +49,12 @@ std::vector<NodeChange> ChangeStream::next(const std::stop_token& stop) {
     await_events(stop);
     const auto events = client_.monitor().with_lock(
         [&](const Monitor::Held& held) { return std::exchange((*mailbox_)(held), {}); });
-    for (const auto& event : events) follow(event, changes, stop);
+    for (const auto& event : events) {
+      if (event.type == Event::Type::Session)
+        follow_session(event.state, changes, stop);
+      else
+        tree_.note(event);
+    }
     if (lost_) continue;
     tree_.resolve_doubts();
     tree_.catch_up(stop);
@@ -72,14 +76,6 @@ void ChangeStream::await_events(const std::stop_token& stop) {
     await_connection_patiently(client_, options_.paths.front(), stop);
   }
   if (!client_.monitor().wait(stop, has_events)) throw Cancelled();
-}
-
-void ChangeStream::follow(const Event& event, std::vector<NodeChange>& changes,
-                          const std::stop_token& stop) {
-  if (event.type == Event::Type::Session)
-    follow_session(event.state, changes, stop);
-  else
-    tree_.note(event);
 }
 
 void ChangeStream::follow_session(SessionState state, std::vector<NodeChange>& changes,
@@ -146,26 +142,17 @@ void ChangeStream::report(Phase phase, std::vector<NodeChange>& changes,
   }
 }
 
-namespace {
-
-// Enough to hide the round trip; more would only fill the server's queue.
-constexpr std::size_t readings_in_flight = 256;
-
-}  // namespace
-
 /// Returns false if the connection was lost meanwhile.
 bool ChangeStream::read(Readings& readings, const std::stop_token& stop) {
-  std::deque<Readings::iterator> sent;
+  // Enough to hide the round trip; more would only fill the server's queue.
+  constexpr std::size_t most_in_flight = 256;
+  std::size_t in_flight = 0;
   auto next = readings.begin();
-  while (next != readings.end() || !sent.empty()) {
-    if (next != readings.end() && sent.size() < readings_in_flight) {
+  for (auto& [path, reading] : readings) {
+    for (; next != readings.end() && in_flight < most_in_flight; ++next, ++in_flight)
       ask(next->first, next->second);
-      sent.push_back(next++);
-      continue;
-    }
-    const auto& reading = sent.front();
-    if (!take(reading->first, reading->second, stop)) return false;
-    sent.pop_front();
+    if (!take(path, reading, stop)) return false;
+    --in_flight;
   }
   return true;
 }
@@ -213,16 +200,14 @@ bool ChangeStream::take(const std::string& path, Reading& reading, const std::st
 /// nullopt if the change was reported before. `found` is the node as it is now, or null if that
 /// does not show what the event was about.
 std::optional<NodeChange> ChangeStream::change_of(const Event& event, const Known* found) {
-  const auto known = known_.find(event.path);
+  const bool known = known_.contains(event.path);
   switch (event.type) {
     case Event::Type::Created:
-      return known == known_.end() ? created(event, found) : changed(event, found);
+      return known ? changed(event, found) : created(event, found);
     case Event::Type::DataChanged:
-      if (known == known_.end()) return std::nullopt;
-      return changed(event, found);
+      return known ? changed(event, found) : std::nullopt;
     case Event::Type::ChildrenChanged:
-      if (known == known_.end()) return std::nullopt;
-      return listed(event, found);
+      return known ? listed(event, found) : std::nullopt;
     case Event::Type::Deleted:
       return deleted(event);
     default:

@@ -65,7 +65,6 @@ class ChangeStream {
 
   void hear(const Monitor::Held& held);
   void await_events(const std::stop_token& stop);
-  void follow(const Event& event, std::vector<NodeChange>& changes, const std::stop_token& stop);
   void follow_session(SessionState state, std::vector<NodeChange>& changes,
                       const std::stop_token& stop);
   void report(Phase phase, std::vector<NodeChange>& changes, const std::stop_token& stop);

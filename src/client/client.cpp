@@ -140,14 +140,6 @@ Node Client::reconfigure(const Reconfiguration& change, const std::stop_token& s
   }
 }
 
-namespace {
-
-const std::string& path_of(const Op& op) {
-  return std::visit([](const auto& one) -> const std::string& { return one.path; }, op);
-}
-
-}  // namespace
-
 Outcome<std::vector<OpResult>> Client::try_multi(const std::vector<Op>& ops,
                                                  const std::stop_token& stop) {
   if (ops.empty()) return {};

@@ -126,6 +126,9 @@ struct CheckOp {
   std::int32_t version = -1;  ///< -1: the node exists
 };
 using Op = std::variant<CreateOp, RemoveOp, SetOp, CheckOp>;
+inline const std::string& path_of(const Op& op) {
+  return std::visit([](const auto& one) -> const std::string& { return one.path; }, op);
+}
 
 struct Created {
   std::string path;  ///< with the sequence number, if any

@@ -68,12 +68,12 @@ void end(Exchange& exchange, int error, const AskLimits& limits) {
     exchange.answered = true;
     exchange.socket.close();
   } else if (exchange.answer.text.empty()) {
-    if ((error == 0 || error == ECONNRESET) && ++exchange.turned_away < tries) {
+    const bool turned_away = error == 0 || error == ECONNRESET;
+    if (turned_away && ++exchange.turned_away < tries) {
       exchange.next_address = 0;
       exchange.sent = false;
       return try_next_address(exchange, limits);
     }
-    const bool turned_away = error == 0 || error == ECONNRESET;
     exchange.fail(turned_away ? "it closes the connection without an answer (too many connections "
                                 "from this host, or not a ZooKeeper server)"
                               : std::strerror(error));
@@ -113,12 +113,6 @@ void proceed(Exchange& exchange, const AskLimits& limits) {
   }
 }
 
-/// What poll waits for; the stop comes last. poll ignores negative descriptors.
-void fill(std::vector<pollfd>& waiting, const std::vector<Exchange>& all) {
-  for (std::size_t i = 0; i < all.size(); ++i)
-    waiting[i] = {all[i].socket.get(), static_cast<short>(all[i].sent ? POLLIN : POLLOUT), 0};
-}
-
 /// When to act even if nothing arrives.
 Clock::time_point wake_up_time(const std::vector<Exchange>& all, Clock::time_point deadline) {
   for (const auto& exchange : all)
@@ -147,7 +141,8 @@ void serve(std::vector<Exchange>& all, const AskLimits& limits) {
   std::vector<pollfd> waiting(all.size() + 1);
   waiting.back() = {stop.get(), POLLIN, 0};
   for (;;) {
-    fill(waiting, all);
+    for (std::size_t i = 0; i < all.size(); ++i)  // poll ignores negative descriptors
+      waiting[i] = {all[i].socket.get(), static_cast<short>(all[i].sent ? POLLIN : POLLOUT), 0};
     if (limits.stop.stop_requested()) throw Cancelled();
     const auto now = Clock::now();
     const bool all_closed =

@@ -16,8 +16,6 @@ bool try_connection(Client& client, const std::string& path, const std::stop_tok
   try {
     client.await_connection(path, stop);
     return true;
-  } catch (const Cancelled&) {
-    throw;
   } catch (const ZkError& error) {
     if (error.code() != code::connection_loss) throw;
   } catch (const Error& error) {  // no server's name resolves
@@ -25,10 +23,6 @@ bool try_connection(Client& client, const std::string& path, const std::stop_tok
   }
   return false;
 }
-
-}  // namespace
-
-namespace {
 
 void await_until(Client& client, const std::string& path, Clock::time_point deadline,
                  const std::stop_token& stop) {

@@ -17,6 +17,10 @@ namespace {
 /// Measured for a stream of changes; the path stands in several places.
 std::size_t memory_of(const std::string& path) { return 600 + 4 * path.size(); }
 
+// For changes whose zxid is not known.
+constexpr std::int64_t first_zxid = 0;
+constexpr std::int64_t last_zxid = std::numeric_limits<std::int64_t>::max();
+
 }  // namespace
 
 bool WatchedTree::reports_children(const std::string& path) const {
@@ -251,21 +255,13 @@ void WatchedTree::note_deleted(const Event& event, Node& node) {
   request_parents_children(event.path, slot);
 }
 
-namespace {
-
-// Enough to hide the round trip; more would only fill the server's queue.
-constexpr std::size_t requests_in_flight = 256;
-// For changes whose zxid is not known.
-constexpr std::int64_t first_zxid = 0;
-constexpr std::int64_t last_zxid = std::numeric_limits<std::int64_t>::max();
-
-}  // namespace
-
 int WatchedTree::catch_up(const std::stop_token& stop) {
+  // Enough to hide the round trip; more would only fill the server's queue.
+  constexpr std::size_t most_in_flight = 256;
   std::deque<Request> sent;
   int trouble = code::ok;
   while (!requests_.empty() || !sent.empty()) {
-    if (!requests_.empty() && sent.size() < requests_in_flight) {
+    if (!requests_.empty() && sent.size() < most_in_flight) {
       send(sent.emplace_back(std::move(requests_.front())));
       requests_.pop_front();
       continue;

@@ -9,39 +9,25 @@
 namespace zksh {
 namespace {
 
-// The texts of CliWrapperException (3.8.0) that are followed by the path.
-const char* wrapper_text(int code) {
-  switch (code) {
-    case code::no_node:
-      return "Node does not exist: ";
-    case code::no_children_for_ephemerals:
-      return "Ephemerals cannot have children: ";
-    case code::node_exists:
-      return "Node already exists: ";
-    case code::not_empty:
-      return "Node not empty: ";
-    case code::not_read_only:
-      return "Not a read-only call: ";
-    case code::invalid_acl:
-      return "Acl is not valid : ";
-    case code::no_auth:
-      return "Insufficient permission : ";
-    case code::bad_arguments:
-      return "Arguments are not valid : ";
-    case code::bad_version:
-      return "version No is not valid : ";
-    case code::quota_exceeded:
-      return "Quota has exceeded : ";
-    default:
-      return nullptr;
-  }
-}
-
 struct CodeMessage {
   int code;
   const char* text;
   const char* name = text;  ///< KeeperException.Code's name, if the text is not a single word
 };
+
+// The texts of CliWrapperException (3.8.0) that are followed by the path.
+constexpr auto wrapper_texts = std::to_array<CodeMessage>({
+    {code::no_node, "Node does not exist: "},
+    {code::no_children_for_ephemerals, "Ephemerals cannot have children: "},
+    {code::node_exists, "Node already exists: "},
+    {code::not_empty, "Node not empty: "},
+    {code::not_read_only, "Not a read-only call: "},
+    {code::invalid_acl, "Acl is not valid : "},
+    {code::no_auth, "Insufficient permission : "},
+    {code::bad_arguments, "Arguments are not valid : "},
+    {code::bad_version, "version No is not valid : "},
+    {code::quota_exceeded, "Quota has exceeded : "},
+});
 
 // KeeperException.getCodeMessage.
 constexpr auto code_messages = std::to_array<CodeMessage>({
@@ -140,7 +126,8 @@ std::string too_large_text(std::string_view what) {
 }
 
 std::string error_text(int code, const std::string& path) {
-  if (const char* text = wrapper_text(code)) return fmt::format("{}{}", text, path);
+  const auto* wrapped = std::ranges::find(wrapper_texts, code, &CodeMessage::code);
+  if (wrapped != wrapper_texts.end()) return wrapped->text + path;
   if (code == code::lock_lost)
     return fmt::format("the lock {} is lost; this write was refused and changed nothing", path);
   if (code == code::reconfig_in_progress) {

@@ -194,17 +194,16 @@ Json change_json(const NodeChange& change) {
 }
 
 std::vector<std::pair<std::string, std::string>> change_environment(const NodeChange& change) {
+  const auto zxid = zxid_of(change);
+  // Empty rather than unset, so that an outer event's variables are not taken for this one's.
   std::vector<std::pair<std::string, std::string>> variables{
       {"ZKSH_EVENT_TYPE", std::string(change_name(change.type))},
       {"ZKSH_EVENT_PATH", change.path},
       {"ZKSH_EVENT_TIME", std::to_string(change.time)},
       {"ZKSH_EVENT_MISSED", change.missed ? "1" : "0"},
-      {"ZKSH_EVENT_EPHEMERAL", change.ephemeral_owner() != 0 ? "1" : "0"}};
-  const auto zxid = zxid_of(change);
-  // Empty rather than unset, so that an outer event's variables are not taken for this one's.
-  variables.emplace_back("ZKSH_EVENT_ZXID", zxid ? session_text(*zxid) : "");
-  variables.emplace_back("ZKSH_EVENT_VERSION",
-                         change.after ? std::to_string(change.after->version) : "");
+      {"ZKSH_EVENT_EPHEMERAL", change.ephemeral_owner() != 0 ? "1" : "0"},
+      {"ZKSH_EVENT_ZXID", zxid ? session_text(*zxid) : ""},
+      {"ZKSH_EVENT_VERSION", change.after ? std::to_string(change.after->version) : ""}};
   const auto add_value = [&](const char* name, const std::optional<Data>& value) {
     const bool fits = value && *value && (*value)->size() <= longest_in_environment &&
                       (*value)->find('\0') == std::string::npos;

@@ -46,21 +46,6 @@ int look(Client& client, const std::string& path, NodeCondition::LooksAt what, c
   }
 }
 
-/// Removes the watches, however the wait ends.
-class WatchRemover {
- public:
-  WatchRemover(Client& client, const std::string& path, const Mailbox& mailbox)
-      : client_(client), path_(path), mailbox_(mailbox) {}
-  WatchRemover(const WatchRemover&) = delete;
-  WatchRemover& operator=(const WatchRemover&) = delete;
-  ~WatchRemover() { client_.forget_watches(path_, mailbox_); }
-
- private:
-  Client& client_;
-  const std::string& path_;
-  const Mailbox& mailbox_;
-};
-
 }  // namespace
 
 ChildCount::ChildCount(std::string_view text, std::string_view what) {
@@ -86,7 +71,13 @@ void await_node(Client& client, const std::string& path, const NodeCondition& co
                 NodeState& seen, const std::stop_token& stop) {
   const Mailbox mailbox = std::make_shared<Guarded<std::deque<Event>>>();
   client.await_connection(path, stop);
-  const WatchRemover forgotten(client, path, mailbox);
+  /// Removes the watches, however the wait ends.
+  struct WatchRemover {
+    Client& client;
+    const std::string& path;
+    const Mailbox& mailbox;
+    ~WatchRemover() { client.forget_watches(path, mailbox); }
+  } const remover{.client = client, .path = path, .mailbox = mailbox};
   auto& monitor = client.monitor();
   for (;;) {
     const auto session = monitor.with_lock([&](const Monitor::Held& held) {

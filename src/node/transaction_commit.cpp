@@ -24,10 +24,6 @@ std::string_view verb_of(const Op& op) {
   return std::holds_alternative<SetOp>(op) ? "set" : "check";
 }
 
-const std::string& path_of(const Op& op) {
-  return std::visit([](const auto& one) -> const std::string& { return one.path; }, op);
-}
-
 std::size_t text_size(const std::string& text) { return sizeof(std::int32_t) + text.size(); }
 std::size_t data_size(const Data& data) { return text_size(data.value_or("")); }
 
@@ -124,39 +120,28 @@ std::optional<std::size_t> first_failure(const Outcome<std::vector<OpResult>>& o
   return static_cast<std::size_t>(failed - results.begin());
 }
 
-void list_failure(Context& cx, const std::vector<PlannedOp>& plan, std::size_t failed, int code) {
+/// Reports the operations of a failed transaction; `failed` is the one to blame, nullopt if it is
+/// not known whether they were applied.
+void list_operations(Context& cx, const std::vector<PlannedOp>& plan,
+                     std::optional<std::size_t> failed = {}, int code = code::ok) {
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const auto& planned = plan[i];
     if (cx.out.json()) {
       print_json(cx, Json::object()
                          .set("op", verb_of(planned.op))
-                         .set("applied", false)
+                         .set("applied", failed ? Json(false) : Json())
                          .set("path", path_of(planned.op))
                          .set("error",
                               i == failed ? Json(error_text(code, path_of(planned.op))) : Json()));
-    } else if (plan.size() <= most_listed || i == failed) {
+    } else if (i == failed || (failed ? plan.size() : i + 1) <= most_listed) {
       cx.out.err_line("  {}. {}{}: {}", i + 1, planned.place.empty() ? "" : planned.place + ": ",
-                      cx.out.shown_in_error(planned.line), i == failed ? "failed" : "not applied");
+                      cx.out.shown_in_error(planned.line),
+                      !failed       ? "unknown"
+                      : i == failed ? "failed"
+                                    : "not applied");
     }
   }
-}
-
-void list_unknown(Context& cx, const std::vector<PlannedOp>& plan) {
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    const auto& planned = plan[i];
-    if (cx.out.json()) {
-      print_json(cx, Json::object()
-                         .set("op", verb_of(planned.op))
-                         .set("applied", Json())
-                         .set("path", path_of(planned.op))
-                         .set("error", Json()));
-    } else if (i < most_listed) {
-      cx.out.err_line("  {}. {}{}: unknown", i + 1,
-                      planned.place.empty() ? "" : planned.place + ": ",
-                      cx.out.shown_in_error(planned.line));
-    }
-  }
-  if (!cx.out.json() && plan.size() > most_listed)
+  if (!cx.out.json() && !failed && plan.size() > most_listed)
     cx.out.err_line("  and {} more", plan.size() - most_listed);
 }
 
@@ -174,7 +159,7 @@ void list_unknown(Context& cx, const std::vector<PlannedOp>& plan) {
                     too_large_text(fmt::format("a transaction of {} bytes was sent", bytes)),
                     path_of(ops.front())),
         status::server_refused, path_of(ops.front()));
-  list_unknown(cx, plan);
+  list_operations(cx, plan);
   const auto what = ops.size() == 1
                         ? "the operation may or may not have been applied"
                         : fmt::format("either all {} operations were applied or none", ops.size());
@@ -199,7 +184,7 @@ int commit(Context& cx, const std::vector<PlannedOp>& plan) {
   const auto failed = first_failure(outcome);
   if (!failed) refuse(cx, outcome, plan, ops);
   const ZkError failure(outcome.value[*failed].code, path_of(ops[*failed]), true);
-  list_failure(cx, plan, *failed, failure.code());
+  list_operations(cx, plan, failed, failure.code());
   if (cx.out.json()) throw ZkError(failure);
   throw Error(fmt::format("operation {} of {} {}: {}", *failed + 1, ops.size(),
                           cx.rehearsal ? "would fail, and none would be applied"

@@ -5,7 +5,6 @@
 #include "tree/tree_record.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace zksh {
@@ -37,13 +36,11 @@ struct SizeOf {
 
 std::size_t size_of(const Write& write) { return bytes_of_header + std::visit(SizeOf{}, write); }
 
-/// The operation for a transaction; nullopt if it must be sent alone.
-std::optional<Op> as_op(const Write& write) {
-  if (const auto* op = std::get_if<CreateOp>(&write))
-    return fits_multi(*op) ? std::optional<Op>(*op) : std::nullopt;
+/// The operation for a transaction, of a write that need not go alone.
+Op as_op(const Write& write) {
+  if (const auto* op = std::get_if<CreateOp>(&write)) return *op;
   if (const auto* op = std::get_if<RemoveOp>(&write)) return *op;
-  if (const auto* op = std::get_if<SetOp>(&write)) return *op;
-  return std::nullopt;
+  return std::get<SetOp>(write);
 }
 
 bool goes_alone(const Write& write) {
@@ -179,12 +176,12 @@ BatchWriter::Sent BatchWriter::start(std::vector<Write> writes) {
     } else if (const auto* acl = std::get_if<SetAclOp>(writes.data())) {
       sent.done = client_.start_set_acl(acl->path, acl->acl, acl->version);
     } else {
-      sent.transaction = client_.start_multi({*as_op(writes.front())});
+      sent.transaction = client_.start_multi({as_op(writes.front())});
     }
   } else {
     std::vector<Op> ops;
     ops.reserve(writes.size());
-    for (const auto& write : writes) ops.push_back(*as_op(write));
+    for (const auto& write : writes) ops.push_back(as_op(write));
     sent.transaction = client_.start_multi(ops);
   }
   sent.writes = std::move(writes);

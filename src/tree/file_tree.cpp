@@ -1,6 +1,7 @@
 // FileTree: maps a subtree's values to a directory of files, and back.
 #include "tree/file_tree.h"
 
+#include "base/byte_text.h"
 #include "base/error.h"
 #include "client/node_path.h"
 #include "node/value.h"
@@ -18,21 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// -1 if it is not a hexadecimal digit.
-int hexadecimal_value(char digit) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  const auto at = digits.find(digit >= 'A' && digit <= 'F' ? static_cast<char>(digit + 32) : digit);
-  return at == std::string_view::npos ? -1 : static_cast<int>(at);
-}
-
 /// The byte written as %HH at `at`; nullopt if there is none, or no node name can contain it.
 std::optional<char> escaped_byte(std::string_view text, std::size_t at) {
-  if (text[at] != '%' || text.size() - at < 3) return std::nullopt;
-  const int high = hexadecimal_value(text[at + 1]);
-  const int low = hexadecimal_value(text[at + 2]);
-  if (high < 0 || low < 0) return std::nullopt;
-  const auto byte = static_cast<char>(high * 16 + low);
-  return byte == '\0' || byte == '/' ? std::nullopt : std::optional(byte);
+  if (text[at] != '%') return std::nullopt;
+  const auto byte = decode_hex(text.substr(at + 1, 2));
+  if (!byte || byte->empty() || *byte == "/" || byte->front() == '\0') return std::nullopt;
+  return byte->front();
 }
 
 class Collector {

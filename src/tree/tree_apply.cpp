@@ -170,16 +170,12 @@ void TreeApply::set_all_limits() {
 
 void TreeApply::write(Write write) {
   if (!plan_.rehearse) return writer_.add(std::move(write));
-  count(write);
   tell(write);
 }
 
 void TreeApply::done(const Write& write, const Written& result) {
-  if (result.code == code::ok || already_done(client_, write, result.code, stop_)) {
-    count(write);
-    tell(write);
-    return;
-  }
+  if (result.code == code::ok || already_done(client_, write, result.code, stop_))
+    return tell(write);
   if (failure_) return;  // usually a consequence of the first failure
   if (result.code == code::bad_version || result.code == code::node_exists)
     failure_ = std::make_exception_ptr(
@@ -203,23 +199,22 @@ ZkError TreeApply::unsupported(const Write& write) {
   return {code::unimplemented, path_of(write), true};
 }
 
-void TreeApply::count(const Write& write) {
-  if (std::holds_alternative<CreateOp>(write)) ++counts_.created;
-  if (std::holds_alternative<SetOp>(write)) ++counts_.set;
-  if (std::holds_alternative<SetAclOp>(write)) ++counts_.acls;
-  if (std::holds_alternative<RemoveOp>(write)) ++counts_.removed;
-}
-
-void TreeApply::tell(const Write& write) const {
+/// Counts and reports a write that was done, or would be.
+void TreeApply::tell(const Write& write) {
   const auto& path = path_of(write);
-  if (const auto* create = std::get_if<CreateOp>(&write))
+  if (const auto* create = std::get_if<CreateOp>(&write)) {
+    ++counts_.created;
     plan_.on_write({.verb = "create", .path = path, .detail = data_size_text(create->data)});
-  else if (const auto* set = std::get_if<SetOp>(&write))
+  } else if (const auto* set = std::get_if<SetOp>(&write)) {
+    ++counts_.set;
     plan_.on_write({.verb = "set", .path = path, .detail = data_size_text(set->data)});
-  else if (const auto* acl = std::get_if<SetAclOp>(&write))
+  } else if (const auto* acl = std::get_if<SetAclOp>(&write)) {
+    ++counts_.acls;
     plan_.on_write({.verb = "set the ACL of", .path = path, .detail = acl_field(acl->acl)});
-  else
+  } else {
+    ++counts_.removed;
     plan_.on_write({.verb = "delete", .path = path});
+  }
 }
 
 void TreeApply::refuse(const std::string& path, const std::string& why) {

@@ -114,17 +114,10 @@ std::string perms_field(int perms) {
 int parse_perms(std::string_view text) {
   if (!text.empty() && text.front() >= '0' && text.front() <= '9')
     return static_cast<int>(number_of(text, std::numeric_limits<std::int32_t>::max()));
-  int perms = 0;
-  for (const char letter : text) {
-    int bit = 0;
-    for (const int candidate : {perm::create, perm::remove, perm::read, perm::write, perm::admin})
-      if (perm_letters(candidate).front() == letter) bit = candidate;
-    if (bit == 0)
-      throw ValueError(
-          fmt::format("\"{}\": permissions are letters of cdrwa", escaped_field(text)));
-    perms |= bit;
-  }
-  return perms;
+  const auto perms = text.empty() ? std::optional(0) : perms_of(text);
+  if (!perms)
+    throw ValueError(fmt::format("\"{}\": permissions are letters of cdrwa", escaped_field(text)));
+  return *perms;
 }
 
 NodeLife parse_life(std::string_view text) {
@@ -226,23 +219,14 @@ TreeRecord parse_tree_line(std::string_view line) {
           .limits = line.empty() ? no_limits : parse_limits(line.substr(quota_mark.size()))};
 }
 
-std::string tree_json_header(const std::string& top) {
-  const auto json =
-      Json::object().set("format", tree_format).set("version", tree_version).set("path", top);
-  return json.text() + '\n';
-}
-
-std::string tree_json_end(std::size_t ephemerals) {
-  auto json = Json::object();
-  json.set("end", true);
-  if (ephemerals > 0) json.set("ephemeralsLeftOut", ephemerals);
-  return json.text() + '\n';
-}
-
 }  // namespace
 
 std::string tree_header(TreeFormat format, const std::string& top) {
-  if (format == TreeFormat::JsonLines) return tree_json_header(top);
+  if (format == TreeFormat::JsonLines) {
+    const auto json =
+        Json::object().set("format", tree_format).set("version", tree_version).set("path", top);
+    return json.text() + '\n';
+  }
   return fmt::format("{}\t{}\t{}\n", tree_format, tree_version, escaped_field(top));
 }
 
@@ -260,7 +244,11 @@ std::string tree_line(TreeFormat format, const TreeRecord& record) {
 }
 
 std::string tree_end(TreeFormat format, std::size_t ephemerals) {
-  if (format == TreeFormat::JsonLines) return tree_json_end(ephemerals);
+  if (format == TreeFormat::JsonLines) {
+    auto json = Json::object().set("end", true);
+    if (ephemerals > 0) json.set("ephemeralsLeftOut", ephemerals);
+    return json.text() + '\n';
+  }
   if (ephemerals == 0) return "end\n";
   return fmt::format("# {} left out\nend\n", counted_were(ephemerals, "ephemeral node"));
 }

@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -150,7 +151,7 @@ class WalkReads {
       const bool acl = answers.acl.has_value();
       in_flight_ -= static_cast<std::size_t>(listing) + static_cast<std::size_t>(stat) +
                     static_cast<std::size_t>(value) + static_cast<std::size_t>(acl);
-      if (lost(answers)) {
+      if (std::ranges::any_of(answers.codes(), is_connection_failure)) {
         await_reconnection(client_, node->node.path, last_answer_, stop_);
         send(node, listing, stat, value, acl);
         continue;
@@ -184,6 +185,10 @@ class WalkReads {
     std::optional<Outcome<Stat>> stat{};
     std::optional<Outcome<Node>> value{};
     std::optional<Outcome<NodeAcl>> acl{};
+
+    std::array<int, 4> codes() const {
+      return {code_of(listing), code_of(stat), code_of(value), code_of(acl)};
+    }
   };
 
   bool take_answers(WalkStop& node, Answers& answers) {
@@ -197,17 +202,9 @@ class WalkReads {
     });
   }
 
-  bool lost(const Answers& answers) const {
-    return is_connection_failure(code_of(answers.listing)) ||
-           is_connection_failure(code_of(answers.stat)) ||
-           is_connection_failure(code_of(answers.value)) ||
-           is_connection_failure(code_of(answers.acl));
-  }
-
   void understand(WalkStop& stop, Answers& answers) {
     auto& node = stop.node;
-    for (const int code : {code_of(answers.listing), code_of(answers.stat), code_of(answers.value),
-                           code_of(answers.acl)}) {
+    for (const int code : answers.codes()) {
       if (code == code::no_node) stop.vanished = true;
       if (code != code::ok && code != code::no_node && code != code::no_auth) stop.code = code;
     }
