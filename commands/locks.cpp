@@ -25,16 +25,22 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
 #include <set>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace zksh::command_locks {
 namespace {
+
+using namespace std::chrono_literals;
+
+// Fast enough for people, and slow enough for the servers if a lock changes hands all the time.
+constexpr auto between_looks = 100ms;
+constexpr auto sessions_stay = 10s;
+// A waiter sets its watch shortly after reading the queue.
+constexpr auto watch_delay = 100ms;
+constexpr int watch_patience = 3;
+// A deadlock may arise at other locks, which are not watched, and searching costs many reads.
+constexpr auto circles_stay = 2s;
+constexpr auto between_circles = 5s;
 
 /// Reads a lock repeatedly, for its viewer. Used on one thread.
 class LockViewer {
@@ -48,25 +54,127 @@ class LockViewer {
   /// `watch`: look will be called repeatedly. `watchers`: ask servers who watches what.
   /// `admin_servers` as in AdminServers.
   LockViewer(Client& client, const std::string& path, bool watch, bool watchers,
-             std::string_view admin_servers, Own own);
+             std::string_view admin_servers, Own own)
+      : client_(client),
+        path_(path),
+        watch_(watch),
+        watchers_(watchers),
+        own_(std::move(own)),
+        reader_(client, path, watch),
+        fiber_(client.monitor()),
+        nearby_(client, fiber_),
+        words_(client.server(), admin_servers) {
+    changes_.since = wall_clock_now();
+  }
 
   /// The lock's present state; kind "missing" if there is no such node. Blocks. Throws ZkError
   /// (also for a missing node, unless watched), Cancelled.
-  LockView look(const std::stop_token& stop);
-  /// Blocks until something has changed, and a minimum time has passed since the last look. Throws
-  /// Cancelled.
-  void await_change(const std::stop_token& stop);
-  /// As await_change, but returns false at the deadline.
-  bool await_change(const std::stop_token& stop, Clock::time_point deadline);
+  LockView look(const std::stop_token& stop) {
+    LockView view;
+    view.path = path_;
+    view.kind = "missing";
+    if (const auto reading = reader_.read(stop)) {
+      for (int i = 0; i < watch_patience; ++i) {
+        view = make_lock_view(*reading, ask(*reading), words_.chroot(), client_.session_id());
+        if (!watchers_may_come(view)) break;
+        pause(watch_delay, stop);
+      }
+    }
+    somebody_waits_ = std::ranges::any_of(view.seats, [](const LockSeat& seat) {
+      return seat.state == SeatState::Waits || seat.state == SeatState::Next;
+    });
+    if (!somebody_waits_)
+      circles_.clear();
+    else if (Clock::now() - circles_looked_ > circles_stay)
+      look_for_circles(stop);
+    view.circles = circles_;
+    if (watch_) note_changes(view);
+    looked_ = Clock::now();
+    return view;
+  }
+  /// Blocks until something has changed, and a minimum time has passed since the last look; returns
+  /// false at the deadline. Throws Cancelled.
+  bool await_change(const std::stop_token& stop,
+                    Clock::time_point deadline = Clock::time_point::max()) {
+    for (;;) {
+      const auto recheck = somebody_waits_ ? circles_looked_ + between_circles : Fiber::never;
+      if (reader_.await_change(stop, std::min(deadline, recheck))) break;
+      if (Clock::now() >= deadline) return false;
+      const auto before = circles_;
+      look_for_circles(stop);
+      if (circles_ != before) return true;
+    }
+    if (const auto left = looked_ + between_looks - Clock::now(); left > 0ms)
+      pause(std::chrono::ceil<std::chrono::milliseconds>(left), stop);
+    return true;
+  }
   /// The changes since the first look.
   const LockChanges& changes() const { return changes_; }
 
  private:
-  ServersAccount ask(const LockReading& reading);
-  bool watchers_may_come(const LockView& view) const;
-  void note_changes(const LockView& view);
-  void look_for_circles(const std::stop_token& stop);
-  void pause(std::chrono::milliseconds time, const std::stop_token& stop);
+  void look_for_circles(const std::stop_token& stop) {
+    circles_looked_ = Clock::now();
+    if (client_.current_state() != SessionState::Connected) return;
+    auto paths = own_.paths;
+    paths.insert(path_);
+    std::vector<LockView> views;
+    const auto read = [&]() -> Task<> { views = co_await nearby_.read(std::move(paths)); };
+    run_task(fiber_, read(), stop);
+    circles_ = WaitGraph(views, own_.passing).circles(path_);
+  }
+
+  ServersAccount ask(const LockReading& reading) {
+    std::set<std::int64_t> owners;
+    for (const auto& [name, entry] : reading.entries) owners.insert(entry.stat.ephemeral_owner);
+    if (reading.semaphore)
+      for (const auto& [name, entry] : reading.semaphore->entries)
+        owners.insert(entry.stat.ephemeral_owner);
+    const auto now = Clock::now();
+    const bool unknown = std::ranges::any_of(
+        owners, [&](std::int64_t session) { return !asked_sessions_.contains(session); });
+    asked_sessions_ = owners;
+    const bool sessions =
+        sessions_asked_ == Clock::time_point() || unknown || now - sessions_asked_ > sessions_stay;
+    auto account = words_.ask(
+        {.sessions = sessions, .watches = true, .watchers = watchers_, .events = watch_});
+    if (sessions) {
+      sessions_asked_ = now;
+      addresses_ = account.addresses;
+      all_addresses_ = account.all_addresses;
+      sessions_ = account.sessions;
+    }
+    account.addresses = addresses_;
+    account.all_addresses = all_addresses_;
+    if (account.watches)
+      *account.watches -= std::min(*account.watches, static_cast<std::int64_t>(reader_.watches()));
+    account.sessions = sessions_;
+    return account;
+  }
+
+  bool watchers_may_come(const LockView& view) const {
+    return view.measured && std::ranges::any_of(view.seats, [](const LockSeat& seat) {
+             return seat.state == SeatState::Waits && !seat.waits_for;
+           });
+  }
+
+  void note_changes(const LockView& view) {
+    ContenderKeys there;
+    for (const auto& seat : view.seats) there.emplace(seat.contender.key());
+    changes_.left += static_cast<std::size_t>(std::ranges::count_if(
+        there_, [&](const std::string& key) { return !there.contains(key); }));
+    there_ = std::move(there);
+    if (!view.account.events) return;
+    const auto own = reader_.events();
+    if (!own_at_first_) own_at_first_ = own;
+    changes_.events = {
+        .deleted = view.account.events->deleted - (own.deleted - own_at_first_->deleted),
+        .children = view.account.events->children - (own.children - own_at_first_->children)};
+  }
+
+  void pause(std::chrono::milliseconds time, const std::stop_token& stop) {
+    client_.monitor().sleep_until(stop, Clock::now() + time);
+    if (stop.stop_requested()) throw Cancelled();
+  }
 
   Client& client_;
   std::string path_;
@@ -92,138 +200,6 @@ class LockViewer {
   LockChanges changes_;
 };
 
-using namespace std::chrono_literals;
-
-// Fast enough for people, and slow enough for the servers if a lock changes hands all the time.
-constexpr auto between_looks = 100ms;
-constexpr auto sessions_stay = 10s;
-// A waiter sets its watch shortly after reading the queue.
-constexpr auto watch_delay = 100ms;
-constexpr int watch_patience = 3;
-// A deadlock may arise at other locks, which are not watched, and searching costs many reads.
-constexpr auto circles_stay = 2s;
-constexpr auto between_circles = 5s;
-
-LockViewer::LockViewer(Client& client, const std::string& path, bool watch, bool watchers,
-                       std::string_view admin_servers, Own own)
-    : client_(client),
-      path_(path),
-      watch_(watch),
-      watchers_(watchers),
-      own_(std::move(own)),
-      reader_(client, path, watch),
-      fiber_(client.monitor()),
-      nearby_(client, fiber_),
-      words_(client.server(), admin_servers) {
-  changes_.since = wall_clock_now();
-}
-
-LockView LockViewer::look(const std::stop_token& stop) {
-  LockView view;
-  view.path = path_;
-  view.kind = "missing";
-  if (const auto reading = reader_.read(stop)) {
-    for (int i = 0; i < watch_patience; ++i) {
-      view = make_lock_view(*reading, ask(*reading), words_.chroot(), client_.session_id());
-      if (!watchers_may_come(view)) break;
-      pause(watch_delay, stop);
-    }
-  }
-  somebody_waits_ = std::ranges::any_of(view.seats, [](const LockSeat& seat) {
-    return seat.state == SeatState::Waits || seat.state == SeatState::Next;
-  });
-  if (!somebody_waits_)
-    circles_.clear();
-  else if (Clock::now() - circles_looked_ > circles_stay)
-    look_for_circles(stop);
-  view.circles = circles_;
-  if (watch_) note_changes(view);
-  looked_ = Clock::now();
-  return view;
-}
-
-void LockViewer::look_for_circles(const std::stop_token& stop) {
-  circles_looked_ = Clock::now();
-  if (client_.current_state() != SessionState::Connected) return;
-  auto paths = own_.paths;
-  paths.insert(path_);
-  std::vector<LockView> views;
-  const auto read = [&]() -> Task<> { views = co_await nearby_.read(std::move(paths)); };
-  run_task(fiber_, read(), stop);
-  circles_ = WaitGraph(views, own_.passing).circles(path_);
-}
-
-ServersAccount LockViewer::ask(const LockReading& reading) {
-  std::set<std::int64_t> owners;
-  for (const auto& [name, entry] : reading.entries) owners.insert(entry.stat.ephemeral_owner);
-  if (reading.semaphore)
-    for (const auto& [name, entry] : reading.semaphore->entries)
-      owners.insert(entry.stat.ephemeral_owner);
-  const auto now = Clock::now();
-  const bool unknown = std::ranges::any_of(
-      owners, [&](std::int64_t session) { return !asked_sessions_.contains(session); });
-  asked_sessions_ = owners;
-  const bool sessions =
-      sessions_asked_ == Clock::time_point() || unknown || now - sessions_asked_ > sessions_stay;
-  auto account =
-      words_.ask({.sessions = sessions, .watches = true, .watchers = watchers_, .events = watch_});
-  if (sessions) {
-    sessions_asked_ = now;
-    addresses_ = account.addresses;
-    all_addresses_ = account.all_addresses;
-    sessions_ = account.sessions;
-  }
-  account.addresses = addresses_;
-  account.all_addresses = all_addresses_;
-  if (account.watches)
-    *account.watches -= std::min(*account.watches, static_cast<std::int64_t>(reader_.watches()));
-  account.sessions = sessions_;
-  return account;
-}
-
-bool LockViewer::watchers_may_come(const LockView& view) const {
-  return view.measured && std::ranges::any_of(view.seats, [](const LockSeat& seat) {
-           return seat.state == SeatState::Waits && !seat.waits_for;
-         });
-}
-
-void LockViewer::note_changes(const LockView& view) {
-  ContenderKeys there;
-  for (const auto& seat : view.seats) there.emplace(seat.contender.key());
-  changes_.left += static_cast<std::size_t>(
-      std::ranges::count_if(there_, [&](const std::string& key) { return !there.contains(key); }));
-  there_ = std::move(there);
-  if (!view.account.events) return;
-  const auto own = reader_.events();
-  if (!own_at_first_) own_at_first_ = own;
-  changes_.events = {
-      .deleted = view.account.events->deleted - (own.deleted - own_at_first_->deleted),
-      .children = view.account.events->children - (own.children - own_at_first_->children)};
-}
-
-void LockViewer::await_change(const std::stop_token& stop) {
-  await_change(stop, Clock::time_point::max());
-}
-
-bool LockViewer::await_change(const std::stop_token& stop, Clock::time_point deadline) {
-  for (;;) {
-    const auto recheck = somebody_waits_ ? circles_looked_ + between_circles : Fiber::never;
-    if (reader_.await_change(stop, std::min(deadline, recheck))) break;
-    if (Clock::now() >= deadline) return false;
-    const auto before = circles_;
-    look_for_circles(stop);
-    if (circles_ != before) return true;
-  }
-  if (const auto left = looked_ + between_looks - Clock::now(); left > 0ms)
-    pause(std::chrono::ceil<std::chrono::milliseconds>(left), stop);
-  return true;
-}
-
-void LockViewer::pause(std::chrono::milliseconds time, const std::stop_token& stop) {
-  client_.monitor().sleep_until(stop, Clock::now() + time);
-  if (stop.stop_requested()) throw Cancelled();
-}
-
 struct LockSearch {
   std::vector<LockView> locks;          ///< by path; data are read only for holders
   std::vector<std::string> unlistable;  ///< nodes whose children may not be listed
@@ -231,6 +207,9 @@ struct LockSearch {
 
 constexpr std::size_t searches_in_flight = 128;
 
+/// Searches a subtree for locks. A node is a lock if it has an ephemeral child with a contender's
+/// name, and a semaphore if such children are below its `locks` and `leases`. Memory is bounded by
+/// the widest level and the number of contenders. Blocks; throws ZkError, Cancelled.
 class Search {
  public:
   Search(Client& client, const std::stop_token& stop) : client_(client), stop_(stop) {}
@@ -339,13 +318,6 @@ class Search {
   std::map<std::string, LockReading> readings_;
   LockSearch result_;
 };
-
-/// Searches a subtree for locks. A node is a lock if it has an ephemeral child with a contender's
-/// name, and a semaphore if such children are below its `locks` and `leases`. Memory is bounded by
-/// the widest level and the number of contenders. Blocks; throws ZkError, Cancelled.
-LockSearch find_locks(Client& client, const std::string& top, const std::stop_token& stop) {
-  return Search(client, stop).find(top);
-}
 
 struct Args {
   bool recursive = false;
@@ -501,7 +473,7 @@ void print_found(Context& cx, const std::vector<LockView>& locks) {
 int search(Context& cx, const std::string& path) {
   cx.client.await_connection(path, cx.stop);
   if (!cx.client.exists(path, Watch::none(), cx.stop)) throw ZkError(code::no_node, path);
-  const auto found = find_locks(cx.client, path, cx.stop);
+  const auto found = Search(cx.client, cx.stop).find(path);
   print_found(cx, found.locks);
   if (found.unlistable.empty()) return status::ok;
   cx.out.err_line(
