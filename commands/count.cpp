@@ -7,7 +7,6 @@
 #include "tree/walk.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace zksh::command_count {
 namespace {

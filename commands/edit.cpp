@@ -93,8 +93,10 @@ class OnTerminal {
   }
 
   void follow_stop() {
+    const int signal = cx_.client.monitor().with_lock(
+        [&](const Monitor::Held& held) { return process_->stop_signal(held); });
     const auto followed =
-        terminal_.follow_stop(process_->pid(), stop_signal(), [this] { cx_.out.hold_back({}); });
+        terminal_.follow_stop(process_->pid(), signal, [this] { cx_.out.hold_back({}); });
     if (followed == ProgramTerminal::Followed::StaysStopped)
       process_->signal(SIGKILL);  // it would wait forever
     if (terminal_.lent()) hold_back();
@@ -103,11 +105,6 @@ class OnTerminal {
     cx_.client.monitor().wait_until(cx_.stop, Clock::now() + 1s, [&](const Monitor::Held& held) {
       return !process_->stopped(held) || process_->status(held);
     });
-  }
-
-  int stop_signal() const {
-    return cx_.client.monitor().with_lock(
-        [&](const Monitor::Held& held) { return process_->stop_signal(held); });
   }
 
   /// Output from zksh would spoil the program's screen.

@@ -21,8 +21,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <map>
 #include <set>
@@ -45,25 +43,19 @@ constexpr auto between_circles = 5s;
 /// Reads a lock repeatedly, for its viewer. Used on one thread.
 class LockViewer {
  public:
-  /// What the shell contributes to the search for deadlocks.
-  struct Own {
-    std::set<std::string> paths;    ///< of its own locks
-    std::set<std::string> passing;  ///< see WaitGraph
-  };
-
   /// `watch`: look will be called repeatedly. `watchers`: ask servers who watches what.
-  /// `admin_servers` as in AdminServers.
-  LockViewer(Client& client, const std::string& path, bool watch, bool watchers,
-             std::string_view admin_servers, Own own)
-      : client_(client),
+  LockViewer(Context& cx, const std::string& path, bool watch, bool watchers)
+      : client_(cx.client),
         path_(path),
         watch_(watch),
         watchers_(watchers),
-        own_(std::move(own)),
-        reader_(client, path, watch),
-        fiber_(client.monitor()),
-        nearby_(client, fiber_),
-        words_(client.server(), admin_servers) {
+        reader_(client_, path, watch),
+        fiber_(client_.monitor()),
+        nearby_(client_, fiber_),
+        words_(client_.server(), cx.services.settings.value("admin-server")) {
+    const auto own = cx.services.locks.locks();
+    own_paths_ = paths_of(own);
+    passing_ = occupied_nodes(own);
     changes_.since = wall_clock_now();
   }
 
@@ -115,12 +107,12 @@ class LockViewer {
   void look_for_circles(const std::stop_token& stop) {
     circles_looked_ = Clock::now();
     if (client_.current_state() != SessionState::Connected) return;
-    auto paths = own_.paths;
+    auto paths = own_paths_;
     paths.insert(path_);
     std::vector<LockView> views;
     const auto read = [&]() -> Task<> { views = co_await nearby_.read(std::move(paths)); };
     run_task(fiber_, read(), stop);
-    circles_ = WaitGraph(views, own_.passing).circles(path_);
+    circles_ = WaitGraph(views, passing_).circles(path_);
   }
 
   ServersAccount ask(const LockReading& reading) {
@@ -180,7 +172,8 @@ class LockViewer {
   std::string path_;
   bool watch_;
   bool watchers_;
-  Own own_;
+  std::set<std::string> own_paths_;  ///< of this shell's locks
+  std::set<std::string> passing_;    ///< see WaitGraph
   LockReader reader_;
   Fiber fiber_;
   NearbyLocks nearby_;
@@ -370,15 +363,8 @@ void warn(Context& cx, const LockView& view) {
   for (const auto& flaw : view.flaws) cx.out.err_line("warning: {}", cx.out.shown_in_error(flaw));
 }
 
-LockViewer::Own own_locks(Context& cx) {
-  const auto locks = cx.services.locks.locks();
-  return {.paths = paths_of(locks), .passing = occupied_nodes(locks)};
-}
-
 int show(Context& cx, const std::string& path, const Args& a) {
-  const auto view = LockViewer(cx.client, path, false, a.watchers,
-                               cx.services.settings.value("admin-server"), own_locks(cx))
-                        .look(cx.stop);
+  const auto view = LockViewer(cx, path, false, a.watchers).look(cx.stop);
   print(cx, view, style_of(cx));
   warn(cx, view);
   return status::ok;
@@ -391,8 +377,7 @@ void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
   do {
     if (cx.was_suspended()) continue;  // the prompt is there now
     // Without a connection the state is not known, so ages stand still.
-    const auto state = cx.client.current_state();
-    if (!is_connected(state)) continue;
+    if (!is_connected(cx.client.current_state())) continue;
     auto style = style_of(cx);
     style.changes = viewer.changes();
     style.lines = std::max<std::size_t>(terminal_size().lines, 2) - 1;
@@ -401,13 +386,11 @@ void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
 }
 
 int show_live(Context& cx, const std::string& path, const Args& a) {
-  LockViewer viewer(cx.client, path, true, a.watchers, cx.services.settings.value("admin-server"),
-                    own_locks(cx));
+  LockViewer viewer(cx, path, true, a.watchers);
   LivePicture picture(cx.out);
   const auto format = cx.out.style().format;
-  const bool table = format == Format::Zkcli;
-  const bool in_place =
-      table && !cx.background && cx.out.style().out_is_terminal && terminal_can_redraw();
+  const bool in_place = format == Format::Zkcli && !cx.background &&
+                        cx.out.style().out_is_terminal && terminal_can_redraw();
   cx.allow_move();
   for (bool first = true;; first = false) {
     const auto view = viewer.look(cx.stop);
