@@ -75,12 +75,11 @@ std::string unfinished_text(const TreeApply& apply) {
 }
 
 void print_change(Context& cx, const WriteDescription& change) {
-  if (cx.out.json()) {
+  if (cx.out.json())
     return print_json(cx, Json::object()
                               .set("change", change.verb)
                               .set("path", change.path)
                               .set("detail", Json::text_or_null(change.detail)));
-  }
   const auto* const verb = change.verb == "create"   ? "created"
                            : change.verb == "delete" ? "removed"
                                                      : change.verb.c_str();

@@ -190,12 +190,10 @@ void print_heading(Context& cx, const ContentionPlan& plan, std::size_t sessions
 
 void print_drawings(Context& cx, const std::vector<ContentionTrial>& trials,
                     const ContentionPlan& plan) {
-  const bool ascii = !terminal_shows_utf8() || !terminal_can_redraw();
-  const auto size = terminal_size();
-  const DrawingStyle style{
-      .columns = cx.out.style().out_is_terminal ? size.columns : 80,
-      .rows = trials.size() > 1 ? most_rows / 2 : most_rows,
-      .ascii = cx.out.style().out_is_terminal ? ascii : !terminal_shows_utf8()};
+  const bool terminal = cx.out.style().out_is_terminal;
+  const DrawingStyle style{.columns = terminal ? terminal_size().columns : 80,
+                           .rows = trials.size() > 1 ? most_rows / 2 : most_rows,
+                           .ascii = !terminal_shows_utf8() || (terminal && !terminal_can_redraw())};
   for (const auto& trial : trials) {
     cx.out.line("");
     if (trials.size() > 1) cx.out.line("{}:", trial.summary.title);

@@ -7,7 +7,6 @@
 #include "tree/walk.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace zksh::command_count {
 namespace {
@@ -42,15 +41,13 @@ struct Census {
 };
 
 void print(Context& cx, const Args& a, const std::string& path, const Census& census, bool named) {
-  if (cx.out.json()) {
-    auto json = path_json(path);
-    json.set("nodes", census.nodes)
-        .set("ephemeralCount", census.ephemerals)
-        .set("leaves", census.leaves)
-        .set("depth", census.depth)
-        .set("bytes", census.bytes);
-    return print_json(cx, json);
-  }
+  if (cx.out.json())
+    return print_json(cx, path_json(path)
+                              .set("nodes", census.nodes)
+                              .set("ephemeralCount", census.ephemerals)
+                              .set("leaves", census.leaves)
+                              .set("depth", census.depth)
+                              .set("bytes", census.bytes));
   if (named)
     cx.out.line("{}\t{}", census.nodes, cx.out.shown(path));
   else

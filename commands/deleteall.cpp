@@ -180,9 +180,8 @@ int run(Context& cx, const Args& a) {
   // zkCli ignores what follows the first word.
   auto paths = cx.resolve_all(cx.input == Input::Pipe ? std::vector{a.paths.front()} : a.paths);
   if (!a.force) refuse_roots(paths);
-  if (cx.words.front() == "rm" && !a.recursive) {
+  if (cx.words.front() == "rm" && !a.recursive)
     return each_node(cx, paths, [&](const std::string& path) { return remove_one(cx, path); });
-  }
   NodeFailures failures(cx);
   if (cx.rehearsal) {
     rehearse(cx, present(cx, paths, failures), limits);

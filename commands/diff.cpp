@@ -13,12 +13,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <unistd.h>
 
 namespace zksh::command_diff {
@@ -95,24 +89,12 @@ std::string size_note(const std::optional<std::size_t>& bytes) {
   return bytes ? counted(*bytes, "byte") + ' ' : "";
 }
 
-/// "onlyInA", "onlyInB", "kind", "acl", "quota", "data".
-std::string_view difference_name(Kind kind) {
-  switch (kind) {
-    case Kind::OnlyInA:
-      return "onlyInA";
-    case Kind::OnlyInB:
-      return "onlyInB";
-    case Kind::InLife:
-      return "kind";
-    case Kind::InAcl:
-      return "acl";
-    case Kind::InQuota:
-      return "quota";
-    case Kind::InData:
-      break;
-  }
-  return "data";
-}
+constexpr NamedValues<Kind, 6> difference_names{{{"onlyInA", Kind::OnlyInA},
+                                                 {"onlyInB", Kind::OnlyInB},
+                                                 {"kind", Kind::InLife},
+                                                 {"acl", Kind::InAcl},
+                                                 {"quota", Kind::InQuota},
+                                                 {"data", Kind::InData}}};
 
 /// A line for people, without a newline: "< /a", "> /b", "! /c  data: …".
 std::string difference_text(const TreeDifference& difference) {
@@ -127,7 +109,7 @@ std::string difference_text(const TreeDifference& difference) {
                          difference.a, size_note(difference.b_bytes), difference.b,
                          difference.at ? fmt::format(" (from byte {} on)", *difference.at) : "");
     default:
-      return fmt::format("! {}\t{}: {} | {}", path, difference_name(difference.kind),
+      return fmt::format("! {}\t{}: {} | {}", path, name_of(difference_names, difference.kind),
                          difference.a.empty() ? "none" : difference.a,
                          difference.b.empty() ? "none" : difference.b);
   }
@@ -238,7 +220,7 @@ class Side {
 
 Json difference_json(const TreeDifference& difference) {
   auto json = Json::object();
-  json.set("path", difference.path).set("difference", difference_name(difference.kind));
+  json.set("path", difference.path).set("difference", name_of(difference_names, difference.kind));
   if (difference.kind == Kind::OnlyInA || difference.kind == Kind::OnlyInB) return json;
   json.set("a", difference.a).set("b", difference.b);
   if (difference.kind == Kind::InData)

@@ -14,11 +14,7 @@
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
-#include <optional>
-#include <string>
 #include <unistd.h>
-#include <utility>
-#include <vector>
 
 namespace zksh::command_edit {
 namespace {
@@ -27,6 +23,14 @@ using namespace std::chrono_literals;
 
 constexpr auto patience = 2s;
 
+/// Runs a program in its own process group with zksh's standard streams and, if zksh has it, the
+/// terminal; but with an empty input if zksh's own commands come from standard input.
+///
+/// Signals that would end zksh go to the program instead. If the terminal stops the program
+/// (Ctrl-Z), zksh stops too, and both continue together. A stop of the command ends the program
+/// with SIGTERM, and SIGKILL after two seconds; SIGKILL to zksh sends it SIGTERM. zksh always gets
+/// the terminal back, with its previous modes.
+///
 /// Used on the command's thread, since the kernel's death signal depends on the thread.
 class OnTerminal {
  public:
@@ -36,6 +40,9 @@ class OnTerminal {
   OnTerminal& operator=(const OnTerminal&) = delete;
   ~OnTerminal() { cx_.out.hold_back({}); }
 
+  /// Returns the program's exit status (128 + n: ended by signal n). Blocks until it has ended.
+  /// Throws Cancelled after a stop, and Error with status 126 or 127 if the program cannot be
+  /// executed.
   int run(const std::vector<std::string>& words) {
     start(words);
     const int result = supervise();
@@ -86,8 +93,10 @@ class OnTerminal {
   }
 
   void follow_stop() {
+    const int signal = cx_.client.monitor().with_lock(
+        [&](const Monitor::Held& held) { return process_->stop_signal(held); });
     const auto followed =
-        terminal_.follow_stop(process_->pid(), stop_signal(), [this] { cx_.out.hold_back({}); });
+        terminal_.follow_stop(process_->pid(), signal, [this] { cx_.out.hold_back({}); });
     if (followed == ProgramTerminal::Followed::StaysStopped)
       process_->signal(SIGKILL);  // it would wait forever
     if (terminal_.lent()) hold_back();
@@ -96,11 +105,6 @@ class OnTerminal {
     cx_.client.monitor().wait_until(cx_.stop, Clock::now() + 1s, [&](const Monitor::Held& held) {
       return !process_->stopped(held) || process_->status(held);
     });
-  }
-
-  int stop_signal() const {
-    return cx_.client.monitor().with_lock(
-        [&](const Monitor::Held& held) { return process_->stop_signal(held); });
   }
 
   /// Output from zksh would spoil the program's screen.
@@ -131,19 +135,6 @@ class OnTerminal {
   std::optional<Process> process_;
   std::optional<SignalRelay::Registration> registration_;
 };
-
-/// Runs a program in its own process group with zksh's standard streams and, if zksh has it, the
-/// terminal; but with an empty input if zksh's own commands come from standard input. Returns its
-/// exit status (128 + n: ended by signal n). Blocks until it has ended.
-///
-/// Signals that would end zksh go to the program instead. If the terminal stops the program
-/// (Ctrl-Z), zksh stops too, and both continue together. A stop of the command ends the program
-/// with SIGTERM, and SIGKILL after two seconds, and throws Cancelled; SIGKILL to zksh sends it
-/// SIGTERM. zksh always gets the terminal back, with its previous modes. Throws Error with status
-/// 126 or 127 if the program cannot be executed.
-int run_on_terminal(Context& cx, const std::vector<std::string>& words) {
-  return OnTerminal(cx).run(words);
-}
 
 struct Args {
   bool create = false;
@@ -179,7 +170,7 @@ std::string edited(Context& cx, const std::string& path, const std::string& befo
   write_private_file(file, before);
   int result = status::ok;
   try {
-    result = run_on_terminal(cx, editor_words(editor, file));
+    result = OnTerminal(cx).run(editor_words(editor, file));
   } catch (const Cancelled&) {
     throw Cancelled("the editor was interrupted; nothing was written" +
                     kept_text(path, file, before));
@@ -273,9 +264,9 @@ int run(Context& cx, const Args& a) {
   if (!before && !a.create)
     throw ZkError(ZkError(code::no_node, path),
                   fmt::format(" (`edit -c {}` creates it)", as_word(path)));
-  // Do not let the user edit what would be discarded.
-  if (cx.rehearsal) return save(cx, path, before, before ? before->data.value_or("") : "");
   const auto old_value = before ? before->data.value_or("") : "";
+  // Do not let the user edit what would be discarded.
+  if (cx.rehearsal) return save(cx, path, before, old_value);
   const auto file = edited(cx, path, old_value);
   const auto value = a.newline ? file : edited_value(old_value, file);
   if (before && value == old_value) {

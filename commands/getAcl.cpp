@@ -42,8 +42,7 @@ int print(Context& cx, bool with_stat, const std::string& path, const NodeAcl& n
       cx.out.line("{}:{}:{}", cx.out.shown(entry.scheme), cx.out.shown(entry.id),
                   perm_letters(entry.perms));
   } else {
-    const auto lines = acl_lines(node.acl);
-    cx.out.out(cx.out.shown_lines(lines));
+    cx.out.out(cx.out.shown_lines(acl_lines(node.acl)));
   }
   if (with_stat) print_stat(cx, node.stat);
   return status::ok;

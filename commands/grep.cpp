@@ -11,9 +11,6 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-#include <vector>
-
 namespace zksh::command_grep {
 namespace {
 

@@ -21,58 +21,159 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
 #include <set>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace zksh::command_locks {
 namespace {
 
+using namespace std::chrono_literals;
+
+// Fast enough for people, and slow enough for the servers if a lock changes hands all the time.
+constexpr auto between_looks = 100ms;
+constexpr auto sessions_stay = 10s;
+// A waiter sets its watch shortly after reading the queue.
+constexpr auto watch_delay = 100ms;
+constexpr int watch_patience = 3;
+// A deadlock may arise at other locks, which are not watched, and searching costs many reads.
+constexpr auto circles_stay = 2s;
+constexpr auto between_circles = 5s;
+
 /// Reads a lock repeatedly, for its viewer. Used on one thread.
 class LockViewer {
  public:
-  /// What the shell contributes to the search for deadlocks.
-  struct Own {
-    std::set<std::string> paths;    ///< of its own locks
-    std::set<std::string> passing;  ///< see WaitGraph
-  };
-
   /// `watch`: look will be called repeatedly. `watchers`: ask servers who watches what.
-  /// `admin_servers` as in AdminServers.
-  LockViewer(Client& client, const std::string& path, bool watch, bool watchers,
-             std::string_view admin_servers, Own own);
+  LockViewer(Context& cx, const std::string& path, bool watch, bool watchers)
+      : client_(cx.client),
+        path_(path),
+        watch_(watch),
+        watchers_(watchers),
+        reader_(client_, path, watch),
+        fiber_(client_.monitor()),
+        nearby_(client_, fiber_),
+        words_(client_.server(), cx.services.settings.value("admin-server")) {
+    const auto own = cx.services.locks.locks();
+    own_paths_ = paths_of(own);
+    passing_ = occupied_nodes(own);
+    changes_.since = wall_clock_now();
+  }
 
   /// The lock's present state; kind "missing" if there is no such node. Blocks. Throws ZkError
   /// (also for a missing node, unless watched), Cancelled.
-  LockView look(const std::stop_token& stop);
-  /// Blocks until something has changed, and a minimum time has passed since the last look. Throws
-  /// Cancelled.
-  void await_change(const std::stop_token& stop);
-  /// As await_change, but returns false at the deadline.
-  bool await_change(const std::stop_token& stop, Clock::time_point deadline);
+  LockView look(const std::stop_token& stop) {
+    LockView view;
+    view.path = path_;
+    view.kind = "missing";
+    if (const auto reading = reader_.read(stop)) {
+      for (int i = 0; i < watch_patience; ++i) {
+        view = make_lock_view(*reading, ask(*reading), words_.chroot(), client_.session_id());
+        if (!watchers_may_come(view)) break;
+        pause(watch_delay, stop);
+      }
+    }
+    somebody_waits_ = std::ranges::any_of(view.seats, [](const LockSeat& seat) {
+      return seat.state == SeatState::Waits || seat.state == SeatState::Next;
+    });
+    if (!somebody_waits_)
+      circles_.clear();
+    else if (Clock::now() - circles_looked_ > circles_stay)
+      look_for_circles(stop);
+    view.circles = circles_;
+    if (watch_) note_changes(view);
+    looked_ = Clock::now();
+    return view;
+  }
+  /// Blocks until something has changed, and a minimum time has passed since the last look; returns
+  /// false at the deadline. Throws Cancelled.
+  bool await_change(const std::stop_token& stop,
+                    Clock::time_point deadline = Clock::time_point::max()) {
+    for (;;) {
+      const auto recheck = somebody_waits_ ? circles_looked_ + between_circles : Fiber::never;
+      if (reader_.await_change(stop, std::min(deadline, recheck))) break;
+      if (Clock::now() >= deadline) return false;
+      const auto before = circles_;
+      look_for_circles(stop);
+      if (circles_ != before) return true;
+    }
+    if (const auto left = looked_ + between_looks - Clock::now(); left > 0ms)
+      pause(std::chrono::ceil<std::chrono::milliseconds>(left), stop);
+    return true;
+  }
   /// The changes since the first look.
   const LockChanges& changes() const { return changes_; }
 
  private:
-  ServersAccount ask(const LockReading& reading);
-  bool watchers_may_come(const LockView& view) const;
-  void note_changes(const LockView& view);
-  void look_for_circles(const std::stop_token& stop);
-  void pause(std::chrono::milliseconds time, const std::stop_token& stop);
+  void look_for_circles(const std::stop_token& stop) {
+    circles_looked_ = Clock::now();
+    if (client_.current_state() != SessionState::Connected) return;
+    auto paths = own_paths_;
+    paths.insert(path_);
+    std::vector<LockView> views;
+    const auto read = [&]() -> Task<> { views = co_await nearby_.read(std::move(paths)); };
+    run_task(fiber_, read(), stop);
+    circles_ = WaitGraph(views, passing_).circles(path_);
+  }
+
+  ServersAccount ask(const LockReading& reading) {
+    std::set<std::int64_t> owners;
+    for (const auto& [name, entry] : reading.entries) owners.insert(entry.stat.ephemeral_owner);
+    if (reading.semaphore)
+      for (const auto& [name, entry] : reading.semaphore->entries)
+        owners.insert(entry.stat.ephemeral_owner);
+    const auto now = Clock::now();
+    const bool unknown = std::ranges::any_of(
+        owners, [&](std::int64_t session) { return !asked_sessions_.contains(session); });
+    asked_sessions_ = owners;
+    const bool sessions =
+        sessions_asked_ == Clock::time_point() || unknown || now - sessions_asked_ > sessions_stay;
+    auto account = words_.ask(
+        {.sessions = sessions, .watches = true, .watchers = watchers_, .events = watch_});
+    if (sessions) {
+      sessions_asked_ = now;
+      addresses_ = account.addresses;
+      all_addresses_ = account.all_addresses;
+      sessions_ = account.sessions;
+    }
+    account.addresses = addresses_;
+    account.all_addresses = all_addresses_;
+    if (account.watches)
+      *account.watches -= std::min(*account.watches, static_cast<std::int64_t>(reader_.watches()));
+    account.sessions = sessions_;
+    return account;
+  }
+
+  bool watchers_may_come(const LockView& view) const {
+    return view.measured && std::ranges::any_of(view.seats, [](const LockSeat& seat) {
+             return seat.state == SeatState::Waits && !seat.waits_for;
+           });
+  }
+
+  void note_changes(const LockView& view) {
+    ContenderKeys there;
+    for (const auto& seat : view.seats) there.emplace(seat.contender.key());
+    changes_.left += static_cast<std::size_t>(std::ranges::count_if(
+        there_, [&](const std::string& key) { return !there.contains(key); }));
+    there_ = std::move(there);
+    if (!view.account.events) return;
+    const auto own = reader_.events();
+    if (!own_at_first_) own_at_first_ = own;
+    changes_.events = {
+        .deleted = view.account.events->deleted - (own.deleted - own_at_first_->deleted),
+        .children = view.account.events->children - (own.children - own_at_first_->children)};
+  }
+
+  void pause(std::chrono::milliseconds time, const std::stop_token& stop) {
+    client_.monitor().sleep_until(stop, Clock::now() + time);
+    if (stop.stop_requested()) throw Cancelled();
+  }
 
   Client& client_;
   std::string path_;
   bool watch_;
   bool watchers_;
-  Own own_;
+  std::set<std::string> own_paths_;  ///< of this shell's locks
+  std::set<std::string> passing_;    ///< see WaitGraph
   LockReader reader_;
   Fiber fiber_;
   NearbyLocks nearby_;
@@ -92,138 +193,6 @@ class LockViewer {
   LockChanges changes_;
 };
 
-using namespace std::chrono_literals;
-
-// Fast enough for people, and slow enough for the servers if a lock changes hands all the time.
-constexpr auto between_looks = 100ms;
-constexpr auto sessions_stay = 10s;
-// A waiter sets its watch shortly after reading the queue.
-constexpr auto watch_delay = 100ms;
-constexpr int watch_patience = 3;
-// A deadlock may arise at other locks, which are not watched, and searching costs many reads.
-constexpr auto circles_stay = 2s;
-constexpr auto between_circles = 5s;
-
-LockViewer::LockViewer(Client& client, const std::string& path, bool watch, bool watchers,
-                       std::string_view admin_servers, Own own)
-    : client_(client),
-      path_(path),
-      watch_(watch),
-      watchers_(watchers),
-      own_(std::move(own)),
-      reader_(client, path, watch),
-      fiber_(client.monitor()),
-      nearby_(client, fiber_),
-      words_(client.server(), admin_servers) {
-  changes_.since = wall_clock_now();
-}
-
-LockView LockViewer::look(const std::stop_token& stop) {
-  LockView view;
-  view.path = path_;
-  view.kind = "missing";
-  if (const auto reading = reader_.read(stop)) {
-    for (int i = 0; i < watch_patience; ++i) {
-      view = make_lock_view(*reading, ask(*reading), words_.chroot(), client_.session_id());
-      if (!watchers_may_come(view)) break;
-      pause(watch_delay, stop);
-    }
-  }
-  somebody_waits_ = std::ranges::any_of(view.seats, [](const LockSeat& seat) {
-    return seat.state == SeatState::Waits || seat.state == SeatState::Next;
-  });
-  if (!somebody_waits_)
-    circles_.clear();
-  else if (Clock::now() - circles_looked_ > circles_stay)
-    look_for_circles(stop);
-  view.circles = circles_;
-  if (watch_) note_changes(view);
-  looked_ = Clock::now();
-  return view;
-}
-
-void LockViewer::look_for_circles(const std::stop_token& stop) {
-  circles_looked_ = Clock::now();
-  if (client_.current_state() != SessionState::Connected) return;
-  auto paths = own_.paths;
-  paths.insert(path_);
-  std::vector<LockView> views;
-  const auto read = [&]() -> Task<> { views = co_await nearby_.read(std::move(paths)); };
-  run_task(fiber_, read(), stop);
-  circles_ = WaitGraph(views, own_.passing).circles(path_);
-}
-
-ServersAccount LockViewer::ask(const LockReading& reading) {
-  std::set<std::int64_t> owners;
-  for (const auto& [name, entry] : reading.entries) owners.insert(entry.stat.ephemeral_owner);
-  if (reading.semaphore)
-    for (const auto& [name, entry] : reading.semaphore->entries)
-      owners.insert(entry.stat.ephemeral_owner);
-  const auto now = Clock::now();
-  const bool unknown = std::ranges::any_of(
-      owners, [&](std::int64_t session) { return !asked_sessions_.contains(session); });
-  asked_sessions_ = owners;
-  const bool sessions =
-      sessions_asked_ == Clock::time_point() || unknown || now - sessions_asked_ > sessions_stay;
-  auto account =
-      words_.ask({.sessions = sessions, .watches = true, .watchers = watchers_, .events = watch_});
-  if (sessions) {
-    sessions_asked_ = now;
-    addresses_ = account.addresses;
-    all_addresses_ = account.all_addresses;
-    sessions_ = account.sessions;
-  }
-  account.addresses = addresses_;
-  account.all_addresses = all_addresses_;
-  if (account.watches)
-    *account.watches -= std::min(*account.watches, static_cast<std::int64_t>(reader_.watches()));
-  account.sessions = sessions_;
-  return account;
-}
-
-bool LockViewer::watchers_may_come(const LockView& view) const {
-  return view.measured && std::ranges::any_of(view.seats, [](const LockSeat& seat) {
-           return seat.state == SeatState::Waits && !seat.waits_for;
-         });
-}
-
-void LockViewer::note_changes(const LockView& view) {
-  ContenderKeys there;
-  for (const auto& seat : view.seats) there.emplace(seat.contender.key());
-  changes_.left += static_cast<std::size_t>(
-      std::ranges::count_if(there_, [&](const std::string& key) { return !there.contains(key); }));
-  there_ = std::move(there);
-  if (!view.account.events) return;
-  const auto own = reader_.events();
-  if (!own_at_first_) own_at_first_ = own;
-  changes_.events = {
-      .deleted = view.account.events->deleted - (own.deleted - own_at_first_->deleted),
-      .children = view.account.events->children - (own.children - own_at_first_->children)};
-}
-
-void LockViewer::await_change(const std::stop_token& stop) {
-  await_change(stop, Clock::time_point::max());
-}
-
-bool LockViewer::await_change(const std::stop_token& stop, Clock::time_point deadline) {
-  for (;;) {
-    const auto recheck = somebody_waits_ ? circles_looked_ + between_circles : Fiber::never;
-    if (reader_.await_change(stop, std::min(deadline, recheck))) break;
-    if (Clock::now() >= deadline) return false;
-    const auto before = circles_;
-    look_for_circles(stop);
-    if (circles_ != before) return true;
-  }
-  if (const auto left = looked_ + between_looks - Clock::now(); left > 0ms)
-    pause(std::chrono::ceil<std::chrono::milliseconds>(left), stop);
-  return true;
-}
-
-void LockViewer::pause(std::chrono::milliseconds time, const std::stop_token& stop) {
-  client_.monitor().sleep_until(stop, Clock::now() + time);
-  if (stop.stop_requested()) throw Cancelled();
-}
-
 struct LockSearch {
   std::vector<LockView> locks;          ///< by path; data are read only for holders
   std::vector<std::string> unlistable;  ///< nodes whose children may not be listed
@@ -231,6 +200,9 @@ struct LockSearch {
 
 constexpr std::size_t searches_in_flight = 128;
 
+/// Searches a subtree for locks. A node is a lock if it has an ephemeral child with a contender's
+/// name, and a semaphore if such children are below its `locks` and `leases`. Memory is bounded by
+/// the widest level and the number of contenders. Blocks; throws ZkError, Cancelled.
 class Search {
  public:
   Search(Client& client, const std::stop_token& stop) : client_(client), stop_(stop) {}
@@ -340,13 +312,6 @@ class Search {
   LockSearch result_;
 };
 
-/// Searches a subtree for locks. A node is a lock if it has an ephemeral child with a contender's
-/// name, and a semaphore if such children are below its `locks` and `leases`. Memory is bounded by
-/// the widest level and the number of contenders. Blocks; throws ZkError, Cancelled.
-LockSearch find_locks(Client& client, const std::string& top, const std::stop_token& stop) {
-  return Search(client, stop).find(top);
-}
-
 struct Args {
   bool recursive = false;
   bool watch = false;
@@ -398,15 +363,8 @@ void warn(Context& cx, const LockView& view) {
   for (const auto& flaw : view.flaws) cx.out.err_line("warning: {}", cx.out.shown_in_error(flaw));
 }
 
-LockViewer::Own own_locks(Context& cx) {
-  const auto locks = cx.services.locks.locks();
-  return {.paths = paths_of(locks), .passing = occupied_nodes(locks)};
-}
-
 int show(Context& cx, const std::string& path, const Args& a) {
-  const auto view = LockViewer(cx.client, path, false, a.watchers,
-                               cx.services.settings.value("admin-server"), own_locks(cx))
-                        .look(cx.stop);
+  const auto view = LockViewer(cx, path, false, a.watchers).look(cx.stop);
   print(cx, view, style_of(cx));
   warn(cx, view);
   return status::ok;
@@ -419,8 +377,7 @@ void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
   do {
     if (cx.was_suspended()) continue;  // the prompt is there now
     // Without a connection the state is not known, so ages stand still.
-    const auto state = cx.client.current_state();
-    if (!is_connected(state)) continue;
+    if (!is_connected(cx.client.current_state())) continue;
     auto style = style_of(cx);
     style.changes = viewer.changes();
     style.lines = std::max<std::size_t>(terminal_size().lines, 2) - 1;
@@ -429,13 +386,11 @@ void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
 }
 
 int show_live(Context& cx, const std::string& path, const Args& a) {
-  LockViewer viewer(cx.client, path, true, a.watchers, cx.services.settings.value("admin-server"),
-                    own_locks(cx));
+  LockViewer viewer(cx, path, true, a.watchers);
   LivePicture picture(cx.out);
   const auto format = cx.out.style().format;
-  const bool table = format == Format::Zkcli;
-  const bool in_place =
-      table && !cx.background && cx.out.style().out_is_terminal && terminal_can_redraw();
+  const bool in_place = format == Format::Zkcli && !cx.background &&
+                        cx.out.style().out_is_terminal && terminal_can_redraw();
   cx.allow_move();
   for (bool first = true;; first = false) {
     const auto view = viewer.look(cx.stop);
@@ -501,7 +456,7 @@ void print_found(Context& cx, const std::vector<LockView>& locks) {
 int search(Context& cx, const std::string& path) {
   cx.client.await_connection(path, cx.stop);
   if (!cx.client.exists(path, Watch::none(), cx.stop)) throw ZkError(code::no_node, path);
-  const auto found = find_locks(cx.client, path, cx.stop);
+  const auto found = Search(cx.client, cx.stop).find(path);
   print_found(cx, found.locks);
   if (found.unlistable.empty()) return status::ok;
   cx.out.err_line(

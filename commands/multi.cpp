@@ -98,8 +98,7 @@ int run(Context& cx, const Args& a) {
   const int refused = file ? collect_file(cx, *file) : collect_words(cx, a.words);
   cx.out.begin_command("multi");
   if (refused != status::ok) return refused;
-  const auto plan = cx.transaction.operations();
-  return commit(cx, plan);
+  return commit(cx, cx.transaction.operations());
 }
 
 }  // namespace

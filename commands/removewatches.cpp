@@ -27,19 +27,17 @@ void declare(Options& o, Args& a) {
 
 /// Which of the node's watches to remove; of several options, zkCli uses the first of these.
 struct Wanted {
-  bool children;
-  bool data;
-  bool persistent;
+  bool children = false;
+  bool data = false;
+  bool persistent = false;
   std::optional<WatchMode> mode{};
 };
 
 Wanted wanted(const Args& a) {
-  if (a.children) return {.children = true, .data = false, .persistent = false};
-  if (a.data) return {.children = false, .data = true, .persistent = false};
+  if (a.children) return {.children = true};
+  if (a.data) return {.data = true};
   if (a.persistent || a.recursive)
-    return {.children = false,
-            .data = false,
-            .persistent = true,
+    return {.persistent = true,
             .mode = a.persistent ? WatchMode::Persistent : WatchMode::Recursive};
   return {.children = true, .data = true, .persistent = true};
 }

@@ -3,7 +3,6 @@
 #include "command/command.h"
 
 #include <chrono>
-#include <utility>
 
 namespace zksh::command_repeat {
 namespace {

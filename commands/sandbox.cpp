@@ -7,10 +7,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace zksh::command_sandbox {
 namespace {
@@ -26,28 +22,19 @@ void declare(Options& o, Args& a) {
   o.number("number", a.server, "number", "The server's number, as listed.");
 }
 
-const char* state_text(Sandbox::State state) {
-  switch (state) {
-    case Sandbox::State::Serving:
-      return "serving";
-    case Sandbox::State::NoQuorum:
-      return "no-quorum";
-    case Sandbox::State::Starting:
-      return "starting";
-    case Sandbox::State::Frozen:
-      return "frozen";
-    case Sandbox::State::Stopped:
-      break;
-  }
-  return "stopped";
-}
+using State = Sandbox::State;
+constexpr NamedValues<State, 5> state_names{{{"serving", State::Serving},
+                                             {"no-quorum", State::NoQuorum},
+                                             {"starting", State::Starting},
+                                             {"frozen", State::Frozen},
+                                             {"stopped", State::Stopped}}};
 
 void show_json(Context& cx, const Sandbox& sandbox) {
   for (const Sandbox::Server& server : sandbox.status())
     print_json(cx, Json::object()
                        .set("serverId", server.number)
                        .set("server", server.address)
-                       .set("state", state_text(server.state))
+                       .set("state", name_of(state_names, server.state))
                        .set("role", Json::text_or_null(server.role)));
 }
 
@@ -56,7 +43,8 @@ void show(Context& cx, const Sandbox& sandbox) {
   std::vector<std::vector<std::string>> rows;
   if (!cx.out.plain()) rows.push_back({"server", "address", "state", "role"});
   for (const Sandbox::Server& server : sandbox.status()) {
-    rows.push_back({std::to_string(server.number), server.address, state_text(server.state),
+    rows.push_back({std::to_string(server.number), server.address,
+                    std::string(name_of(state_names, server.state)),
                     server.role.empty() ? "-" : server.role});
   }
   if (cx.out.plain()) {
@@ -71,15 +59,14 @@ void show(Context& cx, const Sandbox& sandbox) {
 }
 
 void act(Context& cx, Sandbox& sandbox, const std::string& action, int server) {
-  if (action == "stop") {
+  if (action == "stop")
     sandbox.stop(server);
-  } else if (action == "start") {
+  else if (action == "start")
     sandbox.start(server, cx.stop);
-  } else if (action == "freeze") {
+  else if (action == "freeze")
     sandbox.freeze(server);
-  } else {
+  else
     sandbox.thaw(server);
-  }
 }
 
 int run(Context& cx, const Args& a) {

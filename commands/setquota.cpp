@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <set>
 
@@ -37,22 +36,11 @@ struct Limit {
 };
 
 Limit chosen_limit(const Args& a) {
-  struct Option {
-    std::string_view name;
-    std::string_view key;
-    const std::optional<std::string>& text;
-  };
-  const std::array<Option, 4> options = {{{"-n", QuotaText::count, a.count},
-                                          {"-b", QuotaText::bytes, a.bytes},
-                                          {"-N", QuotaText::count_hard_limit, a.count_hard},
-                                          {"-B", QuotaText::byte_hard_limit, a.bytes_hard}}};
-  std::optional<Limit> limit;
-  for (const auto& [name, key, text] : options) {
-    if (!text) continue;
-    limit = Limit{name, key, *text};
-  }
-  if (!limit) throw SyntaxError("one of -n, -b, -N and -B must be given");
-  return *limit;
+  if (a.count) return {"-n", QuotaText::count, *a.count};
+  if (a.bytes) return {"-b", QuotaText::bytes, *a.bytes};
+  if (a.count_hard) return {"-N", QuotaText::count_hard_limit, *a.count_hard};
+  if (a.bytes_hard) return {"-B", QuotaText::byte_hard_limit, *a.bytes_hard};
+  throw SyntaxError("one of -n, -b, -N and -B must be given");
 }
 
 std::int64_t value_of_limit(const Context& cx, const Limit& limit) {

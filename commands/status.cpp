@@ -11,12 +11,6 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace zksh::command_status {
 namespace {
@@ -30,13 +24,6 @@ std::string locks_text(const OwnLocks& locks) {
     texts.push_back(state == "holds" ? lock->name() : fmt::format("{} ({})", lock->name(), state));
   }
   return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));
-}
-
-Json lock_names_json(const OwnLocks& locks) {
-  std::vector<std::string> names;
-  names.reserve(locks.size());
-  for (const auto& lock : locks) names.push_back(lock->name());
-  return Json::array(names);
 }
 
 std::vector<std::string> names_of(const std::vector<Identity>& identities) {
@@ -144,7 +131,7 @@ Json json_of(const Report& report) {
       .set("path", report.node)
       .set("openWatches", json_of(report.watches))
       .set("otherWatches", report.other_watches)
-      .set("locks", lock_names_json(report.locks))
+      .set("locks", Json::array(report.locks, [](const auto& lock) { return lock->name(); }))
       .set("jobs", report.jobs)
       .set("latencyUs", report.latency ? Json(report.latency->count()) : Json());
 }
@@ -159,16 +146,13 @@ int run(Context& cx) {
   const auto line = [&](std::string_view name, const std::string& value) {
     cx.out.line("{:<10}{}", name, cx.out.shown(value.empty() ? "-" : value));
   };
-  const auto list = [](const std::vector<std::string>& names) {
-    return fmt::format("{}", fmt::join(names, ", "));
-  };
   line("server", report.server);
   line("state",
        report.problem.empty() ? report.state : fmt::format("{}: {}", report.state, report.problem));
   line("connected", report.connected_to);
   line("session", session_text(report.session));
   line("timeout", report.timeout == 0 ? "" : fmt::format("{} ms", report.timeout));
-  line("identity", list(names_of(report.identities)));
+  line("identity", fmt::format("{}", fmt::join(names_of(report.identities), ", ")));
   line("node", report.node);
   line("watches", watches_text(report.watches, report.other_watches));
   line("locks", locks_text(report.locks));

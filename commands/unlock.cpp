@@ -72,10 +72,10 @@ std::shared_ptr<Lock> the_only_one(Context& cx) {
 /// Locks taken together are released together, which whoever names only some may not know.
 void refuse_part(const Lock& lock, const std::vector<std::string>& named) {
   const auto& paths = lock.plan().paths;
-  const bool whole = paths.size() == 1 || std::ranges::all_of(paths, [&](const std::string& path) {
-                       return std::ranges::find(named, path) != named.end();
-                     });
-  if (whole) return;
+  const auto is_named = [&](const std::string& path) {
+    return std::ranges::find(named, path) != named.end();
+  };
+  if (paths.size() == 1 || std::ranges::all_of(paths, is_named)) return;
   std::string words;
   for (const auto& path : paths) words += ' ' + as_word(path);
   throw ValueError(fmt::format("{} are held together and must be released together: `unlock{}`",

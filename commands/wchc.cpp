@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 namespace zksh::command_wchc {
 namespace {

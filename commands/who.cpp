@@ -10,14 +10,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace zksh::command_who {
 namespace {
@@ -159,9 +152,8 @@ std::vector<std::string> account_lines(const SessionAccount& account, const Acco
   lines.push_back(fmt::format("session {}{}", session_text(account.session),
                               account.session == style.own ? " (this one)" : ""));
   lines.push_back("client: " + client_text(account, style));
-  const auto itself = [](const std::string& path) { return path; };
-  add_list(lines, "ephemerals", account.ephemerals, style, itself);
-  add_list(lines, "watches", account.watches, style, itself);
+  add_list(lines, "ephemerals", account.ephemerals, style, std::identity{});
+  add_list(lines, "watches", account.watches, style, std::identity{});
   return lines;
 }
 
@@ -169,9 +161,9 @@ std::vector<std::string> account_lines(const NodeAccount& account, const Session
                                        const AccountStyle& style) {
   std::vector<std::string> lines;
   if (account.owner) {
-    lines.push_back(fmt::format("{} is an ephemeral node of this session:", account.path));
-    auto owner = account_lines(*account.owner, style);
-    lines.insert(lines.end(), owner.begin(), owner.end());
+    lines = account_lines(*account.owner, style);
+    lines.insert(lines.begin(),
+                 fmt::format("{} is an ephemeral node of this session:", account.path));
   } else {
     lines.push_back(
         fmt::format("{} is not ephemeral ({}): no session owns it", account.path, account.kind));
@@ -278,12 +270,6 @@ std::optional<std::int64_t> session_in(const std::string& text) {
   return static_cast<std::int64_t>(*id);
 }
 
-void print(Context& cx, const std::vector<std::string>& lines) {
-  std::string text;
-  for (const auto& line : lines) text += cx.out.shown_lines(line) + '\n';
-  cx.out.out(text);
-}
-
 /// Escapes everything but the tabs between fields.
 std::string shown_fields(const Context& cx, std::string_view line) {
   std::string text;
@@ -308,7 +294,9 @@ void show(Context& cx, const Account& account, const More&... more) {
   const AccountStyle style{.most = cx.out.style().out_is_terminal ? most_on_a_screen : 0,
                            .now = wall_clock_now(),
                            .own = cx.client.session_id()};
-  print(cx, account_lines(account, more..., style));
+  auto lines = account_lines(account, more..., style);
+  for (auto& line : lines) line = cx.out.shown_lines(std::move(line));
+  cx.out.lines(lines);
 }
 
 SessionSurvey ask(Context& cx, const Args& a) {
