@@ -19,13 +19,14 @@ namespace task_detail {
 struct PromiseBase {
   std::exception_ptr error;
   std::coroutine_handle<> next;  ///< the coroutine that awaits this task
+  bool starting = false;         ///< it has not waited yet, and is called by that one
 
   struct ReturnToNext {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
-      const auto waiting = self.promise().next;
-      return waiting ? waiting : std::noop_coroutine();
+      const auto& promise = self.promise();
+      return promise.next && !promise.starting ? promise.next : std::noop_coroutine();
     }
     void await_resume() const noexcept {}
   };
@@ -81,9 +82,16 @@ class [[nodiscard]] Task {
   }
 
   bool await_ready() const noexcept { return false; }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) noexcept {
-    handle_.promise().next = awaiting;
-    return handle_;
+  /// A task that ends without waiting returns here, like a function. If each transferred to the
+  /// other instead, a loop over such tasks would fill the stack: compilers make that transfer a
+  /// jump only when they optimize, and gcc not with -O1.
+  bool await_suspend(std::coroutine_handle<> awaiting) noexcept {
+    auto& promise = handle_.promise();
+    promise.next = awaiting;
+    promise.starting = true;
+    handle_.resume();
+    promise.starting = false;
+    return !handle_.done();
   }
   T await_resume() { return result(); }
 

@@ -130,7 +130,13 @@ Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<Call
   CallOf<T>* sent = call.release();  // owned by the answer now
   zhandle_t* const zh = handle->zh;
   const int rc = send(zh, sent);
-  if (rc != ZOK) conclude<T>(sent, reason_unsent(zh, rc), T{});
+  if (rc == ZOK) return pending;
+  // The C client reports an expired session on a thread of its own, perhaps the one that runs this.
+  // Whoever tries again once there is a session would do so at once, again and again.
+  if (zoo_state(zh) == ZOO_EXPIRED_SESSION_STATE)
+    monitor.change(
+        [&](const Monitor::Held& held) { handle->note_state(held, SessionState::Expired, zh); });
+  conclude<T>(sent, reason_unsent(zh, rc), T{});
   return pending;
 }
 
@@ -220,8 +226,13 @@ Session::Handle::~Handle() {
   });
 }
 
-bool Session::Handle::take_note(const Monitor::Held& held, SessionState now, zhandle_t* from) {
-  if (now == state) return false;
+void Session::Handle::report(const Monitor::Held& held, const Event& event) {
+  // Otherwise the handle is not in use yet, or has been replaced.
+  if (session.state_->open_handle() == this) session.sink_(held, event);
+}
+
+void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zhandle_t* from) {
+  if (now == state) return;
   if (is_connected(state)) lost = Clock::now();
   state = now;
   if (is_connected(now)) {
@@ -232,7 +243,7 @@ bool Session::Handle::take_note(const Monitor::Held& held, SessionState now, zha
     lease = lease_of(session_id);
     notes = answer_notes_of(session_id);
   }
-  return true;
+  report(held, {.path = {}, .state = now});
 }
 
 std::int64_t Session::Handle::czxid_of(const std::string& path) {
@@ -252,16 +263,11 @@ void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* p
   auto& handle = *static_cast<Handle*>(context);
   auto& session = handle.session;
   session.monitor_.change([&](const Monitor::Held& held) {
-    Event event{.type = event_type(type), .path = path ? path : "", .state = {}, .printed = true};
-    if (type != ZOO_SESSION_EVENT) handle.watches_fired(held, type, event.path);
-    if (event.type == Event::Type::Session) {
-      if (type != ZOO_SESSION_EVENT || !handle.take_note(held, session_state(state), zh)) return;
-      event.printed = false;
-      event.path.clear();
-    }
-    event.state = handle.state;
-    // Otherwise the handle is not in use yet, or has been replaced.
-    if (session.state_->open_handle() == &handle) session.sink_(held, event);
+    if (type == ZOO_SESSION_EVENT) return handle.note_state(held, session_state(state), zh);
+    const Event event{
+        .type = event_type(type), .path = path ? path : "", .state = handle.state, .printed = true};
+    handle.watches_fired(held, type, event.path);
+    if (event.type != Event::Type::Session) handle.report(held, event);
   });
 }
 

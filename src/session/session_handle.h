@@ -148,8 +148,10 @@ struct Session::Handle {
 
   /// Records a watch event. `type` is the C client's.
   void watches_fired(const Monitor::Held& held, int type, const std::string& path);
-  /// Records a session event; false if nothing changed.
-  bool take_note(const Monitor::Held& held, SessionState now, zhandle_t* from);
+  /// Records and reports the session's state if it has changed.
+  void note_state(const Monitor::Held& held, SessionState now, zhandle_t* from);
+  /// Reports an event if this handle is the session's.
+  void report(const Monitor::Held& held, const Event& event);
 
   /// The zxid that created a node, for the completion of its call; 0 if it is not known.
   std::int64_t czxid_of(const std::string& path);

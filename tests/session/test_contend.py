@@ -158,7 +158,7 @@ class Leaving(ContendTest):
 
     def test_session_expires(self):
         process = self.start("-t", "1000", "contend", "/l", "-n", "3", "--hold", "3s")
-        self.wait_until(lambda: len(self.contenders()) == 3)
+        self.wait_until(lambda: watches(self.server) == 2)  # so the first one holds it
         process.send_signal(signal.SIGSTOP)
         self.wait_until(lambda: self.contenders() == [])
         process.send_signal(signal.SIGCONT)
@@ -178,6 +178,25 @@ class Leaving(ContendTest):
         self.assertIn(status, (0, 76), err)  # 0: nobody held it in that moment
         self.assertRegex(out, r"acquisitions +30\n")
         self.assert_nothing_left()
+
+    def test_many_whose_sessions_expire_queue_up_again(self):
+        """The C client knows of the end before it reports it, on the thread that drives the contenders."""
+        paths = [f"/many{number}" for number in range(15)]
+        processes = [self.start("-t", "1000", "contend", path, "-n", "3", "--hold", "2s") for path in paths]
+
+        def counts():
+            nodes = [self.root + path for path in paths]
+            return [len(self.znodes.children(node)) if self.znodes.exists(node) else 0 for node in nodes]
+        self.wait_until(lambda: all(count == 3 for count in counts()))
+        for process in processes:
+            process.send_signal(signal.SIGSTOP)
+        self.wait_until(lambda: not any(counts()))
+        for process in processes:
+            process.send_signal(signal.SIGCONT)
+        for process in processes:
+            status, out, err = self.finish(process)
+            self.assertIn(status, (0, 76), err)  # 0: nobody held it in that moment
+            self.assertRegex(out, r"acquisitions +3\n")
 
     def test_interrupt_after_the_session_expired(self):
         process = self.start("-t", "1000", "contend", "/l", "-n", "10", "--hold", "1h")

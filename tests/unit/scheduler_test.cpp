@@ -302,5 +302,28 @@ TEST(NoWaitingDeathTest, AWaitOnAThreadOfTheCClientEndsTheProcess) {
   EXPECT_DEATH(wait(), "Monitor::wait on a thread of the C client");
 }
 
+Task<int> one_at_once() { co_return 1; }
+
+Task<> add_up(Fiber& fiber, const Guarded<bool>& go, int& sum) {
+  constexpr int many = 1'000'000;
+  for (int i = 0; i < many; ++i) sum += co_await one_at_once();
+  co_await fiber.until([&](const Monitor::Held& held) { return go(held); });
+  for (int i = 0; i < many; ++i) sum += co_await one_at_once();
+}
+
+TEST_F(SchedulerTest, ManyTasksThatNeverWaitDoNotFillTheStack) {
+  Guarded<bool> go;
+  int sum = 0;
+  serial.begin(add_up(serial, go, sum));
+  serial.resume();
+  EXPECT_EQ(sum, 1'000'000);
+  EXPECT_FALSE(serial.ended());
+  monitor.change([&](const Monitor::Held& held) { go(held) = true; });
+  serial.resume();
+  EXPECT_EQ(sum, 2'000'000);
+  EXPECT_TRUE(serial.ended());
+  serial.result();
+}
+
 }  // namespace
 }  // namespace zksh
