@@ -31,8 +31,10 @@ def await_true(condition, seconds=30.0):
 
 
 def is_gone(pid):
-    return not os.path.exists(f"/proc/{pid}") or "\nState:\tZ" in pathlib.Path(
-        f"/proc/{pid}/status").read_text(encoding="utf-8")
+    try:
+        return "\nState:\tZ" in pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 class ServerFixture(unittest.TestCase):
