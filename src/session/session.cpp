@@ -131,8 +131,9 @@ Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<Call
   zhandle_t* const zh = handle->zh;
   const int rc = send(zh, sent);
   if (rc == ZOK) return pending;
-  // The C client reports an expired session on a thread of its own, perhaps the one that runs this.
-  // Whoever tries again once there is a session would do so at once, again and again.
+  // The C client knows that the session has expired before it reports that on a thread of its own,
+  // which may be this one. Until then the session would look connected, and whoever retries would
+  // do so at once, again and again.
   if (zoo_state(zh) == ZOO_EXPIRED_SESSION_STATE)
     monitor.change(
         [&](const Monitor::Held& held) { handle->note_state(held, SessionState::Expired, zh); });
