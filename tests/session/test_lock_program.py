@@ -11,7 +11,7 @@ from session_case import ZKSH  # noqa: E402
 from lock_case import LockTest  # noqa: E402
 from running_processes import children, is_running  # noqa: E402
 
-README = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "README.md")
+MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "man", "zksh-locks.7.in")
 
 
 class Status(LockTest):
@@ -29,9 +29,9 @@ class Status(LockTest):
         self.assertEqual(self.run_lock("-q", "--", "true"), (0, "", ""))
 
     def test_a_script_that_locks_itself(self):
-        """By the line of the README, also under other locks, whose variables it inherits."""
-        with open(README, encoding="utf-8") as readme:
-            line = next(line.strip().split("    ")[0] for line in readme if 'exec zksh lock -n /jobs/me' in line)
+        """By the line of zksh-locks(7), also under other locks, whose variables it inherits."""
+        with open(MANUAL, encoding="utf-8") as manual:
+            line = next(line.strip() for line in manual if 'exec zksh lock -n /jobs/me' in line)
         script = self.script("#!/bin/sh", line, 'echo "$ZKSH_LOCK_PATH $1"')
         os.chmod(script, 0o755)
         setting = ["env", f"PATH={os.path.dirname(ZKSH)}:/usr/bin:/bin", f"ZKSH_SERVER={self.connect}"]
