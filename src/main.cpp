@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <sys/prctl.h>
@@ -58,7 +59,7 @@ bool names_password(const std::string& command) {
 
 /// Overwrites the words of the command line that contain secrets, which ps would show to everybody.
 /// Returns whether there was a password among them.
-bool hide_secrets(const std::vector<char*>& words, const std::vector<std::string>& command) {
+bool hide_secrets(std::span<char* const> words, const std::vector<std::string>& command) {
   bool found = names_password(fmt::format("{}", fmt::join(command, " ")));
   std::string line;
   for (char* const word : words) {
@@ -93,24 +94,25 @@ int main(int argc, char** argv) {
   receive_exit_statuses();
   open_standard_streams();
   zksh::inherited_descriptors();
+  const std::span<char*> given(argv + std::min(argc, 1), argv + argc);
+  const std::vector<std::string> words(given.begin(), given.end());
   try {
-    auto arguments = zksh::parse_arguments({argv + std::min(argc, 1), argv + argc});
-    if (!arguments.inquiry) {
-      zksh::require_resources();
-      if (hide_secrets({argv + std::min(argc, 1), argv + argc}, arguments.command))
-        arguments.warning =
-            "other users can see a password on the command line (ps); `addauth digest USER` asks "
-            "for it, and --auth-file reads it from a file";
-    }
-    return arguments.inquiry ? zksh::answer(*arguments.inquiry) : zksh::run(arguments);
+    if (const auto answered = zksh::answer_inquiry(words)) return *answered;
+    auto arguments = zksh::parse_arguments(words);
+    zksh::require_resources();
+    if (hide_secrets(given, arguments.command))
+      arguments.warning =
+          "other users can see a password on the command line (ps); `addauth digest USER` asks for "
+          "it, and --auth-file reads it from a file";
+    return zksh::run(arguments);
   } catch (const zksh::Error& error) {
-    return fail({argv + std::min(argc, 1), argv + argc}, error);
+    return fail(words, error);
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "zksh: out of memory\n");
     return zksh::status::failure;
   } catch (const std::system_error& error) {
-    return fail({argv + std::min(argc, 1), argv + argc}, zksh::system_refusal(error));
+    return fail(words, zksh::system_refusal(error));
   } catch (const std::exception& error) {
-    return fail({argv + std::min(argc, 1), argv + argc}, zksh::internal_error(error));
+    return fail(words, zksh::internal_error(error));
   }
 }

@@ -187,23 +187,10 @@ std::vector<std::string> session_options_of(const GivenOptions& given) {
   return words;
 }
 
-std::optional<Inquiry> parse_inquiry(const std::vector<std::string>& words) {
-  constexpr std::array<std::pair<std::string_view, Inquiry::Kind>, 3> kinds{
-      {{"--man", Inquiry::Kind::ManPage},
-       {"--examples", Inquiry::Kind::Examples},
-       {"--complete", Inquiry::Kind::Candidates}}};
-  for (const auto& [name, kind] : kinds)
-    if (!words.empty() && words.front() == name)
-      return Inquiry{kind, {words.begin() + 1, words.end()}};
-  return std::nullopt;
-}
-
 }  // namespace
 
 Arguments parse_arguments(std::vector<std::string> words) {
   Arguments arguments;
-  arguments.inquiry = parse_inquiry(words);
-  if (arguments.inquiry) return arguments;
   const GivenOptions given(words);
   arguments.command = std::move(words);
   if (given.has("--help")) arguments.answer = process_help();

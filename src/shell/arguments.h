@@ -4,24 +4,26 @@
 #include "command/output.h"
 #include "config/configuration.h"
 #include "session/session.h"
-#include "shell/script.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace zksh {
 
-/// A request by a tool instead of a person. These options are hidden: --help does not list them.
-struct Inquiry {
-  enum class Kind {
-    ManPage,     ///< --man FRAME: print the manual page, from its hand-written frame
-    Examples,    ///< --examples: print the examples of all commands, as NAME<TAB>LINE
-    Candidates,  ///< --complete WORD…: print the completions of the last word of a `zksh` command
-                 ///< line
-  };
-  Kind kind;
-  std::vector<std::string> words{};  ///< the words after the option
+/// A source of lines.
+struct ScriptSource {
+  enum class Kind { Text, File, StandardInput };
+  Kind kind = Kind::Text;
+  std::string text;  ///< the commands, or the file's name
+};
+
+struct PipeSettings {
+  std::size_t window = 256;  ///< the most answers that may be outstanding
+  std::int64_t rate = 0;     ///< maximum lines per second; 0: no limit
+  bool quiet = false;        ///< no tally at the end
 };
 
 struct Arguments {
@@ -46,8 +48,6 @@ struct Arguments {
   std::vector<std::string> session_options{};  ///< see Settings
   /// Text to print instead of doing anything else: --help or --version.
   std::optional<std::string> answer{};
-  /// If set, nothing else is.
-  std::optional<Inquiry> inquiry{};
 };
 
 /// Parses the argument list, without the program's name, and the environment (ZKSH_SERVER,

@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "config/configuration.h"
 #include "session/session_library.h"
+#include "shell/arguments.h"
 #include "shell/complete.h"
 #include "shell/man_page.h"
 #include "shell/process_options.h"
@@ -18,6 +19,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -106,7 +108,7 @@ std::string candidates(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string examples() {
+std::string examples(const std::vector<std::string>& /*words*/) {
   std::string text;
   for (const Command* command : all_commands())
     for (const auto& example : command->examples)
@@ -122,22 +124,14 @@ std::string man_page_from(const std::vector<std::string>& words) {
   return man_page(frame, process_options());
 }
 
-std::string text_of(const Inquiry& inquiry) {
-  switch (inquiry.kind) {
-    case Inquiry::Kind::ManPage:
-      return man_page_from(inquiry.words);
-    case Inquiry::Kind::Examples:
-      return examples();
-    case Inquiry::Kind::Candidates:
-      return candidates(inquiry.words);
-  }
-  return {};
-}
-
 }  // namespace
 
-int answer(const Inquiry& inquiry) {
-  const auto text = text_of(inquiry);
+std::optional<int> answer_inquiry(const std::vector<std::string>& words) {
+  static const std::map<std::string, std::string (*)(const std::vector<std::string>&)> inquiries{
+      {"--man", man_page_from}, {"--examples", examples}, {"--complete", candidates}};
+  const auto inquiry = inquiries.find(words.empty() ? "" : words.front());
+  if (inquiry == inquiries.end()) return std::nullopt;
+  const auto text = inquiry->second({words.begin() + 1, words.end()});
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   return written && std::fflush(stdout) == 0 ? status::ok : status::failure;
 }

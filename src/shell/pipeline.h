@@ -2,20 +2,13 @@
 #pragma once
 
 #include "base/line_reader.h"
+#include "shell/arguments.h"
 #include "shell/interpreter.h"
 
-#include <cstddef>
-#include <cstdint>
 #include <stop_token>
 #include <string>
 
 namespace zksh {
-
-struct PipeSettings {
-  std::size_t window = 256;  ///< the most answers that may be outstanding
-  std::int64_t rate = 0;     ///< maximum lines per second; 0: no limit
-  bool quiet = false;        ///< no tally at the end
-};
 
 /// Runs the lines of `reader` until the end, `quit` or a stop. A command that sends one request
 /// (Command::start) does not wait for the answers of earlier ones, which the servers process in

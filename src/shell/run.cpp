@@ -25,6 +25,7 @@
 #include "shell/job.h"
 #include "shell/loop.h"
 #include "shell/printer.h"
+#include "shell/script.h"
 #include "shell/shell.h"
 
 #include <fmt/core.h>
@@ -218,144 +219,98 @@ Input input_of(const Arguments& arguments) {
   return terminal ? Input::Terminal : Input::Pipe;
 }
 
-/// Runs a job to its end while the main thread prints its output and handles signals.
+/// What every invocation needs. Runs a job to its end while the main thread prints its output and
+/// handles signals.
 class Supervisor {
  public:
-  Supervisor(Loop& loop, Monitor& monitor, SignalRelay& signals, OutputQueue& queue,
-             Printer& printer, Questions& questions)
-      : loop_(loop),
-        monitor_(monitor),
-        signals_(signals),
-        queue_(queue),
-        printer_(printer),
-        questions_(questions) {}
-
-  /// Sets a function that returns a warning for when the terminal is about to stop the process.
-  void warn_before_stop(std::function<std::string()> warning) {
-    stop_warning_ = std::move(warning);
-  }
-
-  /// Prints a line when somebody has waited a second for the first connection of a session.
-  /// `since`: Session::awaited_since.
-  void report_waits(std::function<std::optional<Clock::time_point>()> since, std::string text) {
-    awaited_since_ = std::move(since);
-    waiting_text_ = std::move(text);
-  }
+  Monitor monitor{};
+  SignalRelay signals{monitor};
+  Loop loop{};
+  OutputQueue queue{monitor, loop.wake_fd()};
+  Printer printer{queue};
+  Questions questions{monitor, queue};
+  /// Returns a warning for when the terminal is about to stop the process, or an empty text.
+  std::function<std::string()> stop_warning{};
+  /// Since when somebody has waited for the first connection of a session (Session::awaited_since):
+  /// after a second, `waiting_text` is shown.
+  std::function<std::optional<Clock::time_point>()> awaited_since{};
+  std::string waiting_text{};
 
   /// Returns the job's status, or what ended it: 128 + signal, or 1 if stdout could not be written.
   /// A signal that a program took does not end the job.
   int run(std::function<int(std::stop_token)> body) {
     int ended_by = 0;
     Clock::time_point ended_at;
-    Job job(monitor_, loop_.wake_fd(), std::move(body));
+    Job job(monitor, loop.wake_fd(), std::move(body));
     const auto end = [&](int signal) {
-      if (signals_.offer(signal)) return;
+      if (signals.offer(signal)) return;
       if (signal == ended_by && Clock::now() < ended_at + one_signal) return;
       // A name look-up cannot be interrupted; the second Ctrl-C does not wait for it.
       if (ended_by != 0) _exit(status::signal_base + signal);
       ended_by = signal;
       ended_at = Clock::now();
-      printer_.end_notice();
-      loop_.leave(status::signal_base + signal, signals_.registrations());
+      printer.end_notice();
+      loop.leave(status::signal_base + signal, signals.registrations());
       job.stop();
     };
     LoopEvents events;
     events.interrupt = [&] { end(SIGINT); };
     events.end = end;
     events.suspend = [&] {
-      questions_.suspend();
-      printer_.end_notice();
-      if (const auto warning = stop_warning_ ? stop_warning_() : ""; !warning.empty()) {
+      questions.suspend();
+      printer.end_notice();
+      if (const auto warning = stop_warning ? stop_warning() : ""; !warning.empty()) {
         // After the ^Z that the terminal has echoed.
-        queue_.add(Stream::Err, (isatty(STDERR_FILENO) ? "\n" : "") + warning + '\n');
-        printer_.flush([&](int fd) { return loop_.await_writable(fd); });
+        queue.add(Stream::Err, (isatty(STDERR_FILENO) ? "\n" : "") + warning + '\n');
+        printer.flush([&](int fd) { return loop.await_writable(fd); });
       }
       Loop::stop_process();
-      questions_.resume();
+      questions.resume();
     };
     events.out_failed = [&](int error) {
       if (error != EPIPE)
-        queue_.add(Stream::Err, fmt::format("zksh: cannot write to standard output: {}\n",
+        queue.add(Stream::Err, fmt::format("zksh: cannot write to standard output: {}\n",
                                             std::strerror(error)));
       job.stop();
     };
     events.look_again = [&] { return ended_by == 0 ? report_wait() : std::nullopt; };
-    loop_.run(printer_, events, [&] {
+    loop.run(printer, events, [&] {
       if (!job.status()) return false;
-      printer_.end_notice();
-      printer_.pump();  // the job's last output
-      return printer_.blocked_on() < 0 || ended_by != 0;
+      printer.end_notice();
+      printer.pump();  // the job's last output
+      return printer.blocked_on() < 0 || ended_by != 0;
     });
     alarm(0);
     if (ended_by != 0) return status::signal_base + ended_by;
-    if (printer_.out_failure() == EPIPE) return status::signal_base + SIGPIPE;
-    return printer_.out_failure() != 0 ? status::failure : job.status().value_or(status::failure);
+    if (printer.out_failure() == EPIPE) return status::signal_base + SIGPIPE;
+    return printer.out_failure() != 0 ? status::failure : job.status().value_or(status::failure);
   }
 
  private:
   /// Returns when it must be called again.
   std::optional<Clock::time_point> report_wait() {
     constexpr std::chrono::seconds silence{1};
-    const auto since = awaited_since_ ? awaited_since_() : std::nullopt;
+    const auto since = awaited_since ? awaited_since() : std::nullopt;
     if (!since) {
-      printer_.end_notice();
+      printer.end_notice();
       return std::nullopt;
     }
     if (Clock::now() < *since + silence) return *since + silence;
-    printer_.show_notice(waiting_text_);
+    printer.show_notice(waiting_text);
     return std::nullopt;
   }
-
-  Loop& loop_;
-  Monitor& monitor_;
-  SignalRelay& signals_;
-  OutputQueue& queue_;
-  Printer& printer_;
-  Questions& questions_;
-  std::function<std::string()> stop_warning_;
-  std::function<std::optional<Clock::time_point>()> awaited_since_;
-  std::string waiting_text_;
 };
 
-int run_sources(Interpreter& interpreter, Output& out, const Arguments& arguments,
-                const std::stop_token& stop) {
-  if (!arguments.command.empty()) return interpreter.run_words(arguments.command);
-  auto scripts = arguments.scripts;
-  // zkCli's piped input continues after a failure.
-  const auto after_failure = arguments.keep_going ? AfterFailure::NameLine
-                             : scripts.empty()    ? AfterFailure::GoOn
-                                                  : AfterFailure::Stop;
-  if (scripts.empty())
-    scripts.push_back(
-        {.kind = ScriptSource::Kind::StandardInput, .text = {}, .line_end = LineEnd::AsInJava});
-  int first_failure = status::ok;
-  for (auto script = scripts.begin(); script != scripts.end(); ++script) {
-    if (first_failure == status::ok && interpreter.ended_by())
-      first_failure = status::signal_base + *interpreter.ended_by();
-    if (interpreter.quit() || stop.stop_requested()) break;
-    const int result = run_script(interpreter, out, *script, after_failure, arguments.pipe, stop);
-    if (first_failure == status::ok) first_failure = result;
-    if (first_failure == status::ok || after_failure != AfterFailure::Stop) continue;
-    if (const auto left = scripts.end() - script - 1; left > 0 && !interpreter.ended_by())
-      out.err_line(
-          "{} more -c or -f {} not run after a failure (status {}); use --keep-going to continue",
-          left, left == 1 ? "was" : "were", first_failure);
-    break;
-  }
-  return first_failure;
-}
-
 /// Starts the sandbox that the arguments ask for; the status is that of a failure.
-std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& supervisor, Monitor& monitor,
-                                                       OutputQueue& queue, OutputStyle style,
+std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, OutputStyle style,
                                                        const Arguments& arguments) {
   std::unique_ptr<Sandbox> sandbox;
   const int servers = arguments.sandbox_servers;
   if (servers == 0) return {nullptr, status::ok};
-  const int result = supervisor.run([&](const std::stop_token& stop) {
-    Output out(queue, style, stop);
+  const int result = base.run([&](const std::stop_token& stop) {
+    Output out(base.queue, style, stop);
     return reporting(out, [&] {
-      sandbox = std::make_unique<Sandbox>(monitor, servers, std::vector<std::string>{}, stop,
+      sandbox = std::make_unique<Sandbox>(base.monitor, servers, std::vector<std::string>{}, stop,
                                           arguments.sandbox_zookeeper);
       out.err_line("sandbox: {} at {} (from another terminal: zksh -s {})",
                    counted(static_cast<std::size_t>(servers), "private server"),
@@ -365,17 +320,6 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& supervisor, M
   });
   return {std::move(sandbox), result};
 }
-
-/// What every invocation needs.
-struct Foundation {
-  Monitor monitor{};
-  SignalRelay signals{monitor};
-  Loop loop{};
-  OutputQueue queue{monitor, loop.wake_fd()};
-  Printer printer{queue};
-  Questions questions{monitor, queue};
-  Supervisor supervisor{loop, monitor, signals, queue, printer, questions};
-};
 
 void configure(Settings& settings, const Configuration& configuration) {
   for (const auto& setting : Settings::descriptions()) {
@@ -394,14 +338,16 @@ bool should_report_waits(const Arguments& arguments, const OutputStyle& style) {
          std::none_of(words.begin(), options_end, is_quiet);
 }
 
-int run_commands(Foundation& base, const Interpreter::Surroundings& around,
+int run_commands(Supervisor& base, const Interpreter::Surroundings& around,
                  const Arguments& arguments) {
   const auto input = input_of(arguments);
   if (input == Input::Terminal) return Shell(base.loop, base.monitor, base.printer, around).run();
-  return base.supervisor.run([&](const std::stop_token& stop) {
+  return base.run([&](const std::stop_token& stop) {
     Interpreter interpreter(around, input, stop);
     Output out(around.services.queue, around.style, stop);
-    const int result = run_sources(interpreter, out, arguments, stop);
+    const int result = arguments.command.empty()
+                           ? run_scripts(interpreter, out, arguments, stop)
+                           : interpreter.run_words(arguments.command);
     const auto dropped = around.transaction.get().drop();
     if (!dropped) return result;
     const bool forgotten = result == status::ok && !interpreter.quit();
@@ -422,7 +368,7 @@ void print_for_program(OutputQueue& queue, int target, std::string_view lines,
 }
 
 /// `programs` is set if lines are typed at a prompt, else null.
-LockManager::Reporter lock_reporter(Foundation& base, const Settings& settings,
+LockManager::Reporter lock_reporter(Supervisor& base, const Settings& settings,
                                     const OutputStyle& style, CarriedOutput* programs) {
   auto& queue = base.queue;
   LockManager::Reporter reporter{
@@ -438,15 +384,14 @@ LockManager::Reporter lock_reporter(Foundation& base, const Settings& settings,
   return reporter;
 }
 
-void report_waits(Foundation& base, Session& session) {
+void report_waits(Supervisor& base, Session& session) {
   session.on_wait([&base] { eventfd_write(base.loop.wake_fd(), 1); });
-  base.supervisor.report_waits(
-      [&session] { return session.awaited_since(); },
-      fmt::format("connecting to {} …", escape_for_terminal(session.server())));
+  base.awaited_since = [&session] { return session.awaited_since(); };
+  base.waiting_text = fmt::format("connecting to {} …", escape_for_terminal(session.server()));
 }
 
 /// Sets up everything between the servers and the commands, and runs the commands.
-int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandbox* sandbox) {
+int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandbox* sandbox) {
   auto& monitor = base.monitor;
   auto& queue = base.queue;
   const auto input = input_of(arguments);
@@ -497,10 +442,10 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
       .transaction = transaction,
       .background = false,
       .arguments = arguments.script_arguments ? &*arguments.script_arguments : nullptr};
-  base.supervisor.warn_before_stop([&locks] { return locks.stop_warning(); });
+  base.stop_warning = [&locks] { return locks.stop_warning(); };
   const int result = run_commands(base, around, arguments);
-  base.supervisor.warn_before_stop({});
-  base.supervisor.report_waits({}, {});
+  base.stop_warning = {};
+  base.awaited_since = {};
   locks.close(leave_patience);
   session.close();
   if (programs) programs->close();
@@ -511,20 +456,19 @@ int serve(Foundation& base, const Arguments& arguments, OutputStyle style, Sandb
 }  // namespace
 
 int run(const Arguments& arguments) {
-  Foundation base;
+  Supervisor base;
   auto& queue = base.queue;
   const OutputStyle style{.format = arguments.format,
                           .out_is_terminal = isatty(STDOUT_FILENO) != 0,
                           .err_is_terminal = isatty(STDERR_FILENO) != 0,
                           .for_people = arguments.configuration["output"].origin == "default"};
   if (arguments.answer)
-    return base.supervisor.run([&](const std::stop_token& stop) {
+    return base.run([&](const std::stop_token& stop) {
       queue.add(Stream::Out, *arguments.answer, stop);
       return status::ok;
     });
   prepare_security(arguments.session.security);
-  const auto [sandbox, started] =
-      start_sandbox(base.supervisor, base.monitor, queue, style, arguments);
+  const auto [sandbox, started] = start_sandbox(base, style, arguments);
   if (started != status::ok) return started;
   if (!arguments.warning.empty()) queue.add(Stream::Err, "zksh: " + arguments.warning + '\n');
   return serve(base, arguments, style, sandbox.get());
