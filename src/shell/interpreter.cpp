@@ -15,7 +15,6 @@
 #include "command/transaction.h"
 #include "command/zkcli_style.h"
 #include "shell/pager.h"
-#include "shell/process_options.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -134,8 +133,8 @@ void Interpreter::begin_command(std::string_view name) {
   out_.begin_command(name);
   if (around_.services.settings.origin("output") == "default") return;
   const auto wanted = around_.services.settings.value("output");
-  const auto format = std::ranges::find(formats, wanted, [](const auto& one) { return one.first; });
-  if (format != formats.end()) out_.set_format(format->second);
+  for (const auto& [format_name, format] : named_formats)
+    if (format_name == wanted) out_.set_format(format);
 }
 
 int Interpreter::run_line(const std::string& line) {
@@ -199,7 +198,7 @@ int Interpreter::execute_all(const std::string& line) {
   const auto commands = typed_commands(line);
   if (commands.size() > 1) around_.suspension.reset();
   for (const auto& command : commands) {
-    result = reporting(out_, [&] { return execute_line(command); });
+    result = execute_line(command);
     if (result != status::ok || quit_ || stop_.stop_requested()) break;
   }
   return result;
@@ -238,9 +237,8 @@ int Interpreter::execute(const Words& given) {
   const Command* command = command_named(words.front());
   if (!command) return unknown_command(words.front());
   const std::vector<std::string> arguments(words.begin() + 1, words.end());
-  const bool help = requests_help(*command, arguments);
   if (const auto pager = pager_for(*command, arguments)) return execute_with_pager(*pager, given);
-  if (help) {
+  if (requests_help(*command, arguments)) {
     out_.out(help_of(*command, help_width(out_)));
     return status::ok;
   }
@@ -304,32 +302,25 @@ bool Interpreter::report_usage_as_zkcli(const Command& command,
 
 /// `given` begins with the command's name.
 int Interpreter::run_command(const Command& command, const Words& given) {
-  const auto is_dead = [&] {
-    const auto state = around_.client.current_state();
-    return state == SessionState::Closed || state == SessionState::AuthFailed;
-  };
   begin_command(command.name);
-  if (command.needs == Needs::Session && is_dead()) return not_connected();
+  if (command.needs == Needs::Session && !has_session()) return not_connected();
   const std::vector<std::string> arguments(given.texts.begin() + 1, given.texts.end());
   const bool rehearsed = command.writes && requests_dry_run(command, arguments);
   if (!rehearsed) refuse_writes(command);
   std::optional<DryRun> dry_run;
   if (rehearsed) dry_run.emplace(around_.client, out_, stop_);
-  auto cx = dry_run ? context_for(given, dry_run->client(), dry_run->silence(), &dry_run->client())
-                    : context_for(given, around_.client, out_, nullptr);
-  cx.writes = command.writes;
+  auto cx = context_for(command, given, dry_run ? &*dry_run : nullptr);
   if (const auto collected = collect(command, cx)) return *collected;
   const int result = command.run(cx, arguments);
   if (dry_run) dry_run->report();
   quit_ = quit_ || cx.quit;
-  if (command.needs == Needs::SessionAfter && is_dead()) return not_connected();
+  if (command.needs == Needs::SessionAfter && !has_session()) return not_connected();
   return result;
 }
 
-Context Interpreter::context_for(const Words& given, Client& client, Output& out,
-                                 Rehearsal* rehearsal) {
-  return {.client = client,
-          .out = out,
+Context Interpreter::context_for(const Command& command, const Words& given, DryRun* dry_run) {
+  return {.client = dry_run ? static_cast<Client&>(dry_run->client()) : around_.client,
+          .out = dry_run ? dry_run->silence() : out_,
           .stop = stop_,
           .services = around_.services,
           .input = input_,
@@ -337,7 +328,7 @@ Context Interpreter::context_for(const Words& given, Client& client, Output& out
           .current = around_.current,
           .history = around_.history,
           .transaction = around_.transaction,
-          .rehearsal = rehearsal,
+          .rehearsal = dry_run ? &dry_run->client() : nullptr,
           .run_words =
               [this, quoted = given.quoted](const std::vector<std::string>& other) {
                 return reporting(out_, [&] { return execute({other, quoted}); });
@@ -349,7 +340,8 @@ Context Interpreter::context_for(const Words& given, Client& client, Output& out
           .words = given.texts,
           // Not for commands that this one runs.
           .suspension = std::exchange(around_.suspension, nullptr),
-          .quoted = given.quoted};
+          .quoted = given.quoted,
+          .writes = command.writes};
 }
 
 /// While a transaction is open, collects the command's operation instead of running it. nullopt:
@@ -377,6 +369,11 @@ void Interpreter::refuse_writes(const Command& command) const {
           "{} refused: this zksh is read-only{}", command.name,
           protection.profile.empty() ? "" : fmt::format(" (profile {})", protection.profile)),
       status::read_only);
+}
+
+bool Interpreter::has_session() const {
+  const auto state = around_.client.current_state();
+  return state != SessionState::Closed && state != SessionState::AuthFailed;
 }
 
 int Interpreter::unknown_command(const std::string& typed) {
@@ -427,11 +424,9 @@ std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& lin
     if (!again) remember(line);
     return explaining(*command, begun->words, [&] {
       begin_command(command->name);
-      const auto state = around_.client.current_state();
-      if (state == SessionState::Closed || state == SessionState::AuthFailed)
-        return not_connected();
+      if (!has_session()) return not_connected();
       refuse_writes(*command);
-      if (!halved_) halved_.emplace(context_for(words, around_.client, out_, nullptr));
+      if (!halved_) halved_.emplace(context_for(*command, words, nullptr));
       halved_->words = words.texts;
       halved_->quoted = words.quoted;
       halved_->writes = command->writes;
@@ -457,18 +452,18 @@ int Interpreter::finish_line(const Begun& begun) {
 
 int Interpreter::execute_into(const RedirectTo& to, const Words& words) {
   if (!command_named(words.texts.front())) return unknown_command(words.texts.front());
+  const auto redirection_to = [](auto& target) {
+    return Redirection{.write = [&target](std::string_view bytes) { target.write(bytes); },
+                       .fd = [&target] { return target.fd(); }};
+  };
   if (to.kind != RedirectTo::Kind::Program) {
     OutputFile file(to.target, to.kind == RedirectTo::Kind::Append, stop_);
-    return file.finish(execute_inside(words, stop_,
-                                      {.write = [&](std::string_view bytes) { file.write(bytes); },
-                                       .fd = [&] { return file.fd(); }}));
+    return file.finish(execute_inside(words, stop_, redirection_to(file)));
   }
   OutputProgram program(program_plan(to.target));
   program.start();
   const auto ends =
-      program.finish(execute_inside(words, program.stop(),
-                                    {.write = [&](std::string_view bytes) { program.write(bytes); },
-                                     .fd = [&] { return program.fd(); }}));
+      program.finish(execute_inside(words, program.stop(), redirection_to(program)));
   return ends.command != status::ok ? ends.command : ends.program;
 }
 

@@ -18,6 +18,8 @@
 
 namespace zksh {
 
+class DryRun;
+
 /// Runs the lines of one source, one after another, on one thread.
 class Interpreter {
  public:
@@ -82,7 +84,7 @@ class Interpreter {
                  const std::function<int()>& body);
   bool report_usage_as_zkcli(const Command& command, const std::vector<std::string>& words,
                              const UsageError& error);
-  Context context_for(const Words& given, Client& client, Output& out, Rehearsal* rehearsal);
+  Context context_for(const Command& command, const Words& given, DryRun* dry_run);
   bool has_halves(const Command& command, const std::vector<std::string>& words) const;
   int execute(const Words& given);
   int execute_into(const RedirectTo& to, const Words& words);
@@ -101,6 +103,8 @@ class Interpreter {
   bool speaks_as_zkcli() const {
     return input_ == Input::Pipe && (out_.place().line == 0 || !out_.place().in_text);
   }
+  /// Whether there is a session that could answer, connected or not.
+  bool has_session() const;
   int unknown_command(const std::string& typed);
   int not_connected();
 
