@@ -19,6 +19,11 @@ struct Utf8Step {
 /// values above U+10FFFF and truncated sequences are invalid.
 Utf8Step decode_utf8(std::string_view text, std::size_t position);
 
+/// Whether the byte is the second or a later one of a code point.
+inline bool is_continuation_byte(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
 /// Whether the whole text is valid UTF-8.
 bool is_utf8(std::string_view text);
 

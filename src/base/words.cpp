@@ -204,6 +204,13 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(white_space) - begin + 1);
 }
 
+std::vector<std::string> texts_of(const std::vector<Word>& words) {
+  std::vector<std::string> texts;
+  texts.reserve(words.size());
+  for (const auto& word : words) texts.push_back(word.text);
+  return texts;
+}
+
 bool is_blank_or_comment(std::string_view line) {
   const auto start = line.find_first_not_of(white_space);
   return start == npos || line[start] == '#';

@@ -27,6 +27,8 @@ struct Word {
   bool operator==(const Word&) const = default;
 };
 
+std::vector<std::string> texts_of(const std::vector<Word>& words);
+
 /// Splits a line as zkCli.sh 3.8.0 does (ARGS_PATTERN in ZooKeeperMain.java), where that is sane. A
 /// word is "…", '…', or a run without ASCII white space that begins with neither quote. A new word
 /// may begin right after a closing quote; quotes inside a bare word are ordinary characters; there

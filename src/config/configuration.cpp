@@ -134,6 +134,11 @@ void Configuration::read_files(const std::optional<Value>& profile) {
   values_["profile"] = chosen;
 }
 
+std::string Configuration::described(std::string_view key) const {
+  const auto& origin = (*this)[key].origin;
+  return origin.starts_with("--") ? origin : fmt::format("{} ({})", key, origin);
+}
+
 bool Configuration::is_on(std::string_view key) const {
   const auto& [text, origin] = (*this)[key];
   return parse_switch(text, fmt::format("{} ({})", key, origin));

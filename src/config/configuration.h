@@ -44,6 +44,8 @@ class Configuration {
 
   const Value& operator[](std::string_view key) const { return values_.find(key)->second; }
   const std::string& text(std::string_view key) const { return (*this)[key].text; }
+  /// How messages name a value: "--tls-key", or "tls-key (FILE [prod])".
+  std::string described(std::string_view key) const;
   /// The value of a switch. Throws ValueError naming the key and its origin.
   bool is_on(std::string_view key) const;
   /// The profile in use; empty if none.

@@ -13,12 +13,6 @@
 namespace zksh {
 namespace {
 
-/// How messages name a value: by its option, or by its key and origin.
-std::string described(const Configuration& configuration, std::string_view key) {
-  const auto& origin = configuration[key].origin;
-  return origin.starts_with("--") ? origin : fmt::format("{} ({})", key, origin);
-}
-
 /// The first of the keys that has a value; empty if none has.
 std::string_view first_set(const Configuration& configuration,
                            std::initializer_list<std::string_view> keys) {
@@ -46,10 +40,10 @@ TlsSettings parse_tls(const Configuration& configuration, std::string& warning) 
   tls.on = said ? configuration.is_on("tls") : !implied.empty() || unverified;
   if (!tls.on) return {};
   if (!has_tls())
-    refuse_missing(described(configuration, said             ? "tls"
-                                            : unverified     ? "tls-verify"
-                                            : implied.data() ? implied
-                                                             : "tls"),
+    refuse_missing(configuration.described(said             ? "tls"
+                                           : unverified     ? "tls-verify"
+                                           : implied.data() ? implied
+                                                            : "tls"),
                    "TLS");
   tls.ca = with_home(configuration.text("tls-ca"));
   tls.certificate = with_home(configuration.text("tls-cert"));
@@ -57,7 +51,7 @@ TlsSettings parse_tls(const Configuration& configuration, std::string& warning) 
   tls.verify = !unverified;
   tls.verify_name = tls.verify && configuration.is_on("tls-verify-name");
   if (tls.certificate.empty() && !tls.key.empty())
-    throw UsageError(described(configuration, "tls-key") +
+    throw UsageError(configuration.described("tls-key") +
                      ": the certificate of the key is missing; give it with --tls-cert");
   if (tls.key.empty()) tls.key = tls.certificate;
   if (const auto& file = configuration.text("tls-key-password-file"); !file.empty())
@@ -69,7 +63,7 @@ SaslSettings parse_sasl(const Configuration& configuration, std::string& warning
   const auto asked =
       first_set(configuration, {"sasl-mechanism", "sasl-user", "sasl-password-file"});
   if (asked.empty()) return {};
-  if (!has_sasl()) refuse_missing(described(configuration, asked), "SASL");
+  if (!has_sasl()) refuse_missing(configuration.described(asked), "SASL");
   SaslSettings sasl{.mechanism = configuration.text("sasl-mechanism"),
                     .user = configuration.text("sasl-user"),
                     .password = {}};
@@ -80,7 +74,7 @@ SaslSettings parse_sasl(const Configuration& configuration, std::string& warning
   // The C client aborts at the last answer of some others, and some would reveal the password.
   if (named && sasl.mechanism != "DIGEST-MD5")
     throw UsageError(fmt::format("{}: ZooKeeper's servers support DIGEST-MD5 and GSSAPI, not {}",
-                                 described(configuration, "sasl-mechanism"), sasl.mechanism));
+                                 configuration.described("sasl-mechanism"), sasl.mechanism));
   if (named && sasl.user.empty())
     throw UsageError(fmt::format("SASL {} needs a user; use --sasl-user", sasl.mechanism));
   if (named && file.empty())
@@ -92,19 +86,6 @@ SaslSettings parse_sasl(const Configuration& configuration, std::string& warning
 }
 
 }  // namespace
-
-std::span<const SecurityOption> security_options() {
-  static const std::vector<SecurityOption> all{
-      {"tls-ca", "FILE", "Trust only these CA certificates (PEM), not the system's; implies --tls"},
-      {"tls-cert", "FILE", "Client certificate (PEM, with its chain); implies --tls"},
-      {"tls-key", "FILE", "The client certificate's private key (PEM), if not in the same file"},
-      {"tls-key-password-file", "FILE", "A file whose first line is the private key's password"},
-      {"sasl-mechanism", "NAME",
-       "Authenticate with SASL: DIGEST-MD5 (the default with a user) or GSSAPI"},
-      {"sasl-user", "NAME", "The SASL user"},
-      {"sasl-password-file", "FILE", "A file whose first line is the SASL password"}};
-  return all;
-}
 
 Security parse_security(const Configuration& configuration) {
   Security security;

@@ -36,14 +36,8 @@ std::vector<ScriptSource> scripts_of(const GivenOptions& given) {
   return scripts;
 }
 
-/// How messages name a value.
-std::string described(const Configuration& config, std::string_view key) {
-  const auto& origin = config[key].origin;
-  return origin.starts_with('-') ? origin : fmt::format("{} ({})", key, origin);
-}
-
 Format parse_format(const Configuration& config) {
-  for (const auto& [name, format] : formats)
+  for (const auto& [name, format] : std::span(named_formats).first<3>())  // the rest: of -o alone
     if (config.text("output") == name) return format;
   throw UsageError(fmt::format("{} {}: unknown format; use zkcli, plain or json",
                                config["output"].origin, config.text("output")));
@@ -142,7 +136,7 @@ int session_timeout_of(const Configuration& config) {
   using namespace std::chrono_literals;
   constexpr std::int64_t shortest = 10;  // it connects in a third of that
   constexpr std::int64_t longest = 1'000'000'000;
-  const auto what = described(config, "timeout");
+  const auto what = config.described("timeout");
   const auto time = parse_duration(config.text("timeout"), what, 1ms).count();
   if (time == 0) throw UsageError(what + ": must be more than 0");
   if (time > INT32_MAX)
@@ -156,12 +150,12 @@ void take(const Configuration& config, Arguments& arguments) {
   using namespace std::chrono_literals;
   arguments.server = config.text("server");
   if (arguments.server.empty())
-    throw UsageError(described(config, "server") + ": the server name is empty");
+    throw UsageError(config.described("server") + ": the server name is empty");
   parse_connect_string(arguments.server);  // throws if it is malformed
   auto& session = arguments.session;
   session.session_timeout_ms = session_timeout_of(config);
   session.connect_timeout =
-      parse_duration(config.text("connect-timeout"), described(config, "connect-timeout"));
+      parse_duration(config.text("connect-timeout"), config.described("connect-timeout"));
   arguments.read_only = config.is_on("read-only");
   session.read_only = session.read_only || arguments.read_only;
   arguments.production = config.is_on("production");

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/quoting.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "client/node_path.h"
 #include "command/command.h"
@@ -169,8 +170,6 @@ Candidates complete_program(const std::string& word, bool first) {
   return Candidates({names.begin(), names.end()});
 }
 
-using Arguments = std::vector<Argument>;
-
 Candidates command_names(std::string_view prefix) {
   std::vector<std::string> names;
   for (const Command* command : all_commands()) {
@@ -180,7 +179,7 @@ Candidates command_names(std::string_view prefix) {
   return beginning_with(prefix, std::move(names));
 }
 
-Candidates option_names(std::string_view prefix, const Arguments& arguments) {
+Candidates option_names(std::string_view prefix, const std::vector<Argument>& arguments) {
   // --help is offered only after a dash.
   std::vector<std::string> names;
   if (!prefix.empty()) names.emplace_back("--help");
@@ -192,7 +191,8 @@ Candidates option_names(std::string_view prefix, const Arguments& arguments) {
 }
 
 /// For a word such as "--output=pl"; nullopt for others.
-std::optional<Candidates> attached_values(const Arguments& arguments, const std::string& word,
+std::optional<Candidates> attached_values(const std::vector<Argument>& arguments,
+                                          const std::string& word,
                                           const CompletionSources& sources) {
   const auto equals = word.find('=');
   if (!looks_like_option(word) || equals == std::string::npos) return std::nullopt;
@@ -205,7 +205,8 @@ std::optional<Candidates> attached_values(const Arguments& arguments, const std:
 
 /// The index of a command that is an argument of another one (repeat 3 stat /a); the number of
 /// words if there is none yet.
-std::size_t inner_command(const Arguments& arguments, const std::vector<std::string>& words) {
+std::size_t inner_command(const std::vector<Argument>& arguments,
+                          const std::vector<std::string>& words) {
   std::size_t at = 1;
   for (; at < words.size(); ++at) {
     const auto before = given_words(arguments, std::span(words).subspan(1, at - 1));
@@ -217,7 +218,8 @@ std::size_t inner_command(const Arguments& arguments, const std::vector<std::str
   return at;
 }
 
-Candidates complete_arguments(const Arguments& arguments, const std::vector<std::string>& words,
+Candidates complete_arguments(const std::vector<Argument>& arguments,
+                              const std::vector<std::string>& words,
                               const CompletionSources& sources) {
   if (std::ranges::find(arguments, Argument::Kind::Line, &Argument::kind) != arguments.end())
     if (const auto at = inner_command(arguments, words); at < words.size())
@@ -289,9 +291,7 @@ Candidates candidates_for(const TypedWords& typed, const CompletionSources& sour
     if (sign.first == "|") return complete_program(typed.last.text, sign.last == "|");
     return sign.last.empty() ? Candidates() : complete_program(typed.last.text, false);
   }
-  std::vector<std::string> words;
-  words.reserve(typed.words.size() + 1);
-  for (const auto& word : typed.words) words.push_back(word.text);
+  auto words = texts_of(typed.words);
   words.push_back(typed.last.text);
   return complete_command(words, sources);
 }
@@ -325,7 +325,7 @@ std::string_view common_beginning(std::string_view one, std::string_view other) 
   const auto differs = std::ranges::mismatch(one, other).in1;
   auto size = static_cast<std::size_t>(differs - one.begin());
   const auto goes_on = [](std::string_view text, std::size_t at) {
-    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+    return at < text.size() && is_continuation_byte(text[at]);
   };
   while (size > 0 && (goes_on(one, size) || goes_on(other, size))) --size;
   return one.substr(0, size);
@@ -379,9 +379,9 @@ Candidates complete_invocation(
   return complete_command({command, words.end()}, {.nodes = nodes_for({words.begin(), command})});
 }
 
-LineCompletion complete_line(std::string_view line, std::size_t cursor,
-                             const CompletionSources& sources) {
-  LineCompletion completion{.begin = cursor, .text = {}};
+Completion complete_line(std::string_view line, std::size_t cursor,
+                         const CompletionSources& sources) {
+  Completion completion{.begin = cursor, .text = {}};
   const auto typed = split_typed(line.substr(0, cursor));
   if (!typed) return completion;
   auto candidates = candidates_for(*typed, sources);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "command/options.h"
+#include "term/line_editor.h"
 
 #include <cstddef>
 #include <functional>
@@ -72,20 +73,10 @@ std::string_view common_beginning(std::string_view one, std::string_view other);
 Candidates complete_command(const std::vector<std::string>& words,
                             const CompletionSources& sources);
 
-/// How to change a line being typed.
-struct LineCompletion {
-  std::size_t begin = 0;  ///< the bytes from here to the cursor …
-  std::string text;       ///< … are replaced by this, which is the same if nothing is gained
-  std::vector<std::string> list{};   ///< the listed ones of several candidates, as shown
-  std::vector<std::string> texts{};  ///< what is typed for each of the list; empty if unknown
-  std::size_t count = 0;             ///< total number of candidates
-  bool awaited = false;              ///< as in ChildNodes
-};
-
 /// Completes the word before the cursor, quoted or not, so that split_words reads it back as the
 /// same word; if that is impossible, changes nothing.
-LineCompletion complete_line(std::string_view line, std::size_t cursor,
-                             const CompletionSources& sources);
+Completion complete_line(std::string_view line, std::size_t cursor,
+                         const CompletionSources& sources);
 
 /// The candidates for zksh's own command line in the user's shell. `words` does not include the
 /// program's name. `options` are zksh's own; `nodes_for` returns the nodes that a zksh with the

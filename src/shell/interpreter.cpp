@@ -462,8 +462,7 @@ int Interpreter::execute_into(const RedirectTo& to, const Words& words) {
   }
   OutputProgram program(program_plan(to.target));
   program.start();
-  const auto ends =
-      program.finish(execute_inside(words, program.stop(), redirection_to(program)));
+  const auto ends = program.finish(execute_inside(words, program.stop(), redirection_to(program)));
   return ends.command != status::ok ? ends.command : ends.program;
 }
 

@@ -55,9 +55,7 @@ std::string arguments_ahead(const std::vector<Argument>& arguments, const GivenW
 std::string syntax_ahead(std::string_view line) {
   const auto typed = split_typed(line);
   if (!typed) return {};
-  std::vector<std::string> words;
-  words.reserve(typed->words.size() + 1);
-  for (const auto& word : typed->words) words.push_back(word.text);
+  auto words = texts_of(typed->words);
   const bool in_word = typed->last.end > typed->last.begin;
   if (in_word) words.push_back(typed->last.text);
   const auto* command = words.empty() ? nullptr : command_named(words.front());

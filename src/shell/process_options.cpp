@@ -4,7 +4,7 @@
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "command/help.h"
-#include "config/security_settings.h"
+#include "config/settings.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -18,129 +18,75 @@
 namespace zksh {
 namespace {
 
-void add_options_of_the_session(std::vector<ProcessOption>& all) {
-  all.push_back(
-      {.names = "-s,--server",
-       .value = "HOSTS",
-       .help = "host[:port][,host[:port]…][/chroot]; default: $ZKSH_SERVER, or localhost:2181",
-       .key = "server"});
-  all.push_back({.names = "-p,--profile",
-                 .value = "NAME",
-                 .help = "Use this section of the configuration file; default: $ZKSH_PROFILE"});
-  all.push_back({.names = "-t,--timeout",
-                 .value = "MS",
-                 .help = "Session timeout in milliseconds, or with a unit (30000)",
-                 .key = "timeout"});
-  all.push_back({.names = "--connect-timeout",
-                 .value = "TIME",
-                 .help = "How long to wait for a connection (10s)",
-                 .key = "connect-timeout"});
-  all.push_back({.names = "-r", .help = "Accept a read-only server"});
-  all.push_back({.names = "--read-only",
-                 .help = "Send no writes; accept a read-only server",
-                 .key = "read-only",
-                 .sets = "on"});
-  all.push_back({.names = "--admin-server",
-                 .value = "PORT|HOST:PORT,…",
-                 .help = "Port or addresses of the AdminServers (8080), which are asked when a "
-                         "server does not allow a four-letter word; off: do not ask",
-                 .key = "admin-server"});
-  all.push_back(
-      {.names = "--auth-file",
-       .value = "FILE",
-       .help = "File of credentials for every session: a scheme and a credential on each line",
-       .key = "auth-file"});
-}
+constexpr std::array<std::string_view, 3> sandbox_sizes{"1", "3", "5"};
 
-void add_options_of_security(std::vector<ProcessOption>& all) {
-  all.push_back({.names = "--tls", .help = "Use TLS", .key = "tls", .sets = "on"});
-  for (const auto& [name, value, help] : security_options())
-    all.push_back({.names = fmt::format("--{}", name), .value = value, .help = help, .key = name});
-  all.push_back({.names = "--tls-no-verify",
-                 .help = "Do not verify the server's certificate; insecure",
-                 .key = "tls-verify",
-                 .sets = "off"});
-}
-
-/// Options for what to run, and how.
-void add_options_of_scripts(std::vector<ProcessOption>& all) {
-  all.push_back({.names = "-c",
-                 .value = "COMMANDS",
-                 .help = "Run these commands, separated by ; or newlines; may be repeated",
-                 .repeatable = true});
-  all.push_back({.names = "-f,--file",
-                 .value = "FILE",
-                 .help = "Run the commands of a file (- for standard input); may be repeated; the "
-                         "arguments after the options are $1, $2, … in it",
-                 .repeatable = true});
-  all.push_back({.names = "-k,--keep-going", .help = "Continue a script after a failure"});
-  all.push_back({.names = "-q,--quiet",
-                 .help = "Print results and errors only: no connection news, no tally of --pipe"});
-  all.push_back(
-      {.names = "--pipe",
-       .help = "Send the commands of standard input or -f without waiting for each answer"});
-  all.push_back({.names = "--window",
-                 .value = "N",
-                 .help = "With --pipe: maximum number of outstanding requests (256)"});
-  all.push_back({.names = "--rate",
-                 .value = "N",
-                 .help = "With --pipe: maximum number of commands per second"});
-}
-
-void add_other_options(std::vector<ProcessOption>& all) {
-  all.push_back({.names = "-o,--output",
-                 .value = "FORMAT",
-                 .help = "Output format: zkcli (as zkCli.sh prints), plain (one item a line) or "
-                         "json (one value a line)",
-                 .key = "output"});
-  for (const auto& [name, format] : formats) all.back().choices.emplace_back(name);
-  all.push_back(
-      {.names = "--zkcli",
-       .value = "VERSION",
-       .help = "zkCli version to mimic: 3.8, 3.9, or 3.4 for scripts that expect a Stat after each "
-               "command",
-       .key = "zkcli",
-       .choices = {"3.8", "3.4", "3.9"}});
-  all.push_back({.names = "--color",
-                 .value = "WHEN",
-                 .help = "auto (on a terminal, unless NO_COLOR is set), always or never",
-                 .key = "color",
-                 .choices = {"auto", "always", "never"}});
-  all.push_back({.names = "--sandbox",
-                 .value = "[=N]",
-                 .help = "Start 1, 3 or 5 temporary private servers, and connect to them",
-                 .choices = {"1", "3", "5"}});
-  all.push_back({.names = "--zookeeper",
-                 .value = "VERSION|DIR",
-                 .help = "With --sandbox: the ZooKeeper to run: a version that the tests have "
-                         "downloaded, or a directory with its jars"});
-  all.push_back({.names = "--log-level",
-                 .value = "LEVEL",
-                 .help = "Log level of the ZooKeeper C client, on stderr: 0 (none) to 4 (debug)"});
-  all.push_back(
-      {.names = "--waitforconnection", .help = "Accepted as in zkCli; zksh always waits"});
-  all.push_back({.names = "--client-configuration",
-                 .value = "FILE",
-                 .help = "A properties file, as for zkCli"});
-  all.push_back({.names = "--show-config",
-                 .help = "Print the configuration and where each value comes from"});
-  all.push_back({.names = "--json-schema", .help = "Print the JSON Schema of -o json"});
-  all.push_back({.names = "-h,--help", .help = "Print this help"});
-  all.push_back({.names = "--version", .help = "Print the version and how it was built"});
-}
-
-const std::vector<ProcessOption>& process_option_table() {
-  static const auto table = [] {
-    std::vector<ProcessOption> all;
-    all.reserve(40);
-    add_options_of_the_session(all);
-    add_options_of_security(all);
-    add_options_of_scripts(all);
-    add_other_options(all);
-    return all;
-  }();
-  return table;
-}
+/// In the order of --help.
+constexpr auto all_options = std::to_array<ProcessOption>(
+    {{"-s,--server", "HOSTS",
+      "host[:port][,host[:port]…][/chroot]; default: $ZKSH_SERVER, or localhost:2181", "server"},
+     {"-p,--profile", "NAME", "Use this section of the configuration file; default: $ZKSH_PROFILE"},
+     {"-t,--timeout", "MS", "Session timeout in milliseconds, or with a unit (30000)", "timeout"},
+     {"--connect-timeout", "TIME", "How long to wait for a connection (10s)", "connect-timeout"},
+     {"-r", "", "Accept a read-only server"},
+     {"--read-only", "", "Send no writes; accept a read-only server", "read-only", "on"},
+     {"--admin-server", "PORT|HOST:PORT,…",
+      "Port or addresses of the AdminServers (8080), which are asked when a server does not allow "
+      "a four-letter word; off: do not ask",
+      "admin-server"},
+     {"--auth-file", "FILE",
+      "File of credentials for every session: a scheme and a credential on each line", "auth-file"},
+     {"--tls", "", "Use TLS", "tls", "on"},
+     {"--tls-ca", "FILE", "Trust only these CA certificates (PEM), not the system's; implies --tls",
+      "tls-ca"},
+     {"--tls-cert", "FILE", "Client certificate (PEM, with its chain); implies --tls", "tls-cert"},
+     {"--tls-key", "FILE", "The client certificate's private key (PEM), if not in the same file",
+      "tls-key"},
+     {"--tls-key-password-file", "FILE", "A file whose first line is the private key's password",
+      "tls-key-password-file"},
+     {"--sasl-mechanism", "NAME",
+      "Authenticate with SASL: DIGEST-MD5 (the default with a user) or GSSAPI", "sasl-mechanism"},
+     {"--sasl-user", "NAME", "The SASL user", "sasl-user"},
+     {"--sasl-password-file", "FILE", "A file whose first line is the SASL password",
+      "sasl-password-file"},
+     {"--tls-no-verify", "", "Do not verify the server's certificate; insecure", "tls-verify",
+      "off"},
+     {.names = "-c",
+      .value = "COMMANDS",
+      .help = "Run these commands, separated by ; or newlines; may be repeated",
+      .repeatable = true},
+     {.names = "-f,--file",
+      .value = "FILE",
+      .help = "Run the commands of a file (- for standard input); may be repeated; the "
+              "arguments after the options are $1, $2, … in it",
+      .repeatable = true},
+     {"-k,--keep-going", "", "Continue a script after a failure"},
+     {"-q,--quiet", "", "Print results and errors only: no connection news, no tally of --pipe"},
+     {"--pipe", "", "Send the commands of standard input or -f without waiting for each answer"},
+     {"--window", "N", "With --pipe: maximum number of outstanding requests (256)"},
+     {"--rate", "N", "With --pipe: maximum number of commands per second"},
+     {"-o,--output", "FORMAT",
+      "Output format: zkcli (as zkCli.sh prints), plain (one item a line) or json (one value a "
+      "line)",
+      "output"},
+     {"--zkcli", "VERSION",
+      "zkCli version to mimic: 3.8, 3.9, or 3.4 for scripts that expect a Stat after each command",
+      "zkcli"},
+     {"--color", "WHEN", "auto (on a terminal, unless NO_COLOR is set), always or never", "color"},
+     {.names = "--sandbox",
+      .value = "[=N]",
+      .help = "Start 1, 3 or 5 temporary private servers, and connect to them",
+      .choices = sandbox_sizes},
+     {"--zookeeper", "VERSION|DIR",
+      "With --sandbox: the ZooKeeper to run: a version that the tests have downloaded, or a "
+      "directory with its jars"},
+     {"--log-level", "LEVEL",
+      "Log level of the ZooKeeper C client, on stderr: 0 (none) to 4 (debug)"},
+     {"--waitforconnection", "", "Accepted as in zkCli; zksh always waits"},
+     {"--client-configuration", "FILE", "A properties file, as for zkCli"},
+     {"--show-config", "", "Print the configuration and where each value comes from"},
+     {"--json-schema", "", "Print the JSON Schema of -o json"},
+     {"-h,--help", "", "Print this help"},
+     {"--version", "", "Print the version and how it was built"}});
 
 /// zkCli's long options have one dash, which CLI11 would parse as a cluster.
 std::string long_spelling(const std::string& word) {
@@ -151,8 +97,8 @@ std::string long_spelling(const std::string& word) {
 
 std::vector<std::string> names_of(const ProcessOption& option) {
   const auto comma = option.names.find(',');
-  if (comma == std::string::npos) return {option.names};
-  return {option.names.substr(0, comma), option.names.substr(comma + 1)};
+  if (comma == std::string::npos) return {std::string(option.names)};
+  return {std::string(option.names.substr(0, comma)), std::string(option.name())};
 }
 
 /// Whether a word may be the option, by one of its names; false positives are harmless.
@@ -170,15 +116,15 @@ Declared declare(CLI::App& app, const std::vector<std::string>& words) {
   Declared declared;
   app.set_help_flag();
   app.prefix_command();
-  for (const auto& option : process_option_table()) {
+  for (const auto& option : all_options) {
     const auto names = names_of(option);
     const bool possible = std::ranges::any_of(words, [&](const std::string& word) {
       return std::ranges::any_of(names,
                                  [&](const std::string& name) { return could_give(word, name); });
     });
     if (!possible) continue;
-    auto* const added =
-        option.value.empty() ? app.add_flag(option.names) : app.add_option(option.names);
+    auto* const added = option.value.empty() ? app.add_flag(std::string(option.names))
+                                             : app.add_option(std::string(option.names));
     if (option.repeatable)
       added->take_all()->expected(1)->allow_extra_args(false);
     else
@@ -216,7 +162,7 @@ std::vector<GivenOptions::Given> given_in(const CLI::App& app, const Declared& d
 
 [[noreturn]] void reject_unknown(const std::string& word) {
   std::vector<std::string> known;
-  for (const auto& option : process_option_table())
+  for (const auto& option : all_options)
     for (auto& name : names_of(option)) known.push_back(std::move(name));
   // Single letters resemble each other; only a longer word tells what was meant.
   const auto similar = word.size() > 2 ? suggestions(word, known) : std::vector<std::string>{};
@@ -227,13 +173,9 @@ std::vector<GivenOptions::Given> given_in(const CLI::App& app, const Declared& d
 
 }  // namespace
 
-std::string_view ProcessOption::name() const {
-  return std::string_view(names).substr(names.rfind(',') + 1);
-}
-
 std::vector<Argument> process_options() {
   std::vector<Argument> arguments;
-  for (const auto& option : process_option_table()) {
+  for (const auto& option : all_options) {
     Argument argument;
     argument.kind = Argument::Kind::Flag;
     if (!option.value.empty() && !option.value.starts_with('['))
@@ -241,7 +183,9 @@ std::vector<Argument> process_options() {
     argument.names = names_of(option);
     argument.value = option.value;
     argument.help = option.help;
-    argument.choices.assign(option.choices.begin(), option.choices.end());
+    const auto* const setting = Settings::find(option.key);
+    const auto choices = setting ? std::span(setting->choices) : option.choices;
+    argument.choices.assign(choices.begin(), choices.end());
     arguments.push_back(std::move(argument));
   }
   return arguments;
@@ -254,7 +198,7 @@ std::string process_help() {
       "Apache ZooKeeper. It runs COMMAND, or the commands of -c or -f. Without\nthem, it reads "
       "commands from standard input, and is interactive on a terminal.\n`zksh help` lists the "
       "commands.\n\nOptions\n";
-  for (const auto& option : process_option_table()) {
+  for (const auto& option : all_options) {
     const bool apart = !option.value.empty() && !option.value.starts_with('[');
     const auto left = fmt::format("  {}{}{}", option.names, apart ? " " : "", option.value);
     text += fmt::format("{:<{}}", left, margin);

@@ -2,31 +2,25 @@
 #pragma once
 
 #include "command/options.h"
-#include "command/output.h"
 
-#include <array>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace zksh {
 
-/// The names of the formats for -o.
-inline constexpr std::array<std::pair<const char*, Format>, 3> formats{
-    {{"zkcli", Format::Zkcli}, {"plain", Format::Plain}, {"json", Format::Json}}};
-
 /// The declaration of an option.
 struct ProcessOption {
-  std::string names;         ///< "-s,--server"; messages use the last one
+  std::string_view names;    ///< "-s,--server"; messages use the last one
   std::string_view value{};  ///< placeholder of the value; empty: none; "[=N]": optional
   std::string_view help;
-  std::string_view key{};   ///< the Configuration key that it sets; empty: none
-  std::string_view sets{};  ///< what an option without a value sets the key to
-  std::vector<std::string_view> choices{};
-  bool repeatable = false;  ///< otherwise the last one counts
+  std::string_view key{};                       ///< the Configuration key that it sets; empty: none
+  std::string_view sets{};                      ///< what an option without a value sets the key to
+  std::span<const std::string_view> choices{};  ///< unless the key is a setting, which has its own
+  bool repeatable = false;                      ///< otherwise the last one counts
 
-  std::string_view name() const;
+  constexpr std::string_view name() const { return names.substr(names.rfind(',') + 1); }
 };
 /// The options for the manual page and for completion.
 std::vector<Argument> process_options();

@@ -269,8 +269,8 @@ class Supervisor {
     };
     events.out_failed = [&](int error) {
       if (error != EPIPE)
-        queue.add(Stream::Err, fmt::format("zksh: cannot write to standard output: {}\n",
-                                            std::strerror(error)));
+        queue.add(Stream::Err,
+                  fmt::format("zksh: cannot write to standard output: {}\n", std::strerror(error)));
       job.stop();
     };
     events.look_again = [&] { return ended_by == 0 ? report_wait() : std::nullopt; };
@@ -345,9 +345,8 @@ int run_commands(Supervisor& base, const Interpreter::Surroundings& around,
   return base.run([&](const std::stop_token& stop) {
     Interpreter interpreter(around, input, stop);
     Output out(around.services.queue, around.style, stop);
-    const int result = arguments.command.empty()
-                           ? run_scripts(interpreter, out, arguments, stop)
-                           : interpreter.run_words(arguments.command);
+    const int result = arguments.command.empty() ? run_scripts(interpreter, out, arguments, stop)
+                                                 : interpreter.run_words(arguments.command);
     const auto dropped = around.transaction.get().drop();
     if (!dropped) return result;
     const bool forgotten = result == status::ok && !interpreter.quit();

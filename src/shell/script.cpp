@@ -97,7 +97,8 @@ int Run::source(const ScriptSource& source) const {
   if (source.kind == ScriptSource::Kind::Text) return text(source.text);
   const bool from_file = source.kind == ScriptSource::Kind::File;
   const int fd = from_file ? open(source.text.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-  if (fd < 0) throw UsageError(fmt::format("cannot read {}: {}", source.text, std::strerror(errno)));
+  if (fd < 0)
+    throw UsageError(fmt::format("cannot read {}: {}", source.text, std::strerror(errno)));
   LineReader reader(fd, from_file, from_file ? source.text : "standard input", stop, line_end);
   const auto name = from_file ? source.text : "stdin";
   if (pipe) return run_pipeline(interpreter, reader, name, *pipe, stop);

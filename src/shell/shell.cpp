@@ -224,13 +224,9 @@ Completion Shell::complete(const CompletionRequest& request) {
                               .current = around_.current.get().path(),
                               .held_locks = [this] { return lock_paths(around_.services.locks); },
                               .jobs = [this] { return background_.names(); }});
-  return {.begin = begin + found.begin,
-          .text = std::move(found.text),
-          .list = std::move(found.list),
-          .color = may_decorate() ? color::of_marked_name : nullptr,
-          .texts = std::move(found.texts),
-          .count = found.count,
-          .awaited = found.awaited};
+  found.begin += begin;
+  if (may_decorate()) found.color = color::of_marked_name;
+  return found;
 }
 
 void Shell::start(const std::string& line) {

@@ -198,10 +198,7 @@ std::size_t window_begin(const EditedLine& line, ScreenSize screen) {
   const std::size_t stride = 2 * area;
   if (line.cursor <= 2 * stride) return 0;
   std::size_t begin = line.cursor / stride * stride - stride;
-  constexpr auto continues = [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
-  };
-  for (int back = 0; back < 3 && continues(line.text[begin]); ++back) --begin;
+  for (int back = 0; back < 3 && is_continuation_byte(line.text[begin]); ++back) --begin;
   return begin;
 }
 

@@ -27,12 +27,6 @@ constexpr std::size_t max_saved_line = std::size_t{64} << 10U;
 constexpr mode_t owner_only = 0600;
 constexpr char mistake_mark = ' ';
 
-/// The opened file, or none, with the reason in errno. `quiet`: disabled by the user.
-struct Opened {
-  Fd fd;
-  bool quiet = false;
-};
-
 void make_directories(const fs::path& directory) {
   if (directory.empty() || mkdir(directory.c_str(), 0700) == 0 || errno != ENOENT) return;
   make_directories(directory.parent_path());
@@ -54,21 +48,21 @@ bool still_at(const fs::path& path, int fd) {
          opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
-Opened open_locked(const fs::path& path) {
+/// None with the reason in errno, which is 0 if the user has disabled the file.
+Fd open_locked(const fs::path& path) {
   for (int attempt = 0; attempt < 10; ++attempt) {
     // Non-blocking, in case it is a named pipe.
     constexpr int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
     Fd fd(open(path.c_str(), flags, owner_only));
     struct stat facts {};
     if (!fd || fstat(fd.get(), &facts) != 0) return {};
-    if (S_ISCHR(facts.st_mode)) return {{}, true};
     if (!S_ISREG(facts.st_mode)) {
-      errno = EINVAL;
+      errno = S_ISCHR(facts.st_mode) ? 0 : EINVAL;
       return {};
     }
     if ((facts.st_mode & 0077U) != 0) fchmod(fd.get(), owner_only);
     lock(fd.get());
-    if (still_at(path, fd.get())) return {std::move(fd)};
+    if (still_at(path, fd.get())) return fd;
   }
   errno = EBUSY;
   return {};
@@ -148,6 +142,12 @@ void HistoryFile::fail(const std::string& reason) {
   if (!std::exchange(warned_, true)) options_.warn("the history is not saved: " + reason);
 }
 
+/// Reports the failure in errno, unless it is none. `what`: "open" or "write".
+void HistoryFile::cannot(const char* what) {
+  if (errno != 0)
+    fail(fmt::format("cannot {} {}: {}", what, options_.path->string(), std::strerror(errno)));
+}
+
 /// Reads and drops the marks among the file's lines.
 std::vector<std::string> HistoryFile::without_marks(std::vector<std::string> entries) {
   std::vector<std::string> lines;
@@ -170,14 +170,13 @@ std::vector<std::string> HistoryFile::load() {
   }
   struct stat facts {};
   if (stat(options_.path->c_str(), &facts) != 0 && errno == ENOENT) return {};
-  const Opened file = open_locked(*options_.path);
-  if (file.quiet) return {};
-  if (!file.fd) {
-    fail(fmt::format("cannot open {}: {}", options_.path->string(), std::strerror(errno)));
+  const Fd file = open_locked(*options_.path);
+  if (!file) {
+    cannot("open");
     return {};
   }
-  const std::size_t size = size_of(file.fd.get());
-  const std::string text = read_tail(file.fd.get(), size, options_.max_bytes);
+  const std::size_t size = size_of(file.get());
+  const std::string text = read_tail(file.get(), size, options_.max_bytes);
   auto lines = saved_lines(text, options_.max_lines);
   const auto count = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   const bool shortened = size > options_.max_bytes || count > 2 * options_.max_lines;
@@ -196,10 +195,9 @@ std::vector<std::string> HistoryFile::load() {
 std::vector<std::string> HistoryFile::read_new() {
   struct stat facts {};
   if (!options_.path || stat(options_.path->c_str(), &facts) != 0) return {};
-  const Opened file = open_locked(*options_.path);
-  if (file.quiet) return {};
-  if (!file.fd || fstat(file.fd.get(), &facts) != 0) {
-    fail(fmt::format("cannot open {}: {}", options_.path->string(), std::strerror(errno)));
+  const Fd file = open_locked(*options_.path);
+  if (!file || fstat(file.get(), &facts) != 0) {
+    cannot("open");
     return {};
   }
   const auto size = static_cast<std::size_t>(facts.st_size);
@@ -208,7 +206,7 @@ std::vector<std::string> HistoryFile::read_new() {
   const std::size_t from = same ? seen_.size : 0;
   // read_tail drops everything up to the first newline, which is the one before `from`.
   const std::size_t wanted = size - from + (from > 0 ? 1 : 0);
-  auto lines = saved_lines(read_tail(file.fd.get(), size, std::min(wanted, options_.max_bytes)),
+  auto lines = saved_lines(read_tail(file.get(), size, std::min(wanted, options_.max_bytes)),
                            options_.max_lines);
   // A file that was shortened meanwhile starts elsewhere.
   if (const auto known = std::find(lines.rbegin(), lines.rend(), seen_.line);
@@ -254,27 +252,23 @@ void HistoryFile::set_mistake(const std::string& line, bool mistake) {
 void HistoryFile::append(const std::string& line) {
   const fs::path& path = *options_.path;
   make_directories(path.parent_path());
-  const Opened file = open_locked(path);
-  if (file.quiet) return;
-  const auto cannot_write = [&] {
-    fail(fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));
-  };
-  if (!file.fd) return cannot_write();
+  const Fd file = open_locked(path);
+  if (!file) return cannot("write");
 
-  const std::size_t size = size_of(file.fd.get());
+  const std::size_t size = size_of(file.get());
   char last_byte = '\n';
-  if (size > 0 && pread(file.fd.get(), &last_byte, 1, static_cast<off_t>(size - 1)) != 1)
+  if (size > 0 && pread(file.get(), &last_byte, 1, static_cast<off_t>(size - 1)) != 1)
     last_byte = '\n';
   const std::string entry = (last_byte == '\n' ? "" : "\n") + line + '\n';
-  if (!write_whole(file.fd.get(), entry)) {
-    cannot_write();
+  if (!write_whole(file.get(), entry)) {
+    cannot("write");
     // A partial line would become part of the next one.
-    [[maybe_unused]] const int done = ftruncate(file.fd.get(), static_cast<off_t>(size));
+    [[maybe_unused]] const int done = ftruncate(file.get(), static_cast<off_t>(size));
     return;
   }
   own_.push_back(line);
   if (size + entry.size() <= 2 * options_.max_bytes) return;
-  const std::string text = read_tail(file.fd.get(), size + entry.size(), options_.max_bytes);
+  const std::string text = read_tail(file.get(), size + entry.size(), options_.max_bytes);
   replace_file(path, saved_lines(text, options_.max_lines));
 }
 

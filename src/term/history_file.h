@@ -68,6 +68,7 @@ class HistoryFile {
   std::vector<std::string> without_marks(std::vector<std::string> entries);
   void append(const std::string& line);
   void fail(const std::string& reason);
+  void cannot(const char* what);
 
   Options options_;
   std::string last_;

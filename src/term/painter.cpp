@@ -53,15 +53,12 @@ void Painter::paint(const EditedLine& line) {
 }
 
 void Painter::paint_rows(const Layout& layout) {
-  int columns_before = 0;
   for (std::size_t i = 0; i < layout.rows.size(); ++i) {
-    const auto row = static_cast<int>(i);
     if (i >= painted_.size()) {
-      if (i > 0) open_row(layout, row);
+      if (i > 0) open_row(layout, static_cast<int>(i));
       painted_.emplace_back();
     }
-    columns_before = painted_[i].columns();
-    if (painted_[i] != layout.rows[i]) paint_row(row, layout.rows[i], columns_before);
+    paint_row(static_cast<int>(i), painted_[i], layout.rows[i]);
   }
   if (painted_.size() > layout.rows.size()) {
     move_to(static_cast<int>(layout.rows.size()), 0);
@@ -72,19 +69,15 @@ void Painter::paint_rows(const Layout& layout) {
   painted_ = layout.rows;
 }
 
-void Painter::paint_row(int row, const Row& wanted, int columns_before) {
-  const auto& old = painted_[static_cast<std::size_t>(row)].cells;
-  const auto [was, now] =
-      std::mismatch(old.begin(), old.end(), wanted.cells.begin(), wanted.cells.end());
-  if (was != old.end() || now != wanted.cells.end()) {
-    int column = 0;
-    std::for_each(wanted.cells.begin(), now, [&](const Cell& cell) { column += cell.width; });
-    move_to(row, column);
-    put_cells(wanted, static_cast<std::size_t>(now - wanted.cells.begin()));
-    // After the last column, the sequence would erase the last character.
-    if (columns_before > column_) send(erase_to_end_of_row);
-  }
-  painted_[static_cast<std::size_t>(row)] = wanted;
+void Painter::paint_row(int row, const Row& before, const Row& wanted) {
+  const auto [was, now] = std::ranges::mismatch(before.cells, wanted.cells);
+  if (was == before.cells.end() && now == wanted.cells.end()) return;
+  int column = 0;
+  std::for_each(wanted.cells.begin(), now, [&](const Cell& cell) { column += cell.width; });
+  move_to(row, column);
+  put_cells(wanted, static_cast<std::size_t>(now - wanted.cells.begin()));
+  // After the last column, the sequence would erase the last character.
+  if (before.columns() > column_) send(erase_to_end_of_row);
 }
 
 /// Creates the row below the last painted one. A continuation row is entered by wrapping, so that

@@ -42,7 +42,7 @@ class Painter {
 
  private:
   void paint_rows(const Layout& layout);
-  void paint_row(int row, const Row& wanted, int columns_before);
+  void paint_row(int row, const Row& before, const Row& wanted);
   void paint_single_row(const EditedLine& line);
   void open_row(const Layout& layout, int row);
   void put_cells(const Row& row, std::size_t first_cell);

@@ -115,8 +115,9 @@ bool use_utf8_locale() {
 }
 
 Terminal::Terminal(int fd) : fd_(fd) {
-  remember();
-  if (!modes_) return;
+  termios modes{};
+  if (tcgetattr(fd_, &modes) != 0) return;
+  modes_ = rescue.modes = modes;
   rescue.fd = fd_;
   install_fatal_handlers();
 }
@@ -124,13 +125,6 @@ Terminal::Terminal(int fd) : fd_(fd) {
 Terminal::~Terminal() {
   restore();
   rescue.fd = -1;
-}
-
-void Terminal::remember() {
-  termios modes{};
-  if (tcgetattr(fd_, &modes) != 0) return;
-  modes_ = modes;
-  rescue.modes = modes;
 }
 
 void Terminal::restore() {

@@ -37,8 +37,6 @@ class Terminal {
   /// Restores the saved modes now: after a child that had the terminal was killed. Does nothing
   /// while another process group owns the terminal.
   void restore();
-  /// Saves the present modes as those to restore.
-  void remember();
 
  private:
   int fd_;
