@@ -36,17 +36,8 @@ Candidates node_paths(const std::string& word, const CompletionSources& sources)
   if (!sources.nodes || directory.find("//") != std::string::npos) return {};
   auto parent = directory.empty() ? sources.current : absolute_path(sources.current, directory);
   if (parent.size() > 1 && parent.ends_with('/')) parent.pop_back();
-  const auto nodes = sources.nodes(parent, prefix);
-  Candidates candidates;
-  candidates.count = nodes.count;
-  candidates.common = directory + nodes.common;
-  candidates.awaited = nodes.awaited;
-  candidates.directory = directory.size();
-  candidates.first.reserve(nodes.first.size());
-  for (const auto& node : nodes.first)
-    candidates.first.push_back({.text = directory + node.name + (node.has_children ? "/" : ""),
-                                .mark = node.is_ephemeral ? '*' : '\0',
-                                .open = node.has_children || !node.known});
+  auto candidates = sources.nodes(parent, prefix);
+  candidates.prepend(directory);
   return candidates;
 }
 

@@ -12,35 +12,6 @@
 
 namespace zksh {
 
-/// What is known about a child of a node.
-struct ChildNode {
-  std::string name;
-  bool has_children = false;
-  bool is_ephemeral = false;
-  bool known = true;  ///< false: it is not known whether it is one of these
-};
-
-/// The children of a node whose names have a given prefix.
-struct ChildNodes {
-  std::vector<ChildNode> first;  ///< the first in byte order; the others are only counted
-  std::size_t count = 0;
-  std::string common;    ///< the longest common prefix of all names
-  bool awaited = false;  ///< more will be known soon
-};
-
-/// Returns a node's children whose names begin with `prefix`. Must not throw, nor block longer than
-/// its caller can wait.
-using NodeSource = std::function<ChildNodes(const std::string& parent, const std::string& prefix)>;
-
-/// Sources of candidates besides the declarations.
-struct CompletionSources {
-  NodeSource nodes{};         ///< empty: no node paths
-  std::string current = "/";  ///< the node that relative paths start from
-  /// Returns the paths of this shell's locks, under the conditions of NodeSource.
-  std::function<std::vector<std::string>()> held_locks{};
-  std::function<std::vector<std::string>()> jobs{};  ///< background jobs: "%1"
-};
-
 struct Candidate {
   std::string text;   ///< the whole word
   char mark = '\0';   ///< shown after it in lists: '*' for an ephemeral
@@ -49,20 +20,33 @@ struct Candidate {
   bool operator==(const Candidate&) const = default;
 };
 
-/// The candidates for a word, only the first of which are listed.
+/// The candidates for a word.
 struct Candidates {
-  std::vector<Candidate> first;
+  std::vector<Candidate> first;  ///< only these are listed
   std::size_t count = 0;
-  std::string common;    ///< the longest common prefix of all
-  bool awaited = false;  ///< as in ChildNodes
-  std::size_t directory =
-      0;  ///< length of the part of each text that names the parent node or directory
+  std::string common;         ///< the longest common prefix of all
+  bool awaited = false;       ///< more will be known soon
+  std::size_t directory = 0;  ///< length of the part of each text that names its parent
 
   Candidates() = default;
   /// `texts` may be unsorted and have duplicates. A candidate that ends in `/`, `=` or `:` is open.
   explicit Candidates(std::vector<std::string> texts);
   /// Prepends a text to each candidate.
   void prepend(std::string_view text);
+};
+
+/// Returns a node's children whose names begin with `prefix`, in byte order: their names, with a
+/// slash behind those that have children; `common` is that of the bare names. Must not throw, nor
+/// block longer than its caller can wait.
+using NodeSource = std::function<Candidates(const std::string& parent, const std::string& prefix)>;
+
+/// Sources of candidates besides the declarations.
+struct CompletionSources {
+  NodeSource nodes{};         ///< empty: no node paths
+  std::string current = "/";  ///< the node that relative paths start from
+  /// Returns the paths of this shell's locks, under the conditions of NodeSource.
+  std::function<std::vector<std::string>()> held_locks{};
+  std::function<std::vector<std::string>()> jobs{};  ///< background jobs: "%1"
 };
 
 /// The longest common prefix that does not split a character.

@@ -41,7 +41,7 @@ void end_in_time() {
 /// Beyond this, Stats are not read: no shell lists so many candidates.
 constexpr std::size_t most_stats = 2000;
 
-ChildNodes matching_children(Client& client, const std::string& parent, const std::string& prefix) {
+Candidates matching_children(Client& client, const std::string& parent, const std::string& prefix) {
   client.await_connection(parent, {});
   auto names = client.children(parent, Watch::none(), {}).names;
   // A name that must be escaped cannot be printed in a list of lines.
@@ -49,20 +49,18 @@ ChildNodes matching_children(Client& client, const std::string& parent, const st
     return !name.starts_with(prefix) || escape_for_terminal(name) != name;
   });
   std::ranges::sort(names);
-  ChildNodes nodes;
+  Candidates nodes;
   nodes.count = names.size();
-  if (names.empty()) return nodes;
-  nodes.common = common_beginning(names.front(), names.back());
   std::vector<Pending<Stat>> stats;
   stats.reserve(names.size());
   if (names.size() <= most_stats)
     for (const auto& name : names)
       stats.push_back(client.start_exists(join_path(parent, name), Watch::none()));
   nodes.first.reserve(names.size());
-  for (auto& name : names) nodes.first.push_back({.name = std::move(name)});
+  for (auto& name : names) nodes.first.push_back({.text = std::move(name)});
   for (std::size_t i = 0; i < stats.size(); ++i) {
     const auto stat = client.await(stats[i], {});
-    nodes.first[i].has_children = stat.code == code::ok && stat.value.num_children > 0;
+    if (stat.code == code::ok && stat.value.num_children > 0) nodes.first[i].text += '/';
   }
   return nodes;
 }
@@ -74,7 +72,7 @@ NodeSource nodes_for(const std::vector<std::string>& given) {
     end_in_time();
     try {
       auto arguments = parse_arguments(given);
-      if (arguments.sandbox_servers != 0) return ChildNodes{};  // it does not exist yet
+      if (arguments.sandbox_servers != 0) return Candidates();  // it does not exist yet
       arguments.session.connect_timeout = connect_limit;
       prepare_security(arguments.session.security);
       Monitor monitor;
@@ -82,7 +80,7 @@ NodeSource nodes_for(const std::vector<std::string>& given) {
                       [](const Monitor::Held&, const Event&) {});
       return matching_children(session, parent, prefix);
     } catch (const Error&) {
-      return ChildNodes{};
+      return Candidates();
     }
   };
 }

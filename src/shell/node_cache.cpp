@@ -4,6 +4,8 @@
 #include "client/node_path.h"
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 #include <sys/eventfd.h>
 #include <utility>
 
@@ -22,6 +24,29 @@ std::size_t bytes_of(const std::vector<std::string>& names) {
   for (const auto& name : names)
     bytes += sizeof(std::string) + (name.capacity() > 15 ? name.capacity() + 16 : 0);
   return bytes;
+}
+
+/// The part of sorted names with a common prefix.
+std::span<const std::string> beginning_with(const std::vector<std::string>& names,
+                                            std::string_view prefix) {
+  const auto cut = [&](const std::string& name) {
+    return std::string_view(name).substr(0, prefix.size());
+  };
+  // Not std::ranges::equal_range: clang 14 cannot decompose its result.
+  return {std::ranges::lower_bound(names, prefix, {}, cut),
+          std::ranges::upper_bound(names, prefix, {}, cut)};
+}
+
+/// The children whose kinds a completion needs: the only match, which decides how the line
+/// continues, or those that are listed.
+std::vector<std::string> to_be_known(const std::vector<std::string>& names, std::string_view prefix,
+                                     std::size_t room) {
+  const auto range = beginning_with(names, prefix);
+  if (range.empty()) return {};
+  if (range.size() > 1 && common_beginning(range.front(), range.back()).size() > prefix.size())
+    return {};
+  const auto listed = range.first(std::min(range.size(), room));
+  return {listed.begin(), listed.end()};
 }
 
 }  // namespace
@@ -97,43 +122,20 @@ NodeCache::NodeCache(Client& client, int wake_fd, Limits limits)
 
 NodeCache::~NodeCache() = default;
 
-NodeCache::Range NodeCache::beginning_with(const std::vector<std::string>& names,
-                                           const std::string& prefix) {
-  const auto cut = [&](const std::string& name) {
-    return std::string_view(name).substr(0, prefix.size());
-  };
-  // Not std::ranges::equal_range: clang 14 cannot decompose its result.
-  return {std::ranges::lower_bound(names, std::string_view(prefix), {}, cut),
-          std::ranges::upper_bound(names, std::string_view(prefix), {}, cut)};
-}
-
-/// The children whose kinds a completion needs: the only match, which decides how the line
-/// continues, or those that are listed.
-std::vector<std::string> NodeCache::to_be_known(const std::vector<std::string>& names,
-                                                const std::string& prefix, std::size_t room) {
-  const auto range = beginning_with(names, prefix);
-  const auto count = range.end - range.begin;
-  if (count == 0) return {};
-  if (count > 1 && common_beginning(*range.begin, *(range.end - 1)).size() > prefix.size())
-    return {};
-  return {range.begin, range.begin + std::min(count, static_cast<std::ptrdiff_t>(room))};
-}
-
-ChildNodes NodeCache::describe(const List& list, const std::string& prefix, std::size_t room) {
+Candidates NodeCache::candidates(const List& list, const std::string& prefix, std::size_t room) {
   const auto range = beginning_with(list.names, prefix);
-  ChildNodes nodes;
-  nodes.count = static_cast<std::size_t>(range.end - range.begin);
-  if (nodes.count == 0) return nodes;
-  nodes.common = common_beginning(*range.begin, *(range.end - 1));
-  const auto shown = static_cast<std::ptrdiff_t>(std::min(nodes.count, room));
-  nodes.first.reserve(static_cast<std::size_t>(shown));
-  for (auto name = range.begin; name != range.begin + shown; ++name) {
-    const auto kind = list.kinds.find(*name);
-    const bool known = kind != list.kinds.end();
-    nodes.first.push_back({.name = *name,
-                           .has_children = known && kind->second.has_children,
-                           .is_ephemeral = known && kind->second.is_ephemeral,
-                           .known = known});
+  Candidates nodes;
+  nodes.count = range.size();
+  if (range.empty()) return nodes;
+  nodes.common = common_beginning(range.front(), range.back());
+  nodes.first.reserve(std::min(range.size(), room));
+  for (const auto& name : range.first(std::min(range.size(), room))) {
+    const auto found = list.kinds.find(name);
+    const bool known = found != list.kinds.end();
+    const auto kind = known ? found->second : Kind();
+    nodes.first.push_back({.text = kind.has_children ? name + '/' : name,
+                           .mark = kind.is_ephemeral ? '*' : '\0',
+                           .open = kind.has_children || !known});
   }
   return nodes;
 }
@@ -145,7 +147,7 @@ bool NodeCache::knows(const List& list, const std::vector<std::string>& names) c
   });
 }
 
-ChildNodes NodeCache::matches(const std::string& parent, const std::string& prefix,
+Candidates NodeCache::matches(const std::string& parent, const std::string& prefix,
                               std::size_t room, bool may_ask) {
   follow_session();
   take_events();
@@ -154,13 +156,13 @@ ChildNodes NodeCache::matches(const std::string& parent, const std::string& pref
     return list.old || Clock::now() - list.fetched > longest_use;
   };
   if (found == lists_.end() || (may_ask && is_old(found->second))) {
-    ChildNodes nothing;
+    Candidates nothing;
     nothing.awaited = may_ask && ask(parent, prefix, room, {});
     return nothing;
   }
   auto& list = found->second;
   list.used = ++uses_;
-  auto nodes = describe(list, prefix, room);
+  auto nodes = candidates(list, prefix, room);
   auto unknown = to_be_known(list.names, prefix, room);
   if (may_ask && !knows(list, unknown))
     nodes.awaited = ask(parent, prefix, room, std::move(unknown));

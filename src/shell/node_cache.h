@@ -37,7 +37,7 @@ class NodeCache {
   /// something that a completion needs is not known, fetches it if `may_ask` and there is a
   /// connection, and the result is `awaited`. Reads the kinds of only those nodes that are listed,
   /// and only if their names alone do not extend the line.
-  ChildNodes matches(const std::string& parent, const std::string& prefix, std::size_t room,
+  Candidates matches(const std::string& parent, const std::string& prefix, std::size_t room,
                      bool may_ask);
   /// Processes finished fetches; true if there were any, even failed ones.
   bool process_finished();
@@ -59,16 +59,8 @@ class NodeCache {
     std::uint64_t used = 0;  ///< counter value of the last use
   };
   struct Fetch;
-  /// The part of a list with a common prefix.
-  struct Range {
-    std::vector<std::string>::const_iterator begin;
-    std::vector<std::string>::const_iterator end;
-  };
 
-  static Range beginning_with(const std::vector<std::string>& names, const std::string& prefix);
-  static std::vector<std::string> to_be_known(const std::vector<std::string>& names,
-                                              const std::string& prefix, std::size_t room);
-  static ChildNodes describe(const List& list, const std::string& prefix, std::size_t room);
+  static Candidates candidates(const List& list, const std::string& prefix, std::size_t room);
   bool knows(const List& list, const std::vector<std::string>& names) const;
   bool ask(const std::string& parent, const std::string& prefix, std::size_t room,
            std::vector<std::string> names);

@@ -8,12 +8,12 @@ namespace zksh::fuzz {
 namespace {
 
 /// Children with names as odd as servers allow.
-ChildNodes children(const std::string& /*parent*/, const std::string& prefix) {
-  ChildNodes found;
+Candidates children(const std::string& /*parent*/, const std::string& prefix) {
+  Candidates found;
   for (const char* const name : {"a b", "app", "app\x1b[2J", "it's", "x;y", "\\n", "*"}) {
     if (!std::string_view(name).starts_with(prefix)) continue;
     found.common = found.first.empty() ? name : std::string(common_beginning(found.common, name));
-    found.first.push_back({.name = name});
+    found.first.push_back({.text = name});
     ++found.count;
   }
   return found;

@@ -15,22 +15,25 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::UnorderedElementsAre;
 
-ChildNodes tree(const std::string& parent, const std::string& prefix) {
-  std::vector<ChildNode> all;
-  if (parent == "/")
-    all = {{.name = "app", .has_children = true},
-           {.name = "apple"},
-           {.name = "session", .is_ephemeral = true},
-           {.name = "unknown", .known = false},
-           {.name = "zookeeper", .has_children = true}};
-  if (parent == "/app") all = {{.name = "config"}, {.name = "jobs", .has_children = true}};
-  if (parent == "/odd")
-    all = {{.name = "it's \"x\""}, {.name = "my node 1"}, {.name = "my node 2"}, {.name = "q\"1"},
-           {.name = "tab\there"},  {.name = "übel"},      {.name = "ýbel"}};
-  std::erase_if(all, [&](const ChildNode& child) { return !child.name.starts_with(prefix); });
-  ChildNodes nodes;
+Candidate parent(const std::string& name) { return {.text = name + '/', .open = true}; }
+
+Candidates tree(const std::string& node, const std::string& prefix) {
+  std::vector<Candidate> all;
+  if (node == "/")
+    all = {parent("app"),
+           {.text = "apple"},
+           {.text = "session", .mark = '*'},
+           {.text = "unknown", .open = true},
+           parent("zookeeper")};
+  if (node == "/app") all = {{.text = "config"}, parent("jobs")};
+  if (node == "/odd")
+    all = {{.text = "it's \"x\""}, {.text = "my node 1"}, {.text = "my node 2"}, {.text = "q\"1"},
+           {.text = "tab\there"},  {.text = "übel"},      {.text = "ýbel"}};
+  std::erase_if(all, [&](const Candidate& child) { return !child.text.starts_with(prefix); });
+  Candidates nodes;
   nodes.count = all.size();
-  if (!all.empty()) nodes.common = common_beginning(all.front().name, all.back().name);
+  const auto name = [](const std::string& text) { return text.substr(0, text.find('/')); };
+  if (!all.empty()) nodes.common = common_beginning(name(all.front().text), name(all.back().text));
   nodes.first = std::move(all);
   return nodes;
 }

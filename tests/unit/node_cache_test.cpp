@@ -35,22 +35,22 @@ class NodeCacheTest : public testing::Test {
     }
   }
 
-  ChildNodes matches(const std::string& parent, const std::string& prefix, bool may_ask = true) {
+  Candidates matches(const std::string& parent, const std::string& prefix, bool may_ask = true) {
     return cache.matches(parent, prefix, room, may_ask);
   }
   /// As the editor has it: a Tab, and another look when what it awaits has come.
-  ChildNodes completed(const std::string& parent, const std::string& prefix) {
+  Candidates completed(const std::string& parent, const std::string& prefix) {
     auto found = matches(parent, prefix);
     if (!found.awaited) return found;
     let_it_come();
     return matches(parent, prefix, false);
   }
 
-  static std::vector<std::string> shown(const ChildNodes& nodes) {
+  static std::vector<std::string> shown(const Candidates& nodes) {
     std::vector<std::string> texts;
     for (const auto& node : nodes.first)
-      texts.push_back(node.name + (node.has_children ? "/" : "") + (node.is_ephemeral ? "*" : "") +
-                      (node.known ? "" : "?"));
+      texts.push_back(node.text + (node.mark == '*' ? "*" : "") +
+                      (node.open && !node.text.ends_with('/') ? "?" : ""));
     return texts;
   }
 
