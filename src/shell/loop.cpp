@@ -46,10 +46,9 @@ void count_down(int /*signal*/) {
 }
 
 /// The timeout for poll; -1: none.
-int milliseconds_until(const LoopEvents& events) {
-  const auto again = events.look_again ? events.look_again() : std::nullopt;
-  if (!again) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*again - Clock::now());
+int milliseconds_until(std::optional<Clock::time_point> time) {
+  if (!time) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*time - Clock::now());
   return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
 }
 
@@ -79,25 +78,20 @@ void Loop::collect_signals() {
 }
 
 void Loop::serve_signals(const LoopEvents& events) {
-  const auto call = [](const auto& handler, auto... argument) {
-    if (handler) handler(argument...);
-  };
   collect_signals();
   while (!signals_.empty()) {
     const int signal = signals_.front();
     signals_.pop_front();
     if (signal == SIGINT)
-      call(events.interrupt);
+      events.interrupt();
     else if (ends_process(signal))
-      call(events.end, signal);
+      events.end(signal);
     else if (signal == SIGWINCH)
-      call(events.resize);
+      events.resize();
     else if (signal == SIGCONT)
-      call(events.resume);
-    else if (events.suspend)
-      events.suspend();
+      events.resume();
     else
-      stop_process();
+      events.suspend();
   }
 }
 
@@ -138,7 +132,7 @@ void Loop::run(Printer& printer, const LoopEvents& events, const std::function<b
   while (true) {
     printer.pump();
     const bool finished = done();  // may print the last output, and fail to
-    if (printer.out_failure() != 0 && !failure_reported && events.out_failed) {
+    if (printer.out_failure() != 0 && !failure_reported) {
       failure_reported = true;
       events.out_failed(printer.out_failure());
       continue;
@@ -150,12 +144,11 @@ void Loop::run(Printer& printer, const LoopEvents& events, const std::function<b
     std::array<pollfd, 4> waiting{
         {{.fd = wake_fd_.get(), .events = POLLIN, .revents = 0},
          {.fd = signal_fd_.get(), .events = POLLIN, .revents = 0},
-         {.fd = events.reads_input && events.reads_input() ? STDIN_FILENO : -1,
-          .events = POLLIN,
-          .revents = 0},
+         {.fd = events.reads_input() ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0},
          {.fd = printer.blocked_on(), .events = POLLOUT, .revents = 0}}};
-    const bool input_waits = events.input_waits && events.input_waits();
-    const int patience = input_waits || !signals_.empty() ? 0 : milliseconds_until(events);
+    const bool input_waits = events.input_waits();
+    const int patience =
+        input_waits || !signals_.empty() ? 0 : milliseconds_until(events.look_again());
     poll(waiting.data(), waiting.size(), patience);
     if (waiting[0].revents != 0) {
       eventfd_t count = 0;

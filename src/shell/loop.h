@@ -14,18 +14,18 @@ namespace zksh {
 
 /// The callbacks of a Loop, all called on the main thread.
 struct LoopEvents {
-  std::function<bool()> reads_input{};    ///< whether to poll standard input now
-  std::function<bool()> input_waits{};    ///< whether buffered input remains
-  std::function<void()> input{};          ///< standard input is readable, or input is buffered
-  std::function<void()> interrupt{};      ///< SIGINT
-  std::function<void(int signal)> end{};  ///< SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2
-  std::function<void()> resize{};         ///< SIGWINCH
-  std::function<void()> suspend{};        ///< SIGTSTP
-  std::function<void()> resume{};         ///< SIGCONT
-  std::function<void(int error)> out_failed{};  ///< stdout cannot be written; called once
+  std::function<bool()> reads_input = [] { return false; };  ///< whether to poll standard input now
+  std::function<bool()> input_waits = [] { return false; };  ///< whether buffered input remains
+  std::function<void()> input{};              ///< standard input is readable, or input is buffered
+  std::function<void()> interrupt;            ///< SIGINT
+  std::function<void(int signal)> end;        ///< SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2
+  std::function<void()> resize = [] {};       ///< SIGWINCH
+  std::function<void()> suspend;              ///< SIGTSTP
+  std::function<void()> resume = [] {};       ///< SIGCONT
+  std::function<void(int error)> out_failed;  ///< stdout cannot be written; called once
   /// When to call `done` again even if nothing happens; nullopt: only after an event. Called after
   /// `done`.
-  std::function<std::optional<Clock::time_point>()> look_again{};
+  std::function<std::optional<Clock::time_point>()> look_again = [] { return std::nullopt; };
 };
 
 /// Owns the descriptors that wake the main thread.

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 namespace zksh {
@@ -23,16 +22,11 @@ std::string wanted_pager(const std::string& setting) {
 bool may_run(const std::string& name) {
   // Leave what needs expansion to the shell.
   if (name.find_first_of("$`\"'\\=(){}<>|&;*?~") != std::string::npos) return true;
-  const char* const path = std::getenv("PATH");
-  if (name.find('/') != std::string::npos || path == nullptr) return std::filesystem::exists(name);
-  std::string_view rest = path;
-  while (true) {
-    const auto colon = rest.find(':');
-    std::error_code ignored;
-    if (std::filesystem::exists(std::filesystem::path(rest.substr(0, colon)) / name, ignored))
-      return true;
-    if (colon == std::string_view::npos) return false;
-    rest.remove_prefix(colon + 1);
+  try {
+    find_program(name);
+    return true;
+  } catch (const Error& error) {
+    return error.exit_status() != status::program_not_found;
   }
 }
 

@@ -430,48 +430,47 @@ std::string Shell::prompt() const {
   return text;
 }
 
-BackgroundJobs::Entry& BackgroundJobs::enter(const std::string& line, const JobTable::Job& job) {
+BackgroundJobs::Entry& BackgroundJobs::enter(const std::string& line) {
+  const auto job = table_.add(without_secrets(line));
   around_.services.queue.add(
       Stream::Err, fmt::format("[{}] {}\n", job.number, shown_line(job.line, around_.style)));
   return jobs_.emplace_back(Entry{.number = job.number,
                                   .line = line,
                                   .history = {},
                                   .current = around_.current.get(),
-                                  .transaction = Transaction(monitor_),
-                                  .job = {}});
+                                  .transaction = Transaction(monitor_)});
+}
+
+/// The job stops when the table is asked to stop it.
+void BackgroundJobs::attach(Entry& entry, std::unique_ptr<Job> job) {
+  entry.job = std::move(job);
+  entry.on_stop = std::make_unique<std::stop_callback<std::function<void()>>>(
+      table_.find(entry.number)->stop.get_token(),
+      [running = entry.job.get()] { running->stop(); });
 }
 
 void BackgroundJobs::adopt(std::unique_ptr<Job> job, const std::string& line) {
-  auto listed = table_.add(without_secrets(line));
-  Entry& entry = enter(line, listed);
-  entry.job = std::move(job);
-  entry.passes_on = std::make_unique<std::stop_callback<std::function<void()>>>(
-      listed.stop.get_token(), [running = entry.job.get()] { running->stop(); });
+  attach(enter(line), std::move(job));
 }
 
 void BackgroundJobs::start(const std::string& line) {
-  const auto job = table_.add(without_secrets(line));
-  Entry& entry = enter(line, job);
-  entry.job = std::make_unique<Job>(
-      monitor_, wake_fd_, [this, &entry, stop = job.stop](const std::stop_token& own) mutable {
-        const std::stop_callback passes_on(own, [&stop] { stop.request_stop(); });
-        auto around = around_;
-        around.history = entry.history;
-        around.current = entry.current;
-        around.transaction = entry.transaction;
-        around.background = true;
-        const int result =
-            Interpreter(around, Input::Terminal, stop.get_token()).run_line(entry.line);
-        table_.end(entry.number, result);
-        return result;
-      });
+  Entry& entry = enter(line);
+  auto around = around_;
+  around.history = entry.history;
+  around.current = entry.current;
+  around.transaction = entry.transaction;
+  around.background = true;
+  attach(entry, std::make_unique<Job>(
+                    monitor_, wake_fd_, [around, &line = entry.line](const std::stop_token& stop) {
+                      return Interpreter(around, Input::Terminal, stop).run_line(line);
+                    }));
 }
 
 void BackgroundJobs::report_ended() {
   std::erase_if(jobs_, [&](const Entry& entry) {
     const auto result = entry.job->status();
     if (!result) return false;
-    if (entry.passes_on) table_.end(entry.number, *result);
+    table_.end(entry.number, *result);
     report(entry.number, *result);
     table_.remove(entry.number);
     return true;

@@ -50,12 +50,12 @@ class BackgroundJobs {
     LineHistory history;      ///< its own, empty
     CurrentNode current;      ///< a copy from when it was started
     Transaction transaction;  ///< its own, not the prompt's
-    std::unique_ptr<Job> job;
-    /// For an adopted job: stops it when the table is asked to.
-    std::unique_ptr<std::stop_callback<std::function<void()>>> passes_on{};
+    std::unique_ptr<Job> job{};
+    std::unique_ptr<std::stop_callback<std::function<void()>>> on_stop{};
   };
 
-  Entry& enter(const std::string& line, const JobTable::Job& job);
+  Entry& enter(const std::string& line);
+  void attach(Entry& entry, std::unique_ptr<Job> job);
   void report(int number, int result);
 
   Monitor& monitor_;
