@@ -170,12 +170,26 @@ std::string cut_to_width(std::string_view text, std::size_t columns, std::string
   return std::string(text.substr(0, at)) + std::string(columns == 0 ? "" : mark);
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    lines.push_back(text.substr(0, text.find('\n')));
-    text.remove_prefix(std::min(text.size(), lines.back().size() + 1));
+std::size_t character_begin(std::string_view text, std::size_t at) {
+  // At most three bytes: a run of stray continuation bytes is not one character.
+  for (int i = 0; i < 3 && at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U; ++i)
+    --at;
+  return at;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const auto end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
   }
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  auto lines = split(text, '\n');
+  if (lines.back().empty()) lines.pop_back();
   return lines;
 }
 

@@ -19,11 +19,6 @@ struct Utf8Step {
 /// values above U+10FFFF and truncated sequences are invalid.
 Utf8Step decode_utf8(std::string_view text, std::size_t position);
 
-/// Whether the byte is the second or a later one of a code point.
-inline bool is_continuation_byte(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
-}
-
 /// Whether the whole text is valid UTF-8.
 bool is_utf8(std::string_view text);
 
@@ -41,6 +36,12 @@ std::string cut_to_width(std::string_view text, std::size_t columns, std::string
 /// The text with newlines in place of blanks where its lines are wider than `columns`; a word that
 /// is wider than that stays whole.
 std::string wrapped(std::string_view text, std::size_t columns);
+
+/// The beginning of the character that the byte at `at` is part of.
+std::size_t character_begin(std::string_view text, std::size_t at);
+
+/// The parts of a text between separators; at least one, which may be empty. They point into it.
+std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// The lines of a text, without their newlines; they point into it. A final newline begins no
 /// further line.

@@ -3,30 +3,31 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace zksh {
 namespace {
 
 constexpr std::string_view property_blanks = " \t\f";
 
+std::string_view without_leading_blanks(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(property_blanks), text.size()));
+}
+
 /// Reads the next logical line, with its continuations; false at the end.
 bool next_line(std::string_view& text, std::string& line) {
   line.clear();
   while (!text.empty()) {
-    auto end = text.find_first_of("\r\n");
-    if (end == std::string_view::npos) end = text.size();
-    auto part = text.substr(0, end);
+    const auto end = std::min(text.find_first_of("\r\n"), text.size());
+    const auto part = without_leading_blanks(text.substr(0, end));
     text.remove_prefix(std::min(text.size(), end + 1));
-    part.remove_prefix(std::min(part.size(), part.find_first_not_of(property_blanks)));
     if (line.empty() && (part.empty() || part.front() == '#' || part.front() == '!')) continue;
-    const auto last = part.find_last_not_of('\\');
-    const auto backslashes = part.size() - (last == std::string_view::npos ? 0 : last + 1);
+    const auto backslashes = part.size() - (part.find_last_not_of('\\') + 1);  // npos + 1 is 0
     const bool continues = backslashes % 2 == 1;
     line += continues ? part.substr(0, part.size() - 1) : part;
     if (!continues) return true;
@@ -42,13 +43,12 @@ std::string unescaped(std::string_view text) {
       continue;
     }
     const char letter = text[++i];
-    unsigned code = 0;
     const auto digits = text.substr(i + 1, 4);
-    if (letter == 'u' && digits.size() == 4 &&
-        std::from_chars(digits.data(), digits.data() + 4, code, 16).ptr == digits.data() + 4) {
-      const bool surrogate =
-          code >= 0xD800 && code <= 0xDFFF;  // Java would combine it with another one
-      append_utf8(result, surrogate ? 0xFFFD : code);
+    const auto code = number_in<unsigned>(digits, 16);
+    if (letter == 'u' && digits.size() == 4 && code) {
+      // Java would combine a surrogate with another one.
+      const bool surrogate = *code >= 0xD800 && *code <= 0xDFFF;
+      append_utf8(result, surrogate ? 0xFFFD : *code);
       i += 4;
     } else {
       constexpr std::string_view letters = "tnrf";
@@ -65,8 +65,7 @@ std::size_t key_end(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\\')
       ++i;
-    else if (line[i] == '=' || line[i] == ':' ||
-             property_blanks.find(line[i]) != std::string_view::npos)
+    else if (std::string_view("=: \t\f").find(line[i]) != std::string_view::npos)
       return i;
   }
   return line.size();
@@ -158,12 +157,10 @@ Properties parse_properties(std::string_view text) {
   Properties properties;
   for (std::string line; next_line(text, line);) {
     const auto end = key_end(line);
-    std::string_view value(line);
-    value.remove_prefix(end);
-    value.remove_prefix(std::min(value.size(), value.find_first_not_of(property_blanks)));
-    if (!value.empty() && (value.front() == '=' || value.front() == ':')) value.remove_prefix(1);
-    value.remove_prefix(std::min(value.size(), value.find_first_not_of(property_blanks)));
-    properties[unescaped(std::string_view(line).substr(0, end))] = unescaped(value);
+    auto value = without_leading_blanks(std::string_view(line).substr(end));
+    if (value.starts_with('=') || value.starts_with(':')) value.remove_prefix(1);
+    properties[unescaped(std::string_view(line).substr(0, end))] =
+        unescaped(without_leading_blanks(value));
   }
   return properties;
 }

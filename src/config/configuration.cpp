@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/suggestions.h"
+#include "base/text.h"
 #include "config/settings.h"
 
 #include <CLI/CLI.hpp>
@@ -51,11 +52,8 @@ std::vector<std::string> configuration_files() {
   std::vector<std::string> files;
   auto system = environment("XDG_CONFIG_DIRS");
   if (system.empty()) system = "/etc/xdg";
-  for (std::string_view left = system; !left.empty();) {
-    const auto end = std::min(left.find(':'), left.size());
-    if (end > 0) files.push_back(std::string(left.substr(0, end)) + "/zksh/config");
-    left.remove_prefix(std::min(left.size(), end + 1));
-  }
+  for (const auto directory : split(system, ':'))
+    if (!directory.empty()) files.push_back(std::string(directory) + "/zksh/config");
   std::ranges::reverse(files);  // the first directory has precedence
   if (const auto own = environment("XDG_CONFIG_HOME"); !own.empty())
     files.push_back(own + "/zksh/config");
@@ -67,34 +65,38 @@ std::vector<std::string> configuration_files() {
 }  // namespace
 
 std::span<const Configuration::Key> Configuration::keys() {
-  static const std::vector<Key> all{
-      {"auth-file", "",
-       "A file of credentials for every session: a scheme and a credential on each line."},
-      {"connect-timeout", "10s", "How long to wait for a server."},
-      {"production", "off",
-       "Show the profile in red in the prompt, and ask for a node's name before a subtree is "
-       "deleted."},
-      {"profile", "", "The profile to use; only allowed above the first section of a file."},
-      {"read-only", "off", "Send no writes; accept a read-only server."},
-      {"sasl-mechanism", "", "The SASL mechanism; DIGEST-MD5 if there is a user."},
-      {"sasl-password-file", "", "A file whose first line is the SASL password."},
-      {"sasl-user", "", "The SASL user."},
-      {"server", "localhost:2181", "The servers, optionally with a chroot."},
-      {"timeout", "30000", "Session timeout in milliseconds, or with a unit."},
-      {"tls", "", "on, off, or empty: use TLS if another tls- key asks for it."},
-      {"tls-ca", "", "The trusted CA certificates (PEM); empty: the system's."},
-      {"tls-cert", "", "The client certificate (PEM) and its chain."},
-      {"tls-key", "", "The client certificate's private key (PEM); empty: in the same file."},
-      {"tls-key-password-file", "", "A file whose first line is the private key's password."},
-      {"tls-verify", "on", "Verify the server's certificate and its name."},
-      {"tls-verify-name", "on", "Verify the name in the server's certificate."}};
+  static const auto all = [] {
+    std::vector<Key> keys{
+        {"auth-file", "",
+         "A file of credentials for every session: a scheme and a credential on each line."},
+        {"connect-timeout", "10s", "How long to wait for a server."},
+        {"production", "off",
+         "Show the profile in red in the prompt, and ask for a node's name before a subtree is "
+         "deleted."},
+        {"profile", "", "The profile to use; only allowed above the first section of a file."},
+        {"read-only", "off", "Send no writes; accept a read-only server."},
+        {"sasl-mechanism", "", "The SASL mechanism; DIGEST-MD5 if there is a user."},
+        {"sasl-password-file", "", "A file whose first line is the SASL password."},
+        {"sasl-user", "", "The SASL user."},
+        {"server", "localhost:2181", "The servers, optionally with a chroot."},
+        {"timeout", "30000", "Session timeout in milliseconds, or with a unit."},
+        {"tls", "", "on, off, or empty: use TLS if another tls- key asks for it."},
+        {"tls-ca", "", "The trusted CA certificates (PEM); empty: the system's."},
+        {"tls-cert", "", "The client certificate (PEM) and its chain."},
+        {"tls-key", "", "The client certificate's private key (PEM); empty: in the same file."},
+        {"tls-key-password-file", "", "A file whose first line is the private key's password."},
+        {"tls-verify", "on", "Verify the server's certificate and its name."},
+        {"tls-verify-name", "on", "Verify the name in the server's certificate."}};
+    for (const auto& setting : Settings::descriptions())
+      keys.push_back({setting.name, setting.initial, setting.help});
+    std::ranges::sort(keys, {}, &Key::name);
+    return keys;
+  }();
   return all;
 }
 
 Configuration::Configuration() {
   for (const auto& key : keys()) set(key.name, std::string(key.initial), "default");
-  for (const auto& setting : Settings::descriptions())
-    set(setting.name, std::string(setting.initial), "default");
 }
 
 void Configuration::set(std::string_view key, std::string text, std::string origin) {

@@ -28,7 +28,7 @@ class Configuration {
     std::string_view initial;
     std::string_view help;
   };
-  /// The keys that apply when zksh starts, sorted by name. Settings::descriptions() are keys too.
+  /// All keys, sorted by name: those that apply when zksh starts, and the Settings.
   static std::span<const Key> keys();
 
   /// Has the default values.

@@ -150,10 +150,8 @@ Candidates complete_program(const std::string& word, bool first) {
   if (!first || !path || word.find('/') != std::string::npos) return file_candidates(word);
   if (word.empty()) return {};  // there are thousands
   std::set<std::string> names;
-  for (std::string_view left = path; !left.empty();) {
-    const auto end = left.find(':');
-    const auto directory = std::string(left.substr(0, end)) + '/';
-    left.remove_prefix(end == std::string_view::npos ? left.size() : end + 1);
+  for (const auto part : split(path, ':')) {
+    const auto directory = std::string(part.empty() ? "." : part) + '/';
     for (const auto& file : files(directory + word))
       if (!file.ends_with('/') && access(file.c_str(), X_OK) == 0)
         names.insert(file.substr(directory.size()));
@@ -313,13 +311,11 @@ std::vector<std::string> walkable(const Candidates& candidates, const TypedWords
 }  // namespace
 
 std::string_view common_beginning(std::string_view one, std::string_view other) {
-  const auto differs = std::ranges::mismatch(one, other).in1;
-  auto size = static_cast<std::size_t>(differs - one.begin());
-  const auto goes_on = [](std::string_view text, std::size_t at) {
-    return at < text.size() && is_continuation_byte(text[at]);
+  const auto size = static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
+  const auto begin_of_last = [&](std::string_view text) {
+    return size < text.size() ? character_begin(text, size) : size;
   };
-  while (size > 0 && (goes_on(one, size) || goes_on(other, size))) --size;
-  return one.substr(0, size);
+  return one.substr(0, std::min(begin_of_last(one), begin_of_last(other)));
 }
 
 Candidates::Candidates(std::vector<std::string> texts) {

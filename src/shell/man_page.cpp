@@ -5,7 +5,6 @@
 #include "command/help.h"
 #include "command/json_fields.h"
 #include "config/configuration.h"
-#include "config/settings.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -246,20 +245,12 @@ std::string json_commands_list() {
   return text;
 }
 
-/// The configuration keys, including the settings.
 std::string keys_list() {
-  std::map<std::string_view, std::string> items;
-  const auto item = [](std::string_view name, std::string_view initial, std::string_view help) {
-    return fmt::format(".TP\n{}{}\n{}", bold(name),
-                       initial.empty() ? "" : fmt::format(" ({})", roff(initial)),
-                       prose(help, ".IP"));
-  };
-  for (const auto& key : Configuration::keys())
-    items[key.name] = item(key.name, key.initial, key.help);
-  for (const auto& setting : Settings::descriptions())
-    items[setting.name] = item(setting.name, setting.initial, setting.help);
   std::string text;
-  for (const auto& [name, lines] : items) text += lines;
+  for (const auto& [name, initial, help] : Configuration::keys())
+    text +=
+        fmt::format(".TP\n{}{}\n{}", bold(name),
+                    initial.empty() ? "" : fmt::format(" ({})", roff(initial)), prose(help, ".IP"));
   return text;
 }
 

@@ -96,9 +96,8 @@ std::string long_spelling(const std::string& word) {
 }
 
 std::vector<std::string> names_of(const ProcessOption& option) {
-  const auto comma = option.names.find(',');
-  if (comma == std::string::npos) return {std::string(option.names)};
-  return {std::string(option.names.substr(0, comma)), std::string(option.name())};
+  const auto names = split(option.names, ',');
+  return {names.begin(), names.end()};
 }
 
 /// Whether a word may be the option, by one of its names; false positives are harmless.

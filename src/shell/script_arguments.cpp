@@ -2,6 +2,7 @@
 #include "shell/script_arguments.h"
 
 #include "base/error.h"
+#include "base/number.h"
 
 #include <fmt/core.h>
 
@@ -33,9 +34,7 @@ Reference reference_at(std::string_view text, std::size_t at) {
 }
 
 const std::string& argument(std::string_view number, const std::vector<std::string>& arguments) {
-  std::size_t index = 0;
-  for (const char digit : number)
-    index = std::min<std::size_t>(index * 10 + static_cast<std::size_t>(digit - '0'), 1'000'000);
+  const auto index = number_in<std::size_t>(number).value_or(0);
   if (index == 0 || index > arguments.size())
     throw ValueError(
         fmt::format("${} is not set: the script was given {} argument{} (to use it as a value, put "

@@ -197,9 +197,7 @@ std::size_t window_begin(const EditedLine& line, ScreenSize screen) {
       static_cast<std::size_t>(screen.columns) * static_cast<std::size_t>(screen.rows);
   const std::size_t stride = 2 * area;
   if (line.cursor <= 2 * stride) return 0;
-  std::size_t begin = line.cursor / stride * stride - stride;
-  for (int back = 0; back < 3 && is_continuation_byte(line.text[begin]); ++back) --begin;
-  return begin;
+  return character_begin(line.text, line.cursor / stride * stride - stride);
 }
 
 void keep_rows_around_cursor(Layout& layout, int height) {

@@ -160,8 +160,8 @@ std::size_t line_begin(std::string_view text, std::size_t cursor) {
 
 /// Moves the cursor there, or from within a character to its beginning.
 int move_to_character(std::size_t at) {
-  rl_point = static_cast<int>(at);
-  while (rl_point > 0 && is_continuation_byte(rl_line_buffer[rl_point])) --rl_point;
+  const auto text = readline_text();
+  rl_point = static_cast<int>(at < text.size() ? character_begin(text, at) : at);
   return 0;
 }
 
