@@ -207,6 +207,16 @@ std::size_t inner_command(const std::vector<Argument>& arguments,
   return at;
 }
 
+/// The candidates if the word can only be an option, or an option's value.
+std::optional<Candidates> complete_option(const std::vector<Argument>& arguments,
+                                          const GivenWords& given, const std::string& word,
+                                          const CompletionSources& sources) {
+  if (given.awaiting) return complete_value(*given.awaiting, word, sources);
+  if (given.options_ended) return std::nullopt;
+  if (auto candidates = attached_values(arguments, word, sources)) return candidates;
+  return looks_like_option(word) ? std::optional(option_names(word, arguments)) : std::nullopt;
+}
+
 Candidates complete_arguments(const std::vector<Argument>& arguments,
                               const std::vector<std::string>& words,
                               const CompletionSources& sources) {
@@ -216,12 +226,8 @@ Candidates complete_arguments(const std::vector<Argument>& arguments,
                               sources);
   const auto given = given_words(arguments, std::span(words).subspan(1, words.size() - 2));
   const auto& word = words.back();
-  if (given.awaiting) return complete_value(*given.awaiting, word, sources);
+  if (auto candidates = complete_option(arguments, given, word, sources)) return *candidates;
   if (given.options_ended && given.program) return complete_program(word, given.program_words == 0);
-  if (!given.options_ended) {
-    if (auto candidates = attached_values(arguments, word, sources)) return *candidates;
-    if (looks_like_option(word)) return option_names(word, arguments);
-  }
   const auto* positional = positional_at(arguments, given.positionals.size());
   if (positional && !positional->choices_after.empty()) {
     auto dependent = *positional;
@@ -357,11 +363,7 @@ Candidates complete_invocation(
   arguments.push_back({.kind = Argument::Kind::Program, .names = {"command"}});
   const auto given = given_words(arguments, std::span(words).first(words.size() - 1));
   const auto& word = words.back();
-  if (given.awaiting) return complete_value(*given.awaiting, word, {});
-  if (!given.options_ended) {
-    if (auto candidates = attached_values(options, word, {})) return *candidates;
-    if (looks_like_option(word)) return option_names(word, options);
-  }
+  if (auto candidates = complete_option(options, given, word, {})) return *candidates;
   const auto command = words.end() - 1 - static_cast<std::ptrdiff_t>(given.program_words);
   return complete_command({command, words.end()}, {.nodes = nodes_for({words.begin(), command})});
 }

@@ -154,21 +154,6 @@ std::size_t escape_length(std::string_view text, std::size_t at) {
   return 2;
 }
 
-/// Finds the styles of consecutive bytes.
-class StyleFinder {
- public:
-  explicit StyleFinder(std::span<const StyledBytes> styles) : styles_(styles) {}
-
-  std::string at(std::size_t byte) {
-    while (!styles_.empty() && styles_.front().end <= byte) styles_ = styles_.subspan(1);
-    const bool inside = !styles_.empty() && styles_.front().begin <= byte;
-    return inside ? std::string(styles_.front().style) : std::string();
-  }
-
- private:
-  std::span<const StyledBytes> styles_;
-};
-
 void put_prompt(Builder& builder, std::string_view prompt) {
   for (std::size_t at = 0; at < prompt.size();) {
     const char c = prompt[at];
@@ -224,7 +209,11 @@ Layout lay_out(const EditedLine& line, ScreenSize screen) {
   else
     builder.put_ascii("<");
   int last_row = -1;
-  StyleFinder styles(line.styles);
+  auto style_at = [styles = line.styles](std::size_t byte) mutable {
+    while (!styles.empty() && styles.front().end <= byte) styles = styles.subspan(1);
+    const bool inside = !styles.empty() && styles.front().begin <= byte;
+    return std::string(inside ? styles.front().style : "");
+  };
   for (std::size_t at = begin; at < line.text.size();) {
     if (at == line.cursor) {
       const Utf8Step step = decode_utf8(line.text, at);
@@ -240,7 +229,7 @@ Layout lay_out(const EditedLine& line, ScreenSize screen) {
       builder.put_ascii(continuation_mark);
       ++at;
     } else {
-      builder.set_style(styles.at(at));
+      builder.set_style(style_at(at));
       at += builder.put_character(line.text, at);
     }
   }

@@ -26,23 +26,6 @@ struct Rescue {
 Rescue rescue;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-/// Blocks SIGTTOU, with which tcsetattr and tcsetpgrp would stop a background process.
-class WithoutTtou {
- public:
-  WithoutTtou() {
-    sigset_t ttou;
-    sigemptyset(&ttou);
-    sigaddset(&ttou, SIGTTOU);
-    pthread_sigmask(SIG_BLOCK, &ttou, &before_);
-  }
-  WithoutTtou(const WithoutTtou&) = delete;
-  WithoutTtou& operator=(const WithoutTtou&) = delete;
-  ~WithoutTtou() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
 /// Async-signal-safe.
 void rescue_terminal() {
   const int fd = rescue.fd.load();
@@ -129,8 +112,14 @@ Terminal::~Terminal() {
 
 void Terminal::restore() {
   if (!modes_ || tcgetpgrp(fd_) != getpgrp()) return;
-  const WithoutTtou guard;
+  // In the background, SIGTTOU would stop zksh if it were not blocked.
+  sigset_t ttou;
+  sigset_t before;
+  sigemptyset(&ttou);
+  sigaddset(&ttou, SIGTTOU);
+  pthread_sigmask(SIG_BLOCK, &ttou, &before);
   tcsetattr(fd_, TCSADRAIN, &*modes_);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void note_bracketed_paste(bool on) { rescue.bracketed_paste = on; }

@@ -34,8 +34,8 @@ WHY = {
     "src/term": "the terminal knows nothing of ZooKeeper",
     "commands": "a command knows its Context, and nothing of the shell",
 }
-# Within the shell: jobs, and the loop of the main thread, are below what is typed and run.
-BELOW_THE_SHELL = ["src/shell/job.*", "src/shell/loop.*"]
+# Within the shell: jobs, the loop of the main thread, and the parsed arguments are below what is typed and run.
+BELOW_THE_SHELL = ["src/shell/job.*", "src/shell/loop.*", "src/shell/arguments.*"]
 TYPED = ["src/shell/shell.*", "src/shell/interpreter*", "src/shell/script.*"]
 # Headers of libraries, and the only files that include them.
 LIBRARIES = [
