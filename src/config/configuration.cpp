@@ -25,11 +25,9 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-[[noreturn]] void reject(const std::string& key, const std::string& origin,
-                         const std::map<std::string, Configuration::Value, std::less<>>& known) {
+[[noreturn]] void reject(const std::string& key, const std::string& origin) {
   std::vector<std::string> names;
-  names.reserve(known.size());
-  for (const auto& [name, value] : known) names.push_back(name);
+  for (const auto& known : Configuration::keys()) names.emplace_back(known.name);
   const auto similar = suggestions(key, names);
   // What resembles no key may be anything, such as a credential that belongs in another file.
   if (similar.empty())
@@ -111,7 +109,7 @@ void Configuration::read_files(const std::optional<Value>& profile) {
     if (auto file = read_configuration_file(name)) {
       for (const auto& [section, values] : file->sections)
         for (const auto& [key, text] : values) {
-          if (!values_.contains(key)) reject(key, name, values_);
+          if (!values_.contains(key)) reject(key, name);
           if (!section.empty()) profiles.insert(section);
           if (section.empty() && key == "profile") set(key, text, name);
         }

@@ -30,8 +30,7 @@ std::vector<ScriptSource> scripts_of(const GivenOptions& given) {
     if (option->name() == "-c")
       scripts.push_back({ScriptSource::Kind::Text, text});
     else if (option->name() == "--file")
-      scripts.push_back(
-          {text == "-" ? ScriptSource::Kind::StandardInput : ScriptSource::Kind::File, text});
+      scripts.push_back({ScriptSource::Kind::File, text});
   }
   return scripts;
 }

@@ -15,9 +15,9 @@ namespace zksh {
 
 /// A source of lines.
 struct ScriptSource {
-  enum class Kind { Text, File, StandardInput };
+  enum class Kind { Text, File };
   Kind kind = Kind::Text;
-  std::string text;  ///< the commands, or the file's name
+  std::string text;  ///< the commands, or the file's name: "-" is standard input
 };
 
 struct PipeSettings {

@@ -5,49 +5,46 @@
 #include "command/command.h"
 #include "command/given_words.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <span>
+#include <vector>
 
 namespace zksh {
 namespace {
 
-void append(std::string& text, const std::string& part) {
-  if (!text.empty() && !part.empty()) text += ' ';
-  text += part;
-}
-
 /// Options may be anywhere, but after paths they are rarely wanted. Many options would hide what
 /// follows them.
-std::string options_ahead(const std::vector<Argument>& arguments, const GivenWords& given) {
+std::vector<std::string> options_ahead(const std::vector<Argument>& arguments,
+                                       const GivenWords& given) {
   if (!given.positionals.empty() || given.options_ended) return {};
-  constexpr int most = 5;
-  int count = 0;
-  std::string text;
+  constexpr std::size_t most = 5;
+  std::vector<std::string> options;
   for (const auto& argument : arguments) {
     if (argument.positional() || argument.legacy || argument.common) continue;
-    if (std::ranges::count(given.options, &argument, &GivenWords::Option::option) > 0) continue;
-    append(text, argument.syntax());
-    ++count;
+    if (std::ranges::count(given.options, &argument, &GivenWords::Option::option) == 0)
+      options.push_back(argument.syntax());
   }
-  return count > most ? "[option…]" : text;
+  return options.size() > most ? std::vector<std::string>{"[option…]"} : options;
 }
 
 std::string arguments_ahead(const std::vector<Argument>& arguments, const GivenWords& given) {
-  std::string text;
-  if (given.awaiting) append(text, given.awaiting->value.empty() ? "value" : given.awaiting->value);
-  append(text, options_ahead(arguments, given));
+  auto words = options_ahead(arguments, given);
+  if (given.awaiting)
+    words.insert(words.begin(), given.awaiting->value.empty() ? "value" : given.awaiting->value);
   std::size_t index = 0;
   for (const auto& argument : arguments) {
     if (!argument.positional() || argument.legacy) continue;
     const bool is_program = argument.kind == Argument::Kind::Program;
     const bool is_given = is_program ? given.options_ended : index < given.positionals.size();
     if (!is_given)
-      append(text, argument.syntax());
+      words.push_back(argument.syntax());
     else if (argument.takes_rest())
-      append(text, '[' + argument.names.front() + "…]");
+      words.push_back('[' + argument.names.front() + "…]");
     if (!is_program) ++index;
   }
-  return text;
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
 }  // namespace

@@ -86,10 +86,6 @@ void OutputProgram::capture() {
   }
 }
 
-OutputProgram::View OutputProgram::view(const Monitor::Held& held) const {
-  return {.ended = process_->status(held), .stop_signal = process_->stop_signal(held)};
-}
-
 /// Called under the monitor.
 bool OutputProgram::pass_on(const Monitor::Held& held, int signal) {
   if (process_->status(held) || signal == SIGUSR1 || signal == SIGUSR2) return false;
@@ -105,14 +101,16 @@ bool OutputProgram::pass_on(const Monitor::Held& held, int signal) {
 /// The supervising thread: runs until the program has ended.
 void OutputProgram::supervise() {
   while (true) {
-    const auto now = plan_.monitor.with_lock([&](const Monitor::Held& held) { return view(held); });
-    if (now.ended) return ended(*now.ended);
-    if (now.stop_signal != 0) handle_stop(now.stop_signal);
+    if (const auto result = process_->status()) return ended(*result);
+    const int stop_signal = plan_.monitor.with_lock(
+        [&](const Monitor::Held& held) { return process_->stop_signal(held); });
+    if (stop_signal != 0) handle_stop(stop_signal);
     if (written_ && !reader_gone_) check_reader();
     const auto deadline =
         reader_gone_ ? Clock::time_point::max() : Clock::now() + look_at_reader_every;
-    plan_.monitor.wait_until({}, deadline,
-                             [&](const Monitor::Held& held) { return view(held) != now; });
+    plan_.monitor.wait_until({}, deadline, [&](const Monitor::Held& held) {
+      return process_->status(held) || process_->stop_signal(held) != stop_signal;
+    });
   }
 }
 

@@ -66,16 +66,7 @@ class OutputProgram {
   Ends finish(int result);
 
  private:
-  /// What decides what to do.
-  struct View {
-    std::optional<int> ended;
-    int stop_signal = 0;
-
-    bool operator==(const View&) const = default;
-  };
-
   void capture();
-  View view(const Monitor::Held& held) const;
   bool pass_on(const Monitor::Held& held, int signal);
   void supervise();
   void handle_stop(int signal);

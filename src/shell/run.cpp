@@ -116,29 +116,24 @@ class EventPrinter {
       case SessionState::Connected:
       case SessionState::ConnectedReadOnly:
         connected(held, state == SessionState::ConnectedReadOnly, session);
-        lost_.reset();
-        expired_ = false;
         break;
       case SessionState::Connecting:
-        connection_lost(held, session.connected_server(held));
-        break;
+        return connection_lost(held, session.connected_server(held));
       case SessionState::Expired:
         print_note(held,
                    fmt::format("session expired; its ephemerals, watches and locks are gone; {}",
                                input_ == Input::Terminal ? "opening a new one"
                                                          : "the next command opens a new one"));
-        lost_.reset();
-        expired_ = true;
         break;
       case SessionState::AuthFailed:
         authentication_note(held, session.why_refused(held));
-        lost_.reset();
-        expired_ = false;
         break;
       case SessionState::Closed:  // also an expired session when the new one is opened
         lost_.reset();
-        break;
+        return;
     }
+    lost_.reset();
+    expired_ = state == SessionState::Expired;
   }
 
   void print_note(const Monitor::Held& held, const std::string& text) {

@@ -95,7 +95,7 @@ int Run::text(const std::string& text) const {
 
 int Run::source(const ScriptSource& source) const {
   if (source.kind == ScriptSource::Kind::Text) return text(source.text);
-  const bool from_file = source.kind == ScriptSource::Kind::File;
+  const bool from_file = source.text != "-";
   const int fd = from_file ? open(source.text.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
   if (fd < 0)
     throw UsageError(fmt::format("cannot read {}: {}", source.text, std::strerror(errno)));
@@ -113,7 +113,7 @@ int run_scripts(Interpreter& interpreter, Output& out, const Arguments& argument
                 const std::stop_token& stop) {
   auto scripts = arguments.scripts;
   const bool piped = scripts.empty();
-  if (piped) scripts.push_back({.kind = ScriptSource::Kind::StandardInput, .text = {}});
+  if (piped) scripts.push_back({.kind = ScriptSource::Kind::File, .text = "-"});
   const Run run{.interpreter = interpreter,
                 .out = out,
                 .after_failure = arguments.keep_going ? AfterFailure::NameLine

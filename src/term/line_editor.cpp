@@ -601,13 +601,13 @@ std::size_t LineEditor::complete(bool again) {
 
 void LineEditor::open_menu(Completion found) {
   if (found.texts.empty()) return;
+  const auto last = found.texts.size();
   found.texts.push_back(std::move(found.text));
   menu_ = {.begin = found.begin,
            .texts = std::move(found.texts),
-           .at = 0,
+           .at = last,
            .line = std::string(readline_text()),
            .cursor = rl_point};
-  menu_->at = menu_->texts.size() - 1;
 }
 
 /// False: nothing was listed for what stands there now.
