@@ -26,7 +26,6 @@ struct SaslSettings {
 struct Security {
   TlsSettings tls{};
   SaslSettings sasl{};
-  std::string warning{};  ///< a sentence for the user, or empty
 };
 
 /// Whether this build supports TLS, and SASL. Defined by the session library.

@@ -1,17 +1,154 @@
-// Security settings: TLS and SASL, from options and configuration files.
+// Security settings: TLS and SASL, from options, configuration files and zkCli's properties file.
 #include "config/security_settings.h"
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "config/auth_file.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <vector>
+#include <initializer_list>
 
 namespace zksh {
 namespace {
+
+void add_warning(std::string& warning, const std::string& text) {
+  if (!text.empty()) warning += (warning.empty() ? "" : "\nzksh: ") + text;
+}
+
+constexpr std::string_view property_blanks = " \t\f";
+
+std::string_view without_leading_blanks(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(property_blanks), text.size()));
+}
+
+/// Reads the next logical line, with its continuations; false at the end.
+bool next_line(std::string_view& text, std::string& line) {
+  line.clear();
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of("\r\n"), text.size());
+    const auto part = without_leading_blanks(text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), end + 1));
+    if (line.empty() && (part.empty() || part.front() == '#' || part.front() == '!')) continue;
+    const auto backslashes = part.size() - (part.find_last_not_of('\\') + 1);  // npos + 1 is 0
+    const bool continues = backslashes % 2 == 1;
+    line += continues ? part.substr(0, part.size() - 1) : part;
+    if (!continues) return true;
+  }
+  return !line.empty();
+}
+
+std::string unescaped(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      result += text[i];
+      continue;
+    }
+    const char letter = text[++i];
+    const auto digits = text.substr(i + 1, 4);
+    const auto code = number_in<unsigned>(digits, 16);
+    if (letter == 'u' && digits.size() == 4 && code) {
+      // Java would combine a surrogate with another one.
+      const bool surrogate = *code >= 0xD800 && *code <= 0xDFFF;
+      append_utf8(result, surrogate ? 0xFFFD : *code);
+      i += 4;
+    } else {
+      constexpr std::string_view letters = "tnrf";
+      constexpr std::string_view meanings = "\t\n\r\f";
+      const auto known = letters.find(letter);
+      result += known == std::string_view::npos ? letter : meanings[known];
+    }
+  }
+  return result;
+}
+
+/// The end of the key: the first unescaped blank, = or :.
+std::size_t key_end(std::string_view line) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\\')
+      ++i;
+    else if (std::string_view("=: \t\f").find(line[i]) != std::string_view::npos)
+      return i;
+  }
+  return line.size();
+}
+
+constexpr std::string_view conversions =
+    "\n  keytool -importkeystore -srckeystore STORE -destkeystore store.p12 -deststoretype PKCS12"
+    "   (from JKS)"
+    "\n  openssl pkcs12 -in store.p12 -nodes -out client.pem   (a key and its certificate)"
+    "\n  keytool -exportcert -rfc -alias ALIAS -keystore STORE -file ca.pem   (an authority)"
+    "\nthen --tls-cert client.pem --tls-ca ca.pem, or type PEM in the properties";
+
+/// Empty if it is not set.
+std::string value_of(const Properties& properties, const std::string& key) {
+  const auto found = properties.find(key);
+  return found == properties.end() ? std::string() : found->second;
+}
+
+/// The file of a store, which must be PEM. Its type is determined as in Java's client.
+std::string pem_store(const Properties& properties, const std::string& store,
+                      const std::string& file) {
+  auto location = value_of(properties, store + ".location");
+  if (location.empty()) return {};
+  const auto type = value_of(properties, store + ".type");
+  const bool pem = type.empty() ? location.ends_with(".pem") : type == "PEM" || type == "pem";
+  if (!pem)
+    throw UsageError(
+        fmt::format("-client-configuration: {} sets {}.location to {}, which is not PEM; OpenSSL "
+                    "cannot read Java keystores. Convert it once with{}",
+                    file, store, location, conversions));
+  return location;
+}
+
+/// Java's client gets its user from a JAAS file, which only Java can read.
+void refuse_jaas(const Properties& properties, const std::string& file,
+                 const Configuration& configuration) {
+  const auto asks = std::ranges::find_if(properties, [](const auto& entry) {
+    return entry.first.starts_with("zookeeper.sasl.") && entry.second != "false";
+  });
+  if (asks == properties.end()) return;
+  const auto what = fmt::format("-client-configuration: {} sets {}", file, asks->first);
+  if (!has_sasl()) refuse_missing(what, "SASL");
+  if (configuration.text("sasl-user").empty())
+    throw UsageError(
+        what + ", but zksh does not read JAAS files; use --sasl-user and --sasl-password-file");
+}
+
+/// Returns the password of the key, which has no key in the configuration.
+std::string take_client_configuration(const std::string& file, Configuration& configuration,
+                                      std::string& warning) {
+  const auto properties = parse_properties(read_file(file));
+  const auto value = [&](const std::string& key) { return value_of(properties, key); };
+  refuse_jaas(properties, file, configuration);
+  const auto stray = std::ranges::find_if(
+      properties, [](const auto& entry) { return entry.first.starts_with("zookeeper.ssl."); });
+  if (value("zookeeper.client.secure") != "true") {
+    if (stray != properties.end())
+      add_warning(warning,
+                  fmt::format("warning: {} sets {}, but not zookeeper.client.secure=true; TLS is "
+                              "not used, as in zkCli.sh",
+                              file, stray->first));
+    return {};
+  }
+  if (!has_tls())
+    refuse_missing(fmt::format("-client-configuration: {} sets zookeeper.client.secure", file),
+                   "TLS");
+  const auto set = [&](std::string_view key, const std::string& text) {
+    if (!text.empty() && !configuration[key].origin.starts_with("--"))
+      configuration.set(key, text, "-client-configuration " + file);
+  };
+  set("tls", "on");
+  set("tls-ca", pem_store(properties, "zookeeper.ssl.trustStore", file));
+  set("tls-cert", pem_store(properties, "zookeeper.ssl.keyStore", file));
+  set("tls-key-password-file", value("zookeeper.ssl.keyStore.passwordPath"));
+  if (value("zookeeper.ssl.hostnameVerification") == "false") set("tls-verify-name", "off");
+  return value("zookeeper.ssl.keyStore.password");
+}
 
 /// The first of the keys that has a value; empty if none has.
 std::string_view first_set(const Configuration& configuration,
@@ -28,7 +165,7 @@ std::string read_password(const std::string& name, std::string& warning) {
   if (text.empty()) throw UsageError(fmt::format("{}: the first line has no password", name));
   if (text.find('\0') != std::string::npos)
     throw UsageError(fmt::format("{}: the password contains a NUL byte", name));
-  if (auto said = warning_of_readers(name); !said.empty()) warning = std::move(said);
+  add_warning(warning, warning_of_readers(name));
   return text;
 }
 
@@ -40,10 +177,9 @@ TlsSettings parse_tls(const Configuration& configuration, std::string& warning) 
   tls.on = said ? configuration.is_on("tls") : !implied.empty() || unverified;
   if (!tls.on) return {};
   if (!has_tls())
-    refuse_missing(configuration.described(said             ? "tls"
-                                           : unverified     ? "tls-verify"
-                                           : implied.data() ? implied
-                                                            : "tls"),
+    refuse_missing(configuration.described(said         ? "tls"
+                                           : unverified ? "tls-verify"
+                                                        : implied),
                    "TLS");
   tls.ca = with_home(configuration.text("tls-ca"));
   tls.certificate = with_home(configuration.text("tls-cert"));
@@ -87,14 +223,30 @@ SaslSettings parse_sasl(const Configuration& configuration, std::string& warning
 
 }  // namespace
 
-Security parse_security(const Configuration& configuration) {
-  Security security;
-  security.tls = parse_tls(configuration, security.warning);
-  security.sasl = parse_sasl(configuration, security.warning);
+Properties parse_properties(std::string_view text) {
+  Properties properties;
+  for (std::string line; next_line(text, line);) {
+    const auto end = key_end(line);
+    auto value = without_leading_blanks(std::string_view(line).substr(end));
+    if (value.starts_with('=') || value.starts_with(':')) value.remove_prefix(1);
+    properties[unescaped(std::string_view(line).substr(0, end))] =
+        unescaped(without_leading_blanks(value));
+  }
+  return properties;
+}
+
+Security take_security(Configuration& configuration, const std::string& client_file,
+                       std::string& warning) {
+  std::string key_password;
+  if (!client_file.empty())
+    key_password = take_client_configuration(client_file, configuration, warning);
+  Security security{.tls = parse_tls(configuration, warning),
+                    .sasl = parse_sasl(configuration, warning)};
   if (security.tls.on && !security.sasl.mechanism.empty())
     throw UsageError(
         "TLS and SASL cannot be combined in ZooKeeper's C client; with TLS, authenticate with a "
         "client certificate (--tls-cert)");
+  if (security.tls.key_password.empty()) security.tls.key_password = key_password;
   return security;
 }
 

@@ -8,7 +8,7 @@
 #include "command/given_words.h"
 #include "command/json_fields.h"
 #include "config/auth_file.h"
-#include "config/client_configuration.h"
+#include "config/security_settings.h"
 #include "session/session_library.h"
 #include "shell/process_options.h"
 #include "shell/script_arguments.h"

@@ -1,5 +1,5 @@
 // Fuzzes Java's properties files, for -client-configuration.
-#include "config/client_configuration.h"
+#include "config/security_settings.h"
 #include "fuzz.h"
 
 namespace zksh::fuzz {

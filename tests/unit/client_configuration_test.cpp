@@ -1,7 +1,6 @@
 // The properties file of -client-configuration: Java's format, and what this build refuses.
-#include "config/client_configuration.h"
-
 #include "base/error.h"
+#include "config/security_settings.h"
 #include "session/session_library.h"
 
 #include <gtest/gtest.h>
