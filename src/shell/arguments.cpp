@@ -155,9 +155,10 @@ void take(const Configuration& config, Arguments& arguments) {
   session.session_timeout_ms = session_timeout_of(config);
   session.connect_timeout =
       parse_duration(config.text("connect-timeout"), config.described("connect-timeout"));
-  arguments.read_only = config.is_on("read-only");
-  session.read_only = session.read_only || arguments.read_only;
-  arguments.production = config.is_on("production");
+  arguments.protection = {.read_only = config.is_on("read-only"),
+                          .production = config.is_on("production"),
+                          .profile = config.profile()};
+  session.read_only = session.read_only || arguments.protection.read_only;
   arguments.format = parse_format(config);
   if (const auto& name = config.text("auth-file"); !name.empty()) {
     auto file = read_auth_file(with_home(name));

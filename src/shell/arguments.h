@@ -3,6 +3,7 @@
 
 #include "command/output.h"
 #include "config/configuration.h"
+#include "config/settings.h"
 #include "session/session.h"
 
 #include <cstddef>
@@ -30,9 +31,8 @@ struct Arguments {
   std::string server = "localhost:2181";
   SessionSettings session;
   Configuration configuration;
-  bool read_only = false;   ///< refuse writes
-  bool production = false;  ///< removals ask the user to type the node's name
-  std::string warning{};    ///< for the user, or empty
+  Protection protection;
+  std::string warning{};  ///< for the user, or empty
   Format format = Format::Zkcli;
   bool keep_going = false;
   bool quiet = false;

@@ -70,7 +70,7 @@ class EventPrinter {
                bool quiet)
       : queue_(queue), settings_(settings), style_(style), input_(input), quiet_(quiet) {}
 
-  void tell(const Monitor::Held& held, const Event& event, Session& session) {
+  void print(const Monitor::Held& held, const Event& event, Session& session) {
     if (event.type == Event::Type::Session)
       session_event(held, event.state, session);
     else
@@ -393,17 +393,14 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
   configure(settings, arguments.configuration);
   settings.session_options = arguments.session_options;
   LineHistory history;
-  const Protection protection{.read_only = arguments.read_only,
-                              .production = arguments.production,
-                              .profile = arguments.configuration.profile()};
   CurrentNode current(monitor);
   Transaction transaction(monitor);
-  EventPrinter print_note(queue, settings, style, input, arguments.quiet);
-  PersistentWatches watches(monitor, print_note.of_persistent_watches());
+  EventPrinter event_printer(queue, settings, style, input, arguments.quiet);
+  PersistentWatches watches(monitor, event_printer.of_persistent_watches());
   Session session(monitor, arguments.session,
                   sandbox ? sandbox->connect_string() : arguments.server,
                   [&](const Monitor::Held& held, const Event& event) {
-                    if (!watches.hear(held, event)) print_note.tell(held, event, session);
+                    if (!watches.hear(held, event)) event_printer.print(held, event, session);
                     // The prompt shows the state, even if nothing is printed.
                     if (event.type == Event::Type::Session) eventfd_write(base.loop.wake_fd(), 1);
                   });
@@ -411,7 +408,7 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
   const auto attachment = watches.attach(session);
   RootKeeper root_keeper(session);
   ReadOnlyClient read_only(session);
-  Client& client = arguments.read_only ? static_cast<Client&>(read_only) : root_keeper;
+  Client& client = arguments.protection.read_only ? static_cast<Client&>(read_only) : root_keeper;
   std::optional<CarriedOutput> programs;
   if (input == Input::Terminal)
     programs.emplace(monitor, [&](int target, std::string_view lines, const std::stop_token& stop) {
@@ -424,7 +421,7 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
       .services = {.queue = queue,
                    .signals = base.signals,
                    .settings = settings,
-                   .protection = protection,
+                   .protection = arguments.protection,
                    .watches = watches,
                    .locks = locks,
                    .questions = base.questions,
