@@ -1,6 +1,7 @@
 // Printer: writes the OutputQueue to the standard streams without blocking.
 #include "shell/printer.h"
 
+#include "base/text.h"
 #include "term/terminal.h"
 
 #include <algorithm>
@@ -65,14 +66,9 @@ bool Printer::write_front() {
 void Printer::show_notice(const std::string& text) {
   if (notice_ || !waiting_.empty() || !is_ready(STDERR_FILENO)) return;
   const bool stays = terminal_is_dumb();
-  auto line = text;
   // A wrapped line could not be erased.
   const auto columns = static_cast<std::size_t>(std::max(screen_size(STDERR_FILENO).columns, 2));
-  if (!stays && line.size() >= columns) {
-    line.resize(columns - 1);
-    while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0x80U) != 0) line.pop_back();
-  }
-  if (stays) line += '\n';
+  const auto line = stays ? text + '\n' : cut_to_width(text, columns - 1, "");
   notice_ = write(STDERR_FILENO, line.data(), line.size()) > 0 && !stays;
 }
 

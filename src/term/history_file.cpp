@@ -164,37 +164,15 @@ std::vector<std::string> HistoryFile::without_marks(std::vector<std::string> ent
 }
 
 std::vector<std::string> HistoryFile::load() {
-  if (!options_.path) {
-    fail("HOME is not set");
-    return {};
-  }
-  struct stat facts {};
-  if (stat(options_.path->c_str(), &facts) != 0 && errno == ENOENT) return {};
-  const Fd file = open_locked(*options_.path);
-  if (!file) {
-    cannot("open");
-    return {};
-  }
-  const std::size_t size = size_of(file.get());
-  const std::string text = read_tail(file.get(), size, options_.max_bytes);
-  auto lines = saved_lines(text, options_.max_lines);
-  const auto count = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  const bool shortened = size > options_.max_bytes || count > 2 * options_.max_lines;
-  if (shortened) replace_file(*options_.path, lines);
-  struct stat now {};
-  if (stat(options_.path->c_str(), &now) == 0)
-    seen_ = {.device = now.st_dev,
-             .inode = now.st_ino,
-             .size = shortened ? static_cast<std::size_t>(now.st_size) : size,
-             .line = lines.empty() ? std::string() : lines.back()};
-  lines = without_marks(std::move(lines));
+  if (!options_.path) fail("HOME is not set");
+  auto lines = read_new();
   if (!lines.empty()) last_ = lines.back();
   return lines;
 }
 
 std::vector<std::string> HistoryFile::read_new() {
   struct stat facts {};
-  if (!options_.path || stat(options_.path->c_str(), &facts) != 0) return {};
+  if (!options_.path || (stat(options_.path->c_str(), &facts) != 0 && errno == ENOENT)) return {};
   const Fd file = open_locked(*options_.path);
   if (!file || fstat(file.get(), &facts) != 0) {
     cannot("open");
@@ -206,15 +184,20 @@ std::vector<std::string> HistoryFile::read_new() {
   const std::size_t from = same ? seen_.size : 0;
   // read_tail drops everything up to the first newline, which is the one before `from`.
   const std::size_t wanted = size - from + (from > 0 ? 1 : 0);
-  auto lines = saved_lines(read_tail(file.get(), size, std::min(wanted, options_.max_bytes)),
-                           options_.max_lines);
+  const auto text = read_tail(file.get(), size, std::min(wanted, options_.max_bytes));
+  auto lines = saved_lines(text, options_.max_lines);
+  const auto count = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  if (!same && (size > options_.max_bytes || count > 2 * options_.max_lines)) {
+    replace_file(*options_.path, lines);
+    stat(options_.path->c_str(), &facts);
+  }
   // A file that was shortened meanwhile starts elsewhere.
   if (const auto known = std::find(lines.rbegin(), lines.rend(), seen_.line);
       !same && known != lines.rend())
     lines.erase(lines.begin(), known.base());
   seen_ = {.device = facts.st_dev,
            .inode = facts.st_ino,
-           .size = size,
+           .size = static_cast<std::size_t>(facts.st_size),
            .line = lines.empty() ? seen_.line : lines.back()};
   // From the end: the line that called this is the latest.
   while (!own_.empty()) {
