@@ -680,19 +680,23 @@ bool KeyInput::poll_terminal(std::chrono::microseconds wait) {
     return true;
   }
   char byte = 0;
-  if (!take_byte(byte)) return false;
+  if (take(&byte, 1) == 0) return false;
   ahead_.push_back(byte);
   return true;
 }
 
-bool KeyInput::take_byte(char& byte) {
-  if (known_ > 0) --known_;
-  if (budget_ > 0) --budget_;
-  const ssize_t count = read(fd_, &byte, 1);
-  if (count == 1) return true;
-  known_ = 0;
-  ended_ = ended_ || count == 0 || (errno != EINTR && errno != EAGAIN);
-  return false;
+/// Reads at most so many bytes; returns how many, 0 if there are none now.
+std::size_t KeyInput::take(char* bytes, std::size_t most) {
+  const ssize_t count = read(fd_, bytes, most);
+  if (count <= 0) {
+    known_ = 0;
+    ended_ = ended_ || count == 0 || (errno != EINTR && errno != EAGAIN);
+    return 0;
+  }
+  const auto taken = static_cast<std::size_t>(count);
+  known_ -= std::min(known_, taken);
+  budget_ -= std::min(budget_, taken);
+  return taken;
 }
 
 int KeyInput::next() {
@@ -704,7 +708,7 @@ int KeyInput::next() {
   }
   if (known_ == 0 && (ended_ || !poll_terminal(patience))) return -1;
   if (!ahead_.empty()) return next();
-  return take_byte(byte) ? static_cast<unsigned char>(byte) : -1;
+  return take(&byte, 1) == 1 ? static_cast<unsigned char>(byte) : -1;
 }
 
 bool KeyInput::take_paste(std::string& paste) {
@@ -714,16 +718,9 @@ bool KeyInput::take_paste(std::string& paste) {
     paste.append(ahead_.begin(), ahead_.end());
     ahead_.clear();
     if (paste.size() == before) {
-      const ssize_t count =
-          read(fd_, block.data(), std::min(block.size(), std::max<std::size_t>(known_, 1)));
-      if (count <= 0) {
-        known_ = 0;
-        ended_ = count == 0 || (errno != EINTR && errno != EAGAIN);
-        return false;
-      }
-      const auto taken = static_cast<std::size_t>(count);
-      known_ -= std::min(known_, taken);
-      budget_ -= std::min(budget_, taken);
+      const auto taken =
+          take(block.data(), std::min(block.size(), std::max<std::size_t>(known_, 1)));
+      if (taken == 0) return false;
       paste.append(block.data(), taken);
     }
     const std::size_t from = before - std::min(before, paste_end.size() - 1);

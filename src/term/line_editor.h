@@ -43,7 +43,7 @@ class KeyInput {
 
  private:
   bool poll_terminal(std::chrono::microseconds wait);
-  bool take_byte(char& byte);
+  std::size_t take(char* bytes, std::size_t most);
 
   int fd_;
   std::deque<char> ahead_;
