@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "base/words.h"
 
 #include <fmt/core.h>
@@ -13,16 +14,6 @@
 
 namespace zksh {
 namespace {
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const auto place = text.find(at);
-    parts.push_back(text.substr(0, place));
-    if (place == std::string_view::npos) return parts;
-    text.remove_prefix(place + 1);
-  }
-}
 
 /// Removes and returns the part before the next colon, ignoring those in "[::1]".
 std::optional<std::string_view> take_part(std::string_view& text) {
