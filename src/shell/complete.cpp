@@ -242,25 +242,25 @@ Candidates complete_arguments(const std::vector<Argument>& arguments,
 }
 
 /// What follows the cursor.
-enum class Behind { Nothing, ClosingQuote, Text };
+enum class AfterCursor { Nothing, ClosingQuote, Text };
 
-Behind behind(std::string_view line, std::size_t cursor, char quote) {
-  if (cursor >= line.size()) return Behind::Nothing;
+AfterCursor after_cursor(std::string_view line, std::size_t cursor, char quote) {
+  if (cursor >= line.size()) return AfterCursor::Nothing;
   const char next = line[cursor];
-  if (quote == '\0') return is_white_space(next) ? Behind::Nothing : Behind::Text;
+  if (quote == '\0') return is_white_space(next) ? AfterCursor::Nothing : AfterCursor::Text;
   const bool closes = next == (quote == '$' ? '\'' : quote);
   const bool last = cursor + 1 == line.size() || is_white_space(line[cursor + 1]);
-  return closes && last ? Behind::ClosingQuote : Behind::Text;
+  return closes && last ? AfterCursor::ClosingQuote : AfterCursor::Text;
 }
 
 /// How `text`, the whole word or its beginning, is written on the line; nullopt if it would not be
 /// read back correctly with what follows the cursor.
 std::optional<std::string> written(const std::string& text, bool whole, const TypedWords& typed,
-                                   Behind what_follows, bool blank_follows) {
+                                   AfterCursor what_follows, bool blank_follows) {
   const auto word = write_word(text, typed.quote);
   const char quote = word.closing.empty() ? '\0' : word.text.front();
-  if (quote != typed.quote && what_follows != Behind::Nothing) return std::nullopt;
-  if (!whole || what_follows != Behind::Nothing) return word.text;
+  if (quote != typed.quote && what_follows != AfterCursor::Nothing) return std::nullopt;
+  if (!whole || what_follows != AfterCursor::Nothing) return word.text;
   return word.text + word.closing + (blank_follows ? "" : " ");
 }
 
@@ -301,9 +301,9 @@ std::vector<std::string> shown(const Candidates& candidates) {
   return list;
 }
 
-/// What is typed for each, without a blank behind it; none where one of them cannot be typed here.
-std::vector<std::string> walkable(const Candidates& candidates, const TypedWords& typed,
-                                  Behind what_follows) {
+/// What is typed for each, without a blank after it; empty if one of them cannot be typed here.
+std::vector<std::string> typed_texts(const Candidates& candidates, const TypedWords& typed,
+                                     AfterCursor what_follows) {
   std::vector<std::string> texts;
   texts.reserve(candidates.first.size());
   for (const auto& candidate : candidates.first) {
@@ -359,7 +359,7 @@ Candidates complete_invocation(
     const std::vector<std::string>& words, const std::vector<Argument>& options,
     const std::function<NodeSource(std::vector<std::string> given)>& nodes_for) {
   if (words.empty()) return {};
-  auto arguments = options;  // behind which the command stands as a program does
+  auto arguments = options;  // after which the command comes, like a program
   arguments.push_back({.kind = Argument::Kind::Program, .names = {"command"}});
   const auto given = given_words(arguments, std::span(words).first(words.size() - 1));
   const auto& word = words.back();
@@ -383,7 +383,7 @@ Completion complete_line(std::string_view line, std::size_t cursor,
   const bool only_one = candidates.count == 1 && candidates.first.size() == 1;
   const bool whole = only_one && !candidates.first.front().open;
   const auto& text = only_one ? candidates.first.front().text : candidates.common;
-  const auto what_follows = behind(line, cursor, typed->quote);
+  const auto what_follows = after_cursor(line, cursor, typed->quote);
   // What is typed may be quoted differently from ours; leave that alone.
   if (whole || text.size() > typed->last.text.size()) {
     const bool blank_follows = cursor < line.size() && is_white_space(line[cursor]);
@@ -392,7 +392,7 @@ Completion complete_line(std::string_view line, std::size_t cursor,
   }
   if (candidates.count > 1) {
     completion.list = shown(candidates);
-    completion.texts = walkable(candidates, *typed, what_follows);
+    completion.texts = typed_texts(candidates, *typed, what_follows);
   }
   return completion;
 }

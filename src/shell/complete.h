@@ -36,7 +36,7 @@ struct Candidates {
 };
 
 /// Returns a node's children whose names begin with `prefix`, in byte order: their names, with a
-/// slash behind those that have children; `common` is that of the bare names. Must not throw, nor
+/// slash after those that have children; `common` is that of the bare names. Must not throw, nor
 /// block longer than its caller can wait.
 using NodeSource = std::function<Candidates(const std::string& parent, const std::string& prefix)>;
 

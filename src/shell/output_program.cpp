@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long after being told to end a program is killed.
+/// How long after being asked to end a program is killed.
 constexpr auto grace = 1s;
 /// How often to check whether anybody still reads; nothing reports it.
 constexpr auto look_at_reader_every = 100ms;

@@ -32,7 +32,7 @@ bool may_run(const std::string& name) {
 
 OutputProgram::Plan whole_screen(OutputProgram::Plan plan) {
   plan.whole_screen = true;
-  // Without a shell in between, a pager that is told to end can restore the screen first.
+  // Without a shell in between, a pager that is asked to end can restore the screen first.
   if (plan.line.find_first_of("$`\"'\\=(){}<>|&;*?[]~#!\n") == std::string::npos)
     plan.line.insert(0, "exec ");
   return plan;

@@ -201,7 +201,7 @@ std::string process_help() {
     const bool apart = !option.value.empty() && !option.value.starts_with('[');
     const auto left = fmt::format("  {}{}{}", option.names, apart ? " " : "", option.value);
     text += fmt::format("{:<{}}", left, margin);
-    // What is too long for the column stands on a line of its own.
+    // What is too long for the column gets a line of its own.
     if (left.size() + 1 > margin) text += '\n' + std::string(margin, ' ');
     for (const char c : wrapped(option.help, page_width - margin)) {
       text += c;

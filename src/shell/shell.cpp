@@ -103,7 +103,7 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
                             ? line_styles(line, cursor)
                             : std::vector<StyledBytes>();
                },
-           .goes_on =
+           .is_unfinished =
                [](std::string_view text) { return parts_of(text, PartBy::Line).back().open; }}),
       nodes_(around.client, loop.wake_fd()),
       jobs_(monitor),

@@ -453,7 +453,7 @@ void LineEditor::insert_paste() {
   const auto is_left_over = [this] {
     const auto shown = readline_text();
     return rl_point > 0 && rl_point == rl_end && shown.ends_with('\n') &&
-           !(options_.goes_on && options_.goes_on(shown));
+           !(options_.is_unfinished && options_.is_unfinished(shown));
   };
   while (text.ends_with('\n') && is_left_over()) {
     rl_delete_text(rl_point - 1, rl_point);
@@ -465,7 +465,7 @@ void LineEditor::insert_paste() {
 
 /// Handles Enter if the text needs another line: adds a newline. Returns false if it needs none.
 bool LineEditor::continue_text() const {
-  if (!options_.goes_on || !options_.goes_on(readline_text())) return false;
+  if (!options_.is_unfinished || !options_.is_unfinished(readline_text())) return false;
   rl_point = rl_end;
   rl_insert_text("\n");
   return true;
@@ -610,7 +610,7 @@ void LineEditor::open_menu(Completion found) {
            .cursor = rl_point};
 }
 
-/// False: nothing was listed for what stands there now.
+/// Returns false if nothing is listed for the line as it is now.
 bool LineEditor::walk_menu(bool back) {
   if (!menu_ || menu_->cursor != rl_point || menu_->line != readline_text()) return false;
   const auto count = menu_->texts.size();

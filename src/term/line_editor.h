@@ -112,7 +112,7 @@ class LineEditor {
     std::function<std::vector<StyledBytes>(std::string_view line, std::size_t cursor)> styles{};
     /// Whether a text needs another line before it can be accepted; Enter then adds a newline. Must
     /// neither block nor throw. Empty: never.
-    std::function<bool(std::string_view text)> goes_on{};
+    std::function<bool(std::string_view text)> is_unfinished{};
   };
 
   /// Reads ~/.inputrc (application name "zksh"). Sets LC_CTYPE: call it before starting threads.
