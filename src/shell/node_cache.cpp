@@ -27,8 +27,8 @@ std::size_t bytes_of(const std::vector<std::string>& names) {
 }
 
 /// The part of sorted names with a common prefix.
-std::span<const std::string> beginning_with(const std::vector<std::string>& names,
-                                            std::string_view prefix) {
+std::span<const std::string> names_with_prefix(const std::vector<std::string>& names,
+                                               std::string_view prefix) {
   const auto cut = [&](const std::string& name) {
     return std::string_view(name).substr(0, prefix.size());
   };
@@ -41,7 +41,7 @@ std::span<const std::string> beginning_with(const std::vector<std::string>& name
 /// continues, or those that are listed.
 std::vector<std::string> to_be_known(const std::vector<std::string>& names, std::string_view prefix,
                                      std::size_t room) {
-  const auto range = beginning_with(names, prefix);
+  const auto range = names_with_prefix(names, prefix);
   if (range.empty()) return {};
   if (range.size() > 1 && common_beginning(range.front(), range.back()).size() > prefix.size())
     return {};
@@ -123,7 +123,7 @@ NodeCache::NodeCache(Client& client, int wake_fd, Limits limits)
 NodeCache::~NodeCache() = default;
 
 Candidates NodeCache::candidates(const List& list, const std::string& prefix, std::size_t room) {
-  const auto range = beginning_with(list.names, prefix);
+  const auto range = names_with_prefix(list.names, prefix);
   Candidates nodes;
   nodes.count = range.size();
   if (range.empty()) return nodes;
