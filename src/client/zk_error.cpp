@@ -9,68 +9,64 @@
 namespace zksh {
 namespace {
 
-struct CodeMessage {
+constexpr const char* same = nullptr;
+
+/// What is known about an error code, except zksh's own.
+struct CodeEntry {
   int code;
-  const char* text;
-  const char* name = text;  ///< KeeperException.Code's name, if the text is not a single word
+  const char* name;                     ///< KeeperException.Code's
+  int status = status::server_refused;  ///< zksh's exit status
+  const char* message = same;           ///< KeeperException.getCodeMessage, if not the same as name
+  const char* before_path = nullptr;    ///< CliWrapperException's text (3.8.0), if it has one
 };
 
-// The texts of CliWrapperException (3.8.0) that are followed by the path.
-constexpr auto wrapper_texts = std::to_array<CodeMessage>({
-    {code::no_node, "Node does not exist: "},
-    {code::no_children_for_ephemerals, "Ephemerals cannot have children: "},
-    {code::node_exists, "Node already exists: "},
-    {code::not_empty, "Node not empty: "},
-    {code::not_read_only, "Not a read-only call: "},
-    {code::invalid_acl, "Acl is not valid : "},
-    {code::no_auth, "Insufficient permission : "},
-    {code::bad_arguments, "Arguments are not valid : "},
-    {code::bad_version, "version No is not valid : "},
-    {code::quota_exceeded, "Quota has exceeded : "},
-});
-
-// KeeperException.getCodeMessage.
-constexpr auto code_messages = std::to_array<CodeMessage>({
+constexpr auto entries = std::to_array<CodeEntry>({
     {code::system_error, "SystemError"},
     {code::runtime_inconsistency, "RuntimeInconsistency"},
     {code::data_inconsistency, "DataInconsistency"},
-    {code::connection_loss, "ConnectionLoss"},
+    {code::connection_loss, "ConnectionLoss", status::no_connection},
     {code::marshalling_error, "MarshallingError"},
     {code::unimplemented, "Unimplemented"},
-    {code::operation_timeout, "OperationTimeout"},
-    {code::bad_arguments, "BadArguments"},
+    {code::operation_timeout, "OperationTimeout", status::no_connection},
+    {code::bad_arguments, "BadArguments", status::server_refused, same,
+     "Arguments are not valid : "},
     {code::new_config_no_quorum, "NewConfigNoQuorum"},
     {code::reconfig_in_progress, "ReconfigInProgress"},
     {code::api_error, "APIError"},
-    {code::no_node, "NoNode"},
-    {code::no_auth, "NoAuth"},
-    {code::bad_version, "BadVersion"},
-    {code::no_children_for_ephemerals, "NoChildrenForEphemerals"},
-    {code::node_exists, "NodeExists"},
-    {code::not_empty, "Directory not empty", "NotEmpty"},
-    {code::invalid_acl, "InvalidACL"},
-    {code::not_read_only, "Not a read-only call", "NotReadOnly"},
-    {code::quota_exceeded, "Quota has exceeded", "QuotaExceeded"},
-    {code::session_expired, "Session expired", "SessionExpired"},
-    {code::invalid_callback, "Invalid callback", "InvalidCallback"},
-    {code::auth_failed, "AuthFailed"},
-    {code::session_moved, "Session moved", "SessionMoved"},
-    {code::ephemeral_on_local_session, "Ephemeral node on local session",
-     "EphemeralOnLocalSession"},
-    {code::no_watcher, "No such watcher", "NoWatcher"},
-    {code::request_timeout, "Unknown error REQUESTTIMEOUT", "RequestTimeout"},
-    {code::reconfig_disabled, "Reconfig is disabled", "ReconfigDisabled"},
-    {code::session_closed_require_sasl, "Session closed because client failed to authenticate",
-     "SessionClosedRequireSaslAuth"},
-    {code::throttled, "Op throttled due to high load", "ThrottledOp"},
+    {code::no_node, "NoNode", status::no_node, same, "Node does not exist: "},
+    {code::no_auth, "NoAuth", status::not_authorised, same, "Insufficient permission : "},
+    {code::bad_version, "BadVersion", status::bad_version, same, "version No is not valid : "},
+    {code::no_children_for_ephemerals, "NoChildrenForEphemerals", status::has_children, same,
+     "Ephemerals cannot have children: "},
+    {code::node_exists, "NodeExists", status::node_exists, same, "Node already exists: "},
+    {code::not_empty, "NotEmpty", status::has_children, "Directory not empty", "Node not empty: "},
+    {code::invalid_acl, "InvalidACL", status::not_authorised, same, "Acl is not valid : "},
+    {code::not_read_only, "NotReadOnly", status::read_only, "Not a read-only call",
+     "Not a read-only call: "},
+    {code::quota_exceeded, "QuotaExceeded", status::server_refused, "Quota has exceeded",
+     "Quota has exceeded : "},
+    {code::session_expired, "SessionExpired", status::session_expired, "Session expired"},
+    {code::invalid_callback, "InvalidCallback", status::failure, "Invalid callback"},
+    {code::auth_failed, "AuthFailed", status::not_authorised},
+    {code::session_moved, "SessionMoved", status::session_expired, "Session moved"},
+    {code::ephemeral_on_local_session, "EphemeralOnLocalSession", status::server_refused,
+     "Ephemeral node on local session"},
+    {code::no_watcher, "NoWatcher", status::failure, "No such watcher"},
+    {code::request_timeout, "RequestTimeout", status::no_connection,
+     "Unknown error REQUESTTIMEOUT"},
+    {code::reconfig_disabled, "ReconfigDisabled", status::server_refused, "Reconfig is disabled"},
+    {code::session_closed_require_sasl, "SessionClosedRequireSaslAuth", status::not_authorised,
+     "Session closed because client failed to authenticate"},
+    {code::throttled, "ThrottledOp", status::server_refused, "Op throttled due to high load"},
     // C client only. Requests of a closed Java client fail as if the session had expired.
-    {code::invalid_state, "Session expired", "SessionExpired"},
-    {code::closing, "Session expired", "SessionExpired"},
+    {code::invalid_state, "SessionExpired", status::session_expired, "Session expired"},
+    {code::closing, "SessionExpired", status::session_expired, "Session expired"},
 });
 
-std::string code_message(int code) {
-  const auto* known = std::ranges::find(code_messages, code, &CodeMessage::code);
-  return known == code_messages.end() ? fmt::format("Unknown error {}", code) : known->text;
+/// Null if there is none.
+const CodeEntry* entry_of(int code) {
+  const auto* const found = std::ranges::find(entries, code, &CodeEntry::code);
+  return found == entries.end() ? nullptr : found;
 }
 
 /// Whether the request may have been carried out although no answer arrived.
@@ -126,8 +122,8 @@ std::string too_large_text(std::string_view what) {
 }
 
 std::string error_text(int code, const std::string& path) {
-  const auto* wrapped = std::ranges::find(wrapper_texts, code, &CodeMessage::code);
-  if (wrapped != wrapper_texts.end()) return wrapped->text + path;
+  const auto* const entry = entry_of(code);
+  if (entry && entry->before_path) return entry->before_path + path;
   if (code == code::lock_lost)
     return fmt::format("the lock {} is lost; this write was refused and changed nothing", path);
   if (code == code::reconfig_in_progress) {
@@ -141,52 +137,23 @@ std::string error_text(int code, const std::string& path) {
 }
 
 std::string code_name(int code) {
-  const auto* known = std::ranges::find(code_messages, code, &CodeMessage::code);
-  return known == code_messages.end() ? fmt::format("Unknown{}", code) : known->name;
+  const auto* const entry = entry_of(code);
+  return entry ? entry->name : fmt::format("Unknown{}", code);
 }
 
 std::string keeper_message(int code, const std::string& path) {
-  const auto text = "KeeperErrorCode = " + code_message(code);
-  return path.empty() ? text : text + " for " + path;
+  const auto* const entry = entry_of(code);
+  return fmt::format("KeeperErrorCode = {}{}{}",
+                     entry ? (entry->message ? entry->message : entry->name)
+                           : fmt::format("Unknown error {}", code),
+                     path.empty() ? "" : " for ", path);
 }
 
 int exit_status_of(int code) {
-  switch (code) {
-    case code::ok:
-      return status::ok;
-    case code::connection_loss:
-    case code::operation_timeout:
-    case code::request_timeout:
-      return status::no_connection;
-    case code::no_node:
-      return status::no_node;
-    case code::node_exists:
-      return status::node_exists;
-    case code::bad_version:
-      return status::bad_version;
-    case code::no_auth:
-    case code::invalid_acl:
-    case code::auth_failed:
-    case code::session_closed_require_sasl:
-      return status::not_authorised;
-    case code::not_empty:
-    case code::no_children_for_ephemerals:
-      return status::has_children;
-    case code::session_expired:
-    case code::session_moved:
-    case code::invalid_state:
-    case code::closing:
-      return status::session_expired;
-    case code::not_read_only:
-      return status::read_only;
-    case code::lock_lost:
-      return status::lock_lost;
-    case code::no_watcher:
-    case code::invalid_callback:
-      return status::failure;
-    default:
-      return status::server_refused;
-  }
+  if (code == code::ok) return status::ok;
+  if (code == code::lock_lost) return status::lock_lost;
+  const auto* const entry = entry_of(code);
+  return entry ? entry->status : status::server_refused;
 }
 
 }  // namespace zksh
