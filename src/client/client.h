@@ -130,6 +130,12 @@ inline const std::string& path_of(const Op& op) {
   return std::visit([](const auto& one) -> const std::string& { return one.path; }, op);
 }
 
+/// Whether it removes /, which Java's client refuses (ZooKeeper.delete), and so do servers without
+/// a chroot. The C client would ask to remove the chroot's node.
+inline bool removes_root(const Op& op) {
+  return std::holds_alternative<RemoveOp>(op) && path_of(op) == "/";
+}
+
 struct Created {
   std::string path;  ///< with the sequence number, if any
   Stat stat;  ///< complete for containers and nodes with a TTL; else only the czxid, 0 if not known

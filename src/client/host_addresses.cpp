@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <netdb.h>
@@ -36,11 +37,12 @@ AddressList ask_as_the_c_client(const ServerAddress& server, int& failure) {
 
 }  // namespace
 
-std::string SocketAddress::host() const {
-  std::array<char, NI_MAXHOST> text{};
-  if (getnameinfo(get(), size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0)
-    return {};
-  return text.data();
+ServerAddress SocketAddress::server() const {
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  getnameinfo(get(), size, host.data(), host.size(), port.data(), port.size(),
+              NI_NUMERICHOST | NI_NUMERICSERV);
+  return {.host = host.data(), .port = std::atoi(port.data())};
 }
 
 bool SocketAddress::operator==(const SocketAddress& other) const {

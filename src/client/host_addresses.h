@@ -15,9 +15,10 @@ struct SocketAddress {
   socklen_t size = 0;
 
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&bytes); }
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&bytes); }
   int family() const { return bytes.ss_family; }
-  /// Without the port: "10.0.0.1", "fe80::1%eth0"; empty if it has no numeric form.
-  std::string host() const;
+  /// The host is numeric: "10.0.0.1", "fe80::1%eth0"; empty if it has no numeric form.
+  ServerAddress server() const;
   bool operator==(const SocketAddress& other) const;
 };
 

@@ -3,11 +3,11 @@
 
 #include "base/number.h"
 #include "client/node_path.h"
-#include "client/root_keeper.h"
 
 #include <fmt/core.h>
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -92,58 +92,50 @@ Pending<Created> Rehearsal::start_create(const CreateOp& op) {
   });
 }
 
+/// Answers a write of a node after reading that; `carry_out` returns its code if the node exists.
+template <class T>
+Pending<T> Rehearsal::write_node(const std::string& path,
+                                 std::function<int(const Monitor::Held&, const Stat&)> carry_out) {
+  const auto node = inner().start_exists(path, Watch::none());
+  return answer_later<T>([this, path, node, carry_out = std::move(carry_out)](
+                             const Monitor::Held& held) -> typename Answer<T>::Value {
+    if (!(*node)(held)) return std::nullopt;
+    const auto at = after_rehearsed_writes(held, path, *(*node)(held));
+    Outcome<T> outcome{.code = at.code == code::ok ? carry_out(held, at.value) : at.code};
+    if constexpr (std::is_same_v<T, Stat>) outcome.value = at.value;
+    return outcome;
+  });
+}
+
 Pending<Nothing> Rehearsal::start_remove(const RemoveOp& op) {
-  if (RootKeeper::removes_root(op)) return RootKeeper(inner()).start_remove(op);
-  const auto node = inner().start_exists(op.path, Watch::none());
-  return answer_later<Nothing>([this, op, node](const Monitor::Held& held) {
-    Answer<Nothing>::Value answer;
-    if (!(*node)(held)) return answer;
-    const auto at = after_rehearsed_writes(held, op.path, *(*node)(held));
-    answer.emplace();
-    answer->code = at.code;
-    if (at.code != code::ok) return answer;
-    if (!matches(op.version, at.value.version))
-      answer->code = code::bad_version;
-    else if (at.value.num_children > 0)
-      answer->code = code::not_empty;
-    else
-      apply(held, op);
-    return answer;
+  if (removes_root(op))
+    return answer_later<Nothing>(
+        [](const Monitor::Held&) { return Outcome<Nothing>{.code = code::bad_arguments}; });
+  return write_node<Nothing>(op.path, [this, op](const Monitor::Held& held, const Stat& stat) {
+    if (!matches(op.version, stat.version)) return code::bad_version;
+    if (stat.num_children > 0) return code::not_empty;
+    apply(held, op);
+    return code::ok;
   });
 }
 
 Pending<Stat> Rehearsal::start_set(const SetOp& op) {
-  const auto node = inner().start_exists(op.path, Watch::none());
-  return answer_later<Stat>([this, op, node](const Monitor::Held& held) {
-    Answer<Stat>::Value answer;
-    if (!(*node)(held)) return answer;
-    answer = after_rehearsed_writes(held, op.path, *(*node)(held));
-    if (answer->code != code::ok) return answer;
-    if (!matches(op.version, answer->value.version))
-      answer->code = code::bad_version;
-    else
-      apply(held, op);
-    return answer;
+  return write_node<Stat>(op.path, [this, op](const Monitor::Held& held, const Stat& stat) {
+    if (!matches(op.version, stat.version)) return code::bad_version;
+    apply(held, op);
+    return code::ok;
   });
 }
 
 Pending<Nothing> Rehearsal::start_set_acl(const std::string& path, const Acl& acl,
                                           std::int32_t version) {
-  const auto node = inner().start_exists(path, Watch::none());
   const auto detail = fmt::format("{} entr{}", acl.size(), acl.size() == 1 ? "y" : "ies");
-  return answer_later<Nothing>([this, path, version, detail, node](const Monitor::Held& held) {
-    Answer<Nothing>::Value answer;
-    if (!(*node)(held)) return answer;
-    const auto at = after_rehearsed_writes(held, path, *(*node)(held));
-    answer.emplace();
-    answer->code = at.code;
-    if (at.code != code::ok) return answer;
-    if (!matches(version, at.value.aversion))
-      answer->code = code::bad_version;
-    else
-      note_(held, {.verb = "set the ACL of", .path = path, .detail = detail});
-    return answer;
-  });
+  return write_node<Nothing>(
+      path, [this, path, version, detail](const Monitor::Held& held, const Stat& stat) {
+        if (!matches(version, stat.aversion)) return code::bad_version;
+        note_(held, {.verb = "set the ACL of", .path = path, .detail = detail});
+        return code::ok;
+      });
 }
 
 Pending<std::vector<OpResult>> Rehearsal::start_multi(const std::vector<Op>& ops) {

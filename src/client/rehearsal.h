@@ -54,6 +54,9 @@ class Rehearsal final : public ForwardingClient {
   Outcome<Stat> after_rehearsed_writes(const Monitor::Held& held, const std::string& path,
                                        const Outcome<Stat>& now);
   void apply(const Monitor::Held& held, const Op& op);
+  template <class T>
+  Pending<T> write_node(const std::string& path,
+                        std::function<int(const Monitor::Held&, const Stat&)> carry_out);
 
   Note note_;
   Guarded<Overlay> overlay_;

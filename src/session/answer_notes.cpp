@@ -1,8 +1,6 @@
 // AnswerNotes: passes content from the connection to the completions.
 #include "session/answer_notes.h"
 
-#include "session/session_lease.h"
-
 #include <algorithm>
 #include <atomic>
 #include <utility>
@@ -38,11 +36,6 @@ std::optional<LargeAnswer> AnswerNotes::take_answer(std::int64_t number) {
   auto found = answers_.extract(number);
   if (found.empty()) return std::nullopt;
   return std::move(found.mapped());
-}
-
-std::shared_ptr<AnswerNotes> answer_notes_of(std::int64_t session) {
-  static PerSession<AnswerNotes> all;
-  return all.of(session);
 }
 
 }  // namespace zksh

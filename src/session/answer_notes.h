@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -66,9 +65,5 @@ class AnswerNotes {
   std::deque<Creation> creations_;
   std::unordered_map<std::int64_t, LargeAnswer> answers_;
 };
-
-/// The AnswerNotes of the session with this id, shared by all callers as long as one of them keeps
-/// it.
-std::shared_ptr<AnswerNotes> answer_notes_of(std::int64_t session);
 
 }  // namespace zksh

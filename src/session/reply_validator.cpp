@@ -390,7 +390,7 @@ bool WireConversation::Request::only_checks() const {
                                static_cast<std::ptrdiff_t>(parts.size());
 }
 
-std::optional<LeaseLogic::Time> WireConversation::give_up_at() const {
+std::optional<SessionLease::Time> WireConversation::give_up_at() const {
   if (outstanding_.empty() || patience_.count() == 0) return std::nullopt;
   const auto at = waiting_since_ + patience_;
   return checks_.empty() ? at : std::min(at, checks_.front() + timeout_ / 16);
@@ -438,12 +438,12 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   return notes_ && frame.size() >= large_answer ? move_content(frame, request.operation) : nullptr;
 }
 
-LeaseLogic::Sent WireConversation::note_sent(std::int32_t operation) const {
-  return lease_ ? lease_->send(is_agreed_to(operation)) : LeaseLogic::Sent();
+SessionLease::Sent WireConversation::note_sent(std::int32_t operation) const {
+  return lease_ ? lease_->send(BootClock::now(), is_agreed_to(operation)) : SessionLease::Sent();
 }
 
-void WireConversation::note_answer(const LeaseLogic::Sent& sent, bool done) const {
-  if (lease_) lease_->answer(sent, done);
+void WireConversation::note_answer(const SessionLease::Sent& sent, bool done) const {
+  if (lease_) lease_->answer(sent, BootClock::now(), done);
 }
 
 const char* flaw_of_length(std::int32_t length) {

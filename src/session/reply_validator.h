@@ -57,7 +57,7 @@ class WireConversation {
   /// From now on, reports requests and answers to the session's lease, and puts what the C client
   /// does not pass on into `notes`. `timeout` is the session's; `patience` is request_patience.
   void tell(std::shared_ptr<SessionLease> lease, std::shared_ptr<AnswerNotes> notes,
-            LeaseLogic::Duration timeout, LeaseLogic::Duration patience) {
+            SessionLease::Duration timeout, SessionLease::Duration patience) {
     lease_ = std::move(lease);
     notes_ = std::move(notes);
     timeout_ = timeout;
@@ -83,7 +83,7 @@ class WireConversation {
   /// time lasts for another 0.1 of the session timeout before a program under a lock is terminated
   /// (LockDeadlines). The C client's two thirds are too late for the lock, whether the server is
   /// silent or cut off from its leader.
-  std::optional<LeaseLogic::Time> give_up_at() const;
+  std::optional<SessionLease::Time> give_up_at() const;
 
  private:
   struct Request {
@@ -91,7 +91,7 @@ class WireConversation {
     std::int32_t operation = 0;
     std::string parts{};                   ///< the operations of a transaction, one byte each
     std::vector<std::string> creations{};  ///< the paths of nodes to create
-    LeaseLogic::Sent sent{};
+    SessionLease::Sent sent{};
 
     bool only_checks() const;
   };
@@ -99,20 +99,20 @@ class WireConversation {
   const char* move_content(std::string_view frame, std::int32_t operation);
   void leave_stub(std::string_view frame, std::string_view head, std::string stat,
                   LargeAnswer content);
-  LeaseLogic::Sent note_sent(std::int32_t operation) const;
-  void note_answer(const LeaseLogic::Sent& sent, bool done) const;
+  SessionLease::Sent note_sent(std::int32_t operation) const;
+  void note_answer(const SessionLease::Sent& sent, bool done) const;
 
   std::deque<Request> outstanding_;
-  LeaseLogic::Time waiting_since_;  ///< if there are outstanding requests: since the last answer
+  SessionLease::Time waiting_since_;  ///< if there are outstanding requests: since the last answer
   bool answered_ = false;
   int credentials_ = 0;  ///< sent and not answered
   int watch_sets_ = 0;   ///< sent and not answered
-  std::deque<LeaseLogic::Sent> pings_;
-  std::deque<LeaseLogic::Time> checks_;  ///< when the outstanding checks were sent
-  std::shared_ptr<SessionLease> lease_;  ///< null: not needed
-  std::shared_ptr<AnswerNotes> notes_;   ///< null: not needed
-  LeaseLogic::Duration timeout_{};
-  LeaseLogic::Duration patience_{};  ///< 0: no limit
+  std::deque<SessionLease::Sent> pings_;
+  std::deque<SessionLease::Time> checks_;  ///< when the outstanding checks were sent
+  std::shared_ptr<SessionLease> lease_;    ///< null: not needed
+  std::shared_ptr<AnswerNotes> notes_;     ///< null: not needed
+  SessionLease::Duration timeout_{};
+  SessionLease::Duration patience_{};  ///< 0: no limit
 };
 
 /// What is wrong with the length of a frame; null if nothing.

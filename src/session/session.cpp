@@ -5,42 +5,237 @@
 #include "base/digest.h"
 #include "base/fd.h"
 #include "base/monitor.h"
+#include "base/process_setup.h"
 #include "base/text.h"
 #include "client/connect_string.h"
 #include "client/diagnose_connection.h"
 #include "client/four_letter_word.h"
+#include "client/host_addresses.h"
 #include "client/node_path.h"
-#include "session/session_handle.h"
+#include "session/answer_notes.h"
+#include "session/session_lease.h"
 #include "session/session_library.h"
-#include "session/session_threads.h"
 #include "session/socket_interposer.h"
+#include "session/trying_order.h"
+#include "session/watcher_table.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <arpa/inet.h>
-#include <array>
 #include <cerrno>
 #include <charconv>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <functional>
+#include <list>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <netinet/in.h>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace zksh {
+
+/// An unanswered request. The C client drops these when a handle is closed; the list of calls lets
+/// every waiter be notified.
+struct Call {
+  /// The watch that a read sets.
+  struct Watching {
+    std::string path;
+    WatchKind kind = WatchKind::OfData;
+    WatcherTable::Who who = nullptr;
+    bool on_missing = false;  ///< also on a missing node
+  };
+
+  Session::Handle* handle = nullptr;
+  std::list<Call*>::iterator place;
+  std::optional<Watching> watching{};
+  std::optional<Watching> unwatching{};  ///< what the request removes if it succeeds
+
+  Call() = default;
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  virtual ~Call() = default;
+  virtual void settle_error(const Monitor::Held& held, int rc) = 0;
+};
+
+template <class T>
+struct CallOf : Call {
+  Pending<T> pending = std::make_shared<Answer<T>>();
+
+  void settle(const Monitor::Held& held, int rc, T value) {
+    (*pending)(held) = Outcome<T>{rc, std::move(value)};
+  }
+  void settle_error(const Monitor::Held& held, int rc) override { settle(held, rc, T{}); }
+};
+
+struct Session::Handle {
+  Handle(Session& owner, ConnectString with) : session(owner), servers(std::move(with)) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  /// Ends the session and fails unanswered calls with code::closing. Not on the C client's threads,
+  /// which it joins.
+  ~Handle();
+
+  Session& session;
+  const ConnectString servers;
+  zhandle_t* zh = nullptr;  ///< set before the handle is published
+  // Under the session's monitor:
+  SessionState state = SessionState::Connecting;
+  bool ever_connected = false;
+  Clock::time_point opened;
+  Clock::time_point lost;    ///< when the connection was lost, if ever
+  std::string connected_to;  ///< the last server, HOST:PORT; empty before the first
+  AddressNames names;        ///< of the servers; set before the handle is published
+  std::int64_t session_id = 0;
+  int negotiated_timeout = 0;
+  std::shared_ptr<SessionLease> lease;  ///< null until connected
+  Clock::time_point lease_wanted{};     ///< when somebody first asked how long it lasts
+  std::shared_ptr<AnswerNotes> notes;   ///< null until connected
+  std::vector<Credential> credentials;  ///< added and accepted
+  bool other_credentials = false;       ///< others than the settings' were sent
+  int uses = 0;                         ///< number of threads that are sending
+  bool out_of_use = false;              ///< somebody waits for the last of these
+  std::list<Call*> calls;
+  /// By id, not by pointer: the C client silently drops unfired watches. All watches of a mailbox
+  /// share its id, so the C client fires one event for all that it has on a node, and needs linear,
+  /// not quadratic, time to report a session event.
+  std::unordered_map<std::uintptr_t, Mailbox> mailboxes;
+  std::uintptr_t last_mailbox = 0;
+  WatcherTable watchers{this};  ///< by the contexts of the C client's watchers
+
+  /// Records a watch event. `type` is the C client's.
+  void watches_fired(const Monitor::Held& /*held*/, int type, const std::string& path) {
+    if (type != ZOO_CHILD_EVENT) watchers.fired(path, WatchKind::OfData);
+    if (type == ZOO_CHILD_EVENT || type == ZOO_DELETED_EVENT)
+      watchers.fired(path, WatchKind::OfChildren);
+  }
+  /// Records and reports the session's state if it has changed.
+  void note_state(const Monitor::Held& held, SessionState now, zhandle_t* from);
+  /// Reports an event if this handle is the session's.
+  void report(const Monitor::Held& held, const Event& event);
+
+  /// The zxid that created a node, for the completion of its call; 0 if it is not known.
+  std::int64_t czxid_of(const std::string& path);
+  /// The content of a large answer, given the Stat that the C client passes to a completion;
+  /// nullopt if the answer was not large.
+  std::optional<LargeAnswer> take_content(const ::Stat* stat);
+  /// Records that the server accepted a credential.
+  void accepted(const Credential& credential);
+
+  /// The handle's watcher, for session events and printed watches. The context is the Handle.
+  static void on_event(zhandle_t* zh, int type, int state, const char* path, void* context);
+  /// The watcher for private watches. The context is the mailbox's id.
+  static void on_private_watch(zhandle_t* zh, int type, int state, const char* path, void* context);
+
+  /// The id of a mailbox, assigned if it has none.
+  std::uintptr_t id_of(const Monitor::Held& held, const Mailbox& mailbox);
+};
+
+/// Wakes a thread that rarely has work. The monitor would be too costly: every change under it
+/// makes all waiters check their conditions, with a thousand sessions half of all CPU time.
+class Bell {
+ public:
+  void ring() {
+    const std::lock_guard lock(mutex_);
+    rung_ = true;
+    condition_.notify_one();
+  }
+  /// Blocks until the bell rings, or returns at once if it has rung; false if a stop is requested.
+  bool await(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    return condition_.wait(lock, stop, [this] { return std::exchange(rung_, false); });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any condition_;
+  bool rung_ = false;
+};
+
+/// The session's phase, and what belongs to it. Under the monitor; only Session::enter changes the
+/// phase.
+struct Session::State {
+  Phase phase = Phase::Idle;
+  std::string server;              ///< as the user gave it
+  std::unique_ptr<Handle> handle;  ///< if open; or an expired one that the opener has not ended yet
+  std::size_t waits = 0;           ///< number of waiters for a connection
+  Clock::time_point waiting_since;  ///< since when the first has waited
+  std::size_t turn = 0;             ///< counts the phases: work from an earlier one is stale
+  std::size_t asked = 0;            ///< how often somebody has started to wait for the opener
+  std::size_t failures = 0;         ///< of the opener
+  std::exception_ptr problem;       ///< its latest failure
+  std::int64_t closed = 0;          ///< Client::closed_session
+  bool wants_tick = false;          ///< the opener should ask the server for its tick
+  Bell opener;                      ///< rings when the opener has work; not under the monitor
+
+  Handle* open_handle() const { return phase == Phase::Open ? handle.get() : nullptr; }
+  bool needs_opener() const {
+    return phase == Phase::Idle || (phase == Phase::Open && handle->state == SessionState::Expired);
+  }
+};
+
+/// Keeps the handle from being closed while something is sent with it; not even the user can close
+/// it, who may be on one of its own threads.
+class Session::Use {
+ public:
+  explicit Use(Session& session)
+      : monitor_(session.monitor_), handle_(monitor_.with_lock([&](const Monitor::Held&) {
+          auto* const open = session.state_->open_handle();
+          if (open) ++open->uses;
+          return open;
+        })) {}
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  ~Use() {
+    if (!handle_) return;
+    const bool awaited = monitor_.with_lock(
+        [&](const Monitor::Held&) { return --handle_->uses == 0 && handle_->out_of_use; });
+    // The call may be gone by now.
+    if (awaited) monitor_.change_of(this, [](const Monitor::Held&) {});
+  }
+
+  /// Null if there is none.
+  Handle* get() const { return handle_; }
+  Handle* operator->() const { return handle_; }
+  explicit operator bool() const { return handle_ != nullptr; }
+
+ private:
+  Monitor& monitor_;
+  Handle* handle_;
+};
+
+/// What this process knows about servers, by address; shared by all its sessions.
+///
+/// create2, containers, TTLs, reconfig and removeWatches came with 3.5. Servers of 3.4 end the
+/// connection at such a request, as does ClickHouse Keeper, some without an answer; requests in
+/// flight are then lost, and locks in doubt. So no such request is sent to an unknown server. The
+/// version that a server reports is unreliable (Debian's 3.9.3 once called itself 3.8.0), and
+/// four-letter words may be forbidden. But from 3.5 on there is a node /zookeeper/config, which 3.4
+/// and Keeper lack, and every server answers a read of it. That read is sent before the first such
+/// request. Other creations do not need it: they use plain create, and get their czxid from
+/// AnswerNotes.
+struct KnownServers {
+  std::map<std::string, bool> newer{};  ///< 3.5 or later, by numeric address and port
+  /// By HOST:PORT; 0 if the server does not report one.
+  std::map<std::string, std::chrono::milliseconds> ticks{};
+};
+
 namespace {
 
 /// How long servers may reject everybody after a connection was lost, while they elect a leader or
@@ -61,6 +256,14 @@ SessionState session_state(int state) {
   if (state == ZOO_EXPIRED_SESSION_STATE) return SessionState::Expired;
   if (state == ZOO_AUTH_FAILED_STATE) return SessionState::AuthFailed;
   return SessionState::Connecting;
+}
+
+void say(std::string_view text) {
+  while (!text.empty()) {
+    const auto written = write(STDERR_FILENO, text.data(), text.size());
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
 }
 
 /// The C client logs paths as servers send them; a terminal gets them escaped.
@@ -141,18 +344,24 @@ Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<Call
   return pending;
 }
 
-/// The address of the server that a handle is connected to, as bytes; empty if it is not connected.
-std::string address_of_server(zhandle_t* zh) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  if (!zh || !zookeeper_get_connected_host(zh, generic, &size)) return {};
-  return {reinterpret_cast<const char*>(&address), size};
+/// nullopt: not known.
+template <class Value>
+std::optional<Value> found_in(const std::map<std::string, Value>& known, const std::string& key) {
+  const auto found = known.find(key);
+  return found == known.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The same for users: HOST:PORT as in the connect string, also for a read-only server, which
-/// zookeeper_get_connected_host does not return. Under the monitor: the C client has one buffer for
-/// all handles.
+/// Where a handle, which may be null, is connected to; nullopt if it is not.
+std::optional<SocketAddress> address_of_server(const Session::Handle* handle) {
+  SocketAddress address{.size = sizeof address.bytes};
+  if (!handle || !zookeeper_get_connected_host(handle->zh, address.get(), &address.size))
+    return std::nullopt;
+  return address;
+}
+
+/// The name of that server for users: HOST:PORT as in the connect string, also for a read-only
+/// server, which zookeeper_get_connected_host does not return. Under the monitor: the C client has
+/// one buffer for all handles.
 std::string connected_name(const Monitor::Held& /*held*/, zhandle_t* zh,
                            const AddressNames& names) {
   const std::string_view text = zoo_get_current_server(zh);  // "::1:2181" for an IPv6 address
@@ -166,7 +375,7 @@ std::string connected_name(const Monitor::Held& /*held*/, zhandle_t* zh,
 
 /// The read of /zookeeper/config.
 struct LearningCall : CallOf<Nothing> {
-  std::string server;
+  std::string server;  ///< its address; empty if not known
   std::function<void(bool newer)> go;
   std::function<void(const Monitor::Held&, int rc)> fail;
 
@@ -185,10 +394,9 @@ void config_read(int rc, const char* /*bytes*/, int /*size*/, const ::Stat* /*st
   const auto go = std::exchange(call.go, {});
   const auto fail = std::exchange(call.fail, {});
   session.monitor().change([&](const Monitor::Held& held) {
-    if (answered)
-      session.known_servers().learn(held, call.server, rc != ZNONODE);
-    else if (fail)
-      fail(held, rc);
+    if (answered && !call.server.empty())
+      session.known_servers().newer[call.server] = rc != ZNONODE;
+    if (!answered && fail) fail(held, rc);
   });
   // Before this call is settled, since closing the handle waits until no call is left.
   if (answered && go) go(rc != ZNONODE);
@@ -205,12 +413,54 @@ void learn_of_server(Session& session, Session::Handle* on, std::function<void(b
   learning.fail = std::move(fail);
   start(session.monitor(), on, std::unique_ptr<CallOf<Nothing>>(std::move(call)),
         [&](zhandle_t* zh, const void* data) {
-          learning.server = address_of_server(zh);
+          if (const auto address = address_of_server(on))
+            learning.server = address->server().text();
           const int rc = zoo_awgetconfig(zh, nullptr, nullptr, config_read, data);
           if (rc == ZOK) return rc;
           config_read(rc, nullptr, 0, nullptr, data);
           return static_cast<int>(ZOK);
         });
+}
+
+/// Sends a request that servers before 3.5 do not support, or the older one to such a server. If
+/// the server's version is not known yet, the call waits for a read that shows it; later calls do
+/// not.
+template <class T, class Newer, class Older>
+Pending<T> start_newer(Session& session, std::unique_ptr<CallOf<T>> call, Newer newer,
+                       Older older) {
+  auto& monitor = session.monitor();
+  const Session::Use on(session);
+  const auto send = [&monitor, newer, older](Session::Handle* handle,
+                                             std::unique_ptr<CallOf<T>> now, bool is_newer) {
+    return is_newer ? start(monitor, handle, std::move(now), newer)
+                    : start(monitor, handle, std::move(now), older);
+  };
+  if (const auto address = address_of_server(on.get())) {
+    const auto known = monitor.with_lock([&](const Monitor::Held&) {
+      return found_in(session.known_servers().newer, address->server().text());
+    });
+    if (known) return send(on.get(), std::move(call), *known);
+  }
+  auto pending = call->pending;
+  // std::function must be copyable.
+  const auto waiting = std::make_shared<std::unique_ptr<CallOf<T>>>(std::move(call));
+  learn_of_server(
+      session, on.get(),
+      // Runs on a thread of the handle, which is not closed before that has ended.
+      [send, waiting, handle = on.get()](bool is_newer) {
+        send(handle, std::move(*waiting), is_newer);
+      },
+      [waiting](const Monitor::Held& held, int rc) { (*waiting)->settle_error(held, rc); });
+  return pending;
+}
+
+/// For a request without an older one: an older server would end the connection at it.
+int send_nothing(zhandle_t* /*zh*/, const void* /*data*/) { return ZUNIMPLEMENTED; }
+
+/// Sends a request with `send(zh, data)`.
+template <class T, class Send>
+Pending<T> request(Session& session, Send&& send) {
+  return start(session.monitor(), Session::Use(session).get(), std::make_unique<CallOf<T>>(), send);
 }
 
 }  // namespace
@@ -241,8 +491,8 @@ void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zh
     connected_to = connected_name(held, from, names);
     session_id = zoo_client_id(from)->client_id;
     negotiated_timeout = zoo_recv_timeout(from);
-    lease = lease_of(session_id);
-    notes = answer_notes_of(session_id);
+    lease = of_session<SessionLease>(session_id);
+    notes = of_session<AnswerNotes>(session_id);
   }
   report(held, {.path = {}, .state = now});
 }
@@ -290,13 +540,6 @@ void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, c
   });
 }
 
-void Session::Handle::watches_fired(const Monitor::Held& /*held*/, int type,
-                                    const std::string& path) {
-  if (type != ZOO_CHILD_EVENT) watchers.fired(path, WatchKind::OfData);
-  if (type == ZOO_CHILD_EVENT || type == ZOO_DELETED_EVENT)
-    watchers.fired(path, WatchKind::OfChildren);
-}
-
 std::uintptr_t Session::Handle::id_of(const Monitor::Held& /*held*/, const Mailbox& mailbox) {
   // There are few at a time; removes those that nobody else uses.
   std::uintptr_t id = 0;
@@ -306,21 +549,6 @@ std::uintptr_t Session::Handle::id_of(const Monitor::Held& /*held*/, const Mailb
   });
   if (id == 0) mailboxes.emplace(id = ++last_mailbox, mailbox);
   return id;
-}
-
-Session::Use::Use(Session& session)
-    : monitor_(session.monitor_), handle_(monitor_.with_lock([&](const Monitor::Held&) {
-        auto* const open = session.state_->open_handle();
-        if (open) ++open->uses;
-        return open;
-      })) {}
-
-Session::Use::~Use() {
-  if (!handle_) return;
-  const bool awaited = monitor_.with_lock(
-      [&](const Monitor::Held&) { return --handle_->uses == 0 && handle_->out_of_use; });
-  // The call may be gone by now.
-  if (awaited) monitor_.change_of(this, [](const Monitor::Held&) {});
 }
 
 Session::Session(Monitor& monitor, SessionSettings settings, std::string server, EventSink sink)
@@ -401,23 +629,26 @@ SessionState Session::state(const Monitor::Held& /*held*/) {
 
 bool Session::between_sessions(const Monitor::Held& /*held*/) { return !state_->open_handle(); }
 
-std::string Session::connected_server(const Monitor::Held& /*held*/) {
+/// A member of the open handle; a default value if none is open. Under the monitor.
+template <class T>
+T Session::of_handle(T Handle::*member) const {
   const auto* const open = state_->open_handle();
-  return open ? open->connected_to : "";
+  return open ? open->*member : T{};
+}
+
+std::string Session::connected_server(const Monitor::Held& /*held*/) {
+  return of_handle(&Handle::connected_to);
 }
 
 std::int64_t Session::session_id(const Monitor::Held& /*held*/) {
-  const auto* const open = state_->open_handle();
-  return open ? open->session_id : 0;
+  return of_handle(&Handle::session_id);
 }
 
 std::int64_t Session::closed_session(const Monitor::Held& /*held*/) { return state_->closed; }
 
 int Session::negotiated_timeout() {
-  return monitor_.with_lock([&](const Monitor::Held&) {
-    const auto* const open = state_->open_handle();
-    return open ? open->negotiated_timeout : 0;
-  });
+  return monitor_.with_lock(
+      [&](const Monitor::Held&) { return of_handle(&Handle::negotiated_timeout); });
 }
 
 /// Once somebody has asked for the lease for a while, asks the server for its tick, which makes the
@@ -425,11 +656,11 @@ int Session::negotiated_timeout() {
 BootClock::time_point Session::lease_end() {
   std::shared_ptr<SessionLease> lease;
   std::optional<std::chrono::milliseconds> tick;
-  const bool asks = monitor_.with_lock([&](const Monitor::Held& held) {
+  const bool asks = monitor_.with_lock([&](const Monitor::Held&) {
     auto* const open = state_->open_handle();
     if (!open || !open->lease) return false;
     lease = open->lease;
-    tick = known_servers().tick(held, open->connected_to);
+    tick = found_in(known_servers().ticks, open->connected_to);
     if (tick || state_->wants_tick) return false;
     const auto now = Clock::now();
     if (open->lease_wanted == Clock::time_point{}) open->lease_wanted = now;
@@ -569,14 +800,15 @@ constexpr const char* kept = "; the current session stays open";
 
 /// Creates a handle. Blocks while names resolve.
 std::unique_ptr<Session::Handle> Session::make_handle(const std::string& server) {
-  require_session_threads();
+  require_threads(2, "a session");
   auto fresh = std::make_unique<Handle>(*this, parse_connect_string(server));
   const auto& servers = fresh->servers;
   const int flags = ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0);
   // Several servers have been shuffled already; the addresses of a single name have not.
   zoo_deterministic_conn_order(servers.servers.size() > 1 ? 1 : 0);
-  fresh->zh = open_handle(monitor_, settings_.security, servers, fresh->names, Handle::on_event,
-                          settings_.session_timeout_ms, fresh.get(), flags);
+  fresh->zh =
+      open_handle(monitor_, settings_.security, servers, trying_order(servers, fresh->names),
+                  Handle::on_event, settings_.session_timeout_ms, fresh.get(), flags);
   if (!fresh->zh) {
     const int reason = errno;
     throw Error("cannot connect to " + (reason == ENOENT
@@ -716,49 +948,32 @@ void Session::refuse(const Handle& fresh) {
 
 namespace {
 
-union Address {
-  sockaddr any;
-  sockaddr_in v4;
-  sockaddr_in6 v6;
-};
-
 /// As Java's InetAddress.getHostAddress: an IPv6 address in full, without "::".
-std::string host_text(const Address& address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (address.any.sa_family == AF_INET)
-    return inet_ntop(AF_INET, &address.v4.sin_addr, text.data(), text.size());
-  const auto* bytes = address.v6.sin6_addr.s6_addr;
-  if (IN6_IS_ADDR_V4MAPPED(&address.v6.sin6_addr))
-    return inet_ntop(AF_INET, bytes + 12, text.data(), text.size());
+std::string java_host(const SocketAddress& address) {
+  if (address.family() == AF_INET) return address.server().host;
+  sockaddr_in6 v6{};
+  std::memcpy(&v6, &address.bytes, sizeof v6);
+  const auto* const bytes = v6.sin6_addr.s6_addr;
+  if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
+    return fmt::format("{}.{}.{}.{}", bytes[12], bytes[13], bytes[14], bytes[15]);
   std::string host;
   for (std::size_t i = 0; i < 16; i += 2)
     host += fmt::format("{}{:x}", i == 0 ? "" : ":", bytes[i] << 8 | bytes[i + 1]);
   return host;
 }
 
-/// Where a handle is connected to, by its address; nothing when it is not.
-std::optional<ServerAddress> server_of(const Session::Handle* handle) {
-  Address server{};
-  socklen_t size = sizeof server;
-  if (!handle || !zookeeper_get_connected_host(handle->zh, &server.any, &size)) return std::nullopt;
-  const auto port = server.any.sa_family == AF_INET ? server.v4.sin_port : server.v6.sin6_port;
-  return ServerAddress{.host = host_text(server), .port = ntohs(port)};
-}
-
 /// The local address of packets to a server, unless it is translated on the way. The C client does
 /// not expose its socket, but a socket connected to the same destination gets the same address;
 /// connecting a datagram socket sends nothing.
-std::string own_address(zhandle_t* zh) {
-  Address server{};
-  socklen_t size = sizeof server;
-  if (!zookeeper_get_connected_host(zh, &server.any, &size)) return {};
-  const Fd fd(socket(server.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  Address own{};
-  socklen_t own_size = sizeof own;
-  if (!fd || connect(fd.get(), &server.any, size) != 0 ||
-      getsockname(fd.get(), &own.any, &own_size) != 0)
+std::string own_address(const Session::Handle* handle) {
+  const auto server = address_of_server(handle);
+  if (!server) return {};
+  const Fd fd(socket(server->family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  SocketAddress own{.size = sizeof own.bytes};
+  if (!fd || connect(fd.get(), server->get(), server->size) != 0 ||
+      getsockname(fd.get(), own.get(), &own.size) != 0)
     return {};
-  return host_text(own);
+  return java_host(own);
 }
 
 /// How long the tick of a server is, in answer to `conf`; 0: it does not say. Blocks for a second
@@ -782,27 +997,19 @@ void Session::serve(const std::stop_token& stop) {
   while (state_->opener.await(stop)) {
     open_one(stop);
     const auto asked = monitor_.with_lock([&](const Monitor::Held&) {
-      const auto* const open = state_->open_handle();
-      return std::exchange(state_->wants_tick, false) && open ? open->connected_to : "";
+      return std::exchange(state_->wants_tick, false) ? of_handle(&Handle::connected_to) : "";
     });
     if (asked.empty()) continue;
     std::chrono::milliseconds tick{0};
     try {
       // A TLS port answers no such word.
-      const auto server = server_of(Use(*this).get());
-      if (server && !settings_.security.tls.on) tick = tick_of(*server, stop);
+      const auto address = address_of_server(Use(*this).get());
+      if (address && !settings_.security.tls.on) tick = tick_of(address->server(), stop);
     } catch (const std::exception&) {
       // It does not say: there is no room for a socket, or zksh is to end.
     }
-    monitor_.with_lock(
-        [&](const Monitor::Held& held) { known_servers().learn_tick(held, asked, tick); });
+    monitor_.with_lock([&](const Monitor::Held&) { known_servers().ticks[asked] = tick; });
   }
-}
-
-Identity identity_of(const std::string& scheme, const std::string& credential) {
-  if (scheme == "digest") return {.scheme = scheme, .id = digest_id(credential)};
-  // Only the servers know the ids of other schemes.
-  return {.scheme = scheme, .id = {}};
 }
 
 void Session::Handle::accepted(const Credential& credential) {
@@ -813,10 +1020,7 @@ void Session::Handle::accepted(const Credential& credential) {
 }
 
 std::vector<Credential> Session::credentials() {
-  return monitor_.with_lock([&](const Monitor::Held&) {
-    const auto* const open = state_->open_handle();
-    return open ? open->credentials : std::vector<Credential>();
-  });
+  return monitor_.with_lock([&](const Monitor::Held&) { return of_handle(&Handle::credentials); });
 }
 
 std::vector<Identity> Session::identities() {
@@ -824,13 +1028,14 @@ std::vector<Identity> Session::identities() {
   const bool connected = is_connected(current_state());
   if (!connected || !on) return {};
   std::vector<Identity> all;
-  if (const auto own = own_address(on->zh); !own.empty())
+  if (const auto own = own_address(on.get()); !own.empty())
     all.push_back({.scheme = "ip", .id = own});
   // With Kerberos, the servers may or may not strip the realm.
   if (const auto& sasl = settings_.security.sasl; sasl.mechanism == "DIGEST-MD5")
     all.push_back({.scheme = "sasl", .id = sasl.user});
   for (const auto& [scheme, secret] : credentials()) {
-    auto identity = identity_of(scheme, secret);
+    // Only the servers know the ids of schemes other than digest.
+    Identity identity{.scheme = scheme, .id = scheme == "digest" ? digest_id(secret) : ""};
     if (std::ranges::count(all, identity) == 0) all.push_back(std::move(identity));
   }
   return all;
@@ -842,8 +1047,7 @@ std::string Session::file_of_all_credentials(const Monitor::Held& held) const {
 
 /// Whether the session has sent credentials other than those of the settings.
 bool Session::sent_others(const Monitor::Held& /*held*/) const {
-  const auto* const open = state_->open_handle();
-  return state_->phase == Phase::Refused || (open && open->other_credentials);
+  return state_->phase == Phase::Refused || of_handle(&Handle::other_credentials);
 }
 
 std::string Session::why_refused(const Monitor::Held& held) const {
@@ -869,44 +1073,6 @@ std::string Session::why_settings_refused() const {
 
 void Session::fail_authentication() {
   end(monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Refused); }));
-}
-
-std::optional<bool> Session::server_is_newer(Handle* on) {
-  zhandle_t* const zh =
-      monitor_.with_lock([&](const Monitor::Held&) { return on ? on->zh : nullptr; });
-  const auto server = address_of_server(zh);
-  return monitor_.with_lock(
-      [&](const Monitor::Held& held) { return known_servers().is_newer(held, server); });
-}
-
-template <class T, class Newer, class Older>
-Pending<T> Session::start_newer(std::unique_ptr<CallOf<T>> call, Newer newer, Older older) {
-  const Use on(*this);
-  const auto send = [this, newer, older](Handle* handle, std::unique_ptr<CallOf<T>> now,
-                                         bool is_newer) {
-    return is_newer ? start(monitor_, handle, std::move(now), newer)
-                    : start(monitor_, handle, std::move(now), older);
-  };
-  if (const auto known = server_is_newer(on.get())) return send(on.get(), std::move(call), *known);
-  auto pending = call->pending;
-  // std::function must be copyable.
-  const auto waiting = std::make_shared<std::unique_ptr<CallOf<T>>>(std::move(call));
-  learn_of_server(
-      *this, on.get(),
-      // Runs on a thread of the handle, which is not closed before that has ended.
-      [send, waiting, handle = on.get()](bool is_newer) {
-        send(handle, std::move(*waiting), is_newer);
-      },
-      [waiting](const Monitor::Held& held, int rc) { (*waiting)->settle_error(held, rc); });
-  return pending;
-}
-
-/// Without an alternative: an older server, which would end the connection, is not sent the
-/// request.
-template <class T, class Newer>
-Pending<T> Session::start_newer(std::unique_ptr<CallOf<T>> call, Newer newer) {
-  return start_newer(std::move(call), std::move(newer),
-                     [](zhandle_t* /*zh*/, const void* /*data*/) -> int { return ZUNIMPLEMENTED; });
 }
 
 namespace {
@@ -1002,12 +1168,16 @@ Watcher watcher_for(const Watch& watch, Monitor& monitor, Session::Handle* handl
   return {Session::Handle::on_private_watch, as_context(id)};
 }
 
-/// The watch that a read sets.
-std::optional<Call::Watching> watching(const std::string& path, WatchKind kind,
-                                       const Watcher& watcher, bool on_missing = false) {
-  if (!watcher.function) return std::nullopt;
-  return Call::Watching{
-      .path = path, .kind = kind, .who = watcher.context, .on_missing = on_missing};
+/// Sends a read, which may set a watch there, with `send(zh, watcher, data)`.
+template <class T, class Send>
+Pending<T> read(Session& session, Call::Watching place, const Watch& watch, Send&& send) {
+  const Session::Use on(session);
+  auto call = std::make_unique<CallOf<T>>();
+  const auto watcher = watcher_for(watch, session.monitor(), on.get());
+  place.who = watcher.context;
+  if (watcher.function) call->watching = std::move(place);
+  return start(session.monitor(), on.get(), std::move(call),
+               [&](zhandle_t* zh, const void* data) { return send(zh, watcher, data); });
 }
 
 void take_names(const String_vector& from, std::vector<std::string>& to) {
@@ -1025,45 +1195,8 @@ void take_names(const String_vector& from, NameList& to) {
   for (int i = 0; i < from.count; ++i) to.add(from.data[i]);
 }
 
-}  // namespace
-
-Pending<Nothing> Session::start_remove(const RemoveOp& op) {
-  return start(monitor_, Use(*this).get(), std::make_unique<CallOf<Nothing>>(),
-               [&](zhandle_t* zh, const void* data) {
-                 return zoo_adelete(zh, op.path.c_str(), op.version, nothing_done, data);
-               });
-}
-
-Pending<Stat> Session::start_set(const SetOp& op) {
-  return start(monitor_, Use(*this).get(), std::make_unique<CallOf<Stat>>(),
-               [&](zhandle_t* zh, const void* data) {
-                 return zoo_aset(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
-                                 op.version, stat_done, data);
-               });
-}
-
-Pending<Stat> Session::start_exists(const std::string& path, const Watch& watch) {
-  const Use on(*this);
-  auto call = std::make_unique<CallOf<Stat>>();
-  const auto watcher = watcher_for(watch, monitor_, on.get());
-  call->watching = watching(path, WatchKind::OfData, watcher, true);
-  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
-    return zoo_awexists(zh, path.c_str(), watcher.function, watcher.context, stat_done, data);
-  });
-}
-
-Pending<Node> Session::start_get(const std::string& path, const Watch& watch) {
-  const Use on(*this);
-  auto call = std::make_unique<CallOf<Node>>();
-  const auto watcher = watcher_for(watch, monitor_, on.get());
-  call->watching = watching(path, WatchKind::OfData, watcher);
-  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
-    return zoo_awget(zh, path.c_str(), watcher.function, watcher.context, node_done, data);
-  });
-}
-
 template <class T>
-Pending<T> Session::start_list(const std::string& path, const Watch& watch) {
+Pending<T> list(Session& session, const std::string& path, const Watch& watch) {
   const auto done = [](int rc, const String_vector* names, const ::Stat* stat, const void* data) {
     T list{.names = {}, .stat = stat_of(stat)};
     if (auto content = content_of<T>(data, stat, list.stat))
@@ -1072,21 +1205,58 @@ Pending<T> Session::start_list(const std::string& path, const Watch& watch) {
       take_names(*names, list.names);
     answer<T>(data, rc, std::move(list));
   };
-  const Use on(*this);
-  auto call = std::make_unique<CallOf<T>>();
-  const auto watcher = watcher_for(watch, monitor_, on.get());
-  call->watching = watching(path, WatchKind::OfChildren, watcher);
-  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
-    return zoo_awget_children2(zh, path.c_str(), watcher.function, watcher.context, done, data);
+  return read<T>(session, {.path = path, .kind = WatchKind::OfChildren}, watch,
+                 [&](zhandle_t* zh, const Watcher& watcher, const void* data) {
+                   return zoo_awget_children2(zh, path.c_str(), watcher.function, watcher.context,
+                                              done, data);
+                 });
+}
+
+}  // namespace
+
+Pending<Nothing> Session::start_remove(const RemoveOp& op) {
+  return request<Nothing>(*this, [&](zhandle_t* zh, const void* data) {
+    if (removes_root(op)) return static_cast<int>(ZBADARGUMENTS);
+    return zoo_adelete(zh, op.path.c_str(), op.version, nothing_done, data);
   });
 }
 
+Pending<Stat> Session::start_set(const SetOp& op) {
+  return request<Stat>(*this, [&](zhandle_t* zh, const void* data) {
+    return zoo_aset(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data), op.version, stat_done,
+                    data);
+  });
+}
+
+Pending<Stat> Session::start_exists(const std::string& path, const Watch& watch) {
+  return read<Stat>(*this, {.path = path, .on_missing = true}, watch,
+                    [&](zhandle_t* zh, const Watcher& watcher, const void* data) {
+                      return zoo_awexists(zh, path.c_str(), watcher.function, watcher.context,
+                                          stat_done, data);
+                    });
+}
+
+Pending<Node> Session::start_get(const std::string& path, const Watch& watch) {
+  return read<Node>(
+      *this, {.path = path}, watch, [&](zhandle_t* zh, const Watcher& watcher, const void* data) {
+        return zoo_awget(zh, path.c_str(), watcher.function, watcher.context, node_done, data);
+      });
+}
+
+Pending<Node> Session::start_get_config(const Watch& watch) {
+  return read<Node>(*this, {.path = "/zookeeper/config"}, watch,
+                    [](zhandle_t* zh, const Watcher& watcher, const void* data) {
+                      return zoo_awgetconfig(zh, watcher.function, watcher.context, node_done,
+                                             data);
+                    });
+}
+
 Pending<Children> Session::start_children(const std::string& path, const Watch& watch) {
-  return start_list<Children>(path, watch);
+  return list<Children>(*this, path, watch);
 }
 
 Pending<Listing> Session::start_names(const std::string& path, const Watch& watch) {
-  return start_list<Listing>(path, watch);
+  return list<Listing>(*this, path, watch);
 }
 
 Pending<NodeAcl> Session::start_get_acl(const std::string& path) {
@@ -1096,29 +1266,28 @@ Pending<NodeAcl> Session::start_get_acl(const std::string& path) {
       result.acl.push_back({acl->data[i].perms, acl->data[i].id.scheme, acl->data[i].id.id});
     answer<NodeAcl>(data, rc, std::move(result));
   };
-  return start(
-      monitor_, Use(*this).get(), std::make_unique<CallOf<NodeAcl>>(),
-      [&](zhandle_t* zh, const void* data) { return zoo_aget_acl(zh, path.c_str(), done, data); });
+  return request<NodeAcl>(*this, [&](zhandle_t* zh, const void* data) {
+    return zoo_aget_acl(zh, path.c_str(), done, data);
+  });
 }
 
 Pending<Nothing> Session::start_set_acl(const std::string& path, const Acl& acl,
                                         std::int32_t version) {
   // The C client only reads the vector, despite its type.
   const AclView view(acl);
-  return start(monitor_, Use(*this).get(), std::make_unique<CallOf<Nothing>>(),
-               [&](zhandle_t* zh, const void* data) {
-                 return zoo_aset_acl(zh, path.c_str(), version, const_cast<ACL_vector*>(view.get()),
-                                     nothing_done, data);
-               });
+  return request<Nothing>(*this, [&](zhandle_t* zh, const void* data) {
+    return zoo_aset_acl(zh, path.c_str(), version, const_cast<ACL_vector*>(view.get()),
+                        nothing_done, data);
+  });
 }
 
 Pending<Nothing> Session::start_sync(const std::string& path) {
   const auto done = [](int rc, const char* /*path*/, const void* data) {
     answer<Nothing>(data, rc, {});
   };
-  return start(
-      monitor_, Use(*this).get(), std::make_unique<CallOf<Nothing>>(),
-      [&](zhandle_t* zh, const void* data) { return zoo_async(zh, path.c_str(), done, data); });
+  return request<Nothing>(*this, [&](zhandle_t* zh, const void* data) {
+    return zoo_async(zh, path.c_str(), done, data);
+  });
 }
 
 Pending<Nothing> Session::start_add_auth(const std::string& scheme, const std::string& auth) {
@@ -1146,25 +1315,17 @@ Pending<Nothing> Session::add_auth_to(Handle* on, const Credential& credential) 
                });
 }
 
-Pending<Node> Session::start_get_config(const Watch& watch) {
-  const Use on(*this);
-  auto call = std::make_unique<CallOf<Node>>();
-  const auto watcher = watcher_for(watch, monitor_, on.get());
-  call->watching = watching("/zookeeper/config", WatchKind::OfData, watcher);
-  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
-    return zoo_awgetconfig(zh, watcher.function, watcher.context, node_done, data);
-  });
-}
-
 Pending<Node> Session::start_reconfigure(const Reconfiguration& change) {
   const auto text = [](const std::optional<std::string>& part) {
     return part ? part->c_str() : nullptr;
   };
-  return start_newer(std::make_unique<CallOf<Node>>(),
-                     [change, text](zhandle_t* zh, const void* data) {
-                       return zoo_areconfig(zh, text(change.joining), text(change.leaving),
-                                            text(change.members), change.version, node_done, data);
-                     });
+  return start_newer(
+      *this, std::make_unique<CallOf<Node>>(),
+      [change, text](zhandle_t* zh, const void* data) {
+        return zoo_areconfig(zh, text(change.joining), text(change.leaving), text(change.members),
+                             change.version, node_done, data);
+      },
+      send_nothing);
 }
 
 Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKind kind,
@@ -1188,7 +1349,7 @@ Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKin
                                const_cast<void*>(zoo_get_context(zh)), 0,
                                reinterpret_cast<void_completion_t*>(nothing_done), data);
   };
-  return start_newer(std::move(call), there, here);
+  return start_newer(*this, std::move(call), there, here);
 }
 
 namespace {
@@ -1246,22 +1407,22 @@ void Session::drop_watches(const std::string& path, const Mailbox& mailbox, Watc
     });
     return sent ? *sent : here(zh, data);
   };
-  start_newer(std::make_unique<CallOf<Nothing>>(), there, here);
+  start_newer(*this, std::make_unique<CallOf<Nothing>>(), there, here);
 }
 
 Pending<Created> Session::start_create(const CreateOp& op) {
-  auto call = std::make_unique<CallOf<Created>>();
-  if (op.mode == CreateMode::Container || op.ttl > 0)
-    return start_newer<Created>(std::move(call), [op](zhandle_t* zh, const void* data) {
+  if (!fits_multi(op)) {
+    const auto send = [op](zhandle_t* zh, const void* data) {
       const auto done = [](int rc, const char* path, const ::Stat* stat, const void* sent) {
         answer<Created>(sent, rc, {.path = path ? path : "", .stat = stat_of(stat)});
       };
       return zoo_acreate2_ttl(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
                               AclView(op.acl).get(), mode_of(op), op.ttl > 0 ? op.ttl : -1, done,
                               data);
-    });
-  const Use on(*this);
-  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
+    };
+    return start_newer(*this, std::make_unique<CallOf<Created>>(), send, send_nothing);
+  }
+  return request<Created>(*this, [&](zhandle_t* zh, const void* data) {
     const auto done = [](int rc, const char* path, const void* sent) {
       Created created{.path = path ? path : "", .stat = {}};
       auto& handle = *static_cast<const CallOf<Created>*>(sent)->handle;
@@ -1274,11 +1435,11 @@ Pending<Created> Session::start_create(const CreateOp& op) {
 }
 
 Pending<Nothing> Session::start_probe_newer() {
-  return start_newer<Nothing>(std::make_unique<CallOf<Nothing>>(),
-                              [](zhandle_t* /*zh*/, const void* data) {
-                                answer<Nothing>(data, ZOK, {});
-                                return static_cast<int>(ZOK);
-                              });
+  const auto send = [](zhandle_t* /*zh*/, const void* data) {
+    answer<Nothing>(data, ZOK, {});
+    return static_cast<int>(ZOK);
+  };
+  return start_newer(*this, std::make_unique<CallOf<Nothing>>(), send, send_nothing);
 }
 
 namespace {
@@ -1352,9 +1513,8 @@ int refusal(zhandle_t* zh, const std::vector<Op>& ops) {
   if (is_unrecoverable(zh) != ZOK) return code::invalid_state;
   const auto malformed = [](const Op& op) {
     const auto* created = std::get_if<CreateOp>(&op);
-    const auto& path =
-        std::visit([](const auto& one) -> const std::string& { return one.path; }, op);
-    return path_flaw(created && created->sequential ? path + '1' : path).has_value();
+    return path_flaw(created && created->sequential ? created->path + '1' : path_of(op))
+        .has_value();
   };
   const auto unknown = [](const Op& op) {
     const auto* created = std::get_if<CreateOp>(&op);
@@ -1365,6 +1525,16 @@ int refusal(zhandle_t* zh, const std::vector<Op>& ops) {
   return code::ok;
 }
 
+/// The answer to a transaction that removes /. In a failed one, the other operations are undone or
+/// not tried.
+std::vector<OpResult> outcome_with_root(const std::vector<Op>& ops) {
+  std::vector<OpResult> results(ops.size(),
+                                {.code = code::runtime_inconsistency, .path = {}, .stat = {}});
+  const auto culprit = std::ranges::find_if(ops, removes_root) - ops.begin();
+  results[static_cast<std::size_t>(culprit)].code = code::bad_arguments;
+  return results;
+}
+
 }  // namespace
 
 Pending<std::vector<OpResult>> Session::start_multi(const std::vector<Op>& ops) {
@@ -1373,6 +1543,10 @@ Pending<std::vector<OpResult>> Session::start_multi(const std::vector<Op>& ops) 
   return start(monitor_, Use(*this).get(),
                std::unique_ptr<CallOf<std::vector<OpResult>>>(std::move(call)),
                [&](zhandle_t* zh, const void* data) {
+                 if (std::ranges::any_of(ops, removes_root)) {
+                   conclude(data, ZBADARGUMENTS, outcome_with_root(ops));
+                   return static_cast<int>(ZOK);
+                 }
                  const int refused = refusal(zh, ops);
                  if (refused != code::ok) return refused;
                  return zoo_amulti(zh, static_cast<int>(multi.ops.size()), multi.ops.data(),
@@ -1381,3 +1555,24 @@ Pending<std::vector<OpResult>> Session::start_multi(const std::vector<Op>& ops) 
 }
 
 }  // namespace zksh
+
+// For the linker, this is the C library's function. The C client asserts that its threads start,
+// which would abort the process without a helpful message, and there is no hook for this.
+extern "C" [[noreturn]] void replacement_assert_fail(const char* assertion, const char* file,
+                                                     unsigned int line,
+                                                     const char* function) __asm__("__assert_fail");
+
+extern "C" void replacement_assert_fail(const char* assertion, const char* file, unsigned int line,
+                                        const char* function) {
+  // Somebody else took the thread after require_threads, or the limit is not this process's
+  // (pids.max of a container).
+  if (std::strstr(assertion, "pthread_create") != nullptr) {
+    zksh::say(
+        "zksh: cannot start a thread for the session (see ulimit -u, ulimit -v, or the limits of "
+        "the container)\n");
+    _exit(zksh::status::failure);
+  }
+  zksh::say(fmt::format("{}:{}: {}: Assertion `{}' failed.\n", file, line,
+                        function == nullptr ? "?" : function, assertion));
+  std::abort();
+}

@@ -19,9 +19,7 @@
 
 namespace zksh {
 
-class KnownServers;
-template <class T>
-struct CallOf;
+struct KnownServers;
 
 struct SessionSettings {
   int session_timeout_ms = 30000;  ///< requested; the server decides
@@ -109,12 +107,12 @@ class Session final : public Client {
   void drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) override;
 
   struct Handle;  ///< a handle of the C client and what depends on it
+  class Use;
 
   /// Use it under the monitor.
   KnownServers& known_servers() { return *settings_.known_servers; }
 
  private:
-  class Use;
   class Wait;
   struct State;
   enum class Phase {
@@ -125,15 +123,7 @@ class Session final : public Client {
     Refused,  ///< by the servers: authentication failed
   };
   template <class T>
-  Pending<T> start_list(const std::string& path, const Watch& watch);
-  std::optional<bool> server_is_newer(Handle* on);
-  /// Sends a request that servers before 3.5 do not support, or the older one to such a server. If
-  /// the server's version is not known yet, the call waits for a read that shows it; later calls do
-  /// not.
-  template <class T, class Newer, class Older>
-  Pending<T> start_newer(std::unique_ptr<CallOf<T>> call, Newer newer, Older older);
-  template <class T, class Newer>
-  Pending<T> start_newer(std::unique_ptr<CallOf<T>> call, Newer newer);
+  T of_handle(T Handle::*member) const;
   Pending<Nothing> add_auth_to(Handle* on, const Credential& credential);
   bool sent_others(const Monitor::Held& held) const;
   std::string why_settings_refused() const;

@@ -5,7 +5,8 @@
 
 namespace zksh {
 
-void LeaseLogic::begin(Time sent, bool created, Duration timeout) {
+void SessionLease::begin(Time sent, bool created, Duration timeout) {
+  const std::lock_guard lock(mutex_);
   timeout_ = timeout;
   answered_.clear();
   agreed_.reset();
@@ -18,11 +19,13 @@ void LeaseLogic::begin(Time sent, bool created, Duration timeout) {
   extend(sent);
 }
 
-LeaseLogic::Sent LeaseLogic::send(Time now, bool by_agreement) const {
+SessionLease::Sent SessionLease::send(Time now, bool by_agreement) const {
+  const std::lock_guard lock(mutex_);
   return {.at = now, .by_agreement = by_agreement, .agreed_before = agreed_};
 }
 
-void LeaseLogic::answer(const Sent& request, Time now, bool agreed) {
+void SessionLease::answer(const Sent& request, Time now, bool agreed) {
+  const std::lock_guard lock(mutex_);
   if (request.by_agreement && agreed) {
     if (resumed_) extend(*resumed_);
     if (request.agreed_before) {
@@ -44,38 +47,16 @@ void LeaseLogic::answer(const Sent& request, Time now, bool agreed) {
   if (answered_.size() > four_timeouts) answered_.pop_front();
 }
 
-void LeaseLogic::extend(Time heard) { end_ = std::max(end_, heard + timeout_ - timeout_ / 50); }
-
-void SessionLease::begin(Time sent, bool created, LeaseLogic::Duration timeout) {
+void SessionLease::learn_tick(Duration tick) {
   const std::lock_guard lock(mutex_);
-  logic_.begin(sent, created, timeout);
-}
-
-LeaseLogic::Sent SessionLease::send(bool by_agreement) const {
-  const auto now = BootClock::now();
-  const std::lock_guard lock(mutex_);
-  return logic_.send(now, by_agreement);
-}
-
-void SessionLease::answer(const LeaseLogic::Sent& request, bool agreed) {
-  const auto now = BootClock::now();
-  const std::lock_guard lock(mutex_);
-  logic_.answer(request, now, agreed);
-}
-
-void SessionLease::learn_tick(LeaseLogic::Duration tick) {
-  const std::lock_guard lock(mutex_);
-  logic_.learn_tick(tick);
+  half_tick_ = tick / 2;
 }
 
 SessionLease::Time SessionLease::end() const {
   const std::lock_guard lock(mutex_);
-  return logic_.end();
+  return end_;
 }
 
-std::shared_ptr<SessionLease> lease_of(std::int64_t session) {
-  static PerSession<SessionLease> leases;
-  return leases.of(session);
-}
+void SessionLease::extend(Time heard) { end_ = std::max(end_, heard + timeout_ - timeout_ / 50); }
 
 }  // namespace zksh

@@ -59,7 +59,9 @@ namespace zksh {
 /// (observerMasterPort), of whose clients the leader hears half a tick later; if no server reports
 /// its tick, a session timeout of less than two ticks (minSessionTimeout configured lower); servers
 /// of one ensemble with different ticks; server clocks that are even faster.
-class LeaseLogic {
+///
+/// Members may be called from any thread; `now` is the present time.
+class SessionLease {
  public:
   using Time = BootClock::time_point;
   using Duration = std::chrono::nanoseconds;
@@ -79,9 +81,9 @@ class LeaseLogic {
   /// Its answer has arrived. `agreed`: it says that the request was done.
   void answer(const Sent& request, Time now, bool agreed);
   /// Sets the tick of the ensemble, as one of its servers reported it.
-  void learn_tick(Duration tick) { half_tick_ = tick / 2; }
+  void learn_tick(Duration tick);
   /// The session lives at least until then; the clock's epoch if nothing is known.
-  Time end() const { return end_; }
+  Time end() const;
 
  private:
   /// The longest time from a request to the answer to a ping that names its session. Unless
@@ -95,6 +97,7 @@ class LeaseLogic {
     Time sent;
   };
 
+  mutable std::mutex mutex_;
   Duration timeout_{};
   std::optional<Duration> half_tick_{};
   Time end_{};
@@ -103,44 +106,20 @@ class LeaseLogic {
   std::deque<Answered> answered_{};  ///< on this connection, oldest first, thinned out
 };
 
-/// The same, shared by the thread of a connection and others.
-class SessionLease {
- public:
-  using Time = LeaseLogic::Time;
-
-  void begin(Time sent, bool created, LeaseLogic::Duration timeout);
-  LeaseLogic::Sent send(bool by_agreement) const;
-  void answer(const LeaseLogic::Sent& request, bool agreed);
-  void learn_tick(LeaseLogic::Duration tick);
-  Time end() const;
-
- private:
-  mutable std::mutex mutex_;
-  LeaseLogic logic_;
-};
-
-/// The lease of the session with this id, shared by all callers as long as one of them keeps it.
-std::shared_ptr<SessionLease> lease_of(std::int64_t session);
-
-/// One T per session id, which lives as long as somebody keeps it. From any thread.
+/// The T of the session with this id, shared by all callers as long as one of them keeps it. From
+/// any thread.
 template <class T>
-class PerSession {
- public:
-  std::shared_ptr<T> of(std::int64_t session) {
-    const std::lock_guard lock(mutex_);
-    auto& known = all_[session];
-    auto one = known.lock();
-    if (one) return one;
-    std::erase_if(
-        all_, [&](const auto& entry) { return entry.second.expired() && entry.first != session; });
-    one = std::make_shared<T>();
-    all_[session] = one;
-    return one;
-  }
-
- private:
-  std::mutex mutex_;
-  std::unordered_map<std::int64_t, std::weak_ptr<T>> all_;
-};
+std::shared_ptr<T> of_session(std::int64_t session) {
+  static std::mutex mutex;
+  static std::unordered_map<std::int64_t, std::weak_ptr<T>> all;
+  const std::lock_guard lock(mutex);
+  auto& known = all[session];
+  if (auto one = known.lock()) return one;
+  std::erase_if(
+      all, [&](const auto& entry) { return entry.second.expired() && entry.first != session; });
+  const auto one = std::make_shared<T>();
+  known = one;
+  return one;
+}
 
 }  // namespace zksh

@@ -6,7 +6,6 @@
 #include "base/monitor.h"
 #include "client/connect_string.h"
 #include "client/security.h"
-#include "session/trying_order.h"
 
 #include <zookeeper/zookeeper.h>
 
@@ -33,9 +32,9 @@ void hang_up_handshakes();
 
 /// As zookeeper_init for a new session, using what prepare_security has prepared if `security`
 /// requests it; null, with errno, if that fails. With SASL, the watcher is notified of its failure.
-/// Blocks while names resolve, and stores the names in `names`.
+/// `hosts` is the servers' trying_order. Blocks while names resolve.
 zhandle_t* open_handle(Monitor& monitor, const Security& security, const ConnectString& servers,
-                       AddressNames& names, watcher_fn watcher, int timeout_ms, void* context,
+                       const std::string& hosts, watcher_fn watcher, int timeout_ms, void* context,
                        int flags);
 
 }  // namespace zksh

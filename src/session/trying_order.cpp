@@ -16,8 +16,8 @@ std::vector<ServerAddress> addresses_of(const ServerAddress& server) {
   if (is_address(server.host)) return {server};
   std::vector<ServerAddress> all;
   for (const auto& address : look_up(server, AddressFilter::LikeTheCClient).all) {
-    auto host = address.host();
-    if (!host.empty()) all.push_back({.host = std::move(host), .port = server.port});
+    auto numeric = address.server();
+    if (!numeric.host.empty()) all.push_back(std::move(numeric));
   }
   return all;
 }

@@ -65,10 +65,10 @@ const char* WireLink::flaw_of_received(std::string_view bytes) {
 
 void WireLink::begin_lease(const Granted& granted) {
   if (granted.session == 0) return;
-  auto lease = lease_of(granted.session);
+  auto lease = of_session<SessionLease>(granted.session);
   const std::chrono::milliseconds timeout(granted.timeout_ms);
   lease->begin(greeting_at_, request_.fresh, timeout);
-  conversation_.tell(std::move(lease), answer_notes_of(granted.session), timeout,
+  conversation_.tell(std::move(lease), of_session<AnswerNotes>(granted.session), timeout,
                      request_patience(request_.timeout_ms, granted.timeout_ms));
 }
 

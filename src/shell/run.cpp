@@ -10,7 +10,6 @@
 #include "client/guarded_client.h"
 #include "client/persistent_watches.h"
 #include "client/read_only_client.h"
-#include "client/root_keeper.h"
 #include "command/command.h"
 #include "command/current_node.h"
 #include "command/output.h"
@@ -406,9 +405,8 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
                   });
   if (should_report_waits(arguments, style)) report_waits(base, session);
   const auto attachment = watches.attach(session);
-  RootKeeper root_keeper(session);
   ReadOnlyClient read_only(session);
-  Client& client = arguments.protection.read_only ? static_cast<Client&>(read_only) : root_keeper;
+  Client& client = arguments.protection.read_only ? static_cast<Client&>(read_only) : session;
   std::optional<CarriedOutput> programs;
   if (input == Input::Terminal)
     programs.emplace(monitor, [&](int target, std::string_view lines, const std::stop_token& stop) {

@@ -4,7 +4,6 @@
 #include "base/name_list.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
-#include "client/root_keeper.h"
 #include "tree/batch_writer.h"
 #include "tree/walk.h"
 
@@ -265,7 +264,7 @@ class Remover {
 
   /// / cannot be removed, and must not make a transaction fail.
   void add(BatchWriter& writer, const RemoveOp& op) {
-    if (!RootKeeper::removes_root(op))
+    if (!removes_root(op))
       writer.add(op);
     else if (!result_.failure)
       result_.failure = ZkError(code::bad_arguments, op.path);

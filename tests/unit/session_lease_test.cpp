@@ -20,39 +20,37 @@ constexpr BootClock::duration timeout = 4s;
 constexpr auto lasts = timeout - timeout / 50;
 
 /// A request that is answered after a millisecond.
-void ask(LeaseLogic& lease, Time when, bool by_agreement) {
+void ask(SessionLease& lease, Time when, bool by_agreement) {
   lease.answer(lease.send(when, by_agreement), when + 1ms, true);
 }
 
-LeaseLogic created(Time when) {
-  LeaseLogic lease;
-  lease.begin(when, true, timeout);
-  return lease;
-}
+struct Created : SessionLease {
+  explicit Created(Time when) { begin(when, true, timeout); }
+};
 
 TEST(SessionLease, nothing_is_known_before_a_session_begins) {
-  EXPECT_EQ(LeaseLogic().end(), Time());
+  EXPECT_EQ(SessionLease().end(), Time());
 }
 
 TEST(SessionLease, a_created_session_lasts_from_when_it_was_asked_for) {
-  EXPECT_EQ(created(at(0s)).end(), at(0s) + lasts);
+  EXPECT_EQ(Created(at(0s)).end(), at(0s) + lasts);
 }
 
 TEST(SessionLease, reads_and_pings_alone_prove_nothing) {
-  auto lease = created(at(0s));
+  Created lease(at(0s));
   for (auto now = 100ms; now < 8s; now += 100ms) ask(lease, at(now), false);
   EXPECT_EQ(lease.end(), at(0s) + lasts);
 }
 
 TEST(SessionLease, a_transaction_alone_proves_nothing) {
-  auto lease = created(at(0s));
+  Created lease(at(0s));
   ask(lease, at(3s), true);
   ask(lease, at(3100ms), true);
   EXPECT_EQ(lease.end(), at(0s) + lasts) << "nothing was sent half a tick before";
 }
 
 TEST(SessionLease, a_transaction_proves_what_was_answered_half_a_tick_before) {
-  auto lease = created(at(0s));
+  Created lease(at(0s));
   ask(lease, at(1s), false);
   ask(lease, at(2s), false);
   ask(lease, at(2500ms), true);  // too long after the creation: there may have been a pause
@@ -64,7 +62,7 @@ TEST(SessionLease, a_transaction_proves_what_was_answered_half_a_tick_before) {
 }
 
 TEST(SessionLease, a_tick_that_is_known_makes_it_longer) {
-  auto lease = created(at(0s));
+  Created lease(at(0s));
   lease.learn_tick(200ms);
   for (const auto when : {1s, 2s, 3s}) ask(lease, at(when), true);
   EXPECT_EQ(lease.end(), at(2s) + lasts) << "without it, the request after 1 s would count";
@@ -75,7 +73,7 @@ TEST(SessionLease, a_tick_that_is_known_makes_it_longer) {
 }
 
 TEST(SessionLease, it_is_the_answer_that_must_be_old) {
-  auto lease = created(at(0s));
+  Created lease(at(0s));
   const auto slow = lease.send(at(1s), false);
   lease.answer(slow, at(2400ms), true);
   ask(lease, at(2500ms), true);
@@ -87,7 +85,7 @@ TEST(SessionLease, it_is_the_answer_that_must_be_old) {
 }
 
 TEST(SessionLease, what_is_refused_was_not_agreed_to) {
-  auto lease = created(at(0s));
+  Created lease(at(0s));
   ask(lease, at(1s), false);
   for (const auto when : {2500ms, 2600ms})
     lease.answer(lease.send(at(when), true), at(when) + 1ms, false);
@@ -95,7 +93,7 @@ TEST(SessionLease, what_is_refused_was_not_agreed_to) {
 }
 
 TEST(SessionLease, two_transactions_at_once_are_one) {
-  auto lease = created(at(0s));
+  Created lease(at(0s));
   ask(lease, at(1s), false);
   const auto first = lease.send(at(2500ms), true);
   const auto second = lease.send(at(2500ms), true);
@@ -105,7 +103,7 @@ TEST(SessionLease, two_transactions_at_once_are_one) {
 }
 
 TEST(SessionLease, a_resumed_session_counts_once_a_transaction_was_agreed_to) {
-  auto lease = created(at(0s));
+  Created lease(at(0s));
   lease.begin(at(3s), false, timeout);
   EXPECT_EQ(lease.end(), at(0s) + lasts) << "the leader may have been deposed";
   ask(lease, at(3100ms), false);
@@ -115,7 +113,7 @@ TEST(SessionLease, a_resumed_session_counts_once_a_transaction_was_agreed_to) {
 }
 
 TEST(SessionLease, requests_on_another_connection_do_not_count) {
-  auto lease = created(at(0s));
+  Created lease(at(0s));
   ask(lease, at(1s), true);
   ask(lease, at(1500ms), true);
   lease.begin(at(2s), false, timeout);
@@ -126,13 +124,13 @@ TEST(SessionLease, requests_on_another_connection_do_not_count) {
 }
 
 TEST(SessionLease, it_never_gets_shorter) {
-  auto lease = created(at(3s));
+  Created lease(at(3s));
   lease.begin(at(1s), true, timeout);
   EXPECT_EQ(lease.end(), at(3s) + lasts);
 }
 
 TEST(SessionLease, many_requests_count_as_a_few_do) {
-  auto lease = created(at(0s));
+  Created lease(at(0s));
   for (auto now = 1ms; now < 20s; now += 1ms) ask(lease, at(now), now.count() % 500 == 0);
   EXPECT_GE(lease.end(), at(18s) + lasts)
       << "proven up to 0.35 of the timeout and a transaction ago";
@@ -156,11 +154,11 @@ class Ensemble {
     const auto phase = random(0s, half_tick);
     auto heard = at(0s);     // by the leader
     auto taken_in = at(0s);  // by the follower
-    LeaseLogic lease;
+    SessionLease lease;
     lease.begin(at(0s), true, timeout_);
     if (tells_tick_) lease.learn_tick(tick);
     auto worst = BootClock::duration::min();
-    std::optional<LeaseLogic::Sent> outstanding;
+    std::optional<SessionLease::Sent> outstanding;
     auto next_ping = phase;
     bool ping_due = false;
     int turn = 0;

@@ -1,6 +1,4 @@
 // SessionThreads: no more threads are available.
-#include "session/session_threads.h"
-
 #include <gtest/gtest.h>
 
 #include <csignal>

@@ -1,6 +1,5 @@
 // Plain: the C client as Debian builds it, without TLS and SASL.
 #include "session/session_library.h"
-#include "session/trying_order.h"
 
 namespace zksh {
 
@@ -25,10 +24,9 @@ bool tls_failed_everywhere(const Monitor::Held& /*held*/, const ConnectString& /
 void hang_up_handshakes() {}
 
 zhandle_t* open_handle(Monitor& /*monitor*/, const Security& /*security*/,
-                       const ConnectString& servers, AddressNames& names, watcher_fn watcher,
-                       int timeout_ms, void* context, int flags) {
-  return zookeeper_init(trying_order(servers, names).c_str(), watcher, timeout_ms, nullptr, context,
-                        flags);
+                       const ConnectString& /*servers*/, const std::string& hosts,
+                       watcher_fn watcher, int timeout_ms, void* context, int flags) {
+  return zookeeper_init(hosts.c_str(), watcher, timeout_ms, nullptr, context, flags);
 }
 
 }  // namespace zksh

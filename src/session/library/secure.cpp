@@ -3,7 +3,6 @@
 #include "session/library/tls.h"
 #include "session/library/tls_calls.h"
 #include "session/session_library.h"
-#include "session/trying_order.h"
 
 #include <fmt/core.h>
 
@@ -26,9 +25,8 @@ void prepare_security(const Security& security) {
 }
 
 zhandle_t* open_handle(Monitor& monitor, const Security& security, const ConnectString& servers,
-                       AddressNames& names, watcher_fn watcher, int timeout_ms, void* context,
+                       const std::string& hosts, watcher_fn watcher, int timeout_ms, void* context,
                        int flags) {
-  const auto hosts = trying_order(servers, names);
 #ifdef HAVE_CYRUS_SASL_H
   if (!security.sasl.mechanism.empty())
     return open_with_sasl(security.sasl, servers, hosts, watcher, timeout_ms, context, flags);

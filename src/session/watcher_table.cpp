@@ -1,5 +1,5 @@
-// Session::Handle: the table of reads and watches.
-#include "session/session_handle.h"
+// WatcherTable: counts reads and watches by node, kind and owner.
+#include "session/watcher_table.h"
 
 #include <algorithm>
 #include <functional>
