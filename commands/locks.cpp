@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "client/client.h"
 #include "client/node_path.h"
+#include "client/work_limits.h"
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "config/settings.h"
@@ -21,7 +22,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <map>
 #include <set>
 
@@ -263,44 +263,41 @@ class Search {
     return parsed && parsed->tag == LockTag::Lease;
   }
 
-  struct Asked {
+  struct Question {
     std::string path;
-    Pending<Node> node;
     LockEntry* entry;        ///< the entry that gets the data; null: the limit
     LockReading* semaphore;  ///< the semaphore that gets the limit
   };
 
   void read_owners() {
-    std::deque<Asked> asked;
-    const auto ask = [&](std::string path, LockEntry* entry, LockReading* semaphore) {
-      if (asked.size() == searches_in_flight) take_first(asked);
-      auto pending = client_.start_get(path, Watch::none());
-      asked.push_back({std::move(path), std::move(pending), entry, semaphore});
-    };
+    std::vector<Question> questions;
     for (auto& [path, reading] : readings_) {
-      if (reading.semaphore) ask(path, nullptr, &reading);
+      if (reading.semaphore) questions.push_back({path, nullptr, &reading});
       for (const auto& seat : make_lock_view(reading, {}, {}, 0).seats) {
         if (seat.state != SeatState::Holds) continue;
         const auto& name = seat.contender.nodes.front().text;
         auto& entries = seat.lease ? reading.semaphore->entries : reading.entries;
-        ask(join_path(seat.lease ? join_path(path, "leases") : path, name), &entries[name],
-            nullptr);
+        const auto parent = seat.lease ? join_path(path, "leases") : path;
+        questions.push_back({join_path(parent, name), &entries[name], nullptr});
       }
     }
-    while (!asked.empty()) take_first(asked);
+    ask_in_order(
+        questions, searches_in_flight,
+        [&](const Question& question) { return client_.start_get(question.path, Watch::none()); },
+        [&](const Question& question, const Pending<Node>& pending) {
+          take(question, client_.await(pending, stop_));
+          return true;
+        });
   }
 
-  void take_first(std::deque<Asked>& asked) {
-    const auto first = std::move(asked.front());
-    asked.pop_front();
-    auto outcome = client_.await(first.node, stop_);
+  static void take(const Question& question, Outcome<Node> outcome) {
     if (outcome.code != code::ok && outcome.code != code::no_node && outcome.code != code::no_auth)
-      throw ZkError(outcome.code, first.path);
-    if (first.entry) {
-      first.entry->readable = outcome.code != code::no_auth;
-      first.entry->data = owner_beginning(std::move(outcome.value.data));
+      throw ZkError(outcome.code, question.path);
+    if (question.entry) {
+      question.entry->readable = outcome.code != code::no_auth;
+      question.entry->data = owner_beginning(std::move(outcome.value.data));
     } else {
-      first.semaphore->semaphore->limit = semaphore_limit(outcome.value.data);
+      question.semaphore->semaphore->limit = semaphore_limit(outcome.value.data);
     }
   }
 

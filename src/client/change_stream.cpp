@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 #include "client/patient_connection.h"
+#include "client/work_limits.h"
 
 #include <algorithm>
 #include <iterator>
@@ -112,16 +113,16 @@ void ChangeStream::report(Phase phase, std::vector<NodeChange>& changes,
   if (events.empty()) return;
   // Reading gives a node's state after its last deletion; earlier states are gone.
   std::unordered_map<std::string, std::size_t> last_deleted;
-  Readings readings;
+  Found nodes;
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (events[i].type == Event::Type::Deleted) {
       last_deleted[events[i].path] = i;
-      readings.erase(events[i].path);
+      nodes.erase(events[i].path);
     } else {
-      readings.try_emplace(events[i].path);
+      nodes.try_emplace(events[i].path);
     }
   }
-  if (!read(readings, stop)) {
+  if (!read(nodes, stop)) {
     unreported_ = std::move(events);
     return;
   }
@@ -130,10 +131,8 @@ void ChangeStream::report(Phase phase, std::vector<NodeChange>& changes,
     const auto& event = events[i];
     const auto end = last_deleted.find(event.path);
     const bool lasts = end == last_deleted.end() || end->second < i;
-    const auto reading = lasts ? readings.find(event.path) : readings.end();
-    auto change = change_of(event, reading != readings.end() && reading->second.found
-                                       ? &*reading->second.found
-                                       : nullptr);
+    const auto node = lasts ? nodes.find(event.path) : nodes.end();
+    auto change = change_of(event, node != nodes.end() && node->second ? &*node->second : nullptr);
     if (!change) continue;
     change->time = now;
     change->missed = phase == Phase::AfterGap;
@@ -143,49 +142,44 @@ void ChangeStream::report(Phase phase, std::vector<NodeChange>& changes,
 }
 
 /// Returns false if the connection was lost meanwhile.
-bool ChangeStream::read(Readings& readings, const std::stop_token& stop) {
-  // Enough to hide the round trip; more would only fill the server's queue.
-  constexpr std::size_t most_in_flight = 256;
-  std::size_t in_flight = 0;
-  auto next = readings.begin();
-  for (auto& [path, reading] : readings) {
-    for (; next != readings.end() && in_flight < most_in_flight; ++next, ++in_flight)
-      ask(next->first, next->second);
-    if (!take(path, reading, stop)) return false;
-    --in_flight;
-  }
-  return true;
+bool ChangeStream::read(Found& nodes, const std::stop_token& stop) {
+  return ask_in_order(
+      nodes, usual_window, [&](const auto& node) { return ask(node.first); },
+      [&](auto& node, Reading& reading) { return take(node.first, reading, node.second, stop); });
 }
 
-void ChangeStream::ask(const std::string& path, Reading& reading) {
+ChangeStream::Reading ChangeStream::ask(const std::string& path) {
+  Reading reading;
   if (options_.values)
-    reading.pending_node = client_.start_get(path, Watch::none());
+    reading.node = client_.start_get(path, Watch::none());
   else
-    reading.pending_stat = client_.start_exists(path, Watch::none());
-  if (!options_.recursive) reading.pending_children = client_.start_children(path, Watch::none());
+    reading.stat = client_.start_exists(path, Watch::none());
+  if (!options_.recursive) reading.children = client_.start_children(path, Watch::none());
+  return reading;
 }
 
-bool ChangeStream::take(const std::string& path, Reading& reading, const std::stop_token& stop) {
+bool ChangeStream::take(const std::string& path, Reading& reading, std::optional<Known>& found,
+                        const std::stop_token& stop) {
   Known known;
   int result = code::ok;
-  if (reading.pending_node) {
-    auto node = client_.await(reading.pending_node, stop);
+  if (reading.node) {
+    auto node = client_.await(reading.node, stop);
     result = node.code;
     known.stat = node.value.stat;
     known.value = std::move(node.value.data);
     // The Stat needs no permission.
-    if (result == code::no_auth) reading.pending_stat = client_.start_exists(path, Watch::none());
+    if (result == code::no_auth) reading.stat = client_.start_exists(path, Watch::none());
   }
-  if (reading.pending_stat) {
-    const auto stat = client_.await(reading.pending_stat, stop);
+  if (reading.stat) {
+    const auto stat = client_.await(reading.stat, stop);
     result = stat.code;
     known.stat = stat.value;
     known.value.reset();
   }
   if (result == code::no_node) return true;
   if (result != code::ok) return false;
-  if (reading.pending_children) {
-    auto children = client_.await(reading.pending_children, stop);
+  if (reading.children) {
+    auto children = client_.await(reading.children, stop);
     if (children.code == code::no_node) return true;
     if (children.code != code::ok && children.code != code::no_auth) return false;
     // If they belong to different nodes, the deletion will be reported, and the node read again.
@@ -193,7 +187,7 @@ bool ChangeStream::take(const std::string& path, Reading& reading, const std::st
     known.cversion = children.value.stat.cversion;
     std::ranges::sort(known.children);
   }
-  reading.found = std::move(known);
+  found = std::move(known);
   return true;
 }
 

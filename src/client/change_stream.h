@@ -55,12 +55,12 @@ class ChangeStream {
   };
   /// A node that is being read again.
   struct Reading {
-    Pending<Stat> pending_stat{};
-    Pending<Node> pending_node{};
-    Pending<Children> pending_children{};
-    std::optional<Known> found{};  ///< nullopt: there is no such node
+    Pending<Stat> stat{};
+    Pending<Node> node{};
+    Pending<Children> children{};
   };
-  using Readings = std::map<std::string, Reading>;
+  /// The nodes that were read, by path; nullopt: there is no such node.
+  using Found = std::map<std::string, std::optional<Known>>;
   enum class Phase { Initial, Live, AfterGap };
 
   void hear(const Monitor::Held& held);
@@ -68,9 +68,10 @@ class ChangeStream {
   void follow_session(SessionState state, std::vector<NodeChange>& changes,
                       const std::stop_token& stop);
   void report(Phase phase, std::vector<NodeChange>& changes, const std::stop_token& stop);
-  bool read(Readings& readings, const std::stop_token& stop);
-  void ask(const std::string& path, Reading& reading);
-  bool take(const std::string& path, Reading& reading, const std::stop_token& stop);
+  bool read(Found& nodes, const std::stop_token& stop);
+  Reading ask(const std::string& path);
+  bool take(const std::string& path, Reading& reading, std::optional<Known>& found,
+            const std::stop_token& stop);
   std::optional<NodeChange> change_of(const Event& event, const Known* found);
   NodeChange created(const Event& event, const Known* found);
   std::optional<NodeChange> changed(const Event& event, const Known* found);

@@ -2,31 +2,13 @@
 #include "client/node_pattern.h"
 
 #include "client/node_path.h"
+#include "client/work_limits.h"
 
 #include <algorithm>
-#include <deque>
 #include <fnmatch.h>
-#include <functional>
 
 namespace zksh {
 namespace {
-
-/// Sends a request for each path, with a limited number in flight, and passes on the answers in
-/// order.
-template <class T>
-void ask_all(Client& client, const std::vector<std::string>& paths,
-             const std::function<Pending<T>(const std::string&)>& ask,
-             const std::function<void(const std::string&, Outcome<T>)>& take,
-             const std::stop_token& stop) {
-  constexpr std::size_t window = 256;
-  std::deque<Pending<T>> asked;
-  std::size_t next = 0;
-  for (const auto& path : paths) {
-    while (next < paths.size() && asked.size() < window) asked.push_back(ask(paths[next++]));
-    take(path, client.await(asked.front(), stop));
-    asked.pop_front();
-  }
-}
 
 /// False if the code means that there is nothing to find; other errors are thrown.
 bool found(int result, const std::string& path) {
@@ -39,29 +21,30 @@ std::vector<std::string> children_matching(Client& client, const std::vector<std
                                            const std::string& pattern,
                                            const std::stop_token& stop) {
   std::vector<std::string> matches;
-  ask_all<Children>(
-      client, parents,
+  ask_in_order(
+      parents, usual_window,
       [&](const std::string& path) { return client.start_children(path, Watch::none()); },
-      [&](const std::string& path, const Outcome<Children>& answer) {
-        if (!found(answer.code, path)) return;
+      [&](const std::string& path, const Pending<Children>& pending) {
+        const auto answer = client.await(pending, stop);
+        if (!found(answer.code, path)) return true;
         for (const auto& name : answer.value.names)
           if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0)
             matches.push_back(join_path(path, name));
-      },
-      stop);
+        return true;
+      });
   return matches;
 }
 
 std::vector<std::string> existing(Client& client, const std::vector<std::string>& paths,
                                   const std::stop_token& stop) {
   std::vector<std::string> nodes;
-  ask_all<Stat>(
-      client, paths,
+  ask_in_order(
+      paths, usual_window,
       [&](const std::string& path) { return client.start_exists(path, Watch::none()); },
-      [&](const std::string& path, const Outcome<Stat>& answer) {
-        if (found(answer.code, path)) nodes.push_back(path);
-      },
-      stop);
+      [&](const std::string& path, const Pending<Stat>& pending) {
+        if (found(client.await(pending, stop).code, path)) nodes.push_back(path);
+        return true;
+      });
   return nodes;
 }
 

@@ -1,16 +1,19 @@
-// Work limits: bound the load that a command of many requests puts on the servers.
+// Work limits: bound the load that many requests put on the servers.
 #pragma once
 
 #include "client/client.h"
 
 #include <cstddef>
+#include <deque>
 #include <stop_token>
 
 namespace zksh {
 
+/// Requests in flight: enough to hide the round trip; more would only fill the server's queue.
+inline constexpr std::size_t usual_window = 256;
+
 struct WorkLimits {
-  /// Requests in flight: enough to hide the round trip; more would only fill the server's queue.
-  std::size_t window = 256;
+  std::size_t window = usual_window;  ///< requests in flight
   /// Requests per second; each operation of a transaction counts. 0: no limit.
   std::size_t rate = 0;
 };
@@ -29,5 +32,20 @@ class Pace {
   std::size_t rate_;
   Clock::time_point next_{};  ///< when the next request may be sent
 };
+
+/// Sends a request for each item with `ask`, at most `window` of them ahead, and passes each item
+/// with what `ask` returned to `take`, in order. Ends, and returns false, once `take` returns
+/// false.
+template <class Items, class Ask, class Take>
+bool ask_in_order(Items& items, std::size_t window, Ask&& ask, Take&& take) {
+  std::deque<decltype(ask(*items.begin()))> asked;
+  auto next = items.begin();
+  for (auto& item : items) {
+    while (next != items.end() && asked.size() < window) asked.push_back(ask(*next++));
+    if (!take(item, asked.front())) return false;
+    asked.pop_front();
+  }
+  return true;
+}
 
 }  // namespace zksh

@@ -3,6 +3,7 @@
 
 #include "client/node_path.h"
 #include "client/patient_connection.h"
+#include "client/work_limits.h"
 
 #include <algorithm>
 #include <utility>
@@ -135,16 +136,19 @@ int LockReader::list(Directory& directory, const std::stop_token& stop) {
 }
 
 int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
-  struct Asked {
-    std::string name;
-    Pending<Node> node;
-  };
-  std::deque<Asked> asked;
   std::set<std::string> gone;
   LockEntries entries;
-  const auto take_first = [&] {
-    auto [name, pending] = std::move(asked.front());
-    asked.pop_front();
+  std::vector<std::string> unread;
+  for (const auto& name : needed_names(directory.names))
+    if (directory.known.contains(name))
+      entries[name] = directory.entries[name];
+    else
+      unread.push_back(name);
+  int code = code::ok;
+  const auto ask = [&](const std::string& name) {
+    return client_.start_get(join_path(directory.path, name), watch());
+  };
+  const auto take = [&](const std::string& name, const Pending<Node>& pending) {
     auto outcome = client_.await(pending, stop);
     auto& [data, stat] = outcome.value;
     LockEntry entry{.data = owner_beginning(std::move(data)), .stat = stat};
@@ -154,9 +158,12 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
       outcome.code = exists.code;
       entry = {.data = {}, .stat = exists.value, .readable = false};
     }
-    if (outcome.code == code::no_node) gone.insert(name);
-    if (outcome.code == code::no_node) return code::ok;
-    if (outcome.code != code::ok) return outcome.code;
+    if (outcome.code == code::no_node) {
+      gone.insert(name);
+      return true;
+    }
+    code = outcome.code;
+    if (code != code::ok) return false;
     if (is_release_request(entry.data))
       if (const auto old = directory.entries.find(name); old != directory.entries.end())
         entry.before = old->second.before ? old->second.before : old->second.data;
@@ -166,19 +173,9 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
       directory.entries[name] = entry;
     }
     entries[name] = std::move(entry);
-    return code::ok;
+    return true;
   };
-  for (const auto& name : needed_names(directory.names)) {
-    if (directory.known.contains(name)) {
-      entries[name] = directory.entries[name];
-      continue;
-    }
-    if (asked.size() == reads_in_flight)
-      if (const int code = take_first(); code != code::ok) return code;
-    asked.push_back({name, client_.start_get(join_path(directory.path, name), watch())});
-  }
-  while (!asked.empty())
-    if (const int code = take_first(); code != code::ok) return code;
+  if (!ask_in_order(unread, reads_in_flight, ask, take)) return code;
   directory.entries = std::move(entries);
   remove_contenders(directory.names, gone);
   return code::ok;
