@@ -1,7 +1,7 @@
 // status: show this shell's server, session, identity, watches and locks.
 #include "base/number.h"
 #include "client/persistent_watches.h"
-#include "client/state_name.h"
+#include "client/watch.h"
 #include "command/command.h"
 #include "command/current_node.h"
 #include "command/job_table.h"

@@ -26,6 +26,9 @@ inline bool is_connected(SessionState state) {
   return state == SessionState::Connected || state == SessionState::ConnectedReadOnly;
 }
 
+/// zkCli's names (ZooKeeper.States), except EXPIRED, which Java's client calls CLOSED.
+std::string_view state_name(SessionState state);
+
 struct Event {
   enum class Type {
     Session,

@@ -4,7 +4,7 @@
 #include "base/secrets.h"
 #include "base/signal_relay.h"
 #include "base/words.h"
-#include "client/state_name.h"
+#include "client/watch.h"
 #include "command/color.h"
 #include "command/current_node.h"
 #include "command/report.h"
