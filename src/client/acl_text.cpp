@@ -5,48 +5,40 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <ranges>
 #include <utility>
 
 namespace zksh {
 namespace {
 
-constexpr std::array<std::pair<char, int>, 5> letters = {{{'c', perm::create},
-                                                          {'d', perm::remove},
-                                                          {'r', perm::read},
-                                                          {'w', perm::write},
-                                                          {'a', perm::admin}}};
+using Letter = std::pair<char, int>;
+constexpr auto letters = std::to_array<Letter>({{'c', perm::create},
+                                                {'d', perm::remove},
+                                                {'r', perm::read},
+                                                {'w', perm::write},
+                                                {'a', perm::admin}});
 
 /// As Java's String.split(","): drops empty parts at the end, but splits "" into one empty part.
 std::vector<std::string_view> split_at_commas(std::string_view text) {
   if (text.empty()) return {text};
-  while (!text.empty() && text.back() == ',') text.remove_suffix(1);
   std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const auto part = text.substr(0, text.find(','));
-    parts.push_back(part);
-    text.remove_prefix(part.size() < text.size() ? part.size() + 1 : part.size());
-  }
+  for (const auto part : std::views::split(text.substr(0, text.find_last_not_of(',') + 1), ','))
+    parts.emplace_back(part.begin(), part.end());
   return parts;
-}
-
-int perm_of(char letter) {
-  for (const auto& [name, bit] : letters) {
-    if (letter == name) return bit;
-  }
-  return 0;
 }
 
 int usable_perms(std::string_view text, std::vector<std::string>& complaints) {
   int perms = 0;
   for (std::size_t at = 0; at < text.size();) {
-    const auto step = decode_utf8(text, at);
-    if (const int bit = perm_of(text[at]); bit != 0) {
-      perms |= bit;
-    } else {
-      complaints.push_back("Unknown perm type: " + std::string(text.substr(at, step.length)));
-    }
-    at += step.length;
+    const auto length = decode_utf8(text, at).length;
+    const auto* const known = std::ranges::find(letters, text[at], &Letter::first);
+    if (known != letters.end())
+      perms |= known->second;
+    else
+      complaints.push_back("Unknown perm type: " + std::string(text.substr(at, length)));
+    at += length;
   }
   return perms;
 }
@@ -90,29 +82,21 @@ std::optional<int> perms_of(std::string_view text) {
 std::string acl_text(const Acl& acl) {
   std::string text;
   for (const auto& [perms, scheme, id] : acl)
-    text.append(text.empty() ? "" : ",")
-        .append(scheme)
-        .append(":")
-        .append(id)
-        .append(":")
-        .append(perm_letters(perms));
+    text += fmt::format("{}{}:{}:{}", text.empty() ? "" : ",", scheme, id, perm_letters(perms));
   return text;
 }
 
 std::string perm_letters(int perms) {
   std::string text;
-  for (const auto& [name, bit] : letters) {
-    if ((perms & bit) != 0) text += name;
-  }
+  for (const auto& [letter, bit] : letters)
+    if ((perms & bit) != 0) text += letter;
   return text;
 }
 
 std::string acl_lines(const Acl& acl) {
   std::string lines;
-  for (const auto& entry : acl) {
-    lines += jute_text(entry.scheme) + "," + jute_text(entry.id);
-    lines += "\n: " + perm_letters(entry.perms) + "\n";
-  }
+  for (const auto& [perms, scheme, id] : acl)
+    lines += fmt::format("{},{}\n: {}\n", jute_text(scheme), jute_text(id), perm_letters(perms));
   return lines;
 }
 

@@ -10,6 +10,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <ranges>
 
 namespace zksh {
 namespace {
@@ -75,20 +76,15 @@ std::string ConnectString::for_c_client() const {
 ConnectString parse_connect_string(std::string_view text) {
   ConnectString result;
   const auto slash = text.find('/');
-  auto hosts = text.substr(0, slash);
   if (slash != std::string_view::npos && slash + 1 < text.size()) {
     result.chroot = text.substr(slash);
     if (const auto flaw = path_flaw(result.chroot))
       throw ValueError(fmt::format("\"{}\": the chroot is not a valid path: {}", text, *flaw));
   }
   // As in zkCli, blanks around a server and empty elements are ignored.
-  while (true) {
-    const auto comma = hosts.find(',');
-    if (const auto server = trimmed(hosts.substr(0, comma)); !server.empty())
+  for (const auto part : std::views::split(text.substr(0, slash), ','))
+    if (const auto server = trimmed({part.begin(), part.end()}); !server.empty())
       result.servers.push_back(parse_server(server, text));
-    if (comma == std::string_view::npos) break;
-    hosts.remove_prefix(comma + 1);
-  }
   if (result.servers.empty()) throw ValueError(fmt::format("\"{}\": a server name is empty", text));
   return result;
 }

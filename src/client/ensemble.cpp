@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "base/text.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -15,6 +15,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <ranges>
 #include <vector>
 
 namespace zksh {
@@ -72,12 +73,9 @@ Number java_number(std::string_view text, int base = 10) {
 /// Java's String.split: drops empty parts at the end.
 std::vector<std::string_view> java_split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
-  for (std::size_t from = 0; from <= text.size();) {
-    const auto end = std::min(text.find(at, from), text.size());
-    parts.push_back(text.substr(from, end - from));
-    from = end + 1;
-  }
+  for (const auto part : std::views::split(text, at)) parts.emplace_back(part.begin(), part.end());
   while (parts.size() > 1 && parts.back().empty()) parts.pop_back();
+  if (parts.empty()) parts.emplace_back();
   return parts;
 }
 
@@ -194,16 +192,12 @@ std::string client_connect_string(std::string_view config) {
   auto entries = properties(config);
   sort_as_java_map(entries, [](const Property& entry) { return java_hash(entry.key); });
   std::string version;
-  std::string servers;
-  bool first = true;
+  std::vector<std::string> servers;
   for (const auto& [key, value] : entries) {
     if (key == "version") version = value;
-    if (!key.starts_with("server.")) continue;
-    if (!first) servers += ',';
-    first = false;
-    servers += client_address(value);
+    if (key.starts_with("server.")) servers.push_back(client_address(value));
   }
-  return version + ' ' + servers;
+  return fmt::format("{} {}", version, fmt::join(servers, ","));
 }
 
 std::string members_in_file(const std::string& file) {

@@ -5,6 +5,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <ranges>
+
 namespace zksh {
 namespace {
 
@@ -24,14 +27,9 @@ bool is_relative_segment(std::string_view path, std::size_t last_dot) {
 
 /// An exception's text ends at its first NUL byte, so it must not contain one.
 std::string with_visible_nulls(std::string_view path) {
-  std::string text;
-  for (const char c : path) {
-    if (c == '\0') {
-      text += "\\x00";
-    } else {
-      text += c;
-    }
-  }
+  std::string text(path);
+  for (auto at = text.find('\0'); at != std::string::npos; at = text.find('\0', at))
+    text.replace(at, 1, "\\x00");
   return text;
 }
 
@@ -41,12 +39,9 @@ std::optional<std::string> first_offence(std::string_view path) {
     const auto step = decode_utf8(path, at);
     const char32_t c = step.code_point;
     if (c == 0) return fmt::format("null character not allowed @{}", index);
-    if (c == '/' && path[at - 1] == '/') {
-      return fmt::format("empty node name specified @{}", index);
-    }
-    if (c == '.' && is_relative_segment(path, at)) {
+    if (c == '/' && path[at - 1] == '/') return fmt::format("empty node name specified @{}", index);
+    if (c == '.' && is_relative_segment(path, at))
       return fmt::format("relative paths not allowed @{}", index);
-    }
     // Java reads invalid UTF-8 as U+FFFD, which is forbidden too.
     if (is_forbidden(c)) return fmt::format("invalid character @{}", index);
     at += step.length;
@@ -76,16 +71,12 @@ std::string absolute_path(std::string_view base, std::string_view path) {
   if (path.empty()) return {};
   const bool relative = path.front() != '/';
   std::string absolute(relative && base != "/" ? base : "");
-  auto rest = relative ? path : path.substr(1);
-  while (true) {
-    const auto end = rest.find('/');
-    const auto name = rest.substr(0, end);
+  for (const auto part : std::views::split(relative ? path : path.substr(1), '/')) {
+    const std::string_view name(part.begin(), part.end());
     if (name == "..")
       absolute.resize(std::min(absolute.size(), absolute.rfind('/')));
     else if (name != ".")
       absolute.append("/").append(name);
-    if (end == std::string_view::npos) break;
-    rest.remove_prefix(end + 1);
   }
   return absolute.empty() ? "/" : absolute;
 }
