@@ -1,6 +1,7 @@
 // diagnose_connection: tries a connection to each server.
 #include "client/diagnose_connection.h"
 
+#include "base/fd.h"
 #include "client/host_addresses.h"
 
 #include <fmt/core.h>
@@ -10,7 +11,6 @@
 #include <cstring>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -20,36 +20,34 @@ namespace {
 /// A connection attempt in progress.
 struct Attempt {
   std::string server;
-  std::string problem;  // empty while it runs
-  int fd = -1;
+  std::string problem{};  ///< empty while it runs
+  Fd socket{};
 };
 
 Attempt start_attempt(const ServerAddress& server) {
-  Attempt attempt{.server = server.text(), .problem = {}};
+  Attempt attempt{.server = server.text()};
   const auto found = look_up(server);
   attempt.problem = found.problem;
   if (found.all.empty()) return attempt;
   const auto& address = found.all.front();
-  attempt.fd = socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (attempt.fd < 0 || connect(attempt.fd, address.get(), address.size) == 0 ||
-      errno == EINPROGRESS)
-    return attempt;
-  attempt.problem = std::strerror(errno);
+  attempt.socket = Fd(socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!attempt.socket ||
+      (connect(attempt.socket.get(), address.get(), address.size) != 0 && errno != EINPROGRESS))
+    attempt.problem = std::strerror(errno);
   return attempt;
 }
 
-void finish_attempt(Attempt& attempt, bool answered) {
-  if (attempt.fd < 0) return;
+/// The problem of an attempt that was given its time.
+std::string outcome_of(const Attempt& attempt, bool answered) {
+  if (!attempt.socket) return attempt.problem;
   int error = 0;
   socklen_t size = sizeof error;
-  getsockopt(attempt.fd, SOL_SOCKET, SO_ERROR, &error, &size);
-  if (error != 0)
-    attempt.problem = std::strerror(error);
-  else if (attempt.problem.empty())
-    attempt.problem = answered ? "reachable, but not serving (frozen, starting, without a quorum, "
-                                 "or not a ZooKeeper server)"
-                               : "no answer";
-  close(attempt.fd);
+  getsockopt(attempt.socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+  if (error != 0) return std::strerror(error);
+  if (!attempt.problem.empty()) return attempt.problem;
+  return answered ? "reachable, but not serving (frozen, starting, without a quorum, or not a "
+                    "ZooKeeper server)"
+                  : "no answer";
 }
 
 }  // namespace
@@ -61,22 +59,24 @@ std::string diagnose_connection(const ConnectString& servers,
   std::vector<pollfd> waiting;
   waiting.reserve(attempts.size());
   for (const auto& attempt : attempts)
-    waiting.push_back(
-        {.fd = attempt.problem.empty() ? attempt.fd : -1, .events = POLLOUT, .revents = 0});
+    waiting.push_back({.fd = attempt.problem.empty() ? attempt.socket.get() : -1,
+                       .events = POLLOUT,
+                       .revents = 0});
   poll(waiting.data(), waiting.size(), 500);
-  std::vector<std::pair<std::string, std::string>>
-      by_problem;  // problem, and the servers that have it
+  // Each problem, and the servers that have it.
+  std::vector<std::pair<std::string, std::string>> by_problem;
   for (std::size_t i = 0; i < attempts.size(); ++i) {
+    auto& [server, problem, socket] = attempts[i];
     const bool answered = (waiting[i].revents & POLLOUT) != 0;
-    const auto said = known.find(attempts[i].server);
-    if (answered && said != known.end()) attempts[i].problem = said->second;
-    finish_attempt(attempts[i], answered);
-    const auto same = std::ranges::find(by_problem, attempts[i].problem,
-                                        &std::pair<std::string, std::string>::first);
+    if (const auto said = known.find(server); answered && said != known.end())
+      problem = said->second;
+    problem = outcome_of(attempts[i], answered);
+    const auto same = std::ranges::find_if(
+        by_problem, [&](const auto& entry) { return entry.first == attempts[i].problem; });
     if (same == by_problem.end())
-      by_problem.emplace_back(attempts[i].problem, attempts[i].server);
+      by_problem.emplace_back(problem, server);
     else
-      same->second += ", " + attempts[i].server;
+      same->second += ", " + server;
   }
   std::string text;
   for (const auto& [problem, named] : by_problem)
