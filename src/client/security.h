@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 namespace zksh {
 
@@ -31,7 +30,5 @@ struct Security {
 /// Whether this build supports TLS, and SASL. Defined by the session library.
 bool has_tls();
 bool has_sasl();
-/// Throws the UsageError of a build without TLS or SASL, which says how to get one with it.
-[[noreturn]] void refuse_missing(std::string_view asked, std::string_view what);
 
 }  // namespace zksh

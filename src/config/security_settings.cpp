@@ -15,6 +15,14 @@
 namespace zksh {
 namespace {
 
+/// Throws the UsageError of a build without TLS or SASL, which says how to get one with it.
+[[noreturn]] void refuse_missing(std::string_view asked, std::string_view what) {
+  throw UsageError(
+      fmt::format("{}, but this zksh was built without {}, which Debian's ZooKeeper C client "
+                  "lacks; build with cmake -DZKSH_ZOOKEEPER_SOURCE=… (zksh-security(7))",
+                  asked, what));
+}
+
 void add_warning(std::string& warning, const std::string& text) {
   if (!text.empty()) warning += (warning.empty() ? "" : "\nzksh: ") + text;
 }

@@ -22,7 +22,7 @@ std::string client_library_version();
 void prepare_security(const Security& security);
 
 /// Why the last TLS connection to each server failed, by ServerAddress::text(); empty without TLS.
-const std::map<std::string, std::string>& tls_failures(const Monitor::Held& held);
+std::map<std::string, std::string> tls_failures(const Monitor::Held& held);
 /// Whether TLS has failed with all of these servers since a session was opened with them, for a
 /// permanent reason or several times.
 bool tls_failed_everywhere(const Monitor::Held& held, const ConnectString& servers);

@@ -7,21 +7,13 @@ bool has_tls() { return false; }
 bool has_sasl() { return false; }
 std::string client_library_version() { return ZOO_VERSION; }
 
-void prepare_security(const Security& security) {
-  if (security.tls.on) refuse_missing("TLS is asked for", "TLS");
-  if (!security.sasl.mechanism.empty()) refuse_missing("SASL is asked for", "SASL");
-}
-
-const std::map<std::string, std::string>& tls_failures(const Monitor::Held& /*held*/) {
-  static const std::map<std::string, std::string> none;
-  return none;
-}
+void prepare_security(const Security& /*security*/) {}
+void hang_up_handshakes() {}
+std::map<std::string, std::string> tls_failures(const Monitor::Held& /*held*/) { return {}; }
 
 bool tls_failed_everywhere(const Monitor::Held& /*held*/, const ConnectString& /*servers*/) {
   return false;
 }
-
-void hang_up_handshakes() {}
 
 zhandle_t* open_handle(Monitor& /*monitor*/, const Security& /*security*/,
                        const ConnectString& /*servers*/, const std::string& hosts,

@@ -1,12 +1,8 @@
 // Secure: the C client built from source with TLS, and with SASL if Cyrus SASL is available.
-#include "base/error.h"
 #include "session/library/tls.h"
-#include "session/library/tls_calls.h"
 #include "session/session_library.h"
 
-#include <fmt/core.h>
-
-#include <cstring>
+#include <memory>
 
 #ifdef HAVE_CYRUS_SASL_H
 #include "session/library/sasl.h"
@@ -18,7 +14,7 @@ bool has_tls() { return true; }
 std::string client_library_version() { return ZOO_VERSION; }
 
 void prepare_security(const Security& security) {
-  if (security.tls.on) make_tls(security.tls);
+  if (security.tls.on) tls() = std::make_unique<Tls>(security.tls);
 #ifdef HAVE_CYRUS_SASL_H
   if (!security.sasl.mechanism.empty()) make_sasl(security.sasl);
 #endif

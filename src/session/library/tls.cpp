@@ -18,11 +18,6 @@ namespace {
 /// A server that starts or stops may break off a handshake or two.
 constexpr int enough_tries = 3;
 
-std::unique_ptr<Tls>& the_tls() {
-  static std::unique_ptr<Tls> one;
-  return one;
-}
-
 /// The reason of OpenSSL's last failure, or the system's.
 std::string reason() {
   const auto first = ERR_peek_error();
@@ -94,7 +89,6 @@ void Tls::add(Monitor& monitor, const ConnectString& servers) {
   monitor.with_lock([&](const Monitor::Held& held) {
     for (const auto& server : servers.servers) {
       failures_(held).erase(server.text());
-      tries_(held).erase(server.text());
       auto& known = servers_(held);
       if (std::ranges::find(known, server.text(), &ServerAddress::text) == known.end())
         known.push_back(server);
@@ -117,38 +111,35 @@ void Tls::note_failure(const std::vector<ServerAddress>& servers, const std::str
                        bool lasting) {
   monitor_.load()->change([&](const Monitor::Held& held) {
     for (const auto& server : servers) {
-      failures_(held)[server.text()] = failure;
-      tries_(held)[server.text()] += lasting ? enough_tries : 1;
+      auto& known = failures_(held)[server.text()];
+      known.reason = failure;
+      known.tries += lasting ? enough_tries : 1;
     }
   });
 }
 
 void Tls::note_success(const std::vector<ServerAddress>& servers) {
   monitor_.load()->change([&](const Monitor::Held& held) {
-    for (const auto& server : servers) {
-      failures_(held).erase(server.text());
-      tries_(held).erase(server.text());
-    }
+    for (const auto& server : servers) failures_(held).erase(server.text());
   });
 }
 
-bool Tls::is_hopeless(const Monitor::Held& held, const ServerAddress& server) const {
-  const auto tried = tries_(held).find(server.text());
-  return tried != tries_(held).end() && tried->second >= enough_tries;
+std::unique_ptr<Tls>& tls() {
+  static std::unique_ptr<Tls> one;
+  return one;
 }
 
-Tls* tls() { return the_tls().get(); }
-
-void make_tls(const TlsSettings& settings) { the_tls() = std::make_unique<Tls>(settings); }
-
-const std::map<std::string, std::string>& tls_failures(const Monitor::Held& held) {
-  static const std::map<std::string, std::string> none;
-  return tls() ? tls()->failures(held) : none;
+std::map<std::string, std::string> tls_failures(const Monitor::Held& held) {
+  std::map<std::string, std::string> reasons;
+  if (tls())
+    for (const auto& [server, failure] : tls()->failures(held)) reasons[server] = failure.reason;
+  return reasons;
 }
 
 bool tls_failed_everywhere(const Monitor::Held& held, const ConnectString& servers) {
   return tls() && std::ranges::all_of(servers.servers, [&](const ServerAddress& server) {
-           return tls()->is_hopeless(held, server);
+           const auto failure = tls()->failures(held).find(server.text());
+           return failure != tls()->failures(held).end() && failure->second.tries >= enough_tries;
          });
 }
 

@@ -32,11 +32,15 @@ class Tls {
                     bool lasting);
   /// Records that it did not fail.
   void note_success(const std::vector<ServerAddress>& servers);
-  const std::map<std::string, std::string>& failures(const Monitor::Held& held) const {
+  /// Why connections to a server fail.
+  struct Failure {
+    std::string reason;  ///< the latest
+    int tries = 0;       ///< number of consecutive failures; more if retrying would not help
+  };
+  /// By ServerAddress::text().
+  const std::map<std::string, Failure>& failures(const Monitor::Held& held) const {
     return failures_(held);
   }
-  /// Whether connections to a server fail and retrying would not help.
-  bool is_hopeless(const Monitor::Held& held, const ServerAddress& server) const;
 
  private:
   struct Free {
@@ -47,13 +51,10 @@ class Tls {
   std::unique_ptr<SSL_CTX, Free> context_;
   std::atomic<Monitor*> monitor_{nullptr};
   Guarded<std::vector<ServerAddress>> servers_;
-  Guarded<std::map<std::string, std::string>> failures_;
-  Guarded<std::map<std::string, int>> tries_;  ///< number of consecutive failures
+  Guarded<std::map<std::string, Failure>> failures_;
 };
 
-/// The process's instance; null before make_tls.
-Tls* tls();
-/// Call it once, before any session. Throws as Tls.
-void make_tls(const TlsSettings& settings);
+/// The process's instance; null until prepare_security sets it.
+std::unique_ptr<Tls>& tls();
 
 }  // namespace zksh

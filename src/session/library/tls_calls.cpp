@@ -2,10 +2,11 @@
 // bytes, which are checked before it sees them.
 #include "session/library/tls_calls.h"
 
+#include "client/host_addresses.h"
 #include "session/library/tls.h"
-#include "session/library/tls_connection.h"
 #include "session/session_library.h"
 #include "session/socket_interposer.h"
+#include "session/wire_link.h"
 
 #include <fmt/core.h>
 
@@ -13,11 +14,16 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <sys/select.h>
+#include <sys/socket.h>
 #include <utility>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -26,6 +32,96 @@ namespace {
 constexpr std::chrono::seconds longest_handshake{5};
 
 std::atomic<unsigned> hang_ups{0};
+
+/// The state of a connection. Owned by its SSL; used on that one's thread.
+struct TlsConnection {
+  std::vector<ServerAddress> servers;  ///< the servers that it may belong to
+  std::string address;                 ///< numeric, with the port
+  Clock::time_point begun = Clock::now();
+  std::optional<unsigned> hang_ups_before{};  ///< count of hang_up_handshakes when it began
+  bool spoke = false;                         ///< data were received
+  WireLink link{};
+};
+
+void free_connection(void* /*parent*/, void* connection, CRYPTO_EX_DATA* /*data*/, int /*index*/,
+                     long /*argl*/, void* /*argp*/) {
+  delete static_cast<TlsConnection*>(connection);
+}
+
+int connection_index() {
+  static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, free_connection);
+  return index;
+}
+
+std::unique_ptr<TlsConnection> connection_over(int fd) {
+  auto connection = std::make_unique<TlsConnection>();
+  SocketAddress peer{.size = sizeof peer.bytes};
+  if (getpeername(fd, peer.get(), &peer.size) != 0) return connection;
+  const auto [host, port] = peer.server();
+  connection->address = fmt::format("{}:{}", host, port);
+  connection->servers = tls()->servers_at(host, port);
+  return connection;
+}
+
+/// Whether a host is an address in the form that certificates use.
+bool is_certificate_address(const std::string& host) {
+  ASN1_OCTET_STRING* const bytes = a2i_IPADDRESS(host.c_str());
+  ASN1_OCTET_STRING_free(bytes);
+  return bytes != nullptr;
+}
+
+/// The connection of an SSL; the first call creates it and sets the server's name for the
+/// handshake. It looks names up, which may block.
+TlsConnection& tls_connection(SSL* ssl) {
+  if (auto* const known = SSL_get_ex_data(ssl, connection_index()))
+    return *static_cast<TlsConnection*>(known);
+  auto fresh = connection_over(SSL_get_fd(ssl));
+  if (!fresh->servers.empty() && !is_certificate_address(fresh->servers.front().host))
+    SSL_set_tlsext_host_name(ssl, fresh->servers.front().host.c_str());
+  SSL_set_ex_data(ssl, connection_index(), fresh.get());
+  return *fresh.release();
+}
+
+/// Whether the server just closed the connection, by OpenSSL's error queue.
+bool was_left() {
+  const auto error = ERR_peek_last_error();
+  return error == 0 || ERR_GET_LIB(error) == ERR_LIB_SYS ||
+         (ERR_GET_LIB(error) == ERR_LIB_SSL &&
+          ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING);
+}
+
+/// What went wrong, from OpenSSL's error queue, which is left unchanged.
+std::string tls_failure_text(SSL* ssl) {
+  const auto error = ERR_peek_last_error();
+  const char* const text = ERR_reason_error_string(error);
+  const auto verified = SSL_get_verify_result(ssl);
+  if (tls()->settings().verify && verified != X509_V_OK && ERR_GET_LIB(error) == ERR_LIB_SSL &&
+      ERR_GET_REASON(error) == SSL_R_CERTIFICATE_VERIFY_FAILED) {
+    const bool unknown =
+        verified != X509_V_ERR_CERT_HAS_EXPIRED && verified != X509_V_ERR_CERT_NOT_YET_VALID;
+    return fmt::format("TLS: the server's certificate is refused: {}{}",
+                       X509_verify_cert_error_string(verified),
+                       unknown ? "; --tls-ca names the authorities to trust" : "");
+  }
+  if (ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER)
+    return "TLS: the server does not talk TLS on this port";
+  if (was_left() || !text)
+    return "TLS: the server hangs up during the handshake; is this its TLS port?";
+  const bool by_server =
+      ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
+  const bool without = tls()->settings().certificate.empty();
+  return fmt::format("TLS: {}{}", by_server ? "the server refuses: " : "", text) +
+         (by_server && without ? "; it may want a client certificate: --tls-cert" : "");
+}
+
+/// Records a failure; returns what OpenSSL's functions return for one. `lasting`: retrying would
+/// not help.
+int tls_failed(const TlsConnection& connection, const std::string& why, bool lasting = true) {
+  tls()->note_failure(connection.servers, why, lasting);
+  if (ERR_peek_error() == 0) ERR_raise(ERR_LIB_USER, ERR_R_OPERATION_FAIL);
+  errno = ECONNABORTED;
+  return -1;
+}
 
 bool is_for(X509* certificate, const std::string& host) {
   return is_certificate_address(host)
