@@ -11,32 +11,7 @@ namespace {
 
 std::size_t size_of(const Data& data) { return data ? data->size() : 0; }
 
-/// How long to wait for the answer to a credential while other requests are answered. Bounded,
-/// since the server chooses the session timeout.
-std::chrono::milliseconds auth_patience(int session_timeout_ms) {
-  constexpr std::chrono::milliseconds longest{60000};
-  return std::min(std::chrono::milliseconds(session_timeout_ms), longest);
-}
-
 }  // namespace
-
-Pending<Listing> Client::start_names(const std::string& path, const Watch& watch) {
-  return std::make_shared<Answer<Listing>>(
-      [children = start_children(path, watch)](
-          const Monitor::Held& held) -> std::optional<Outcome<Listing>> {
-        const auto& answer = (*children)(held);
-        if (!answer) return std::nullopt;
-        Outcome<Listing> listing{.code = answer->code, .value = {}, .culprit = answer->culprit};
-        listing.value.stat = answer->value.stat;
-        for (const auto& name : answer->value.names) listing.value.names.add(name);
-        return listing;
-      });
-}
-
-void Client::check(int code, const std::string& culprit, const std::string& path, bool is_write,
-                   std::size_t bytes) {
-  if (code != code::ok) throw ZkError(code, culprit.empty() ? path : culprit, is_write, bytes);
-}
 
 Created Client::create(const CreateOp& op, const std::stop_token& stop) {
   await_connection(op.path, stop);
@@ -58,7 +33,7 @@ std::optional<Stat> Client::exists(const std::string& path, const Watch& watch,
   await_connection(path, stop);
   const auto outcome = await(start_exists(path, watch), stop);
   if (outcome.code == code::no_node) return std::nullopt;
-  check(outcome.code, outcome.culprit, path, false);
+  check(outcome, path, false);
   return outcome.value;
 }
 
@@ -91,18 +66,14 @@ std::optional<Stat> Client::set_acl(const std::string& path, const Acl& acl, std
   return found.value;
 }
 
-void Client::sync(const std::string& path, const std::stop_token& stop) {
-  await_connection(path, stop);
-  answer_of(start_sync(path), path, stop);
-}
-
 void Client::add_auth(const std::string& scheme, const std::string& auth,
                       const std::stop_token& stop) {
   await_connection("", stop);
   const auto pending = start_add_auth(scheme, auth);
   // Unlike a request, a credential survives a lost connection: the C client sends it again on the
   // next one. If it is refused, the answer arrives before the session's end is known.
-  const auto patience = auth_patience(negotiated_timeout());
+  constexpr std::chrono::milliseconds longest{60000};  // the server chooses the session timeout
+  const auto patience = std::min(std::chrono::milliseconds(negotiated_timeout()), longest);
   const bool settled =
       monitor().wait_until(stop, Clock::now() + patience, [&](const Monitor::Held& held) {
         const auto& outcome = (*pending)(held);
@@ -133,7 +104,7 @@ Node Client::reconfigure(const Reconfiguration& change, const std::stop_token& s
   await_connection("", stop);
   try {
     auto outcome = await(start_reconfigure(change), stop);
-    check(outcome.code, outcome.culprit, "", true);
+    check(outcome, "", true);
     return std::move(outcome.value);
   } catch (const Cancelled&) {
     throw Cancelled("interrupted; the reconfiguration was sent and may still be applied");
@@ -151,7 +122,7 @@ std::vector<OpResult> Client::multi(const std::vector<Op>& ops, const std::stop_
   auto outcome = try_multi(ops, stop);
   for (std::size_t i = 0; outcome.code != code::ok && i < outcome.value.size(); ++i)
     if (outcome.value[i].code == outcome.code) throw ZkError(outcome.code, path_of(ops[i]), true);
-  check(outcome.code, outcome.culprit, ops.empty() ? "" : path_of(ops.front()), true);
+  check(outcome, ops.empty() ? "" : path_of(ops.front()), true);
   return std::move(outcome.value);
 }
 

@@ -296,7 +296,7 @@ class Client {
   virtual Pending<Node> start_get(const std::string& path, const Watch& watch) = 0;
   virtual Pending<Children> start_children(const std::string& path, const Watch& watch) = 0;
   /// As start_children, but the answer takes little more memory than the bytes of the names.
-  virtual Pending<Listing> start_names(const std::string& path, const Watch& watch);
+  virtual Pending<Listing> start_names(const std::string& path, const Watch& watch) = 0;
   virtual Pending<NodeAcl> start_get_acl(const std::string& path) = 0;
   virtual Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
                                          std::int32_t version) = 0;
@@ -339,7 +339,6 @@ class Client {
   /// without read permission).
   std::optional<Stat> set_acl(const std::string& path, const Acl& acl, std::int32_t version,
                               const std::stop_token& stop);
-  void sync(const std::string& path, const std::stop_token& stop);
   /// Throws ZkError{auth_failed} if the server refuses it, after the session's event.
   void add_auth(const std::string& scheme, const std::string& auth, const std::stop_token& stop);
   Node get_config(const Watch& watch, const std::stop_token& stop);
@@ -363,7 +362,7 @@ class Client {
   template <class T>
   T answer_of(const Pending<T>& pending, const std::string& path, const std::stop_token& stop) {
     auto outcome = await(pending, stop);
-    check(outcome.code, outcome.culprit, path, false);
+    check(outcome, path, false);
     return std::move(outcome.value);
   }
   /// The same for a write of `bytes` bytes of data.
@@ -371,13 +370,17 @@ class Client {
   T written(const Pending<T>& pending, const std::string& path, std::size_t bytes,
             const std::stop_token& stop) {
     auto outcome = await_write(pending, path, stop);
-    check(outcome.code, outcome.culprit, path, true, bytes);
+    check(outcome, path, true, bytes);
     return std::move(outcome.value);
   }
 
  private:
-  static void check(int code, const std::string& culprit, const std::string& path, bool is_write,
-                    std::size_t bytes = 0);
+  template <class T>
+  static void check(const Outcome<T>& outcome, const std::string& path, bool is_write,
+                    std::size_t bytes = 0) {
+    const auto& [code, value, culprit] = outcome;
+    if (code != code::ok) throw ZkError(code, culprit.empty() ? path : culprit, is_write, bytes);
+  }
   /// As await, but Cancelled says that the write may still be done.
   template <class T>
   Outcome<T> await_write(const Pending<T>& pending, const std::string& path,

@@ -94,14 +94,10 @@ std::vector<std::string_view> host_and_ports(std::string_view text) {
 }
 
 int checked_port(std::string_view host, std::string_view text) {
-  int port = 0;
-  try {
-    port = java_number<int>(text);
-  } catch (const ValueError&) {
-    throw ValueError(fmt::format("Address unresolved: {}:{}", host, text));
-  }
-  if (port < 0 || port > 65535) throw ValueError(fmt::format("port out of range:{}", port));
-  return port;
+  const auto port = java_number_in<int>(text);
+  if (!port) throw ValueError(fmt::format("Address unresolved: {}:{}", host, text));
+  if (*port < 0 || *port > 65535) throw ValueError(fmt::format("port out of range:{}", *port));
+  return *port;
 }
 
 bool is_observer(std::string_view role) {

@@ -188,22 +188,15 @@ std::vector<ServerAnswer> inquire(const std::vector<ServerQuestion>& questions,
   return answers;
 }
 
-std::vector<std::string> ask_servers(const std::vector<ServerQuestion>& questions,
-                                     Clock::time_point deadline) {
-  std::vector<std::string> texts;
-  texts.reserve(questions.size());
-  for (auto& answer : inquire(questions, {.deadline = deadline}))
-    texts.push_back(std::move(answer.text));
-  return texts;
-}
-
 std::vector<std::string> ask_servers(const std::vector<int>& ports, std::string_view word,
                                      Clock::time_point deadline) {
   std::vector<ServerQuestion> questions;
-  questions.reserve(ports.size());
   for (const int port : ports)
     questions.push_back({{.host = "127.0.0.1", .port = port}, std::string(word)});
-  return ask_servers(questions, deadline);
+  std::vector<std::string> texts;
+  for (auto& answer : inquire(questions, {.deadline = deadline}))
+    texts.push_back(std::move(answer.text));
+  return texts;
 }
 
 bool is_not_serving(std::string_view answer) { return answer.starts_with(not_serving); }

@@ -46,11 +46,8 @@ struct AskLimits {
 std::vector<ServerAnswer> inquire(const std::vector<ServerQuestion>& questions,
                                   const AskLimits& limits);
 
-/// As inquire, but returns only the texts; empty if nothing listens there, or there was no complete
-/// answer by the deadline.
-std::vector<std::string> ask_servers(const std::vector<ServerQuestion>& questions,
-                                     Clock::time_point deadline);
-/// Sends the same word to servers on 127.0.0.1, by port.
+/// Sends the same word to servers on 127.0.0.1, by port. As inquire, but returns only the texts;
+/// empty if nothing listens there, or there was no complete answer by the deadline.
 std::vector<std::string> ask_servers(const std::vector<int>& ports, std::string_view word,
                                      Clock::time_point deadline);
 

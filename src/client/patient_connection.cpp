@@ -2,6 +2,7 @@
 #include "client/patient_connection.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 namespace zksh {
@@ -52,17 +53,10 @@ void await_reconnection(Client& client, const std::string& path, Clock::time_poi
 }
 
 bool is_connection_failure(int code) {
-  switch (code) {
-    case code::connection_loss:
-    case code::operation_timeout:
-    case code::session_expired:
-    case code::session_moved:
-    case code::closing:
-    case code::invalid_state:
-      return true;
-    default:
-      return false;
-  }
+  constexpr std::array failures{code::connection_loss, code::operation_timeout,
+                                code::session_expired, code::session_moved,
+                                code::closing,         code::invalid_state};
+  return std::ranges::find(failures, code) != failures.end();
 }
 
 }  // namespace zksh

@@ -8,16 +8,6 @@
 
 namespace zksh {
 
-PersistentWatches::Attachment PersistentWatches::attach(Client& client) {
-  client_ = &client;
-  return Attachment(*this);
-}
-
-void PersistentWatches::detach() {
-  // No more watches are added: the commands have ended.
-  thread_ = std::jthread();
-}
-
 bool PersistentWatches::hear(const Monitor::Held& held, const Event& event) {
   if (!state_(held).active) return false;
   (*mailbox_)(held).push_back(event);

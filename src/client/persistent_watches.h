@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -36,20 +37,17 @@ class PersistentWatches {
   PersistentWatches& operator=(const PersistentWatches&) = delete;
   ~PersistentWatches() = default;
 
-  /// Ends the thread when it is destroyed, which must be before the client is: the client is
-  /// created after the watches.
-  class Attachment {
-   public:
-    explicit Attachment(PersistentWatches& watches) : watches_(watches) {}
-    Attachment(const Attachment&) = delete;
-    Attachment& operator=(const Attachment&) = delete;
-    ~Attachment() { watches_.detach(); }
-
-   private:
-    PersistentWatches& watches_;
+  /// Ends the thread. By then, no more watches are added: the commands have ended.
+  struct Detach {
+    void operator()(PersistentWatches* watches) const { watches->thread_ = std::jthread(); }
   };
+  /// Must be destroyed before the client, which is created after the watches.
+  using Attachment = std::unique_ptr<PersistentWatches, Detach>;
   /// Must be called once, before any other member except `hear`.
-  [[nodiscard]] Attachment attach(Client& client);
+  [[nodiscard]] Attachment attach(Client& client) {
+    client_ = &client;
+    return Attachment(this);
+  }
 
   /// Must be called with every event of the client. Returns true if the event will be reported from
   /// here.
@@ -92,7 +90,6 @@ class PersistentWatches {
   };
 
   Pending<std::string> request(const std::string& path, bool add, std::optional<WatchMode> mode);
-  void detach();
   void serve(const std::stop_token& stop);
   void serve_once(WatchedTree& tree, const std::stop_token& stop);
   void give_up(WatchedTree& tree, const std::string& reason);

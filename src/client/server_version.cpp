@@ -17,8 +17,8 @@ std::string reported_version(const std::string& server) {
   std::vector<ServerQuestion> questions;
   for (const auto& address : parse_connect_string(server).servers)
     questions.push_back({.server = address, .word = "srvr"});
-  for (const auto& answer : ask_servers(questions, Clock::now() + patience)) {
-    const auto version = answer_field(answer, "Zookeeper version");
+  for (const auto& answer : inquire(questions, {.deadline = Clock::now() + patience})) {
+    const auto version = answer_field(answer.text, "Zookeeper version");
     if (!version.empty()) return version.substr(0, version.find_first_not_of("0123456789."));
   }
   return {};

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "client/node_path.h"
+#include "client/work_limits.h"
 
 #include <fmt/core.h>
 
@@ -79,14 +80,18 @@ std::optional<std::string> WatchedTree::hidden_root() const {
 
 void WatchedTree::clear() {
   for (const auto& [path, node] : nodes_) client_.forget_watches(path, mailbox_);
+  forget_nodes();
+  last_change_.reset();
+  slots_.clear();
+  unlistable_.clear();
+}
+
+void WatchedTree::forget_nodes() {
   roots_.clear();
   nodes_.clear();
   bytes_ = 0;
-  last_change_.reset();
-  slots_.clear();
   requests_.clear();
   doubts_.clear();
-  unlistable_.clear();
 }
 
 void WatchedTree::drop_uncovered() {
@@ -111,8 +116,7 @@ std::size_t WatchedTree::new_slot() {
 
 void WatchedTree::request_stat(const std::string& path, Node& node, std::size_t slot) {
   if (std::exchange(node.stat_requested, true)) return;
-  requests_.push_back(
-      {.what = Request::What::Stat, .path = path, .serial = node.serial, .slot = slot});
+  requests_.push_back({.of_stat = true, .path = path, .serial = node.serial, .slot = slot});
 }
 
 void WatchedTree::request_children(const std::string& path, Node& node, std::size_t slot) {
@@ -121,8 +125,7 @@ void WatchedTree::request_children(const std::string& path, Node& node, std::siz
   // path now must be reported after that.
   node.children_slot = node.children_requested ? std::max(node.children_slot, slot) : slot;
   if (std::exchange(node.children_requested, true)) return;
-  requests_.push_back(
-      {.what = Request::What::Children, .path = path, .serial = node.serial, .slot = slot});
+  requests_.push_back({.of_stat = false, .path = path, .serial = node.serial, .slot = slot});
 }
 
 // Only the parent's list shows a node that is recreated between two events.
@@ -171,11 +174,7 @@ void WatchedTree::note_session(SessionState state) {
       }
       break;
     default:  // the session is over, and its watches with it
-      roots_.clear();
-      nodes_.clear();
-      bytes_ = 0;
-      requests_.clear();
-      doubts_.clear();
+      forget_nodes();
       lost_ = false;
       break;
   }
@@ -256,12 +255,10 @@ void WatchedTree::note_deleted(const Event& event, Node& node) {
 }
 
 int WatchedTree::catch_up(const std::stop_token& stop) {
-  // Enough to hide the round trip; more would only fill the server's queue.
-  constexpr std::size_t most_in_flight = 256;
   std::deque<Request> sent;
   int trouble = code::ok;
   while (!requests_.empty() || !sent.empty()) {
-    if (!requests_.empty() && sent.size() < most_in_flight) {
+    if (!requests_.empty() && sent.size() < usual_window) {
       send(sent.emplace_back(std::move(requests_.front())));
       requests_.pop_front();
       continue;
@@ -278,13 +275,12 @@ int WatchedTree::catch_up(const std::stop_token& stop) {
 void WatchedTree::drop_requests() {
   for (const auto& request : std::exchange(requests_, {}))
     if (Node* node = node_of(request))
-      (request.what == Request::What::Stat ? node->stat_requested : node->children_requested) =
-          false;
+      (request.of_stat ? node->stat_requested : node->children_requested) = false;
 }
 
 void WatchedTree::send(Request& request) {
   if (!node_of(request)) return;
-  if (request.what == Request::What::Stat)
+  if (request.of_stat)
     request.stat = client_.start_exists(request.path, Watch::into(mailbox_));
   else
     request.children = client_.start_children(request.path, Watch::into(mailbox_));
@@ -297,7 +293,7 @@ WatchedTree::Node* WatchedTree::node_of(const Request& request) {
 
 /// Returns the code if it is a connection failure, else ok.
 int WatchedTree::take_answer(Request& request, const std::stop_token& stop) {
-  const bool of_stat = request.what == Request::What::Stat;
+  const bool of_stat = request.of_stat;
   Outcome<Stat> stat;
   Outcome<Children> children;
   if (request.stat) stat = client_.await(request.stat, stop);

@@ -109,8 +109,7 @@ class WatchedTree {
     std::vector<Event> after;
   };
   struct Request {
-    enum class What { Stat, Children };
-    What what;
+    bool of_stat;  ///< else of the children
     std::string path;
     std::uint64_t serial;  ///< of the node it reads
     std::size_t slot;
@@ -146,6 +145,7 @@ class WatchedTree {
   void find(std::size_t slot, std::int64_t zxid, Event::Type type, const std::string& path,
             std::int64_t times = 1);
   void drop_uncovered();
+  void forget_nodes();
 
   Client& client_;
   Mailbox mailbox_;

@@ -258,14 +258,6 @@ SessionState session_state(int state) {
   return SessionState::Connecting;
 }
 
-void say(std::string_view text) {
-  while (!text.empty()) {
-    const auto written = write(STDERR_FILENO, text.data(), text.size());
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
 /// The C client logs paths as servers send them; a terminal gets them escaped.
 void escape_log() {
   static std::FILE* const log = [] {
@@ -373,14 +365,15 @@ std::string connected_name(const Monitor::Held& /*held*/, zhandle_t* zh,
   return name == names.end() ? address.text() : name->second;
 }
 
-/// The read of /zookeeper/config.
+/// The read of /zookeeper/config, for which another call waits. That is a call until `go` has sent
+/// it.
 struct LearningCall : CallOf<Nothing> {
-  std::string server;  ///< its address; empty if not known
-  std::function<void(bool newer)> go;
-  std::function<void(const Monitor::Held&, int rc)> fail;
+  std::string server{};  ///< its address; empty if not known
+  std::unique_ptr<Call> waiting{};
+  std::function<void(Call* waiting, bool newer)> go{};  ///< takes ownership
 
   void settle_error(const Monitor::Held& held, int rc) override {
-    if (fail) std::exchange(fail, {})(held, rc);
+    if (const auto failed = std::move(waiting)) failed->settle_error(held, rc);
     CallOf<Nothing>::settle_error(held, rc);
   }
 };
@@ -390,31 +383,26 @@ void config_read(int rc, const char* /*bytes*/, int /*size*/, const ::Stat* /*st
   auto& call = const_cast<LearningCall&>(
       static_cast<const LearningCall&>(*static_cast<const CallOf<Nothing>*>(data)));
   auto& session = call.handle->session;
+  auto waiting = std::move(call.waiting);
   const bool answered = rc == ZOK || rc == ZNONODE || rc == ZNOAUTH;
-  const auto go = std::exchange(call.go, {});
-  const auto fail = std::exchange(call.fail, {});
   session.monitor().change([&](const Monitor::Held& held) {
-    if (answered && !call.server.empty())
+    if (!answered)
+      waiting->settle_error(held, rc);
+    else if (!call.server.empty())
       session.known_servers().newer[call.server] = rc != ZNONODE;
-    if (!answered && fail) fail(held, rc);
   });
   // Before this call is settled, since closing the handle waits until no call is left.
-  if (answered && go) go(rc != ZNONODE);
+  if (answered) call.go(waiting.release(), rc != ZNONODE);
   answer<Nothing>(data, rc, {});
 }
 
-/// For start_newer: asks the server that `on` is connected to, and calls `go` on the C client's
-/// thread when the answer arrives, or `fail` under the monitor.
-void learn_of_server(Session& session, Session::Handle* on, std::function<void(bool newer)> go,
-                     std::function<void(const Monitor::Held&, int rc)> fail) {
-  auto call = std::make_unique<LearningCall>();
-  auto& learning = *call;
-  learning.go = std::move(go);
-  learning.fail = std::move(fail);
+/// For start_newer: asks the server that `on` is connected to. `go` is called on the C client's
+/// thread when the answer arrives.
+void learn_of_server(Session& session, Session::Handle* on, std::unique_ptr<LearningCall> call) {
+  auto& server = call->server;
   start(session.monitor(), on, std::unique_ptr<CallOf<Nothing>>(std::move(call)),
         [&](zhandle_t* zh, const void* data) {
-          if (const auto address = address_of_server(on))
-            learning.server = address->server().text();
+          if (const auto address = address_of_server(on)) server = address->server().text();
           const int rc = zoo_awgetconfig(zh, nullptr, nullptr, config_read, data);
           if (rc == ZOK) return rc;
           config_read(rc, nullptr, 0, nullptr, data);
@@ -442,15 +430,13 @@ Pending<T> start_newer(Session& session, std::unique_ptr<CallOf<T>> call, Newer 
     if (known) return send(on.get(), std::move(call), *known);
   }
   auto pending = call->pending;
-  // std::function must be copyable.
-  const auto waiting = std::make_shared<std::unique_ptr<CallOf<T>>>(std::move(call));
-  learn_of_server(
-      session, on.get(),
-      // Runs on a thread of the handle, which is not closed before that has ended.
-      [send, waiting, handle = on.get()](bool is_newer) {
-        send(handle, std::move(*waiting), is_newer);
-      },
-      [waiting](const Monitor::Held& held, int rc) { (*waiting)->settle_error(held, rc); });
+  auto learning = std::make_unique<LearningCall>();
+  learning->waiting = std::move(call);
+  // Runs on a thread of the handle, which is not closed before that has ended.
+  learning->go = [send, handle = on.get()](Call* waiting, bool is_newer) {
+    send(handle, std::unique_ptr<CallOf<T>>(static_cast<CallOf<T>*>(waiting)), is_newer);
+  };
+  learn_of_server(session, on.get(), std::move(learning));
   return pending;
 }
 
@@ -680,8 +666,8 @@ std::string Session::connection_problem() {
   if (text.empty()) return "";
   const auto file = monitor_.with_lock([&](const Monitor::Held& held) {
     const auto* const open = state_->open_handle();
-    return open && open->ever_connected && open->credentials.empty() ? file_of_all_credentials(held)
-                                                                     : "";
+    const bool none_accepted = open && open->ever_connected && open->credentials.empty();
+    return none_accepted && !sent_others(held) ? settings_.credentials_file : "";
   });
   // A server reports that it refuses a credential and closes the connection; requests on their way
   // to it by then destroy that answer.
@@ -790,13 +776,6 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
       throw ZkError(code::connection_loss, path);
   }
 }
-
-namespace {
-
-/// Appended to the error if a new session could not be opened.
-constexpr const char* kept = "; the current session stays open";
-
-}  // namespace
 
 /// Creates a handle. Blocks while names resolve.
 std::unique_ptr<Session::Handle> Session::make_handle(const std::string& server) {
@@ -936,7 +915,7 @@ void Session::refuse(const Handle& fresh) {
   std::string end;
   monitor_.with_lock([&](const Monitor::Held&) {
     state = fresh.state;
-    if (state_->phase == Phase::Open) end = kept;
+    if (state_->phase == Phase::Open) end = "; the current session stays open";
   });
   if (state == SessionState::AuthFailed) {
     const auto why = why_settings_refused();
@@ -1039,10 +1018,6 @@ std::vector<Identity> Session::identities() {
     if (std::ranges::count(all, identity) == 0) all.push_back(std::move(identity));
   }
   return all;
-}
-
-std::string Session::file_of_all_credentials(const Monitor::Held& held) const {
-  return sent_others(held) ? "" : settings_.credentials_file;
 }
 
 /// Whether the session has sent credentials other than those of the settings.
@@ -1567,12 +1542,14 @@ extern "C" void replacement_assert_fail(const char* assertion, const char* file,
   // Somebody else took the thread after require_threads, or the limit is not this process's
   // (pids.max of a container).
   if (std::strstr(assertion, "pthread_create") != nullptr) {
-    zksh::say(
+    std::fputs(
         "zksh: cannot start a thread for the session (see ulimit -u, ulimit -v, or the limits of "
-        "the container)\n");
+        "the container)\n",
+        stderr);
     _exit(zksh::status::failure);
   }
-  zksh::say(fmt::format("{}:{}: {}: Assertion `{}' failed.\n", file, line,
-                        function == nullptr ? "?" : function, assertion));
+  const auto text = fmt::format("{}:{}: {}: Assertion `{}' failed.\n", file, line,
+                                function == nullptr ? "?" : function, assertion);
+  std::fputs(text.c_str(), stderr);
   std::abort();
 }

@@ -78,9 +78,6 @@ class Session final : public Client {
   std::vector<Identity> identities() override;
   std::vector<Credential> credentials() override;
   void fail_authentication() override;
-  /// The settings' credentials file if the session has sent no other credentials: if authentication
-  /// then fails, it would for any other session. Else empty.
-  std::string file_of_all_credentials(const Monitor::Held& held) const;
   /// If authentication with the settings' identity failed: the cause and a remedy, to follow
   /// "authentication failed: "; else empty.
   std::string why_refused(const Monitor::Held& held) const;

@@ -326,6 +326,19 @@ Pending<Children> FakeClient::start_children(const std::string& path, const Watc
   });
 }
 
+Pending<Listing> FakeClient::start_names(const std::string& path, const Watch& watch) {
+  return std::make_shared<Answer<Listing>>(
+      [children = start_children(path, watch)](
+          const Monitor::Held& held) -> std::optional<Outcome<Listing>> {
+        const auto& answer = (*children)(held);
+        if (!answer) return std::nullopt;
+        Outcome<Listing> listing{.code = answer->code, .value = {}, .culprit = answer->culprit};
+        listing.value.stat = answer->value.stat;
+        for (const auto& name : answer->value.names) listing.value.names.add(name);
+        return listing;
+      });
+}
+
 Pending<NodeAcl> FakeClient::start_get_acl(const std::string& path) {
   return request<NodeAcl>(false, [&](const Monitor::Held&) { return tree_.get_acl(path); });
 }

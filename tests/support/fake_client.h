@@ -92,6 +92,7 @@ class FakeClient final : public Client {
   Pending<Stat> start_exists(const std::string& path, const Watch& watch) override;
   Pending<Node> start_get(const std::string& path, const Watch& watch) override;
   Pending<Children> start_children(const std::string& path, const Watch& watch) override;
+  Pending<Listing> start_names(const std::string& path, const Watch& watch) override;
   Pending<NodeAcl> start_get_acl(const std::string& path) override;
   Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
                                  std::int32_t version) override;

@@ -43,7 +43,7 @@ class SessionMulti : public testing::Test {
   ~SessionMulti() override {
     for (const char* path : {"/lock/mine", "/lock", "/data", ""})
       other.start_remove({.path = root + path});
-    other.sync("/", {});
+    other.answer_of(other.start_sync("/"), "/", {});
   }
 
   static std::unique_ptr<Session> connected(const std::string& chroot) {
