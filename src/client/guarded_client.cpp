@@ -34,31 +34,25 @@ Pending<T> GuardedClient::send(const Guards& guards, const std::vector<Op>& ops,
     all.push_back(op);
   }
   const auto sent = inner().start_multi(all);
-  return std::make_shared<Answer<T>>([sent, guards,
-                                      take = std::move(take)](const Monitor::Held& held) {
-    typename Answer<T>::Value answer;
+  return std::make_shared<Answer<T>>([sent, guards, take = std::move(take)](
+                                         const Monitor::Held& held) -> typename Answer<T>::Value {
     auto& outcome = (*sent)(held);
-    if (!outcome) return answer;
-    answer.emplace();
-    answer->code = outcome->code;
-    if (outcome->code == code::session_expired) {
-      // The session, whose ephemerals the guards were, has expired. A write that had been sent
-      // would have got connection_loss instead.
-      answer->code = code::lock_lost;
-      answer->culprit = guards.front().lock;
-      return answer;
-    }
+    if (!outcome) return std::nullopt;
+    // The session, whose ephemerals the guards were, has expired. A write that had been sent would
+    // have got connection_loss instead.
+    if (outcome->code == code::session_expired)
+      return Outcome<T>{.code = code::lock_lost, .culprit = guards.front().lock};
     auto& results = outcome->value;
     for (std::size_t i = 0; i < std::min(guards.size(), results.size()); ++i) {
       const int code = results[i].code;
-      if (code != code::no_node && code != code::no_auth) continue;
-      answer->code = code == code::no_node ? code::lock_lost : code;
-      answer->culprit = code == code::no_node ? guards[i].lock : guards[i].node;
-      return answer;
+      if (code == code::no_node)
+        return Outcome<T>{.code = code::lock_lost, .culprit = guards[i].lock};
+      if (code == code::no_auth) return Outcome<T>{.code = code, .culprit = guards[i].node};
     }
+    Outcome<T> answer{.code = outcome->code};
     if (results.size() > guards.size()) {
       results.erase(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(guards.size()));
-      answer->value = take(std::move(results));
+      answer.value = take(std::move(results));
     }
     return answer;
   });
