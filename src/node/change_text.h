@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "client/node_change.h"
+#include "client/change_stream.h"
 
 #include <cstddef>
 #include <string>
