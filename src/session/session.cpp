@@ -112,10 +112,11 @@ struct Session::Handle {
   int uses = 0;                         ///< number of threads that are sending
   bool out_of_use = false;              ///< somebody waits for the last of these
   std::list<Call*> calls;
-  /// By id, not by pointer: the C client silently drops unfired watches. All watches of a mailbox
-  /// share its id, so the C client fires one event for all that it has on a node, and needs linear,
-  /// not quadratic, time to report a session event.
-  std::unordered_map<std::uintptr_t, Mailbox> mailboxes;
+  /// By the context of their watches, a number that the C client passes back, not a pointer: it
+  /// silently drops unfired watches. All watches of a mailbox share it, so the C client fires one
+  /// event for all that it has on a node, and needs linear, not quadratic, time to report a session
+  /// event.
+  std::unordered_map<void*, Mailbox> mailboxes;
   std::uintptr_t last_mailbox = 0;
   WatcherTable watchers{this};  ///< by the contexts of the C client's watchers
 
@@ -140,11 +141,11 @@ struct Session::Handle {
 
   /// The handle's watcher, for session events and printed watches. The context is the Handle.
   static void on_event(zhandle_t* zh, int type, int state, const char* path, void* context);
-  /// The watcher for private watches. The context is the mailbox's id.
+  /// The watcher for private watches. The context is context_of the mailbox.
   static void on_private_watch(zhandle_t* zh, int type, int state, const char* path, void* context);
 
-  /// The id of a mailbox, assigned if it has none.
-  std::uintptr_t id_of(const Monitor::Held& held, const Mailbox& mailbox);
+  /// The context of a mailbox's watches, assigned if it has none. Not under the monitor.
+  void* context_of(const Mailbox& mailbox);
 };
 
 /// Wakes a thread that rarely has work. The monitor would be too costly: every change under it
@@ -512,12 +513,11 @@ void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, c
                                        void* context) {
   if (type == ZOO_SESSION_EVENT) return;  // waiters for watches check the session's state too
   auto& handle = *static_cast<Handle*>(const_cast<void*>(zoo_get_context(zh)));
-  const auto id = reinterpret_cast<std::uintptr_t>(context);
   auto& monitor = handle.session.monitor_;
   const DeferredCalls deferred;
   const auto mailbox = monitor.with_lock([&](const Monitor::Held& held) -> Mailbox {
     handle.watches_fired(held, type, path ? path : "");
-    const auto found = handle.mailboxes.find(id);
+    const auto found = handle.mailboxes.find(context);
     return found == handle.mailboxes.end() ? nullptr : found->second;
   });
   if (!mailbox) return;
@@ -526,15 +526,19 @@ void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, c
   });
 }
 
-std::uintptr_t Session::Handle::id_of(const Monitor::Held& /*held*/, const Mailbox& mailbox) {
-  // There are few at a time; removes those that nobody else uses.
-  std::uintptr_t id = 0;
-  std::erase_if(mailboxes, [&](const auto& entry) {
-    if (entry.second == mailbox) id = entry.first;
-    return entry.second.use_count() == 1;
+void* Session::Handle::context_of(const Mailbox& mailbox) {
+  return session.monitor_.with_lock([&](const Monitor::Held&) {
+    // There are few at a time; removes those that nobody else uses.
+    void* context = nullptr;
+    std::erase_if(mailboxes, [&](const auto& entry) {
+      if (entry.second == mailbox) context = entry.first;
+      return entry.second.use_count() == 1;
+    });
+    if (context) return context;
+    context = reinterpret_cast<void*>(++last_mailbox);  // NOLINT(performance-no-int-to-ptr)
+    mailboxes.emplace(context, mailbox);
+    return context;
   });
-  if (id == 0) mailboxes.emplace(id = ++last_mailbox, mailbox);
-  return id;
 }
 
 Session::Session(Monitor& monitor, SessionSettings settings, std::string server, EventSink sink)
@@ -1128,19 +1132,12 @@ ZooWatcherType server_kind(WatchKind kind) {
   return kind == WatchKind::OfChildren ? ZWATCHTYPE_CHILD : ZWATCHTYPE_DATA;
 }
 
-/// The C client only passes it back.
-void* as_context(std::uintptr_t mailbox_id) {
-  return reinterpret_cast<void*>(mailbox_id);  // NOLINT(performance-no-int-to-ptr)
-}
-
-Watcher watcher_for(const Watch& watch, Monitor& monitor, Session::Handle* handle) {
+Watcher watcher_for(const Watch& watch, Session::Handle* handle) {
   if (!handle || !watch.is_set()) return {};
   // With the same function and context as the handle's own, the C client, like Java's, fires one
   // event for a node's data, exists and child watches.
   if (watch.is_printed()) return {Session::Handle::on_event, handle};
-  const auto id = monitor.with_lock(
-      [&](const Monitor::Held& held) { return handle->id_of(held, watch.mailbox()); });
-  return {Session::Handle::on_private_watch, as_context(id)};
+  return {Session::Handle::on_private_watch, handle->context_of(watch.mailbox())};
 }
 
 /// Sends a read, which may set a watch there, with `send(zh, watcher, data)`.
@@ -1148,11 +1145,21 @@ template <class T, class Send>
 Pending<T> read(Session& session, Call::Watching place, const Watch& watch, Send&& send) {
   const Session::Use on(session);
   auto call = std::make_unique<CallOf<T>>();
-  const auto watcher = watcher_for(watch, session.monitor(), on.get());
+  const auto watcher = watcher_for(watch, on.get());
   place.who = watcher.context;
   if (watcher.function) call->watching = std::move(place);
   return start(session.monitor(), on.get(), std::move(call),
                [&](zhandle_t* zh, const void* data) { return send(zh, watcher, data); });
+}
+
+/// Removes the watches that report to a mailbox, without asking the server.
+void forget_here(Session::Handle& handle, const std::string& path, void* who) {
+  handle.session.monitor().with_lock([&](const Monitor::Held&) {
+    for (const auto kind : {WatchKind::OfData, WatchKind::OfChildren})
+      handle.watchers.forgotten(path, kind, who);
+  });
+  zoo_remove_watches(handle.zh, path.c_str(), ZWATCHTYPE_ANY, Session::Handle::on_private_watch,
+                     who, 1);
 }
 
 void take_names(const String_vector& from, std::vector<std::string>& to) {
@@ -1327,43 +1334,25 @@ Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKin
   return start_newer(*this, std::move(call), there, here);
 }
 
-namespace {
-
-/// Removes the watches that report to a mailbox, without asking the server.
-void forget_here(Session::Handle& handle, const std::string& path, void* who) {
-  handle.session.monitor().with_lock([&](const Monitor::Held&) {
-    for (const auto kind : {WatchKind::OfData, WatchKind::OfChildren})
-      handle.watchers.forgotten(path, kind, who);
-  });
-  zoo_remove_watches(handle.zh, path.c_str(), ZWATCHTYPE_ANY, Session::Handle::on_private_watch,
-                     who, 1);
-}
-
-}  // namespace
-
 OpenWatches Session::open_watches(const Mailbox& without) {
   return monitor_.with_lock([&](const Monitor::Held&) -> OpenWatches {
     const auto* const open = state_->open_handle();
     if (!open) return {};
     const auto found =
         std::ranges::find(open->mailboxes, without, [](const auto& entry) { return entry.second; });
-    return open->watchers.open(found == open->mailboxes.end() ? nullptr : as_context(found->first));
+    return open->watchers.open(found == open->mailboxes.end() ? nullptr : found->first);
   });
 }
 
 void Session::forget_watches(const std::string& path, const Mailbox& mailbox) {
   const Use on(*this);
-  if (!on) return;
-  auto* const who = as_context(
-      monitor_.with_lock([&](const Monitor::Held& held) { return on->id_of(held, mailbox); }));
-  forget_here(*on.get(), path, who);
+  if (on) forget_here(*on.get(), path, on->context_of(mailbox));
 }
 
 void Session::drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) {
   const Use on(*this);
   if (!on) return;
-  auto* const who = as_context(
-      monitor_.with_lock([&](const Monitor::Held& held) { return on->id_of(held, mailbox); }));
+  auto* const who = on->context_of(mailbox);
   // The watch stays at the server; its events are dropped.
   const auto here = [path, who, handle = on.get()](zhandle_t* /*zh*/, const void* data) -> int {
     forget_here(*handle, path, who);

@@ -10,7 +10,8 @@ namespace {
 
 std::vector<std::string> hosts_of(const std::string& name, AddressFilter wanted) {
   std::vector<std::string> hosts;
-  for (const auto& address : look_up({.host = name}, wanted).all) hosts.push_back(address.server().host);
+  for (const auto& address : look_up({.host = name}, wanted).all)
+    hosts.push_back(address.server().host);
   return hosts;
 }
 

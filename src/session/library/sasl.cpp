@@ -27,24 +27,19 @@ struct Answers {
   std::string user;
   sasl_secret_t* password = nullptr;
   std::array<sasl_callback_t, 5> callbacks{};
-};
-
-Answers& answers() {
-  static Answers one;
-  return one;
-}
+} answers;
 
 std::atomic<watcher_fn> session_watcher{nullptr};
 
 int give_user(void* /*context*/, int /*id*/, const char** result, unsigned* length) {
-  *result = answers().user.c_str();
-  if (length) *length = static_cast<unsigned>(answers().user.size());
+  *result = answers.user.c_str();
+  if (length) *length = static_cast<unsigned>(answers.user.size());
   return SASL_OK;
 }
 
 int give_password(sasl_conn_t* /*connection*/, void* /*context*/, int /*id*/,
                   sasl_secret_t** result) {
-  *result = answers().password;
+  *result = answers.password;
   return SASL_OK;
 }
 
@@ -83,14 +78,13 @@ bool has_mechanism(std::string_view wanted) {
 bool has_sasl() { return true; }
 
 void make_sasl(const SaslSettings& settings) {
-  auto& own = answers();
-  own.user = settings.user;
-  own.password = secret_of(settings.password);
-  own.callbacks = {{{SASL_CB_GETREALM, as_callback(give_realm), nullptr},
-                    {SASL_CB_USER, as_callback(give_user), nullptr},
-                    {SASL_CB_AUTHNAME, as_callback(give_user), nullptr},
-                    {SASL_CB_PASS, as_callback(give_password), nullptr},
-                    {SASL_CB_LIST_END, nullptr, nullptr}}};
+  answers.user = settings.user;
+  answers.password = secret_of(settings.password);
+  answers.callbacks = {{{SASL_CB_GETREALM, as_callback(give_realm), nullptr},
+                        {SASL_CB_USER, as_callback(give_user), nullptr},
+                        {SASL_CB_AUTHNAME, as_callback(give_user), nullptr},
+                        {SASL_CB_PASS, as_callback(give_password), nullptr},
+                        {SASL_CB_LIST_END, nullptr, nullptr}}};
   static const std::array<sasl_callback_t, 2> of_all{
       {{SASL_CB_LOG, as_callback(drop_log), nullptr}, {SASL_CB_LIST_END, nullptr, nullptr}}};
   if (sasl_client_init(of_all.data()) != SASL_OK) throw Error("Cyrus SASL cannot be used");
@@ -112,7 +106,7 @@ zhandle_t* open_with_sasl(const SaslSettings& settings, const ConnectString& ser
   zoo_sasl_params_t parameters{.service = "zookeeper",
                                .host = host.c_str(),
                                .mechlist = settings.mechanism.c_str(),
-                               .callbacks = answers().callbacks.data()};
+                               .callbacks = answers.callbacks.data()};
   return zookeeper_init_sasl(hosts.c_str(), watcher, timeout_ms, nullptr, context, flags, nullptr,
                              &parameters);
 }
