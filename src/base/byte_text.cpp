@@ -1,6 +1,9 @@
 // Text forms of bytes: base64, hexadecimal and hex dumps.
 #include "base/byte_text.h"
 
+#include "base/number.h"
+#include "base/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,22 +15,6 @@ namespace {
 
 constexpr std::string_view base64_digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-std::optional<unsigned> hex_value(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
-  return std::nullopt;
-}
-
-std::optional<unsigned> base64_value(char c) {
-  if (c >= 'A' && c <= 'Z') return static_cast<unsigned>(c - 'A');
-  if (c >= 'a' && c <= 'z') return static_cast<unsigned>(c - 'a') + 26;
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0') + 52;
-  if (c == '+') return 62;
-  if (c == '/') return 63;
-  return std::nullopt;
-}
 
 std::string dump_row(std::size_t offset, std::string_view row) {
   constexpr std::size_t columns = 16;
@@ -47,13 +34,8 @@ std::string dump_row(std::size_t offset, std::string_view row) {
 
 void in_pieces(std::string_view text, const UsePiece& use) {
   constexpr std::size_t most = 1U << 20U;
-  constexpr std::size_t longest_character = 4;
-  const auto continues = [&](std::size_t at) {
-    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
-  };
   while (text.size() > most) {
-    auto end = most;
-    while (end > most - longest_character && continues(end)) --end;
+    const auto end = character_begin(text, most);
     use(text.substr(0, end));
     text.remove_prefix(end);
   }
@@ -72,12 +54,10 @@ std::string encode_base64(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size(); at += 3) {
     const auto group = bytes.substr(at, 3);
     unsigned bits = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t i = 0; i < 3; ++i)
       bits = (bits << 8U) | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0U);
-    }
-    for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t i = 0; i < 4; ++i)
       text += i <= group.size() ? base64_digits[(bits >> (18 - 6 * i)) & 0x3FU] : '=';
-    }
   }
   return text;
 }
@@ -96,9 +76,9 @@ std::optional<std::string> decode_base64(std::string_view text) {
   std::uint32_t bits = 0;
   unsigned bit_count = 0;
   for (const char c : text.substr(0, size)) {
-    const auto value = base64_value(c);
-    if (!value) return std::nullopt;
-    bits = (bits << 6U) | *value;
+    const auto value = base64_digits.find(c);
+    if (value == std::string_view::npos) return std::nullopt;
+    bits = (bits << 6U) | static_cast<std::uint32_t>(value);
     bit_count += 6;
     if (bit_count >= 8) {
       bit_count -= 8;
@@ -111,9 +91,8 @@ std::optional<std::string> decode_base64(std::string_view text) {
 std::string encode_hex(std::string_view bytes) {
   std::string text;
   text.reserve(2 * bytes.size());
-  for (const char c : bytes) {
+  for (const char c : bytes)
     fmt::format_to(std::back_inserter(text), "{:02x}", static_cast<unsigned char>(c));
-  }
   return text;
 }
 
@@ -124,11 +103,10 @@ std::optional<std::string> decode_hex(std::string_view text) {
       ++at;
       continue;
     }
-    if (at + 1 == text.size()) return std::nullopt;
-    const auto high = hex_value(text[at]);
-    const auto low = hex_value(text[at + 1]);
-    if (!high || !low) return std::nullopt;
-    bytes += static_cast<char>(*high * 16 + *low);
+    const auto digits = text.substr(at, 2);
+    const auto byte = number_in<std::uint8_t>(digits, 16);
+    if (!byte || digits.size() < 2) return std::nullopt;
+    bytes += static_cast<char>(*byte);
     at += 2;
   }
   return bytes;

@@ -72,17 +72,6 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   std::vector<std::ptrdiff_t> counts_;  ///< of each level: elements so far; -1 for an object
 };
 
-}  // namespace
-
-struct Json::Impl {
-  Impl() : value(nullptr) {}
-  explicit Impl(nlohmann::ordered_json of) : value(std::move(of)) {}
-
-  nlohmann::ordered_json value;
-};
-
-namespace {
-
 /// Writes the characters that a terminal would not show as \u escapes. They occur only inside
 /// strings.
 std::string with_numbers(std::string_view text) {
@@ -90,20 +79,24 @@ std::string with_numbers(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto step = decode_utf8(text, at);
     const auto character = text.substr(at, step.length);
-    const auto number = static_cast<unsigned>(step.code_point);
-    if (escape_for_terminal(character) == character)
-      result += character;
-    else if (number < 0x10000)
-      result += fmt::format("\\u{:04x}", number);
-    else
-      result += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + ((number - 0x10000) >> 10U),
-                            0xDC00 + ((number - 0x10000) & 0x3FFU));
     at += step.length;
+    if (escape_for_terminal(character) == character) {
+      result += character;
+    } else {
+      const auto quoted = nlohmann::json(character).dump(-1, ' ', true);
+      result += std::string_view(quoted).substr(1, quoted.size() - 2);
+    }
   }
   return result;
 }
 
 }  // namespace
+
+struct Json::Impl {
+  explicit Impl(nlohmann::ordered_json of = nullptr) : value(std::move(of)) {}
+
+  nlohmann::ordered_json value;
+};
 
 Json::Json() : impl_(std::make_unique<Impl>()) {}
 Json::Json(bool value) : impl_(std::make_unique<Impl>(value)) {}

@@ -24,16 +24,12 @@ bool begins_as_number(std::string_view word) {
 
 std::int64_t parse_number(std::string_view word, std::string_view what, std::int64_t min,
                           std::int64_t max) {
-  auto digits = word;
-  if (digits.size() > 1 && digits.front() == '+' && digits[1] != '-') digits.remove_prefix(1);
-  std::int64_t number = 0;
-  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (digits.empty() || end != digits.data() + digits.size() ||
-      problem == std::errc::invalid_argument)
+  if (!is_number(word))
     throw UsageError(fmt::format("{}: \"{}\" is not a whole number", what, word));
-  if (problem != std::errc{} || number < min || number > max)
+  const auto number = java_number_in<std::int64_t>(word);
+  if (!number || *number < min || *number > max)
     throw UsageError(fmt::format("{}: {} is out of range, {} to {}", what, word, min, max));
-  return number;
+  return *number;
 }
 
 std::string counted(std::size_t count, std::string_view noun) {

@@ -3,10 +3,11 @@
 
 #include "base/text.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 namespace zksh {
 namespace {
@@ -94,12 +95,7 @@ std::string as_word(std::string_view text) {
 }
 
 std::string as_words(const std::vector<std::string>& words) {
-  std::string line;
-  for (const auto& word : words) {
-    if (!line.empty()) line += ' ';
-    line += as_word(word);
-  }
-  return line;
+  return fmt::format("{}", fmt::join(words | std::views::transform(as_word), " "));
 }
 
 }  // namespace zksh

@@ -1,6 +1,7 @@
 // Secrets: finds and masks passwords and password hashes in a command line.
 #include "base/secrets.h"
 
+#include "base/text.h"
 #include "base/words.h"
 
 #include <algorithm>
@@ -11,163 +12,121 @@
 namespace zksh {
 namespace {
 
-constexpr std::string_view mask = "***";
+constexpr std::string_view permissions = "rwcdaRWCDA";
 
-/// A part of the line: [begin, end).
-struct Range {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
-
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
-
-bool begins_with(std::string_view text, std::string_view lower_case_start) {
-  return text.size() >= lower_case_start.size() &&
-         std::equal(lower_case_start.begin(), lower_case_start.end(), text.begin(),
-                    [](char a, char b) { return a == lower(b); });
+bool begins_with(std::string_view text, std::string_view start) {
+  return equal_ignoring_case(text.substr(0, start.size()), start);
 }
 
-bool is_quote(char c) { return c == '"' || c == '\''; }
-bool continues_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '/' || c == '.';
-}
-bool is_permission(char c) {
-  return std::string_view("rwcda").find(lower(c)) != std::string_view::npos;
+bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+bool continues_name(char c) { return is_alphanumeric(c) || c == '_' || c == '/' || c == '.'; }
+
+std::string_view without_prefix(std::string_view text, std::string_view characters) {
+  return text.substr(std::min(text.find_first_not_of(characters), text.size()));
 }
 
-/// The words without their quotes. Unlike split_words it accepts any line: a line that cannot run
-/// can still contain a secret.
-std::vector<Range> words_of(std::string_view line) {
-  std::vector<Range> words;
-  for (std::size_t at = 0; at < line.size();) {
-    if (is_white_space(line[at])) {
-      ++at;
-      continue;
-    }
-    const bool escapes = line[at] == '$' && at + 1 < line.size() && line[at + 1] == '\'';
-    if (escapes) ++at;
-    const char quote = is_quote(line[at]) ? line[at++] : '\0';
-    const std::size_t begin = at;
-    while (at < line.size() && (quote != '\0' ? line[at] != quote : !is_white_space(line[at])))
-      at += escapes && line[at] == '\\' && at + 1 < line.size() ? 2 : 1;
-    words.push_back({begin, at});
-    if (quote != '\0' && at < line.size()) ++at;
-  }
+/// The words without their quotes, also those of a comment: a line that cannot run can still
+/// contain a secret.
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::string copy(line);
+  if (const auto first = copy.find_first_not_of(white_space);
+      first != std::string_view::npos && copy[first] == '#')
+    copy[first] = '-';
+  std::vector<std::string_view> words;
+  for (const auto& [begin, end, opening, open] : word_places(copy))
+    words.push_back(line.substr(begin + opening, end - begin - opening - (opening && !open)));
   return words;
 }
 
-std::size_t skip_to_word(std::string_view line, std::size_t at) {
-  while (at < line.size() && (is_white_space(line[at]) || is_quote(line[at]) || line[at] == '$'))
-    ++at;
-  return at;
-}
-
-/// The rest of the line from `begin`, without a user name before a colon, and without quotes and
-/// blanks at its end.
-Range credential(std::string_view line, std::size_t begin) {
-  std::size_t end = line.size();
-  while (end > begin && (is_white_space(line[end - 1]) || is_quote(line[end - 1]))) --end;
-  const auto names_user = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_.@-").find(c) != std::string_view::npos;
-  };
-  const auto user_end = std::find_if_not(line.begin() + begin, line.begin() + end, names_user);
-  if (user_end != line.begin() + end && *user_end == ':')
-    begin = static_cast<std::size_t>(user_end - line.begin()) + 1;
-  return {begin, end};
+/// What follows a user name and a colon, or the whole text, without quotes and blanks at its end.
+std::string_view credential(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(" \t\n\v\f\r\"'") + 1);
+  const auto end = std::ranges::find_if(text, [](char c) {
+    return !is_alphanumeric(c) && std::string_view("_.@-").find(c) == std::string_view::npos;
+  });
+  return end != text.end() && *end == ':' ? std::string_view(end + 1, text.end()) : text;
 }
 
 /// What follows `addauth SCHEME`, to the end of the line. Searches the raw text, since misplaced
 /// quotes join words.
-void find_addauth(std::string_view line, std::vector<Range>& secrets) {
+std::string_view secret_of_addauth(std::string_view line) {
   constexpr std::string_view name = "addauth";
+  constexpr std::string_view between_words = " \t\n\v\f\r\"'$";
   for (std::size_t at = 0; at + name.size() < line.size(); ++at) {
-    if (!begins_with(line.substr(at), name)) continue;
-    const std::size_t after = at + name.size();
-    if ((at > 0 && continues_name(line[at - 1])) || skip_to_word(line, after) == after) continue;
-    const std::size_t scheme = skip_to_word(line, after);
-    std::size_t end = scheme;
-    while (end < line.size() && !is_white_space(line[end]) && !is_quote(line[end]) &&
-           line[end] != ':')
-      ++end;
-    const bool glued = end < line.size() && line[end] == ':';
-    const Range found = credential(line, glued ? scheme : skip_to_word(line, end));
-    if (found.begin >= found.end) continue;
-    secrets.push_back(found);
-    return;
+    if (!begins_with(line.substr(at), name) || (at > 0 && continues_name(line[at - 1]))) continue;
+    const auto rest = line.substr(at + name.size());
+    const auto scheme = without_prefix(rest, between_words);
+    if (scheme.size() == rest.size()) continue;
+    const auto end = std::min(scheme.find_first_of(" \t\n\v\f\r\"':"), scheme.size());
+    const auto behind = scheme.substr(end);
+    const auto secret =
+        credential(behind.starts_with(':') ? scheme : without_prefix(behind, between_words));
+    if (!secret.empty()) return secret;
   }
+  return {};
 }
 
-/// The position, from `from` on, of the colon before an ACL's permissions; the word's end if there
-/// are none.
-std::size_t permissions_begin(std::string_view word, std::size_t from) {
-  for (std::size_t colon = word.find(':', from); colon != std::string_view::npos;
-       colon = word.find(':', colon + 1)) {
-    std::size_t end = colon + 1;
-    while (end < word.size() && is_permission(word[end])) ++end;
-    if (end == word.size() || word[end] == ',') return colon;
+/// The position of the colon before an ACL's permissions; the text's end if there are none.
+std::size_t permissions_begin(std::string_view text) {
+  for (auto colon = text.find(':'); colon != std::string_view::npos;
+       colon = text.find(':', colon + 1)) {
+    const auto end = text.find_first_not_of(permissions, colon + 1);
+    if (end == std::string_view::npos || text[end] == ',') return colon;
   }
-  return word.size();
+  return text.size();
 }
 
 /// The hash or password in scheme:user:SECRET:perms, anywhere in a word.
-void find_acls(std::string_view line, Range range, std::vector<Range>& secrets) {
-  const std::string_view word = line.substr(range.begin, range.end - range.begin);
+void find_acls(std::string_view word, std::vector<std::string_view>& secrets) {
   for (const std::string_view scheme : {"digest:", "auth:", "super:"}) {
     for (std::size_t at = 0; at < word.size(); ++at) {
       if (!begins_with(word.substr(at), scheme) || (at > 0 && continues_name(word[at - 1])))
         continue;
-      const std::size_t colon = word.find(':', at + scheme.size());
+      const auto colon = word.find(':', at + scheme.size());
       if (colon == std::string_view::npos) continue;
-      const std::string_view part = word.substr(colon + 1, word.find(',', colon) - colon - 1);
+      const auto rest = word.substr(colon + 1);
+      const auto part = rest.substr(0, rest.find(','));
       // auth:user:cdrwa has no secret: the server uses the session's identities.
-      if (scheme == "auth:" && std::all_of(part.begin(), part.end(), is_permission)) continue;
-      const std::size_t end = permissions_begin(word, colon + 1);
-      secrets.push_back({range.begin + colon + 1, range.begin + end});
-      at = end;  // also keeps the cost linear
+      if (scheme == "auth:" && part.find_first_not_of(permissions) == std::string_view::npos)
+        continue;
+      secrets.push_back(rest.substr(0, permissions_begin(rest)));
+      at = colon + 1 + secrets.back().size();  // also keeps the cost linear
     }
   }
 }
 
 /// `digest user:password` as two words.
-void find_pair(std::string_view line, Range first, Range second, std::vector<Range>& secrets) {
-  constexpr std::string_view scheme = "digest";
-  if (first.end - first.begin != scheme.size() || !begins_with(line.substr(first.begin), scheme))
-    return;
-  const std::string_view word = line.substr(second.begin, second.end - second.begin);
-  const std::size_t colon = word.find(':');
-  if (colon == std::string_view::npos || begins_with(word.substr(colon), "://")) return;
+std::string_view secret_of_pair(std::string_view first, std::string_view second) {
   constexpr std::array schemes{"digest", "auth", "world", "ip", "sasl", "x509", "super"};
-  if (std::find(schemes.begin(), schemes.end(), word.substr(0, colon)) != schemes.end()) return;
-  secrets.push_back({second.begin + colon + 1, second.end});
+  const auto colon = second.find(':');
+  if (!equal_ignoring_case(first, "digest") || colon == std::string_view::npos ||
+      second.substr(colon).starts_with("://") ||
+      std::ranges::find(schemes, second.substr(0, colon)) != schemes.end())
+    return {};
+  return second.substr(colon + 1);
 }
 
 }  // namespace
 
 std::optional<std::string> mask_secrets(std::string_view line) {
-  std::vector<Range> secrets;
-  find_addauth(line, secrets);
-  const std::vector<Range> words = words_of(line);
+  std::vector<std::string_view> secrets{secret_of_addauth(line)};
+  const auto words = words_of(line);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    find_acls(line, words[i], secrets);
-    if (i + 1 < words.size()) find_pair(line, words[i], words[i + 1], secrets);
+    find_acls(words[i], secrets);
+    if (i + 1 < words.size()) secrets.push_back(secret_of_pair(words[i], words[i + 1]));
   }
-  std::erase_if(secrets, [](const Range& range) { return range.begin >= range.end; });
+  std::erase(secrets, "");
   if (secrets.empty()) return std::nullopt;
-  std::sort(secrets.begin(), secrets.end(),
-            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  std::ranges::sort(secrets, {}, [](std::string_view secret) { return secret.data(); });
 
   std::string masked;
-  std::size_t done = 0;
-  for (const auto& [begin, end] : secrets) {
-    if (begin >= done) {
-      masked += line.substr(done, begin - done);
-      masked += mask;
-    }
-    done = std::max(done, end);
+  const auto* done = line.data();
+  for (const auto secret : secrets) {
+    if (secret.data() >= done) masked.append(done, secret.data()).append("***");
+    done = std::max(done, secret.data() + secret.size());
   }
-  masked += line.substr(done);
-  return masked;
+  return masked.append(done, line.data() + line.size());
 }
 
 std::string without_secrets(const std::string& line) { return mask_secrets(line).value_or(line); }

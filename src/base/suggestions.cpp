@@ -1,8 +1,9 @@
 // Suggestions: the known words closest to a misspelled one.
 #include "base/suggestions.h"
 
+#include "base/text.h"
+
 #include <algorithm>
-#include <cctype>
 #include <tuple>
 
 namespace zksh {
@@ -11,11 +12,9 @@ namespace {
 // Distances are in half edits, so that wrong case costs less than a wrong letter.
 constexpr std::size_t edit = 2;
 
-int folded(char c) { return std::tolower(static_cast<unsigned char>(c)); }
-
 std::size_t letter_cost(char a, char b) {
   if (a == b) return 0;
-  return folded(a) == folded(b) ? edit / 2 : edit;
+  return lower_case(a) == lower_case(b) ? edit / 2 : edit;
 }
 
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -48,7 +47,7 @@ std::vector<std::string> suggestions(std::string_view word,
   for (const auto& candidate : candidates) {
     const auto dashes = std::min(candidate.find_first_not_of('-'), candidate.size());
     const auto letters = std::max(word.size(), candidate.size()) - dashes;
-    const bool same_letters = std::ranges::equal(word, candidate, {}, folded, folded);
+    const bool same_letters = equal_ignoring_case(word, candidate);
     const auto away = same_letters ? edit / 2 : distance(word, candidate);
     const bool beginning = word.size() > 1 && candidate.starts_with(word);
     if (away <= allowed_distance(letters) || beginning)

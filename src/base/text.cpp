@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <clocale>
 #include <cwchar>
 #include <iterator>
@@ -112,23 +113,11 @@ Utf8Step decode_utf8(std::string_view text, std::size_t position) {
 }
 
 void append_utf8(std::string& text, char32_t code_point) {
-  const auto put = [&text](unsigned byte) { text.push_back(static_cast<char>(byte)); };
+  constexpr std::array<unsigned, 4> lead_marks{0, 0xC0, 0xE0, 0xF0};
   const auto value = static_cast<unsigned>(code_point);
-  if (value < 0x80U) {
-    put(value);
-  } else if (value < 0x800U) {
-    put(0xC0U | (value >> 6U));
-    put(0x80U | (value & 0x3FU));
-  } else if (value < 0x10000U) {
-    put(0xE0U | (value >> 12U));
-    put(0x80U | ((value >> 6U) & 0x3FU));
-    put(0x80U | (value & 0x3FU));
-  } else {
-    put(0xF0U | (value >> 18U));
-    put(0x80U | ((value >> 12U) & 0x3FU));
-    put(0x80U | ((value >> 6U) & 0x3FU));
-    put(0x80U | (value & 0x3FU));
-  }
+  unsigned rest = value < 0x80 ? 0 : value < 0x800 ? 1 : value < 0x10000 ? 2 : 3;  // more bytes
+  text += static_cast<char>(lead_marks[rest] | value >> 6 * rest);
+  while (rest-- > 0) text += static_cast<char>(0x80U | (value >> 6 * rest & 0x3FU));
 }
 
 bool is_utf8(std::string_view text) {
@@ -138,6 +127,12 @@ bool is_utf8(std::string_view text) {
     at += step.length;
   }
   return true;
+}
+
+char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, lower_case, lower_case);
 }
 
 std::size_t text_width(std::string_view text) {

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -48,15 +49,9 @@ std::size_t closing_of(std::string_view text, std::size_t begin) {
 constexpr std::size_t columns_before = 48;  // of a long line, shown before and after the error
 constexpr std::size_t columns_after = 24;
 
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
-
 /// The offset of the `count`th code point before `at`, or of the line's beginning.
 std::size_t step_back(std::string_view line, std::size_t at, std::size_t count) {
-  for (; count > 0 && at > 0; --count) {
-    --at;
-    // At most three bytes: a run of stray continuation bytes is not one character.
-    for (int i = 0; i < 3 && at > 0 && is_continuation(line[at]); ++i) --at;
-  }
+  for (; count > 0 && at > 0; --count) at = character_begin(line, at - 1);
   return at;
 }
 
@@ -86,13 +81,6 @@ std::optional<char> simple_escape(char letter) {
   constexpr std::string_view meanings = "\n\t\r\a\b\x1b\f\v\\'\"?";
   const auto at = letters.find(letter);
   return at == npos ? std::nullopt : std::optional(meanings[at]);
-}
-
-unsigned digit_value(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
-  return 99;
 }
 
 /// Replaces the escapes between $' and '.
@@ -143,12 +131,12 @@ class Unescaper {
     return value;
   }
 
-  unsigned number(unsigned base, std::size_t most_digits) {
-    const auto limit = std::min(end_, at_ + most_digits);
+  unsigned number(int base, std::size_t most_digits) {
+    const char* const first = line_.data() + at_;
     unsigned value = 0;
-    for (; at_ < limit && digit_value(line_[at_]) < base; ++at_) {
-      value = value * base + digit_value(line_[at_]);
-    }
+    const auto [stop, problem] =
+        std::from_chars(first, first + std::min(end_ - at_, most_digits), value, base);
+    at_ += static_cast<std::size_t>(stop - first);
     return value;
   }
 
@@ -158,13 +146,27 @@ class Unescaper {
   std::string text_;
 };
 
-Word quoted_word(std::string_view line, std::size_t begin, std::size_t opening) {
+// --- words and their places
+
+WordPlace place_at(std::string_view line, std::size_t begin) {
+  const auto opening = opening_at(line, begin);
+  if (opening == 0) return {.begin = begin, .end = end_of_bare(line, begin)};
   const auto closing = closing_of(line, begin);
-  if (closing == npos) throw pointing("unclosed quote", line, begin);
-  const auto first = begin + opening;
-  std::string text = opening == 2 ? Unescaper(line, first, closing).text()
-                                  : std::string(line.substr(first, closing - first));
-  return {.text = std::move(text), .begin = begin, .end = closing + 1, .quoted = true};
+  const bool open = closing == npos;
+  return {
+      .begin = begin, .end = open ? line.size() : closing + 1, .opening = opening, .open = open};
+}
+
+/// Throws UsageError for an open quote and an invalid escape.
+Word word_at(std::string_view line, const WordPlace& place) {
+  if (place.open) throw pointing("unclosed quote", line, place.begin);
+  const auto first = place.begin + place.opening;
+  const auto last = place.end - (place.quoted() ? 1 : 0);
+  return {.text = place.opening == 2 ? Unescaper(line, first, last).text()
+                                     : std::string(line.substr(first, last - first)),
+          .begin = place.begin,
+          .end = place.end,
+          .quoted = place.quoted()};
 }
 
 // --- splitting -c
@@ -216,67 +218,42 @@ bool is_blank_or_comment(std::string_view line) {
   return start == npos || line[start] == '#';
 }
 
+std::vector<WordPlace> word_places(std::string_view line) {
+  std::vector<WordPlace> places;
+  if (is_blank_or_comment(line)) return places;
+  for (auto at = skip_blanks(line, 0); at < line.size(); at = skip_blanks(line, places.back().end))
+    places.push_back(place_at(line, at));
+  return places;
+}
+
 std::vector<Word> split_words(std::string_view line) {
   std::vector<Word> words;
-  std::size_t at = skip_blanks(line, 0);
-  if (at < line.size() && line[at] == '#') return words;
-  while (at < line.size()) {
-    if (const auto opening = opening_at(line, at); opening > 0) {
-      words.push_back(quoted_word(line, at, opening));
-    } else {
-      const auto end = end_of_bare(line, at);
-      words.push_back({.text = std::string(line.substr(at, end - at)), .begin = at, .end = end});
-    }
-    at = skip_blanks(line, words.back().end);
-  }
+  for (const auto& place : word_places(line)) words.push_back(word_at(line, place));
   return words;
 }
 
 std::optional<TypedWords> split_typed(std::string_view line) {
+  auto places = word_places(line);
+  if (places.empty() && line.find('#') != npos) return std::nullopt;
   TypedWords typed;
-  std::size_t at = skip_blanks(line, 0);
-  if (at < line.size() && line[at] == '#') return std::nullopt;
+  typed.last.begin = line.size();
   try {
-    for (; at < line.size(); at = skip_blanks(line, at)) {
-      const auto opening = opening_at(line, at);
-      const auto end = opening > 0 ? closing_of(line, at) : end_of_bare(line, at);
-      const bool unfinished = opening > 0 ? end == npos : end == line.size();
-      if (opening > 0 && end + 1 == line.size()) return std::nullopt;
-      if (unfinished) {
-        const auto first = at + opening;
-        // If the last byte is a lone backslash, it would escape the quote appended here.
-        typed.last = opening == 2 ? quoted_word(std::string(line) + '\'', at, opening)
-                                  : Word{.text = std::string(line.substr(first)), .begin = at};
-        typed.last.end = line.size();
-        typed.last.quoted = opening > 0;
-        typed.quote = opening > 0 ? line[at] : '\0';
-        return typed;
-      }
-      typed.words.push_back(
-          opening > 0
-              ? quoted_word(line, at, opening)
-              : Word{.text = std::string(line.substr(at, end - at)), .begin = at, .end = end});
-      at = typed.words.back().end;
+    if (!places.empty() && places.back().end == line.size()) {
+      const auto last = places.back();
+      places.pop_back();
+      if (last.quoted() && !last.open) return std::nullopt;
+      typed.quote = last.open ? line[last.begin] : '\0';
+      // After a lone backslash, the quote appended here closes nothing.
+      std::string closed(line);
+      if (last.open) closed += typed.quote == '$' ? '\'' : typed.quote;
+      typed.last = word_at(closed, place_at(closed, last.begin));
     }
+    for (const auto& place : places) typed.words.push_back(word_at(line, place));
   } catch (const UsageError&) {
     return std::nullopt;
   }
-  typed.last.begin = typed.last.end = line.size();
+  typed.last.end = line.size();
   return typed;
-}
-
-std::vector<WordPlace> word_places(std::string_view line) {
-  std::vector<WordPlace> places;
-  std::size_t at = skip_blanks(line, 0);
-  if (at < line.size() && line[at] == '#') return places;
-  while (at < line.size()) {
-    const bool quoted = opening_at(line, at) > 0;
-    const auto closing = quoted ? closing_of(line, at) : npos;
-    const auto end = !quoted ? end_of_bare(line, at) : closing == npos ? line.size() : closing + 1;
-    places.push_back({.begin = at, .end = end, .quoted = quoted});
-    at = skip_blanks(line, end);
-  }
-  return places;
 }
 
 std::vector<TextPart> parts_of(std::string_view text, PartBy by) {

@@ -53,7 +53,10 @@ std::optional<TypedWords> split_typed(std::string_view line);
 struct WordPlace {
   std::size_t begin = 0;
   std::size_t end = 0;
-  bool quoted = false;
+  std::size_t opening = 0;  ///< the length of the quote at its begin; 0 for a bare word
+  bool open = false;        ///< its quote is not closed
+
+  bool quoted() const { return opening > 0; }
 };
 
 /// The places of a line's words. The line may have any mistake; an unclosed quote runs to its end.

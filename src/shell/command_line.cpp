@@ -55,7 +55,7 @@ void refuse_foreign(std::string_view word) {
 /// Finds the first unquoted operator; refuses other shells' operators before it.
 Sign first_sign(std::string_view line) {
   for (const auto& place : word_places(line)) {
-    if (place.quoted) continue;
+    if (place.quoted()) continue;
     const auto sign = sign_in(line, place);
     refuse_foreign(line.substr(place.begin, std::min(sign.begin, place.end) - place.begin));
     if (sign.begin == npos) continue;
@@ -88,7 +88,7 @@ std::string file_behind(std::string_view sign, std::string_view rest,
 /// The position of the first unquoted `|`; npos if there is none.
 std::size_t program_sign(std::string_view line) {
   for (const auto& place : word_places(line)) {
-    if (place.quoted) continue;
+    if (place.quoted()) continue;
     const auto sign = sign_in(line, place);
     if (sign.begin != npos && line[sign.begin] == '|') return sign.begin;
   }

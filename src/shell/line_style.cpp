@@ -97,7 +97,7 @@ std::vector<StyledBytes> command_styles(std::string_view line, std::size_t curso
     std::string_view style;
     if (&place == &places.front()) {
       style = style_of_command(word, cursor != place.end);
-    } else if (place.quoted) {
+    } else if (place.quoted()) {
       style = quoted;
     } else if (is_sign(word)) {
       style = sign;
