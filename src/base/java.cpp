@@ -1,15 +1,16 @@
 // Java: dates and hash orders as the Java of zkCli.sh prints them.
 #include "base/java.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <fmt/core.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <unistd.h>
 #include <utility>
@@ -17,19 +18,10 @@
 namespace zksh {
 namespace {
 
-/// A zone that Java 17 knows, with its short names, which apply to all times, past ones included.
-// NOLINTBEGIN(modernize-avoid-c-arrays): literals in place, so that no pointer waits for relocation
-struct NamedZone {
-  char id[33];
-  char standard[10];
-  char daylight[10];
-};
-// NOLINTEND(modernize-avoid-c-arrays)
-
-/// Sorted by id.
-constexpr auto named_zones = std::to_array<NamedZone>({
+/// A line for each pair of names.
+constexpr std::string_view named_zones =
 #include "base/java_zones.inc"
-});
+    ;
 
 /// A period in which Java and the C library disagree which time is daylight saving: Java's tz data
 /// have no negative daylight saving.
@@ -81,38 +73,37 @@ Zone fixed_zone(const std::string& name, std::int64_t offset) {
   return {.standard = name, .daylight = name, .offset = offset};
 }
 
-/// Whether `text` is 1 to `most` digits; appends them to `number`.
-bool take_digits(std::string_view text, std::size_t most, std::int64_t& number) {
-  if (text.empty() || text.size() > most) return false;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return false;
-    number = number * 10 + (c - '0');
+std::optional<Zone> named_zone(std::string_view id) {
+  for (const auto line : lines_of(named_zones)) {
+    if (line.find(id) == std::string_view::npos) continue;
+    const auto words = split(line, ' ');
+    if (words.size() < 3 || std::find(words.begin() + 2, words.end(), id) == words.end()) continue;
+    Zone zone{.standard = std::string(words[0]), .daylight = std::string(words[1]), .offset = {}};
+    const auto* const inversion = std::ranges::find(inversions, id, &Inversion::id);
+    if (inversion != inversions.end()) zone.inversion = inversion;
+    return zone;
   }
-  return true;
+  return {};
 }
 
 /// Java's custom ids "GMT+3", "GMT-3:30", "GMT+0330": + is east, the opposite of POSIX.
 std::optional<Zone> custom_zone(std::string_view id) {
-  if (id.size() < 5 || id.substr(0, 3) != "GMT" || (id[3] != '+' && id[3] != '-')) return {};
+  if (!id.starts_with("GMT+") && !id.starts_with("GMT-")) return {};
   const auto digits = id.substr(4);
-  std::int64_t hours = 0;
-  std::int64_t minutes = 0;
-  if (const auto colon = digits.find(':'); colon != std::string_view::npos) {
-    const auto last = digits.substr(colon + 1);
-    if (!take_digits(digits.substr(0, colon), 2, hours)) return {};
-    if (last.size() != 2 || !take_digits(last, 2, minutes)) return {};
-  } else {
-    if (!take_digits(digits, 4, hours)) return {};
-    if (digits.size() > 2) {
-      minutes = hours % 100;
-      hours /= 100;
-    }
+  const auto colon = digits.find(':');
+  auto hours = digits.substr(0, colon);
+  auto minutes = colon != std::string_view::npos ? digits.substr(colon + 1) : "00";
+  if (colon == std::string_view::npos && hours.size() > 2) {
+    minutes = hours.substr(hours.size() - 2);
+    hours.remove_suffix(2);
   }
-  if (hours > 23 || minutes > 59) return {};
-  const bool west = id[3] == '-';
-  const auto offset = (hours * 60 + minutes) * 60;
-  return fixed_zone(fmt::format("GMT{}{:02}:{:02}", id[3], hours, minutes),
-                    west ? -offset : offset);
+  const auto hour = number_in<unsigned>(hours);
+  const auto minute = number_in<unsigned>(minutes);
+  if (hours.size() > 2 || minutes.size() != 2 || !hour || !minute || *hour > 23 || *minute > 59)
+    return {};
+  const std::int64_t offset = (*hour * 60 + *minute) * 60;
+  return fixed_zone(fmt::format("GMT{}{:02}:{:02}", id[3], *hour, *minute),
+                    id[3] == '-' ? -offset : offset);
 }
 
 /// Java's treatment of an unknown id such as "FOO3" or "CET-1CEST": standard time as the C library
@@ -138,16 +129,7 @@ Zone find_zone() {
       access(fmt::format("/usr/share/zoneinfo/{}", id).c_str(), F_OK) == 0)
     id.remove_prefix(6);
 
-  const auto* named = std::lower_bound(
-      std::begin(named_zones), std::end(named_zones), id,
-      [](const NamedZone& zone, std::string_view wanted) { return zone.id < wanted; });
-  if (named != std::end(named_zones) && named->id == id) {
-    Zone zone{.standard = named->standard, .daylight = named->daylight, .offset = {}};
-    const auto* inversion = std::find_if(std::begin(inversions), std::end(inversions),
-                                         [&](const Inversion& i) { return i.id == id; });
-    if (inversion != std::end(inversions)) zone.inversion = inversion;
-    return zone;
-  }
+  if (auto zone = named_zone(id)) return *zone;
   if (auto zone = custom_zone(id)) return *zone;
   if (is_set) return zone_of_unknown_id();
   return {.standard = {}, .daylight = {}, .offset = {}, .known = false};
@@ -156,9 +138,9 @@ Zone find_zone() {
 // --- the calendar
 
 struct Day {
-  std::int64_t year = 1970;
-  unsigned month = 1;
-  unsigned day = 1;
+  std::int64_t year;
+  unsigned month;
+  unsigned day;
 };
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
@@ -166,32 +148,18 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b <
 constexpr std::int64_t first_gregorian_day = -141427;  // 15 October 1582
 
 /// The date of a day counted from 1970-01-01, as Java has it: Julian before 15 October 1582, BCE
-/// years before year 1. Computed with years that begin in March, so that a leap day comes last.
+/// years before year 1.
 Day day_of(std::int64_t days) {
-  constexpr std::int64_t to_march_of_year_0 = 719468;  // Gregorian
-  std::int64_t year = 0;
-  std::int64_t day_of_year = 0;
-  if (days >= first_gregorian_day) {
-    const std::int64_t shifted = days + to_march_of_year_0;  // positive: it is after 1582
-    const std::int64_t era = shifted / 146097;
-    const std::int64_t day_of_era = shifted % 146097;
-    const std::int64_t year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    year = era * 400 + year_of_era;
-  } else {
-    const std::int64_t shifted = days + to_march_of_year_0 + 2;  // the Julian 0000-03-01
-    const std::int64_t era = floor_div(shifted, 1461);
-    const std::int64_t day_of_era = shifted - era * 1461;
-    const std::int64_t year_of_era = std::min<std::int64_t>(day_of_era / 365, 3);
-    day_of_year = day_of_era - 365 * year_of_era;
-    year = era * 4 + year_of_era;
-  }
-  const auto month_from_march = static_cast<unsigned>((5 * day_of_year + 2) / 153);
-  const auto day = static_cast<unsigned>(day_of_year) - (153 * month_from_march + 2) / 5 + 1;
-  const unsigned month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
-  if (month <= 2) ++year;
-  return {year > 0 ? year : 1 - year, month, day};
+  // The Gregorian calendar repeats every 400 years, the Julian every four; around 1970 they differ
+  // by 13 days. std::chrono knows no years beyond 32767.
+  const bool julian = days < first_gregorian_day;
+  const std::int64_t cycle = julian ? 1461 : 146097;
+  const auto cycles = floor_div(days, cycle);
+  const std::chrono::days near_1970(days - cycles * cycle - (julian ? 13 : 0));
+  const std::chrono::year_month_day date{std::chrono::sys_days(near_1970)};
+  const auto year = static_cast<int>(date.year()) + cycles * (julian ? 4 : 400);
+  return {year > 0 ? year : 1 - year, static_cast<unsigned>(date.month()),
+          static_cast<unsigned>(date.day())};
 }
 
 std::string written(std::int64_t seconds, std::int64_t offset, std::string_view zone) {
