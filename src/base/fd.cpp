@@ -1,4 +1,4 @@
-// FdWriter: writes to a descriptor that may not be ready.
+// Fd: waiting for descriptors, and writes that a stop can end.
 #include "base/fd.h"
 
 #include <algorithm>
@@ -16,16 +16,20 @@ std::size_t most_at_once(int fd) {
 
 }  // namespace
 
+bool await_ready(int fd, short events, const StopFd& stop) {
+  std::array<pollfd, 2> waiting{{{.fd = fd, .events = events, .revents = 0},
+                                 {.fd = stop.get(), .events = POLLIN, .revents = 0}}};
+  do poll(waiting.data(), waiting.size(), -1);
+  while (waiting[0].revents == 0 && waiting[1].revents == 0);
+  return waiting[1].revents == 0;
+}
+
 FdWriter::FdWriter(int fd, const std::stop_token& stop)
     : fd_(fd), most_(most_at_once(fd)), stop_(stop) {}
 
 int FdWriter::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    std::array<pollfd, 2> waiting{{{.fd = fd_, .events = POLLOUT, .revents = 0},
-                                   {.fd = stop_.get(), .events = POLLIN, .revents = 0}}};
-    poll(waiting.data(), waiting.size(), -1);
-    if (waiting[1].revents != 0) return ECANCELED;
-    if (waiting[0].revents == 0) continue;
+    if (!await_ready(fd_, POLLOUT, stop_)) return ECANCELED;
     const auto count = ::write(fd_, bytes.data(), std::min(bytes.size(), most_));
     if (count >= 0)
       bytes.remove_prefix(static_cast<std::size_t>(count));

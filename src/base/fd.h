@@ -70,6 +70,10 @@ class StopFd {
   std::stop_callback<std::function<void()>> on_stop_;
 };
 
+/// Blocks until the descriptor is ready for `events`, as poll(2) names them, or has failed or
+/// ended. Returns false after a stop.
+bool await_ready(int fd, short events, const StopFd& stop);
+
 /// Writes to a descriptor that it does not own, and that may be shared and blocking. Used by one
 /// thread.
 class FdWriter {

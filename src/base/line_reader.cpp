@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstring>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 #include <utility>
 
@@ -18,12 +17,7 @@ namespace zksh {
 
 LineReader::LineReader(int fd, bool owned, std::string name, const std::stop_token& stop,
                        LineEnd line_end)
-    : fd_(fd),
-      owned_(owned),
-      name_(std::move(name)),
-      stop_fd_(eventfd(0, EFD_CLOEXEC)),
-      on_stop_(stop, [this] { eventfd_write(stop_fd_.get(), 1); }),
-      line_end_(line_end) {}
+    : fd_(fd), owned_(owned), name_(std::move(name)), stop_(stop), line_end_(line_end) {}
 
 LineReader::~LineReader() {
   if (owned_) close(fd_);
@@ -31,10 +25,7 @@ LineReader::~LineReader() {
 
 /// Reads more bytes; false at the end of the input and after a stop.
 bool LineReader::fill() {
-  std::array<pollfd, 2> waiting{{{.fd = fd_, .events = POLLIN, .revents = 0},
-                                 {.fd = stop_fd_.get(), .events = POLLIN, .revents = 0}}};
-  poll(waiting.data(), waiting.size(), -1);
-  if (waiting[1].revents != 0) return false;
+  if (!await_ready(fd_, POLLIN, stop_)) return false;
   buffer_.erase(0, taken_);
   searched_ -= taken_;
   taken_ = 0;

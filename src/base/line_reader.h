@@ -3,7 +3,6 @@
 
 #include "base/fd.h"
 
-#include <functional>
 #include <stop_token>
 #include <string>
 
@@ -40,8 +39,7 @@ class LineReader {
   int fd_;
   bool owned_;
   std::string name_;
-  Fd stop_fd_;
-  std::stop_callback<std::function<void()>> on_stop_;
+  StopFd stop_;
   std::string buffer_;
   std::size_t taken_ = 0;     ///< bytes of the buffer that were returned
   std::size_t searched_ = 0;  ///< bytes known to contain no line end

@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/process_tree.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 
@@ -55,15 +56,10 @@ std::vector<std::string> candidates(const std::string& name) {
   if (name.empty()) return {};
   if (name.find('/') != std::string::npos) return {name};
   const char* const path = std::getenv("PATH");
-  std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
   std::vector<std::string> all;
-  for (;;) {
-    const auto colon = rest.find(':');
-    const std::string directory(rest.substr(0, colon));
+  for (const auto directory : split(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin", ':'))
     all.push_back(std::filesystem::path(directory.empty() ? "." : directory) / name);
-    if (colon == std::string_view::npos) return all;
-    rest.remove_prefix(colon + 1);
-  }
+  return all;
 }
 
 /// All that the child needs, allocated before the fork.
@@ -194,11 +190,8 @@ constexpr auto patience = 2s;
 Fd file_with(std::string_view bytes) {
   Fd file(memfd_create("zksh-input", MFD_CLOEXEC));
   if (!file) fail("memfd_create");
-  while (!bytes.empty()) {
-    const auto count = write(file.get(), bytes.data(), bytes.size());
-    if (count < 0) fail("write");
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
+  errno = FdWriter(file.get(), {}).write(bytes);
+  if (errno != 0) fail("write");
   if (lseek(file.get(), 0, SEEK_SET) != 0) fail("lseek");
   return file;
 }
@@ -223,71 +216,6 @@ void pass_on(Fd& from, const std::function<void(std::string_view)>& take) {
     if (take) take({buffer.data(), static_cast<std::size_t>(count)});
   }
 }
-
-/// A program with its pipes.
-class Running {
- public:
-  Running(Monitor& monitor, const PipedProgram& program)
-      : monitor_(monitor),
-        program_(program),
-        input_(file_with(program.input)),
-        out_(reading_pipe()),
-        err_(reading_pipe()),
-        // Not in zksh's group: Ctrl-C at the terminal cancels the command, which ends the program.
-        process_(monitor, {.words = program.words,
-                           .environment = program.environment,
-                           .redirections = {{STDIN_FILENO, input_.get()},
-                                            {STDOUT_FILENO, out_.write_end.get()},
-                                            {STDERR_FILENO, err_.write_end.get()}},
-                           .group = Program::Group::Own,
-                           .death_signal = SIGTERM}) {
-    out_.write_end.close();
-    err_.write_end.close();
-  }
-
-  int run(const std::stop_token& stop) {
-    hand_on_until_ended(stop);
-    if (stop.stop_requested()) {
-      process_.signal(SIGTERM);
-      monitor_.wait_until({}, Clock::now() + patience, [&](const Monitor::Held& held) {
-        return process_.status(held).has_value();
-      });
-      throw Cancelled();
-    }
-    hand_on();
-    return process_.status().value_or(status::failure);
-  }
-
- private:
-  void hand_on_until_ended(const std::stop_token& stop) {
-    const Fd wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!wake) fail("eventfd");
-    const std::stop_callback stopped(stop, [&wake] { eventfd_write(wake.get(), 1); });
-    const Monitor::Listener ended(monitor_,
-                                  [&](const Monitor::Held& held, const void* /*subject*/) {
-                                    if (process_.status(held)) eventfd_write(wake.get(), 1);
-                                  });
-    while (!process_.status() && !stop.stop_requested()) {
-      std::array<pollfd, 3> waits{pollfd{out_.read_end.get(), POLLIN, 0},
-                                  pollfd{err_.read_end.get(), POLLIN, 0},
-                                  pollfd{wake.get(), POLLIN, 0}};
-      if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) fail("poll");
-      hand_on();
-    }
-  }
-
-  void hand_on() {
-    pass_on(out_.read_end, program_.out);
-    pass_on(err_.read_end, program_.err);
-  }
-
-  Monitor& monitor_;
-  const PipedProgram& program_;
-  Fd input_;
-  Pipe out_;
-  Pipe err_;
-  Process process_;
-};
 
 }  // namespace
 
@@ -410,10 +338,6 @@ std::optional<int> Process::status() const {
   return monitor_.with_lock([this](const Monitor::Held& held) { return status(held); });
 }
 
-bool Process::stopped() const {
-  return monitor_.with_lock([this](const Monitor::Held& held) { return stopped(held); });
-}
-
 int Process::wait(const std::stop_token& stop) const {
   std::optional<int> result;
   const bool ended = monitor_.wait(
@@ -447,7 +371,46 @@ void Process::watch() {
 }
 
 int run_piped(Monitor& monitor, const PipedProgram& program, const std::stop_token& stop) {
-  return Running(monitor, program).run(stop);
+  const Fd input = file_with(program.input);
+  Pipe out = reading_pipe();
+  Pipe err = reading_pipe();
+  // Not in zksh's group: Ctrl-C at the terminal cancels the command, which ends the program.
+  const Process process(monitor, {.words = program.words,
+                                  .environment = program.environment,
+                                  .redirections = {{STDIN_FILENO, input.get()},
+                                                   {STDOUT_FILENO, out.write_end.get()},
+                                                   {STDERR_FILENO, err.write_end.get()}},
+                                  .group = Program::Group::Own,
+                                  .death_signal = SIGTERM});
+  out.write_end.close();
+  err.write_end.close();
+  const auto hand_on = [&] {
+    pass_on(out.read_end, program.out);
+    pass_on(err.read_end, program.err);
+  };
+  {
+    const Fd wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!wake) fail("eventfd");
+    const std::stop_callback stopped(stop, [&wake] { eventfd_write(wake.get(), 1); });
+    const Monitor::Listener ended(monitor, [&](const Monitor::Held& held, const void* /*subject*/) {
+      if (process.status(held)) eventfd_write(wake.get(), 1);
+    });
+    while (!process.status() && !stop.stop_requested()) {
+      std::array<pollfd, 3> waits{pollfd{out.read_end.get(), POLLIN, 0},
+                                  pollfd{err.read_end.get(), POLLIN, 0},
+                                  pollfd{wake.get(), POLLIN, 0}};
+      if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) fail("poll");
+      hand_on();
+    }
+  }
+  if (stop.stop_requested()) {
+    process.signal(SIGTERM);
+    monitor.wait_until({}, Clock::now() + patience,
+                       [&](const Monitor::Held& held) { return process.status(held).has_value(); });
+    throw Cancelled();
+  }
+  hand_on();
+  return process.status().value_or(status::failure);
 }
 
 }  // namespace zksh

@@ -119,7 +119,6 @@ class Process {
   std::optional<int> status() const;
   /// Whether the child is stopped (SIGSTOP, SIGTSTP, …).
   bool stopped(const Monitor::Held& held) const { return state_(held).stop_signal != 0; }
-  bool stopped() const;
   /// The signal that stopped it; 0 if it is not stopped.
   int stop_signal(const Monitor::Held& held) const { return state_(held).stop_signal; }
   /// Blocks until the child has ended; returns its exit status. Throws Cancelled when `stop` is

@@ -3,13 +3,13 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/number.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <dirent.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <mutex>
 #include <string>
 #include <sys/mman.h>
@@ -59,17 +59,14 @@ void require_memory() {
   munmap(room, room_bytes);
 }
 
-std::vector<int> find() {
+std::vector<int> open_at_start() {
   std::vector<int> found;
-  DIR* const directory = opendir("/proc/self/fd");
-  if (directory == nullptr) return found;
-  // Only one thread runs yet. NOLINTNEXTLINE(concurrency-mt-unsafe)
-  while (const dirent* const entry = readdir(directory)) {
-    const int fd = std::atoi(entry->d_name);  // 0 of "." and ".."
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", none)) {
+    const auto fd = number_in<int>(entry.path().filename().string()).value_or(-1);
     const int flags = fd > STDERR_FILENO ? fcntl(fd, F_GETFD) : -1;
     if (flags >= 0 && (flags & FD_CLOEXEC) == 0) found.push_back(fd);
   }
-  closedir(directory);
   std::ranges::sort(found);
   return found;
 }
@@ -103,7 +100,7 @@ void require_resources() {
 }
 
 const std::vector<int>& inherited_descriptors() {
-  static const std::vector<int> all = find();
+  static const std::vector<int> all = open_at_start();
   return all;
 }
 

@@ -1,8 +1,11 @@
 // ProcessTree: lists the descendants of a process, without the heap.
 #include "base/process_tree.h"
 
+#include "base/number.h"
+
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
@@ -30,10 +33,7 @@ class ProcPath {
   }
   ProcPath& add(pid_t number) {
     std::array<char, 12> digits{};
-    std::size_t first = digits.size();
-    for (auto rest = static_cast<unsigned>(number); first == digits.size() || rest > 0; rest /= 10)
-      digits[--first] = static_cast<char>('0' + rest % 10);
-    return add({digits.data() + first, digits.size() - first});
+    return add({digits.begin(), std::to_chars(digits.begin(), digits.end(), number).ptr});
   }
 
  private:
@@ -47,13 +47,6 @@ ssize_t read_some(int fd, char* buffer, std::size_t size) {
     count = read(fd, buffer, size);
   } while (count < 0 && errno == EINTR);
   return count;
-}
-
-/// Parses a pid; 0 if there is none.
-pid_t number_of(const char* text) {
-  pid_t number = 0;
-  for (; *text >= '0' && *text <= '9'; ++text) number = number * 10 + (*text - '0');
-  return *text == '\0' ? number : 0;
 }
 
 }  // namespace
@@ -95,8 +88,8 @@ void ProcessTree::add_children(pid_t process) {
     for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
       std::uint16_t length = 0;
       std::memcpy(&length, entries.data() + at + length_at, sizeof length);
-      const pid_t thread = number_of(entries.data() + at + name_at);
-      if (thread > 0) add_children(process, thread);
+      if (const auto thread = number_in<pid_t>(entries.data() + at + name_at))
+        add_children(process, *thread);
       at += length;
     }
   }
@@ -122,16 +115,18 @@ void ProcessTree::add_children(pid_t process, pid_t thread) {
   close(file);
 }
 
-char ProcessTree::state(pid_t process) {
+ProcessTree::Stat ProcessTree::stat(pid_t process) {
   const int file = open(ProcPath(process).add("/stat").text(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
+  if (file < 0) return {};
   std::array<char, 512> text{};
   const auto size = read_some(file, text.data(), text.size());
   close(file);
-  const std::string_view stat(text.data(), static_cast<std::size_t>(size > 0 ? size : 0));
-  const auto name_end = stat.rfind(')');  // the program's name may contain anything
-  return name_end != std::string_view::npos && name_end + 2 < stat.size() ? stat[name_end + 2]
-                                                                          : '\0';
+  const std::string_view line(text.data(), static_cast<std::size_t>(size > 0 ? size : 0));
+  const auto name_end = line.rfind(')');  // the program's name may contain anything
+  if (name_end == std::string_view::npos || line.size() < name_end + 5) return {};
+  Stat stat{.state = line[name_end + 2]};
+  std::from_chars(line.data() + name_end + 4, line.data() + line.size(), stat.parent);
+  return stat;
 }
 
 }  // namespace zksh

@@ -25,8 +25,12 @@ class ProcessTree {
   std::span<const pid_t> children(pid_t process);
   /// All descendants of a process, parents before their children.
   std::span<const pid_t> descendants(pid_t process);
-  /// The state of a process as in /proc/PID/stat ('Z' for a zombie); 0 if there is none.
-  static char state(pid_t process);
+  struct Stat {
+    char state = 0;  ///< 'Z' for a zombie
+    pid_t parent = 0;
+  };
+  /// From /proc/PID/stat (proc(5)); zeros if there is no such process, or it is not visible.
+  static Stat stat(pid_t process);
 
  private:
   void add_children(pid_t process);

@@ -2,37 +2,17 @@
 #include "base/program_terminal.h"
 
 #include "base/number.h"
+#include "base/process_tree.h"
 
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <pthread.h>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <unistd.h>
 
 namespace zksh {
 namespace {
-
-struct Entry {
-  char state = 0;
-  pid_t parent = 0;
-  pid_t group = 0;
-};
-
-/// Reads /proc/PID/stat (proc(5)).
-std::optional<Entry> entry_of(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string line;
-  std::getline(file, line);
-  const auto name_end = line.rfind(')');  // the program's name may contain anything
-  if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream fields(line.substr(name_end + 1));
-  Entry entry;
-  fields >> entry.state >> entry.parent >> entry.group;
-  return entry;
-}
 
 /// The processes of a group that have not ended. Reads all of /proc, which takes milliseconds.
 std::vector<pid_t> group_members(pid_t group) {
@@ -42,17 +22,11 @@ std::vector<pid_t> group_members(pid_t group) {
   for (; directory != std::filesystem::directory_iterator(); directory.increment(error)) {
     const auto process = number_in<pid_t>(directory->path().filename().string());
     if (!process) continue;
-    const auto entry = entry_of(*process);
-    const bool ended = !entry || entry->state == 'Z' || entry->state == 'X';
-    if (!ended && entry->group == group) members.push_back(*process);
+    if (getpgid(*process) != group) continue;
+    const char state = ProcessTree::stat(*process).state;
+    if (state != 0 && state != 'Z' && state != 'X') members.push_back(*process);
   }
   return members;
-}
-
-/// The parent of a process; 0 if there is no such process, or it is not visible.
-pid_t parent_of(pid_t process) {
-  const auto entry = entry_of(process);
-  return entry ? entry->parent : 0;
 }
 
 }  // namespace
@@ -109,7 +83,7 @@ bool ProgramTerminal::drawn_on() const {
 bool ProgramTerminal::is_job() {
   const pid_t group = getpgrp();
   pid_t ancestor = getppid();
-  while (ancestor > 0 && getpgid(ancestor) == group) ancestor = parent_of(ancestor);
+  while (ancestor > 0 && getpgid(ancestor) == group) ancestor = ProcessTree::stat(ancestor).parent;
   return ancestor > 0 && getsid(ancestor) == getsid(0);
 }
 

@@ -35,11 +35,7 @@ std::optional<std::string> read_line(int fd, const std::stop_token& stop) {
   const StopFd stopped(stop);
   std::string line;
   while (true) {
-    std::array<pollfd, 2> waiting{{{.fd = fd, .events = POLLIN, .revents = 0},
-                                   {.fd = stopped.get(), .events = POLLIN, .revents = 0}}};
-    poll(waiting.data(), waiting.size(), -1);
-    if (waiting[1].revents != 0) throw Cancelled();
-    if (waiting[0].revents == 0) continue;
+    if (!await_ready(fd, POLLIN, stopped)) throw Cancelled();
     std::array<char, 4096> block{};
     const auto count = read(fd, block.data(), block.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;

@@ -342,7 +342,7 @@ class ProgramWatch {
   int count_living() {
     int living = 0;
     for (const pid_t process : tree_.descendants(self_)) {
-      const char state = ProcessTree::state(process);
+      const char state = ProcessTree::stat(process).state;
       if (state != 0 && state != 'Z' && state != 'X') ++living;
     }
     return living;

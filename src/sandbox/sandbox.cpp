@@ -191,21 +191,9 @@ void write_server_files(const fs::path& directory, std::size_t number,
   write_file(directory / "zoo.cfg", text);
 }
 
-/// The program of a server whose directory write_server_files has filled; its output goes to `log`.
-Program server_program(const ServerProgram& java, const fs::path& directory, int log) {
-  return {
-      .words = {java.java,
-                // For a fast start rather than a fast server.
-                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m",
-                // Keeps what a killed JVM leaves behind in its directory.
-                "-XX:-UsePerfData", "-XX:ErrorFile=./crash.log",
-                "-Djava.io.tmpdir=" + directory.string(),
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                "-Dzookeeper.jmx.log4j.disable=true", "-cp", java.class_path,
-                "org.apache.zookeeper.server.quorum.QuorumPeerMain", "./zoo.cfg"},
-      .directory = directory,
-      .redirections = {{STDOUT_FILENO, log}, {STDERR_FILENO, log}},
-  };
+/// Whether a server's process has not ended; it may be frozen.
+bool lives(const std::shared_ptr<Process>& process, const Monitor::Held& held) {
+  return process && !process->status(held);
 }
 
 }  // namespace
@@ -266,9 +254,8 @@ Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,
 Sandbox::~Sandbox() {
   // Kills all at once; destroying a Process waits for it.
   monitor_.with_lock([this](const Monitor::Held& held) {
-    for (const auto& process : processes_(held)) {
-      if (process != nullptr && !process->status(held)) process->signal(SIGKILL);
-    }
+    for (const auto& process : processes_(held))
+      if (lives(process, held)) process->signal(SIGKILL);
   });
 }
 
@@ -286,14 +273,29 @@ std::filesystem::path Sandbox::server_directory(std::size_t i) const {
   return directory() / fmt::format("server-{}", i + 1);
 }
 
+/// Starts a server whose directory write_server_files has filled.
 std::shared_ptr<Process> Sandbox::launch(std::size_t i) const {
-  const auto log_path = server_directory(i) / "log";
+  const auto home = server_directory(i);
+  const auto log_path = home / "log";
   const Fd log(open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!log) throw Error(fmt::format("cannot write {}: {}", log_path.string(), strerror(errno)));
-  Program program = server_program(java_, server_directory(i), log.get());
-  program.redirections.push_back({STDIN_FILENO, null.get()});
-  return std::make_shared<Process>(monitor_, directory_.guarded(std::move(program)));
+  return std::make_shared<Process>(
+      monitor_,
+      directory_.guarded(
+          {.words = {java_.java,
+                     // For a fast start rather than a fast server.
+                     "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m",
+                     // Keeps what a killed JVM leaves behind in its directory.
+                     "-XX:-UsePerfData", "-XX:ErrorFile=./crash.log",
+                     "-Djava.io.tmpdir=" + home.string(),
+                     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                     "-Dzookeeper.jmx.log4j.disable=true", "-cp", java_.class_path,
+                     "org.apache.zookeeper.server.quorum.QuorumPeerMain", "./zoo.cfg"},
+           .directory = home,
+           .redirections = {{STDIN_FILENO, null.get()},
+                            {STDOUT_FILENO, log.get()},
+                            {STDERR_FILENO, log.get()}}}));
 }
 
 /// The servers that do not serve yet. Without a quorum, those that do not answer.
@@ -370,7 +372,7 @@ bool Sandbox::port_was_taken() const {
 bool Sandbox::quorum_runs() const {
   return monitor_.with_lock([this](const Monitor::Held& held) {
     const auto runs = std::ranges::count_if(processes_(held), [&](const auto& process) {
-      return process != nullptr && !process->status(held) && !process->stopped(held);
+      return lives(process, held) && !process->stopped(held);
     });
     return 2 * runs > std::ssize(ports_);
   });
@@ -388,7 +390,7 @@ std::shared_ptr<Process> Sandbox::running(int number) const {
   const std::size_t i = index(number);
   auto process = monitor_.with_lock([&](const Monitor::Held& held) {
     const auto& it = processes_(held)[i];
-    return it != nullptr && !it->status(held) ? it : nullptr;
+    return lives(it, held) ? it : nullptr;
   });
   if (process == nullptr) throw Error(fmt::format("server {} is stopped", number));
   return process;
@@ -407,7 +409,7 @@ std::vector<Sandbox::Server> Sandbox::status() const {
                     .address = fmt::format("127.0.0.1:{}", ports_[i].client),
                     .state = State::Stopped,
                     .role = {}};
-      if (process != nullptr && !process->status(held))
+      if (lives(process, held))
         server.state = process->stopped(held) ? State::Frozen : State::Starting;
       servers.push_back(server);
       if (server.state != State::Starting) continue;
@@ -419,11 +421,7 @@ std::vector<Sandbox::Server> Sandbox::status() const {
   for (std::size_t k = 0; k < asked.size(); ++k) {
     Server& server = servers[asked[k]];
     server.role = answer_field(answers[k], "Mode");
-    if (!server.role.empty()) {
-      server.state = State::Serving;
-    } else if (!answers[k].empty()) {
-      server.state = State::NoQuorum;
-    }
+    if (!answers[k].empty()) server.state = server.role.empty() ? State::NoQuorum : State::Serving;
   }
   return servers;
 }
@@ -442,7 +440,7 @@ void Sandbox::start(int number, const std::stop_token& stop) {
   const std::size_t i = index(number);
   const auto check_stopped = [&](const Monitor::Held& held) {
     const auto& process = processes_(held)[i];
-    if (process == nullptr || process->status(held)) return;
+    if (!lives(process, held)) return;
     throw Error(process->stopped(held) ? fmt::format("server {} is frozen, not stopped", number)
                                        : fmt::format("server {} is already running", number));
   };
@@ -456,19 +454,14 @@ void Sandbox::start(int number, const std::stop_token& stop) {
   if (const auto failure = await_serving({i}, stop)) throw Error(*failure);
 }
 
-void Sandbox::freeze(int number) {
-  const auto process = running(number);
-  process->signal(SIGSTOP);
-  monitor_.wait({}, [&](const Monitor::Held& held) {
-    return process->stopped(held) || process->status(held);
-  });
-}
+void Sandbox::freeze(int number) { set_frozen(number, true); }
+void Sandbox::thaw(int number) { set_frozen(number, false); }
 
-void Sandbox::thaw(int number) {
+void Sandbox::set_frozen(int number, bool frozen) {
   const auto process = running(number);
-  process->signal(SIGCONT);
+  process->signal(frozen ? SIGSTOP : SIGCONT);
   monitor_.wait({}, [&](const Monitor::Held& held) {
-    return !process->stopped(held) || process->status(held);
+    return process->stopped(held) == frozen || process->status(held);
   });
 }
 

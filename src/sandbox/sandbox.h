@@ -92,6 +92,7 @@ class Sandbox {
 
   std::size_t index(int number) const;
   std::shared_ptr<Process> running(int number) const;
+  void set_frozen(int number, bool frozen);
   std::filesystem::path server_directory(std::size_t i) const;
   std::string log_tail(std::size_t i) const;
   bool port_was_taken() const;

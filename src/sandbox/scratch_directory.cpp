@@ -2,9 +2,8 @@
 #include "sandbox/scratch_directory.h"
 
 #include "base/error.h"
+#include "base/file.h"
 
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -44,16 +43,6 @@ std::string directory_template(const std::string& name) {
   return std::filesystem::absolute(usable ? parent : "/tmp") / (name + ".XXXXXX");
 }
 
-std::string read_to_end(const Fd& fd) {
-  std::string text;
-  std::array<char, 4096> buffer;
-  for (;;) {
-    const ssize_t count = read(fd.get(), buffer.data(), buffer.size());
-    if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (count == 0 || (count < 0 && errno != EINTR)) return text;
-  }
-}
-
 }  // namespace
 
 ScratchDirectory::ScratchDirectory(Monitor& monitor, const std::string& name) : monitor_(monitor) {
@@ -67,7 +56,7 @@ ScratchDirectory::ScratchDirectory(Monitor& monitor, const std::string& name) : 
                                                      {STDERR_FILENO, output.write_end.get()}},
                                     .group = Program::Group::Session});
   output.write_end.close();
-  const std::string answer = read_to_end(output.read_end);
+  const std::string answer = read_all(output.read_end.get(), "the directory's name");
   if (!std::filesystem::is_directory(answer))
     throw Error("cannot create a temporary directory: " + answer.substr(0, answer.find('\n')));
   path_ = answer;

@@ -76,10 +76,7 @@ void OutputProgram::capture() {
   std::array<char, 4096> block{};
   const StopFd stopped(plan_.stop);
   while (true) {
-    std::array<pollfd, 2> waiting{{{.fd = captured_.get(), .events = POLLIN, .revents = 0},
-                                   {.fd = stopped.get(), .events = POLLIN, .revents = 0}}};
-    poll(waiting.data(), waiting.size(), -1);
-    if (waiting[1].revents != 0) return;
+    if (!await_ready(captured_.get(), POLLIN, stopped)) return;
     const auto count = read(captured_.get(), block.data(), block.size());
     if (count == 0 || (count < 0 && errno != EINTR)) return;
     if (count > 0) plan_.queue.add(Stream::Out, {block.data(), static_cast<std::size_t>(count)});

@@ -69,7 +69,7 @@ class Family {
 };
 
 bool runs(pid_t process) {
-  const char state = ProcessTree::state(process);
+  const char state = ProcessTree::stat(process).state;
   return state != 0 && state != 'Z' && state != 'X';
 }
 
@@ -207,9 +207,9 @@ TEST(LockWatchdog, a_stopped_one_is_continued) {
   ASSERT_TRUE(family.watchdog.start({}, nobody));
   const pid_t watchdog = family.watchdog_pid();
   kill(watchdog, SIGSTOP);
-  while (ProcessTree::state(watchdog) != 'T') std::this_thread::yield();
+  while (ProcessTree::stat(watchdog).state != 'T') std::this_thread::yield();
   // Its other threads may stop a moment later: ThreadSanitizer has one in every process.
-  while (ProcessTree::state(watchdog) == 'T') family.watchdog.maintain();
+  while (ProcessTree::stat(watchdog).state == 'T') family.watchdog.maintain();
   family.watchdog.signal(SIGTERM);
   EXPECT_TRUE(family.gone());
 }

@@ -192,17 +192,20 @@ TEST(Process, EndWakesAWaiterOfTheMonitor) {
 TEST(Process, StoppedAndContinued) {
   Monitor monitor;
   const Process process(monitor, {.words = {"sleep", "1000"}, .group = Program::Group::Own});
+  const auto stopped = [&] {
+    return monitor.with_lock([&](const Monitor::Held& held) { return process.stopped(held); });
+  };
   for (int round = 0; round < 3; ++round) {
     process.signal(SIGSTOP);
-    EXPECT_TRUE(within_ten_seconds([&] { return process.stopped(); }));
+    EXPECT_TRUE(within_ten_seconds(stopped));
     EXPECT_EQ(process.status(), std::nullopt);
     process.signal(SIGCONT);
-    EXPECT_TRUE(within_ten_seconds([&] { return !process.stopped(); }));
+    EXPECT_TRUE(within_ten_seconds([&] { return !stopped(); }));
   }
   process.signal(SIGSTOP);
   process.signal(SIGKILL);
   EXPECT_EQ(process.wait(), 128 + SIGKILL);
-  EXPECT_FALSE(process.stopped());
+  EXPECT_FALSE(stopped());
 }
 
 TEST(Process, ProgramsAndTheirChildrenEndWithTheirOwner) {
