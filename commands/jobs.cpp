@@ -1,6 +1,6 @@
 // jobs: list the background jobs.
 #include "command/command.h"
-#include "command/job_argument.h"
+#include "command/job_table.h"
 #include "node/node_json.h"
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // kill: end a background job.
 #include "command/command.h"
-#include "command/job_argument.h"
+#include "command/job_table.h"
 
 namespace zksh::command_kill {
 namespace {

@@ -21,21 +21,6 @@ void declare(Options& o, Args& a) {
                  "How many times (default: forever), then the command with its own options.");
 }
 
-/// Inserts -- before the command, whose options are not those of repeat.
-std::vector<std::string> parted(std::vector<std::string> words) {
-  std::size_t at = 0;
-  bool counted = false;
-  while (at < words.size()) {
-    const auto& word = words[at];
-    if (word == "--") return words;
-    const bool option = word.starts_with("--");
-    if (!option && (!is_number(word) || std::exchange(counted, true))) break;
-    at += word == "--every" ? 2 : 1;
-  }
-  words.insert(words.begin() + static_cast<std::ptrdiff_t>(std::min(at, words.size())), "--");
-  return words;
-}
-
 int run(Context& cx, const Args& a) {
   std::int64_t left = INT64_MAX;
   auto command = a.words.begin();
@@ -59,26 +44,18 @@ int run(Context& cx, const Args& a) {
   return first_failure;
 }
 
-Command repeat() {
-  auto command = make_command<Args>(
-      {.name = "repeat",
-       .group = "Shell",
-       .summary = "Run a command repeatedly",
-       .keywords = {"loop"},
-       .details =
-           "Without a count, runs until Ctrl-C. It stops at the first failure and returns that "
-           "status. A run that takes longer than --every is followed by the next at once.",
-       .examples = {{"repeat 2 --every 10ms stat /app", "Look twice."},
-                    {"repeat 3 create -s /app/n", "Create three sequential nodes."}},
-       .needs = Needs::Nothing},
-      declare, run);
-  command.run = [plain = command.run](Context& cx, const std::vector<std::string>& words) {
-    return plain(cx, parted(words));
-  };
-  return command;
-}
-
 }  // namespace
 
-extern const Command repeat_command = repeat();
+extern const Command repeat_command = make_command<Args>(
+    {.name = "repeat",
+     .group = "Shell",
+     .summary = "Run a command repeatedly",
+     .keywords = {"loop"},
+     .details =
+         "Without a count, runs until Ctrl-C. It stops at the first failure and returns that "
+         "status. A run that takes longer than --every is followed by the next at once.",
+     .examples = {{"repeat 2 --every 10ms stat /app", "Look twice."},
+                  {"repeat 3 create -s /app/n", "Create three sequential nodes."}},
+     .needs = Needs::Nothing},
+    declare, run);
 }  // namespace zksh::command_repeat

@@ -110,9 +110,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "zksh: out of memory\n");
     return zksh::status::failure;
-  } catch (const std::system_error& error) {
-    return fail(words, zksh::system_refusal(error));
-  } catch (const std::exception& error) {
-    return fail(words, zksh::internal_error(error));
+  } catch (const std::exception& exception) {
+    return fail(words, zksh::error_for(exception));
   }
 }

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,8 @@ struct Argument {
     Program,
   };
   Kind kind = Kind::Text;
-  std::vector<std::string> names;  ///< "-s", "--stat"; a positional has one name, without dashes
-  std::string value{};             ///< the placeholder for an option's value; empty for a flag
+  std::vector<std::string> names{};  ///< "-s", "--stat"; a positional has one name, without dashes
+  std::string value{};               ///< the placeholder for an option's value; empty for a flag
   std::string help{};
   std::vector<std::string> choices{};
   /// Choices that depend on the word before, by that word.
@@ -47,6 +48,7 @@ struct Argument {
   bool marked = false;     ///< for Program: must follow `--`
 
   bool positional() const { return names.front().front() != '-'; }
+  bool takes_value() const { return kind != Kind::Flag; }
   /// How the usage line shows it: "[-v version]", "path", "[data]", "path…", "[program
   /// [argument…]]".
   std::string syntax() const;
@@ -55,5 +57,8 @@ struct Argument {
            kind == Kind::Line;
   }
 };
+
+/// The usage line of these arguments: "[-s] [-v version] path [data]".
+std::string syntax_of(std::span<const Argument> arguments);
 
 }  // namespace zksh

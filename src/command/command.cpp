@@ -35,6 +35,9 @@ constexpr auto elsewhere = std::to_array<Elsewhere>({
     {"vim", "edit"},      {"wchp", "4lw wchp"}, {"wchs", "4lw wchs"},
 });
 
+/// Allows patterns in a write's words where quotes are lost.
+constexpr std::string_view glob_option = "--glob";
+
 }  // namespace
 
 bool Context::can_ask() const {
@@ -99,41 +102,14 @@ std::vector<std::string> Context::resolve_all_or_current(
   return {knows_current_node() ? current.path() : "/"};
 }
 
-std::string Command::syntax() const {
-  std::string text;
-  describe([&](const Options& options) { text = options.syntax(); });
-  return text;
-}
-
-void declare_common(Options& options, CommonOptions& common, bool writes, bool as_zkcli) {
-  if (!as_zkcli)
-    options.common().choice("-o,--output", common.format, named_formats, "format",
-                            "Output format: zkcli (also: text, table), plain or json.");
-  if (!writes) return;
-  options.common().flag("--dry-run", common.dry_run,
-                        "Show what would be written, without writing it.");
-  const bool takes_patterns = std::ranges::find(options.arguments(), Argument::Kind::NodePaths,
-                                                &Argument::kind) != options.arguments().end();
-  if (takes_patterns)
-    options.common().flag(std::string(glob_option), common.glob,
-                          "Expand patterns in zksh's own command-line arguments, too.");
-}
-
-void require_rehearsal(const Context& cx, bool dry_run) {
-  if (dry_run && !cx.rehearsal) throw UsageError("--dry-run must be a separate word");
-}
-
 bool has_option(const Command& command, std::span<const std::string> words,
                 std::string_view option) {
   if (std::ranges::find(words, option) == words.end()) return false;
-  bool found = false;
-  command.describe([&](const Options& options) {
-    const auto given = given_words(options.arguments(), words);
-    // --help is declared by no command.
-    found = std::ranges::count(given.options, option, &GivenWords::Option::word) > 0 ||
-            std::ranges::count(given.unknown, option) > 0;
-  });
-  return found;
+  const auto arguments = command.arguments();
+  const auto given = given_words(arguments, words);
+  // --help is declared by no command.
+  return std::ranges::count(given.options, option, &GivenWords::Option::word) > 0 ||
+         std::ranges::count(given.unknown, option) > 0;
 }
 
 bool may_choose_format(std::span<const std::string> words) {
@@ -142,22 +118,27 @@ bool may_choose_format(std::span<const std::string> words) {
   });
 }
 
-void parse_words(const Context& cx, Options& options, const CommonOptions& common,
-                 std::vector<std::string> words, bool optionless) {
-  if (optionless && cx.input == Input::Pipe) words.insert(words.begin(), "--");
-  const auto choose_format = [&] {
-    if (common.format) cx.out.set_format(*common.format);
-  };
-  try {
-    options.parse(words);
-  } catch (const UsageError&) {
-    choose_format();
-    throw;
-  }
-  choose_format();
-}
-
 namespace {
+
+/// Options that all commands have.
+struct CommonOptions {
+  std::optional<Format> format{};
+  bool dry_run = false;
+  bool glob = false;  ///< Context::resolve_all reads it from the words
+};
+
+/// `as_zkcli`: only zkCli's options are allowed, not -o.
+void declare_common(Options& options, CommonOptions& common, bool writes, bool as_zkcli) {
+  if (!as_zkcli)
+    options.common().choice("-o,--output", common.format, named_formats, "format",
+                            "Output format: zkcli (also: text, table), plain or json.");
+  if (!writes) return;
+  options.common().flag("--dry-run", common.dry_run,
+                        "Show what would be written, without writing it.");
+  if (std::ranges::count(options.arguments(), Argument::Kind::NodePaths, &Argument::kind) > 0)
+    options.common().flag(glob_option, common.glob,
+                          "Expand patterns in zksh's own command-line arguments, too.");
+}
 
 constexpr const char* only_at_prompt = "only lines typed at the prompt can run in the background";
 
@@ -176,19 +157,63 @@ void refuse_background(const Context& cx, const std::vector<std::string>& progra
   refuse_words(cx.input, fmt::format("{} (to pass & to the program, quote it)", only_at_prompt));
 }
 
-}  // namespace
-
+/// On piped lines zkCli ignores surplus words, unless the command is strict.
 void refuse_surplus(const Context& cx, const Options& options, bool strict) {
-  refuse_background(cx, options.program_words());
   if (options.surplus().empty() || (cx.input == Input::Pipe && !strict)) return;
-  const bool runs_program = std::ranges::any_of(options.arguments(), [](const Argument& argument) {
-    return argument.kind == Argument::Kind::Program;
-  });
+  const bool runs_program =
+      std::ranges::count(options.arguments(), Argument::Kind::Program, &Argument::kind) > 0;
   const auto& first = options.surplus().front();
   const auto* const hint = first == "&"   ? only_at_prompt
                            : runs_program ? "write -- before a program"
                                           : "quote a value that contains blanks";
   refuse_words(cx.input, fmt::format("too many arguments: \"{}\" ({})", first, hint));
+}
+
+}  // namespace
+
+/// Parses the words into new Args. Sets the output format they choose, also for the error if this
+/// throws.
+std::shared_ptr<void> Command::parsed(const Context& cx, std::vector<std::string> words) const {
+  Options options;
+  CommonOptions common;
+  const bool piped = cx.input == Input::Pipe;
+  auto args = declare(options);
+  declare_common(options, common, writes, zkcli_syntax && piped);
+  if (optionless && piped) words.insert(words.begin(), "--");
+  const auto choose_format = [&] {
+    if (common.format) cx.out.set_format(*common.format);
+  };
+  try {
+    options.parse(words);
+  } catch (const UsageError&) {
+    choose_format();
+    throw;
+  }
+  choose_format();
+  if (common.dry_run && !cx.rehearsal) throw UsageError("--dry-run must be a separate word");
+  refuse_background(cx, options.program_words());
+  refuse_surplus(cx, options, strict);
+  return args;
+}
+
+int Command::run(Context& cx, const std::vector<std::string>& words) const {
+  return call(cx, parsed(cx, words).get()).finish();
+}
+
+Sent Command::start(Context& cx, const std::vector<std::string>& words) const {
+  return call(cx, parsed(cx, words).get());
+}
+
+Op Command::operation(Context& cx, const std::vector<std::string>& words) const {
+  return plan(cx, parsed(cx, words).get());
+}
+
+std::vector<Argument> Command::arguments() const {
+  Options options;
+  CommonOptions common;
+  const auto args = declare(options);
+  declare_common(options, common, writes, false);
+  return options.arguments();
 }
 
 std::span<const Command* const> all_commands() {

@@ -208,44 +208,32 @@ struct CommandText {
 };
 
 struct Command : CommandText {
+  /// Declares the command's own arguments; returns the new Args that they are bound to.
+  std::function<std::shared_ptr<void>(Options&)> declare{};
+  std::function<Sent(Context&, const void* args)> call{};
+  std::function<Op(Context&, const void* args)> plan{};  ///< empty if no transaction can contain it
+  bool starts = false;  ///< the command sends one request: `start` returns before its answer
+
   /// Parses the words, without the name, and runs; returns the exit status. Throws Error.
-  std::function<int(Context&, const std::vector<std::string>& words)> run{};
-  /// The first half of run, for commands that send one request: returns once it is sent. The
-  /// Context must outlive the result. Throws Error. Empty for other commands.
-  std::function<Sent(Context&, const std::vector<std::string>& words)> start{};
+  int run(Context& cx, const std::vector<std::string>& words) const;
+  /// The first half of run: returns once the request is sent. The Context must outlive the result.
+  /// Throws Error.
+  Sent start(Context& cx, const std::vector<std::string>& words) const;
   /// Parses the words as run does, and returns the operation that a transaction would contain.
-  /// Throws Error. Empty if no transaction can do it.
-  std::function<Op(Context&, const std::vector<std::string>& words)> operation{};
-  /// Declares the arguments, and passes the Options to `reader`.
-  std::function<void(const std::function<void(const Options&)>& reader)> describe{};
+  /// Throws Error.
+  Op operation(Context& cx, const std::vector<std::string>& words) const;
 
-  /// The arguments as declared, for a usage line.
-  std::string syntax() const;
+  /// The arguments as declared, including those that all commands have.
+  std::vector<Argument> arguments() const;
+  /// The arguments, for a usage line.
+  std::string syntax() const { return syntax_of(arguments()); }
+
+ private:
+  std::shared_ptr<void> parsed(const Context& cx, std::vector<std::string> words) const;
 };
 
-/// Throws UsageError if words are left over, except on piped input, where they are ignored as by
-/// zkCli, unless `strict`: then SyntaxError. Also throws if the line's program ends in an unquoted
-/// &, which the prompt would take as its own.
-void refuse_surplus(const Context& cx, const Options& options, bool strict);
-
-/// The option that allows patterns in a write's words where quotes are lost.
-inline constexpr std::string_view glob_option = "--glob";
-/// Options that all commands have. requests_dry_run must be checked before the words are parsed,
-/// since it decides which client the command gets.
-struct CommonOptions {
-  std::optional<Format> format{};
-  bool dry_run = false;
-  bool glob = false;  ///< Context::resolve_all reads it from the words
-};
 /// Whether this is -o, which every command has.
 inline bool is_output_option(const Argument& argument) { return argument.names.front() == "-o"; }
-/// `writes`: Command::writes. `as_zkcli`: only zkCli's options are allowed, not -o.
-void declare_common(Options& options, CommonOptions& common, bool writes, bool as_zkcli);
-/// Parses a command's words and sets the output format they choose, also for the error if this
-/// throws. `optionless`: on piped input, words that look like options are positional.
-void parse_words(const Context& cx, Options& options, const CommonOptions& common,
-                 std::vector<std::string> words, bool optionless);
-
 /// Whether the words, without the name, may contain -o. Cheap, but with false positives.
 bool may_choose_format(std::span<const std::string> words);
 
@@ -257,12 +245,10 @@ bool has_option(const Command& command, std::span<const std::string> words,
 inline bool requests_help(const Command& command, std::span<const std::string> words) {
   return has_option(command, words, "--help");
 }
+/// To be checked before the words are parsed, since it decides which client the command gets.
 inline bool requests_dry_run(const Command& command, std::span<const std::string> words) {
   return has_option(command, words, "--dry-run");
 }
-
-/// Throws UsageError if --dry-run was parsed but the client would send writes.
-void require_rehearsal(const Context& cx, bool dry_run);
 
 /// Makes a Command from its parts. Each run gets new `Args`. `operation` is for commands that can
 /// be part of a transaction. `run` returns the exit status, or Sent.
@@ -270,45 +256,19 @@ template <class Args, class Run>
 Command make_command(CommandText text, void (*declare)(Options&, Args&), Run run,
                      Op (*operation)(Context&, const Args&) = nullptr) {
   Command command{std::move(text)};
-  const auto declare_all = [declare, writes = command.writes](
-                               Options& options, Args& args, CommonOptions& common, bool as_zkcli) {
-    declare(options, args);
-    declare_common(options, common, writes, as_zkcli);
+  command.declare = [declare](Options& options) {
+    auto args = std::make_shared<Args>();
+    declare(options, *args);
+    return args;
   };
-  const auto parsed = [declare_all, strict = command.strict, optionless = command.optionless,
-                       of_zkcli = command.zkcli_syntax.has_value()](
-                          const Context& cx, const std::vector<std::string>& words, auto use) {
-    Args args;
-    Options options;
-    CommonOptions common;
-    declare_all(options, args, common, of_zkcli && cx.input == Input::Pipe);
-    parse_words(cx, options, common, words, optionless);
-    require_rehearsal(cx, common.dry_run);
-    refuse_surplus(cx, options, strict);
-    return use(std::as_const(args));
+  command.call = [run](Context& cx, const void* args) -> Sent {
+    return run(cx, *static_cast<const Args*>(args));
   };
-  const auto begin = [parsed, run](Context& cx, const std::vector<std::string>& words) {
-    return parsed(cx, words, [&](const Args& args) { return run(cx, args); });
-  };
-  if constexpr (std::is_same_v<std::invoke_result_t<Run, Context&, const Args&>, Sent>) {
-    command.start = begin;
-    command.run = [begin](Context& cx, const std::vector<std::string>& words) {
-      return begin(cx, words).finish();
-    };
-  } else {
-    command.run = begin;
-  }
+  command.starts = std::is_same_v<std::invoke_result_t<Run, Context&, const Args&>, Sent>;
   if (operation)
-    command.operation = [parsed, operation](Context& cx, const std::vector<std::string>& words) {
-      return parsed(cx, words, [&](const Args& args) { return operation(cx, args); });
+    command.plan = [operation](Context& cx, const void* args) {
+      return operation(cx, *static_cast<const Args*>(args));
     };
-  command.describe = [declare_all](const std::function<void(const Options&)>& reader) {
-    Args args;
-    Options options;
-    CommonOptions common;
-    declare_all(options, args, common, false);
-    reader(options);
-  };
   return command;
 }
 

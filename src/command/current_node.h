@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace zksh {
 
@@ -13,24 +14,35 @@ class CurrentNode {
  public:
   explicit CurrentNode(Monitor& monitor) : monitor_(monitor) {}
   /// An independent copy, like the working directory of a forked process.
-  CurrentNode(const CurrentNode& other);
+  CurrentNode(const CurrentNode& other) : monitor_(other.monitor_), state_(other.state()) {}
   CurrentNode& operator=(const CurrentNode&) = delete;
   ~CurrentNode() = default;
 
   /// Absolute; initially "/".
-  std::string path() const;
+  std::string path() const { return state().path; }
   /// The node before the last go_to; nullopt before the first.
-  std::optional<std::string> previous() const;
+  std::optional<std::string> previous() const { return state().previous; }
   /// `path` must be absolute and valid.
-  void go_to(const std::string& path);
+  void go_to(const std::string& path) {
+    monitor_.change([&](const Monitor::Held& held) {
+      auto& state = state_(held);
+      state.previous = std::exchange(state.path, path);
+    });
+  }
   /// Back to the initial state, when the session's tree is another one.
-  void reset();
+  void reset() {
+    monitor_.change([&](const Monitor::Held& held) { state_(held) = {}; });
+  }
 
  private:
   struct State {
     std::string path = "/";
     std::optional<std::string> previous{};
   };
+
+  State state() const {
+    return monitor_.with_lock([&](const Monitor::Held& held) { return state_(held); });
+  }
 
   Monitor& monitor_;
   Guarded<State> state_;

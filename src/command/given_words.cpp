@@ -1,9 +1,7 @@
 // GivenWords: classifies the words of a command line: options, their values, arguments.
 #include "command/given_words.h"
 
-#include "base/suggestions.h"
-
-#include <fmt/core.h>
+#include "base/number.h"
 
 #include <algorithm>
 #include <cctype>
@@ -11,35 +9,26 @@
 namespace zksh {
 namespace {
 
-bool takes_value(const Argument& argument) { return argument.kind != Argument::Kind::Flag; }
-
-const Argument* find_option(const std::vector<Argument>& arguments, std::string_view name) {
-  for (const auto& argument : arguments)
-    if (!argument.positional() && std::ranges::find(argument.names, name) != argument.names.end())
-      return &argument;
-  return nullptr;
-}
-
 /// zkCli's own options have one dash ("-add"), but users may write two; for others, one.
 const Argument* find_long_option(const std::vector<Argument>& arguments, std::string_view name) {
   if (name.size() < 3) return nullptr;
   if (name.starts_with("--"))
-    return name.size() > 3 ? find_option(arguments, name.substr(1)) : nullptr;
-  return find_option(arguments, '-' + std::string(name));
+    return name.size() > 3 ? option_named(arguments, name.substr(1)) : nullptr;
+  return option_named(arguments, '-' + std::string(name));
 }
 
 /// Letters after one dash: flags, the last of which may be an option with its value.
 OptionWord cluster(const std::vector<Argument>& arguments, const std::string& word) {
-  OptionWord found{.named = {}, .known = word.size() > 1 && word[1] != '-'};
+  OptionWord found;
   for (std::size_t i = 1; i < word.size(); ++i) {
     if (word[i] == '=' && !found.named.empty()) {
       found.named.back().value = word.substr(i + 1);
       return found;
     }
-    const auto* const option = find_option(arguments, std::string{'-', word[i]});
-    if (!option) return {.named = {}, .known = false};
+    const auto* const option = option_named(arguments, std::string{'-', word[i]});
+    if (!option) return {};
     found.named.push_back({option});
-    if (!takes_value(*option)) continue;
+    if (!option->takes_value()) continue;
     const auto rest = word.substr(i + 1);
     if (!rest.empty()) found.named.back().value = rest.substr(rest.front() == '=' ? 1 : 0);
     return found;
@@ -49,29 +38,37 @@ OptionWord cluster(const std::vector<Argument>& arguments, const std::string& wo
 
 }  // namespace
 
+const Argument* option_named(const std::vector<Argument>& arguments, std::string_view name) {
+  const auto found = std::ranges::find_if(arguments, [&](const Argument& argument) {
+    return !argument.positional() &&
+           std::ranges::find(argument.names, name) != argument.names.end();
+  });
+  return found == arguments.end() ? nullptr : &*found;
+}
+
 bool looks_like_option(std::string_view word) {
   return word.starts_with('-') &&
          (word.size() == 1 || std::isdigit(static_cast<unsigned char>(word[1])) == 0);
 }
 
 const Argument* OptionWord::awaiting() const {
-  if (named.empty() || named.back().value || !takes_value(*named.back().option)) return nullptr;
+  if (named.empty() || named.back().value || !named.back().option->takes_value()) return nullptr;
   return named.back().option;
 }
 
 OptionWord option_word(const std::vector<Argument>& arguments, const std::string& word) {
   const auto equals = word.find('=');
   const auto name = word.substr(0, equals);
-  const auto* option = find_option(arguments, name);
+  const auto* option = option_named(arguments, name);
   if (!option) {
     const auto* const long_option = find_long_option(arguments, name);
     // "-server" is not "-s erver".
     if (auto letters = cluster(arguments, word);
-        letters.known && !(long_option && letters.named.back().value))
+        !letters.named.empty() && !(long_option && letters.named.back().value))
       return letters;
     option = long_option;
   }
-  if (!option) return {.named = {}, .known = false};
+  if (!option) return {};
   if (equals == std::string::npos) return {.named = {{option}}};
   return {.named = {{option, word.substr(equals + 1)}}};
 }
@@ -80,6 +77,7 @@ GivenWords given_words(const std::vector<Argument>& arguments, std::span<const s
   GivenWords given;
   const auto program = std::ranges::find(arguments, Argument::Kind::Program, &Argument::kind);
   if (program != arguments.end()) given.program = &*program;
+  const bool has_line = std::ranges::count(arguments, Argument::Kind::Line, &Argument::kind) > 0;
   for (const auto& word : words) {
     if (given.options_ended && given.program) {
       ++given.program_words;
@@ -93,13 +91,16 @@ GivenWords given_words(const std::vector<Argument>& arguments, std::span<const s
       const auto found = option_word(arguments, word);
       for (const auto& [option, value] : found.named)
         given.options.push_back({option, value, word});
-      if (!found.known) given.unknown.push_back(word);
+      if (found.named.empty()) given.unknown.push_back(word);
       given.awaiting = found.awaiting();
     } else if (given.may_begin_program() && !positional_at(arguments, given.positionals.size())) {
       given.options_ended = true;
       ++given.program_words;
     } else {
       given.positionals.push_back(word);
+      // What follows are the options of the line's command.
+      if (has_line && (given.positionals.size() > 1 || !is_number(word)))
+        given.options_ended = true;
     }
   }
   return given;
@@ -112,17 +113,6 @@ const Argument* positional_at(const std::vector<Argument>& arguments, std::size_
     --index;
   }
   return nullptr;
-}
-
-std::string unknown_option_text(const std::vector<Argument>& arguments, const std::string& word) {
-  std::vector<std::string> known;
-  for (const auto& argument : arguments)
-    if (!argument.positional())
-      known.insert(known.end(), argument.names.begin(), argument.names.end());
-  // Single letters resemble each other; only a longer word tells what was meant.
-  const auto similar = word.size() > 3 ? suggestions(word, known) : std::vector<std::string>{};
-  return fmt::format("unknown option {}{}", word,
-                     similar.empty() ? "" : fmt::format("; did you mean {}?", similar.front()));
 }
 
 }  // namespace zksh

@@ -12,6 +12,9 @@
 
 namespace zksh {
 
+/// The option with exactly this name, or null.
+const Argument* option_named(const std::vector<Argument>& arguments, std::string_view name);
+
 /// Whether a word begins with a dash and is not a number. "-" counts too.
 bool looks_like_option(std::string_view word);
 
@@ -21,8 +24,7 @@ struct OptionWord {
     const Argument* option;
     std::optional<std::string> value{};  ///< the part of the word that is its value
   };
-  std::vector<Named> named;
-  bool known = true;  ///< every option in the word is declared
+  std::vector<Named> named;  ///< empty if not all options in the word are declared
 
   /// The option whose value is the next word, or null.
   const Argument* awaiting() const;
@@ -44,7 +46,7 @@ struct GivenWords {
   const Argument* awaiting = nullptr;  ///< the option whose value is the next word
   std::vector<std::string> unknown{};  ///< words with an undeclared option, in their order
   bool marked = false;                 ///< there was a `--`
-  bool options_ended = false;          ///< by `--` or by the program
+  bool options_ended = false;          ///< by `--`, the program or the line's command
   std::size_t program_words = 0;       ///< number of words of the program to run
   const Argument* program = nullptr;   ///< set if the command runs a program
 
@@ -55,8 +57,5 @@ GivenWords given_words(const std::vector<Argument>& arguments, std::span<const s
 
 /// The argument for the positional word with this index, or null.
 const Argument* positional_at(const std::vector<Argument>& arguments, std::size_t index);
-
-/// "unknown option -x", with the closest declared name if there is one.
-std::string unknown_option_text(const std::vector<Argument>& arguments, const std::string& word);
 
 }  // namespace zksh

@@ -1,6 +1,7 @@
 // Help: help texts, derived from the commands' declarations.
 #include "command/help.h"
 
+#include "base/text.h"
 #include "command/json_fields.h"
 #include "command/live_picture.h"
 
@@ -43,12 +44,6 @@ std::string filled(std::string_view text, std::size_t indent, std::size_t width)
   return result;
 }
 
-std::vector<Argument> arguments_of(const Command& command) {
-  std::vector<Argument> all;
-  command.describe([&](const Options& options) { all = options.arguments(); });
-  return all;
-}
-
 std::string names_of(const Argument& argument) {
   const auto names = fmt::format("{}", fmt::join(argument.names, ", "));
   return argument.value.empty() ? names : names + ' ' + argument.value;
@@ -59,7 +54,7 @@ std::string argument_lines(const Command& command, std::size_t width) {
   constexpr std::string_view explains_all = "lock";
   std::vector<Argument> explained;
   if (command.group == "Locks" && command.name != explains_all)
-    explained = arguments_of(*command_named(explains_all));
+    explained = command_named(explains_all)->arguments();
   const auto is_explained = [&](const Argument& argument) {
     return !argument.positional() && !is_output_option(argument) &&
            std::ranges::any_of(explained, [&](const Argument& other) {
@@ -68,7 +63,7 @@ std::string argument_lines(const Command& command, std::size_t width) {
   };
   std::string text;
   std::string others;
-  for (const auto& argument : arguments_of(command)) {
+  for (const auto& argument : command.arguments()) {
     if (argument.legacy && !argument.positional()) continue;
     if (is_explained(argument)) {
       others += (others.empty() ? "" : "; ") + names_of(argument);
@@ -83,19 +78,13 @@ std::string argument_lines(const Command& command, std::size_t width) {
   return text;
 }
 
-bool same_letter(char a, char b) {
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  return lower(a) == lower(b);
-}
-
 /// Whether a word of the text begins with `word`, ignoring case; a plural matches its singular.
 bool has_word(std::string_view text, std::string_view word) {
   constexpr std::size_t shortest_plural = 5;
   if (word.size() >= shortest_plural && word.ends_with('s')) word.remove_suffix(1);
   const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (auto rest = text; rest.size() >= word.size();) {
-    const auto* const at =
-        std::search(rest.begin(), rest.end(), word.begin(), word.end(), same_letter);
+    const auto* const at = std::ranges::search(rest, word, {}, lower_case, lower_case).begin();
     if (at == rest.end()) return false;
     const auto start = static_cast<std::size_t>(at - text.begin());
     if (start == 0 || !is_letter(text[start - 1])) return true;
@@ -111,13 +100,24 @@ bool is_called(const Command& command, std::string_view word) {
 }
 
 bool mentions(const Command& command, std::string_view word) {
-  bool found = has_word(command.details, word);
-  command.describe([&](const Options& options) {
-    for (const auto& argument : options.arguments())
-      found = found || (!is_output_option(argument) &&
-                        (has_word(argument.help, word) || has_word(argument.names.back(), word)));
-  });
-  return found;
+  return has_word(command.details, word) ||
+         std::ranges::any_of(command.arguments(), [&](const Argument& argument) {
+           return !is_output_option(argument) &&
+                  (has_word(argument.help, word) || has_word(argument.names.back(), word));
+         });
+}
+
+std::size_t widest_name(std::span<const Command* const> commands) {
+  std::size_t widest = 0;
+  for (const Command* command : commands) widest = std::max(widest, command->name.size());
+  return widest;
+}
+
+std::string summaries(std::span<const Command* const> commands, std::size_t width) {
+  std::string text;
+  for (const Command* command : commands)
+    text += fmt::format("  {:{}}  {}\n", command->name, width, command->summary);
+  return text;
 }
 
 }  // namespace
@@ -146,47 +146,29 @@ std::string help_search(std::string_view word) {
   };
   collect([&](const Command& command) { return is_called(command, word); });
   if (found.empty()) collect([&](const Command& command) { return mentions(command, word); });
-  std::size_t widest = 0;
-  for (const Command* command : found) widest = std::max(widest, command->name.size());
-  std::string text;
-  for (const Command* command : found)
-    text += fmt::format("  {:{}}  {}\n", command->name, widest, command->summary);
-  return text;
+  return summaries(found, widest_name(found));
 }
 
 std::string help_overview() {
-  std::size_t widest = 0;
-  for (const Command* command : all_commands()) widest = std::max(widest, command->name.size());
   std::string text =
       "`help NAME` explains a command, with examples; `help WORD` finds commands for a\n"
       "subject, such as backup or permission. Tab completes. To start:\n"
       "create /demo hello, watch /demo &, set /demo world, tree /, lock /demo, unlock,\n"
       "deleteall /demo.\n\n";
-  for (const auto& [group, commands] : commands_in_groups()) {
-    text += fmt::format("{}\n", group);
-    for (const Command* command : commands)
-      text += fmt::format("  {:{}}  {}\n", command->name, widest, command->summary);
-    text += '\n';
-  }
+  const auto width = widest_name(all_commands());
+  for (const auto& [group, commands] : commands_in_groups())
+    text += fmt::format("{}\n{}\n", group, summaries(commands, width));
   text.pop_back();
   return text;
 }
 
 std::string short_syntax(const Command& command) {
   constexpr std::size_t longest = 200;
-  auto text = command.syntax();
+  auto arguments = command.arguments();
+  auto text = syntax_of(arguments);
   if (text.size() <= longest) return text;
-  // Options come first; a value may contain brackets.
-  while (text.starts_with("[-") && !text.starts_with("[-- ")) {
-    std::size_t end = 0;
-    int depth = 0;
-    do {
-      depth += text[end] == '[' ? 1 : text[end] == ']' ? -1 : 0;
-      ++end;
-    } while (depth > 0 && end < text.size());
-    text.erase(0, std::min(text.size(), end + 1));
-  }
-  return "[option…] " + text;
+  std::erase_if(arguments, [](const Argument& argument) { return !argument.positional(); });
+  return "[option…] " + syntax_of(arguments);
 }
 
 std::size_t help_width(const Output& out) {

@@ -1,7 +1,8 @@
-// JobTable: the background jobs.
+// JobTable: the background jobs, and the one that an argument names.
 #include "command/job_table.h"
 
 #include "base/error.h"
+#include "command/command.h"
 
 namespace zksh {
 
@@ -13,18 +14,21 @@ JobTable::Job JobTable::add(const std::string& line) {
   });
 }
 
+JobTable::Job* JobTable::job(const Monitor::Held& held, int number) {
+  const auto found = jobs_(held).find(number);
+  return found == jobs_(held).end() ? nullptr : &found->second;
+}
+
 void JobTable::end(int number, int status) {
   monitor_.change([&](const Monitor::Held& held) {
-    const auto found = jobs_(held).find(number);
-    if (found != jobs_(held).end()) found->second.status = status;
+    if (auto* const ended = job(held, number)) ended->status = status;
   });
 }
 
-std::optional<JobTable::Job> JobTable::find(int number) const {
-  return monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<Job> {
-    const auto found = jobs_(held).find(number);
-    if (found == jobs_(held).end()) return std::nullopt;
-    return found->second;
+std::optional<JobTable::Job> JobTable::find(int number) {
+  return monitor_.with_lock([&](const Monitor::Held& held) {
+    const auto* const found = job(held, number);
+    return found ? std::optional(*found) : std::nullopt;
   });
 }
 
@@ -40,17 +44,17 @@ std::vector<JobTable::Job> JobTable::all() const {
 void JobTable::remove(int number) {
   monitor_.change([&](const Monitor::Held& held) {
     // A command that waits for the job still needs its status, and removes it.
-    const auto found = jobs_(held).find(number);
-    if (found != jobs_(held).end() && !found->second.awaited) jobs_(held).erase(found);
+    const auto* const found = job(held, number);
+    if (found && !found->awaited) jobs_(held).erase(number);
   });
 }
 
 bool JobTable::kill(int number) {
   auto stop = monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<std::stop_source> {
-    const auto found = jobs_(held).find(number);
-    if (found == jobs_(held).end()) return std::nullopt;
-    found->second.killed = true;
-    return found->second.stop;
+    auto* const killed = job(held, number);
+    if (!killed) return std::nullopt;
+    killed->killed = true;
+    return killed->stop;
   });
   if (stop) stop->request_stop();
   return stop.has_value();
@@ -58,32 +62,50 @@ bool JobTable::kill(int number) {
 
 std::optional<int> JobTable::leave(int number) {
   return monitor_.change([&](const Monitor::Held& held) -> std::optional<int> {
-    const auto found = jobs_(held).find(number);
-    if (found == jobs_(held).end()) return status::ok;
-    if (!found->second.status) {
-      found->second.awaited = false;
-      return std::nullopt;
-    }
-    const auto result = found->second.status;
-    jobs_(held).erase(found);
+    auto* const left = job(held, number);
+    if (!left) return status::ok;
+    const auto result = left->status;
+    left->awaited = false;
+    if (result) jobs_(held).erase(number);
     return result;
   });
 }
 
 std::optional<int> JobTable::wait(int number, const std::stop_token& stop) {
   monitor_.with_lock([&](const Monitor::Held& held) {
-    const auto found = jobs_(held).find(number);
-    if (found != jobs_(held).end()) found->second.awaited = true;
+    if (auto* const found = job(held, number)) found->awaited = true;
   });
   std::optional<int> result;
   const auto ended = [&](const Monitor::Held& held) {
-    const auto found = jobs_(held).find(number);
-    result = found == jobs_(held).end() ? status::ok : found->second.status;
+    const auto* const found = job(held, number);
+    result = found ? found->status : status::ok;
     return result.has_value();
   };
   if (!monitor_.wait(stop, ended)) return std::nullopt;
   monitor_.change([&](const Monitor::Held& held) { jobs_(held).erase(number); });
   return result;
+}
+
+JobTable& jobs_of(const Context& cx) {
+  if (!cx.services.jobs)
+    throw ValueError("only lines typed at the prompt can run in the background");
+  return *cx.services.jobs;
+}
+
+JobTable::Job job_of(const Context& cx, const std::optional<std::string>& word, bool only) {
+  auto& table = jobs_of(cx);
+  if (!word) {
+    const auto all = table.all();
+    if (all.empty()) throw ValueError("there are no background jobs");
+    if (only && all.size() > 1)
+      throw ValueError(fmt::format("which job? There are {}; `jobs` lists them", all.size()));
+    return all.back();
+  }
+  const auto digits = word->starts_with('%') ? word->substr(1) : *word;
+  const auto number = parse_number(digits, "job", 1, INT32_MAX);
+  const auto job = table.find(static_cast<int>(number));
+  if (!job) throw ValueError(fmt::format("no such job: %{}; `jobs` lists them", number));
+  return *job;
 }
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// JobTable: the background jobs.
+// JobTable: the background jobs, and the one that an argument names.
 #pragma once
 
 #include "base/monitor.h"
@@ -10,6 +10,8 @@
 #include <vector>
 
 namespace zksh {
+
+struct Context;
 
 /// Members may be called from any thread, but not under the monitor.
 class JobTable {
@@ -30,7 +32,7 @@ class JobTable {
   Job add(const std::string& line);
   void end(int number, int status);
   /// nullopt if there is no such job.
-  std::optional<Job> find(int number) const;
+  std::optional<Job> find(int number);
   std::vector<Job> all() const;
   void remove(int number);
   /// Asks a job to end; returns at once. False if there is no such job.
@@ -43,8 +45,17 @@ class JobTable {
   std::optional<int> wait(int number, const std::stop_token& stop);
 
  private:
+  /// Null if there is no such job.
+  Job* job(const Monitor::Held& held, int number);
+
   Monitor& monitor_;
   Guarded<std::map<int, Job>> jobs_;
 };
+
+/// The shell's jobs. Throws ValueError in a script, which has none.
+JobTable& jobs_of(const Context& cx);
+/// The job named by `%N` or `N`. Without a word, the newest job, or with `only`, the only one.
+/// Throws ValueError if there is no such job, or more than one.
+JobTable::Job job_of(const Context& cx, const std::optional<std::string>& word, bool only);
 
 }  // namespace zksh

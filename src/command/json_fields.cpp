@@ -2,6 +2,7 @@
 #include "command/json_fields.h"
 
 #include "base/json.h"
+#include "base/text.h"
 #include "command/command.h"
 
 #include <fmt/core.h>
@@ -293,38 +294,33 @@ const JsonField& field_named(std::string_view name) {
 }
 
 Json reference(std::string_view object) {
-  auto json = Json::object();
-  json.set("$ref", fmt::format("#/$defs/{}", object));
-  return json;
+  return Json::object().set("$ref", fmt::format("#/$defs/{}", object));
 }
 
-Json of_type(std::string_view type) {
-  auto json = Json::object();
-  json.set("type", type);
-  return json;
-}
+Json of_type(std::string_view type) { return Json::object().set("type", type); }
 
-Json either(Json one, Json other) {
+Json list_of(Json items) { return of_type("array").set("items", std::move(items)); }
+
+Json any_of(Json choices) { return Json::object().set("anyOf", std::move(choices)); }
+
+Json or_null(Json schema) {
   auto choices = Json::array();
-  choices.add(std::move(one)).add(std::move(other));
-  auto json = Json::object();
-  json.set("anyOf", std::move(choices));
-  return json;
+  choices.add(std::move(schema)).add(of_type("null"));
+  return any_of(std::move(choices));
+}
+
+Json object_of(Json properties, Json required) {
+  return of_type("object")
+      .set("properties", std::move(properties))
+      .set("required", std::move(required))
+      .set("additionalProperties", false);
 }
 
 Json schema_of_base(std::string_view base) {
   if (base == "data") return reference("Data");
   if (base == "Figures") return of_type("object");
-  if (base == "Circle") {
-    auto list = of_type("array");
-    list.set("items", reference("Link"));
-    return list;
-  }
-  if (base == "hex") {
-    auto json = of_type("string");
-    json.set("pattern", "^0x[0-9a-f]+$");
-    return json;
-  }
+  if (base == "Circle") return list_of(reference("Link"));
+  if (base == "hex") return of_type("string").set("pattern", "^0x[0-9a-f]+$");
   if (base == "time") return of_type("integer");
   const bool is_object = base.front() >= 'A' && base.front() <= 'Z';
   return is_object ? reference(base) : of_type(base);
@@ -332,14 +328,9 @@ Json schema_of_base(std::string_view base) {
 
 Json schema_of(const JsonField& field) {
   auto schema = schema_of_base(field.base());
-  if (field.is_list()) {
-    auto list = of_type("array");
-    list.set("items", std::move(schema));
-    schema = std::move(list);
-  }
-  if (field.can_be_null()) schema = either(std::move(schema), of_type("null"));
-  schema.set("description", field.meaning);
-  return schema;
+  if (field.is_list()) schema = list_of(std::move(schema));
+  if (field.can_be_null()) schema = or_null(std::move(schema));
+  return std::move(schema).set("description", field.meaning);
 }
 
 Json schema_of_shape(const std::vector<std::string_view>& shape) {
@@ -353,23 +344,16 @@ Json schema_of_shape(const std::vector<std::string_view>& shape) {
     if (!optional) required.add(name);
     if (field.base() != "time") continue;
     const auto iso = fmt::format("{}Iso", name);
-    properties.set(iso, either(of_type("string"), of_type("null")));
+    properties.set(iso, or_null(of_type("string")));
     if (!optional) required.add(iso);
   }
-  auto json = of_type("object");
-  json.set("properties", std::move(properties)).set("required", std::move(required));
-  json.set("additionalProperties", false);
-  return json;
+  return object_of(std::move(properties), std::move(required));
 }
 
 Json schema_of_shapes(std::string_view declared) {
   const auto shapes = json_shapes(declared);
-  if (shapes.size() == 1) return schema_of_shape(shapes.front());
-  auto choices = Json::array();
-  for (const auto& shape : shapes) choices.add(schema_of_shape(shape));
-  auto json = Json::object();
-  json.set("anyOf", std::move(choices));
-  return json;
+  return shapes.size() == 1 ? schema_of_shape(shapes.front())
+                            : any_of(Json::array(shapes, schema_of_shape));
 }
 
 }  // namespace
@@ -385,15 +369,10 @@ std::span<const JsonField> json_fields() { return fields; }
 std::span<const JsonObject> json_objects() { return objects; }
 
 std::vector<std::vector<std::string_view>> json_shapes(std::string_view declared) {
-  std::vector<std::vector<std::string_view>> shapes(1);
-  while (!declared.empty()) {
-    const auto end = std::min(declared.find(' '), declared.size());
-    const auto word = declared.substr(0, end);
-    if (word == "|")
-      shapes.emplace_back();
-    else if (!word.empty())
-      shapes.back().push_back(word);
-    declared.remove_prefix(std::min(declared.size(), end + 1));
+  std::vector<std::vector<std::string_view>> shapes;
+  for (const auto alternative : split(declared, '|')) {
+    shapes.push_back(split(alternative, ' '));
+    std::erase(shapes.back(), "");
   }
   return shapes;
 }
@@ -407,18 +386,20 @@ std::string json_shapes_text(std::string_view declared) {
 
 std::string json_schema() {
   auto definitions = Json::object();
-  auto bytes = of_type("object");
-  bytes.set("properties", Json::object().set("base64", of_type("string")));
-  bytes.set("required", std::move(Json::array().add("base64")));
-  bytes.set("additionalProperties", false);
-  definitions.set("Data", either(of_type("string"), either(std::move(bytes), of_type("null"))));
+  auto required = Json::array();
+  required.add("base64");
+  auto bytes = object_of(Json::object().set("base64", of_type("string")), std::move(required));
+  auto data = Json::array();
+  data.add(of_type("string")).add(or_null(std::move(bytes)));
+  definitions.set("Data", any_of(std::move(data)));
   for (const auto& object : objects) definitions.set(object.name, schema_of_shapes(object.fields));
   for (const Command* command : all_commands())
     if (!command->json.empty()) definitions.set(command->name, schema_of_shapes(command->json));
-  auto schema = Json::object();
-  schema.set("$schema", "https://json-schema.org/draft/2020-12/schema");
-  schema.set("$defs", std::move(definitions));
-  return schema.text() + '\n';
+  return Json::object()
+             .set("$schema", "https://json-schema.org/draft/2020-12/schema")
+             .set("$defs", std::move(definitions))
+             .text() +
+         '\n';
 }
 
 }  // namespace zksh

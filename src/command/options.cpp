@@ -1,8 +1,8 @@
 // Options: a command's arguments, declared once for parsing, help, manual page and completion.
 #include "command/options.h"
 
-#include "base/number.h"
-#include "command/argument.h"
+#include "base/suggestions.h"
+#include "base/text.h"
 #include "command/given_words.h"
 
 #include <CLI/CLI.hpp>
@@ -10,13 +10,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
-#include <functional>
 #include <limits>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace zksh {
 namespace {
@@ -24,65 +19,47 @@ namespace {
 /// Takes an option's value (empty for a flag) or a positional's word. May throw UsageError.
 using WordTaker = std::function<void(const std::string&)>;
 
-/// Lets CLI11 bind classified words: the named options, and the positional words.
-class WordBinding {
- public:
-  /// `takers` has one for each of `arguments`. Both must outlive this.
-  WordBinding(const std::vector<Argument>& arguments, const std::vector<WordTaker>& takers);
-
-  /// Returns the positional words that no argument took. Throws UsageError for an invalid value.
-  std::vector<std::string> bind(const GivenWords& given);
-
- private:
-  void declare_option(const Argument& argument, const WordTaker& take);
-  void declare_positional(const Argument& argument, const WordTaker& take);
-
-  CLI::App app_;
-  std::size_t positionals_ = 0;           ///< declared so far
-  const WordTaker* take_rest_ = nullptr;  ///< of the argument that takes all remaining words
-};
-
-WordBinding::WordBinding(const std::vector<Argument>& arguments,
-                         const std::vector<WordTaker>& takers) {
-  app_.set_help_flag();
-  app_.allow_extras();
-  app_.validate_positionals();
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const auto& argument = arguments[i];
-    if (!argument.positional())
-      declare_option(argument, takers[i]);
-    else if (argument.takes_rest())  // CLI11 would split a word such as [1,2]
-      take_rest_ = &takers[i];
-    else if (argument.kind != Argument::Kind::Program)
-      declare_positional(argument, takers[i]);
-  }
-}
-
 /// An option's name for CLI11: zkCli's "-add" is "--add".
 std::string binding_name(const Argument& argument) {
   const auto& name = argument.names.front();
   return name.size() > 2 && name[1] != '-' ? '-' + name : name;
 }
 
-void WordBinding::declare_option(const Argument& argument, const WordTaker& take) {
-  const auto name = binding_name(argument);
-  if (argument.kind == Argument::Kind::Flag)
-    app_.add_flag_callback(name, [&take] { take(""); });
-  else
-    app_.add_option(name)->each(take)->expected(1)->take_all()->allow_extra_args(false);
+void declare_to(CLI::App& app, const Argument& argument, const WordTaker& take) {
+  if (!argument.takes_value()) {
+    app.add_flag_callback(binding_name(argument), [&take] { take(""); });
+  } else if (!argument.positional()) {
+    app.add_option(binding_name(argument))
+        ->each(take)
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+  } else {
+    // Not its own name: CLI11 2.5 takes none such as host:port, or n beside an option -n.
+    const auto name = fmt::format("positional{}", app.get_options().size());
+    auto* const option = app.add_option_function<std::string>(name, take);
+    // What begins like a number is refused as one, rather than ignored.
+    if (argument.legacy && argument.kind == Argument::Kind::Number)
+      option->check(
+          [](const std::string& word) { return begins_as_number(word) ? "" : "no number"; });
+  }
 }
 
-void WordBinding::declare_positional(const Argument& argument, const WordTaker& take) {
-  // Not its own name: CLI11 2.5 takes none such as host:port, or n beside an option -n.
-  auto* const option =
-      app_.add_option_function<std::string>(fmt::format("positional{}", ++positionals_), take);
-  // What begins like a number is refused as one, rather than ignored.
-  if (argument.legacy && argument.kind == Argument::Kind::Number)
-    option->check(
-        [](const std::string& word) { return begins_as_number(word) ? "" : "no number"; });
-}
+/// Lets CLI11 pass the words to their takers, of which there is one for each argument. Returns the
+/// positional words that no argument took. Throws UsageError for an invalid value.
+std::vector<std::string> bind_words(const GivenWords& given, const std::vector<Argument>& arguments,
+                                    const std::vector<WordTaker>& takers) {
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  app.validate_positionals();
+  const WordTaker* take_rest = nullptr;  // CLI11 would split a word such as [1,2]
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].takes_rest())
+      take_rest = &takers[i];
+    else if (arguments[i].kind != Argument::Kind::Program)
+      declare_to(app, arguments[i], takers[i]);
 
-std::vector<std::string> WordBinding::bind(const GivenWords& given) {
   std::vector<std::string> words;
   for (const auto& option : given.options) {
     words.push_back(binding_name(*option.option));
@@ -92,16 +69,27 @@ std::vector<std::string> WordBinding::bind(const GivenWords& given) {
   words.insert(words.end(), given.positionals.begin(), given.positionals.end());
   std::ranges::reverse(words);  // CLI11 takes them from the back
   try {
-    app_.parse(words);
+    app.parse(words);
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
-  auto rest = app_.remaining();
-  rest.erase(rest.begin(),
-             rest.end() - static_cast<std::ptrdiff_t>(app_.remaining_size()));  // "--"
-  if (!take_rest_) return rest;
-  std::ranges::for_each(rest, *take_rest_);
+  auto rest = app.remaining();
+  rest.erase(rest.begin(), rest.end() - static_cast<std::ptrdiff_t>(app.remaining_size()));  // "--"
+  if (!take_rest) return rest;
+  std::ranges::for_each(rest, *take_rest);
   return {};
+}
+
+/// "unknown option -x", with the closest declared name if there is one.
+std::string unknown_option_text(const std::vector<Argument>& arguments, const std::string& word) {
+  std::vector<std::string> known;
+  for (const auto& argument : arguments)
+    if (!argument.positional())
+      known.insert(known.end(), argument.names.begin(), argument.names.end());
+  // Single letters resemble each other; only a longer word tells what was meant.
+  const auto similar = word.size() > 3 ? suggestions(word, known) : std::vector<std::string>{};
+  return fmt::format("unknown option {}{}", word,
+                     similar.empty() ? "" : fmt::format("; did you mean {}?", similar.front()));
 }
 
 /// Throws UsageError, naming the word, for an option that cannot be bound.
@@ -109,16 +97,10 @@ void check_options(const std::vector<Argument>& arguments, const GivenWords& giv
   if (!given.unknown.empty())
     throw UsageError(unknown_option_text(arguments, given.unknown.front()));
   for (const auto& [option, value, word, apart] : given.options) {
-    const bool is_flag = option->kind == Argument::Kind::Flag;
-    if (is_flag && value)
+    if (!option->takes_value() && value)
       throw UsageError(fmt::format("{} takes no value", word.substr(0, word.find('='))));
-    const auto is_option = [&](const std::string& text) {
-      return std::ranges::any_of(arguments, [&](const Argument& argument) {
-        return std::ranges::find(argument.names, text) != argument.names.end();
-      });
-    };
     // A word that names an option is rarely meant as the value, which was forgotten.
-    if (!is_flag && (!value || (apart && is_option(*value))))
+    if (option->takes_value() && (!value || (apart && option_named(arguments, *value))))
       throw UsageError(fmt::format("{} needs a value", word));
   }
 }
@@ -126,66 +108,77 @@ void check_options(const std::vector<Argument>& arguments, const GivenWords& giv
 /// Throws SyntaxError if there are fewer positional words than the command requires. zkCli, too,
 /// counts the words before it reads any value.
 void check_word_count(const std::vector<Argument>& arguments, const GivenWords& given) {
-  std::size_t required = 0;
-  std::string names;
-  for (const auto& argument : arguments) {
-    if (!argument.required) continue;
-    if (argument.kind != Argument::Kind::Program) ++required;
-    names += (names.empty() ? "" : " ") + argument.names.front();
-  }
-  if (given.positionals.size() < required)
-    throw SyntaxError(fmt::format("too few arguments: {} expected", names));
+  std::vector<std::string_view> required;
+  for (const auto& argument : arguments)
+    if (argument.required) required.emplace_back(argument.names.front());
+  if (given.positionals.size() < required.size())
+    throw SyntaxError(fmt::format("too few arguments: {} expected", fmt::join(required, " ")));
 }
 
 /// Throws UsageError if options are given that cannot be combined.
 void check_exclusive(const std::vector<Argument>& arguments, const GivenWords& given) {
   std::set<const Argument*> chosen;
-  for (const auto& [option, value, word, apart] : given.options)
-    if (option->exclusive) chosen.insert(option);
+  for (const auto& given_option : given.options)
+    if (given_option.option->exclusive) chosen.insert(given_option.option);
   if (chosen.size() < 2) return;
   std::vector<std::string_view> names;
   for (const auto& argument : arguments)
-    if (argument.exclusive) names.push_back(argument.names.front());
+    if (argument.exclusive) names.emplace_back(argument.names.front());
   const auto last = names.back();
   names.pop_back();
   throw UsageError(fmt::format("only one of {} and {} can be given", fmt::join(names, ", "), last));
 }
 
-std::vector<std::string> split_names(std::string_view names) {
-  std::vector<std::string> all;
-  while (true) {
-    const auto comma = names.find(',');
-    all.emplace_back(names.substr(0, comma));
-    if (comma == std::string_view::npos) return all;
-    names.remove_prefix(comma + 1);
-  }
+/// Removes one pair of double quotes from an option's value, as zkCli's parser does.
+std::string_view unquoted(std::string_view value) {
+  const bool quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
+  return quoted ? value.substr(1, value.size() - 2) : value;
 }
 
-/// Removes one pair of double quotes from an option's value, as zkCli's parser does.
-std::string unquoted(const std::string& value) {
-  if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
-    return value.substr(1, value.size() - 2);
-  return value;
+/// The index of a name among the choices, ignoring case; their number if it is none of them.
+std::size_t place_of(const std::string& word, const std::vector<std::string>& choices) {
+  const auto found = std::ranges::find_if(
+      choices, [&](const std::string& choice) { return equal_ignoring_case(word, choice); });
+  return static_cast<std::size_t>(found - choices.begin());
+}
+
+SyntaxError no_choice(const std::string& word, std::string_view what,
+                      std::vector<std::string> choices) {
+  const auto last = std::move(choices.back());
+  choices.pop_back();
+  return SyntaxError(
+      fmt::format("invalid {}: \"{}\"; use {} or {}", what, word, fmt::join(choices, ", "), last));
 }
 
 }  // namespace
 
 struct Options::Impl {
   std::vector<Argument> arguments;
-  /// In the order of `arguments`.
-  std::vector<WordTaker> takers;
+  std::vector<WordTaker> takers;  ///< in the order of `arguments`
   std::vector<std::string>* program = nullptr;
   std::vector<std::string> surplus;
-  bool next_is_legacy = false;
-  bool next_is_common = false;
-  bool next_is_exclusive = false;
+  Argument next{};  ///< what the next declared argument is marked as
 
-  Argument& add(Argument argument, WordTaker taker) {
-    argument.legacy = std::exchange(next_is_legacy, false);
-    argument.common = std::exchange(next_is_common, false);
-    argument.exclusive = std::exchange(next_is_exclusive, false);
-    takers.push_back(std::move(taker));
-    return arguments.emplace_back(std::move(argument));
+  Argument& add(Argument::Kind kind, std::string_view names, std::string_view value,
+                std::string_view help, WordTaker take) {
+    auto& argument = arguments.emplace_back(std::exchange(next, {}));
+    argument.kind = kind;
+    for (const auto name : split(names, ',')) argument.names.emplace_back(name);
+    if (!argument.positional()) argument.value = value;
+    argument.help = help;
+    takers.push_back(std::move(take));
+    return argument;
+  }
+
+  template <class T>
+  void add_number(std::string_view names, std::optional<T>& target, std::string_view value,
+                  std::string_view help) {
+    const std::string name(names.substr(0, names.find(',')));
+    add(Argument::Kind::Number, names, value, help, [&target, name](const std::string& word) {
+      if (target) return;
+      target = static_cast<T>(parse_number(unquoted(word), name, std::numeric_limits<T>::min(),
+                                           std::numeric_limits<T>::max()));
+    });
   }
 };
 
@@ -193,181 +186,75 @@ Options::Options() : impl_(std::make_unique<Impl>()) {}
 Options::~Options() = default;
 
 Options& Options::legacy() {
-  impl_->next_is_legacy = true;
+  impl_->next.legacy = true;
   return *this;
 }
 
 Options& Options::exclusive() {
-  impl_->next_is_exclusive = true;
+  impl_->next.exclusive = true;
   return *this;
 }
 
 Options& Options::common() {
-  impl_->next_is_common = true;
+  impl_->next.common = true;
   return *this;
 }
 
 void Options::flag(std::string_view names, bool& target, std::string_view help) {
-  impl_->add({.kind = Argument::Kind::Flag, .names = split_names(names), .help = std::string(help)},
-             [&target](const std::string&) { target = true; });
+  impl_->add(Argument::Kind::Flag, names, {}, help,
+             [&target](const std::string& /*none*/) { target = true; });
 }
-
-namespace {
-
-template <class T>
-WordTaker number_taker(std::optional<T>& target, std::string what) {
-  return [&target, what = std::move(what)](const std::string& word) {
-    if (target) return;  // if given twice, the first counts, as in zkCli
-    target = static_cast<T>(parse_number(unquoted(word), what, std::numeric_limits<T>::min(),
-                                         std::numeric_limits<T>::max()));
-  };
-}
-
-WordTaker text_taker(std::optional<std::string>& target) {
-  return [&target](const std::string& word) {
-    if (!target) target = word;
-  };
-}
-
-/// The index of a name among the choices, ignoring case; their number if it is none of them.
-std::size_t place_of(const std::string& word, const std::vector<std::string>& choices) {
-  const auto lower = [](char letter) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  };
-  const auto found = std::ranges::find_if(choices, [&](const std::string& choice) {
-    return std::ranges::equal(word, choice, {}, lower, lower);
-  });
-  return static_cast<std::size_t>(found - choices.begin());
-}
-
-std::size_t chosen(const std::string& word, const Argument& argument) {
-  const auto& choices = argument.choices;
-  if (const auto place = place_of(word, choices); place < choices.size()) return place;
-  std::string known;
-  for (std::size_t i = 0; i < choices.size(); ++i)
-    known += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + choices[i];
-  throw SyntaxError(fmt::format("invalid {}: \"{}\"; use {}", argument.value, word, known));
-}
-
-WordTaker text_taker(std::string& target) {
-  return [&target](const std::string& word) { target = word; };
-}
-
-Argument described(Argument::Kind kind, std::string_view names, std::string_view help,
-                   std::string_view value = {}) {
-  return {.kind = kind,
-          .names = split_names(names),
-          .value = std::string(value),
-          .help = std::string(help)};
-}
-
-Argument required(Argument argument) {
-  argument.required = true;
-  return argument;
-}
-
-}  // namespace
 
 void Options::number(std::string_view names, std::optional<std::int32_t>& target,
                      std::string_view value, std::string_view help) {
-  auto argument = described(Argument::Kind::Number, names, help, value);
-  auto taker = number_taker(target, argument.names.front());
-  impl_->add(std::move(argument), std::move(taker));
+  impl_->add_number(names, target, value, help);
 }
 
 void Options::number(std::string_view names, std::optional<std::int64_t>& target,
                      std::string_view value, std::string_view help) {
-  auto argument = described(Argument::Kind::Number, names, help, value);
-  auto taker = number_taker(target, argument.names.front());
-  impl_->add(std::move(argument), std::move(taker));
+  impl_->add_number(names, target, value, help);
 }
 
-void Options::text(std::string_view names, std::string& target, std::string_view help) {
-  impl_->add(required(described(Argument::Kind::Text, names, help)), text_taker(target));
+void Options::word(Argument::Kind kind, std::string_view name, std::string& target,
+                   std::string_view help) {
+  impl_->add(kind, name, {}, help, [&target](const std::string& word) { target = word; });
+  require();
 }
 
-void Options::text(std::string_view names, std::optional<std::string>& target,
+void Options::word(Argument::Kind kind, std::string_view names, std::optional<std::string>& target,
                    std::string_view help, std::string_view value) {
-  impl_->add(described(Argument::Kind::Text, names, help, value), text_taker(target));
+  impl_->add(kind, names, value, help, [&target](const std::string& word) {
+    if (!target) target = word;
+  });
 }
 
-void Options::choice_of(std::string_view names, std::vector<std::string> choices, Choose choose,
+void Options::rest(Argument::Kind kind, std::string_view name, std::vector<std::string>& target,
+                   std::string_view help, bool required) {
+  impl_->add(kind, name, {}, help, [&target](const std::string& word) { target.push_back(word); })
+      .required = required;
+}
+
+void Options::choice_of(std::string_view names, Choices choices, std::optional<std::string>* other,
                         std::string_view value, std::string_view help) {
-  auto argument = described(Argument::Kind::Choice, names, help, value);
-  argument.choices = std::move(choices);
-  auto taker = [argument, choose = std::move(choose),
-                given = false](const std::string& word) mutable {
-    if (!std::exchange(given, true)) choose(chosen(word, argument));  // the first counts
-  };
-  impl_->add(std::move(argument), std::move(taker));
-}
-
-void Options::choice_or_text_of(std::string_view names, std::vector<std::string> choices,
-                                Choose choose, std::optional<std::string>& text,
-                                std::string_view value, std::string_view help) {
-  auto argument = described(Argument::Kind::Text, names, help, value);
-  argument.choices = std::move(choices);
-  auto taker = [known = argument.choices, choose = std::move(choose),
-                otherwise = text_taker(text)](const std::string& word) {
-    if (const auto place = place_of(word, known); place < known.size())
-      choose(place);
-    else
-      otherwise(word);
-  };
-  impl_->add(std::move(argument), std::move(taker));
+  const auto kind = other ? Argument::Kind::Text : Argument::Kind::Choice;
+  auto known = choices.names;
+  impl_
+      ->add(kind, names, value, help,
+            [choices = std::move(choices), other, what = std::string(value),
+             given = false](const std::string& word) mutable {
+              const auto place = place_of(word, choices.names);
+              const bool is_choice = place < choices.names.size();
+              if (other && !is_choice) {
+                if (!*other) *other = word;
+              } else if (!std::exchange(given, true)) {
+                if (!is_choice) throw no_choice(word, what, choices.names);
+                choices.choose(place);
+              }
+            })
+      .choices = std::move(known);
 }
 
 void Options::require() { impl_->arguments.back().required = true; }
-
-void Options::word_of(std::string_view name, std::optional<std::string>& target,
-                      std::vector<std::string> known, std::string_view help) {
-  auto argument = described(Argument::Kind::Choice, name, help);
-  argument.choices = std::move(known);
-  impl_->add(std::move(argument), text_taker(target));
-}
-
-void Options::node(std::string_view name, std::string& target, std::string_view help) {
-  impl_->add(required(described(Argument::Kind::NodePath, name, help)), text_taker(target));
-}
-
-void Options::node(std::string_view name, std::optional<std::string>& target,
-                   std::string_view help) {
-  impl_->add(described(Argument::Kind::NodePath, name, help), text_taker(target));
-}
-
-void Options::nodes(std::string_view name, std::vector<std::string>& target, std::string_view help,
-                    bool required) {
-  auto argument = described(Argument::Kind::NodePaths, name, help);
-  argument.required = required;
-  impl_->add(std::move(argument), [&target](const std::string& word) { target.push_back(word); });
-}
-
-void Options::acl(std::string_view name, std::string& target, std::string_view help) {
-  impl_->add(required(described(Argument::Kind::AclList, name, help)), text_taker(target));
-}
-
-void Options::acl(std::string_view name, std::optional<std::string>& target,
-                  std::string_view help) {
-  impl_->add(described(Argument::Kind::AclList, name, help), text_taker(target));
-}
-
-void Options::file(std::string_view name, std::string& target, std::string_view help) {
-  impl_->add(required(described(Argument::Kind::File, name, help)), text_taker(target));
-}
-
-void Options::file(std::string_view names, std::optional<std::string>& target,
-                   std::string_view help, std::string_view value) {
-  impl_->add(described(Argument::Kind::File, names, help, value), text_taker(target));
-}
-
-void Options::words(std::string_view name, std::vector<std::string>& target, std::string_view help,
-                    bool required) {
-  auto argument = described(Argument::Kind::Words, name, help);
-  argument.required = required;
-  impl_->add(std::move(argument), [&target](const std::string& word) { target.push_back(word); });
-}
-
-void Options::complete_as(Argument::Kind kind) { impl_->arguments.back().kind = kind; }
 
 void Options::suggest(std::vector<std::string> values) {
   impl_->arguments.back().choices = std::move(values);
@@ -378,12 +265,11 @@ void Options::suggest_after(std::map<std::string, std::vector<std::string>, std:
 }
 
 void Options::program(std::vector<std::string>& target, std::string_view help) {
-  impl_->program = &target;
-  auto argument = described(Argument::Kind::Program, "program", help);
-  argument.marked = std::ranges::any_of(impl_->arguments, [](const Argument& before) {
+  const bool marked = std::ranges::any_of(impl_->arguments, [](const Argument& before) {
     return before.positional() && (!before.required || before.takes_rest());
   });
-  impl_->add(std::move(argument), [&target](const std::string& word) { target.push_back(word); });
+  impl_->program = &target;
+  impl_->add(Argument::Kind::Program, "program", {}, help, {}).marked = marked;
 }
 
 void Options::parse(const std::vector<std::string>& words) {
@@ -397,7 +283,7 @@ void Options::parse(const std::vector<std::string>& words) {
   if (impl_->program)
     impl_->program->assign(words.end() - static_cast<std::ptrdiff_t>(given.program_words),
                            words.end());
-  impl_->surplus = WordBinding(impl_->arguments, impl_->takers).bind(given);
+  impl_->surplus = bind_words(given, impl_->arguments, impl_->takers);
 }
 
 const std::vector<std::string>& Options::surplus() const { return impl_->surplus; }
@@ -407,16 +293,5 @@ std::vector<std::string> Options::program_words() const {
 }
 
 const std::vector<Argument>& Options::arguments() const { return impl_->arguments; }
-
-std::string Options::syntax() const {
-  std::string text;
-  for (const bool positional : {false, true})
-    for (const auto& argument : impl_->arguments) {
-      if (argument.legacy || argument.common || argument.positional() != positional) continue;
-      if (!text.empty()) text += ' ';
-      text += argument.syntax();
-    }
-  return text;
-}
 
 }  // namespace zksh

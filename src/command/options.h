@@ -12,14 +12,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace zksh {
 
 /// The arguments of a command. Each method binds a variable, which must outlive the Options, and
 /// records the description. "-s,--stat" declares an option, a bare name such as "path" a
-/// positional. A long option of zkCli such as "-add" works with one dash or two. A positional bound
-/// to std::optional may be left out.
+/// positional. A long option of zkCli such as "-add" works with one dash or two. What is bound to
+/// std::optional may be left out; if it is given twice, the first counts.
 class Options {
  public:
   Options();
@@ -33,75 +35,69 @@ class Options {
               std::string_view help);
   void number(std::string_view names, std::optional<std::int64_t>& target, std::string_view value,
               std::string_view help);
-  void text(std::string_view names, std::string& target, std::string_view help);
+  void text(std::string_view name, std::string& target, std::string_view help) {
+    word(Argument::Kind::Text, name, target, help);
+  }
   void text(std::string_view names, std::optional<std::string>& target, std::string_view help,
-            std::string_view value = "text");
-  /// An option whose value is one of these names, in upper or lower case.
-  template <class Value, std::size_t count>
-  void choice(std::string_view names, std::optional<Value>& target,
-              const NamedValues<Value, count>& values, std::string_view value,
-              std::string_view help) {
-    choice_of(
-        names, names_of(values),
-        [&target, values](std::size_t place) {
-          if (!target) target = values[place].second;
-        },
-        value, help);
+            std::string_view value = "text") {
+    word(Argument::Kind::Text, names, target, help, value);
   }
-  /// The same, required.
-  template <class Value, std::size_t count>
-  void choice(std::string_view name, Value& target, const NamedValues<Value, count>& values,
+  /// One of these names, in upper or lower case.
+  template <class Target, class Value, std::size_t count>
+  void choice(std::string_view names, Target& target, const NamedValues<Value, count>& values,
               std::string_view value, std::string_view help) {
-    choice_of(
-        name, names_of(values),
-        [&target, values](std::size_t place) { target = values[place].second; }, value, help);
-    require();
+    choice_of(names, choices_for(target, values), nullptr, value, help);
+    if (std::is_same_v<Target, Value>) require();
   }
-  /// An option whose value is one of these names, in upper or lower case, or some other text. It
-  /// may be given twice, once for each.
+  /// The same, or some other text. It may be given twice, once for each.
   template <class Value, std::size_t count>
   void choice_or_text(std::string_view names, std::optional<Value>& target,
                       std::optional<std::string>& text, const NamedValues<Value, count>& values,
                       std::string_view value, std::string_view help) {
-    choice_or_text_of(
-        names, names_of(values),
-        [&target, values](std::size_t place) {
-          if (!target) target = values[place].second;
-        },
-        text, value, help);
+    choice_of(names, choices_for(target, values), &text, value, help);
   }
   /// A positional that is usually one of these words; the command itself handles others.
   void word_of(std::string_view name, std::optional<std::string>& target,
-               std::vector<std::string> known, std::string_view help);
-  void node(std::string_view name, std::string& target, std::string_view help);
-  void node(std::string_view name, std::optional<std::string>& target, std::string_view help);
-  /// All remaining positional words: paths or patterns (Context::resolve_all).
-  void nodes(std::string_view name, std::vector<std::string>& target, std::string_view help,
-             bool required = true);
-  void acl(std::string_view name, std::string& target, std::string_view help);
-  void acl(std::string_view name, std::optional<std::string>& target, std::string_view help);
-  /// The name of a local file.
-  void file(std::string_view name, std::string& target, std::string_view help);
-  void file(std::string_view names, std::optional<std::string>& target, std::string_view help,
-            std::string_view value = "file");
-  /// All remaining positional words.
-  void words(std::string_view name, std::vector<std::string>& target, std::string_view help,
-             bool required = false);
-  /// All remaining positional words: locks of this shell, or nodes of contenders.
-  void held_locks(std::string_view name, std::vector<std::string>& target, std::string_view help) {
-    words(name, target, help);
-    complete_as(Argument::Kind::HeldLocks);
+               std::vector<std::string> known, std::string_view help) {
+    word(Argument::Kind::Choice, name, target, help);
+    suggest(std::move(known));
   }
-  /// All remaining positional words: an optional number, then a command and its words.
-  void command_line(std::string_view name, std::vector<std::string>& target,
-                    std::string_view help) {
-    words(name, target, help, true);
-    complete_as(Argument::Kind::Line);
+  void node(std::string_view name, auto& target, std::string_view help) {
+    word(Argument::Kind::NodePath, name, target, help);
+  }
+  void acl(std::string_view name, auto& target, std::string_view help) {
+    word(Argument::Kind::AclList, name, target, help);
+  }
+  /// The name of a local file.
+  void file(std::string_view name, std::string& target, std::string_view help) {
+    word(Argument::Kind::File, name, target, help);
+  }
+  void file(std::string_view names, std::optional<std::string>& target, std::string_view help,
+            std::string_view value = "file") {
+    word(Argument::Kind::File, names, target, help, value);
   }
   /// The number of a background job, with an optional percent sign.
   void job(std::string_view name, std::optional<std::string>& target, std::string_view help) {
-    text(name, target, help);
-    complete_as(Argument::Kind::Job);
+    word(Argument::Kind::Job, name, target, help);
+  }
+  /// All remaining positional words: paths or patterns (Context::resolve_all).
+  void nodes(std::string_view name, std::vector<std::string>& target, std::string_view help,
+             bool required = true) {
+    rest(Argument::Kind::NodePaths, name, target, help, required);
+  }
+  /// All remaining positional words.
+  void words(std::string_view name, std::vector<std::string>& target, std::string_view help,
+             bool required = false) {
+    rest(Argument::Kind::Words, name, target, help, required);
+  }
+  /// The same: locks of this shell, or nodes of contenders.
+  void held_locks(std::string_view name, std::vector<std::string>& target, std::string_view help) {
+    rest(Argument::Kind::HeldLocks, name, target, help, false);
+  }
+  /// The same: an optional number, then a command and its words.
+  void command_line(std::string_view name, std::vector<std::string>& target,
+                    std::string_view help) {
+    rest(Argument::Kind::Line, name, target, help, true);
   }
   /// Common values of the last declared argument, for completion; others are allowed.
   void suggest(std::vector<std::string> values);
@@ -130,21 +126,28 @@ class Options {
   std::vector<std::string> program_words() const;
 
   const std::vector<Argument>& arguments() const;
-  /// The usage derived from the declarations: "[-s] [-v version] path [data]".
-  std::string syntax() const;
 
  private:
   struct Impl;
-  using Choose = std::function<void(std::size_t place)>;
-  void choice_of(std::string_view names, std::vector<std::string> choices, Choose choose,
+  struct Choices {
+    std::vector<std::string> names;
+    std::function<void(std::size_t place)> choose;
+  };
+  template <class Target, class Value, std::size_t count>
+  static Choices choices_for(Target& target, const NamedValues<Value, count>& values) {
+    return {.names = names_of(values),
+            .choose = [&target, values](std::size_t place) { target = values[place].second; }};
+  }
+  /// `other` takes a word that is no choice; null: that is refused.
+  void choice_of(std::string_view names, Choices choices, std::optional<std::string>* other,
                  std::string_view value, std::string_view help);
-  void choice_or_text_of(std::string_view names, std::vector<std::string> choices, Choose choose,
-                         std::optional<std::string>& text, std::string_view value,
-                         std::string_view help);
+  void word(Argument::Kind kind, std::string_view name, std::string& target, std::string_view help);
+  void word(Argument::Kind kind, std::string_view names, std::optional<std::string>& target,
+            std::string_view help, std::string_view value = {});
+  void rest(Argument::Kind kind, std::string_view name, std::vector<std::string>& target,
+            std::string_view help, bool required);
   /// Makes the last declared argument required.
   void require();
-  /// Sets how the last declared argument is completed.
-  void complete_as(Argument::Kind kind);
 
   std::unique_ptr<Impl> impl_;
 };

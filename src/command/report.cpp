@@ -8,6 +8,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
+#include <new>
+#include <system_error>
+#include <utility>
+
 namespace zksh {
 namespace {
 
@@ -21,44 +27,32 @@ void print(Output& out, const std::string& message) {
   out.err_regardless((out.style().err_is_terminal ? news_for_terminal(text) : text) + '\n');
 }
 
-/// The code name of an error that did not come from a server: ZooKeeper's if it has one, else
-/// zksh's own.
+/// The code names of errors that did not come from a server: ZooKeeper's if it has one, else zksh's
+/// own.
+constexpr auto names_of_statuses = std::to_array<std::pair<int, std::string_view>>({
+    {status::usage, "BadArguments"},
+    {status::no_connection, "ConnectionLoss"},
+    {status::outcome_unknown, "ConnectionLoss"},
+    {status::no_node, "NoNode"},
+    {status::node_exists, "NodeExists"},
+    {status::bad_version, "BadVersion"},
+    {status::not_authorised, "NoAuth"},
+    {status::has_children, "NotEmpty"},
+    {status::session_expired, "SessionExpired"},
+    {status::read_only, "NotReadOnly"},
+    {status::server_refused, "APIError"},
+    {status::timed_out, "OperationTimeout"},
+    {status::lock_busy, "LockBusy"},
+    {status::lock_lost, "LockLost"},
+    {status::cannot_run, "CannotRun"},
+    {status::program_not_found, "ProgramNotFound"},
+});
+
 std::string_view name_of_status(int exit_status) {
-  switch (exit_status) {
-    case status::usage:
-      return "BadArguments";
-    case status::no_connection:
-    case status::outcome_unknown:
-      return "ConnectionLoss";
-    case status::no_node:
-      return "NoNode";
-    case status::node_exists:
-      return "NodeExists";
-    case status::bad_version:
-      return "BadVersion";
-    case status::not_authorised:
-      return "NoAuth";
-    case status::has_children:
-      return "NotEmpty";
-    case status::session_expired:
-      return "SessionExpired";
-    case status::read_only:
-      return "NotReadOnly";
-    case status::server_refused:
-      return "APIError";
-    case status::timed_out:
-      return "OperationTimeout";
-    case status::lock_busy:
-      return "LockBusy";
-    case status::lock_lost:
-      return "LockLost";
-    case status::cannot_run:
-      return "CannotRun";
-    case status::program_not_found:
-      return "ProgramNotFound";
-    default:
-      return exit_status > status::signal_base ? "Interrupted" : "Failed";
-  }
+  const auto* const found =
+      std::ranges::find(names_of_statuses, exit_status, &std::pair<int, std::string_view>::first);
+  if (found != names_of_statuses.end()) return found->second;
+  return exit_status > status::signal_base ? "Interrupted" : "Failed";
 }
 
 /// {"error": "…", "code": "NoNode", "path": "/a", "command": "get", "status": 4}
@@ -75,19 +69,22 @@ Json error_json(const Error& error, const std::string& path, const std::string& 
 
 }  // namespace
 
-Error system_refusal(const std::system_error& error) {
-  return Error(
-      fmt::format("system error: {}{}", error.what(), limit_reached(error.code().value())));
+Error error_for(const std::exception& exception) {
+  if (const auto* const refused = dynamic_cast<const std::system_error*>(&exception))
+    return Error(
+        fmt::format("system error: {}{}", refused->what(), limit_reached(refused->code().value())));
+  if (dynamic_cast<const std::bad_alloc*>(&exception))
+    return Error(
+        "not enough memory on this machine: see `ulimit -v` in the shell that started zksh, or the "
+        "container's limit");
+  return Error(fmt::format("internal error: {}; please report this bug of zksh", exception.what()));
 }
 
-Error memory_refusal() {
-  return Error(
-      "not enough memory on this machine: see `ulimit -v` in the shell that started zksh, or the "
-      "container's limit");
-}
-
-Error internal_error(const std::exception& error) {
-  return Error(fmt::format("internal error: {}; please report this bug of zksh", error.what()));
+int report(Output& out, const std::exception& exception) {
+  const auto* const error = dynamic_cast<const Error*>(&exception);
+  if (!error) return report(out, error_for(exception));
+  report_error(out, *error);
+  return error->exit_status();
 }
 
 void report_error(Output& out, const Error& error) {

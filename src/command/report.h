@@ -6,22 +6,18 @@
 #include "command/output.h"
 
 #include <exception>
-#include <new>
 #include <string>
-#include <system_error>
 
 namespace zksh {
 
 void report_error(Output& out, const Error& error);
 /// An error before any command, as a line of JSON.
 std::string error_line(const Error& error);
-/// The Error for what the operating system refused (a pipe, process, thread or file), with the
-/// limit that was reached.
-Error system_refusal(const std::system_error& error);
-/// The Error for memory that could not be allocated.
-Error memory_refusal();
-/// The Error for an exception that nothing should throw.
-Error internal_error(const std::exception& error);
+/// The Error for any other exception: what the operating system refused (memory, a pipe, process,
+/// thread or file), with the limit that was reached, or a bug.
+Error error_for(const std::exception& exception);
+/// Reports what a command has thrown; returns the exit status.
+int report(Output& out, const std::exception& exception);
 /// Prints the message after the command's name, and the command's syntax below.
 void report_usage(Output& out, const std::string& name, const Command& command,
                   const UsageError& error);
@@ -32,19 +28,8 @@ template <class Body>
 int reporting(Output& out, Body&& body) {
   try {
     return body();
-  } catch (const Error& error) {
-    report_error(out, error);
-    return error.exit_status();
-  } catch (const std::system_error& error) {
-    const auto refusal = system_refusal(error);
-    report_error(out, refusal);
-    return refusal.exit_status();
-  } catch (const std::bad_alloc&) {
-    report_error(out, memory_refusal());
-    return status::failure;
-  } catch (const std::exception& error) {
-    report_error(out, internal_error(error));
-    return status::failure;
+  } catch (const std::exception& exception) {
+    return report(out, exception);
   }
 }
 

@@ -20,7 +20,7 @@ class TimeLimit {
     if (!time) return;
     timer_ =
         std::jthread([this, &monitor, end = Clock::now() + *time](const std::stop_token& gone) {
-          monitor.wait_until(gone, end, [](const Monitor::Held& /*held*/) { return false; });
+          monitor.sleep_until(gone, end);
           if (!gone.stop_requested()) source_.request_stop();
         });
   }

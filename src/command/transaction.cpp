@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "base/secrets.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 
@@ -14,7 +15,6 @@ void Transaction::begin() {
   const bool opened = monitor_.with_lock([&](const Monitor::Held& held) {
     if (state_(held)) return false;
     state_(held).emplace();
-    invalid_(held) = false;
     return true;
   });
   if (!opened)
@@ -36,14 +36,9 @@ void Transaction::set_place(const std::string& place) {
 
 void Transaction::add(Op op, const std::string& line) {
   constexpr std::size_t longest_shown = 200;
-  auto shown = mask_secrets(line).value_or(line);
+  auto shown = without_secrets(line);
   if (shown.size() > longest_shown) {
-    const auto is_inside = [](char byte) {
-      return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80;
-    };
-    std::size_t end = longest_shown;
-    while (end > 0 && is_inside(shown[end])) --end;
-    shown.erase(end);
+    shown.erase(character_begin(shown, longest_shown));
     shown += "…";
   }
   monitor_.with_lock([&](const Monitor::Held& held) {
@@ -54,19 +49,19 @@ void Transaction::add(Op op, const std::string& line) {
 }
 
 void Transaction::spoil() {
-  monitor_.with_lock([&](const Monitor::Held& held) { invalid_(held) = true; });
+  monitor_.with_lock([&](const Monitor::Held& held) {
+    if (state_(held)) state_(held)->spoilt = true;
+  });
 }
 
 std::vector<PlannedOp> Transaction::operations() {
-  bool spoilt = false;
   const auto open = monitor_.with_lock([&](const Monitor::Held& held) {
     auto copy = state_(held);
-    spoilt = copy && invalid_(held);
-    if (spoilt) state_(held).reset();
+    if (copy && copy->spoilt) state_(held).reset();
     return copy;
   });
   if (!open) throw ValueError("no transaction is open; `multi` opens one");
-  if (spoilt)
+  if (open->spoilt)
     throw ValueError("the transaction had an invalid line; it was dropped, and nothing was sent");
   return open->operations;
 }

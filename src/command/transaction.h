@@ -42,12 +42,12 @@ class Transaction {
 
  private:
   struct State {
-    std::vector<PlannedOp> operations;
-    std::string place;
+    std::vector<PlannedOp> operations{};
+    std::string place{};
+    bool spoilt = false;
   };
   Monitor& monitor_;
   Guarded<std::optional<State>> state_;
-  Guarded<bool> invalid_;
 };
 
 /// "the transaction of 2 operations was dropped".

@@ -186,7 +186,7 @@ std::optional<Candidates> attached_values(const std::vector<Argument>& arguments
   const auto equals = word.find('=');
   if (!looks_like_option(word) || equals == std::string::npos) return std::nullopt;
   const auto found = option_word(arguments, word);
-  if (!found.known) return Candidates();
+  if (found.named.empty()) return Candidates();
   auto candidates = complete_value(*found.named.back().option, word.substr(equals + 1), sources);
   candidates.prepend(word.substr(0, equals + 1));
   return candidates;
@@ -347,12 +347,7 @@ Candidates complete_command(const std::vector<std::string>& words,
   if (words.empty()) return {};
   if (words.size() == 1) return command_names(words.front());
   const Command* command = command_named(words.front());
-  Candidates candidates;
-  if (command)
-    command->describe([&](const Options& options) {
-      candidates = complete_arguments(options.arguments(), words, sources);
-    });
-  return candidates;
+  return command ? complete_arguments(command->arguments(), words, sources) : Candidates{};
 }
 
 Candidates complete_invocation(

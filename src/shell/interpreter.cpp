@@ -348,7 +348,7 @@ Context Interpreter::context_for(const Command& command, const Words& given, Dry
 /// run the command.
 std::optional<int> Interpreter::collect(const Command& command, Context& cx) {
   if (!cx.transaction.is_open() || command.allowed_in_transaction) return std::nullopt;
-  if (!command.operation)
+  if (!command.plan)
     throw ValueError(
         fmt::format("{} cannot be used in a transaction, only create, set, delete and check; "
                     "`exec` commits it, `discard` drops it",
@@ -407,7 +407,7 @@ int Interpreter::not_connected() {
 
 bool Interpreter::has_halves(const Command& command, const std::vector<std::string>& words) const {
   const auto arguments = std::span(words).subspan(1);
-  return command.start && !requests_help(command, arguments) &&
+  return command.starts && !requests_help(command, arguments) &&
          !requests_dry_run(command, arguments) && !may_choose_format(arguments) &&
          !around_.services.settings.timing && !around_.transaction.get().is_open();
 }
@@ -502,12 +502,11 @@ std::optional<std::string> Interpreter::pager_for(const Command& command,
   const bool screen = input_ == Input::Terminal && !around_.background && !out_.redirected() &&
                       out_.style().out_is_terminal && terminal_can_redraw();
   const auto lists = [&] {
+    const auto arguments = command.arguments();
     bool endless = false;
-    command.describe([&](const Options& options) {
-      for (const auto& given : given_words(options.arguments(), words).options)
-        for (const auto name : command.endless)
-          endless = endless || std::ranges::count(given.option->names, name) > 0;
-    });
+    for (const auto& given : given_words(arguments, words).options)
+      for (const auto name : command.endless)
+        endless = endless || std::ranges::count(given.option->names, name) > 0;
     return (command.pages && !endless) || requests_help(command, words) ||
            (command.writes && requests_dry_run(command, words));
   };

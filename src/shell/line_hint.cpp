@@ -56,16 +56,13 @@ std::string syntax_ahead(std::string_view line) {
   const bool in_word = typed->last.end > typed->last.begin;
   if (in_word) words.push_back(typed->last.text);
   const auto* command = words.empty() ? nullptr : command_named(words.front());
-  std::string ahead;
-  if (!command) return ahead;
-  command->describe([&](const Options& options) {
-    const auto& arguments = options.arguments();
-    const bool half_an_option = in_word && words.size() > 1 && words.back().size() < 3 &&
-                                looks_like_option(words.back()) &&
-                                !option_word(arguments, words.back()).known;
-    if (half_an_option) return;
-    ahead = arguments_ahead(arguments, given_words(arguments, std::span(words).subspan(1)));
-  });
+  if (!command) return {};
+  const auto arguments = command->arguments();
+  const bool half_an_option = in_word && words.size() > 1 && words.back().size() < 3 &&
+                              looks_like_option(words.back()) &&
+                              option_word(arguments, words.back()).named.empty();
+  if (half_an_option) return {};
+  auto ahead = arguments_ahead(arguments, given_words(arguments, std::span(words).subspan(1)));
   if (in_word && !ahead.empty()) ahead.insert(0, 1, ' ');
   return ahead;
 }

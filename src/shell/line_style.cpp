@@ -59,20 +59,18 @@ DeclaredWords declared_words(std::string_view line, const std::vector<WordPlace>
   DeclaredWords declared{.program = words.size()};
   const auto* const command = command_named(words.front());
   if (!command) return declared;
-  command->describe([&](const Options& options) {
-    const auto& arguments = options.arguments();
-    const auto given = given_words(arguments, std::span(words).subspan(1));
-    declared.program -= given.program_words;
-    // The options of repeat's command are not its own.
-    if (std::ranges::find(arguments, Argument::Kind::Line, &Argument::kind) != arguments.end())
-      return;
-    const std::string_view help = "--help";  // which no command declares
-    for (const auto& word : given.unknown) {
-      const bool typing = open && word == words.back();
-      if (word != help && !(typing && (begins_option(arguments, word) || help.starts_with(word))))
-        declared.unknown.push_back(word);
-    }
-  });
+  const auto arguments = command->arguments();
+  const auto given = given_words(arguments, std::span(words).subspan(1));
+  declared.program -= given.program_words;
+  // The options of repeat's command are not its own.
+  if (std::ranges::find(arguments, Argument::Kind::Line, &Argument::kind) != arguments.end())
+    return declared;
+  const std::string_view help = "--help";  // which no command declares
+  for (const auto& word : given.unknown) {
+    const bool typing = open && word == words.back();
+    if (word != help && !(typing && (begins_option(arguments, word) || help.starts_with(word))))
+      declared.unknown.push_back(word);
+  }
   return declared;
 }
 

@@ -110,20 +110,18 @@ std::vector<SharedOptions> shared_options(const Commands& group) {
   constexpr std::size_t many = 4;
   std::vector<std::pair<Argument, Commands>> takers;
   for (const Command* command : group)
-    command->describe([&](const Options& declared) {
-      for (const auto& argument : declared.arguments()) {
-        if (argument.legacy || argument.positional() || is_output_option(argument)) continue;
-        const auto same = std::ranges::find_if(takers, [&](const auto& taken) {
-          const auto& option = taken.first;
-          return option.names == argument.names && option.value == argument.value &&
-                 option.help == argument.help;
-        });
-        if (same == takers.end())
-          takers.emplace_back(argument, Commands{command});
-        else
-          same->second.push_back(command);
-      }
-    });
+    for (const auto& argument : command->arguments()) {
+      if (argument.legacy || argument.positional() || is_output_option(argument)) continue;
+      const auto same = std::ranges::find_if(takers, [&](const auto& taken) {
+        const auto& option = taken.first;
+        return option.names == argument.names && option.value == argument.value &&
+               option.help == argument.help;
+      });
+      if (same == takers.end())
+        takers.emplace_back(argument, Commands{command});
+      else
+        same->second.push_back(command);
+    }
   std::vector<SharedOptions> shared;
   for (auto& [option, commands] : takers) {
     if (commands.size() < many) continue;
@@ -156,15 +154,13 @@ std::string shared_items(const std::vector<SharedOptions>& shared) {
 std::string arguments_of(const Command& command, const std::vector<SharedOptions>& shared) {
   std::vector<Argument> own;
   bool shares = false;
-  command.describe([&](const Options& options) {
-    for (const auto& argument : options.arguments()) {
-      if (is_output_option(argument)) continue;  // zksh(1) describes it once
-      if (std::ranges::any_of(shared, [&](const auto& s) { return s.has(command, argument); }))
-        shares = true;
-      else
-        own.push_back(argument);
-    }
-  });
+  for (const auto& argument : command.arguments()) {
+    if (is_output_option(argument)) continue;  // zksh(1) describes it once
+    if (std::ranges::any_of(shared, [&](const auto& s) { return s.has(command, argument); }))
+      shares = true;
+    else
+      own.push_back(argument);
+  }
   const auto arguments = options_list(own);
   std::string text;
   if (!arguments.empty()) text += ".RS\n" + arguments + ".RE\n";

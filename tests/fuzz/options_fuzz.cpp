@@ -10,14 +10,13 @@ void options_fuzz(std::string_view bytes) {
   const auto commands = all_commands();
   const auto* const command = commands[input.byte() % commands.size()];
   const auto words = input.lines(20);
-  command->describe([&](const Options& declared) {
-    given_words(declared.arguments(), words);
-    for (const auto& word : words) option_word(declared.arguments(), word);
-    accepts([&] {
-      // They were created only for this caller.
-      const_cast<Options&>(declared).parse(words);
-      require(declared.surplus().size() <= words.size(), "no words are made up");
-    });
+  Options declared;
+  const auto args = command->declare(declared);
+  given_words(declared.arguments(), words);
+  for (const auto& word : words) option_word(declared.arguments(), word);
+  accepts([&] {
+    declared.parse(words);
+    require(declared.surplus().size() <= words.size(), "no words are made up");
   });
   requests_dry_run(*command, words);
   for (const auto& word : words) {

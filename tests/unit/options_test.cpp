@@ -89,6 +89,16 @@ TEST(Options, EndAtTwoDashes) {
   EXPECT_EQ(parse({"--", "-w", "--"}).data, "--");
 }
 
+TEST(Options, AValueMayBeTheNameOfAPositional) {
+  std::string path;
+  std::optional<std::string> value;
+  Options o;
+  o.text("--if-value", value, "");
+  o.node("path", path, "");
+  o.parse({"--if-value", "path", "/a"});
+  EXPECT_EQ(value, "path");
+}
+
 TEST(Options, WhatIsWrongIsNamed) {
   EXPECT_EQ(refusal({"-q", "/a"}), "unknown option -q");
   EXPECT_EQ(refusal({"-sq", "/a"}), "unknown option -sq");
@@ -152,7 +162,7 @@ Run parse_run(const std::vector<std::string>& words) {
   o.program(run.program, "");
   o.parse(words);
   EXPECT_TRUE(o.surplus().empty());
-  EXPECT_EQ(o.syntax(), "[-w seconds] [-q] path [program [argument…]]");
+  EXPECT_EQ(syntax_of(o.arguments()), "[-w seconds] [-q] path [program [argument…]]");
   return run;
 }
 
@@ -184,7 +194,7 @@ TEST(Options, AProgramWantsTwoDashesWhereItsNameCouldBeAnArgument) {
   many.parse({"/a", "/b", "--", "ls"});
   EXPECT_EQ(paths.size(), 2U);
   EXPECT_EQ(program, std::vector<std::string>{"ls"});
-  EXPECT_EQ(many.syntax(), "path… [-- program [argument…]]");
+  EXPECT_EQ(syntax_of(many.arguments()), "path… [-- program [argument…]]");
 
   std::string path;
   std::optional<std::string> data;
@@ -196,7 +206,7 @@ TEST(Options, AProgramWantsTwoDashesWhereItsNameCouldBeAnArgument) {
   optional.parse({"/a", "x", "ls"});
   EXPECT_TRUE(none.empty());
   EXPECT_EQ(optional.surplus(), std::vector<std::string>{"ls"});
-  EXPECT_EQ(optional.syntax(), "path [data] [-- program [argument…]]");
+  EXPECT_EQ(syntax_of(optional.arguments()), "path [data] [-- program [argument…]]");
 }
 
 TEST(Options, AProgramThatIsNotThereIsNotAProgramThatWentWell) {
@@ -257,7 +267,7 @@ TEST(Options, SyntaxComesFromTheDeclarations) {
   o.node("path", bound.path, "");
   o.text("data", bound.data, "");
   o.legacy().text("watch", legacy, "");
-  EXPECT_EQ(o.syntax(), "[-s] [-v version] path [data]");
+  EXPECT_EQ(syntax_of(o.arguments()), "[-s] [-v version] path [data]");
 }
 
 TEST(ParseNumber, KeepsToItsRange) {
