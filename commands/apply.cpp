@@ -108,7 +108,7 @@ TreeApply::Plan plan_of(Context& cx, const Args& a, const std::string& top) {
 }
 
 std::string top_of(const Context& cx, const Args& a, const TreeFile& file) {
-  return a.to ? cx.resolve(*a.to) : file.reader().top();
+  return a.to ? cx.resolve(*a.to) : file.top();
 }
 
 /// Finds out what would be removed, and asks for confirmation.
@@ -120,7 +120,7 @@ bool confirmed(Context& cx, const Args& a) {
   plan.conflict = [](const std::string& /*sentence*/) {};
   const auto top = plan.top;
   TreeApply rehearsal(cx.client, std::move(plan), cx.stop);
-  rehearsal.run(file.reader());
+  rehearsal.run([&] { return file.next(); });
   const auto removed = rehearsal.counts().removed;
   if (removed == 0) return true;
   return confirmed_by_user(
@@ -140,7 +140,8 @@ int run(Context& cx, const Args& a) {
   plan.reached = [&](std::size_t count) { progress.reach(count, size.value_or(0)); };
   TreeApply apply(cx.client, std::move(plan), cx.stop);
   report_if_incomplete(
-      cx, progress, [&] { apply.run(file.reader()); }, [&] { return unfinished_text(apply); });
+      cx, progress, [&] { apply.run([&] { return file.next(); }); },
+      [&] { return unfinished_text(apply); });
   cx.out.out((cx.out.json() ? counts_json(apply.counts(), top) : counts_text(apply.counts())) +
              '\n');
   return apply.counts().conflicts == 0 ? status::ok : status::failure;

@@ -29,9 +29,6 @@ struct TreeDifference {
   std::optional<std::size_t> b_bytes{};
 };
 
-/// Returns a subtree's records in the order of stands_before; nullopt at the end.
-using RecordStream = std::function<std::optional<TreeRecord>()>;
-
 using Kind = TreeDifference::Kind;
 
 constexpr std::size_t excerpt_bytes = 24;
@@ -180,7 +177,7 @@ class Side {
   }
 
   std::optional<TreeRecord> next() {
-    if (file_) return file_->reader().next();
+    if (file_) return file_->next();
     while (auto node = tree_->next()) {
       if (node->record.life.kind == NodeKind::Ephemeral) {
         ++ephemerals_;

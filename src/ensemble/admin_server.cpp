@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "client/http_answer.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <utility>
 
 namespace zksh {
@@ -30,250 +29,162 @@ std::optional<std::string> hexadecimal(const std::string& text) {
   return fmt::format("{:x}", static_cast<std::uint64_t>(*value));
 }
 
-class Writer {
- public:
-  Writer() = default;
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-  virtual ~Writer() = default;
-  virtual void take(const Place& place, const std::string& value) = 0;
-  virtual std::string text() = 0;
+using Fields = std::map<std::string, std::string>;
+
+std::string value_in(const Fields& fields, const std::string& name) {
+  const auto found = fields.find(name);
+  return found == fields.end() ? "" : found->second;
+}
+
+/// A line as written by ServerCnxn.dumpConnectionInfo; empty without fields.
+std::string connection_text(const Fields& connection) {
+  if (connection.empty()) return "";
+  const auto get = [&](const char* name) { return value_in(connection, name); };
+  const auto hex = [&](const char* name) { return hexadecimal(get(name)).value_or("0"); };
+  auto text = fmt::format(" /{}[{}](queued={},recved={},sent={}", get("remote_socket_address"),
+                          hex("interest_ops"), get("outstanding_requests"), get("packets_received"),
+                          get("packets_sent"));
+  if (const auto session = hex("session_id"); session != "0") {
+    text += fmt::format(",sid=0x{},lop={},est={},to={}", session, get("last_operation"),
+                        get("established"), get("session_timeout"));
+    if (!get("last_cxid").starts_with('-')) text += fmt::format(",lcxid=0x{}", hex("last_cxid"));
+    text += fmt::format(",lzxid=0x{},lresp={},llat={},minlat={},avglat={},maxlat={}",
+                        hex("last_zxid"), get("last_response_time"), get("last_latency"),
+                        get("min_latency"), get("avg_latency"), get("max_latency"));
+  }
+  return text + ")\n";
+}
+
+/// Lines that stand below the same key.
+struct Group {
+  std::string key;
+  std::string lines{};
+  std::size_t count = 0;  ///< of lines
 };
+using Groups = std::vector<Group>;
 
-/// Headings with lines below; the lines of a heading come together.
-class Groups {
- public:
-  using Heading = std::function<std::string(const std::string& key, std::size_t lines)>;
-  explicit Groups(Heading heading) : heading_(std::move(heading)) {}
+// Objects whose fields are lists:
+constexpr std::string_view sessions_by_expiry = "expiry_time_to_session_ids";
+constexpr std::string_view sessions_by_path = "path_to_session_ids";
+constexpr std::string_view ephemerals_by_session = "session_id_to_ephemeral_paths";
+constexpr std::string_view watches_by_session = "session_id_to_watched_paths";
 
-  void add(const std::string& key, const std::string& line) {
-    if (key != key_) close();
-    key_ = key;
-    lines_ += line;
-    ++count_;
-  }
-  std::string text() {
-    close();
-    return std::move(text_);
-  }
-  std::size_t size() const { return groups_; }
-  std::size_t all_lines() const { return all_lines_; }
-
- private:
-  void close() {
-    if (count_ == 0) return;
-    text_ += heading_(key_, count_) + lines_;
-    all_lines_ += count_;
-    ++groups_;
-    lines_.clear();
-    count_ = 0;
-  }
-
-  Heading heading_;
-  std::string text_;
-  std::string key_;
-  std::string lines_;
-  std::size_t count_ = 0;  ///< of lines_
-  std::size_t groups_ = 0;
-  std::size_t all_lines_ = 0;
-};
-
-/// Values by place ("server_stats.zxid"), for short answers.
-class Fields {
+/// The values of an answer. Those of which there may be millions are kept only as the text that the
+/// word's answer needs.
+class AdminValues {
  public:
   void take(const Place& place, const std::string& value) {
+    if (place.size() == 1) top_.emplace_back(place.front(), value);
+    if (place.size() == 3 && take_listed(place[0], place[1], place[2], value)) return;
     constexpr std::size_t most = 10000;  // more than any server has
-    if (values_.size() >= most) return;
-    std::string name;
-    for (const auto& each : place) name += (name.empty() ? "" : ".") + each;
-    values_.insert_or_assign(std::move(name), value);
+    if (fields_.size() < most)
+      fields_.insert_or_assign(fmt::format("{}", fmt::join(place, ".")), value);
   }
-  bool has(const std::string& name) const { return values_.contains(name); }
-  std::string operator[](const std::string& name) const {
-    const auto found = values_.find(name);
-    return found == values_.end() ? "" : found->second;
-  }
-  const std::map<std::string, std::string>& all() const { return values_; }
-  void clear() { values_.clear(); }
 
- private:
-  std::map<std::string, std::string> values_;
-};
-
-/// Writes lines such as "key=value", in the order of the JSON.
-class LinesWriter : public Writer {
- public:
-  LinesWriter(std::string heading, std::string before_key, std::string after_key)
-      : text_(std::move(heading)),
-        before_key_(std::move(before_key)),
-        after_key_(std::move(after_key)) {}
-
-  void take(const Place& place, const std::string& value) override {
-    if (place.size() == 1) text_ += before_key_ + place.front() + after_key_ + value + '\n';
-  }
-  std::string text() override { return std::move(text_); }
-
- private:
-  std::string text_;
-  std::string before_key_;
-  std::string after_key_;
-};
-
-/// Lines as written by ServerCnxn.dumpConnectionInfo.
-class Connections : public Writer {
- public:
-  static bool has(const Place& place) {
-    return place.size() == 3 &&
-           (place.front() == "connections" || place.front() == "secure_connections");
-  }
-  void take(const Place& place, const std::string& value) override {
-    if (!has(place)) return;
-    if (place[0] != list_ || place[1] != number_) close();
-    list_ = place[0];
-    number_ = place[1];
-    one_.take({place[2]}, value);
-  }
-  std::string text() override {
-    close();
-    return std::move(text_) + '\n';
+  /// The value at a place such as "server_stats.zxid"; empty if there is none.
+  std::string operator[](const std::string& place) const { return value_in(fields_, place); }
+  bool has(const std::string& place) const { return fields_.contains(place); }
+  const Fields& fields() const { return fields_; }
+  /// The values outside of objects and lists, in the server's order.
+  const std::vector<std::pair<std::string, std::string>>& top() const { return top_; }
+  /// The lines of all connections.
+  std::string connections() const { return connections_ + connection_text(connection_); }
+  /// The lines of one of the objects named above. Sessions are hexadecimal.
+  const Groups& groups(std::string_view object) const {
+    static const Groups none;
+    const auto found = groups_.find(object);
+    return found == groups_.end() ? none : found->second;
   }
 
  private:
-  void close() {
-    if (one_.all().empty()) return;
-    text_ +=
-        fmt::format(" /{}[{}](queued={},recved={},sent={}", one_["remote_socket_address"],
-                    hexadecimal(one_["interest_ops"]).value_or("0"), one_["outstanding_requests"],
-                    one_["packets_received"], one_["packets_sent"]);
-    const auto session = hexadecimal(one_["session_id"]);
-    if (session && session != "0") {
-      text_ += fmt::format(",sid=0x{},lop={},est={},to={}", *session, one_["last_operation"],
-                           one_["established"], one_["session_timeout"]);
-      if (!one_["last_cxid"].starts_with('-'))
-        text_ += fmt::format(",lcxid=0x{}", hexadecimal(one_["last_cxid"]).value_or("0"));
-      text_ += fmt::format(",lzxid=0x{},lresp={},llat={},minlat={},avglat={},maxlat={}",
-                           hexadecimal(one_["last_zxid"]).value_or("0"), one_["last_response_time"],
-                           one_["last_latency"], one_["min_latency"], one_["avg_latency"],
-                           one_["max_latency"]);
+  bool take_listed(const std::string& object, const std::string& key, const std::string& name,
+                   const std::string& value) {
+    if (object == "connections" || object == "secure_connections") {
+      if (std::exchange(connection_place_, object + key) != object + key)
+        connections_ += connection_text(std::exchange(connection_, {}));
+      connection_.insert_or_assign(name, value);
+      return true;
     }
-    text_ += ")\n";
-    one_.clear();
+    const bool lists_sessions = object == sessions_by_expiry || object == sessions_by_path;
+    if (!lists_sessions && object != ephemerals_by_session && object != watches_by_session)
+      return false;
+    const auto session = hexadecimal(lists_sessions ? value : key);
+    if (!session) return true;
+    if (lists_sessions)
+      add_line(groups_[object], key, fmt::format("\t0x{}\n", *session));
+    else
+      add_line(groups_[object], "0x" + *session, fmt::format("\t{}\n", value));
+    return true;
   }
 
-  std::string text_;
-  std::string list_;
-  std::string number_;
-  Fields one_;
+  static void add_line(Groups& groups, const std::string& key, const std::string& line) {
+    if (groups.empty() || groups.back().key != key) groups.push_back({.key = key});
+    groups.back().lines += line;
+    ++groups.back().count;
+  }
+
+  Fields fields_;  ///< by place
+  std::vector<std::pair<std::string, std::string>> top_;
+  std::string connections_;
+  std::string connection_place_;
+  Fields connection_;  ///< the last one
+  std::map<std::string, Groups, std::less<>> groups_;
 };
+
+std::string lines_text(const AdminValues& values, std::string_view before_key,
+                       std::string_view after_key) {
+  std::string text;
+  for (const auto& [key, value] : values.top())
+    text += fmt::format("{}{}{}{}\n", before_key, key, after_key, value);
+  return text;
+}
 
 /// Answers srvr, and with connections stat: StatCommand.java, ServerStats.toString.
-class StatsWriter : public Writer {
- public:
-  explicit StatsWriter(bool with_clients) : with_clients_(with_clients) {}
-
-  void take(const Place& place, const std::string& value) override {
-    if (Connections::has(place))
-      connections_.take(place, value);
-    else
-      fields_.take(place, value);
-  }
-
-  std::string text() override {
-    const auto stat = [&](const char* name) {
-      return fields_[std::string("server_stats.") + name];
-    };
-    auto text = fmt::format("Zookeeper version: {}\n", fields_["version"]);
-    if (fields_["read_only"] == "true") text += "READ-ONLY mode; serving only read-only clients\n";
-    if (with_clients_) text += "Clients:\n" + connections_.text();
-    text += fmt::format("Latency min/avg/max: {}/{}/{}\n", stat("min_latency"), stat("avg_latency"),
-                        stat("max_latency"));
-    text += fmt::format("Received: {}\nSent: {}\nConnections: {}\n", stat("packets_received"),
-                        stat("packets_sent"), stat("num_alive_client_connections"));
-    if (stat("provider_null") != "true")
-      text += fmt::format("Outstanding: {}\nZxid: 0x{}\n", stat("outstanding_requests"),
-                          hexadecimal(stat("last_processed_zxid")).value_or(""));
-    text += fmt::format("Mode: {}\nNode count: {}\n", stat("server_state"), fields_["node_count"]);
-    if (fields_.has("proposal_stats.last_buffer_size"))
-      text += fmt::format(
-          "Proposal sizes last/min/max: {}/{}/{}\n", fields_["proposal_stats.last_buffer_size"],
-          fields_["proposal_stats.min_buffer_size"], fields_["proposal_stats.max_buffer_size"]);
-    return text;
-  }
-
- private:
-  bool with_clients_;
-  Connections connections_;
-  Fields fields_;
-};
+std::string stats_text(const AdminValues& values, const std::string& clients) {
+  const auto stat = [&](const char* name) { return values[std::string("server_stats.") + name]; };
+  auto text = fmt::format("Zookeeper version: {}\n", values["version"]);
+  if (values["read_only"] == "true") text += "READ-ONLY mode; serving only read-only clients\n";
+  text += clients;
+  text += fmt::format("Latency min/avg/max: {}/{}/{}\n", stat("min_latency"), stat("avg_latency"),
+                      stat("max_latency"));
+  text += fmt::format("Received: {}\nSent: {}\nConnections: {}\n", stat("packets_received"),
+                      stat("packets_sent"), stat("num_alive_client_connections"));
+  if (stat("provider_null") != "true")
+    text += fmt::format("Outstanding: {}\nZxid: 0x{}\n", stat("outstanding_requests"),
+                        hexadecimal(stat("last_processed_zxid")).value_or(""));
+  text += fmt::format("Mode: {}\nNode count: {}\n", stat("server_state"), values["node_count"]);
+  if (values.has("proposal_stats.last_buffer_size"))
+    text += fmt::format(
+        "Proposal sizes last/min/max: {}/{}/{}\n", values["proposal_stats.last_buffer_size"],
+        values["proposal_stats.min_buffer_size"], values["proposal_stats.max_buffer_size"]);
+  return text;
+}
 
 /// DumpCommand.java. A follower's AdminServer does not know the sessions; its answer then does not
 /// begin like one that lists them.
-class DumpWriter : public Writer {
- public:
-  void take(const Place& place, const std::string& value) override {
-    if (place.size() != 3) return;
-    if (place[0] == "expiry_time_to_session_ids") {
-      if (const auto session = hexadecimal(value))
-        sessions_.add(place[1], fmt::format("\t0x{}\n", *session));
-    } else if (place[0] == "session_id_to_ephemeral_paths") {
-      if (hexadecimal(place[1])) ephemerals_.add(place[1], fmt::format("\t{}\n", value));
-    }
-  }
-
-  std::string text() override {
-    const auto sessions = sessions_.text();
-    const auto ephemerals = ephemerals_.text();
-    std::string text;
-    if (!sessions.empty())
-      text = fmt::format("SessionTracker dump:\nSession Sets ({})/({}):\n{}", sessions_.size(),
-                         sessions_.all_lines(), sessions);
-    return text + fmt::format("ephemeral nodes dump:\nSessions with Ephemerals ({}):\n{}",
-                              ephemerals_.size(), ephemerals);
-  }
-
- private:
-  Groups sessions_{[](const std::string& key, std::size_t lines) {
-    return fmt::format("{} expire at {} ms of the server's own clock:\n", lines, key);
-  }};
-  Groups ephemerals_{[](const std::string& key, std::size_t) {
-    return fmt::format("0x{}:\n", hexadecimal(key).value_or(""));
-  }};
-};
+std::string dump_text(const AdminValues& values) {
+  const auto& sessions = values.groups(sessions_by_expiry);
+  const auto& ephemerals = values.groups(ephemerals_by_session);
+  std::size_t count = 0;
+  for (const auto& group : sessions) count += group.count;
+  std::string text;
+  if (count > 0)
+    text = fmt::format("SessionTracker dump:\nSession Sets ({})/({}):\n", sessions.size(), count);
+  for (const auto& group : sessions)
+    text += fmt::format("{} expire at {} ms of the server's own clock:\n{}", group.count, group.key,
+                        group.lines);
+  text += fmt::format("ephemeral nodes dump:\nSessions with Ephemerals ({}):\n", ephemerals.size());
+  for (const auto& group : ephemerals) text += fmt::format("{}:\n{}", group.key, group.lines);
+  return text;
+}
 
 /// DataTree.dumpWatches, by session or by path.
-class WatchesWriter : public Writer {
- public:
-  explicit WatchesWriter(bool by_path)
-      : by_path_(by_path), groups_([by_path](const std::string& key, std::size_t) {
-          return by_path ? key + '\n' : fmt::format("0x{}\n", hexadecimal(key).value_or(""));
-        }) {}
-
-  void take(const Place& place, const std::string& value) override {
-    if (place.size() != 3) return;
-    const auto session = hexadecimal(by_path_ ? value : place[1]);
-    if (!session) return;
-    groups_.add(place[1], by_path_ ? fmt::format("\t0x{}\n", *session) : '\t' + value + '\n');
-  }
-  std::string text() override { return groups_.text() + '\n'; }
-
- private:
-  bool by_path_;
-  Groups groups_;
-};
-
-/// Answers made of a few fields.
-class FieldsWriter : public Writer {
- public:
-  using Form = std::function<std::string(const Fields& fields)>;
-  explicit FieldsWriter(Form form) : form_(std::move(form)) {}
-
-  void take(const Place& place, const std::string& value) override { fields_.take(place, value); }
-  std::string text() override { return form_(fields_); }
-
- private:
-  Form form_;
-  Fields fields_;
-};
+std::string watches_text(const AdminValues& values, std::string_view object) {
+  std::string text;
+  for (const auto& group : values.groups(object))
+    text += fmt::format("{}\n{}", group.key, group.lines);
+  return text + '\n';
+}
 
 /// Converts client_port to clientPort, the form in configurations.
 std::string camel_case(const std::string& name) {
@@ -288,82 +199,76 @@ std::string camel_case(const std::string& name) {
 }
 
 /// A line "server.1=host:2888:3888:participant;0.0.0.0:2181" for each member in voting_view.
-std::string membership(const Fields& fields) {
+std::string membership(const AdminValues& values) {
   std::string text;
-  for (const auto& [name, type] : fields.all()) {
+  for (const auto& [name, type] : values.fields()) {
     constexpr std::string_view view = "current_config.";
     constexpr std::string_view learner_type = ".learner_type";
     if (!name.starts_with(view) || !name.ends_with(learner_type)) continue;
     const auto member = name.substr(0, name.size() - learner_type.size());
     std::string addresses;
-    for (int i = 0; fields.has(fmt::format("{}.server_addresses.{}", member, i)); ++i) {
-      const auto election = fields[fmt::format("{}.election_addresses.{}", member, i)];
+    for (int i = 0; values.has(fmt::format("{}.server_addresses.{}", member, i)); ++i) {
+      const auto election = values[fmt::format("{}.election_addresses.{}", member, i)];
       addresses += fmt::format("{}{}:{}", i == 0 ? "" : "|",
-                               fields[fmt::format("{}.server_addresses.{}", member, i)],
+                               values[fmt::format("{}.server_addresses.{}", member, i)],
                                election.substr(election.rfind(':') + 1));
     }
-    const auto client = fields[member + ".client_address"];
+    const auto client = values[member + ".client_address"];
     text += fmt::format("server.{}={}:{}{}{}\n", member.substr(view.size()), addresses, type,
                         client.empty() ? "" : ";", client);
   }
   return text;
 }
 
-std::string conf_text(const Fields& fields) {
+std::string conf_text(const AdminValues& values) {
   std::string text;
-  for (const auto& [name, value] : fields.all())
+  for (const auto& [name, value] : values.fields())
     if (name.find('.') == std::string::npos) text += camel_case(name) + '=' + value + '\n';
-  const auto members = membership(fields);
+  const auto members = membership(values);
   return members.empty() ? text : text + "membership: \n" + members;
 }
 
-std::string digests_text(const Fields& fields) {
+std::string digests_text(const AdminValues& values) {
   std::string text;
-  for (int i = 0; fields.has(fmt::format("digests.{}.zxid", i)); ++i)
+  for (int i = 0; values.has(fmt::format("digests.{}.zxid", i)); ++i)
     text +=
-        fmt::format("{}: {}\n", hexadecimal(fields[fmt::format("digests.{}.zxid", i)]).value_or(""),
-                    fields[fmt::format("digests.{}.digest", i)]);
+        fmt::format("{}: {}\n", hexadecimal(values[fmt::format("digests.{}.zxid", i)]).value_or(""),
+                    values[fmt::format("digests.{}.digest", i)]);
   return text;
 }
 
-using NewWriter = std::function<std::unique_ptr<Writer>()>;
+using TextOf = std::string (*)(const AdminValues& values);
 
-/// The words for which an AdminServer has a command.
-const std::map<std::string, NewWriter, std::less<>>& writers() {
-  const auto shown = [](const FieldsWriter::Form& form) {
-    return [form] { return std::make_unique<FieldsWriter>(form); };
-  };
-  const auto said = [&](const std::string& text) {
-    return shown([text](const Fields&) { return text; });
-  };
-  const auto lines = [](const char* heading, const char* before_key, const char* after_key) {
-    return [=] { return std::make_unique<LinesWriter>(heading, before_key, after_key); };
-  };
-  static const std::map<std::string, NewWriter, std::less<>> all{
-      {"conf", shown(conf_text)},
-      {"cons", [] { return std::make_unique<Connections>(); }},
-      {"crst", said("Connection stats reset.\n")},
-      {"dirs", lines("", "", ": ")},
-      {"dump", [] { return std::make_unique<DumpWriter>(); }},
-      {"envi", lines("Environment:\n", "", "=")},
-      {"gtmk", shown([](const Fields& fields) { return fields["tracemask"]; })},
-      {"hash", shown(digests_text)},
-      {"icfg", shown([](const Fields& fields) { return fields["initial_configuration"]; })},
-      {"isro", shown([](const Fields& fields) {
-         return std::string(fields["read_only"] == "true" ? "ro" : "rw");
-       })},
-      {"mntr", lines("", "zk_", "\t")},
-      {"ruok", said("imok")},
-      {"srst", said("Server stats reset.\n")},
-      {"srvr", [] { return std::make_unique<StatsWriter>(false); }},
-      {"stat", [] { return std::make_unique<StatsWriter>(true); }},
-      {"wchc", [] { return std::make_unique<WatchesWriter>(false); }},
-      {"wchp", [] { return std::make_unique<WatchesWriter>(true); }},
-      {"wchs", shown([](const Fields& fields) {
+/// How to write the answer to each word for which an AdminServer has a command.
+const std::map<std::string_view, TextOf>& texts() {
+  using Values = const AdminValues&;
+  static const std::map<std::string_view, TextOf> all{
+      {"conf", conf_text},
+      {"cons", [](Values values) { return values.connections() + '\n'; }},
+      {"crst", [](Values) { return std::string("Connection stats reset.\n"); }},
+      {"dirs", [](Values values) { return lines_text(values, "", ": "); }},
+      {"dump", dump_text},
+      {"envi", [](Values values) { return "Environment:\n" + lines_text(values, "", "="); }},
+      {"gtmk", [](Values values) { return values["tracemask"]; }},
+      {"hash", digests_text},
+      {"icfg", [](Values values) { return values["initial_configuration"]; }},
+      {"isro",
+       [](Values values) { return std::string(values["read_only"] == "true" ? "ro" : "rw"); }},
+      {"mntr", [](Values values) { return lines_text(values, "zk_", "\t"); }},
+      {"ruok", [](Values) { return std::string("imok"); }},
+      {"srst", [](Values) { return std::string("Server stats reset.\n"); }},
+      {"srvr", [](Values values) { return stats_text(values, ""); }},
+      {"stat",
+       [](Values values) {
+         return stats_text(values, "Clients:\n" + values.connections() + '\n');
+       }},
+      {"wchc", [](Values values) { return watches_text(values, watches_by_session); }},
+      {"wchp", [](Values values) { return watches_text(values, sessions_by_path); }},
+      {"wchs", [](Values values) {
          return fmt::format("{} connections watching {} paths\nTotal watches:{}\n",
-                            fields["num_connections"], fields["num_paths"],
-                            fields["num_total_watches"]);
-       })}};
+                            values["num_connections"], values["num_paths"],
+                            values["num_total_watches"]);
+       }}};
   return all;
 }
 
@@ -401,14 +306,14 @@ ServerAnswer put_together(const std::string& word, std::vector<AdminQuestion>& a
 }  // namespace
 
 std::vector<std::string> admin_commands(std::string_view word) {
-  if (!writers().contains(word)) return {};
+  if (!texts().contains(word)) return {};
   // Another command lists the members of the ensemble.
   if (word == "conf") return {"conf", "voting_view"};
   return {std::string(word)};
 }
 
 ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bodies) {
-  const auto writer = writers().find(word)->second();
+  AdminValues values;
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     bool has_command = false;
     std::optional<std::string> error;
@@ -418,7 +323,7 @@ ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bo
       else if (place == Place{"error"})
         error = value;
       else if (value)
-        writer->take(place, *value);
+        values.take(place, *value);
     };
     if (!read_json_values(bodies[i], take) || !has_command)
       return {.problem = "its answer is not that of an AdminServer"};
@@ -428,7 +333,7 @@ ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bo
     constexpr std::size_t most = 200;
     if (i == 0) return {.problem = "it says: " + escape_for_terminal(error->substr(0, most))};
   }
-  return {.text = writer->text()};
+  return {.text = texts().at(word)(values)};
 }
 
 AdminServers::AdminServers(std::string_view text, const std::string& connect_string) {

@@ -18,23 +18,28 @@ constexpr std::size_t transactions_in_flight = 4;
 // The bytes of each operation in a transaction, besides path, value and ACL.
 constexpr std::size_t bytes_of_header = 32;
 
-struct SizeOf {
-  static std::size_t of(const Acl& acl) {
-    std::size_t bytes = 4;
-    for (const auto& entry : acl) bytes += 12 + entry.scheme.size() + entry.id.size();
-    return bytes;
-  }
-  static std::size_t of(const Data& data) { return data ? data->size() : 0; }
+std::size_t size_of(const Acl& acl) {
+  std::size_t bytes = 4;
+  for (const auto& entry : acl) bytes += 12 + entry.scheme.size() + entry.id.size();
+  return bytes;
+}
 
-  std::size_t operator()(const CreateOp& op) const {
-    return op.path.size() + of(op.data) + of(op.acl);
-  }
-  std::size_t operator()(const RemoveOp& op) const { return op.path.size(); }
-  std::size_t operator()(const SetOp& op) const { return op.path.size() + of(op.data); }
-  std::size_t operator()(const SetAclOp& op) const { return op.path.size() + of(op.acl); }
-};
+/// The size of the value that it writes.
+std::size_t data_size(const Write& write) {
+  return std::visit(
+      [](const auto& op) -> std::size_t {
+        if constexpr (requires { op.data; }) return op.data ? op.data->size() : 0;
+        return 0;
+      },
+      write);
+}
 
-std::size_t size_of(const Write& write) { return bytes_of_header + std::visit(SizeOf{}, write); }
+std::size_t size_of(const Write& write) {
+  auto bytes = bytes_of_header + path_of(write).size() + data_size(write);
+  if (const auto* op = std::get_if<CreateOp>(&write)) bytes += size_of(op->acl);
+  if (const auto* op = std::get_if<SetAclOp>(&write)) bytes += size_of(op->acl);
+  return bytes;
+}
 
 /// The operation for a transaction, of a write that need not go alone.
 Op as_op(const Write& write) {
@@ -57,12 +62,6 @@ bool can_be_sent_again(const Write& write) {
 
 const std::string& path_of(const Write& write) {
   return std::visit([](const auto& op) -> const std::string& { return op.path; }, write);
-}
-
-std::size_t data_size(const Write& write) {
-  if (const auto* create = std::get_if<CreateOp>(&write)) return SizeOf::of(create->data);
-  const auto* set = std::get_if<SetOp>(&write);
-  return set ? SizeOf::of(set->data) : 0;
 }
 
 ZkError error_of(const Write& write, const Written& result) {
@@ -90,6 +89,15 @@ bool already_done(Client& client, const Write& write, int refusal, const std::st
     if (error.code() == code::no_node || error.code() == code::no_auth) return false;
     throw;
   }
+}
+
+std::optional<int> BatchWriter::code_of(const PendingAnswer& answer, const Monitor::Held& held) {
+  return std::visit(
+      [&](const auto& pending) {
+        const auto& outcome = (*pending)(held);
+        return outcome ? std::optional(outcome->code) : std::nullopt;
+      },
+      answer);
 }
 
 BatchWriter::BatchWriter(Client& client, Batching batching, Done done, std::stop_token stop)
@@ -141,13 +149,9 @@ bool BatchWriter::has_room() const {
 /// next one, on a new connection, before those to be sent again.
 bool BatchWriter::last_was_lost() const {
   if (sent_.empty()) return false;
-  const auto& last = sent_.back();
   return client_.monitor().with_lock([&](const Monitor::Held& held) {
-    const auto lost = [&](const auto& pending) {
-      const auto& outcome = (*pending)(held);
-      return outcome && is_connection_failure(outcome->code);
-    };
-    return last.created ? lost(last.created) : last.done ? lost(last.done) : lost(last.transaction);
+    const auto code = code_of(sent_.back().answer, held);
+    return code && is_connection_failure(*code);
   });
 }
 
@@ -170,34 +174,32 @@ void BatchWriter::send(std::vector<Write> writes, std::size_t bytes) {
 
 BatchWriter::Sent BatchWriter::start(std::vector<Write> writes) {
   Sent sent;
-  if (writes.size() == 1) {
-    if (const auto* op = std::get_if<CreateOp>(writes.data())) {
-      sent.created = client_.start_create(*op);
-    } else if (const auto* acl = std::get_if<SetAclOp>(writes.data())) {
-      sent.done = client_.start_set_acl(acl->path, acl->acl, acl->version);
-    } else {
-      sent.transaction = client_.start_multi({as_op(writes.front())});
-    }
+  const auto* const create = std::get_if<CreateOp>(writes.data());
+  const auto* const acl = std::get_if<SetAclOp>(writes.data());
+  if (create && writes.size() == 1) {
+    sent.answer = client_.start_create(*create);
+  } else if (acl) {
+    sent.answer = client_.start_set_acl(acl->path, acl->acl, acl->version);
   } else {
     std::vector<Op> ops;
     ops.reserve(writes.size());
     for (const auto& write : writes) ops.push_back(as_op(write));
-    sent.transaction = client_.start_multi(ops);
+    sent.answer = client_.start_multi(ops);
   }
   sent.writes = std::move(writes);
   return sent;
 }
 
 BatchWriter::Reply BatchWriter::await(Sent& sent) {
-  if (sent.created) {
-    auto outcome = client_.await(sent.created, stop_);
-    return {.code = outcome.code, .culprit = std::move(outcome.culprit)};
-  }
-  if (sent.done) {
-    auto outcome = client_.await(sent.done, stop_);
-    return {.code = outcome.code, .culprit = std::move(outcome.culprit)};
-  }
-  auto outcome = client_.await(sent.transaction, stop_);
+  const auto* const transaction = std::get_if<Pending<std::vector<OpResult>>>(&sent.answer);
+  if (!transaction)
+    return std::visit(
+        [&](const auto& pending) -> Reply {
+          auto outcome = client_.await(pending, stop_);
+          return {.code = outcome.code, .culprit = std::move(outcome.culprit)};
+        },
+        sent.answer);
+  auto outcome = client_.await(*transaction, stop_);
   const auto failed = std::ranges::find_if(
       outcome.value, [&](const OpResult& one) { return one.code == outcome.code; });
   const bool known = outcome.culprit.empty() && failed != outcome.value.end();
@@ -210,11 +212,8 @@ BatchWriter::Reply BatchWriter::await(Sent& sent) {
 void BatchWriter::take_answers() {
   // Waiting for one in the middle saves wake-ups; those before it are then answered too.
   const auto count = (sent_.size() + 1) / 2;
-  const auto& middle = sent_[count - 1];
   const auto answered = [&](const Monitor::Held& held) {
-    return middle.created ? (*middle.created)(held).has_value()
-           : middle.done  ? (*middle.done)(held).has_value()
-                          : (*middle.transaction)(held).has_value();
+    return code_of(sent_[count - 1].answer, held).has_value();
   };
   if (!client_.monitor().wait(stop_, answered)) throw Cancelled();
   for (std::size_t i = 0; i < count; ++i) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <variant>
@@ -23,8 +24,6 @@ struct SetAclOp {
 /// A write in the stream.
 using Write = std::variant<CreateOp, RemoveOp, SetOp, SetAclOp>;
 const std::string& path_of(const Write& write);
-/// The size of the value that it writes.
-std::size_t data_size(const Write& write);
 
 /// The result of a write.
 struct Written {
@@ -76,12 +75,13 @@ class BatchWriter {
   std::size_t in_flight() const { return in_flight_; }
 
  private:
+  /// Of a transaction, of a create, or of a set of an ACL.
+  using PendingAnswer =
+      std::variant<Pending<std::vector<OpResult>>, Pending<Created>, Pending<Nothing>>;
   struct Sent {
     std::vector<Write> writes{};
     std::size_t bytes = 0;
-    Pending<std::vector<OpResult>> transaction{};  ///< or one of these, for a single write
-    Pending<Created> created{};
-    Pending<Nothing> done{};
+    PendingAnswer answer{};
     bool sent_before = false;  ///< for a single write
     bool overtook = false;     ///< reached the servers before a write that should have come first
   };
@@ -92,6 +92,8 @@ class BatchWriter {
     std::string culprit{};
   };
 
+  /// nullopt: it has not arrived.
+  static std::optional<int> code_of(const PendingAnswer& answer, const Monitor::Held& held);
   bool has_room() const;
   bool last_was_lost() const;
   void send(std::vector<Write> writes, std::size_t bytes);

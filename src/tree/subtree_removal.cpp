@@ -28,16 +28,15 @@ class FoundTree {
  public:
   static constexpr std::uint32_t no_parent = 0xffffffff;
 
-  /// Returns the node's number; numbers start at 0. The name of a top is its path.
-  std::uint32_t add(std::uint32_t parent, std::string_view name) {
+  /// Numbers the nodes from 0 on. The name of a top is its path.
+  void add(std::size_t parent, std::string_view name) {
     names_.add(name);
-    parents_.push_back(parent);
+    parents_.push_back(static_cast<std::uint32_t>(parent));
     guessed_.push_back(false);
-    return static_cast<std::uint32_t>(parents_.size() - 1);
   }
   std::size_t size() const { return parents_.size(); }
-  bool is_top(std::uint32_t node) const { return parents_[node] == no_parent; }
-  std::string path(std::uint32_t node) const {
+  bool is_top(std::size_t node) const { return parents_[node] == no_parent; }
+  std::string path(std::size_t node) const {
     if (is_top(node)) return std::string(names_[node]);
     return join_path(path(parents_[node]), names_[node]);
   }
@@ -47,8 +46,8 @@ class FoundTree {
   }
 
   /// Whether the node was assumed to be a leaf without listing it.
-  bool is_guessed_leaf(std::uint32_t node) const { return guessed_[node]; }
-  void guess_leaf(std::uint32_t node) { guessed_[node] = true; }
+  bool is_guessed_leaf(std::size_t node) const { return guessed_[node]; }
+  void guess_leaf(std::size_t node) { guessed_[node] = true; }
 
  private:
   NameList names_;
@@ -59,7 +58,7 @@ class FoundTree {
 /// Finds the nodes of subtrees, breadth first, with many requests in flight.
 class Explorer {
  public:
-  /// `progress` is told how many have been found.
+  /// `progress` gets the number of nodes found so far.
   Explorer(Client& client, const WorkLimits& limits, std::function<void(std::size_t)> progress,
            const std::stop_token& stop)
       : client_(client),
@@ -87,16 +86,14 @@ class Explorer {
  private:
   /// A row of nodes to list one by one, or a node that stands for its later siblings.
   struct Question {
-    std::uint32_t node;
-    std::uint32_t end;
+    std::size_t node;
+    std::size_t end;
     bool stands_for_all = false;
     Pending<Listing> answer{};
   };
 
   void ask_each(std::size_t begin, std::size_t end) {
-    if (begin < end)
-      to_ask_.push_back(
-          {.node = static_cast<std::uint32_t>(begin), .end = static_cast<std::uint32_t>(end)});
+    if (begin < end) to_ask_.push_back({.node = begin, .end = end});
   }
 
   void ask_next() {
@@ -118,7 +115,7 @@ class Explorer {
       throw Cancelled();
   }
 
-  bool may_vanish(std::uint32_t node) const { return !found_.is_top(node) || tops_may_be_missing_; }
+  bool may_vanish(std::size_t node) const { return !found_.is_top(node) || tops_may_be_missing_; }
 
   /// Returns false if the next answer has not arrived.
   bool take_answer() {
@@ -141,18 +138,16 @@ class Explorer {
     if (outcome->code != code::ok && !vanished) throw ZkError(outcome->code, path());
     if (question.stands_for_all)
       judge_siblings(question, outcome->value.names.empty() && !vanished);
-    const auto& names = outcome->value.names;
-    const auto begin = found_.size();
-    for (std::size_t i = 0; i < names.size(); ++i) found_.add(question.node, names[i]);
-    open_row(begin, found_.size());
+    add_row(question.node, outcome->value.names);
     return true;
   }
 
-  void open_row(std::size_t begin, std::size_t end) {
+  void add_row(std::size_t parent, const NameList& names) {
+    const auto begin = found_.size();
+    for (std::size_t i = 0; i < names.size(); ++i) found_.add(parent, names[i]);
+    const auto end = found_.size();
     if (end <= listed_one_by_one || begin == end) return ask_each(begin, end);
-    to_ask_.push_back({.node = static_cast<std::uint32_t>(begin),
-                       .end = static_cast<std::uint32_t>(end),
-                       .stands_for_all = true});
+    to_ask_.push_back({.node = begin, .end = end, .stands_for_all = true});
   }
 
   void judge_siblings(const Question& question, bool leaf) {
@@ -177,9 +172,6 @@ class Remover {
   Remover(Client& client, const RemovalPlan& plan, Removal& result, const std::stop_token& stop)
       : client_(client), plan_(plan), result_(result), stop_(stop) {}
 
-  void run() { remove({plan_.top}, false); }
-
- private:
   /// `found_before`: the tops were found before and assumed to be leaves; they may be gone by now.
   void remove(const std::vector<std::string>& tops, bool found_before) {
     const auto tell = [this](std::size_t found) {
@@ -195,11 +187,12 @@ class Remover {
       for (const auto& top : tops) remove_in_parts(top);
   }
 
+ private:
   void remove_found(const FoundTree& tree) {
     result_.found += tree.size();
-    std::vector<std::string> not_leaves;  // guessed leaves that have children
-    std::vector<std::string> above_those;
-    auto answered = static_cast<std::uint32_t>(tree.size());
+    std::vector<std::string> not_leaves;   // guessed leaves that have children
+    std::vector<std::string> above_those;  // bottom-up
+    auto answered = tree.size();
     BatchWriter writer(
         client_, {.count = plan_.batch, .limits = plan_.limits},
         [&](const Write& write, const Written& result) {
@@ -210,17 +203,10 @@ class Remover {
             note(write, result);
         },
         stop_);
-    send_all(writer, tree.size(), [&](std::size_t i) {
-      return tree.path(static_cast<std::uint32_t>(tree.size() - 1 - i));
-    });
+    send_all(writer, tree.size(), [&](std::size_t i) { return tree.path(tree.size() - 1 - i); });
     if (!not_leaves.empty()) remove(not_leaves, true);
-    remove_each(above_those);
-  }
-
-  /// Removes the nodes that still had children at their turn, bottom-up.
-  void remove_each(const std::vector<std::string>& paths) {
-    auto writer = plain_writer();
-    send_all(writer, paths.size(), [&](std::size_t i) { return paths[i]; });
+    auto second_writer = plain_writer();
+    send_all(second_writer, above_those.size(), [&](std::size_t i) { return above_those[i]; });
   }
 
   /// Removes a tree that is too large for memory, each node after all below it. Alternates reading
@@ -295,7 +281,7 @@ class Remover {
 
 void remove_subtree(Client& client, const RemovalPlan& plan, Removal& result,
                     const std::stop_token& stop) {
-  Remover(client, plan, result, stop).run();
+  Remover(client, plan, result, stop).remove({plan.top}, false);
 }
 
 }  // namespace zksh

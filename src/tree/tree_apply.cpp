@@ -5,7 +5,7 @@
 #include "base/quoting.h"
 #include "client/server_version.h"
 #include "node/parents.h"
-#include "tree/live_tree.h"
+#include "tree/tree_text.h"
 
 #include <fmt/core.h>
 
@@ -29,12 +29,13 @@ TreeApply::TreeApply(Client& client, Plan plan, std::stop_token stop)
           client, {.limits = plan_.limits},
           [this](const Write& write, const Written& result) { done(write, result); }, stop_) {}
 
-void TreeApply::run(TreeReader& text) {
+void TreeApply::run(const RecordStream& records) {
+  auto record = records();
+  auto following = records();
   client_.await_connection(plan_.top, stop_);
   identities_ = client_.identities();
   if (!plan_.parents_made) require_parent(client_, plan_.top, stop_);
   LiveTree live(client_, {.top = plan_.top, .may_be_missing = true, .limits = plan_.limits}, stop_);
-  auto record = text.next();
   auto node = live.next();
   std::size_t reached = 0;
   while ((record || node) && !failure_) {
@@ -47,7 +48,7 @@ void TreeApply::run(TreeReader& text) {
       node = live.next();
       continue;
     }
-    const bool inner = text.peek() && is_within(*text.peek(), path);
+    const bool inner = following && is_within(following->path, path);
     if (node && node->record.path == path) {
       reconcile(*record, *node, inner);
       node = live.next();
@@ -56,7 +57,7 @@ void TreeApply::run(TreeReader& text) {
     } else {
       ++counts_.conflicts;
     }
-    record = text.next();
+    record = std::exchange(following, records());
   }
   // After a refusal, the nodes above keep the ACL that the next run can work with.
   while (!open_.empty() && !failure_) {

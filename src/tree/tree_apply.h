@@ -4,7 +4,7 @@
 #include "client/rehearsal.h"
 #include "tree/batch_writer.h"
 #include "tree/live_tree.h"
-#include "tree/tree_text.h"
+#include "tree/tree_record.h"
 
 #include <cstddef>
 #include <exception>
@@ -63,8 +63,8 @@ class TreeApply {
 
   /// Blocks. Stops at the first write that is refused, after waiting for the answers to what was
   /// sent: throws ZkError, or Error if a node was changed meanwhile. Also throws Cancelled, and
-  /// what the text and the walk throw. counts() then has what was confirmed.
-  void run(TreeReader& text);
+  /// what `records` and the walk throw. counts() then has what was confirmed.
+  void run(const RecordStream& records);
   const ApplyCounts& counts() const { return counts_; }
   /// The number of writes without an answer when run threw.
   std::size_t unanswered() const { return writer_.in_flight(); }

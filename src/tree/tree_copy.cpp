@@ -3,12 +3,11 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
-#include "tree/tree_text.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <utility>
+#include <optional>
 
 namespace zksh {
 namespace {
@@ -19,55 +18,6 @@ bool hides_hash(const Acl& acl) {
     return entry.scheme == "digest" && entry.id.ends_with(":x");
   });
 }
-
-std::string without_newline(std::string line) {
-  line.pop_back();
-  return line;
-}
-
-/// The lines of a dump, produced on demand.
-class LiveText {
- public:
-  LiveText(Client& client, const CopyPlan& plan, const std::stop_token& stop)
-      : plan_(plan), tree_(client, {.top = plan.source, .limits = plan.limits}, stop) {}
-
-  bool next(std::string& line) {
-    switch (std::exchange(at_, at_ == Place::Start ? Place::Nodes : at_)) {
-      case Place::Start:
-        line = without_newline(tree_header(TreeFormat::Text, plan_.source));
-        return true;
-      case Place::Nodes:
-        next_node(line);
-        return true;
-      case Place::End:
-        return false;
-    }
-    return false;
-  }
-
- private:
-  enum class Place { Start, Nodes, End };
-
-  void next_node(std::string& line) {
-    while (auto node = tree_.next()) {
-      if (node->record.life.kind == NodeKind::Ephemeral) {
-        plan_.left_out(*node);
-        continue;
-      }
-      require_whole(*node, path_below(plan_.source, node->record.path));
-      plan_.copied(*node);
-      node->record.limits = no_limits;
-      line = without_newline(tree_line(TreeFormat::Text, node->record));
-      return;
-    }
-    at_ = Place::End;
-    line = without_newline(tree_end(TreeFormat::Text, 0));
-  }
-
-  const CopyPlan& plan_;
-  LiveTree tree_;
-  Place at_ = Place::Start;
-};
 
 }  // namespace
 
@@ -82,8 +32,24 @@ void require_whole(const FoundNode& node, const std::string& path) {
 
 void copy_tree(Client& client, const CopyPlan& plan, CopyCounts& counts,
                const std::stop_token& stop) {
-  LiveText text(client, plan, stop);
-  TreeReader reader([&](std::string& line) { return text.next(line); }, plan.source);
+  LiveTree source(client, {.top = plan.source, .limits = plan.limits}, stop);
+  const auto next = [&]() -> std::optional<TreeRecord> {
+    while (auto node = source.next()) {
+      auto& record = node->record;
+      const bool ephemeral = record.life.kind == NodeKind::Ephemeral;
+      if (ephemeral && !record.path.empty()) {
+        plan.left_out(*node);
+        continue;
+      }
+      require_whole(*node, path_below(plan.source, record.path));
+      plan.copied(*node);
+      if (ephemeral) record.life.kind = NodeKind::Persistent;
+      record.life.certain = true;
+      record.limits = no_limits;
+      return std::move(record);
+    }
+    return std::nullopt;
+  };
   TreeApply apply(client,
                   {.top = plan.target,
                    .rehearse = plan.rehearse,
@@ -98,7 +64,7 @@ void copy_tree(Client& client, const CopyPlan& plan, CopyCounts& counts,
     CopyCounts& counts;
     ~Counted() { counts = {.made = apply.counts().created, .unknown = apply.unanswered()}; }
   } const counted{.apply = apply, .counts = counts};
-  apply.run(reader);
+  apply.run(next);
 }
 
 }  // namespace zksh

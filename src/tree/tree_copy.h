@@ -25,9 +25,9 @@ struct CopyPlan {
   WorkLimits limits{};
   /// Called for each node before it is copied.
   std::function<void(const FoundNode& node)> copied{};
-  /// Called for each ephemeral, which is not copied.
+  /// Called for each ephemeral below the source; these are not copied.
   std::function<void(const FoundNode& node)> left_out{};
-  /// Called for each write, as TreeApply::Plan::told.
+  /// Called for each write, as TreeApply::Plan::on_write.
   std::function<void(const WriteDescription& write)> on_write{};
   bool rehearse = false;      ///< send no writes
   bool parents_made = false;  ///< see TreeApply::Plan

@@ -16,40 +16,42 @@
 namespace zksh {
 namespace {
 
-constexpr std::string_view standard_input = "-";
+bool is_standard_input(const std::string& name) { return name == "-"; }
 
+std::string shown_name(const std::string& name) {
+  return is_standard_input(name) ? "standard input" : name;
+}
+
+/// Returns the descriptor.
 int open_file(const std::string& name) {
   const int fd = open(with_home(name).c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw ValueError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
   return fd;
 }
 
-void require_free_input(const Context& cx) {
+int open_input(const Context& cx, const std::string& name) {
+  if (!is_standard_input(name)) return open_file(name);
   if (cx.input == Input::Pipe)
     throw ValueError("the commands come from standard input; give a file name");
   if (cx.input == Input::Terminal)
     throw ValueError("standard input is the terminal; give a file name");
+  return STDIN_FILENO;
 }
 
 }  // namespace
 
-TreeFile::TreeFile(const Context& cx, const std::string& name) {
-  const bool input = name == standard_input;
-  if (input) require_free_input(cx);
-  const auto name_in_messages = input ? std::string("standard input") : name;
-  lines_ = std::make_unique<LineReader>(input ? STDIN_FILENO : open_file(name), !input,
-                                        name_in_messages, cx.stop);
-  reader_ = std::make_unique<TreeReader>(
-      [this, stop = cx.stop](std::string& line) {
-        const bool more = lines_->next(line);
-        if (!more && stop.stop_requested()) throw Cancelled();
-        return more;
-      },
-      name_in_messages);
-}
+TreeFile::TreeFile(const Context& cx, const std::string& name)
+    : lines_(open_input(cx, name), !is_standard_input(name), shown_name(name), cx.stop),
+      reader_(
+          [this, stop = cx.stop](std::string& line) {
+            const bool more = lines_.next(line);
+            if (!more && stop.stop_requested()) throw Cancelled();
+            return more;
+          },
+          shown_name(name)) {}
 
 std::optional<std::size_t> checked_size(const Context& cx, const std::string& name) {
-  if (name == standard_input) return std::nullopt;
+  if (is_standard_input(name)) return std::nullopt;
   {
     const Fd fd(open_file(name));
     struct stat about {};
@@ -57,7 +59,7 @@ std::optional<std::size_t> checked_size(const Context& cx, const std::string& na
   }
   TreeFile file(cx, name);
   std::size_t nodes = 0;
-  while (file.reader().next()) ++nodes;
+  while (file.next()) ++nodes;
   return nodes;
 }
 

@@ -6,7 +6,6 @@
 #include "tree/tree_text.h"
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -15,14 +14,16 @@ namespace zksh {
 class TreeFile {
  public:
   /// Opens the file and reads the header. "-" is standard input, which must be available. Throws
-  /// ValueError if it cannot be read, or is no dump.
+  /// ValueError if it cannot be read, or is not a dump.
   TreeFile(const Context& cx, const std::string& name);
 
-  TreeReader& reader() const { return *reader_; }
+  /// As TreeReader's.
+  const std::string& top() const { return reader_.top(); }
+  std::optional<TreeRecord> next() { return reader_.next(); }
 
  private:
-  std::unique_ptr<LineReader> lines_;
-  std::unique_ptr<TreeReader> reader_;
+  LineReader lines_;
+  TreeReader reader_;
 };
 
 /// Checks that a dump is complete and free of errors; returns its number of nodes, or nullopt if it

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,6 +46,9 @@ struct TreeRecord {
   Data data{};
   QuotaLimits limits = no_limits;
 };
+
+/// Returns a subtree's records in the order of stands_before, the top first; nullopt at the end.
+using RecordStream = std::function<std::optional<TreeRecord>()>;
 
 /// The order of records: a node before its descendants, siblings in byte order, each with its whole
 /// subtree.

@@ -39,54 +39,36 @@ constexpr std::int64_t longest_ttl = (std::int64_t{1} << 40) - 1;  // the server
 
 bool is_plain(char letter) { return letter >= ' ' && letter <= '~' && letter != '\\'; }
 
-void append_bytes(std::string& text, std::string_view bytes) {
-  for (const char byte : bytes) {
-    if (byte == '\n')
-      text += "\\n";
-    else if (byte == '\t')
-      text += "\\t";
-    else if (byte == '\\')
-      text += "\\\\";
-    else
-      fmt::format_to(std::back_inserter(text), "\\x{:02x}", static_cast<unsigned char>(byte));
-  }
+void append_escape(std::string& text, char byte) {
+  if (byte == '\n')
+    text += "\\n";
+  else if (byte == '\t')
+    text += "\\t";
+  else if (byte == '\\' || byte == '"')
+    text += {'\\', byte};
+  else
+    fmt::format_to(std::back_inserter(text), "\\x{:02x}", static_cast<unsigned char>(byte));
 }
 
-/// Also escapes `marks`. Returns false if the bytes are not UTF-8; the text is then unusable.
-bool append_escaped(std::string& text, std::string_view bytes, std::string_view marks) {
-  std::size_t at = 0;
-  while (at < bytes.size()) {
-    std::size_t end = at;
-    while (end < bytes.size() && is_plain(bytes[end]) &&
-           marks.find(bytes[end]) == std::string_view::npos)
-      ++end;
-    text += bytes.substr(at, end - at);
-    at = end;
-    if (at == bytes.size()) break;
-    const auto step = decode_utf8(bytes, at);
-    if (!step.valid) return false;
-    const auto character = bytes.substr(at, step.length);
-    if (step.length > 1 && escape_for_terminal(character) == character)
-      text += character;
-    else if (character == "\"")
-      text += "\\\"";
-    else
-      append_bytes(text, character);
-    at += step.length;
-  }
-  return true;
-}
-
-/// Escapes a text that is usually UTF-8, but may be anything.
+/// Escapes a text, and also `marks` in it. In a text that is not UTF-8, only ASCII stays as it is.
 std::string escaped_with(std::string_view bytes, std::string_view marks) {
+  const bool characters = is_utf8(bytes);
+  const auto stays = [&](char byte) {
+    return is_plain(byte) && marks.find(byte) == std::string_view::npos;
+  };
   std::string text;
-  if (append_escaped(text, bytes, marks)) return text;
-  text.clear();
-  for (const char byte : bytes) {
-    if (is_plain(byte) && marks.find(byte) == std::string_view::npos)
-      text += byte;
+  text.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const auto plain = std::ranges::find_if_not(bytes, stays) - bytes.begin();
+    text += bytes.substr(0, static_cast<std::size_t>(plain));
+    bytes.remove_prefix(static_cast<std::size_t>(plain));
+    if (bytes.empty()) break;
+    const auto character = bytes.substr(0, characters ? decode_utf8(bytes, 0).length : 1);
+    if (character.size() > 1 && escape_for_terminal(character) == character)
+      text += character;
     else
-      append_bytes(text, {&byte, 1});
+      for (const char byte : character) append_escape(text, byte);
+    bytes.remove_prefix(character.size());
   }
   return text;
 }
@@ -131,6 +113,8 @@ NodeLife parse_life(std::string_view text) {
   throw ValueError(
       fmt::format("\"{}\" is not persistent, container or ttl=MILLISECONDS", escaped_field(text)));
 }
+
+std::string path_field(const std::string& path) { return path.empty() ? "/" : escaped_field(path); }
 
 /// Checks a record's path, and returns "" for "/", else the path.
 std::string parse_relative(std::string path) {
@@ -232,14 +216,10 @@ std::string tree_header(TreeFormat format, const std::string& top) {
 
 std::string tree_line(TreeFormat format, const TreeRecord& record) {
   if (format == TreeFormat::JsonLines) return tree_json_line(record);
-  auto line = record.path.empty() ? "/" : escaped_field(record.path);
-  line += '\t';
-  line += life_text(record.life);
-  line += '\t';
-  line += acl_field(record.acl);
-  line += '\t';
-  line += data_field(record.data);
-  if (record.limits != no_limits) line += "\tquota:" + limits_text(record.limits);
+  auto line = fmt::format("{}\t{}\t{}\t{}", path_field(record.path), life_text(record.life),
+                          acl_field(record.acl), data_field(record.data));
+  if (record.limits != no_limits)
+    line += fmt::format("\t{}{}", quota_mark, limits_text(record.limits));
   return line + '\n';
 }
 
@@ -293,8 +273,8 @@ void TreeReader::read_header() {
     if (line_.front() == '{') {
       format_ = TreeFormat::JsonLines;
       auto header = parse_tree_json(line_);
-      if (!header.header) throw ValueError("the first line is not that of a dump");
-      top_ = std::move(header.top);
+      if (!header.top) throw ValueError("the first line is not that of a dump");
+      top_ = *std::move(header.top);
     } else {
       top_ = parse_text_header(line_);
     }
@@ -314,7 +294,7 @@ std::optional<TreeRecord> TreeReader::read_record() {
       return;
     }
     auto parsed = parse_tree_json(line_);
-    if (parsed.header) throw ValueError("a second first line");
+    if (parsed.top) throw ValueError("a second first line");
     record = std::move(parsed.record);
   });
   return record;
@@ -324,9 +304,8 @@ void TreeReader::check_order(const std::string& path) {
   if (!any_ && !path.empty()) refuse("the first node is not the top, /");
   const auto parent = path.substr(0, path.rfind('/'));
   if (any_ && !stands_before(last_path_, path))
-    refuse(fmt::format("{} after {}: nodes must be sorted",
-                       path.empty() ? "/" : escaped_field(path),
-                       last_path_.empty() ? "/" : escaped_field(last_path_)));
+    refuse(
+        fmt::format("{} after {}: nodes must be sorted", path_field(path), path_field(last_path_)));
   if (any_ && !is_within(last_path_, parent))
     refuse(fmt::format("{} has no parent", escaped_field(path)));
   any_ = true;
@@ -359,10 +338,8 @@ std::string acl_field(const Acl& acl) {
 
 std::string data_field(const Data& data) {
   if (!data) return "null";
-  std::string text = "\"";
-  text.reserve(data->size() + 2);
-  if (!append_escaped(text, *data, "\"")) return std::string(base64_mark) + encode_base64(*data);
-  return text + '"';
+  if (!is_utf8(*data)) return std::string(base64_mark) + encode_base64(*data);
+  return '"' + escaped_with(*data, "\"") + '"';
 }
 
 std::string unescaped(std::string_view text) {
@@ -473,11 +450,8 @@ TreeJsonLine parse_tree_json(std::string_view line) {
     if (value["version"] != tree_version)
       throw ValueError(
           fmt::format("unknown format version; this zksh reads version {}", tree_version));
-    parsed.header = true;
     parsed.top = bytes_of(field(value, "path"), "path");
-  } else if (value.contains("end")) {
-    parsed.end = true;
-  } else {
+  } else if (!value.contains("end")) {
     parsed.record = TreeRecord{
         .path = parse_relative(bytes_of(field(value, "path"), "path")),
         .life = life_of_line(value),

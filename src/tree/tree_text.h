@@ -63,11 +63,8 @@ class TreeReader {
 
   /// The path that was dumped; valid.
   const std::string& top() const { return top_; }
-  /// The next record, in the order of stands_before, the top first, parents before children;
-  /// nullopt at the end.
+  /// The next record, as a RecordStream.
   std::optional<TreeRecord> next();
-  /// The path of the next record, or null.
-  const std::string* peek() const { return ahead_ ? &ahead_->path : nullptr; }
 
  private:
   bool read_line();
@@ -101,12 +98,10 @@ QuotaLimits parse_limits(std::string_view text);
 
 std::string tree_json_line(const TreeRecord& record);
 
-/// A parsed line.
+/// A parsed line; the last one of a dump has neither.
 struct TreeJsonLine {
-  bool header = false;
-  std::string top{};  ///< of a header, unchecked
-  bool end = false;
-  std::optional<TreeRecord> record{};  ///< if it is neither header nor end
+  std::optional<std::string> top{};  ///< of the first line; unchecked
+  std::optional<TreeRecord> record{};
 };
 /// Throws ValueError, without the place. Unknown fields are ignored.
 TreeJsonLine parse_tree_json(std::string_view line);

@@ -89,6 +89,18 @@ void take_outcome(Pending<T>& pending, std::optional<Outcome<T>>& to, const Moni
   pending = nullptr;
 }
 
+/// What to read of a node, each with a request of its own.
+struct Requests {
+  bool listing = false;
+  bool stat = false;
+  bool value = false;
+  bool acl = false;
+
+  std::size_t count() const {
+    return std::size_t{listing} + std::size_t{stat} + std::size_t{value} + std::size_t{acl};
+  }
+};
+
 template <class T>
 int code_of(const std::optional<Outcome<T>>& outcome) {
   return outcome ? outcome->code : code::ok;
@@ -120,7 +132,8 @@ class WalkReads {
   /// Sends a node's first requests. Blocks to keep to the rate.
   void ask(WalkStops::iterator node) {
     const bool lists = !plan_.data && !is_leaf(*node);
-    send(node, lists, !plan_.data && !lists, plan_.data, plan_.acls);
+    send(node,
+         {.listing = lists, .stat = !plan_.data && !lists, .value = plan_.data, .acl = plan_.acls});
   }
 
   /// Blocks until about half of the requests in flight are answered. Throws Cancelled.
@@ -145,27 +158,23 @@ class WalkReads {
       const auto node = asked_.front();
       if (!take_answers(*node, answers)) return std::nullopt;
       asked_.pop_front();
-      const bool listing = answers.listing.has_value();
-      const bool stat = answers.stat.has_value();
-      const bool value = answers.value.has_value();
-      const bool acl = answers.acl.has_value();
-      in_flight_ -= static_cast<std::size_t>(listing) + static_cast<std::size_t>(stat) +
-                    static_cast<std::size_t>(value) + static_cast<std::size_t>(acl);
+      const auto requests = answers.requests();
+      in_flight_ -= requests.count();
       if (std::ranges::any_of(answers.codes(), is_connection_failure)) {
         await_reconnection(client_, node->node.path, last_answer_, stop_);
-        send(node, listing, stat, value, acl);
+        send(node, requests);
         continue;
       }
       last_answer_ = Clock::now();
       understand(*node, answers);
       if (node->vanished || node->code != code::ok) {
         node->complete = true;
-      } else if (!node->node.readable && !stat) {
-        send(node, false, true, false, false);  // up to 3.8, anybody may read a Stat
+      } else if (!node->node.readable && !requests.stat) {
+        send(node, {.stat = true});  // up to 3.8, anybody may read a Stat
         continue;
-      } else if (value && node->node.readable && node->node.stat.num_children > 0 &&
+      } else if (requests.value && node->node.readable && node->node.stat.num_children > 0 &&
                  !is_leaf(*node)) {
-        send(node, true, false, false, false);
+        send(node, {.listing = true});
         continue;
       }
       if (!node->node.children) node->node.children = std::make_shared<const NameList>();
@@ -188,6 +197,12 @@ class WalkReads {
 
     std::array<int, 4> codes() const {
       return {code_of(listing), code_of(stat), code_of(value), code_of(acl)};
+    }
+    Requests requests() const {
+      return {.listing = listing.has_value(),
+              .stat = stat.has_value(),
+              .value = value.has_value(),
+              .acl = acl.has_value()};
     }
   };
 
@@ -234,16 +249,14 @@ class WalkReads {
 
   bool is_leaf(const WalkStop& node) const { return node.node.depth >= plan_.depth; }
 
-  void send(WalkStops::iterator node, bool listing, bool stat, bool value, bool acl) {
-    const auto requests = static_cast<std::size_t>(listing) + static_cast<std::size_t>(stat) +
-                          static_cast<std::size_t>(value) + static_cast<std::size_t>(acl);
-    pace_.take(requests, stop_);
+  void send(WalkStops::iterator node, const Requests& requests) {
+    pace_.take(requests.count(), stop_);
     const auto& path = node->node.path;
-    if (listing) node->listing = client_.start_names(path, plan_.watch);
-    if (stat) node->stat = client_.start_exists(path, Watch::none());
-    if (value) node->value = client_.start_get(path, Watch::none());
-    if (acl) node->acl = client_.start_get_acl(path);
-    in_flight_ += requests;
+    if (requests.listing) node->listing = client_.start_names(path, plan_.watch);
+    if (requests.stat) node->stat = client_.start_exists(path, Watch::none());
+    if (requests.value) node->value = client_.start_get(path, Watch::none());
+    if (requests.acl) node->acl = client_.start_get_acl(path);
+    in_flight_ += requests.count();
     asked_.push_back(node);
   }
 
