@@ -23,13 +23,13 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  const NodeFilter filter(a.filter);
+  const auto matches = node_filter(a.filter);
   const auto tops = cx.resolve_all_or_current(a.paths);
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx, a.filter.acl ? "read" : "list");
   const auto enter = [&](const TreeNode& node) {
     if (node.hides_children() || !node.acl_readable) skipped.add(node.path);
-    if (!filter.matches(node)) return;
+    if (!matches(node)) return;
     lines.add(cx.out.json() ? path_json(node.path)
                                   .set("stat", node.stat_readable ? stat_json(node.stat) : Json())
                                   .text()

@@ -93,7 +93,8 @@ Sent run(Context& cx, const Args& a) {
         [&](const std::string& path) { return cx.client.get(path, watch, cx.stop); },
         [&](const std::string& path, Node& node) {
           print_value(cx, a, path, std::move(node), false);
-        });
+        },
+        is_bare(cx));
   const auto& path = given.paths.front();
   cx.client.await_connection(path, cx.stop);
   const auto pending = cx.client.start_get(path, watch);

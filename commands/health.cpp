@@ -85,7 +85,7 @@ void print_table(Context& cx, const Health& health) {
 }
 
 void print_verdict(Context& cx, const Health& health) {
-  cx.out.line("{}: {}", verdict_name(health.verdict), cx.out.shown(health.summary));
+  cx.out.line("{}: {}", name_of(verdict_names, health.verdict), cx.out.shown(health.summary));
   for (const auto& problem : health.problems) cx.out.line("- {}", cx.out.shown(problem));
   for (const auto& note : health.notes) cx.out.line("note: {}", cx.out.shown(note));
 }
@@ -95,7 +95,7 @@ void print_plain(Context& cx, const Health& health) {
     cx.out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", m.name, cell(m.id), cell(m.role),
                 zxid_text(m), cell(m.behind), cell(m.connections), cell(m.outstanding),
                 cell(m.mean_latency_us), cell(m.max_latency_us), cell(m.version), state_text(m));
-  cx.out.line("{}\t{}", verdict_name(health.verdict), health.summary);
+  cx.out.line("{}\t{}", name_of(verdict_names, health.verdict), health.summary);
 }
 
 Json member_json(const MemberHealth& m) {
@@ -134,7 +134,7 @@ int status_of(Verdict verdict) {
 
 void print_json_health(Context& cx, const Health& health) {
   print_json(cx, Json::object()
-                     .set("verdict", verdict_name(health.verdict))
+                     .set("verdict", name_of(verdict_names, health.verdict))
                      .set("status", status_of(health.verdict))
                      .set("summary", health.summary)
                      .set("leader", Json::text_or_null(health.leader))

@@ -110,7 +110,7 @@ void print_table(Context& cx, const std::vector<MemberLatency>& members) {
       if (probe.times.empty()) continue;
       const auto spread = spread_of(probe.times);
       table.add_row({escape_for_terminal(member.name), member.role.empty() ? "-" : member.role,
-                     std::string(probe_name(probe.probe)), std::to_string(spread.count),
+                     std::string(name_of(probe_names, probe.probe)), std::to_string(spread.count),
                      short_time(spread.median), short_time(spread.p99), short_time(spread.longest),
                      bars(histogram->count(probe.times), ascii)});
     }
@@ -134,8 +134,8 @@ void print_plain(Context& cx, const std::vector<MemberLatency>& members) {
       const auto spread = spread_of(probe.times);
       if (spread.count > 0)
         cx.out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}", member.name,
-                    member.role.empty() ? "-" : member.role, probe_name(probe.probe), spread.count,
-                    microseconds(spread.median), microseconds(spread.p99),
+                    member.role.empty() ? "-" : member.role, name_of(probe_names, probe.probe),
+                    spread.count, microseconds(spread.median), microseconds(spread.p99),
                     microseconds(spread.longest));
     }
 }
@@ -147,7 +147,7 @@ Json probe_json(const ProbeTimes& probe) {
     return measured ? Json(microseconds(value)) : Json();
   };
   return Json::object()
-      .set("request", probe_name(probe.probe))
+      .set("request", name_of(probe_names, probe.probe))
       .set("count", spread.count)
       .set("minUs", measured ? Json(microseconds(std::ranges::min(probe.times))) : Json())
       .set("p50Us", time(spread.median))
@@ -195,7 +195,7 @@ int report_problems(Context& cx, const std::vector<MemberLatency>& members) {
     for (const auto& probe : member.probes) {
       measured = measured || !probe.times.empty();
       if (!probe.problem.empty())
-        tell(member, fmt::format("{}: {}", probe_name(probe.probe), probe.problem));
+        tell(member, fmt::format("{}: {}", name_of(probe_names, probe.probe), probe.problem));
     }
   }
   return measured ? result : status::no_connection;

@@ -37,9 +37,10 @@ Sent run(Context& cx, const Args& a) {
       if (!stat) throw ZkError(code::no_node, path);
       return *stat;
     };
-    return print_each(cx, given.paths, read, [&](const std::string& path, const Stat& stat) {
+    const auto show = [&](const std::string& path, const Stat& stat) {
       print(cx, a.human, path, stat);
-    });
+    };
+    return print_each(cx, given.paths, read, show, is_bare(cx));
   }
   const auto& path = given.paths.front();
   cx.client.await_connection(path, cx.stop);

@@ -56,7 +56,7 @@ NodeCondition condition_of(const Args& a) {
 Json state_json(const Args& a, const std::string& path, const NodeState& node) {
   auto json = path_json(path);
   json.set("stat", node.stat ? stat_json(*node.stat) : Json());
-  if (a.value) json.set("data", data_json(node.value));
+  if (a.value) json.set("data", node.value);
   return json;
 }
 

@@ -264,18 +264,6 @@ MemberHealth read_health(const MemberAnswers& member) {
   return health;
 }
 
-std::string_view verdict_name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::Healthy:
-      return "healthy";
-    case Verdict::Degraded:
-      return "degraded";
-    case Verdict::NoQuorum:
-      break;
-  }
-  return "no quorum";
-}
-
 Health judge(std::vector<MemberHealth> members, const std::optional<Membership>& membership,
              const HealthLimits& limits) {
   return Judge(std::move(members), membership, limits).verdict();

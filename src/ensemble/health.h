@@ -1,6 +1,7 @@
 // Health: evaluates the answers of an ensemble's servers: who serves, leads and lags.
 #pragma once
 
+#include "base/named_values.h"
 #include "ensemble/member_words.h"
 
 #include <chrono>
@@ -54,6 +55,9 @@ struct HealthLimits {
 };
 
 enum class Verdict { Healthy, Degraded, NoQuorum };
+inline constexpr NamedValues<Verdict, 3> verdict_names{{{"healthy", Verdict::Healthy},
+                                                        {"degraded", Verdict::Degraded},
+                                                        {"no quorum", Verdict::NoQuorum}}};
 
 struct Health {
   Verdict verdict = Verdict::Healthy;
@@ -67,9 +71,6 @@ struct Health {
   std::size_t serving = 0;
   std::optional<std::int64_t> synced_followers{};
 };
-
-/// "healthy", "degraded", "no quorum".
-std::string_view verdict_name(Verdict verdict);
 
 /// Evaluates the members. `membership` is what the servers report, if they do. An ensemble is
 /// healthy if each member serves and all followers are in sync with the leader. It has no quorum if

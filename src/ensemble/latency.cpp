@@ -123,18 +123,6 @@ void close_all(Probers& probers) {
 
 }  // namespace
 
-std::string_view probe_name(Probe probe) {
-  switch (probe) {
-    case Probe::Read:
-      return "read";
-    case Probe::Sync:
-      return "sync";
-    case Probe::Write:
-      break;
-  }
-  return "write";
-}
-
 void measure_latency(Client& own, std::vector<MemberLatency>& members, const LatencyPlan& plan,
                      const std::stop_token& stop) {
   Probers probers;

@@ -1,8 +1,10 @@
 // Latency: measures round trips of single requests to each server of an ensemble.
 #pragma once
 
+#include "base/named_values.h"
 #include "client/client.h"
 #include "client/connect_string.h"
+#include "client/node_path.h"
 
 #include <chrono>
 #include <cstddef>
@@ -17,7 +19,8 @@ namespace zksh {
 
 /// exists, sync, and set on a node of its own.
 enum class Probe { Read, Sync, Write };
-std::string_view probe_name(Probe probe);
+inline constexpr NamedValues<Probe, 3> probe_names{
+    {{"read", Probe::Read}, {"sync", Probe::Sync}, {"write", Probe::Write}}};
 
 struct ProbeTimes {
   Probe probe = Probe::Read;
@@ -45,7 +48,7 @@ struct LatencyPlan {
 
   /// The node that is created and then repeatedly written.
   CreateOp node() const {
-    return {.path = parent + (parent == "/" ? "" : "/") + "zksh-latency-",
+    return {.path = join_path(parent, "zksh-latency-"),
             .data = "zksh latency",
             .mode = CreateMode::Ephemeral,
             .sequential = true};

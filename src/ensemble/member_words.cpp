@@ -1,7 +1,6 @@
 // MemberWords: asks all members of an ensemble four-letter words.
 #include "ensemble/member_words.h"
 
-#include "base/error.h"
 #include "base/number.h"
 #include "client/host_addresses.h"
 
@@ -107,24 +106,6 @@ std::vector<MemberAnswers> others(std::vector<MemberAnswers>& named, const Membe
 
 std::optional<std::int64_t> number_field(std::string_view answer, std::string_view key) {
   return number_in<std::int64_t>(answer_field(answer, key));
-}
-
-ServersToAsk servers_to_ask(const std::vector<std::string>& hosts,
-                            const std::string& connect_string, std::string_view admin_servers) {
-  ServersToAsk asked{.servers = {},
-                     .with_others = hosts.empty(),
-                     .admin_servers = AdminServers(admin_servers, connect_string)};
-  if (hosts.empty()) asked.servers = parse_connect_string(connect_string).servers;
-  for (const auto& host : hosts) {
-    auto parsed = parse_connect_string(host);
-    if (!parsed.chroot.empty())
-      throw ValueError(fmt::format("\"{}\": expected HOST[:PORT], without a path", host));
-    asked.servers.insert(asked.servers.end(), parsed.servers.begin(), parsed.servers.end());
-  }
-  std::set<std::string> seen;
-  std::erase_if(asked.servers,
-                [&](const ServerAddress& server) { return !seen.insert(server.text()).second; });
-  return asked;
 }
 
 std::string MemberAnswers::name() const {

@@ -17,18 +17,12 @@
 
 namespace zksh {
 
-/// The servers to ask.
 struct ServersToAsk {
-  std::vector<ServerAddress> servers;
+  std::vector<ServerAddress> servers{};
   /// Also ask the other members of their ensemble, as far as conf names them.
   bool with_others = true;
   AdminServers admin_servers{};
 };
-/// `hosts` are the user's, each a list as in a connect string; if empty, the servers of
-/// `connect_string` and the other members of their ensemble. `admin_servers` as in AdminServers.
-/// Throws ValueError.
-ServersToAsk servers_to_ask(const std::vector<std::string>& hosts,
-                            const std::string& connect_string, std::string_view admin_servers);
 
 /// A server and its answer to each word.
 struct MemberAnswers {

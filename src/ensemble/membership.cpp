@@ -208,11 +208,4 @@ std::vector<MemberChange> membership_changes(const Membership& before, const Mem
   return list;
 }
 
-std::string membership_text(const Membership& membership) {
-  std::string text;
-  for (const auto& [id, member] : membership.members)
-    text += fmt::format("server.{}={}\n", id, member.text);
-  return text + fmt::format("version={:x}", membership.version);
-}
-
 }  // namespace zksh

@@ -67,7 +67,4 @@ struct MemberChange {
 std::vector<MemberChange> membership_changes(const Membership& before, const Membership& after,
                                              const Reconfiguration& change);
 
-/// In the form of /zookeeper/config.
-std::string membership_text(const Membership& membership);
-
 }  // namespace zksh

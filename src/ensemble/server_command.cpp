@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 
 namespace zksh {
 namespace {
@@ -44,7 +45,21 @@ Json value_of(std::string_view text) {
 }  // namespace
 
 ServersToAsk servers_to_ask(const Context& cx, const std::vector<std::string>& hosts) {
-  return servers_to_ask(hosts, cx.client.server(), cx.services.settings.value("admin-server"));
+  const auto own = cx.client.server();
+  ServersToAsk asked{
+      .with_others = hosts.empty(),
+      .admin_servers = AdminServers(cx.services.settings.value("admin-server"), own)};
+  if (hosts.empty()) asked.servers = parse_connect_string(own).servers;
+  for (const auto& host : hosts) {
+    const auto parsed = parse_connect_string(host);
+    if (!parsed.chroot.empty())
+      throw ValueError(fmt::format("\"{}\": expected HOST[:PORT], without a path", host));
+    asked.servers.insert(asked.servers.end(), parsed.servers.begin(), parsed.servers.end());
+  }
+  std::set<std::string> seen;
+  std::erase_if(asked.servers,
+                [&](const ServerAddress& server) { return !seen.insert(server.text()).second; });
+  return asked;
 }
 
 std::span<const FourLetterWord> four_letter_words() { return words; }

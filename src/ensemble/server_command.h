@@ -13,7 +13,8 @@
 
 namespace zksh {
 
-/// `hosts` are the user's; if empty, all members of this connection's ensemble. Throws ValueError.
+/// `hosts` are the user's, each a list as in a connect string; if empty, the servers of this
+/// connection and the other members of their ensemble. Throws ValueError.
 ServersToAsk servers_to_ask(const Context& cx, const std::vector<std::string>& hosts = {});
 
 struct FourLetterWord {

@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "base/words.h"
 
 #include <fmt/core.h>
 
@@ -36,21 +37,10 @@ std::string_view field(std::string_view line, std::string_view key) {
   return {};
 }
 
-std::optional<std::int64_t> number_after(std::string_view line, std::string_view key) {
-  return number_in<std::int64_t>(field(line, key));
-}
-
 using namespace std::chrono_literals;
 
 constexpr auto patience = 300ms;
 constexpr auto pause_after_silence = 5s;
-
-std::optional<std::int64_t> number_at(std::string_view text) {
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc()) return std::nullopt;
-  return number;
-}
 
 }  // namespace
 
@@ -65,8 +55,8 @@ std::vector<Connection> parse_connections(std::string_view answer) {
       continue;
     all.push_back({.session = *session,
                    .address = std::string(line.substr(slash + 1, end - slash - 1)),
-                   .timeout = number_after(line, "to"),
-                   .since = number_after(line, "est"),
+                   .timeout = number_in<std::int64_t>(field(line, "to")),
+                   .since = number_in<std::int64_t>(field(line, "est")),
                    .last_request = std::string(field(line, "lop"))});
   }
   return all;
@@ -163,13 +153,6 @@ std::string SessionSurvey::address_of(std::int64_t session) const {
   return found == connections_.end() ? "-" : found->second.address;
 }
 
-std::map<std::int64_t, std::string> parse_cons(std::string_view answer) {
-  std::map<std::int64_t, std::string> addresses;
-  for (auto& connection : parse_connections(answer))
-    addresses[connection.session] = std::move(connection.address);
-  return addresses;
-}
-
 std::set<std::int64_t> parse_dump(std::string_view answer) {
   std::set<std::int64_t> sessions;
   // The rest lists the owners of ephemerals, live or not.
@@ -244,7 +227,8 @@ void ServerPoller::take(Server& server, const std::string& word, const ServerAns
     server.refused[word] = fmt::format("does not allow the word {}{}", word, admin_note(reply));
     note_missing(server, word, account);
   } else if (word == "cons") {
-    account.addresses.merge(parse_cons(answer));
+    for (auto& connection : parse_connections(answer))
+      account.addresses.try_emplace(connection.session, std::move(connection.address));
     ++servers_with_sessions_;
   } else if (word == "dump") {
     auto sessions = parse_dump(answer);
@@ -255,8 +239,8 @@ void ServerPoller::take(Server& server, const std::string& word, const ServerAns
     constexpr std::string_view key = "Total watches:";
     const auto place = answer.find(key);
     if (place == std::string::npos) return;
-    account.watches =
-        account.watches.value_or(0) + number_at(answer.substr(place + key.size())).value_or(0);
+    const auto count = number_in<std::int64_t>(trimmed(answer.substr(place + key.size())));
+    account.watches = account.watches.value_or(0) + count.value_or(0);
     ++account.servers;
   } else if (word == "wchp") {
     if (!account.watchers) account.watchers.emplace();
@@ -276,8 +260,8 @@ void ServerPoller::note_missing(const Server& server, const std::string& word,
 }
 
 void ServerPoller::count_events(Server& server, std::string_view answer) {
-  const auto deleted = number_at(answer_field(answer, "zk_sum_node_deleted_watch_count"));
-  const auto children = number_at(answer_field(answer, "zk_sum_node_children_watch_count"));
+  const auto deleted = number_field(answer, "zk_sum_node_deleted_watch_count");
+  const auto children = number_field(answer, "zk_sum_node_children_watch_count");
   if (!deleted || !children) return;  // before 3.6
   events_known_ = true;
   if (server.events) {

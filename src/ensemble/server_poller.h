@@ -153,8 +153,6 @@ class ServerPoller {
   std::size_t servers_with_sessions_ = 0;  ///< servers that answered in the current round
 };
 
-/// The sessions in an answer to cons, with their clients' addresses, "10.0.0.7:51234".
-std::map<std::int64_t, std::string> parse_cons(std::string_view answer);
 /// The sessions in an answer to dump; empty: this server does not know them.
 std::set<std::int64_t> parse_dump(std::string_view answer);
 /// The sessions in an answer to wchp, by the path that they watch.

@@ -1,6 +1,7 @@
 // ChangeText: formats the changes of nodes for people, pipes and programs.
 #include "node/change_text.h"
 
+#include "base/named_values.h"
 #include "base/number.h"
 #include "base/quoting.h"
 #include "base/text.h"
@@ -15,6 +16,12 @@ namespace {
 
 using Type = NodeChange::Type;
 
+constexpr NamedValues<Type, 6> change_names{{{"present", Type::Present},
+                                             {"created", Type::Created},
+                                             {"changed", Type::Changed},
+                                             {"deleted", Type::Deleted},
+                                             {"children", Type::Children},
+                                             {"gap", Type::Gap}}};
 constexpr std::string_view none = "-";
 constexpr std::size_t widest_value = 120;
 constexpr std::size_t most_names = 8;
@@ -122,23 +129,7 @@ std::string list_field(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::string_view change_name(Type type) {
-  switch (type) {
-    case Type::Present:
-      return "present";
-    case Type::Created:
-      return "created";
-    case Type::Changed:
-      return "changed";
-    case Type::Deleted:
-      return "deleted";
-    case Type::Children:
-      return "children";
-    case Type::Gap:
-      break;
-  }
-  return "gap";
-}
+std::string_view change_name(Type type) { return name_of(change_names, type); }
 
 std::string change_line(const NodeChange& change, bool ascii) {
   auto line = fmt::format("{} {:8}", time_of_day(change.time), change_name(change.type));

@@ -65,12 +65,6 @@ bool is_watch_word(const std::string& word) {
   return word == "watch" || word == "true" || word == "1";
 }
 
-void Headings::print(const std::string& path) {
-  if (!wanted_) return;
-  if (!std::exchange(first_, false)) cx_.out.line("");
-  cx_.out.line("{}:", cx_.out.shown(path));
-}
-
 namespace {
 
 void print_children_json(Context& cx, const std::string& path, const Listing& children,

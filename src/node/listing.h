@@ -75,34 +75,20 @@ bool is_watch_word(const std::string& word);
 bool is_bare(const Context& cx);
 /// Whether names are printed one per line: if results are bare, and in scripts.
 bool prints_one_per_line(const Context& cx);
-/// Headings between the results of several nodes: in zkCli's format, a node's path with a colon,
-/// and a blank line before it.
-class Headings {
- public:
-  Headings(Context& cx, bool wanted) : cx_(cx), wanted_(wanted && !cx.out.json()) {}
-  void print(const std::string& path);
-
- private:
-  Context& cx_;
-  bool wanted_;
-  bool first_ = true;
-};
-/// Calls `print(path, read(path))` for each node, with headings unless `bare`. Reports nodes that
-/// cannot be read, and goes on; returns as each_node.
+/// Calls `print(path, read(path))` for each node, with headings between several nodes' results
+/// unless `bare`: in zkCli's format, a node's path with a colon, and a blank line before it.
+/// Reports nodes that cannot be read, and goes on; returns as each_node.
 template <class Read, class Print>
 int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Print print,
                bool bare) {
-  Headings headings(cx, paths.size() > 1 && !bare);
+  bool first = true;
   return each_node(cx, paths, [&](const std::string& path) {
     auto value = read(path);
-    headings.print(path);
+    if (paths.size() > 1 && !bare && !cx.out.json())
+      cx.out.line("{}{}:", std::exchange(first, false) ? "" : "\n", cx.out.shown(path));
     print(path, value);
     return status::ok;
   });
-}
-template <class Read, class Print>
-int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Print print) {
-  return print_each(cx, paths, read, print, is_bare(cx));
 }
 
 /// Prints a node's children, sorted: `[a, b]`, or one per line in plain output, optionally with the

@@ -32,8 +32,6 @@ Json stat_json(const Stat& stat) {
       .set("numChildren", stat.num_children);
 }
 
-Json data_json(const Data& data) { return {data}; }
-
 Json acl_json(const Acl& acl) {
   return Json::array(acl, [](const AclEntry& entry) {
     return Json::object()

@@ -20,8 +20,6 @@ Json path_json(const std::string& path);
 /// "cversion": …, "aversion": …, "ephemeralOwner": "0x…" or null, "dataLength": …,
 /// "numChildren": …}
 Json stat_json(const Stat& stat);
-/// A text, {"base64": …} for bytes that are not UTF-8, or null.
-Json data_json(const Data& data);
 /// [{"scheme": …, "id": …, "perms": "cdrwa"}, …]. The hash of a digest is x, as servers show it to
 /// sessions that may not set the ACL.
 Json acl_json(const Acl& acl);

@@ -25,21 +25,24 @@ std::string_view verb_of(const Op& op) {
 }
 
 std::size_t text_size(const std::string& text) { return sizeof(std::int32_t) + text.size(); }
-std::size_t data_size(const Data& data) { return text_size(data.value_or("")); }
 
 /// The size of the operation in the request: jute's encoding of MultiHeader and the operation's
 /// record.
 std::size_t request_size(const Op& op) {
   constexpr std::size_t header = 9;
   constexpr std::size_t number = 4;
-  const auto size = header + text_size(path_of(op)) + number;
-  if (const auto* set = std::get_if<SetOp>(&op)) return size + data_size(set->data);
-  const auto* create = std::get_if<CreateOp>(&op);
-  if (!create) return size;
-  std::size_t acl = number;
-  for (const auto& entry : create->acl)
-    acl += number + text_size(entry.scheme) + text_size(entry.id);
-  return size + data_size(create->data) + acl;
+  return std::visit(
+      [](const auto& one) {
+        auto size = header + text_size(one.path) + number;
+        if constexpr (requires { one.data; }) size += text_size(one.data.value_or(""));
+        if constexpr (requires { one.acl; }) {
+          size += number;
+          for (const auto& entry : one.acl)
+            size += number + text_size(entry.scheme) + text_size(entry.id);
+        }
+        return size;
+      },
+      op);
 }
 
 std::vector<Op> operations_of(const std::vector<PlannedOp>& plan) {
@@ -49,25 +52,18 @@ std::vector<Op> operations_of(const std::vector<PlannedOp>& plan) {
   return all;
 }
 
-template <class T>
-OpResult result_of(const Outcome<T>& outcome) {
-  return {.code = outcome.code, .path = {}, .stat = {}};
-}
-
 /// The code that an operation would have, found out without sending it.
-OpResult rehearsed(Context& cx, const Op& op) {
+int rehearsed_code(Context& cx, const Op& op) {
+  const auto code_of = [&](const auto& pending) { return cx.client.await(pending, cx.stop).code; };
   if (const auto* create = std::get_if<CreateOp>(&op))
-    return result_of(cx.client.await(cx.client.start_create(*create), cx.stop));
+    return code_of(cx.client.start_create(*create));
   if (const auto* remove = std::get_if<RemoveOp>(&op))
-    return result_of(cx.client.await(cx.client.start_remove(*remove), cx.stop));
-  if (const auto* set = std::get_if<SetOp>(&op))
-    return result_of(cx.client.await(cx.client.start_set(*set), cx.stop));
+    return code_of(cx.client.start_remove(*remove));
+  if (const auto* set = std::get_if<SetOp>(&op)) return code_of(cx.client.start_set(*set));
   const auto& check = std::get<CheckOp>(op);
   const auto node = cx.client.await(cx.client.start_exists(check.path, Watch::none()), cx.stop);
-  auto result = result_of(node);
-  if (node.code == code::ok && check.version != -1 && check.version != node.value.version)
-    result.code = code::bad_version;
-  return result;
+  const bool differs = check.version != -1 && check.version != node.value.version;
+  return node.code == code::ok && differs ? code::bad_version : node.code;
 }
 
 Outcome<std::vector<OpResult>> rehearse(Context& cx, const std::vector<Op>& ops) {
@@ -75,8 +71,7 @@ Outcome<std::vector<OpResult>> rehearse(Context& cx, const std::vector<Op>& ops)
   Outcome<std::vector<OpResult>> all;
   all.value.resize(ops.size());
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    all.value[i] = rehearsed(cx, ops[i]);
-    all.code = all.value[i].code;
+    all.code = all.value[i].code = rehearsed_code(cx, ops[i]);
     if (all.code != code::ok) break;
   }
   return all;

@@ -255,24 +255,27 @@ bool BatchWriter::conclude(const std::vector<Write>& writes, const Reply& reply,
 /// one, then the rest; after several failures, each alone.
 void BatchWriter::send_again(std::vector<Write> writes, bool sent_before) {
   constexpr int most_failures = 3;
-  if (sent_before) report_lost(writes);
+  if (sent_before) report_lost(writes, writes.size());
   std::deque<std::size_t> parts{writes.size()};  // sizes of the next transactions
   for (int failures = 0; !writes.empty() && failures < most_failures;) {
     if (parts.empty()) parts.push_back(writes.size());
     const auto count = parts.front();
     parts.pop_front();
     if (count == 0) continue;
-    auto sent = start_first(writes, count);
+    const auto end = writes.begin() + static_cast<std::ptrdiff_t>(count);
+    pace_.take(count, stop_);
+    auto sent = start({writes.begin(), end});
     const auto reply = await(sent);
     if (is_connection_failure(reply.code)) {
-      report_lost(sent.writes);
-      put_back(writes, std::move(sent.writes));
+      report_lost(writes, count);
       return send_alone(std::move(writes), true);
     }
-    if (conclude(sent.writes, reply, sent_before)) continue;
+    if (conclude(sent.writes, reply, sent_before)) {
+      writes.erase(writes.begin(), end);
+      continue;
+    }
     ++failures;
     parts.assign({reply.failed, 1});
-    put_back(writes, std::move(sent.writes));
   }
   send_alone(std::move(writes), sent_before);
 }
@@ -312,30 +315,14 @@ BatchWriter::Reply BatchWriter::insist(Sent& sent) {
   return reply;
 }
 
-/// Removes the writes that must not be sent twice, and reports their outcome as unknown.
-void BatchWriter::report_lost(std::vector<Write>& writes) {
-  std::vector<Write> again;
-  again.reserve(writes.size());
-  for (auto& write : writes) {
-    if (can_be_sent_again(write))
-      again.push_back(std::move(write));
-    else
-      report(write, {.code = code::connection_loss, .sent_before = true});
-  }
-  writes = std::move(again);
-}
-
-BatchWriter::Sent BatchWriter::start_first(std::vector<Write>& writes, std::size_t count) {
+/// Removes those of the first writes that must not be sent twice, and reports their outcome as
+/// unknown.
+void BatchWriter::report_lost(std::vector<Write>& writes, std::size_t count) {
   const auto end = writes.begin() + static_cast<std::ptrdiff_t>(count);
-  std::vector<Write> first(std::make_move_iterator(writes.begin()), std::make_move_iterator(end));
-  writes.erase(writes.begin(), end);
-  pace_.take(count, stop_);
-  return start(std::move(first));
-}
-
-void BatchWriter::put_back(std::vector<Write>& writes, std::vector<Write> first) {
-  writes.insert(writes.begin(), std::make_move_iterator(first.begin()),
-                std::make_move_iterator(first.end()));
+  const auto lost = std::stable_partition(writes.begin(), end, can_be_sent_again);
+  for (auto write = lost; write != end; ++write)
+    report(*write, {.code = code::connection_loss, .sent_before = true});
+  writes.erase(lost, end);
 }
 
 }  // namespace zksh

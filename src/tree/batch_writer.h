@@ -106,9 +106,7 @@ class BatchWriter {
   void send_again(std::vector<Write> writes, bool sent_before);
   void send_alone(std::vector<Write> writes, bool sent_before);
   Reply insist(Sent& sent);
-  void report_lost(std::vector<Write>& writes);
-  Sent start_first(std::vector<Write>& writes, std::size_t count);
-  static void put_back(std::vector<Write>& writes, std::vector<Write> first);
+  void report_lost(std::vector<Write>& writes, std::size_t count);
   void report(const Write& write, const Written& result);
 
   Client& client_;

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <sys/stat.h>
 
 namespace zksh {
@@ -27,56 +28,46 @@ std::optional<char> escaped_byte(std::string_view text, std::size_t at) {
   return byte->front();
 }
 
-class Collector {
- public:
-  explicit Collector(NodeFiles& files) : files_(files) {}
+void collect(const fs::path& file, const std::string& node, NodeFiles& files);
 
-  void collect(const fs::path& file, const std::string& node) {
-    std::error_code problem;
-    const auto status = fs::status(file, problem);
-    if (problem)
-      throw ValueError(fmt::format("cannot read {}: {}", file.native(), problem.message()));
-    if (const auto flaw = path_flaw(node))
-      throw ValueError(fmt::format("{} cannot be a node: {}", file.native(), *flaw));
-    if (fs::is_regular_file(status)) {
-      files_.nodes.push_back({.path = node, .file = file.native()});
-    } else if (fs::is_directory(status) && !fs::is_symlink(fs::symlink_status(file, problem))) {
-      collect_below(file, node);
-    } else {
-      throw ValueError(fmt::format("{} is neither a file nor a directory", file.native()));
+void collect_directory(const fs::path& directory, const std::string& node, NodeFiles& files) {
+  const auto value = directory / own_value_file;
+  std::error_code problem;
+  const bool has_value = fs::is_regular_file(value, problem);
+  files.nodes.push_back(
+      {.path = node, .file = has_value ? std::optional(value.native()) : std::nullopt});
+  std::map<std::string, fs::path> entries;  // by node name
+  for (fs::directory_iterator entry(directory, problem), end; !problem && entry != end;
+       entry.increment(problem)) {
+    const auto name = entry->path().filename().native();
+    if (name.starts_with('.')) {
+      files.hidden += name != own_value_file ? 1 : 0;
+      continue;
     }
+    const auto [other, added] = entries.try_emplace(node_name_of(name), entry->path());
+    const auto [first, second] = std::minmax(other->second, entry->path());
+    if (!added)
+      throw ValueError(fmt::format("{} and {} are the same node", first.native(), second.native()));
   }
+  if (problem)
+    throw ValueError(fmt::format("cannot read {}: {}", directory.native(), problem.message()));
+  for (const auto& [name, path] : entries) collect(path, join_path(node, name), files);
+}
 
- private:
-  void collect_below(const fs::path& directory, const std::string& node) {
-    const auto value = directory / own_value_file;
-    std::error_code problem;
-    const bool has_value = fs::is_regular_file(value, problem);
-    files_.nodes.push_back(
-        {.path = node, .file = has_value ? std::optional(value.native()) : std::nullopt});
-    std::vector<std::pair<std::string, fs::path>> entries;
-    for (fs::directory_iterator entry(directory, problem), end; !problem && entry != end;
-         entry.increment(problem)) {
-      const auto name = entry->path().filename().native();
-      if (!name.starts_with('.'))
-        entries.emplace_back(node_name_of(name), entry->path());
-      else if (name != own_value_file)
-        ++files_.hidden;
-    }
-    if (problem)
-      throw ValueError(fmt::format("cannot read {}: {}", directory.native(), problem.message()));
-    std::ranges::sort(entries);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      const auto& [name, path] = entries[i];
-      if (i > 0 && entries[i - 1].first == name)
-        throw ValueError(fmt::format("{} and {} are the same node", entries[i - 1].second.native(),
-                                     path.native()));
-      collect(path, join_path(node, name));
-    }
-  }
-
-  NodeFiles& files_;
-};
+void collect(const fs::path& file, const std::string& node, NodeFiles& files) {
+  std::error_code problem;
+  const auto status = fs::status(file, problem);
+  if (problem)
+    throw ValueError(fmt::format("cannot read {}: {}", file.native(), problem.message()));
+  if (const auto flaw = path_flaw(node))
+    throw ValueError(fmt::format("{} cannot be a node: {}", file.native(), *flaw));
+  if (fs::is_regular_file(status))
+    files.nodes.push_back({.path = node, .file = file.native()});
+  else if (fs::is_directory(status) && !fs::is_symlink(fs::symlink_status(file, problem)))
+    collect_directory(file, node, files);
+  else
+    throw ValueError(fmt::format("{} is neither a file nor a directory", file.native()));
+}
 
 }  // namespace
 
@@ -111,7 +102,7 @@ void write_node_file(const std::string& path, const Data& data, bool has_childre
 
 NodeFiles files_below(const std::string& file, const std::string& top) {
   NodeFiles files;
-  Collector(files).collect(file, top);
+  collect(file, top, files);
   return files;
 }
 

@@ -1,4 +1,4 @@
-// NodeFilter: selects nodes of a walk by the user's criteria.
+// Node filter: selects nodes of a walk by the user's criteria.
 #include "tree/node_filter.h"
 
 #include "base/error.h"
@@ -15,6 +15,7 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -25,6 +26,26 @@ constexpr NamedValues<NodeKind, 2> node_types{
 std::optional<std::int64_t> size_or_none(const std::optional<std::string>& text,
                                          std::string_view what) {
   return text ? std::optional(parse_size(*text, what)) : std::nullopt;
+}
+
+using Test = std::function<bool(const TreeNode&)>;
+
+Test acl_test(const std::string& entry) {
+  const auto first = entry.find(':');
+  if (first == std::string::npos)
+    throw ValueError(fmt::format("-acl: \"{}\" does not have the form scheme:id[:perms]", entry));
+  // A digest's id contains a colon, before its hash.
+  const auto last = entry.rfind(':');
+  const auto wanted = last == first ? std::nullopt : perms_of(entry.substr(last + 1));
+  const auto identity = wanted ? entry.substr(0, last) : entry;
+  return [identity, perms = wanted.value_or(0)](const TreeNode& node) {
+    return std::ranges::any_of(node.acl, [&](const AclEntry& one) {
+      const auto text = one.scheme + ':' + one.id;
+      const auto user = text.substr(0, text.rfind(':'));  // without the hash
+      return (one.perms & perms) == perms && (fnmatch(identity.c_str(), text.c_str(), 0) == 0 ||
+                                              (one.scheme == "digest" && identity == user));
+    });
+  };
 }
 
 }  // namespace
@@ -72,10 +93,40 @@ std::int64_t parse_session_id(const std::string& text, const std::string& what) 
   return static_cast<std::int64_t>(*id);
 }
 
-NodeFilter::NodeFilter(const NodeFilterOptions& options) {
-  add_name_tests(options);
-  add_life_tests(options);
-  add_age_tests(options);
+std::function<bool(const TreeNode&)> node_filter(const NodeFilterOptions& options) {
+  std::vector<Test> tests;
+  const auto add = [&](Test test) { tests.push_back(std::move(test)); };
+  const auto add_range = [&](std::optional<std::int64_t> least, std::optional<std::int64_t> most,
+                             std::function<std::int64_t(const TreeNode&)> value_of) {
+    if (least) add([=](const TreeNode& node) { return value_of(node) >= *least; });
+    if (most) add([=](const TreeNode& node) { return value_of(node) <= *most; });
+  };
+  if (options.name)
+    add([pattern = *options.name](const TreeNode& node) {
+      return fnmatch(pattern.c_str(), std::string(base_name(node.path)).c_str(), 0) == 0;
+    });
+  if (options.regex)
+    add([regex = std::make_shared<Regex>(*options.regex, "-regex")](const TreeNode& node) {
+      return regex->matches_whole(node.path);
+    });
+  if (options.type)
+    add([ephemeral = *options.type == NodeKind::Ephemeral](const TreeNode& node) {
+      return (node.stat.ephemeral_owner != 0) == ephemeral;
+    });
+  if (options.owner)
+    add([owner = parse_session_id(*options.owner, "-owner")](const TreeNode& node) {
+      return node.stat.ephemeral_owner == owner;
+    });
+  if (options.acl) add(acl_test(*options.acl));
+  const auto now = wall_clock_now();
+  if (options.newer)
+    add([since = now - parse_duration(*options.newer, "-newer").count()](const TreeNode& node) {
+      return node.stat.mtime >= since;
+    });
+  if (options.older)
+    add([until = now - parse_duration(*options.older, "-older").count()](const TreeNode& node) {
+      return node.stat.mtime < until;
+    });
   add_range(size_or_none(options.least_size, "-min-size"),
             size_or_none(options.most_size, "-max-size"),
             [](const TreeNode& node) { return node.stat.data_length; });
@@ -85,70 +136,9 @@ NodeFilter::NodeFilter(const NodeFilterOptions& options) {
             [](const TreeNode& node) { return static_cast<std::int64_t>(node.depth); });
   add_range(options.least_children, options.most_children,
             [](const TreeNode& node) { return node.stat.num_children; });
-}
-
-void NodeFilter::add_name_tests(const NodeFilterOptions& options) {
-  if (options.name)
-    tests_.emplace_back([pattern = *options.name](const TreeNode& node) {
-      const std::string name(base_name(node.path));
-      return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-    });
-  if (!options.regex) return;
-  const auto regex = std::make_shared<Regex>(*options.regex, "-regex");
-  tests_.emplace_back([regex](const TreeNode& node) { return regex->matches_whole(node.path); });
-}
-
-void NodeFilter::add_life_tests(const NodeFilterOptions& options) {
-  if (options.type)
-    tests_.emplace_back([ephemeral = *options.type == NodeKind::Ephemeral](const TreeNode& node) {
-      return (node.stat.ephemeral_owner != 0) == ephemeral;
-    });
-  if (options.owner)
-    tests_.emplace_back([owner = parse_session_id(*options.owner, "-owner")](const TreeNode& node) {
-      return node.stat.ephemeral_owner == owner;
-    });
-  if (options.acl) add_acl_test(*options.acl);
-}
-
-void NodeFilter::add_acl_test(const std::string& entry) {
-  const auto first = entry.find(':');
-  if (first == std::string::npos)
-    throw ValueError(fmt::format("-acl: \"{}\" does not have the form scheme:id[:perms]", entry));
-  // A digest's id contains a colon, before its hash.
-  const auto last = entry.rfind(':');
-  const auto wanted = last == first ? std::nullopt : perms_of(entry.substr(last + 1));
-  const auto identity = wanted ? entry.substr(0, last) : entry;
-  tests_.emplace_back([identity, perms = wanted.value_or(0)](const TreeNode& node) {
-    return std::ranges::any_of(node.acl, [&](const AclEntry& one) {
-      const auto text = one.scheme + ':' + one.id;
-      const auto user = text.substr(0, text.rfind(':'));  // without the hash
-      return (one.perms & perms) == perms && (fnmatch(identity.c_str(), text.c_str(), 0) == 0 ||
-                                              (one.scheme == "digest" && identity == user));
-    });
-  });
-}
-
-void NodeFilter::add_age_tests(const NodeFilterOptions& options) {
-  const auto now = wall_clock_now();
-  if (options.newer)
-    tests_.emplace_back([since = now - parse_duration(*options.newer, "-newer").count()](
-                            const TreeNode& node) { return node.stat.mtime >= since; });
-  if (options.older)
-    tests_.emplace_back([until = now - parse_duration(*options.older, "-older").count()](
-                            const TreeNode& node) { return node.stat.mtime < until; });
-}
-
-void NodeFilter::add_range(std::optional<std::int64_t> least, std::optional<std::int64_t> most,
-                           std::function<std::int64_t(const TreeNode&)> value) {
-  if (!least && !most) return;
-  tests_.emplace_back([least, most, value = std::move(value)](const TreeNode& node) {
-    const auto now = value(node);
-    return (!least || now >= *least) && (!most || now <= *most);
-  });
-}
-
-bool NodeFilter::matches(const TreeNode& node) const {
-  return std::ranges::all_of(tests_, [&](const Test& test) { return test(node); });
+  return [tests = std::move(tests)](const TreeNode& node) {
+    return std::ranges::all_of(tests, [&](const Test& test) { return test(node); });
+  };
 }
 
 }  // namespace zksh

@@ -1,4 +1,4 @@
-// NodeFilter: selects nodes of a walk by the user's criteria.
+// Node filter: selects nodes of a walk by the user's criteria.
 #pragma once
 
 #include "command/options.h"
@@ -9,7 +9,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace zksh {
 
@@ -39,25 +38,8 @@ void declare_node_filter(Options& options, NodeFilterOptions& filter);
 /// Parses a session id as servers write it, "0x100000abc", or without the 0x. Throws ValueError.
 std::int64_t parse_session_id(const std::string& text, const std::string& what);
 
-/// Used on one thread.
-class NodeFilter {
- public:
-  /// Ages are relative to now, by this machine's clock. Throws ValueError for invalid criteria.
-  explicit NodeFilter(const NodeFilterOptions& options);
-
-  /// Whether a node meets all criteria.
-  bool matches(const TreeNode& node) const;
-
- private:
-  using Test = std::function<bool(const TreeNode&)>;
-  void add_name_tests(const NodeFilterOptions& options);
-  void add_life_tests(const NodeFilterOptions& options);
-  void add_acl_test(const std::string& entry);
-  void add_age_tests(const NodeFilterOptions& options);
-  void add_range(std::optional<std::int64_t> least, std::optional<std::int64_t> most,
-                 std::function<std::int64_t(const TreeNode&)> value);
-
-  std::vector<Test> tests_;
-};
+/// Returns a function that says whether a node meets all criteria. Ages are relative to now, by
+/// this machine's clock. Throws ValueError for invalid criteria.
+std::function<bool(const TreeNode&)> node_filter(const NodeFilterOptions& options);
 
 }  // namespace zksh

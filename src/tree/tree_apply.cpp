@@ -13,14 +13,6 @@
 #include <utility>
 
 namespace zksh {
-namespace {
-
-CreateMode mode_of(const NodeLife& life) {
-  return life.kind == NodeKind::Container ? CreateMode::Container : CreateMode::Persistent;
-}
-
-}  // namespace
-
 TreeApply::TreeApply(Client& client, Plan plan, std::stop_token stop)
     : client_(client),
       plan_(std::move(plan)),
@@ -101,7 +93,8 @@ void TreeApply::create(const TreeRecord& record, bool inner) {
   CreateOp op{.path = absolute(record.path),
               .data = record.data,
               .acl = record.acl,
-              .mode = mode_of(record.life),
+              .mode = record.life.kind == NodeKind::Container ? CreateMode::Container
+                                                              : CreateMode::Persistent,
               .ttl = record.life.ttl};
   if (inner && !may(record.acl, perm::create)) {
     op.acl = with_self(record.acl);

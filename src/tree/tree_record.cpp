@@ -33,17 +33,8 @@ bool agree(const NodeLife& life, const NodeLife& other) {
 }
 
 std::string life_text(const NodeLife& life) {
-  switch (life.kind) {
-    case NodeKind::Container:
-      return "container";
-    case NodeKind::Ttl:
-      return fmt::format("ttl={}", life.ttl);
-    case NodeKind::Ephemeral:
-      return "ephemeral";
-    case NodeKind::Persistent:
-      break;
-  }
-  return "persistent";
+  const std::string kind(name_of(kind_names, life.kind));
+  return life.kind == NodeKind::Ttl ? fmt::format("{}={}", kind, life.ttl) : kind;
 }
 
 std::string limits_text(const QuotaLimits& limits) {

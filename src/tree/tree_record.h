@@ -1,6 +1,7 @@
 // TreeRecord: a node as dump, apply and diff see it, and the order of nodes in a subtree.
 #pragma once
 
+#include "base/named_values.h"
 #include "client/client.h"
 
 #include <array>
@@ -14,6 +15,10 @@ namespace zksh {
 
 /// The kinds of nodes, which differ in when they are removed.
 enum class NodeKind { Persistent, Container, Ttl, Ephemeral };
+inline constexpr NamedValues<NodeKind, 4> kind_names{{{"persistent", NodeKind::Persistent},
+                                                      {"container", NodeKind::Container},
+                                                      {"ttl", NodeKind::Ttl},
+                                                      {"ephemeral", NodeKind::Ephemeral}}};
 
 struct NodeLife {
   NodeKind kind = NodeKind::Persistent;

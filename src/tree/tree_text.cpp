@@ -426,9 +426,8 @@ QuotaLimits parse_limits(std::string_view text) {
 std::string tree_json_line(const TreeRecord& record) {
   auto json = Json::object();
   json.set("path", record.path.empty() ? "/" : record.path);
-  const bool ttl = record.life.kind == NodeKind::Ttl;
-  json.set("kind", ttl ? "ttl" : life_text(record.life));
-  if (ttl) json.set("ttl", record.life.ttl);
+  json.set("kind", name_of(kind_names, record.life.kind));
+  if (record.life.kind == NodeKind::Ttl) json.set("ttl", record.life.ttl);
   json.set("acl", acl_value(record.acl)).set("data", record.data);
   if (record.limits != no_limits) {
     auto quota = Json::object();

@@ -3,8 +3,18 @@
 #include "ensemble/membership.h"
 #include "fuzz.h"
 
+#include <fmt/core.h>
+
 namespace zksh::fuzz {
 namespace {
+
+/// In the form of /zookeeper/config.
+std::string membership_text(const Membership& membership) {
+  std::string text;
+  for (const auto& [id, member] : membership.members)
+    text += fmt::format("server.{}={}\n", id, member.text);
+  return text + fmt::format("version={:x}", membership.version);
+}
 
 bool same(const Membership& one, const Membership& other) {
   return one.members == other.members && one.version == other.version;

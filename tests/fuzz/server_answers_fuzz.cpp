@@ -19,7 +19,6 @@ void read_sessions(std::string_view text) {
       require(std::ranges::all_of(each, inside), "paths stand in the answer");
   const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;
   require(parse_connections(text).size() <= lines, "a line is one connection");
-  parse_cons(text);
   parse_dump(text);
   parse_wchp(text);
 }

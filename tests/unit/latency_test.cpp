@@ -33,7 +33,7 @@ TEST(Latency, EachProbeOfEachRound) {
   EXPECT_EQ(members.front().problem, "");
   ASSERT_THAT(probes, SizeIs(3));
   for (const auto& probe : probes) {
-    EXPECT_THAT(probe.times, SizeIs(7)) << probe_name(probe.probe);
+    EXPECT_THAT(probe.times, SizeIs(7)) << name_of(probe_names, probe.probe);
     EXPECT_EQ(probe.problem, "");
   }
   EXPECT_THAT(client.children("/", Watch::none(), {}).names,

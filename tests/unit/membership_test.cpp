@@ -1,6 +1,7 @@
 // Membership: parsing configurations, and the effects of changes.
 #include "ensemble/membership.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,6 +19,14 @@ constexpr auto three =
 
 ChangedMembership changed(const Reconfiguration& change, std::string_view before = three) {
   return change_membership(parse_membership(before), change);
+}
+
+/// In the form of /zookeeper/config.
+std::string membership_text(const Membership& membership) {
+  std::string text;
+  for (const auto& [id, member] : membership.members)
+    text += fmt::format("server.{}={}\n", id, member.text);
+  return text + fmt::format("version={:x}", membership.version);
 }
 
 TEST(Membership, ReadsAConfiguration) {

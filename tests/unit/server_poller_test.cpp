@@ -13,16 +13,23 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
+std::map<std::int64_t, std::string> addresses(std::string_view cons) {
+  std::map<std::int64_t, std::string> all;
+  for (const auto& connection : parse_connections(cons))
+    all.emplace(connection.session, connection.address);
+  return all;
+}
+
 TEST(ServerPoller, Cons) {
   EXPECT_THAT(
-      parse_cons(
+      addresses(
           " /10.0.0.7:37520[1](queued=0,recved=7,sent=7,sid=0x100002513350000,lop=PING,"
           "est=1795263443540,to=10000,lcxid=0x5)\n"
           " /[0:0:0:0:0:0:0:1]:37522[1](queued=0,recved=1,sent=1,sid=0xffff000000000001,lop=NA)\n"
           " /10.0.0.8:37524[0](queued=0,recved=1,sent=0)\n\n"),
       ElementsAre(Pair(static_cast<std::int64_t>(0xffff000000000001ULL), "[0:0:0:0:0:0:0:1]:37522"),
                   Pair(0x100002513350000, "10.0.0.7:37520")));
-  EXPECT_THAT(parse_cons("nonsense\nsid=0x1\n](queued=/\n"), IsEmpty());
+  EXPECT_THAT(addresses("nonsense\nsid=0x1\n](queued=/\n"), IsEmpty());
 }
 
 TEST(ServerPoller, DumpOfALeaderOrALoneServer) {
