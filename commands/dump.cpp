@@ -6,7 +6,6 @@
 #include "tree/live_tree.h"
 #include "tree/tree_copy.h"
 #include "tree/tree_text.h"
-#include "tree/walk.h"
 
 namespace zksh::command_dump {
 namespace {
@@ -36,26 +35,24 @@ int run(Context& cx, const Args& a) {
   constexpr std::size_t chunk = 64U << 10U;
   const auto top = cx.resolve(a.path);
   const auto format = cx.out.json() ? TreeFormat::JsonLines : TreeFormat::Text;
-  const auto quotas = limits_below(cx.client, top, cx.stop);
   Progress progress(cx.out, cx.background, "nodes");
   std::size_t ephemerals = 0;
   auto text = tree_header(format, top);
-  WalkPlan plan{.tops = {top}, .data = true, .acls = true, .limits = a.limits.limits()};
-  plan.enter = [&](TreeNode& node) {
+  LiveTree tree(cx.client, {.top = top, .limits = a.limits.limits()}, cx.stop);
+  while (const auto node = tree.next()) {
     progress.advance();
-    if (is_servers_own(node.path, top)) return;
-    const auto found = found_node(node, top, quotas);
-    if (found.record.life.kind == NodeKind::Ephemeral) {
+    const auto& record = node->record;
+    if (record.life.kind == NodeKind::Ephemeral) {
       ++ephemerals;
-      return;
+      continue;
     }
-    require_whole(found, node.path);
-    text += restorable_line(format, found.record, node.path);
-    if (text.size() < chunk) return;
+    const auto path = path_below(top, record.path);
+    require_whole(*node, path);
+    text += restorable_line(format, record, path);
+    if (text.size() < chunk) continue;
     cx.out.out(text);
     text.clear();
-  };
-  walk_tree(cx.client, plan, cx.stop);
+  }
   text += tree_end(format, ephemerals);
   cx.out.out(text);
   progress.end();

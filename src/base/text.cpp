@@ -121,6 +121,7 @@ void append_utf8(std::string& text, char32_t code_point) {
 }
 
 bool is_utf8(std::string_view text) {
+  if (std::ranges::all_of(text, [](char c) { return (c & 0x80) == 0; })) return true;
   for (std::size_t at = 0; at < text.size();) {
     const auto step = decode_utf8(text, at);
     if (!step.valid) return false;

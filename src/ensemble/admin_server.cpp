@@ -14,7 +14,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <deque>
 #include <utility>
 
 namespace zksh {
@@ -272,11 +272,16 @@ const std::map<std::string_view, TextOf>& texts() {
   return all;
 }
 
-/// A command sent to an AdminServer, as part of a word.
-struct AdminQuestion {
-  std::size_t word;  ///< the index of the question that it answers
-  ServerAddress server;
+/// The answer to one of the commands that together correspond to a word.
+struct CommandAnswer {
+  std::size_t word;  ///< the index of the question
   HttpAnswer answer{};
+};
+
+/// What is known of the answer to a word.
+struct WordAnswer {
+  std::vector<std::string> bodies;
+  std::string problem;  ///< the first of the commands'
 };
 
 std::optional<int> admin_port(std::string_view text) {
@@ -284,23 +289,6 @@ std::optional<int> admin_port(std::string_view text) {
   if (port && (*port < 1 || *port > 65535))
     throw ValueError(fmt::format("admin-server: {} is not a port", text));
   return port;
-}
-
-/// Combines the answers to one word's commands, which begin at `next`. If one of them failed, so
-/// does the word.
-ServerAnswer put_together(const std::string& word, std::vector<AdminQuestion>& asked,
-                          std::vector<ServerAnswer>& answers, std::size_t& next) {
-  std::vector<std::string> bodies;
-  std::string problem;
-  for (const auto number = asked[next].word; next < asked.size() && asked[next].word == number;
-       ++next) {
-    auto& [text, flaw, turned_away, admin_problem] = answers[next];
-    if (flaw.empty()) bodies.push_back(asked[next].answer.body(text, flaw));
-    if (problem.empty()) problem = flaw;
-    text = {};
-  }
-  if (!problem.empty()) return {.problem = problem};
-  return admin_answer(word, bodies);
 }
 
 }  // namespace
@@ -373,36 +361,40 @@ std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions
                                     const AdminServers& admin_servers, const AskLimits& limits) {
   const auto time = limits.deadline - Clock::now();
   auto answers = inquire(questions, limits);
-  std::vector<AdminQuestion> asked;
-  std::vector<std::string> paths;
+  std::deque<CommandAnswer> asked;  // the requests refer to its elements
+  std::vector<ServerQuestion> requests;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     if (!answers[i].turned_away && !is_refusal(answers[i].text)) continue;
     const auto server = admin_servers.of(questions[i].server);
     if (!server) continue;
     for (const auto& command : admin_commands(questions[i].word)) {
-      asked.push_back({.word = i, .server = *server});
-      paths.push_back("/commands/" + command);
+      auto& answer = asked.emplace_back(CommandAnswer{.word = i}).answer;
+      requests.push_back({*server, http_get(server->text(), "/commands/" + command),
+                          [&answer](std::string_view so_far) { return answer.whole(so_far); }});
     }
   }
-  std::vector<ServerQuestion> requests;
-  requests.reserve(asked.size());
-  for (std::size_t i = 0; i < asked.size(); ++i)
-    requests.push_back(
-        {asked[i].server, http_get(asked[i].server.text(), paths[i]),
-         [&answer = asked[i].answer](std::string_view so_far) { return answer.whole(so_far); }});
   const auto now = Clock::now();
   auto admin_limits = limits;
   admin_limits.deadline = now + time;
   if (admin_servers.guessed()) admin_limits.connect_by = now + std::chrono::seconds(1);
   auto replies = inquire(requests, admin_limits);
-  for (std::size_t next = 0; next < asked.size();) {
-    const auto number = asked[next].word;
-    const auto server = asked[next].server.text();
-    auto answer = put_together(questions[number].word, asked, replies, next);
+  std::map<std::size_t, WordAnswer> words;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    auto& [bodies, problem] = words[asked[i].word];
+    auto flaw = replies[i].problem;
+    if (flaw.empty())
+      bodies.push_back(asked[i].answer.body(std::exchange(replies[i].text, {}), flaw));
+    if (problem.empty()) problem = flaw;
+  }
+  for (const auto& [i, reply] : words) {
+    const auto& [bodies, problem] = reply;
+    auto answer = problem.empty() ? admin_answer(questions[i].word, bodies)
+                                  : ServerAnswer{.problem = problem};
     if (answer.problem.empty())
-      answers[number] = std::move(answer);
+      answers[i] = std::move(answer);
     else
-      answers[number].admin_problem = fmt::format("{}: {}", server, answer.problem);
+      answers[i].admin_problem =
+          fmt::format("{}: {}", admin_servers.of(questions[i].server)->text(), answer.problem);
   }
   return answers;
 }

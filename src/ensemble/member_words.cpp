@@ -97,7 +97,7 @@ std::vector<MemberAnswers> others(std::vector<MemberAnswers>& named, const Membe
   for (const auto& [id, member] : membership.members) {
     if (taken.contains(id)) continue;
     const auto address = member.client.value_or(ServerAddress{.host = member.host, .port = 0});
-    found.push_back({.address = address, .id = id, .known_from_others = true});
+    found.push_back({.address = address, .id = id});
   }
   return found;
 }

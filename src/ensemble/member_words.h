@@ -30,7 +30,6 @@ struct MemberAnswers {
   ServerAddress address;
   std::optional<std::int64_t> id{};  ///< its server number, if known
   std::vector<ServerAnswer> answers{};
-  bool known_from_others = false;  ///< not named by the user
 
   /// "127.0.0.1:2181", or "server.3" if the address is not known.
   std::string name() const;

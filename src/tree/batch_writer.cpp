@@ -202,11 +202,10 @@ BatchWriter::Reply BatchWriter::await(Sent& sent) {
   auto outcome = client_.await(*transaction, stop_);
   const auto failed = std::ranges::find_if(
       outcome.value, [&](const OpResult& one) { return one.code == outcome.code; });
-  const bool known = outcome.culprit.empty() && failed != outcome.value.end();
-  return {.code = outcome.code,
-          .failed = known ? static_cast<std::size_t>(failed - outcome.value.begin()) : 0,
-          .all_failed = !known,
-          .culprit = std::move(outcome.culprit)};
+  Reply reply{.code = outcome.code, .culprit = std::move(outcome.culprit)};
+  if (reply.culprit.empty() && failed != outcome.value.end())
+    reply.failed = static_cast<std::size_t>(failed - outcome.value.begin());
+  return reply;
 }
 
 void BatchWriter::take_answers() {
@@ -245,7 +244,7 @@ void BatchWriter::settle(Sent sent) {
 bool BatchWriter::conclude(const std::vector<Write>& writes, const Reply& reply, bool sent_before) {
   // A connection that breaks at every request must not renew the time to wait for it.
   if (!is_connection_failure(reply.code)) last_answer_ = Clock::now();
-  if (reply.code != code::ok && !reply.all_failed && writes.size() > 1) return false;
+  if (reply.code != code::ok && reply.failed && writes.size() > 1) return false;
   for (const auto& write : writes)
     report(write, {.code = reply.code, .culprit = reply.culprit, .sent_before = sent_before});
   return true;
@@ -275,7 +274,7 @@ void BatchWriter::send_again(std::vector<Write> writes, bool sent_before) {
       continue;
     }
     ++failures;
-    parts.assign({reply.failed, 1});
+    parts.assign({*reply.failed, 1});
   }
   send_alone(std::move(writes), sent_before);
 }

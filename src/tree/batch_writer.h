@@ -87,8 +87,8 @@ class BatchWriter {
   };
   struct Reply {
     int code = code::ok;
-    std::size_t failed = 0;   ///< index of the write with the code
-    bool all_failed = false;  ///< not known which write it is about
+    /// Index of the write with the code; nullopt: not known which it is.
+    std::optional<std::size_t> failed{};
     std::string culprit{};
   };
 

@@ -17,8 +17,7 @@ constexpr std::size_t batch_nodes = 1000;
 constexpr std::size_t read_bytes = 2U << 20U;
 constexpr std::size_t batches_ahead = 4;
 
-}  // namespace
-
+/// `top` is the walk's.
 FoundNode found_node(TreeNode& node, const std::string& top,
                      const std::map<std::string, QuotaLimits>& limits) {
   FoundNode found{.record = {.path = path_from(top, node.path),
@@ -27,14 +26,12 @@ FoundNode found_node(TreeNode& node, const std::string& top,
                              .data = std::move(node.data)},
                   .stat = node.stat,
                   .readable = node.readable && node.acl_readable};
-  const auto limit = limits.empty() ? limits.end() : limits.find(found.record.path);
+  const auto limit = limits.find(found.record.path);
   if (limit != limits.end()) found.record.limits = limit->second;
   return found;
 }
 
-bool is_servers_own(const std::string& path, const std::string& top) {
-  return top == "/" && is_within(path, "/zookeeper");
-}
+}  // namespace
 
 LiveTree::LiveTree(Client& client, Plan plan, std::stop_token stop)
     : client_(client),
@@ -68,7 +65,7 @@ void LiveTree::read(const std::stop_token& stop) {
                 .acls = true,
                 .limits = plan_.limits};
   walk.enter = [&](TreeNode& node) {
-    if (is_servers_own(node.path, plan_.top)) return;
+    if (plan_.top == "/" && is_within(node.path, "/zookeeper")) return;
     bytes += node.path.size() + (node.data ? node.data->size() : 0);
     batch.push_back(found_node(node, plan_.top, limits));
     if (batch.size() < batch_nodes && bytes < read_bytes) return;

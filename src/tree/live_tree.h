@@ -16,8 +16,6 @@
 
 namespace zksh {
 
-struct TreeNode;
-
 /// A node as it was read.
 struct FoundNode {
   TreeRecord record{};
@@ -25,15 +23,9 @@ struct FoundNode {
   bool readable = true;  ///< false if its ACL hides its data, its children or itself
 };
 
-/// Converts a node on a walk for dump, diff and apply; `top` is the walk's.
-FoundNode found_node(TreeNode& node, const std::string& top,
-                     const std::map<std::string, QuotaLimits>& limits);
-/// Whether the path is in the servers' own subtree /zookeeper, which does not belong to the users'
-/// tree below /.
-bool is_servers_own(const std::string& path, const std::string& top);
-
-/// Reads a subtree in the order of stands_before. Reads ahead of the caller by at most 4000 nodes
-/// and about 8 MiB, beyond what the walk itself reads ahead. Used on one thread.
+/// Reads a subtree in the order of stands_before; / without /zookeeper, which is the servers' own.
+/// Reads ahead of the caller by at most 4000 nodes and about 8 MiB, beyond what the walk itself
+/// reads ahead. Used on one thread.
 class LiveTree {
  public:
   struct Plan {

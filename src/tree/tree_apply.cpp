@@ -164,12 +164,12 @@ void TreeApply::set_all_limits() {
 
 void TreeApply::write(Write write) {
   if (!plan_.rehearse) return writer_.add(std::move(write));
-  tell(write);
+  count(write);
 }
 
 void TreeApply::done(const Write& write, const Written& result) {
   if (result.code == code::ok || already_done(client_, write, result.code, stop_))
-    return tell(write);
+    return count(write);
   if (failure_) return;  // usually a consequence of the first failure
   if (result.code == code::bad_version || result.code == code::node_exists)
     failure_ = std::make_exception_ptr(
@@ -194,7 +194,7 @@ ZkError TreeApply::unsupported(const Write& write) {
 }
 
 /// Counts and reports a write that was done, or would be.
-void TreeApply::tell(const Write& write) {
+void TreeApply::count(const Write& write) {
   const auto& path = path_of(write);
   if (const auto* create = std::get_if<CreateOp>(&write)) {
     ++counts_.created;

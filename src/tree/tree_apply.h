@@ -90,7 +90,7 @@ class TreeApply {
   void write(Write write);
   void done(const Write& write, const Written& result);
   ZkError unsupported(const Write& write);
-  void tell(const Write& write);
+  void count(const Write& write);
   void refuse(const std::string& path, const std::string& why);
   bool may(const Acl& acl, int perms) const;
   Acl with_self(const Acl& acl) const;

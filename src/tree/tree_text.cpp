@@ -125,13 +125,11 @@ std::string parse_relative(std::string path) {
 
 using Value = nlohmann::json;
 
-Json acl_value(const Acl& acl) {
-  return Json::array(acl, [](const AclEntry& entry) {
-    return Json::object()
-        .set("scheme", entry.scheme)
-        .set("id", entry.id)
-        .set("perms", perms_field(entry.perms));
-  });
+Json acl_entry_json(const AclEntry& entry) {
+  return Json::object()
+      .set("scheme", entry.scheme)
+      .set("id", entry.id)
+      .set("perms", perms_field(entry.perms));
 }
 
 const Value& field(const Value& object, const char* name) {
@@ -428,7 +426,7 @@ std::string tree_json_line(const TreeRecord& record) {
   json.set("path", record.path.empty() ? "/" : record.path);
   json.set("kind", name_of(kind_names, record.life.kind));
   if (record.life.kind == NodeKind::Ttl) json.set("ttl", record.life.ttl);
-  json.set("acl", acl_value(record.acl)).set("data", record.data);
+  json.set("acl", Json::array(record.acl, acl_entry_json)).set("data", record.data);
   if (record.limits != no_limits) {
     auto quota = Json::object();
     for (std::size_t i = 0; i < limit_keys.size(); ++i)

@@ -1,26 +1,4 @@
-// TreeText: the format of `dump`: a subtree as lines of text or JSON.
-//
-// Text. The fields of a line are separated by tabs. In every field the escapes \n, \t, \\ and \xHH
-// stand for bytes; whatever a terminal would interpret or hide is escaped.
-//
-//     zksh-tree  1  /app                                        format, its version, the top
-//     /          persistent  world:anyone:cdrwa  "text"         the top, then a line for each node
-//     /a         container   digest:ann:HASH:r   null
-//     /a/b       ttl=60000   world:anyone:r,ip:10.0.0.1:cdrwa   base64:AP8=
-//     /c         persistent  world:anyone:cdrwa  ""             quota:count=10,byteHardLimit=500
-//     # 2 ephemeral nodes were left out
-//     end
-//
-// Paths are relative to the top. A node comes before its children; siblings are in byte order, each
-// with its whole subtree. So a tree has only one text. Data are null, a text in quotes if they are
-// UTF-8 (with \" for a quote), else base64. In an ACL, the comma, and the colon in a scheme, are
-// escaped likewise. Empty lines and lines that begin with # are ignored. A text without its last
-// line is truncated.
-//
-// JSON. {"format": "zksh-tree", "version": 1, "path": "/app"}, then for each node {"path": "/a",
-// "kind": "persistent", "container" or "ttl", "ttl": milliseconds (only for ttl), "acl":
-// [{"scheme": …, "id": …, "perms": "cdrwa"}], "data": null, a text or {"base64": …}, "quota":
-// {"count": 10} (if there is one)}, then {"end": true, "ephemeralsLeftOut": 2}.
+// TreeText: the format of `dump`: a subtree as lines of text or JSON. zksh-tree(5) describes it.
 #pragma once
 
 #include "tree/tree_record.h"

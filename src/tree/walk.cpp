@@ -40,6 +40,7 @@ struct WalkRow {
   /// the siblings.
   std::string key{};
 
+  std::size_t path_bytes() const { return parent.size() + key.size(); }
   bool exhausted() const { return next == names->size(); }
   std::string path(std::uint32_t place) const {
     const auto name = (*names)[place];
@@ -303,7 +304,8 @@ class Walk {
 
  private:
   void add_row(WalkStops::iterator before, WalkRow row) {
-    count_row(row, true);
+    path_bytes_ += row.path_bytes();
+    name_bytes_ += row.names->memory();
     // A chain leaves no rows behind, but each path holds all the names above it.
     const auto chain_bytes = row.depth * row.parent.size() / 2;
     const bool too_deep = std::max(path_bytes_, chain_bytes) > most_path_bytes;
@@ -316,14 +318,6 @@ class Walk {
     auto shared = std::make_shared<WalkRow>(std::move(row));
     const auto& key = shared->key;
     rows_.emplace(key, ahead_.insert(before, {.kind = WalkStop::Kind::Row, .row = shared}));
-  }
-
-  void count_row(const WalkRow& row, bool added) {
-    const auto count = [&](std::size_t& total, std::size_t bytes) {
-      total = added ? total + bytes : total - bytes;
-    };
-    count(path_bytes_, row.parent.size() + row.key.size());
-    count(name_bytes_, row.names->memory());
   }
 
   bool first_is_unasked() const { return ahead_.front().kind == WalkStop::Kind::Row; }
@@ -341,7 +335,8 @@ class Walk {
       node->node.last = row.parent.empty() || row.exhausted();
       ++nodes_ahead_;
       if (row.exhausted()) {
-        count_row(row, false);
+        path_bytes_ -= row.path_bytes();
+        name_bytes_ -= row.names->memory();
         ahead_.erase(marker);
         rows_.erase(first);
       }
