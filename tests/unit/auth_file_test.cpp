@@ -1,7 +1,7 @@
 // AuthFile: parsing its lines, and the warning about files that others can read.
 #include "config/auth_file.h"
 
-#include "base/error.h"
+#include "failures.h"
 
 #include <gtest/gtest.h>
 
@@ -13,12 +13,7 @@ namespace zksh {
 namespace {
 
 std::string refusal(const std::string& text) {
-  try {
-    parse_auth_file(text, "f");
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of<UsageError>([&] { parse_auth_file(text, "f"); });
 }
 
 TEST(AuthFile, ALineIsASchemeAndTheRest) {

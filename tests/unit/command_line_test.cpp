@@ -1,7 +1,7 @@
 // CommandLine: the command's words, and where its results go.
 #include "shell/command_line.h"
 
-#include "base/error.h"
+#include "failures.h"
 
 #include <gtest/gtest.h>
 
@@ -15,12 +15,7 @@ using Kind = RedirectTo::Kind;
 RedirectTo target_of(std::string_view line) { return parse_command_line(line, true).to; }
 
 std::string refusal(std::string_view line) {
-  try {
-    parse_command_line(line, true);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of<UsageError>([&] { parse_command_line(line, true); });
 }
 
 TEST(CommandLine, TheRestOfTheLineIsTheProgramsAsItWasTyped) {

@@ -1,6 +1,8 @@
 // FakeClient: must answer as a server does, or tests that use it prove nothing.
 #include "fake_client.h"
 
+#include "failures.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,15 +14,6 @@ namespace zksh {
 namespace {
 
 using testing::ElementsAre;
-
-int code_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const ZkError& error) {
-    return error.code();
-  }
-  return code::ok;
-}
 
 class FakeClientTest : public testing::Test {
  protected:

@@ -2,7 +2,7 @@
 #include "base/inflate.h"
 
 #include "base/byte_text.h"
-#include "base/error.h"
+#include "failures.h"
 
 #include <gtest/gtest.h>
 
@@ -40,12 +40,7 @@ std::string gzipped(std::string text) {
 std::string gzipped_hello() { return *decode_base64("H4sIAAAAAAAAA8tIzcnJ5wIAIDA6NgYAAAA="); }
 
 std::string refusal(const std::string& bytes, Compression compression) {
-  try {
-    inflated(bytes, compression);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { inflated(bytes, compression); });
 }
 
 TEST(Inflate, GivesBackWhatWasCompressed) {

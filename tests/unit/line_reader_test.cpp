@@ -1,8 +1,8 @@
 // LineReader: lines from a pipe, of any bytes and length, and a wait that a stop ends.
 #include "base/line_reader.h"
 
-#include "base/error.h"
 #include "base/fd.h"
+#include "failures.h"
 
 #include <gtest/gtest.h>
 
@@ -97,12 +97,7 @@ TEST(LineReader, AStopEndsTheWait) {
 TEST(LineReader, WhatCannotBeReadIsNamed) {
   LineReader reader(open("/", O_RDONLY | O_CLOEXEC), true, "the directory", {});
   std::string line;
-  try {
-    reader.next(line);
-    FAIL() << "a directory was read";
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()), "cannot read the directory: Is a directory");
-  }
+  EXPECT_EQ(refusal_of([&] { reader.next(line); }), "cannot read the directory: Is a directory");
 }
 
 }  // namespace

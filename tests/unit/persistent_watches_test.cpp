@@ -1,6 +1,7 @@
 // PersistentWatches: events reported in order from its own thread, and ending at any moment.
 #include "client/persistent_watches.h"
 
+#include "failures.h"
 #include "fake_client.h"
 
 #include <gmock/gmock.h>
@@ -82,12 +83,7 @@ TEST_F(PersistentWatchesTest, AWatchThatCannotBeSetIsAnErrorAndNotThere) {
   const auto attachment = watches.attach(fake);
   create("/a");
   fake.fail_request(2, FakeClient::When::BeforeItIsApplied);
-  try {
-    watches.add("/a", WatchMode::Recursive, {});
-    FAIL();
-  } catch (const ZkError& error) {
-    EXPECT_EQ(error.code(), code::connection_loss);
-  }
+  EXPECT_EQ(code_of([&] { watches.add("/a", WatchMode::Recursive, {}); }), code::connection_loss);
   EXPECT_FALSE(watches.remove("/a", std::nullopt, {}));
 }
 
@@ -161,12 +157,8 @@ TEST_F(PersistentWatchesTest, AWatchOfTooManyNodesLeavesTheOthers) {
   const std::map<std::string, WatchMode> both{{"/a", WatchMode::Recursive},
                                               {"/many", WatchMode::Persistent}};
   for (const char* path : {"/", "/many"}) {
-    try {
-      few.add(path, WatchMode::Recursive, {});
-      ADD_FAILURE() << path;
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), testing::HasSubstr("cannot watch so many nodes"));
-    }
+    EXPECT_THAT(refusal_of([&] { few.add(path, WatchMode::Recursive, {}); }),
+                testing::HasSubstr("cannot watch so many nodes"));
     EXPECT_EQ(few.all(), both);
   }
   set("/a/1");

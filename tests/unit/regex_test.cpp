@@ -1,7 +1,7 @@
 // Regex: what matches, in lines and in any bytes, what is refused, and that no expression is slow.
 #include "base/regex.h"
 
-#include "base/error.h"
+#include "failures.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,12 +20,7 @@ bool whole(const std::string& regex, std::string_view text) {
 }
 
 std::string refusal(const std::string& regex) {
-  try {
-    Regex(regex, "-regex").matches("");
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return refusal_of<UsageError>([&] { Regex(regex, "-regex").matches(""); });
 }
 
 TEST(Regex, MatchesLinesAnywhereInAnyBytes) {

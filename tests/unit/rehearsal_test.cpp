@@ -2,6 +2,7 @@
 #include "client/rehearsal.h"
 
 #include "client/read_only_client.h"
+#include "failures.h"
 #include "fake_client.h"
 
 #include <gmock/gmock.h>
@@ -22,15 +23,6 @@ class RehearsalTest : public testing::Test {
     for (const char* path : {"/app", "/app/a", "/app/b"})
       real.create({.path = path, .data = "v"}, {});
     real.create({.path = "/mine", .data = "", .mode = CreateMode::Ephemeral}, {});
-  }
-  /// The code of what fails; ok when nothing does.
-  static int code_of(const std::function<void()>& call) {
-    try {
-      call();
-    } catch (const ZkError& error) {
-      return error.code();
-    }
-    return code::ok;
   }
   int creation(const std::string& path) {
     return code_of([&] { rehearsal.create({.path = path, .data = "x"}, {}); });

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "client/four_letter_word.h"
+#include "failures.h"
 
 #include <gtest/gtest.h>
 
@@ -87,12 +88,7 @@ class SandboxTest : public testing::Test {
   /// No file, and no process whose command line names a place there: no server, no janitor.
   bool nothing_left() const { return fs::is_empty(directory) && !process_names(directory); }
   std::string failure(int servers, const std::vector<std::string>& config = {}) {
-    try {
-      const Sandbox sandbox(monitor, servers, config);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return refusal_of([&] { const Sandbox sandbox(monitor, servers, config); });
   }
 
   Monitor monitor;

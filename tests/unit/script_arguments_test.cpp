@@ -1,7 +1,7 @@
 // Script arguments: where they are substituted, and where not.
 #include "shell/script_arguments.h"
 
-#include "base/error.h"
+#include "failures.h"
 
 #include <gtest/gtest.h>
 
@@ -18,12 +18,7 @@ Texts filled(std::string_view line, const Texts& arguments) {
 }
 
 std::string refusal(std::string_view line, const Texts& arguments) {
-  try {
-    filled(line, arguments);
-  } catch (const ValueError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of<ValueError>([&] { filled(line, arguments); });
 }
 
 TEST(ScriptArguments, StayOneWordWhateverTheyHold) {

@@ -1,6 +1,7 @@
 // Session's transactions on a real server: what they can create, and that guards work there.
 #include "client/four_letter_word.h"
 #include "client/guarded_client.h"
+#include "failures.h"
 #include "sandbox/sandbox.h"
 #include "session/session.h"
 
@@ -53,14 +54,6 @@ class SessionMulti : public testing::Test {
   }
   void guard(const std::string& node, const std::string& lock) {
     monitor->with_lock([&](const Monitor::Held& held) { guards(held).push_back({node, lock}); });
-  }
-  static int code_of(const std::function<void()>& call) {
-    try {
-      call();
-    } catch (const ZkError& error) {
-      return error.code();
-    }
-    return code::ok;
   }
   Stat stat(const std::string& path) { return session.exists(path, Watch::none(), {}).value(); }
   /// The server's own count of what the session has sent.
