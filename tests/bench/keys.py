@@ -1,16 +1,11 @@
 """Measures the time from a key to its echo at the prompt, through a pty, while Tab makes zksh fetch candidates."""
-import fcntl
 import itertools
-import os
-import pty
-import select
-import signal
+import re
 import statistics
-import struct
-import termios
 import time
 
 from contest import Contestant
+from terminal import Terminal
 from znodes import Znodes
 
 PATH = "/bench-keys"
@@ -18,47 +13,23 @@ PATH = "/bench-keys"
 # same character has stood before.
 KEYS = (b"q", b"j")
 KEYS_IN_A_LINE = 10
-PATIENCE = 30.0
 
 
-class Terminal:
-    """A program on a pty of 80 columns and 24 rows."""
-
+class Keyboard(Terminal):
     def __init__(self, words, environment):
+        super().__init__(words, environment, columns=80, echo=True)  # readline echoes only where the terminal does
         self.keys = itertools.cycle(KEYS)
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.execvpe(words[0], words, environment)
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-        os.close(self.fd)
-
-    def send(self, text):
-        os.write(self.fd, text)
 
     def wait_for(self, text):
         """Reads until the program has drawn this."""
-        drawn, end = b"", time.monotonic() + PATIENCE
-        while text not in drawn:
-            if not select.select([self.fd], [], [], max(0.0, end - time.monotonic()))[0]:
-                raise SystemExit(f"{text!r} is not drawn, but {drawn[-500:]!r}")
-            drawn = drawn[-len(text):] + os.read(self.fd, 65536)
-
-    def drain(self):
-        while select.select([self.fd], [], [], 0)[0]:
-            os.read(self.fd, 65536)
+        self.read_until(re.escape(text), len(self.bytes))
 
     def echo(self, key):
         """Presses a key; the seconds until it is drawn."""
         self.drain()
+        self.bytes = b""  # to add to many takes time
         start = time.perf_counter()
-        self.send(key)
+        self.type(key)
         self.wait_for(key)
         return time.perf_counter() - start
 
@@ -74,7 +45,7 @@ def type_lines(terminal, beginning, count, before_tab):
     while len(times) < count:
         before_tab()
         key = next(terminal.keys)
-        terminal.send(b"\x15" + beginning + b"\t")
+        terminal.type(b"\x15" + beginning + b"\t")
         times += [1000 * terminal.echo(key) for _ in range(min(KEYS_IN_A_LINE, count - len(times)))]
     return times
 
@@ -86,12 +57,12 @@ def keys(contest, server):
     environment = {**contest.environment, "TERM": "xterm-256color", "INPUTRC": "/dev/null", "PS1": "$ "}
     environment.pop("NO_COLOR", None)
     rows = {}
-    with Terminal(["bash", "--norc", "-i"], environment) as bash:
+    with Keyboard(["bash", "--norc", "-i"], environment) as bash:
         bash.wait_for(b"$ ")
         rows["bash (readline), no znodes"] = type_lines(bash, b"echo n", samples, lambda: None)
-    with Terminal([contest.options.zksh, "-s", address], environment) as zksh, Znodes(address) as others:
+    with Keyboard([contest.options.zksh, "-s", address], environment) as zksh, Znodes(address) as others:
         zksh.wait_for(b"0] ")
-        zksh.send(f"cd {PATH}\r".encode())
+        zksh.type(f"cd {PATH}\r".encode())
         zksh.wait_for(f"{PATH}] ".encode())
 
         def change_the_list():

@@ -12,13 +12,14 @@ import time
 
 
 class Terminal:
-    """Runs a program on a new pty. `with` ends it. The terminal changes no byte and echoes none."""
+    """Runs a program on a new pty. `with` ends it. The terminal changes no byte and, without `echo`, echoes none."""
 
-    def __init__(self, words, env, columns=200, stdout=None):
+    def __init__(self, words, env, columns=200, stdout=None, echo=False):
         self.master, slave = pty.openpty()
         modes = termios.tcgetattr(slave)
         modes[1] &= ~termios.OPOST  # a carriage return in the output is the program's own
-        modes[3] &= ~termios.ECHO
+        if not echo:
+            modes[3] &= ~termios.ECHO
         termios.tcsetattr(slave, termios.TCSANOW, modes)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
         self.bytes = b""
@@ -66,6 +67,11 @@ class Terminal:
             pass
         self.process.wait(max(1.0, until - time.monotonic()))
         return self.bytes
+
+    def drain(self):
+        """Reads what is there, without waiting."""
+        while self._read(0.0):
+            pass
 
     def _read(self, until):
         """False: there is no more, or not in time."""
