@@ -83,20 +83,8 @@ class Program:
             [str(word) for word in words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=self._complaints, preexec_fn=die_with_parent)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    @property
-    def stderr(self):
-        """All that it has said on standard error."""
-        self._complaints.seek(0)
-        return self._complaints.read().decode(errors="replace")
-
-    def await_ready(self, deadline=60.0):
-        line = self._line(time.monotonic() + deadline)
+    def await_ready(self):
+        line = self._line(time.monotonic() + 60)
         if line != "ready":
             raise PeerError(self._failure(f"it said {line!r} and not `ready`"))
 
@@ -116,9 +104,6 @@ class Program:
         if line is None and self.process.wait(max(0.1, until - time.monotonic())) != 0:
             raise PeerError(self._failure("it failed"))
         return rounds
-
-    def signal(self, number):
-        self.process.send_signal(number)
 
     def close(self):
         """Lets it close its session; ends it when it does not."""
@@ -149,7 +134,9 @@ class Program:
         return self._lines.popleft().decode()
 
     def _failure(self, what):
-        return f"{' '.join(map(str, self.process.args))}: {what}\n{self.stderr}"
+        self._complaints.seek(0)
+        complaints = self._complaints.read().decode(errors="replace")
+        return f"{' '.join(map(str, self.process.args))}: {what}\n{complaints}"
 
 
 class Peer(Program):
@@ -167,8 +154,3 @@ class Peer(Program):
     def start(self, *what):
         """Starts a run, of something else when told: path, kind, rounds, hold_us, contenders."""
         self.tell(" ".join(["go", *map(str, what)]))
-
-    def run(self, *what, deadline=120.0):
-        """start() and finish()."""
-        self.start(*what)
-        return self.finish(deadline)
