@@ -167,11 +167,11 @@ def lock(contest, server):
         table.judge()
 
 
-def await_quiet(server, path, deadline=10.0):
+def await_quiet(server, path):
     """What the server still has when the contenders are gone: ephemerals, watches, children of the path.
 
     Counters can only be asked for again and again."""
-    until = time.monotonic() + deadline
+    until = time.monotonic() + 10
     while True:
         now = counters(server)
         with Znodes(server.address) as znodes:

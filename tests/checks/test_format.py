@@ -9,14 +9,14 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def complaints(files, root=ROOT):
+def complaints(files):
     program = shutil.which("clang-format-14") or shutil.which("clang-format")
     if not program:
         raise unittest.SkipTest("clang-format is not installed")
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     if not re.search(r"version 14\b", version):
         raise unittest.SkipTest(f"not clang-format 14: {version.strip()}")
-    result = subprocess.run([program, "--dry-run", "-Werror", f"--style=file:{root}/.clang-format", *files],
+    result = subprocess.run([program, "--dry-run", "-Werror", f"--style=file:{ROOT}/.clang-format", *files],
                             capture_output=True, text=True, check=False)
     return result.stderr if result.returncode else ""
 

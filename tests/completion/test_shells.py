@@ -1,8 +1,6 @@
 """Completion in the real bash (with and without bash-completion), zsh and fish: Tab at their own prompts."""
-import os
 import pathlib
 import shutil
-import signal
 import sys
 import tempfile
 import unittest
@@ -13,8 +11,8 @@ from kazoo.client import KazooClient
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from server import Server  # noqa: E402
+from zksh import ZKSH  # noqa: E402
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 BASH_COMPLETION = "/usr/share/bash-completion/bash_completion"
 
 
@@ -128,5 +126,4 @@ class Fish(ShellCase, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    signal.alarm(280)
     unittest.main()

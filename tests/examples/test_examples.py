@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,8 +15,8 @@ from kazoo.client import KazooClient
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from server import Server  # noqa: E402
+from zksh import ZKSH, run_zksh  # noqa: E402
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 # What an example may rely on, unless an earlier one of the same command creates /app itself.
 TREE = ("/app/config", "/app/jobs")
 # Lines that come before the examples, and that they speak of.
@@ -30,9 +29,8 @@ AT_THE_PROMPT = {"jobs", "fg", "kill"}
 
 def examples():
     """Command → its example lines."""
-    listing = subprocess.run([ZKSH, "--examples"], capture_output=True, text=True, timeout=20, check=True).stdout
     lines = {}
-    for entry in listing.splitlines():
+    for entry in run_zksh("--examples").stdout.splitlines():
         name, line = entry.split("\t", 1)
         lines.setdefault(name, []).append(line)
     return lines
@@ -45,8 +43,7 @@ def makes_app(lines):
 class Examples(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Server(extended_types=True).start()
-        cls.addClassCleanup(cls.server.remove)
+        cls.server = cls.enterClassContext(Server(extended_types=True))
         cls.client = KazooClient(cls.server.address)
         cls.client.start()
         cls.addClassCleanup(cls.client.stop)
@@ -76,43 +73,38 @@ class Examples(unittest.TestCase):
     def test_each_command_has_an_example(self):
         self.assertEqual(sorted(path.stem for path in (ROOT / "commands").glob("*.cpp")), sorted(examples()))
 
-    def test_each_example_works(self):
+    def run_all(self, check, *options, left_out="$^"):
+        """Calls check with the result of each command's examples, in a new tree and directory; `left_out`: lines
+        like this."""
         for name, lines in examples().items():
             if name in AT_THE_PROMPT:
                 continue
-            with self.subTest(command=name):
+            with self.subTest(command=name), self.servers_for(name) as where, \
+                    tempfile.TemporaryDirectory(prefix="zksh-examples-") as directory:
                 self.fresh_tree(lines)
-                lines = BEFORE.get(name, []) + lines
-                with self.servers_for(name) as where, tempfile.TemporaryDirectory(prefix="zksh-examples-") as directory:
-                    done = subprocess.run([ZKSH, *where, "-f", "-"], input="\n".join(lines) + "\n", cwd=directory,
-                                          env={**os.environ, "VISUAL": "", "EDITOR": "sed -i s/^/x/"},
-                                          capture_output=True, text=True, timeout=100, check=False)
-                self.assertEqual(0, done.returncode, f"{done.stdout}\n{done.stderr}")
+                lines = BEFORE.get(name, []) + [line for line in lines if not re.search(left_out, line)]
+                check(run_zksh(*where, *options, "-f", "-", input="\n".join(lines) + "\n", cwd=directory, timeout=100,
+                               env={**os.environ, "VISUAL": "", "EDITOR": "sed -i s/^/x/"}))
+
+    def test_each_example_works(self):
+        self.run_all(lambda done: self.assertEqual(0, done.returncode, f"{done.stdout}\n{done.stderr}"))
 
     def test_each_example_answers_in_json(self):
         """Line by line what the schema allows. Left out are lines whose programs print, too, and what chooses a form."""
-        schema = json.loads(subprocess.run([ZKSH, "--json-schema"], check=True, capture_output=True).stdout)
+        schema = json.loads(run_zksh("--json-schema").stdout)
         own = {**schema, "anyOf": [{"$ref": f"#/$defs/{name}"} for name in schema["$defs"] if not name[0].isupper()]
                + [{"$ref": "#/$defs/Written"}]}
         told = {**schema, "anyOf": [{"$ref": f"#/$defs/{name}"} for name in ("Error", "Note", "Event")]}
-        for name, lines in examples().items():
-            if name in AT_THE_PROMPT:
-                continue
-            with self.subTest(command=name):
-                self.fresh_tree(lines)
-                lines = BEFORE.get(name, []) + [line for line in lines if not re.search(r" -- | -o | -x | [|>] |--exec|\bdate\b", line)]
-                with self.servers_for(name) as where, tempfile.TemporaryDirectory(prefix="zksh-examples-") as directory:
-                    done = subprocess.run([ZKSH, *where, "-o", "json", "-k", "-f", "-"], input="\n".join(lines) + "\n",
-                                          cwd=directory, env={**os.environ, "VISUAL": "", "EDITOR": "sed -i s/^/x/"},
-                                          capture_output=True, text=True, timeout=100, check=False)
-                for text, shape in ((done.stdout, own), (done.stderr, told)):
-                    for line in text.splitlines():
-                        try:
-                            jsonschema.Draft202012Validator(shape).validate(json.loads(line))
-                        except (ValueError, jsonschema.ValidationError) as error:
-                            self.fail(f"{line}\n{str(error)[:300]}")
+
+        def check(done):
+            for text, shape in ((done.stdout, own), (done.stderr, told)):
+                for line in text.splitlines():
+                    try:
+                        jsonschema.Draft202012Validator(shape).validate(json.loads(line))
+                    except (ValueError, jsonschema.ValidationError) as error:
+                        self.fail(f"{line}\n{str(error)[:300]}")
+        self.run_all(check, "-o", "json", "-k", left_out=r" -- | -o | -x | [|>] |--exec|\bdate\b")
 
 
 if __name__ == "__main__":
-    signal.alarm(280)
     unittest.main()

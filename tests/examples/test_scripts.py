@@ -9,6 +9,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "session"))
 from session_case import SessionTest, ZKSH  # noqa: E402
 from server import Server  # noqa: E402
+from zksh import environment  # noqa: E402
 
 SCRIPTS = sorted(path for path in HERE.iterdir() if path.suffix in (".sh", ".zk"))
 
@@ -16,24 +17,21 @@ SCRIPTS = sorted(path for path in HERE.iterdir() if path.suffix in (".sh", ".zk"
 class Scripts(SessionTest):
     def setUp(self):
         super().setUp()
-        self.bin = os.path.join(self.directory, "bin")
+        self.bin = self.file("bin")
         os.mkdir(self.bin)
         os.symlink(ZKSH, os.path.join(self.bin, "zksh"))
 
     def program(self, name, *lines):
         """A program of the test's own, which the scripts find."""
-        path = os.path.join(self.bin, name)
-        pathlib.Path(path).unlink(missing_ok=True)  # zksh is a link there, and what it leads to must stay
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\n" + "".join(line + "\n" for line in lines))
-        os.chmod(path, 0o755)
+        pathlib.Path(self.bin, name).unlink(missing_ok=True)  # zksh is a link there, and what it leads to must stay
+        self.script("#!/bin/sh", *lines, name=f"bin/{name}")
 
     def begin(self, name, *arguments, server=None, **variables):
         process = subprocess.Popen(
             [HERE / name, *arguments], cwd=self.directory, text=True, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env={**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8", "ZKSH_SERVER": server or self.connect,
-                 "PATH": self.bin + ":" + os.environ["PATH"], **variables})
+            env=environment(self.directory, ZKSH_SERVER=server or self.connect,
+                            PATH=self.bin + ":" + os.environ["PATH"], **variables))
         self.addCleanup(self.end, process)
         return process
 
@@ -47,12 +45,6 @@ class Scripts(SessionTest):
         status, out, err = self.run_zksh(*arguments, **how)
         self.assertEqual(status, 0, err)
         return out
-
-    def file(self, name, text=None):
-        path = pathlib.Path(self.directory, name)
-        if text is not None:
-            path.write_text(text, encoding="utf-8")
-        return path
 
     def value(self, path):
         return self.znodes.get(self.root + path)
@@ -92,9 +84,9 @@ class Scripts(SessionTest):
         for machine in machines:
             machine.communicate(timeout=60)
             self.assertEqual(machine.returncode, 0)
-        self.assertEqual(len(self.file("ran").read_text().splitlines()), 2)
+        self.assertEqual(len(self.text("ran").splitlines()), 2)
         self.assertEqual(self.run_script(*job, "next", "0", SLOT="2026-11-23T06")[0], 0)
-        self.assertEqual(self.file("ran").read_text().splitlines()[2:], ["next"])
+        self.assertEqual(self.text("ran").splitlines()[2:], ["next"])
 
     def test_barrier(self):
         first = [self.begin("barrier.zk", "/barrier/run-1", "3", "50s") for _ in range(2)]
@@ -120,9 +112,9 @@ class Scripts(SessionTest):
             status, out, _ = self.run_script(*restore)
             self.assertEqual(status, 1)
             self.assertIn("/theirs", out)
-        kept = self.file("app.tree").read_text()
+        kept = self.text("app.tree")
         self.assertNotEqual(self.run_script("backup-restore.sh", "/none", "app.tree", self.connect)[0], 0)
-        self.assertEqual(self.file("app.tree").read_text(), kept)
+        self.assertEqual(self.text("app.tree"), kept)
 
     def test_wait_for_instances(self):
         self.zksh("-c", "create /app; create /app/one")
@@ -135,16 +127,16 @@ class Scripts(SessionTest):
 
     def test_health_alert(self):
         self.assertEqual(self.run_script("health-alert.sh", "tee", "told", server=self.server.address), (0, "", ""))
-        self.assertFalse(self.file("told").exists())
+        self.assertFalse(os.path.exists(self.file("told")))
         status, _, _ = self.run_script("health-alert.sh", "tee", "told", server="127.0.0.1:1")
         self.assertEqual(status, 3)
-        self.assertIn("no quorum", self.file("told").read_text())
+        self.assertIn("no quorum", self.text("told"))
 
     def test_leader(self):
         self.zksh("create", "/app")
         lead = ("leader.sh", "/app/leader", "echo $ZKSH_LOCK_LOSS >alarm", "sh", "-c")
         first = self.begin(*lead, "echo first >>led; exec tail -f /dev/null")
-        self.wait_until(self.file("led").exists)
+        self.wait_until(lambda: os.path.exists(self.file("led")))
         second = self.begin(*lead, "echo second >>led; exec tail -f /dev/null")
         self.wait_until(lambda: len(self.znodes.children(self.root + "/app/leader")) == 2)
         # The lead is taken away: the service ends, help is called for, and the other one leads.
@@ -152,15 +144,15 @@ class Scripts(SessionTest):
         self.znodes.delete(self.root + "/app/leader/" + min(contenders, key=lambda name: name[-10:]))
         first.communicate(timeout=30)
         self.assertEqual(first.returncode, 76)
-        self.wait_until(lambda: self.file("led").read_text().split() == ["first", "second"])
-        self.assertTrue(self.file("alarm").read_text().strip())
+        self.wait_until(lambda: self.text("led").split() == ["first", "second"])
+        self.assertTrue(self.text("alarm").strip())
         second.terminate()
 
     def test_migrate(self):
         self.zksh("-c", "create /old one; create /old/a two; create /kept; create -p /new/kept")
         self.assertEqual(self.run_script("migrate.zk", "/old", "/new/by/year", "old.tree"), (0, "", ""))
         self.assertEqual((self.value("/new/by/year/a"), self.znodes.exists(self.root + "/old")), (b"two", False))
-        self.zksh("apply", str(self.file("old.tree")))
+        self.zksh("apply", self.file("old.tree"))
         self.assertEqual(self.value("/old/a"), b"two")
         self.assertEqual(self.run_script("migrate.zk", "/kept", "/new/kept", "kept.tree")[0], 5)
         mine = self.start_with("create -e /kept/me x")
@@ -201,7 +193,7 @@ class Scripts(SessionTest):
         for process in both:
             process.communicate(timeout=60)
             self.assertEqual(process.returncode, 0)
-        calls = self.file("calls").read_text().splitlines()
+        calls = self.text("calls").splitlines()
         self.assertIn(calls, [["stop db1", "start db1", "stop db2", "start db2"],
                               ["stop db2", "start db2", "stop db1", "start db1"]])
         # One that does not come back stops the others.
@@ -213,7 +205,7 @@ class Scripts(SessionTest):
         status, _, err = self.run_script("rolling-restart.sh", "/roll", "/app/db2", "db2", server="127.0.0.1:1",
                                          ZKSH_LOCK_PATH="/roll/lock")
         self.assertEqual(status, 3, err)
-        self.assertEqual(len(self.file("calls").read_text().splitlines()), 6)
+        self.assertEqual(len(self.text("calls").splitlines()), 6)
 
 
 class Shape(unittest.TestCase):

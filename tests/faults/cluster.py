@@ -4,7 +4,6 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from ensemble import Ensemble  # noqa: E402
-from server import ServerError  # noqa: E402
 
 QUICK_ELECTIONS = ("-Dzookeeper.fastleader.minNotificationInterval=100",
                    "-Dzookeeper.fastleader.maxNotificationInterval=400")
@@ -90,6 +89,3 @@ class Cluster:
         """Its address for elections, and that of the link that leads there; both have five digits."""
         own = self._address(server).rpartition(":")[2]
         return f"127.0.0.1:{own}".encode(), f"127.0.0.1:{back.port}".encode()
-
-
-__all__ = ["Cluster", "ServerError"]

@@ -5,7 +5,8 @@ Must run in the main thread, since members die with the thread that starts them.
 import os
 import time
 
-from cluster import ServerError
+from server import ServerError
+from waiting import comes_true
 
 PATIENCE = 60.0  # seconds, for members that start and elect
 
@@ -61,13 +62,10 @@ class Dealer:
 
     def whole(self):
         """Until all members serve."""
-        until = time.monotonic() + PATIENCE
-        while not self.cluster.all_serve():
-            if time.monotonic() > until:
-                modes = [server.mode() for server in self.cluster.servers]
-                logs = "\n".join(server._log() for server in self.cluster.servers)
-                raise ServerError(f"the members do not serve again: {modes}\n{logs}")
-            time.sleep(0.05)
+        if not comes_true(self.cluster.all_serve, PATIENCE):
+            modes = [server.mode() for server in self.cluster.servers]
+            logs = "\n".join(server._log() for server in self.cluster.servers)
+            raise ServerError(f"the members do not serve again: {modes}\n{logs}")
         self.world.note("all members serve")
 
     def the_leader(self):
@@ -84,6 +82,11 @@ class Dealer:
         for victim in victims:
             victim._spawn()
         self.world.note("started again")
+
+    def cut_clients(self):
+        for _ in range(3):
+            self.network.cut(self.cluster.client_links)
+            self.pause(0.05, 0.5)
 
     def freeze(self, victim, least, most):
         self.world.note(f"SIGSTOP to member {victim.number}")

@@ -2,30 +2,18 @@
 import os
 import signal
 
+from dealer import signal_all
+from running_processes import descendants
+
 WATCHDOG = "lock-watchdog"
 
 
-def _read(pid, name):
+def is_watchdog(pid):
     try:
-        with open(f"/proc/{pid}/{name}", encoding="ascii", errors="replace") as file:
-            return file.read()
+        with open(f"/proc/{pid}/comm", encoding="ascii", errors="replace") as file:
+            return file.read().strip() == WATCHDOG
     except (FileNotFoundError, ProcessLookupError):
-        return ""
-
-
-def descendants(pid):
-    """All that descends from a process, as far as nobody between has ended; those who have ended are not among them."""
-    below = {}
-    for name in os.listdir("/proc"):
-        stat = _read(name, "stat").rpartition(")")[2].split() if name.isdigit() else []
-        if stat and stat[0] not in "ZX":
-            below.setdefault(int(stat[1]), []).append(int(name))
-    found, left = [], [pid]
-    while left:
-        next_ones = below.get(left.pop(), [])
-        found += next_ones
-        left += next_ones
-    return found
+        return False
 
 
 class Family:
@@ -34,7 +22,7 @@ class Family:
     def __init__(self, zksh, stampers=()):
         below = descendants(zksh)
         self.zksh = {zksh}
-        self.watchdog = {pid for pid in below if _read(pid, "comm").strip() == WATCHDOG}
+        self.watchdog = {pid for pid in below if is_watchdog(pid)}
         self.program = {*below, *stampers} - self.watchdog
         self.stopped = []
 
@@ -49,9 +37,5 @@ class Family:
                 self.stopped.append(pid)
 
     def wake(self):
-        for pid in self.stopped:
-            try:
-                os.kill(pid, signal.SIGCONT)
-            except ProcessLookupError:
-                pass
+        signal_all(self.stopped, signal.SIGCONT)
         self.stopped.clear()

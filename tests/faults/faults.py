@@ -2,7 +2,6 @@
 
 Must run in the main thread, since members die with the thread that starts them.
 """
-import os
 import signal
 import time
 
@@ -58,11 +57,6 @@ class Faults(Dealer):
         self.pause(least, most)
         self.network.set(links, OPEN)
         self.world.note("joined again")
-
-    def cut_clients(self):
-        for _ in range(3):
-            self.network.cut(self.cluster.client_links)
-            self.pause(0.05, 0.5)
 
     def block_clients(self):
         """For longer than a session lasts, one time of two; and the holder that is cut off stays."""
@@ -125,10 +119,7 @@ class Faults(Dealer):
     def put_to_sleep(self, attempt):
         who, process, ledger = attempt.who, attempt.process, self.world.ledger
         process.send_signal(signal.SIGSTOP)
-        try:
-            below = descendants(process.pid)
-        except FileNotFoundError:
-            below = set()
+        below = descendants(process.pid)
         signal_all(below, signal.SIGSTOP)
         if not ledger.is_inside(who) or len(below) < 2:
             signal_all([process.pid, *below], signal.SIGCONT)

@@ -4,15 +4,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from cluster import Cluster  # noqa: E402
 from lock_ledger import LockLedger, build_stamper  # noqa: E402
 from network import Network  # noqa: E402
-from world import ZKSH  # noqa: E402
+from server import Server  # noqa: E402
+from waiting import comes_true  # noqa: E402
+from zksh import ZKSH  # noqa: E402
 
 LONG = 120  # seconds: a program does not end by itself
 PATIENCE = 60  # seconds, for what comes without fail
@@ -31,13 +31,6 @@ class LockCase(unittest.TestCase):
         cls.ledger = cls.enterClassContext(LockLedger(cls.directory, stamper))
         cls.network = cls.enterClassContext(Network())
 
-    @classmethod
-    def enterClassContext(cls, context):
-        """As of Python 3.11 on all of them."""
-        value = context.__enter__()
-        cls.addClassCleanup(context.__exit__, None, None, None)
-        return value
-
     def setUp(self):
         self.running = []
         self.addCleanup(self.end_all)
@@ -49,11 +42,8 @@ class LockCase(unittest.TestCase):
             process.wait()
 
     def eventually(self, state, what, seconds=PATIENCE):
-        until = time.monotonic() + seconds
-        while not state():
-            if time.monotonic() > until:
-                self.fail(f"not in time: {what}; {self.said(what.partition(' ')[0])}")
-            time.sleep(0.01)
+        if not comes_true(state, seconds):
+            self.fail(f"not in time: {what}; {self.said(what.partition(' ')[0])}")
 
     def start(self, who, server, session, words, program="stubborn", claims=(), seconds=LONG):
         """A zksh whose only server has this address, with a program that stamps."""
@@ -87,8 +77,8 @@ class LockCase(unittest.TestCase):
                         f"{name}#new waits")
         return process
 
-    def await_entry(self, who, seconds=PATIENCE):
-        self.eventually(lambda: self.ledger.hold(who), f"{who} comes", seconds)
+    def await_entry(self, who):
+        self.eventually(lambda: self.ledger.hold(who), f"{who} comes")
 
     def await_verdict(self, *names):
         """The contenders have come, and of the old programs nothing works any more, nor did when they came."""
@@ -100,9 +90,7 @@ class LockCase(unittest.TestCase):
             survivors.intersection_update({name for name in survivors if self.ledger.works(f"{name}#old")})
             return not survivors
 
-        until = time.monotonic() + TO_DIE
-        while not are_dead() and time.monotonic() < until:
-            time.sleep(0.05)
+        comes_true(are_dead, TO_DIE)
         stamps = self.ledger.read()
         for distance in stamps.distances():
             if distance.older.who.partition("#")[0] in names:
@@ -113,6 +101,15 @@ class LockCase(unittest.TestCase):
     def overlaps(self, *names):
         return [str(overlap) for overlap in self.ledger.read().overlaps()
                 if overlap.holds[-1].who.partition("#")[0] in names]
+
+
+class ServerCase(LockCase):
+    """On one server."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = cls.enterClassContext(Server())
 
 
 class EnsembleCase(LockCase):

@@ -148,11 +148,6 @@ class LockFaults(Dealer):
         """Parts of the patience of those who follow, or lead."""
         self.freeze(victim, least * self.cluster.patience, most * self.cluster.patience)
 
-    def cut_clients(self):
-        for _ in range(3):
-            self.network.cut(self.cluster.client_links)
-            self.pause(0.05, 0.5)
-
     def block_clients(self):
         self.network.set(self.cluster.client_links, BLOCKED)
         self.last(self.length())

@@ -96,15 +96,6 @@ def contenders(world, cluster, programs):
             for kind in KINDS for i in range(kind.contenders)]
 
 
-def stop(world, actors, patience):
-    world.stopping.set()
-    until = time.monotonic() + patience
-    for actor in actors:
-        actor.join(max(until - time.monotonic(), 0.1))
-        if actor.is_alive():
-            world.violate(f"{actor.name} has not come to an end")
-
-
 def on_ensemble(seed, number, holds, until, programs, directory, stamper, result, is_last):
     """Until there were so many holds, or a time (monotonic); adds to the result."""
     tick, sync_limit = ENSEMBLES[number]
@@ -123,7 +114,7 @@ def on_ensemble(seed, number, holds, until, programs, directory, stamper, result
             missing = [kind for kind in faults.kinds if not result.faults[kind] + faults.counts[kind]]
             for kind in missing if is_last else ():
                 faults.strike(kind)
-            stop(world, actors, MANY + 20)
+            world.stop(actors, MANY + 20)
         except (ServerError, Forged) as error:
             world.violate(f"{type(error).__name__}: {error}")
         finally:

@@ -22,8 +22,8 @@ from server import Server  # noqa: E402
 from terminal import Terminal  # noqa: E402
 from waiting import wait_until  # noqa: E402
 from znodes import Znodes  # noqa: E402
+from zksh import ZKSH  # noqa: E402
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 WARM = 4  # rounds until everything that stays allocated is there
 GROWTH = 4 << 10  # KiB of memory that a run may add after that, for the history and heap fragmentation
 SESSION = 10  # seconds

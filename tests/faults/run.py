@@ -34,6 +34,7 @@ from world import MOST, SESSION, ZKSH, World  # noqa: E402
 from write_commands import SYNCED, TOP, Commands, Rounds, Servers  # noqa: E402
 from writers import COUNTER, CREATED, OneShots, Scripts  # noqa: E402
 from server import ServerError  # noqa: E402
+from waiting import comes_true  # noqa: E402
 from znodes import Znodes  # noqa: E402
 
 SHOWN = 120  # the last entries of the journal
@@ -87,36 +88,16 @@ class Truth:
         return found
 
 
-def wait_until(check, seconds):
-    until = time.monotonic() + seconds
-    while not check():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.1)
-    return True
-
-
-def stop(world, actors):
-    """Lets everyone come to an end; who does not says so itself, and is ended."""
-    world.stopping.set()
-    until = time.monotonic() + 2 * MOST
-    for actor in actors:
-        actor.join(max(until - time.monotonic(), 0.1))
-        if actor.is_alive():
-            world.violate(f"{actor.name} has not come to an end")
-    world.note("all have ended")
-
-
 def judge(world, cluster, book, rounds, watchers):
     truth = Truth(cluster)
-    if not wait_until(lambda: not truth.contenders(), SESSION * 3 + 10):
+    if not comes_true(lambda: not truth.contenders(), SESSION * 3 + 10):
         world.violate(f"lock nodes are left: {truth.contenders()}")
     numbers = {path: truth.number(path) for path in book.counters()}
     world.violations.extend(book.violations(truth.nodes(CREATED), numbers))
     world.violations.extend(rounds.violations())
     wanted = truth.nodes(WATCHED)
     for watcher in watchers:
-        if not wait_until(lambda one=watcher: one.below(WATCHED) == wanted or not one.is_alive(), 30):
+        if not comes_true(lambda one=watcher: one.below(WATCHED) == wanted or not one.is_alive(), 30):
             world.violate(f"{watcher.name} tells of {watcher.below(WATCHED)}; there is {wanted}")
         watcher.stop()
         watcher.join(10)
@@ -138,7 +119,7 @@ def run(seed, seconds, least, members, directory):
         # A watch that cannot begin says so and ends; one that has begun goes on through everything.
         for one in watchers:
             one.start()
-        if not wait_until(lambda: all(one.events for one in watchers), 30):
+        if not comes_true(lambda: all(one.events for one in watchers), 30):
             world.violate("a watch does not begin")
         for one in actors:
             one.start()
@@ -146,7 +127,8 @@ def run(seed, seconds, least, members, directory):
         try:
             end = time.monotonic() + seconds
             faults.deal(lambda: time.monotonic() >= end and rounds.least() >= least)
-            stop(world, actors)
+            world.stop(actors, 2 * MOST)
+            world.note("all have ended")
             judge(world, cluster, book, rounds, watchers)
         except ServerError as error:
             world.violate(str(error))
@@ -165,8 +147,7 @@ def run(seed, seconds, least, members, directory):
 def show_table(world, faults, seconds):
     rows = [("faults", sum(faults.counts.values()))]
     rows += [(f"  {kind}", count) for kind, count in faults.counts.items()]
-    rows += [(name, world.figures[name]) for name in sorted(world.figures) if not name.startswith("status")]
-    rows += [(name, world.figures[name]) for name in sorted(world.figures) if name.startswith("status")]
+    rows += sorted(world.figures.items(), key=lambda item: (item[0].startswith("status"), item[0]))
     rows.append(("seconds", round(seconds)))
     rows.append(("violations", len(world.violations)))
     for name, count in rows:
@@ -174,7 +155,7 @@ def show_table(world, faults, seconds):
 
 
 def show_timeline(world):
-    entries = [(when, text) for when, text in world.timeline]
+    entries = list(world.timeline)
     entries += [(when, f"    {event} {lock} {who} token {token}")
                 for when, event, lock, who, token in world.ledger.journal[-SHOWN:]]
     for when, text in sorted(entries):

@@ -5,16 +5,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from ledger import Ledger  # noqa: E402
 from lockers import HOLDER, PYTHON  # noqa: E402
 from network import ANSWERS_BLOCKED, BLOCKED, MUTED, OPEN, REQUESTS_BLOCKED, SEVERED, Network  # noqa: E402
 from outcome import FAILED, OK, UNKNOWN, Book, of_lines, of_status  # noqa: E402
 from resource import Resource  # noqa: E402
+from waiting import wait_until  # noqa: E402
 from world import Ended  # noqa: E402
 from write_commands import COMMANDS, TREE  # noqa: E402
 
@@ -200,11 +199,8 @@ class Programs(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
-    def wait_inside(self, who, inside=True):
-        until = time.monotonic() + 20
-        while self.ledger.is_inside(who) != inside:
-            self.assertLess(time.monotonic(), until)
-            time.sleep(0.005)
+    def wait_inside(self, who):
+        wait_until(lambda: self.ledger.is_inside(who))
 
     def test_two_at_once(self):
         first = self.start("a#1", 5)
@@ -227,9 +223,7 @@ class Programs(unittest.TestCase):
         process = self.start("a#1", 5, "0")
         self.wait_inside("a#1")
         writes = self.ledger.figures["writes under locks"]
-        until = time.monotonic() + 20
-        while self.ledger.figures["writes under locks"] < writes + 3 and time.monotonic() < until:
-            time.sleep(0.005)
+        wait_until(lambda: self.ledger.figures["writes under locks"] >= writes + 3)
         self.assertTrue(self.ledger.is_inside("a#1"))
         self.ledger.free()
         self.assertEqual(process.wait(20), 0)
@@ -318,7 +312,7 @@ class Networks(unittest.TestCase):
         one = self.connect()
         self.network.set([self.link], ANSWERS_BLOCKED)
         one.sendall(b"held")
-        self.wait_until(lambda: self.network.held(self.link, is_answer=True) == 4)
+        wait_until(lambda: self.network.held(self.link, is_answer=True) == 4)
         self.assertEqual(self.heard, [b"far!", b"held"])
         one.setblocking(False)
         with self.assertRaises(BlockingIOError):
@@ -332,17 +326,11 @@ class Networks(unittest.TestCase):
         self.network.set([self.link], BLOCKED)
         one.sendall(b"old news and new")
         self.network.let(self.link, False, 8)
-        self.wait_until(lambda: self.heard == [b"far!", b"old news"])
+        wait_until(lambda: self.heard == [b"far!", b"old news"])
         self.assertEqual(self.network.held(self.link, is_answer=False), 8)
         self.network.set([self.link], OPEN)
         self.assertEqual(one.recv(8, socket.MSG_WAITALL), b"old news")
         self.assertEqual(one.recv(8, socket.MSG_WAITALL), b" and new")
-
-    def wait_until(self, state):
-        until = time.monotonic() + 10
-        while not state():
-            self.assertLess(time.monotonic(), until)
-            time.sleep(0.002)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,9 @@
 #!/usr/bin/python3
 """A program under a lock is dead before another can hold the lock, while the leader is frozen."""
-import os
-import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lock_case import EnsembleCase  # noqa: E402
+from lock_case import EnsembleCase
 
 
 class FrozenLeader(EnsembleCase):

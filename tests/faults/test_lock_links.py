@@ -5,14 +5,12 @@ Each case is one that zksh once failed; README.md has the figures. With ZKSH_LON
 """
 import os
 import re
-import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lock_case import EnsembleCase  # noqa: E402
-from network import BLOCKED, OPEN, REQUESTS_BLOCKED  # noqa: E402
-from server import four_letter_word  # noqa: E402
+from lock_case import EnsembleCase
+from network import BLOCKED, OPEN, REQUESTS_BLOCKED
+from server import four_letter_word
 
 SESSIONS = (4, 6, 10, 30) if os.environ.get("ZKSH_LONG") else (4, 6, 10)
 

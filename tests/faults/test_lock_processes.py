@@ -3,29 +3,24 @@
 
 Whoever of zksh, its watchdog and the program is killed or stopped.
 """
-import os
-import sys
 import unittest
 from signal import SIGKILL, SIGSTOP
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from families import Family  # noqa: E402
-from lock_case import LockCase  # noqa: E402
-from lock_ledger import PROGRAMS  # noqa: E402
-from network import BLOCKED, OPEN  # noqa: E402
-from server import Server  # noqa: E402
+from lock_case import ServerCase
+from families import Family
+from lock_ledger import PROGRAMS
+from network import BLOCKED, OPEN
 
 SESSION = 4
 SOME = ("plain", "stubborn", "daemon")
 
 
-class Processes(LockCase):
-    """On one server; holders are connected through a link that can be blocked."""
+class Processes(ServerCase):
+    """Holders are connected through a link that can be blocked."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.server = cls.enterClassContext(Server())
         cls.link = cls.network.link(cls.server.port)
 
     def setUp(self):

@@ -1,23 +1,14 @@
 #!/usr/bin/python3
 """None of several locks, or leases, is given away while the program under them lives."""
-import os
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lock_case import LockCase  # noqa: E402
-from server import Server  # noqa: E402
-from znodes import Znodes  # noqa: E402
+from lock_case import ServerCase
+from znodes import Znodes
 
 SESSION = 4
 
 
-class Several(LockCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.server = cls.enterClassContext(Server())
-
+class Several(ServerCase):
     def test_one_of_several_locks_is_deleted(self):
         """By hand. It is another's at once; the others are not while the program lives."""
         self.start("several#old", self.server.address, SESSION, ["multilock", "/several-a", "/several"], "stubborn",

@@ -1,10 +1,7 @@
 """Tests twenty rounds of long_life.py."""
-import os
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import long_life  # noqa: E402
+import long_life
 
 
 class LongLife(unittest.TestCase):

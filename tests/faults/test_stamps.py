@@ -3,14 +3,14 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
 from families import Family  # noqa: E402
 from lock_ledger import PROGRAMS, LockLedger, build_stamper  # noqa: E402
 from stamps import Forged, Stamps  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 MS = 10 ** 6
 
@@ -81,9 +81,9 @@ class Overlaps(unittest.TestCase):
         found = [(overlap.path, [one.who for one in overlap.holds]) for overlap in stamps_of(*entries).overlaps()]
         self.assertEqual(found, list(expected))
 
-    def pair(self, first, second, path="/l"):
+    def pair(self, first, second):
         """Two who work from 1 to 5 and from 4 to 8."""
-        return [(1, "E", "a", f"{path}:{first}"), (2, "S", "a"), (4, "E", "b", f"{path}:{second}"), (5, "S", "a"),
+        return [(1, "E", "a", f"/l:{first}"), (2, "S", "a"), (4, "E", "b", f"/l:{second}"), (5, "S", "a"),
                 (6, "X", "a"), (8, "X", "b")]
 
     def test_one_after_the_other(self):
@@ -211,17 +211,11 @@ class Stampers(unittest.TestCase):
         self.addCleanup(process.wait)
         return process
 
-    def wait_for(self, state):
-        until = time.monotonic() + 20
-        while not state():
-            self.assertLess(time.monotonic(), until)
-            time.sleep(0.005)
-
     def test_every_kind_comes_stamps_and_leaves(self):
         for kind in PROGRAMS:
             self.start(kind, kind, 0.2)
         for kind in PROGRAMS:
-            self.wait_for(lambda kind=kind: self.ledger.hold(kind) and self.ledger.hold(kind).left)
+            wait_until(lambda kind=kind: self.ledger.hold(kind) and self.ledger.hold(kind).left)
             hold = self.ledger.hold(kind)
             self.assertEqual(sorted(hold.claims), ["/l", "/m"])
             self.assertGreater(len(hold.lines), 4, kind)
@@ -232,11 +226,11 @@ class Stampers(unittest.TestCase):
         working = {}
         for kind in ("plain", "tidy", "stubborn", "group", "session"):
             process = self.start(kind, kind, 30)
-            self.wait_for(lambda kind=kind: self.ledger.hold(kind) and len(self.ledger.hold(kind).lines) > 1)
+            wait_until(lambda kind=kind: self.ledger.hold(kind) and len(self.ledger.hold(kind).lines) > 1)
             working[kind] = process
         for process in working.values():
             process.terminate()
-        self.wait_for(lambda: not self.ledger.works("plain") and not self.ledger.works("tidy"))
+        wait_until(lambda: not self.ledger.works("plain") and not self.ledger.works("tidy"))
         self.assertTrue(self.ledger.hold("tidy").left)
         for kind in ("stubborn", "group", "session"):
             self.assertTrue(self.ledger.works(kind), kind)
@@ -244,7 +238,7 @@ class Stampers(unittest.TestCase):
 
     def test_its_family_is_found(self):
         process = self.start("child", "child", 30)
-        self.wait_for(lambda: self.ledger.hold("child") and len(self.ledger.hold("child").pids) == 2)
+        wait_until(lambda: self.ledger.hold("child") and len(self.ledger.hold("child").pids) == 2)
         family = Family(process.pid)
         self.assertEqual(family.program | family.zksh, self.ledger.hold("child").pids)
         self.end("child")
@@ -253,7 +247,7 @@ class Stampers(unittest.TestCase):
         """A ledger that was removed ends all of them."""
         os.rename(self.ledger.path, self.ledger.path + ".kept")
         os.unlink(self.ledger.path + ".kept")
-        self.wait_for(lambda: not any(self.ledger.works(kind) for kind in kinds))
+        wait_until(lambda: not any(self.ledger.works(kind) for kind in kinds))
         with open(self.ledger.path, "w", encoding="ascii"):
             pass
 

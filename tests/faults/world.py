@@ -2,14 +2,14 @@
 import abc
 import collections
 import dataclasses
-import os
 import random
 import signal
 import subprocess
 import threading
 import time
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+from zksh import ZKSH, environment
+
 SESSION = 5.0  # seconds
 SANITIZER = 99  # the exit status that tests/CMakeLists.txt sets for what sanitizers find
 MOST = 90.0  # seconds: no attempt takes so long, whatever fails
@@ -78,16 +78,25 @@ class World:
         with self._lock:
             return self._attempts.get(who)
 
+    def stop(self, actors, patience):
+        """Lets everyone come to an end; who does not in time is a violation."""
+        self.stopping.set()
+        until = time.monotonic() + patience
+        for actor in actors:
+            actor.join(max(until - time.monotonic(), 0.1))
+            if actor.is_alive():
+                self.violate(f"{actor.name} has not come to an end")
+
     def start(self, who, kind, *words, far=False, servers=None, session=SESSION, **how):
         """zksh, which dies with the thread that starts it. Call `finish` with what it returns. `servers`: other
         ones than the near or the far."""
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        environment = {**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8", "VISUAL": "sed -i s/5/6/",
-                       "XDG_CONFIG_HOME": "/nonexistent", "XDG_CONFIG_DIRS": "/nonexistent"}
         process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", ZKSH, "-s", servers or (self.far if far else self.near),
              "-t", f"{int(session * 1000)}", "--connect-timeout", "8s", *words],
-            env=environment, **{**pipes, **how})
+            env=environment(self.directory, VISUAL="sed -i s/5/6/", XDG_CONFIG_HOME="/nonexistent",
+                            XDG_CONFIG_DIRS="/nonexistent"),
+            **{**pipes, **how})
         attempt = Attempt(who, process, kind, far)
         with self._lock:
             self._attempts[who] = attempt

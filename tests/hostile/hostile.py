@@ -22,12 +22,11 @@ import threading
 import time
 import tty
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import modes  # noqa: E402
-from broken_server import BrokenServer  # noqa: E402
-from waiting import readable  # noqa: E402
+import modes
+from broken_server import BrokenServer
+from waiting import readable
+from zksh import ZKSH
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 LIMIT = 75  # seconds: dump waits 10 for the server to come back, with a long session timeout 60
 CHANGED_LIMIT = 150  # changed answers may make progress for a while, and then none for a minute
 MEMORY = 300 << 10  # KiB; under a sanitizer it is more
@@ -159,10 +158,14 @@ def statuses(name, use):
     return STATUSES | USES[use].also | ({0, 75, 76, 124} if name in modes.ODD else set())
 
 
-def play(pairs, threads=32):
-    """The faults of (mode, use) pairs."""
+def faults(play_one, plays, threads):
     with concurrent.futures.ThreadPoolExecutor(threads) as pool:
-        return [found for found in pool.map(lambda pair: fault(*pair, statuses(*pair)), pairs) if found]
+        return [found for found in pool.map(play_one, plays) if found]
+
+
+def play(pairs):
+    """The faults of (mode, use) pairs."""
+    return faults(lambda pair: fault(*pair, statuses(*pair)), pairs, 32)
 
 
 def mutated(seed):
@@ -195,10 +198,9 @@ def play_mutated(seed):
     return None
 
 
-def play_all_mutated(seeds, threads=24):
+def play_all_mutated(seeds):
     """The faults of these conversations."""
-    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
-        return [found for found in pool.map(play_mutated, seeds) if found]
+    return faults(play_mutated, seeds, 24)
 
 
 def main():
@@ -216,13 +218,13 @@ def main():
     names = [*modes.BROKEN, *modes.ODD]
     found = play([(name, use) for name in names for use in USES])
     print(*found, f"{len(names)} modes × {len(USES)} uses: {len(found)} faults", sep="\n", flush=True)
-    count, faults = 0, len(found)
+    count, number = 0, len(found)
     while time.monotonic() < until:
         batch = range(options.seed + count, options.seed + count + 960)
         found = play_all_mutated(batch)
-        count, faults = count + len(batch), faults + len(found)
-        print(*found, f"{count} changed conversations: {faults} faults in all", sep="\n", flush=True)
-    return 1 if faults else 0
+        count, number = count + len(batch), number + len(found)
+        print(*found, f"{count} changed conversations: {number} faults in all", sep="\n", flush=True)
+    return 1 if number else 0
 
 
 if __name__ == "__main__":

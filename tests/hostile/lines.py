@@ -16,13 +16,12 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from hostile import ends_within, is_unclean, take_terminal, terminal  # noqa: E402
 from server import Server  # noqa: E402
 from znodes import Znodes  # noqa: E402
+from zksh import ZKSH  # noqa: E402
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 WAITS = 1.0  # seconds; a longer line waits
 LIMIT = 20  # seconds that an interrupted line may take
 ROOTS = 4
@@ -142,7 +141,7 @@ def play(line, server, directory, at_prompt):
     return waits, f"{line!r}: {'status ' + str(status) if ended else 'no end'}, {said[-1000:]!r}" if fault else None
 
 
-def play_all(seeds, threads=12):
+def play_all(seeds):
     """How many of the lines of these seeds were interrupted, and the faults of all."""
     # In the background it may be ignored, and would be in zksh.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -158,7 +157,7 @@ def play_all(seeds, threads=12):
         def one(seed):
             waits, fault = play(grammar.line(seed), f"{server.address}/f{seed % ROOTS}", directory, seed % 3 == 0)
             return waits, fault and f"seed {seed}: {fault}"
-        with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        with concurrent.futures.ThreadPoolExecutor(12) as pool:
             done = list(pool.map(one, seeds))
         return sum(waits for waits, _ in done), [fault for _, fault in done if fault]
 

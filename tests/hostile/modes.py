@@ -73,8 +73,8 @@ def chatter(given):
     return behave
 
 
-def event(kind, path=pack_string("/a"), state=3):
-    return header(-1) + number(kind) + number(state) + path
+def event(kind, path=pack_string("/a")):
+    return header(-1) + number(kind) + number(3) + path
 
 
 def after(requests, then):
@@ -191,13 +191,13 @@ def build_broken():
     return modes
 
 
-def every(names, depth=3):
-    """Each node has these children, down to that depth, and a value."""
+def every(names):
+    """Each node has these children, down to the third level, and a value."""
     listing = number(len(names)) + b"".join(number(len(name)) + name for name in names) + STAT
 
     def make(c):
         given = c.answer()
-        if c.operation not in (8, 12) or c.asked[12:].rstrip(b"\0\1").count(b"/") > depth:
+        if c.operation not in (8, 12) or c.asked[12:].rstrip(b"\0\1").count(b"/") > 3:
             return given
         answer = header(c.xid) + (listing if c.operation == 12 else listing[:-len(STAT)])
         return number(len(answer)) + answer

@@ -1,15 +1,12 @@
 """Tests that state of one connection never leaks into the next one with the same descriptor."""
-import os
 import subprocess
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import modes  # noqa: E402
-from broken_server import BrokenServer  # noqa: E402
+import modes
+from broken_server import BrokenServer
+from zksh import ZKSH
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 BAD = ("closes at once", "it closes", "closes behind the greeting", "half an answer, and it closes", "HTTP", "ones",
        "a frame of 0", "an answer that nobody asked for", "another's answer", "the number -3", "an event without a path",
        "a refusal of no credential", "closes after each answer", "a greeting of 2 GiB")

@@ -1,15 +1,12 @@
 """Tests the modes of a protocol-breaking server, and random changes of good answers; hostile.py plays them for as long as desired."""
-import os
 import subprocess
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import hostile  # noqa: E402
-import modes  # noqa: E402
-from broken_server import BrokenServer  # noqa: E402
-from znodes import pack_string  # noqa: E402
+import hostile
+import modes
+from broken_server import BrokenServer
+from znodes import pack_string
 
 SLOW = {("the longest session timeout", "dump")}  # a minute
 

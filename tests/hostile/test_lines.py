@@ -1,10 +1,7 @@
 """Tests random lines of the commands that wait; lines.py runs as many as desired."""
-import os
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import lines  # noqa: E402
+import lines
 
 
 class Lines(unittest.TestCase):

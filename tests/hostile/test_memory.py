@@ -9,8 +9,8 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from broken_server import STAT, BrokenServer  # noqa: E402
 from znodes import pack_string  # noqa: E402
+from zksh import ZKSH  # noqa: E402
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 SIZE = int(os.environ.get("ANSWER_MIB", "48")) << 20
 REST = 40 << 20  # the program itself, 4 MiB waiting to be written, 16 MiB that a walk has read ahead
 GET, ACL, LIST = 4, 6, 12

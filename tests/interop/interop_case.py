@@ -3,7 +3,6 @@ import collections
 import os
 import pathlib
 import sys
-import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -11,9 +10,10 @@ for directory in ("support", "peers"):
     sys.path.insert(0, str(HERE.parent / directory))
 import peers  # noqa: E402
 from server import Server, four_letter_word  # noqa: E402
+from waiting import wait_until  # noqa: E402
 from znodes import Znodes  # noqa: E402
+from zksh import ZKSH  # noqa: E402
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 PROGRAMS = os.path.join(os.path.dirname(ZKSH), "tests", "peers")
 DEADLINE = 60.0
 HOLD_US = 150  # long enough that two holders are seen, short enough for thousands of turns
@@ -72,8 +72,7 @@ class InteropTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         peers.build(PROGRAMS)
-        cls.server = Server().start()
-        cls.addClassCleanup(cls.server.remove)
+        cls.server = cls.enterClassContext(Server())
         cls.running = {}
         cls.addClassCleanup(lambda: [peer.close() for peer in cls.running.values()])
         cls.paths = 0
@@ -152,10 +151,7 @@ class InteropTest(unittest.TestCase):
 
     def wait_until(self, condition):
         """Asks again and again: no server tells of a watch that is set, or of one that is gone."""
-        until = time.monotonic() + DEADLINE
-        while not condition():
-            self.assertLess(time.monotonic(), until, "what was waited for did not happen")
-            time.sleep(0.005)
+        wait_until(condition, DEADLINE)
 
     def assert_excluded(self, *parts, rounds=ROUNDS):
         """Lets all parts contend, and wants no overlap; returns their turns. Programs that came one after the

@@ -1,14 +1,12 @@
-#!/usr/bin/python3
 """All kinds of outcomes of all commands, run as one-shots, have the exit statuses that README.md documents."""
 import os
-import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from server import Server  # noqa: E402
+from zksh import run_zksh  # noqa: E402
 
-ZKSH = os.environ["ZKSH"]
 OK, FAILURE, USAGE, NO_CONNECTION, NO_NODE, NODE_EXISTS = 0, 1, 2, 3, 4, 5
 BAD_VERSION, NOT_AUTHORISED, HAS_CHILDREN, REFUSED = 6, 7, 8, 12
 
@@ -180,15 +178,13 @@ TABLE = """
 class ExitStatuses(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Server().start()
-        cls.addClassCleanup(cls.server.remove)
-        cls.environment = {**os.environ, "ZKSH_SERVER": cls.server.address}
-        setup = subprocess.run([ZKSH], input=SETUP.encode(), env=cls.environment, capture_output=True, timeout=60)
-        assert setup.returncode == 0, setup.stderr.decode()
+        cls.server = cls.enterClassContext(Server())
+        setup = cls.call(input=SETUP)
+        assert setup.returncode == 0, setup.stderr
 
-    def call(self, *words, **more):
-        return subprocess.run([ZKSH, *words], env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=60, **more)
+    @classmethod
+    def call(cls, *words, **how):
+        return run_zksh(*words, env={**os.environ, "ZKSH_SERVER": cls.server.address}, **how)
 
     def check(self, expected, *words):
         done = self.call(*words)
@@ -216,15 +212,13 @@ class ExitStatuses(unittest.TestCase):
     def test_a_refused_credential(self):
         done = self.call("-c", "addauth nosuchscheme secret; ls /")
         self.assertIn(done.returncode, (NOT_AUTHORISED, NO_CONNECTION))
-        self.assertNotIn(b"secret", done.stderr + done.stdout)
+        self.assertNotIn("secret", done.stderr + done.stdout)
 
     def test_the_first_failure_decides_with_keep_going(self):
         self.check(NO_NODE, "-k", "-c", "get /none; nosuchcommand; ls /")
 
     def test_a_redone_command_keeps_its_status(self):
-        done = subprocess.run([ZKSH, "-k"], input=b"get /none\nredo 0\n", env=self.environment, capture_output=True,
-                              timeout=60)
-        self.assertEqual(NO_NODE, done.returncode)
+        self.assertEqual(NO_NODE, self.call("-k", input="get /none\nredo 0\n").returncode)
 
 
 if __name__ == "__main__":

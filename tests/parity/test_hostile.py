@@ -6,20 +6,16 @@ import base64
 import json
 import os
 import re
-import shutil
-import signal
 import struct
-import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from server import Server  # noqa: E402
+from server_case import ServerTest  # noqa: E402
 from terminal import Terminal  # noqa: E402
-from znodes import OPEN_ACL, Znodes, pack_string  # noqa: E402
+from zksh import ZKSH, run_zksh  # noqa: E402
+from znodes import OPEN_ACL, pack_string  # noqa: E402
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 EPHEMERAL_SEQUENTIAL = 3
 
 # What the servers take as a name: no control characters and nothing beyond U+D800 but the byte order mark.
@@ -190,59 +186,39 @@ def forbidden(data, carriage_return=False):
 EDITING = re.compile(rb"\x1b\[7m%\x1b\[m|\x1b\[[0-9;]*[ABCDGJKPX@]|\x1b\[\?(?:25|2004)[hl]")
 
 
-class HostileTree(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server().start()
-        cls.addClassCleanup(cls.server.remove)
-        cls.roots = 0
-
+class HostileTree(ServerTest):
     def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="zksh-hostile-")
-        self.addCleanup(shutil.rmtree, self.directory)
-        config = os.path.join(self.directory, "zksh")
-        os.mkdir(config)
-        with open(os.path.join(config, "config"), "w", encoding="utf-8") as file:
-            file.write('prompt = "%n-ready%d%l> "\n')
-        with open(os.path.join(self.directory, "inputrc"), "w", encoding="utf-8") as file:
-            file.write("set bell-style none\n")
-        self.editor = os.path.join(self.directory, "editor")
-        with open(self.editor, "w", encoding="utf-8") as file:
-            file.write(EDITOR)
-        os.chmod(self.editor, 0o700)
+        super().setUp()
+        self.file("zksh/config", 'prompt = "%n-ready%d%l> "\n')
+        self.file("inputrc", "set bell-style none\n")
+        self.file("editor", EDITOR, 0o700)
+        self.file("editor.paths", "\n".join(typed("/" + name)[2:-1] for name in NAMES[:8]))
 
     def plant(self):
-        """A new hostile tree, in a session that keeps the lock's contenders alive."""
-        type(self).roots += 1
-        self.root = f"/t{self.roots}"
-        znodes = Znodes(self.server.address)
-        self.addCleanup(znodes.connection.close)
-        znodes.create(self.root)
-        with open(self.editor + ".paths", "w", encoding="utf-8") as file:
-            file.write("\n".join(typed("/" + name)[2:-1] for name in NAMES[:8]))
+        """A new hostile tree, in a new session, which keeps the lock's contenders alive."""
+        self.new_root()
         for number, name in enumerate(NAMES):
-            self.create(znodes, f"/{name}", VALUES[number % len(VALUES)])
-            self.create(znodes, f"/{name}/child", VALUES[(number + 1) % len(VALUES)])
+            self.create(f"/{name}", VALUES[number % len(VALUES)])
+            self.create(f"/{name}/child", VALUES[(number + 1) % len(VALUES)])
         entry = (struct.pack(">i", 31) + pack_string("digest") + pack_string(f"eve{ATTACK}:ha{ATTACK}sh"))
-        self.create(znodes, "/acl", b"", acl=struct.pack(">i", 2) + OPEN_ACL[4:] + entry)
+        self.create("/acl", b"", acl=struct.pack(">i", 2) + OPEN_ACL[4:] + entry)
         lock = "/lock\u202e here"
-        self.create(znodes, lock, b"")
+        self.create(lock, b"")
         for data in (ATTACK.encode(), b"\xff\x1b]0;x\x07 user=\x9b", f"host={ATTACK} pid={ATTACK} user=x".encode()):
-            self.create(znodes, f"{lock}/_c_11111111-2222-3333-4444-555555555555-lock-", data, flags=EPHEMERAL_SEQUENTIAL)
+            self.create(f"{lock}/_c_11111111-2222-3333-4444-555555555555-lock-", data, flags=EPHEMERAL_SEQUENTIAL)
         for stray in ("\u202estray", "_c_\u2066-lock-0000000009"):
-            self.create(znodes, f"{lock}/{stray}", ATTACK.encode())
-        return znodes
+            self.create(f"{lock}/{stray}", ATTACK.encode())
 
-    def create(self, znodes, path, data, flags=0, acl=OPEN_ACL):
+    def create(self, path, data, flags=0, acl=OPEN_ACL):
         packed = struct.pack(">i", -1) if data is None else pack_string(data)
-        znodes._call(1, path, pack_string(self.root + path) + packed + acl + struct.pack(">i", flags))
+        self.znodes._call(1, path, pack_string(self.root + path) + packed + acl + struct.pack(">i", flags))
 
     def environment(self, **more):
         return {"HOME": self.directory, "XDG_CONFIG_HOME": self.directory, "XDG_STATE_HOME": self.directory,
                 "TMPDIR": self.directory,
-                "INPUTRC": os.path.join(self.directory, "inputrc"), "LC_ALL": "C.UTF-8", "TZ": "UTC", "NO_COLOR": "1",
-                "TERM": "xterm", "ZKSH_PAGER": "cat", "PATH": os.environ["PATH"], "EDITOR": self.editor, "ZKSH": ZKSH,
-                "ZKSH_SERVER": self.server.address + self.root, **more}
+                "INPUTRC": self.file("inputrc"), "LC_ALL": "C.UTF-8", "TZ": "UTC", "NO_COLOR": "1",
+                "TERM": "xterm", "ZKSH_PAGER": "cat", "PATH": os.environ["PATH"], "EDITOR": self.file("editor"), "ZKSH": ZKSH,
+                "ZKSH_SERVER": self.connect, **more}
 
     def lines_of(self, lines, names=NAMES):
         for line in lines:
@@ -262,8 +238,8 @@ class HostileTree(unittest.TestCase):
         self.assertIsNone(forbidden(shown, carriage_return))
 
     def test_every_command_is_considered(self):
-        listed = subprocess.run([ZKSH, "--examples"], capture_output=True, text=True, timeout=20, check=True).stdout
-        self.assertEqual(sorted({line.split("\t")[0] for line in listed.splitlines()}), sorted(CASES))
+        listed = run_zksh("--examples").stdout.splitlines()
+        self.assertEqual(sorted({line.split("\t")[0] for line in listed}), sorted(CASES))
 
     def test_the_check_sees_an_attack(self):
         self.plant()
@@ -308,7 +284,8 @@ class HostileTree(unittest.TestCase):
         return shell.bytes[begin:until]
 
     def test_what_only_a_person_sees(self):
-        with self.plant() as znodes, self.shell() as shell:
+        self.plant()
+        with self.shell() as shell:
             shell.read_until(rb"0-ready> ")
             self.enter(shell, "sync /", rb"1-ready> ")  # completion asks no server before there is a session
             shell.type("get /rtl\t")
@@ -324,7 +301,7 @@ class HostileTree(unittest.TestCase):
             self.enter(shell, f"addWatch -m PERSISTENT_RECURSIVE {typed('/' + NAMES[0])}", rb"5-ready> ")
             shell.type("get /half")
             shell.read_until("half".encode(), len(shell.bytes))
-            self.create(znodes, f"/{NAMES[0]}/{NAMES[1]}", b"")
+            self.create(f"/{NAMES[0]}/{NAMES[1]}", b"")
             shell.read_until(rb"path:/rtl\\u202etxt/\\u2066iso\\u2069late")
             shell.type("\x15")
             self.enter(shell, f"get {typed('/' + NAMES[0])} # \u202e x &", rb"\[1\] [^\n]*\\u202e")
@@ -346,8 +323,7 @@ class HostileTree(unittest.TestCase):
 
     def printed(self, *words, status=0):
         """What a program behind a pipe gets."""
-        done = subprocess.run([ZKSH, *words], env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=30, check=False)
+        done = run_zksh(*words, env=self.environment(), text=False)
         self.assertEqual(status, done.returncode, done.stderr)
         return done.stdout if status == 0 else done.stderr
 
@@ -403,5 +379,4 @@ class HostileTree(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    signal.alarm(280)
     unittest.main()

@@ -2,19 +2,16 @@
 import os
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from server import Server  # noqa: E402
+from server_case import ServerTest  # noqa: E402
 from terminal import Terminal  # noqa: E402
-from znodes import Znodes  # noqa: E402
+from zksh import ZKSH, run_zksh  # noqa: E402
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 SECRET = "hunter2-Zq9"
 NAMED = f"ann:{SECRET}"
 # What the program behind | sees of zksh, of itself, and of their environments.
@@ -35,41 +32,22 @@ CREDENTIALS = [f"addauth digest {NAMED}", f"addauth digest '{NAMED}'", f"addauth
                f"repeat --evry addauth digest {NAMED}", f"help addauth digest {NAMED}", f"timing addauth digest {NAMED}"]
 
 
-class Secrets(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server().start()
-        cls.addClassCleanup(cls.server.remove)
-        cls.roots = 0
-
+class Secrets(ServerTest):
     def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="zksh-secrets-")
-        self.addCleanup(shutil.rmtree, self.directory)
-        type(self).roots += 1
-        self.root = f"/t{self.roots}"
-        with Znodes(self.server.address) as znodes:
-            znodes.create(self.root)
-            znodes.create(self.root + "/b")
+        super().setUp()
+        self.znodes.create(self.root + "/b")
         self.credentials = self.file("credentials", f"digest {NAMED}\n")
         self.one = self.file("one", f"{NAMED}\n")
         self.configure('prompt = "%n-ready> "\n')
         self.file("inputrc", "set bell-style none\n")
-
-    def file(self, name, text, mode=0o600):
-        path = os.path.join(self.directory, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(path, mode)
-        return path
 
     def configure(self, text):
         return self.file("zksh/config", text)
 
     def environment(self):
         return {"HOME": self.directory, "XDG_CONFIG_HOME": self.directory, "XDG_STATE_HOME": self.directory,
-                "INPUTRC": os.path.join(self.directory, "inputrc"), "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "TERM": "xterm",
-                "ZKSH_PAGER": "cat", "PATH": os.environ["PATH"], "ZKSH_SERVER": self.server.address + self.root}
+                "INPUTRC": self.file("inputrc"), "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "TERM": "xterm",
+                "ZKSH_PAGER": "cat", "PATH": os.environ["PATH"], "ZKSH_SERVER": self.connect}
 
     def shell(self, *options):
         shell = Terminal([ZKSH, *options], self.environment())
@@ -102,12 +80,10 @@ class Secrets(unittest.TestCase):
                 pass
 
     def check_history(self, expected):
-        path = os.path.join(self.directory, "zksh", "history")
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = self.text("zksh/history")
         self.check(text, "the history file")
         self.assertIn(expected, text)
-        self.assertEqual(0o600, os.stat(path).st_mode & 0o777)
+        self.assertEqual(0o600, os.stat(self.file("zksh/history")).st_mode & 0o777)
 
     def enter_all(self, *options):
         shell = self.shell(*options)
@@ -185,21 +161,17 @@ class Secrets(unittest.TestCase):
                                      (f"[profile.p]\npassword = {SECRET}\n", ["--show-config", "--profile", "p"])):
             with self.subTest(words=words, configuration=configuration):
                 self.configure(configuration)
-                done = subprocess.run([ZKSH, *words], env=self.environment(), capture_output=True, stdin=subprocess.DEVNULL,
-                                      timeout=30, check=False)
-                printed = (done.stdout + done.stderr).decode()
+                done = run_zksh(*words, env=self.environment())
                 if 'auth-file = "ann' not in configuration:  # the name of a file is no secret
-                    self.check(printed, words)
+                    self.check(done.stdout + done.stderr, words)
 
     def test_one_shot_errors(self):
         for line in (*CREDENTIALS, *ACLS):
             for options in ([], ["-o", "json"], ["-o", "plain"]):
                 with self.subTest(line=line, options=options):
-                    done = subprocess.run([ZKSH, *options, "-c", line], env=self.environment(), stdin=subprocess.DEVNULL,
-                                          capture_output=True, timeout=30, check=False)
+                    done = run_zksh(*options, "-c", line, env=self.environment(), errors="replace")
                     self.check(done.stdout + done.stderr, "printed")
-        done = subprocess.run([ZKSH, "-k"], input="\n".join((*CREDENTIALS, *ACLS, "history", "redo 0")).encode(),
-                              env=self.environment(), capture_output=True, timeout=60, check=False)
+        done = run_zksh("-k", input="\n".join((*CREDENTIALS, *ACLS, "history", "redo 0")), env=self.environment())
         self.check(done.stdout + done.stderr, "piped")
 
     def test_no_core_is_dumped(self):
@@ -247,5 +219,4 @@ class Secrets(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    signal.alarm(280)
     unittest.main()

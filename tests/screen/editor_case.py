@@ -1,13 +1,10 @@
 """Shared by the tests of the line editor: its driver, and expectations about the screen."""
 import os
-import shutil
-import sys
 import tempfile
 import unicodedata
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tmux import Tmux  # noqa: E402
+from tmux import Tmux
 
 DRIVER = os.environ.get("EDITOR_DRIVER", "build/tests/editor_driver")
 
@@ -33,8 +30,7 @@ class EditorTest(unittest.TestCase):
             raise AssertionError(f"{DRIVER}: the program that the tests drive is not built")
 
     def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="zksh-editor-")
-        self.addCleanup(shutil.rmtree, self.directory)
+        self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="zksh-editor-"))
         self.fifo = os.path.join(self.directory, "orders")
         self.log = os.path.join(self.directory, "log")
         os.mkfifo(self.fifo)
@@ -63,13 +59,10 @@ class EditorTest(unittest.TestCase):
     def wait_accepted(self, *lines):
         self.screen.wait_for(lambda _: self.accepted() == list(lines))
 
-    def wait_screen(self, lines, cursor=None, history=False):
+    def wait_screen(self, lines, cursor=None):
         """Waits for exactly these rows; and for the cursor, given as column and row."""
-        def as_expected(screen):
-            return (screen.lines(history=history) == lines
-                    and cursor in (None, screen.cursor(history=history)))
         try:
-            self.screen.wait_for(as_expected)
+            self.screen.wait_for(lambda s: s.lines() == lines and cursor in (None, s.cursor()))
         except AssertionError as error:
             raise AssertionError(f"{error}\n--- expected, cursor {cursor}:\n" + "\n".join(lines))
 

@@ -1,19 +1,13 @@
 """Shared by the tests of the interactive zksh: a server, and a root and a screen for each test."""
 import os
 import re
-import shutil
 import sys
-import tempfile
-import termios
-import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from server import Server  # noqa: E402
+from running_processes import children  # noqa: E402
+from server_case import ServerTest  # noqa: E402
 from tmux import Tmux  # noqa: E402
-from znodes import Znodes  # noqa: E402
-
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+from zksh import ZKSH  # noqa: E402
 
 
 def without_status(line):
@@ -21,51 +15,15 @@ def without_status(line):
     return re.sub(r"^(\[zk: [^]]*) ![0-9]+\]", r"\1]", line)
 
 
-def children(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            return [int(child) for child in file.read().split()]
-    except OSError:
-        return []
-
-
-class ShellTest(unittest.TestCase):
-    """One server for a class; whoever stops it brings it back with server_is_back."""
-
-    @classmethod
-    def setUpClass(cls):
-        # Sessions may be as short as a second, and may outlive a slow test.
-        cls.server = Server({"tickTime": "500", "maxSessionTimeout": "60000"}).start()
-        cls.addClassCleanup(cls.server.remove)
-        cls.roots = 0
-
-    def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="zksh-shell-")
-        self.addCleanup(shutil.rmtree, self.directory)
-        self.addCleanup(self.server_is_back)
-        type(self).roots += 1
-        self.root = f"/t{self.roots}"
-        with self.znodes() as znodes:
-            znodes.create(self.root)
-        self.connect = self.server.address + self.root
-
-    def server_is_back(self):
-        if self.server.process is None:
-            self.server.start()
-        self.server.thaw()
-
-    def znodes(self):
-        return Znodes(self.server.address)
+class ShellTest(ServerTest):
+    # Sessions may be as short as a second, and may outlive a slow test.
+    config = {"tickTime": "500", "maxSessionTimeout": "60000"}
 
     def environment(self):
         # A prompt that does not tell the last status: most tests know where a line ends, and not how.
-        config = os.path.join(self.directory, "config", "zksh")
-        os.makedirs(config, exist_ok=True)
-        with open(os.path.join(config, "config"), "w", encoding="utf-8") as file:
-            file.write('prompt = "[zk: %s(%S) %n%d%p%l] "\n')
+        self.file("config/zksh/config", 'prompt = "[zk: %s(%S) %n%d%p%l] "\n')
         # A missing ~/.inputrc would let /etc/inputrc decide.
-        return {"XDG_CONFIG_HOME": os.path.dirname(config),
-                "HOME": self.directory, "XDG_STATE_HOME": os.path.join(self.directory, "state"),
+        return {"XDG_CONFIG_HOME": self.file("config"), "HOME": self.directory, "XDG_STATE_HOME": self.file("state"),
                 "INPUTRC": "/dev/null", "LC_ALL": "C.UTF-8", "TZ": "UTC", "NO_COLOR": "1",
                 "PAGER": "cat", "ZKSH_PAGER": "cat", "PS1": "$ ", "ENV": ""}
 
@@ -85,13 +43,23 @@ class ShellTest(unittest.TestCase):
         """As start, but a child of sh: tmux would continue a child of its own that is stopped."""
         line = " ".join([ZKSH, "-s", self.connect, *arguments])
         if job_control:
-            screen = self.screen_of(["sh", "-i"])
-            screen.wait_for("$")
-            screen.type(line + "\n")
+            screen = self.shell_screen(line)
         else:
             screen = self.screen_of(["sh", "-c", line + "; exit $?"])
         self.wait_prompt(screen, 0)
-        return screen, children(screen.pid())[0]
+        (zksh,) = children(screen.pid())
+        return screen, zksh
+
+    def shell_screen(self, line, **how):
+        """An interactive sh, in which a line was typed."""
+        screen = self.screen_of(["sh", "-i"], **how)
+        self.wait_shell(screen)
+        screen.type(line + "\n")
+        return screen
+
+    @staticmethod
+    def wait_shell(screen):
+        screen.wait_for(lambda s: s.lines()[-1] == "$")
 
     def prompt(self, number, state="CONNECTED", server=None):
         """As the shell has it: of several servers the first, and how many more."""
@@ -118,16 +86,11 @@ class ShellTest(unittest.TestCase):
     def wait_running(screen):
         """Nothing shows that a command runs but the cursor below its line, and the terminal's own echo: a key
         that comes before belongs to the line editor still."""
-        terminal = os.open(screen._format("#{pane_tty}"), os.O_RDONLY | os.O_NOCTTY)
-        try:
-            screen.wait_for(lambda s: s.cursor()[0] == 0 and termios.tcgetattr(terminal)[3] & termios.ECHO)
-        finally:
-            os.close(terminal)
+        screen.wait_for(lambda s: s.cursor()[0] == 0 and s.echoes())
 
     def wait_gone(self, path, limit=5):
         """The node goes long before its session could time out."""
-        with self.znodes() as znodes:
-            self.assertTrue(znodes.await_gone(self.root + path, limit), f"{path} is still there")
+        self.assertTrue(self.znodes.await_gone(self.root + path, limit), f"{path} is still there")
 
     def wait_exit(self, screen, status):
         screen.wait_for(lambda s: s.exit_status() is not None)

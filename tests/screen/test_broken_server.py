@@ -1,15 +1,11 @@
 """At the prompt with a broken server: the line stays, Ctrl-C ends what hangs, and the terminal is restored."""
-import os
-import shutil
 import struct
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ZKSH, ShellTest  # noqa: E402
+from shell_case import ZKSH, ShellTest
 
-from broken_server import BrokenServer  # noqa: E402
+from broken_server import BrokenServer
 
 
 class BrokenServerTest(ShellTest):
@@ -18,14 +14,11 @@ class BrokenServerTest(ShellTest):
         """Each test has a server of its own kind, and no other."""
 
     def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="zksh-broken-")
-        self.addCleanup(shutil.rmtree, self.directory)
+        self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="zksh-broken-"))
 
     def prompted(self, behave, state="CONNECTED"):
         """zksh below a shell that shows the terminal's modes behind it, at its first prompt."""
-        server = BrokenServer(behave)
-        self.addCleanup(server.__exit__)
-        self.connect = server.address
+        self.connect = self.enterContext(BrokenServer(behave)).address
         screen = self.screen_of(["sh", "-c", f"trap : INT; {ZKSH} -s {self.connect} -t 30000 --connect-timeout 1s; echo status $?; stty -a; "
                                              "read line; echo got $line"], width=110)
         self.wait_prompt(screen, 0, state)
@@ -75,8 +68,6 @@ class BrokenServerTest(ShellTest):
         self.assertIn("it does not speak the ZooKeeper protocol", " ".join(screen.lines(joined=True)))
         self.check_given_back(screen)
 
-
-del ShellTest  # its server is not wanted here
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,25 +3,22 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest  # noqa: E402
+from shell_case import ShellTest
 
 LONG = "0123456789" * 20
 
 
 class OutputTest(ShellTest):
     def grow(self, count):
-        with self.znodes() as znodes:
-            for number in range(count):
-                znodes.create(f"{self.root}/{LONG}-{number:03}")
+        for number in range(count):
+            self.znodes.create(f"{self.root}/{LONG}-{number:03}")
 
     def program(self, screen, begin):
         """The pid of the program at the terminal whose words begin like this."""
         def find(_):
-            listed = subprocess.run(["ps", "-t", screen._format("#{pane_tty}"), "-o", "pid=,args="],
+            listed = subprocess.run(["ps", "-t", screen.tty(), "-o", "pid=,args="],
                                     check=True, text=True, stdout=subprocess.PIPE).stdout
             for line in listed.splitlines():
                 pid, words = line.split(maxsplit=1)
@@ -31,7 +28,7 @@ class OutputTest(ShellTest):
         return screen.wait_for(find)
 
     def modes(self, screen):
-        return subprocess.run(["stty", "-a", "-F", screen._format("#{pane_tty}")], check=True,
+        return subprocess.run(["stty", "-a", "-F", screen.tty()], check=True,
                               stdout=subprocess.PIPE).stdout
 
 
@@ -46,13 +43,11 @@ class CommandOutput(OutputTest):
         self.assertEqual(self.run_line(screen, "ls / | grep -q nothing", 3), [])
         self.assertEqual(self.run_line(screen, f"pwd > {self.directory}/f", 4), [])
         self.run_line(screen, f"pwd >> {self.directory}/f", 5)
-        with open(f"{self.directory}/f", encoding="utf-8") as file:
-            self.assertEqual(file.read(), "/\n/\n")
+        self.assertEqual(self.text("f"), "/\n/\n")
 
     def test_lists_have_the_form_that_fits_their_reader(self):
-        with self.znodes() as znodes:
-            for name in ("app", "app/config", *(f"node-{number:02}" for number in range(20))):
-                znodes.create(f"{self.root}/{name}")
+        for name in ("app", "app/config", *(f"node-{number:02}" for number in range(20))):
+            self.znodes.create(f"{self.root}/{name}")
         screen = self.start(width=80)
         self.run_line(screen, "create -e /app/mine", 0)
         self.assertEqual(self.run_line(screen, "ls /app; ls /none; ls /app/config", 1),
@@ -64,8 +59,7 @@ class CommandOutput(OutputTest):
         self.assertEqual(self.run_line(screen, "ls /app | sort -r", 3), ["mine", "config"])
         self.assertEqual(self.run_line(screen, "ls /app / | head -3", 4), ["/app/config", "/app/mine", "/app"])
         self.assertEqual(self.run_line(screen, f"ls /app > {self.directory}/f", 5), [])
-        with open(f"{self.directory}/f", encoding="utf-8") as file:
-            self.assertEqual(file.read(), "config\nmine\n")
+        self.assertEqual(self.text("f"), "config\nmine\n")
         self.assertEqual(self.run_line(screen, "ls /app/config", 6), ["[]"])
         screen = self.start("-o", "zkcli")
         self.assertEqual(self.run_line(screen, "ls /app", 0), ["[config, mine]"])
@@ -112,7 +106,7 @@ class CommandOutput(OutputTest):
         screen.type("pwd | { cat; exec tail -f /dev/null; }\n")
         screen.wait_for(lambda s: s.lines()[-1] == "/")
         screen.keys("C-z")
-        screen.wait_for(lambda s: s.lines()[-1] == "$")
+        self.wait_shell(screen)
         screen.type("fg\n")
         screen.wait_for(lambda s: s.lines()[-1] != "$" and s.lines()[-1] != "$ fg")
         screen.keys("C-c")
@@ -136,14 +130,12 @@ class CommandOutput(OutputTest):
 
     def test_in_the_background_it_prints_above_the_line(self):
         screen = self.start()
-        fifo = os.path.join(self.directory, "fifo")
-        os.mkfifo(fifo)
+        fifo = self.fifo("fifo")
         screen.type(f"pwd | (read x < {fifo}; cat) &\n")
         self.wait_prompt(screen, 1)
         screen.type("get /some")
         self.wait_prompt(screen, 1, typed="get /some")
-        with open(fifo, "w", encoding="ascii") as file:
-            file.write("go\n")
+        self.file("fifo", "go\n")
         screen.wait_for("done: pwd")
         self.wait_prompt(screen, 1, typed="get /some")
         self.assertIn("/", screen.lines())
@@ -183,16 +175,14 @@ class Pager(OutputTest):
     def test_events_wait_until_the_pager_is_left(self):
         screen = self.start()
         self.run_line(screen, "ls -w /", 0)
-        with self.znodes() as znodes:
-            znodes.create(self.root + "/new")
+        self.znodes.create(self.root + "/new")
         self.wait_prompt(screen, 1)
         self.grow(40)
         self.run_line(screen, "get -w /new", 1)
         screen.type("ls -R /\n")
         screen.wait_for(lambda s: s.lines()[-1] == ":")
-        with self.znodes() as znodes:
-            znodes.set(self.root + "/new", b"x")
-            znodes.create(self.root + "/later")
+        self.znodes.set(self.root + "/new", b"x")
+        self.znodes.create(self.root + "/later")
         screen.keys("Space")
         screen.wait_for(lambda s: s.lines()[-1] == ":" and s.lines()[0] != "/")
         self.assertNotIn("type:NodeDataChanged", screen.text())

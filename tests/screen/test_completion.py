@@ -1,23 +1,15 @@
 """Tab inside the shell: one completion is typed, several are listed above the line, which stays as it is.
 Nodes are fetched behind the line: no key waits for a server."""
-import os
-import shutil
-import signal
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest  # noqa: E402
-from tmux import Tmux  # noqa: E402
-
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
+from shell_case import ZKSH, ShellTest
+from tmux import Tmux
 
 
 class Completion(unittest.TestCase):
     def setUp(self):
-        home = tempfile.mkdtemp(prefix="zksh-completion-")
-        self.addCleanup(shutil.rmtree, home)
+        home = self.enterContext(tempfile.TemporaryDirectory(prefix="zksh-completion-"))
         # No server is needed, and none may be waited for.
         self.screen = Tmux([ZKSH, "-s", "127.0.0.1:1"], width=60, height=20,
                            env={"HOME": home, "XDG_STATE_HOME": home, "INPUTRC": "/dev/null", "LC_ALL": "C.UTF-8",
@@ -73,10 +65,9 @@ class Completion(unittest.TestCase):
 class NodePaths(ShellTest):
     def setUp(self):
         super().setUp()
-        with self.znodes() as znodes:
-            for path in ("/app", "/app/config", "/app/jobs", "/app/jobs/one", "/app/my node 1", "/app/my node 2",
-                         "/app/say \"it's\"", "/app/line\u202eend"):
-                znodes.create(self.root + path)
+        for path in ("/app", "/app/config", "/app/jobs", "/app/jobs/one", "/app/my node 1", "/app/my node 2",
+                     "/app/say \"it's\"", "/app/line\u202eend"):
+            self.znodes.create(self.root + path)
 
     def wait_typed(self, screen, number, text):
         """Waits until the line is this, blanks at its end included."""
@@ -96,8 +87,7 @@ class NodePaths(ShellTest):
 
     def test_enter_behind_tab_waits_for_the_completion(self):
         screen = self.start(width=120)
-        with self.znodes() as znodes:
-            znodes.set(self.root + "/app/config", b"the value")
+        self.znodes.set(self.root + "/app/config", b"the value")
         screen.type("get /app/c\t\n")
         self.wait_prompt(screen, 1)
         self.assertEqual(screen.lines()[-3:-1], [self.prompt(0) + " get /app/config", "the value"])
@@ -155,9 +145,8 @@ class NodePaths(ShellTest):
         screen = self.start(width=120)
         screen.type("get /app/c\t")
         self.wait_typed(screen, 0, "get /app/config ")
-        with self.znodes() as znodes:
-            znodes.delete(self.root + "/app/config")
-            znodes.create(self.root + "/app/constable")
+        self.znodes.delete(self.root + "/app/config")
+        self.znodes.create(self.root + "/app/constable")
         screen.keys("C-u")
 
         def completes(s):
@@ -182,10 +171,9 @@ class NodePaths(ShellTest):
         self.wait_typed(screen, 0, "setAcl /app world:anyone:cdrwa ")
 
     def test_many_children_show_a_page_and_the_count(self):
-        with self.znodes() as znodes:
-            znodes.create(self.root + "/big")
-            for number in range(1200):
-                znodes.create(f"{self.root}/big/node-{number:05}")
+        self.znodes.create(self.root + "/big")
+        for number in range(1200):
+            self.znodes.create(f"{self.root}/big/node-{number:05}")
         screen = self.start(width=120, height=20)
         screen.type("get /big/\t")
         self.wait_typed(screen, 0, "get /big/node-0")
@@ -225,5 +213,4 @@ class NodePaths(ShellTest):
 
 
 if __name__ == "__main__":
-    signal.alarm(280)
     unittest.main()

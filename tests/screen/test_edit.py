@@ -2,11 +2,9 @@
 import os
 import re
 import signal
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest  # noqa: E402
+from shell_case import ZKSH, ShellTest
 
 # It reads keys as vi does, and writes them to the file at the end.
 EDITOR = """
@@ -27,18 +25,14 @@ termios.tcsetattr(0, termios.TCSADRAIN, before)
 class EditAtThePrompt(ShellTest):
     def setUp(self):
         super().setUp()
-        editor = os.path.join(self.directory, "editor.py")
-        with open(editor, "w", encoding="utf-8") as file:
-            file.write(EDITOR)
-        self.temporary = os.path.join(self.directory, "tmp")
+        editor = self.file("editor.py", EDITOR)
+        self.temporary = self.file("tmp")
         os.mkdir(self.temporary)
-        with self.znodes() as znodes:
-            znodes.create(self.root + "/a", b"old")
+        self.znodes.create(self.root + "/a", b"old")
         self.how = {"EDITOR": f"/usr/bin/python3 -S {editor}", "VISUAL": "", "TMPDIR": self.temporary}
 
     def value(self):
-        with self.znodes() as znodes:
-            return znodes.get(self.root + "/a")
+        return self.znodes.get(self.root + "/a")
 
     def wait_editing(self, screen):
         return int(screen.wait_for(lambda s: re.search(r"(?m)^editing old True (\d+) now$", s.text())).group(1))
@@ -76,12 +70,12 @@ class EditAtThePrompt(ShellTest):
 
     def test_suspended_and_continued(self):
         screen = self.screen_of(["bash", "--norc", "--noprofile", "-i"], width=200, **self.how)
-        screen.wait_for(lambda s: s.lines()[-1] == "$")
-        screen.type(f"{os.path.abspath(os.environ.get('ZKSH', 'build/zksh'))} -s {self.connect} edit /a\n")
+        self.wait_shell(screen)
+        screen.type(f"{ZKSH} -s {self.connect} edit /a\n")
         self.wait_editing(screen)
         screen.keys("C-z")
         screen.wait_for("Stopped")
-        screen.wait_for(lambda s: s.lines()[-1] == "$")
+        self.wait_shell(screen)
         screen.type("fg\n")
         screen.wait_for(lambda s: s.lines()[-1].endswith("edit /a"))
         screen.keys("y")

@@ -1,13 +1,9 @@
 """Hints and colours of the typed line: a key accepts a hint, and hints leave nothing on the screen."""
-import os
 import re
-import signal
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from editor_case import columns, wrapped  # noqa: E402
-from shell_case import ShellTest, ZKSH  # noqa: E402
+from editor_case import columns, wrapped
+from shell_case import ShellTest, ZKSH
 
 
 class HintTest(ShellTest):
@@ -115,9 +111,7 @@ class Hints(HintTest):
                 screen.close()
 
     def test_nothing_is_left_behind_by_a_stop(self):
-        screen = self.screen_of(["sh", "-i"], width=100, NO_COLOR="")
-        screen.wait_for("$")
-        screen.type(f"{ZKSH} -s {self.connect}\n")
+        screen = self.shell_screen(f"{ZKSH} -s {self.connect}", width=100, NO_COLOR="")
         self.wait_prompt(screen, 0)
         screen.type("sync ")
         self.wait_line(screen, 0, "sync ", "path")
@@ -188,9 +182,8 @@ class Events(HintTest):
             cursor = columns(before[-1]), len(lines) - len(rows) + len(before) - 1
             return lines[-len(rows):] == rows and s.cursor() == cursor
         screen.wait_for(shown)
-        with self.znodes() as znodes:
-            for number in range(200):
-                znodes.create(f"{self.root}/n{number}")
+        for number in range(200):
+            self.znodes.create(f"{self.root}/n{number}")
         screen.wait_for(lambda s: "/n199" in s.text(joined=True).replace("\n", "") and shown(s))
         news = "".join(screen.lines(history=True, joined=True))
         for number in range(200):
@@ -220,5 +213,4 @@ class Events(HintTest):
 
 
 if __name__ == "__main__":
-    signal.alarm(280)
     unittest.main()

@@ -1,21 +1,17 @@
 """History: !!, the history file shared by several shells, and what is kept out of it."""
 import os
 import stat
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest  # noqa: E402
+from shell_case import ShellTest
+
+FILE = "state/zksh/history"
 
 
 class History(ShellTest):
-    def file(self):
-        return os.path.join(self.directory, "state", "zksh", "history")
-
     def saved(self):
         """Without the marks of mistakes, which the unit tests check."""
-        with open(self.file(), encoding="utf-8") as file:
-            return [line for line in file.read().splitlines() if not line.startswith(" ")]
+        return [line for line in self.text(FILE).splitlines() if not line.startswith(" ")]
 
     def test_a_line_that_begins_with_an_exclamation_mark_is_an_earlier_one(self):
         screen = self.start()
@@ -38,7 +34,7 @@ class History(ShellTest):
         self.run_line(second, "get /none", 0)
         self.run_line(first, "stat /none", 1)
         self.assertEqual(self.saved(), ["ls /", "get /none", "stat /none"])
-        self.assertEqual(stat.S_IMODE(os.stat(self.file()).st_mode), 0o600)
+        self.assertEqual(stat.S_IMODE(os.stat(self.file(FILE)).st_mode), 0o600)
         third = self.start()
         third.keys("Up", "Up")
         self.wait_prompt(third, 0, typed="get /none")
@@ -71,8 +67,7 @@ class History(ShellTest):
                          ["line 0 is not in the history (it had a secret, or began with a blank); type it",
                           "again"])
         self.assertEqual(self.saved(), ["history", "redo 0"])
-        with open(self.file(), encoding="utf-8") as file:
-            self.assertNotRegex(file.read(), "hidden|topsecret")
+        self.assertNotRegex(self.text(FILE), "hidden|topsecret")
         screen.keys("Up", "Up", "Up")
         self.wait_prompt(screen, 4, typed="create /b x digest:ann:***:cdrwa")
         screen.keys("Up")

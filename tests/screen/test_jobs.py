@@ -1,12 +1,9 @@
 """Commands about commands: background jobs, stopping zksh, timing, repeat."""
 import json
-import os
 import subprocess
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ZKSH, ShellTest  # noqa: E402
+from shell_case import ZKSH, ShellTest
 
 
 class Stop(ShellTest):
@@ -59,8 +56,7 @@ class Stop(ShellTest):
         self.wait_prompt(screen, 1)
         screen.type("fg\n")
         self.wait_running(screen)
-        with self.znodes() as znodes:
-            znodes.create(self.root + "/b")
+        self.znodes.create(self.root + "/b")
         self.wait_prompt(screen, 2)
         self.assertNotIn("done:", screen.text())
 
@@ -74,16 +70,19 @@ class Stop(ShellTest):
         screen.keys("C-z")
         screen.wait_for(lambda s: s.lines().count("[1] wait --exists /b") == 2)
         self.wait_prompt(screen, 2)
-        with self.znodes() as znodes:
-            znodes.create(self.root + "/b")
+        self.znodes.create(self.root + "/b")
         screen.wait_for("[1] done: wait --exists /b")
         self.wait_prompt(screen, 2)
 
-    def moved_from_the_queue(self):
-        """The process that holds /l, and the screen of a shell whose `lock /l` waits in the background."""
-        holder = subprocess.Popen([ZKSH, "-s", self.connect, "lock", "--hold", "/l"], stdin=subprocess.PIPE,
+    def holder(self, *options):
+        holder = subprocess.Popen([ZKSH, "-s", self.connect, "lock", "--hold", *options, "/l"], stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.addCleanup(holder.communicate)
+        return holder
+
+    def moved_from_the_queue(self):
+        """The process that holds /l, and the screen of a shell whose `lock /l` waits in the background."""
+        holder = self.holder()
         holder.stdout.readline()
         screen = self.start(width=120)
         screen.type("lock /l\n")
@@ -107,8 +106,7 @@ class Stop(ShellTest):
         screen.type("unlock /l\n")
         self.wait_prompt(screen, 2)
         screen.wait_for("[1] exited with status 130: lock /l")
-        with self.znodes() as znodes:
-            self.assertEqual(len(znodes.children(self.root + "/l")), 1)
+        self.assertEqual(len(self.znodes.children(self.root + "/l")), 1)
 
     def test_a_picture_of_a_lock_goes_to_the_background(self):
         screen = self.start(width=100, height=40)
@@ -118,9 +116,7 @@ class Stop(ShellTest):
         screen.wait_for("[1] locks -w /l")
         self.wait_prompt(screen, 1)
         screen.type("get /typed")
-        holder = subprocess.Popen([ZKSH, "-s", self.connect, "lock", "--hold", "--id", "somebody", "/l"],
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.addCleanup(holder.communicate)
+        self.holder("--id", "somebody")
         screen.wait_for("somebody")
         self.wait_prompt(screen, 1, typed="get /typed")
 
@@ -130,7 +126,7 @@ class Stop(ShellTest):
         screen.wait_for("watching /a")
         screen.keys("C-z")
         screen.wait_for("zksh is stopped together with its command, which may need the terminal; `watch")
-        screen.wait_for(lambda s: s.lines()[-1] == "$")
+        self.wait_shell(screen)
         screen.type("fg\n")
         self.wait_running(screen)
         screen.keys("C-c")
@@ -171,13 +167,11 @@ class Jobs(ShellTest):
 
     def test_what_programs_print_stands_above_the_typed_line(self):
         screen = self.start(width=120)
-        go_on = os.path.join(self.directory, "go-on")
-        os.mkfifo(go_on)
+        go_on = self.fifo("go-on")
         screen.type(f"lock -q /l -- sh -c 'printf half; read x <{go_on}; echo \" a line\"; echo wrong >&2' &\n")
         screen.wait_for(lambda s: "locked /l]" in s.lines()[-1])
         screen.type("get /typed")
-        with open(go_on, "w", encoding="ascii") as file:
-            file.write("\n")
+        self.file("go-on", "\n")
         self.check_line(screen, "half a line", "wrong")
 
     def test_what_commands_about_a_lock_print_stands_above_the_typed_line(self):
@@ -201,13 +195,11 @@ class Jobs(ShellTest):
 
     def test_fg_ends_with_the_job(self):
         screen = self.start()
-        fifo = os.path.join(self.directory, "fifo")
-        os.mkfifo(fifo)
+        fifo = self.fifo("fifo")
         self.start_job(screen, f"pwd > {fifo}", 0, 1)
         screen.type("fg %1\n")
         screen.wait_for(lambda s: s.lines()[-1] == f"pwd > {fifo}")
-        with open(fifo, encoding="utf-8") as file:
-            self.assertEqual(file.read(), "/\n")
+        self.assertEqual(self.text("fifo"), "/\n")
         self.wait_prompt(screen, 2)
 
     def test_a_secret_is_not_listed(self):

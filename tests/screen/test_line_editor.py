@@ -1,11 +1,8 @@
 """The line editor on a real screen: the typed line stays intact, whatever appears above it."""
-import os
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from editor_case import EditorTest, columns, wrapped  # noqa: E402
-from tmux import tmux_version  # noqa: E402
+from editor_case import EditorTest, columns, wrapped
+from tmux import tmux_version
 
 
 class Events(EditorTest):

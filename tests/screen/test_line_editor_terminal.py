@@ -1,13 +1,11 @@
 """The line editor and its terminal: pastes, lines typed ahead, stops, crashes, dumb terminals."""
 import os
 import signal
-import subprocess
-import sys
-import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from editor_case import DRIVER, EditorTest  # noqa: E402
+from editor_case import DRIVER, EditorTest
+from running_processes import children
+from waiting import wait_until
 
 
 class Input(EditorTest):
@@ -141,9 +139,8 @@ class Terminals(EditorTest):
                 screen = self.shell(width=140)
                 screen.type("some text")
                 screen.wait_for("some text")
-                driver = subprocess.run(["pgrep", "-P", str(screen.pid())], check=True,
-                                        stdout=subprocess.PIPE, text=True).stdout
-                os.kill(int(driver), number)
+                (driver,) = children(screen.pid())
+                os.kill(driver, number)
                 self.check_restored(screen, 128 + number)
                 screen.close()
 
@@ -207,9 +204,7 @@ class Terminals(EditorTest):
         screen.type("rm /important")
         screen.wait_for("important")
         screen.close()
-        deadline = time.monotonic() + 20
-        while not self.accepted() and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(self.accepted)
         self.assertEqual(self.accepted(), ["EOF"])
 
 

@@ -1,10 +1,7 @@
 """A deadlock with a lock that waits in the background: what the prompt shows, and what ends it."""
-import os
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest  # noqa: E402
+from shell_case import ShellTest
 
 
 class CircleInTheBackground(ShellTest):
@@ -14,9 +11,8 @@ class CircleInTheBackground(ShellTest):
         self.second = self.start(width=200)
 
     def wait_contenders(self, path, number):
-        with self.znodes() as znodes:
-            self.first.wait_for(lambda _: znodes.exists(self.root + path) and
-                                len(znodes.children(self.root + path)) == number)
+        self.first.wait_for(lambda _: self.znodes.exists(self.root + path) and
+                            len(self.znodes.children(self.root + path)) == number)
 
     def close_circle(self, first):
         """`first` is how the first one takes /x."""
@@ -41,14 +37,12 @@ class CircleInTheBackground(ShellTest):
         self.first.wait_for("acquired /y")
 
     def test_a_program_under_a_lock_ends_by_itself(self):
-        go = os.path.join(self.directory, "go")
-        os.mkfifo(go)
+        go = self.fifo("go")
         self.close_circle(f"lock /x -- cat {go} &")
         # The other one cannot know that; when it has looked, this one has, too.
         self.second.wait_for("which this shell holds")
         self.assertNotIn("deadlock", self.first.text())
-        with open(go, "w", encoding="utf-8"):
-            pass
+        self.file("go", "")  # the end of what `cat` reads
         self.second.wait_for("acquired /x")
 
 

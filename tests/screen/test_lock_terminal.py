@@ -3,12 +3,10 @@ import os
 import re
 import shlex
 import signal
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ZKSH, ShellTest  # noqa: E402
-from running_processes import is_running  # noqa: E402
+from shell_case import ZKSH, ShellTest
+from running_processes import is_running
 
 # A program that draws: it reads keys, and decides itself what Ctrl-C is.
 DRAWS = """
@@ -31,10 +29,7 @@ STOP_WARNING = (r"warning: locked /l; while zksh is stopped, the locks last at m
 class LockTerminal(ShellTest):
     def setUp(self):
         super().setUp()
-        self.program = os.path.join(self.directory, "draws")
-        with open(self.program, "w", encoding="utf-8") as file:
-            file.write(DRAWS)
-        self.draws = f"/usr/bin/python3 -S {self.program}"
+        self.draws = f"/usr/bin/python3 -S {self.file('draws', DRAWS)}"
 
     def lock_line(self, program, *options):
         options = " ".join(options)
@@ -48,7 +43,7 @@ class LockTerminal(ShellTest):
     def in_shell(self, line):
         """A shell with job control, and a line typed into it."""
         screen = self.screen_of(["bash", "--norc", "--noprofile", "-i"], width=200)
-        self.wait_prompted(screen)
+        self.wait_shell(screen)
         screen.type(line + "\n")
         return screen
 
@@ -56,12 +51,8 @@ class LockTerminal(ShellTest):
         """Returns the program's process id."""
         return int(screen.wait_for(lambda s: re.search(r"(?m)^ready True (\d+) now$", s.text())).group(1))
 
-    def wait_prompted(self, screen):
-        screen.wait_for(lambda s: s.lines()[-1] == "$")
-
     def wait_nodes(self, number):
-        with self.znodes() as znodes:
-            self.assertTrue(znodes.await_children(self.root + "/l", number, 20))
+        self.assertTrue(self.znodes.await_children(self.root + "/l", number, 20))
 
     def test_has_the_terminal_and_gives_it_back(self):
         screen = self.in_script(self.lock_line(self.draws) +
@@ -99,7 +90,7 @@ class LockTerminal(ShellTest):
         screen.keys("C-z")
         screen.wait_for("Stopped")
         self.assertRegex(screen.text(), STOP_WARNING)
-        self.wait_prompted(screen)
+        self.wait_shell(screen)
         screen.type("fg\n")
         screen.wait_for(lambda s: s.lines()[-1].startswith(ZKSH))
         # bash has put the modes of the stopped job back.
@@ -129,7 +120,7 @@ class LockTerminal(ShellTest):
         self.wait_nodes(0)
         screen.type("fg\n")
         screen.wait_for("lost /l: the servers did not confirm it")
-        self.wait_prompted(screen)
+        self.wait_shell(screen)
         screen.type("echo status $?\n")
         screen.wait_for("status 76")
 
@@ -172,10 +163,9 @@ class LockTerminal(ShellTest):
 
     def test_interrupted_at_the_prompt(self):
         screen = self.start()
-        with open(self.program, "w", encoding="utf-8") as file:
-            file.write("echo ready\nexec tail -f /dev/null\n")
+        program = self.file("program", "echo ready\nexec tail -f /dev/null\n")
         for number, quiet in enumerate(("", "-q"), 1):
-            screen.type(f"lock {quiet} /l -- sh {self.program}\n")
+            screen.type(f"lock {quiet} /l -- sh {program}\n")
             screen.wait_for(lambda s, n=number: s.lines().count("ready") == n)
             screen.keys("C-c")
             # What zksh says next has a line of its own.
@@ -208,19 +198,18 @@ class LockTerminal(ShellTest):
         self.wait_nodes(0)
 
     def test_who_gives_the_lock_back_ends_the_program_first(self):
-        told = os.path.join(self.directory, "told")
-        with open(self.program, "w", encoding="utf-8") as file:
-            file.write(f"tail -f /dev/null &\ntrap 'echo told > {told}; exit 3' TERM\necho $$ > {told}.pid\nwait\n")
+        told = self.file("told")
+        program = self.file("program", f"tail -f /dev/null &\ntrap 'echo told > {told}; exit 3' TERM\n"
+                            f"echo $$ > {told}.pid\nwait\n")
         screen = self.start()
         ways = [("-q", "unlock /l"), ("", "unlock --all"), ("", "connect"), ("", "close")]
         for number, (quiet, line) in enumerate(ways, 1):
             for name in (told, told + ".pid"):
                 if os.path.exists(name):
                     os.unlink(name)
-            screen.type(f"lock {quiet} /l -- sh {self.program} &\n")
+            screen.type(f"lock {quiet} /l -- sh {program} &\n")
             screen.wait_for(lambda _: os.path.exists(told + ".pid") and os.path.getsize(told + ".pid") > 1)
-            with open(told + ".pid", encoding="ascii") as file:
-                pid = int(file.read())
+            pid = int(self.text("told.pid"))
             screen.type(line + "\n")
             screen.wait_for(lambda s, n=number: len(re.findall("(?m)^released /l ", s.text(history=True))) == n)
             self.assertFalse(is_running(pid), line)

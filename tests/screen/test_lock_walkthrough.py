@@ -1,18 +1,14 @@
 """The walkthrough of zksh-locks(7), a lock contended by hand: each screen compared with the real one."""
 import os
 import pathlib
-import shutil
-import signal
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tmux import Tmux  # noqa: E402
-from server import needs  # noqa: E402
-from walkthrough import Bindings, Player, blocks  # noqa: E402
+from tmux import Tmux
+from server import needs
+from walkthrough import Bindings, Player, blocks
+from zksh import ZKSH
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "man" / "zksh-locks.7.in"
 HEADING = ".SH WALKTHROUGH\n"
 
@@ -20,8 +16,7 @@ HEADING = ".SH WALKTHROUGH\n"
 @needs(3, 6)  # watch events are counted
 class LockWalkthrough(unittest.TestCase):
     def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="zksh-walk-")
-        self.addCleanup(shutil.rmtree, self.directory)
+        self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="zksh-walk-"))
         os.mkdir(self.directory + "/bin")
         os.symlink(ZKSH, self.directory + "/bin/zksh")
 
@@ -57,5 +52,4 @@ class Comparing(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    signal.alarm(280)
     unittest.main()

@@ -1,12 +1,10 @@
 """locks -w: redrawn in place on every change, as wide as the screen; Ctrl-C returns to the prompt."""
-import os
 import re
-import sys
 import unittest
 import uuid
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest, Znodes  # noqa: E402
+from shell_case import ShellTest
+from znodes import Znodes
 
 EPHEMERAL_SEQUENTIAL = 3
 
@@ -18,8 +16,7 @@ class LiveLocks(ShellTest):
         super().setUp()
         self.sessions = {}
         self.nodes = {}
-        with self.znodes() as znodes:
-            znodes.create(self.root + "/l")
+        self.znodes.create(self.root + "/l")
 
     def join(self, owner, data=None):
         znodes = Znodes(self.server.address)
@@ -142,17 +139,14 @@ class LiveLocks(ShellTest):
         screen.wait_for(lambda s: any(line.startswith("HOLDS  exclusive") for line in s.lines()))
 
     def test_a_lock_that_comes_and_goes(self):
-        with self.znodes() as znodes:
-            znodes.delete(self.root + "/l")
+        self.znodes.delete(self.root + "/l")
         screen = self.watch()
         screen.wait_for("/l  missing")
-        with self.znodes() as znodes:
-            znodes.create(self.root + "/l")
+        self.znodes.create(self.root + "/l")
         self.join("alice")
         self.wait_rows(screen, "1 HOLDS excl alice")
         self.leave("alice")
-        with self.znodes() as znodes:
-            znodes.delete(self.root + "/l")
+        self.znodes.delete(self.root + "/l")
         screen.wait_for("/l  missing")
         self.assert_one_picture(screen)
 

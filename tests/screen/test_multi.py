@@ -1,10 +1,7 @@
 """Transactions at the prompt: operations are counted, wrong lines refused, and dropping one is always reported."""
-import os
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest  # noqa: E402
+from shell_case import ShellTest
 
 
 class Multi(ShellTest):
@@ -24,8 +21,7 @@ class Multi(ShellTest):
         screen.type("exec\n")
         self.wait_prompt(screen, 4)
         self.assertEqual(screen.lines()[-3:-1], ["Created /a", "Set / (version 1)"])
-        with self.znodes() as znodes:
-            self.assertTrue(znodes.exists(self.root + "/a"))
+        self.assertTrue(self.znodes.exists(self.root + "/a"))
 
     def test_a_wrong_line_is_refused_and_the_others_stay(self):
         screen = self.start()
@@ -46,8 +42,7 @@ class Multi(ShellTest):
         screen.type("exec\n")
         screen.wait_for("operation 2 of 2 failed, and none was applied: Node does not exist: /nope")
         self.wait_prompt(screen, 4)
-        with self.znodes() as znodes:
-            self.assertFalse(znodes.exists(self.root + "/a"))
+        self.assertFalse(self.znodes.exists(self.root + "/a"))
 
     def test_ctrl_c_drops_first_the_line_then_the_transaction(self):
         screen = self.start()

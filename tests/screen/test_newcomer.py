@@ -1,10 +1,7 @@
 """Help for newcomers: the first page of help, words of other shells, what to do about a refusal."""
-import os
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest  # noqa: E402
+from shell_case import ZKSH, ShellTest
 
 
 class Newcomer(ShellTest):
@@ -47,8 +44,8 @@ class Newcomer(ShellTest):
         self.assertEqual(screen.lines()[-4:-1], ["/a", "└── b", "2 nodes, 0 ephemeral"])
 
     def test_a_dumb_terminal_gets_no_escape(self):
-        log = os.path.join(self.directory, "log")
-        line = f"env TERM=dumb ZKSH_PAGER=less script -qfc '{self.zksh()} -s {self.connect}' {log}"
+        log = self.file("log")
+        line = f"env TERM=dumb ZKSH_PAGER=less script -qfc '{ZKSH} -s {self.connect}' {log}"
         screen = self.screen_of(["sh", "-c", line])
         for number, typed in enumerate(["help", "create -e /a x", "tree /", "ls /"]):
             self.wait_prompt(screen, number)
@@ -56,10 +53,6 @@ class Newcomer(ShellTest):
         self.wait_prompt(screen, 4)
         with open(log, "rb") as file:
             self.assertNotIn(b"\x1b", file.read())
-
-    @staticmethod
-    def zksh():
-        return os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 
 
 if __name__ == "__main__":

@@ -1,25 +1,14 @@
 """Questions to the user at the terminal: passwords without echo, and the terminal afterwards."""
 import os
 import signal
-import sys
-import termios
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest, ZKSH  # noqa: E402
+from shell_case import ZKSH, ShellTest, children
 
 PROMPT = "Password of ann:"
 
 
 class Questions(ShellTest):
-    def echoes(self, screen):
-        """Whether the terminal shows what is typed."""
-        terminal = os.open(screen._format("#{pane_tty}"), os.O_RDONLY | os.O_NOCTTY)
-        try:
-            return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
-        finally:
-            os.close(terminal)
-
     def asked(self, screen):
         screen.wait_for(lambda s: s.lines()[-1] == PROMPT and s.cursor()[0] == len(PROMPT) + 1)
 
@@ -27,7 +16,7 @@ class Questions(ShellTest):
         screen = self.start()
         screen.type("addauth digest ann\n")
         self.asked(screen)
-        self.assertFalse(self.echoes(screen))
+        self.assertFalse(screen.echoes())
         screen.type("secret\n")
         self.wait_prompt(screen, 1)
         self.run_line(screen, "create /a x auth::cdrwa", 1)
@@ -39,7 +28,7 @@ class Questions(ShellTest):
         screen = self.start()
         screen.type("addauth digest\n")
         screen.wait_for(lambda s: s.lines()[-1] == "User:" and s.cursor()[0] == 6)
-        self.assertTrue(self.echoes(screen))
+        self.assertTrue(screen.echoes())
         screen.type("ann\n")
         self.asked(screen)
         screen.type("secret\n")
@@ -60,29 +49,26 @@ class Questions(ShellTest):
         screen.type("addauth digest ann\n")
         self.asked(screen)
         screen.keys("C-z")
-        screen.wait_for(lambda s: s.lines()[-1] == "$")
-        self.assertTrue(self.echoes(screen))
+        self.wait_shell(screen)
+        self.assertTrue(screen.echoes())
         screen.type("fg\n")
         self.asked(screen)
-        self.assertFalse(self.echoes(screen))
+        self.assertFalse(screen.echoes())
         screen.type("secret\n")
         self.wait_prompt(screen, 1)
 
     def test_a_signal_restores_the_terminal(self):
-        screen = self.screen_of(["sh", "-i"])
-        screen.wait_for("$")
-        screen.type(f"{ZKSH} -s {self.connect} addauth digest ann; echo status $?\n")
+        screen = self.shell_screen(f"{ZKSH} -s {self.connect} addauth digest ann; echo status $?")
         self.asked(screen)
         screen.keys("C-c")
         screen.wait_for("status 130")
-        self.assertTrue(self.echoes(screen))
+        self.assertTrue(screen.echoes())
         screen.type(f"{ZKSH} -s {self.connect} addauth digest ann; echo done $?\n")
         screen.wait_for(lambda s: s.lines()[-1] == PROMPT and "status 130" in s.text())
-        # The shell's only child is zksh.
-        with open(f"/proc/{screen.pid()}/task/{screen.pid()}/children", encoding="ascii") as file:
-            os.kill(int(file.read().split()[0]), signal.SIGTERM)
+        (zksh,) = children(screen.pid())
+        os.kill(zksh, signal.SIGTERM)
         screen.wait_for("done 143")
-        self.assertTrue(self.echoes(screen))
+        self.assertTrue(screen.echoes())
 
 
 if __name__ == "__main__":

@@ -1,11 +1,7 @@
 """Safety at the prompt: confirmations, profiles, and what is refused."""
-import os
-import signal
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest  # noqa: E402
+from shell_case import ZKSH, ShellTest
 
 
 class UsualPrompt(ShellTest):
@@ -14,18 +10,16 @@ class UsualPrompt(ShellTest):
 
 
 class Removals(UsualPrompt):
-    def tree(self, znodes, children):
-        znodes.create(self.root + "/app")
+    def tree(self, children):
+        self.znodes.create(self.root + "/app")
         for number in range(children):
-            znodes.create(f"{self.root}/app/n{number}")
+            self.znodes.create(f"{self.root}/app/n{number}")
 
     def names(self):
-        with self.znodes() as znodes:
-            return znodes.children(self.root)
+        return self.znodes.children(self.root)
 
     def test_a_subtree_is_removed_after_a_yes_alone(self):
-        with self.znodes() as znodes:
-            self.tree(znodes, 3)
+        self.tree(3)
         screen = self.start()
         screen.type("rmr /app\n")
         screen.wait_for("/app: 4 nodes. Delete them? [y/N]")
@@ -40,8 +34,7 @@ class Removals(UsualPrompt):
         self.assertEqual([], self.names())
 
     def test_a_large_one_wants_its_name_or_path(self):
-        with self.znodes() as znodes:
-            self.tree(znodes, 1000)
+        self.tree(1000)
         screen = self.start()
         screen.type("deleteall /app\n")
         screen.wait_for("Type app to delete them:")
@@ -51,8 +44,7 @@ class Removals(UsualPrompt):
         self.assertEqual(["app"], self.names())
         for done, answer in enumerate(("app", "/app"), start=1):
             if not self.names():
-                with self.znodes() as znodes:
-                    self.tree(znodes, 1000)
+                self.tree(1000)
             screen.type("deleteall /app\n")
             screen.wait_for(lambda s: sum("Type app" in line for line in s.lines()) == done + 1)  # noqa: B023
             screen.type(f"{answer}\n")
@@ -61,8 +53,7 @@ class Removals(UsualPrompt):
             self.assertEqual(screen.lines()[-2], "1001 nodes deleted")
 
     def test_nothing_is_asked_of_a_leaf_or_with_yes_or_when_switched_off(self):
-        with self.znodes() as znodes:
-            self.tree(znodes, 1)
+        self.tree(1)
         screen = self.start()
         self.run_line(screen, "rmr /app/n0", 0)
         self.run_line(screen, "create /app/x", 1)
@@ -75,8 +66,7 @@ class Removals(UsualPrompt):
         self.assertEqual([], self.names())
 
     def test_ctrl_c_at_the_question_removes_nothing(self):
-        with self.znodes() as znodes:
-            self.tree(znodes, 1)
+        self.tree(1)
         screen = self.start()
         screen.type("rmr /app\n")
         screen.wait_for("[y/N]")
@@ -87,8 +77,7 @@ class Removals(UsualPrompt):
         self.run_line(screen, "ls /", 1)
 
     def test_in_the_background_it_wants_yes(self):
-        with self.znodes() as znodes:
-            self.tree(znodes, 1)
+        self.tree(1)
         screen = self.start()
         screen.type("rmr /app &\n")
         screen.wait_for("in the background; use --yes")
@@ -97,8 +86,7 @@ class Removals(UsualPrompt):
 
 class Prompt(UsualPrompt):
     def test_it_tells_the_current_node_and_the_last_status(self):
-        with self.znodes() as znodes:
-            znodes.create(self.root + "/app")
+        self.znodes.create(self.root + "/app")
         screen = self.start()
         screen.type("cd app\n")
         self.wait_prompt(screen, "1 /app")
@@ -115,27 +103,15 @@ class Prompt(UsualPrompt):
         screen.wait_for(lambda s: s.lines()[-1] == "zk: /a>")
 
     def test_a_profile_that_protects_is_named(self):
-        config = os.path.join(self.directory, "protected", "zksh")
-        os.makedirs(config)
-        with open(os.path.join(config, "config"), "w", encoding="utf-8") as file:
-            file.write(f"[prod]\nserver = {self.connect}\nread-only = on\n")
-        screen = self.screen_of([self.zksh(), "-p", "prod"],
-                                XDG_CONFIG_HOME=os.path.dirname(config), NO_COLOR="")
+        self.file("protected/zksh/config", f"[prod]\nserver = {self.connect}\nread-only = on\n")
+        screen = self.screen_of([ZKSH, "-p", "prod"], XDG_CONFIG_HOME=self.file("protected"), NO_COLOR="")
         self.wait_prompt(screen, "0 prod")
         # Red: SGR 31 before the name.
         screen.wait_for(lambda s: any("31m" in line and "prod" in line for line in s.lines(escapes=True)))
         screen.type("create /x\n")
         screen.wait_for("create refused: this zksh is read-only (profile prod)")
-        self.assertEqual([], self.znodes_below())
-
-    def zksh(self):
-        return os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
-
-    def znodes_below(self):
-        with self.znodes() as znodes:
-            return znodes.children(self.root)
+        self.assertEqual([], self.znodes.children(self.root))
 
 
 if __name__ == "__main__":
-    signal.alarm(280)
     unittest.main()

@@ -1,5 +1,4 @@
 """The interactive zksh and its session: interrupted, disconnected, expired, stopped, left."""
-import contextlib
 import fcntl
 import os
 import re
@@ -10,9 +9,8 @@ import tempfile
 import termios
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ZKSH, ShellTest, children  # noqa: E402
-from proxy import Proxy  # noqa: E402
+from shell_case import ZKSH, ShellTest, children
+from proxy import Proxy
 
 
 class Interrupted(ShellTest):
@@ -63,7 +61,7 @@ class Interrupted(ShellTest):
         self.wait_prompt(screen, 1, typed="get /mi")
         screen.keys("C-z")
         screen.wait_for("Stopped")
-        screen.wait_for(lambda s: s.lines()[-1] == "$")
+        self.wait_shell(screen)
         screen.type("fg\n")
         self.wait_prompt(screen, 1, typed="get /mi")
         self.assertEqual(self.run_line(screen, "ne", 1), ["x"])
@@ -117,30 +115,27 @@ class Disconnected(ShellTest):
         self.assertEqual(lines[-1], "latency   -")
 
     def test_one_server_of_a_list(self):
-        with contextlib.ExitStack() as open_proxies:
-            proxies = {}
-            for _ in range(2):
-                proxy = Proxy(self.server.port)
-                proxies[proxy.address] = open_proxies.enter_context(contextlib.ExitStack())
-                proxies[proxy.address].enter_context(proxy)
-            self.connect = ",".join(proxies) + self.root
-            screen = self.start("-t", "60000", width=160)
-            self.run_line(screen, "ls -w /", 0)
-            status = self.run_line(screen, "status", 1)
-            first = re.fullmatch(r"connected (\S+)", status[2])[1]
-            self.assertIn(first, proxies)
-            self.assertIn("watches   1: / (children)", status)
-            proxies.pop(first).close()
-            second, = proxies
-            screen.wait_for(lambda s: f" connection lost ({first}); reconnecting" in s.text())
-            screen.wait_for(lambda s: f" reconnected to {second} after " in s.text())
-            status = self.run_line(screen, "status", 2)
-            self.assertEqual(status[2], f"connected {second}")
-            self.assertIn("watches   1: / (children)", status)
-            screen.type("create /a\n")
-            screen.wait_for("type:NodeChildrenChanged path:/")
-            self.wait_prompt(screen, 4)
-            self.assertIn("watches   none", self.run_line(screen, "status", 4))
+        proxies = {proxy.address: proxy for proxy in (Proxy(self.server.port), Proxy(self.server.port))}
+        for proxy in proxies.values():
+            self.addCleanup(proxy.close)
+        self.connect = ",".join(proxies) + self.root
+        screen = self.start("-t", "60000", width=160)
+        self.run_line(screen, "ls -w /", 0)
+        status = self.run_line(screen, "status", 1)
+        first = re.fullmatch(r"connected (\S+)", status[2])[1]
+        self.assertIn(first, proxies)
+        self.assertIn("watches   1: / (children)", status)
+        proxies.pop(first).close()
+        second, = proxies
+        screen.wait_for(lambda s: f" connection lost ({first}); reconnecting" in s.text())
+        screen.wait_for(lambda s: f" reconnected to {second} after " in s.text())
+        status = self.run_line(screen, "status", 2)
+        self.assertEqual(status[2], f"connected {second}")
+        self.assertIn("watches   1: / (children)", status)
+        screen.type("create /a\n")
+        screen.wait_for("type:NodeChildrenChanged path:/")
+        self.wait_prompt(screen, 4)
+        self.assertIn("watches   none", self.run_line(screen, "status", 4))
 
     def test_expired_session(self):
         screen, pid = self.start_below_sh("-t", "1000")
@@ -154,8 +149,7 @@ class Disconnected(ShellTest):
         self.wait_prompt(screen, 1)
         self.assertEqual(self.run_line(screen, "get /mine", 1), ["Node does not exist: /mine"])
         self.run_line(screen, "create -e /mine y", 2)
-        with self.znodes() as znodes:
-            self.assertEqual(znodes.get(self.root + "/mine"), b"y")
+        self.assertEqual(self.znodes.get(self.root + "/mine"), b"y")
 
     def test_no_server_at_the_start(self):
         server = "127.0.0.1:1"
@@ -236,8 +230,7 @@ class Left(ShellTest):
         self.wait_exit(screen, 128 + signal.SIGTERM)
 
     def test_terminal_is_as_it_was(self):
-        screen = self.screen_of(["sh", "-i"])
-        screen.wait_for("$")
+        screen = self.shell_screen("")
         for end in ("quit", "TERM", "ABRT"):
             screen.type(f"clear; stty -g >{self.directory}/before; {ZKSH} -s {self.connect}; "
                         f"stty -g >{self.directory}/after; echo over\n")
@@ -245,13 +238,10 @@ class Left(ShellTest):
             if end == "quit":
                 screen.type("quit\n")
             else:
-                os.kill(children(screen.pid())[0], getattr(signal, "SIG" + end))
+                (zksh,) = children(screen.pid())
+                os.kill(zksh, getattr(signal, "SIG" + end))
             screen.wait_for(lambda s: "over" in s.lines())
-            modes = []
-            for name in ("before", "after"):
-                with open(os.path.join(self.directory, name), encoding="ascii") as file:
-                    modes.append(file.read())
-            self.assertEqual(*modes, end)
+            self.assertEqual(self.text("before"), self.text("after"), end)
             screen.paste("echo plain\n")  # tmux brackets it if that is still on
             screen.wait_for(lambda s: "plain" in s.lines())
 
@@ -263,7 +253,7 @@ class Sandboxed(ShellTest):
 
     def setUp(self):
         self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="zksh-shell-"))
-        self.servers = os.path.join(self.directory, "servers")
+        self.servers = self.file("servers")
         os.mkdir(self.servers)
 
     def test_servers_fail_on_demand_and_are_gone_afterwards(self):

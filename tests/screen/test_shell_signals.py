@@ -1,12 +1,10 @@
 """Signals to the interactive zksh: at its prompt, and while a program runs under a lock."""
 import os
 import signal
-import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest  # noqa: E402
+from shell_case import ShellTest
 
 # Says what it gets, and ends at a line on its input.
 PROGRAM = """
@@ -21,17 +19,13 @@ sys.stdin.readline()
 class ShellSignals(ShellTest):
     def start_program(self):
         """zksh with a program under a lock in its foreground."""
-        path = os.path.join(self.directory, "program")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(PROGRAM)
         screen = self.start()
-        screen.type(f"lock /l -- /usr/bin/python3 -S {path}\n")
+        screen.type(f"lock /l -- /usr/bin/python3 -S {self.file('program', PROGRAM)}\n")
         screen.wait_for(lambda s: "ready" in s.lines() and s.cursor()[0] == 0)
         return screen
 
     def held(self):
-        with self.znodes() as znodes:
-            return len(znodes.children(self.root + "/l")) == 1
+        return len(self.znodes.children(self.root + "/l")) == 1
 
     def test_at_the_prompt(self):
         for number in (signal.SIGUSR1, signal.SIGUSR2):
@@ -69,8 +63,7 @@ class ShellSignals(ShellTest):
             self.assertTrue(self.held())
             screen.type("\n")
             self.wait_exit(screen, 128 + number)
-            with self.znodes() as znodes:
-                self.assertEqual(znodes.children(self.root + "/l"), [])
+            self.assertEqual(self.znodes.children(self.root + "/l"), [])
 
 
 if __name__ == "__main__":

@@ -1,18 +1,14 @@
 """tree on a terminal: colours for parents and ephemerals, none with NO_COLOR, no escapes from names."""
-import os
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest  # noqa: E402
+from shell_case import ShellTest
 
 
 class TreeOnATerminal(ShellTest):
     def setUp(self):
         super().setUp()
-        with self.znodes() as znodes:
-            znodes.create(self.root + "/a")
-            znodes.create(self.root + "/a/\u202egpj")
+        self.znodes.create(self.root + "/a")
+        self.znodes.create(self.root + "/a/\u202egpj")
 
     def test_draws_names_escaped(self):
         screen = self.start()

@@ -1,11 +1,9 @@
 """watch at the prompt: live events, a gap with what was missed, and Ctrl-C returns to the prompt."""
 import os
 import re
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from shell_case import ShellTest  # noqa: E402
+from shell_case import ShellTest
 
 
 class WatchAtThePrompt(ShellTest):
@@ -18,8 +16,7 @@ class WatchAtThePrompt(ShellTest):
         screen.type("watch -i /mine /later\n")
         screen.wait_for("watching 2 nodes; press Ctrl-C to stop")
         screen.wait_for(lambda s: re.search(r"present  /mine  version 0  \(ephemeral of 0x[0-9a-f]+\)", s.text()))
-        with self.znodes() as znodes:
-            znodes.create(self.root + "/later", b"\x1b[2J")
+        self.znodes.create(self.root + "/later", b"\x1b[2J")
         self.ended_with(screen, 1, "created  /later  version 0")
         screen.keys("C-c")
         self.wait_prompt(screen, 2)
@@ -33,9 +30,9 @@ class WatchAtThePrompt(ShellTest):
         self.server.kill()
         screen.wait_for("connection lost (")
         self.server.start()
+        self.connect_znodes()
         self.ended_with(screen, 1, "the missed changes follow")
-        with self.znodes() as znodes:
-            znodes.set(self.root + "/a", b"2")
+        self.znodes.set(self.root + "/a", b"2")
         self.ended_with(screen, 1, '"1" → "2"')
         screen.keys("C-c")
         self.wait_prompt(screen, 2)
@@ -46,12 +43,12 @@ class WatchAtThePrompt(ShellTest):
         # What the herd watches is the list of the lock's node.
         for recipe, watched in (("fair", holder), ("fair", "/l"), ("herd", "/l")):
             for first in ("get", "lock"):
-                with self.subTest(recipe=recipe, watched=watched, first=first), self.znodes() as znodes:
-                    znodes.create(self.root + "/l")
-                    znodes.create(self.root + holder, b"somebody", 1)
-                    self.watch_beside_lock(znodes, holder, recipe, watched, first)
+                with self.subTest(recipe=recipe, watched=watched, first=first):
+                    self.znodes.create(self.root + "/l")
+                    self.znodes.create(self.root + holder, b"somebody", 1)
+                    self.watch_beside_lock(holder, recipe, watched, first)
 
-    def watch_beside_lock(self, znodes, holder, recipe, watched, first):
+    def watch_beside_lock(self, holder, recipe, watched, first):
         screen = self.start(width=200)
         lines = {"get": f"get -w {watched}\n", "lock": f"lock -w 1 --recipe {recipe} /l &\n"}
         screen.type(lines.pop(first))
@@ -61,8 +58,8 @@ class WatchAtThePrompt(ShellTest):
             screen.wait_for("waiting /l: 2nd of 2, behind somebody")
         screen.type("".join(lines.values()))
         screen.wait_for("/l was not acquired in time")
-        znodes.delete(self.root + holder)
-        znodes.delete(self.root + "/l")
+        self.znodes.delete(self.root + holder)
+        self.znodes.delete(self.root + "/l")
         screen.wait_for(f"type:NodeDeleted path:{watched}")
 
     def test_wait_outlives_the_server(self):
@@ -72,9 +69,9 @@ class WatchAtThePrompt(ShellTest):
         self.server.kill()
         screen.wait_for("connection lost (")
         self.server.start()
+        self.connect_znodes()
         screen.wait_for("reconnected to ")
-        with self.znodes() as znodes:
-            znodes.set(self.root + "/a", b"2")
+        self.znodes.set(self.root + "/a", b"2")
         self.wait_prompt(screen, 2)
 
     def test_a_program_for_each_event_ends_with_the_watch(self):

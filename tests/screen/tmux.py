@@ -1,9 +1,10 @@
 """Runs a program in a private tmux and reads its screen, for the screen tests.
 
-    with Tmux(["build/zksh", "--sandbox"], width=80, height=24) as screen:
-        screen.wait_for("CONNECTED")
-        screen.type("ls /"); screen.keys("Enter")
-        screen.wait_for(lambda s: "[zookeeper]" in s.lines())
+    screen = Tmux(["build/zksh", "--sandbox"], width=80, height=24)
+    screen.wait_for("CONNECTED")
+    screen.type("ls /"); screen.keys("Enter")
+    screen.wait_for(lambda s: "[zookeeper]" in s.lines())
+    screen.close()
 
 Nothing here waits for a time: wait_for looks until the screen is as it should be. The tmux server,
 its socket and the program are gone when close() was called or the test process ended, however.
@@ -18,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -58,12 +60,6 @@ class Tmux:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
     def close(self):
         """Ends the program (SIGHUP) and the terminal, and waits for the end of all that ran there. May be
@@ -125,12 +121,9 @@ class Tmux:
     def resize(self, width, height):
         self._tmux("resize-window", "-x", str(width), "-y", str(height))
         # tmux tells the program a while after it has changed the screen.
-        terminal = os.open(self._format("#{pane_tty}"), os.O_RDONLY | os.O_NOCTTY)
-        try:
+        with self._terminal() as terminal:
             self._until(lambda: tuple(os.get_terminal_size(terminal)) == (width, height),
                         "the terminal keeps its size")
-        finally:
-            os.close(terminal)
 
     # What the person sees.
 
@@ -144,10 +137,17 @@ class Tmux:
     def text(self, **how):
         return "\n".join(self.lines(**how))
 
-    def cursor(self, history=False):
-        """Column and row of the cursor, from 0; `history`: the row among lines(history=True)."""
-        column, row, scrolled = self._format("#{cursor_x} #{cursor_y} #{history_size}").split()
-        return int(column), int(row) + (int(scrolled) if history else 0)
+    def cursor(self):
+        """Column and row of the cursor, from 0."""
+        return tuple(map(int, self._format("#{cursor_x} #{cursor_y}").split()))
+
+    def echoes(self):
+        """Whether the terminal itself shows what is typed."""
+        with self._terminal() as terminal:
+            return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+
+    def tty(self):
+        return self._format("#{pane_tty}")
 
     def pid(self):
         return int(self._format("#{pane_pid}"))
@@ -186,6 +186,14 @@ class Tmux:
     def _serves(self):
         return subprocess.run(self._base + ["show-options", "-s"], env=self._env, check=False,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+    @contextlib.contextmanager
+    def _terminal(self):
+        terminal = os.open(self.tty(), os.O_RDONLY | os.O_NOCTTY)
+        try:
+            yield terminal
+        finally:
+            os.close(terminal)
 
     def _format(self, template):
         return self._tmux("display-message", "-p", template).strip()

@@ -2,11 +2,9 @@
 import os
 import re
 import signal
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from session_case import SessionTest  # noqa: E402
-from running_processes import is_running  # noqa: E402
+from session_case import SessionTest
+from running_processes import is_running
 
 PYTHON = ["/usr/bin/python3", "-S"]
 # Writes the time, again and again; only SIGKILL ends it. Its own process id comes first.
@@ -43,15 +41,17 @@ class LockTest(SessionTest):
         path = self.root + path
         return self.znodes.children(path) if self.znodes.exists(path) else []
 
+    def take_away(self, path="/l"):
+        """Deletes the node of the lock's holder."""
+        first = min(self.nodes(path), key=lambda name: name[-10:])
+        self.znodes.delete(f"{self.root}{path}/{first}")
+
     def wait_contenders(self, number, path="/l", limit=20):
         self.wait_until(lambda: len(self.nodes(path)) == number, limit)
 
     def assert_free(self, path="/l"):
         """Nothing is left of any contender, long before a session could time out."""
         self.wait_contenders(0, path, limit=5)
-
-    def file(self, name):
-        return os.path.join(self.directory, name)
 
     def stamps(self, name):
         """The times in a file; a line that was cut off by a SIGKILL is none."""
@@ -75,11 +75,6 @@ class LockTest(SessionTest):
         return (out or b"").decode(), text
 
     @staticmethod
-    def close_input(process):
-        process.stdin.close()
-        process.stdin = None  # else `communicate` would want to flush it
-
-    @staticmethod
     def line(process):
         """A line of its stdout, or of that of its program."""
         return process.stdout.readline().decode().rstrip("\n")
@@ -92,6 +87,10 @@ class LockTest(SessionTest):
             self.assertTrue(line, f"ended without {text!r}: {said.decode()}")
             said += line
         return said.decode()
+
+    def kill_at_end(self, pid):
+        """Whatever becomes of the test."""
+        self.addCleanup(lambda: is_running(pid) and os.kill(pid, signal.SIGKILL))
 
     def stop(self, process):
         process.send_signal(signal.SIGSTOP)

@@ -2,49 +2,23 @@
 import os
 import subprocess
 import sys
-import tempfile
-import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from server import Server  # noqa: E402
+from server_case import ServerTest  # noqa: E402
 from waiting import wait_until  # noqa: E402
-from znodes import Znodes  # noqa: E402
+from zksh import ZKSH, environment  # noqa: E402
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 NOT_SERVING = "reachable, but not serving (frozen, starting, without a quorum, or not a ZooKeeper server)"
 
 
-class SessionTest(unittest.TestCase):
-    """One server for a class, and a root of its own for each test."""
-
-    @classmethod
-    def setUpClass(cls):
-        # Sessions may be as short as a second, and may outlive a slow test.
-        cls.server = Server({"tickTime": "500", "maxSessionTimeout": "60000",
-                             "clientPortAddress": "::"}).start()
-        cls.addClassCleanup(cls.server.remove)
-        cls.roots = 0
-
-    def setUp(self):
-        self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="zksh-session-"))
-        self.addCleanup(self.server_is_back)
-        type(self).roots += 1
-        self.root = f"/t{self.roots}"
-        self.znodes = Znodes(self.server.address)
-        self.addCleanup(self.znodes.connection.close)
-        self.znodes.create(self.root)
-        self.connect = self.server.address + self.root
-
-    def server_is_back(self):
-        if self.server.process is None:
-            self.server.start()
-        self.server.thaw()
+class SessionTest(ServerTest):
+    # Sessions may be as short as a second, and may outlive a slow test.
+    config = {"tickTime": "500", "maxSessionTimeout": "60000", "clientPortAddress": "::"}
 
     def start(self, *arguments, server=None, **how):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        environment = {**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8"}
         process = subprocess.Popen([ZKSH, "-s", server or self.connect, *arguments],
-                                   env=environment, **{**pipes, **how})
+                                   env=environment(self.directory), **{**pipes, **how})
         self.addCleanup(self.end, process)
         return process
 
@@ -62,6 +36,11 @@ class SessionTest(unittest.TestCase):
         process.stdin.flush()
 
     @staticmethod
+    def close_input(process):
+        process.stdin.close()
+        process.stdin = None  # else `communicate` would want to flush it
+
+    @staticmethod
     def end(process):
         if process.poll() is None:
             process.kill()
@@ -74,10 +53,7 @@ class SessionTest(unittest.TestCase):
         return process.returncode, out.decode(errors="replace"), err.decode(errors="replace")
 
     def script(self, *lines, name="script"):
-        path = os.path.join(self.directory, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.writelines(line + "\n" for line in lines)
-        return path
+        return self.file(name, "".join(line + "\n" for line in lines), 0o700)
 
     def wait_until(self, check, limit=20):
         wait_until(check, limit)

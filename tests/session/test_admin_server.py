@@ -1,24 +1,22 @@
 """AdminServers of servers that by default answer no four-letter word but srvr, and what happens without them."""
-import contextlib
 import json
 import os
 import re
 import socket
 import subprocess
-import sys
-import threading
 import time
 import unittest
 import unittest.mock
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from ensemble import Ensemble  # noqa: E402
-from fetch_servers import Unavailable, fetch  # noqa: E402
-from server import Server, ServerError, four_letter_word, free_port  # noqa: E402
-from waiting import wait_until  # noqa: E402
-from znodes import Znodes  # noqa: E402
+import session_case  # noqa: F401  # makes tests/support importable
+from broken_server import BrokenServer
+from ensemble import Ensemble
+from fetch_servers import Unavailable, fetch
+from server import Server, four_letter_word, free_port
+from waiting import readable, wait_until
+from znodes import Znodes
+from zksh import run_zksh
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 EPHEMERAL = 1
 # Debian's server lacks it on its class path, and so runs without an AdminServer.
 SERVLET_API = "/usr/share/java/servlet-api.jar"
@@ -28,21 +26,13 @@ WORDS = "conf cons crst dirs dump envi gtmk icfg isro mntr ruok srst srvr stat w
 def run(server, *words, admin="off"):
     """Status, stdout, stderr and seconds."""
     begin = time.monotonic()
-    done = subprocess.run([ZKSH, "-s", server, "--admin-server", str(admin), *words], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=60, check=False)
+    done = run_zksh("-s", server, "--admin-server", str(admin), *words)
     return done.returncode, done.stdout, done.stderr, time.monotonic() - begin
 
 
 def with_admin_server(port):
     return {"admin.enableServer": "true", "admin.serverAddress": "127.0.0.1", "admin.serverPort": str(port),
             "4lw.commands.whitelist": "srvr"}
-
-
-def serves_http(port):
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 2) as link:
-        link.sendall(b"GET /commands/ruok HTTP/1.0\r\n\r\n")
-        return b" 200 " in link.recv(1000)
-    return False
 
 
 class Versions:
@@ -176,39 +166,18 @@ for named in (os.environ.get("ZKSH_TEST_SERVERS") or "3.8.0 3.9.3").split():
         globals()[name] = type(name, (Versions, unittest.TestCase), {"version": named})
 
 
-class WebServer:
+def web_server(serve, requests=None):
     """Does the same with each connection, once it has read a request, or its first four bytes; then closes it."""
-
-    def __init__(self, serve):
-        self.serve = serve
-        self.requests = []
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.address = f"127.0.0.1:{self.port}"
-        self.over = threading.Event()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                threading.Thread(target=self._talk, args=(self.listener.accept()[0],), daemon=True).start()
-
-    def _talk(self, link):
-        with link, contextlib.suppress(OSError):
-            self.requests.append(link.recv(4096).decode())
-            self.serve(link)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.over.set()
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
+    def behave(connection):
+        request = connection.link.recv(4096).decode()
+        if requests is not None:
+            requests.append(request)
+        serve(connection)
+    return BrokenServer(behave)
 
 
 def sends(text):
-    return lambda link: link.sendall(text.encode("latin-1"))
+    return lambda connection: connection.send(text.encode("latin-1"))
 
 
 def json_answer(text):
@@ -222,11 +191,11 @@ class NoAdminServer(unittest.TestCase):
     """A server that refuses mntr, and what stands where its AdminServer would."""
 
     def ask(self, serve, *words, server=sends(REFUSAL), limit=20):
-        with WebServer(server) as words_server, WebServer(serve) as web:
-            self.addCleanup(web.over.set)
+        self.requests = []
+        with web_server(server) as words_server, web_server(serve, self.requests) as web:
             self.web = web
             status, out, err, seconds = run(words_server.address, *(words or ("4lw", "mntr", words_server.address)),
-                                            admin=web.port)
+                                            admin=web.address.partition(":")[2])
             self.assertLess(seconds, limit)
             self.remedy = (f"{words_server.address}: mntr is not in its 4lw.commands.whitelist; to allow it, add mntr to "
                            "that line of its zoo.cfg and restart it")
@@ -242,22 +211,22 @@ class NoAdminServer(unittest.TestCase):
         status, out, err = self.ask(json_answer('{"a" : 1, "command" : "monitor", "error" : null}'))
         self.assertEqual((status, out, err), (0, "zk_a\t1\n", ""))
         self.assertIn(f"GET /commands/mntr HTTP/1.1\r\nHost: {self.web.address}\r\nUser-Agent: zksh\r\n"
-                      "Accept: application/json\r\nConnection: close\r\n\r\n", self.web.requests)
+                      "Accept: application/json\r\nConnection: close\r\n\r\n", self.requests)
 
     def test_an_answer_that_leaves_the_connection_open(self):
         text = '{"a" : 1, "command" : "monitor", "error" : null}'
 
-        def serve(link):
-            json_answer(text)(link)
-            self.web.over.wait(30)
+        def serve(connection):
+            json_answer(text)(connection)
+            connection.stay()
         status, out, _ = self.ask(serve, limit=1.9)
         self.assertEqual((status, out), (0, "zk_a\t1\n"))
 
     def test_a_server_that_closes_the_connection(self):
         answer = json_answer('{"a" : 1, "command" : "monitor", "error" : null}')
-        status, out, err = self.ask(answer, server=lambda link: None)
+        status, out, err = self.ask(answer, server=lambda connection: None)
         self.assertEqual((status, out, err), (0, "zk_a\t1\n", ""))
-        status, out, err = self.ask(sends("no"), server=lambda link: None)
+        status, out, err = self.ask(sends("no"), server=lambda connection: None)
         self.assertEqual((status, out), (3, ""))
         self.assertIn("closes the connection without an answer", err)
         self.assertIn("its AdminServer does not answer either", err)
@@ -280,29 +249,30 @@ class NoAdminServer(unittest.TestCase):
                 self.assert_untold(serve, why)
 
     def test_a_redirection_is_not_followed(self):
-        with WebServer(sends("")) as elsewhere:
+        requests = []
+        with web_server(sends(""), requests) as elsewhere:
             self.ask(sends(f"HTTP/1.1 302 Found\r\nLocation: http://{elsewhere.address}/\r\n\r\n"))
-            self.assertEqual(elsewhere.requests, [])
+            self.assertEqual(requests, [])
 
     def test_one_that_does_not_answer(self):
-        self.assert_untold(lambda link: self.web.over.wait(30),
+        self.assert_untold(lambda connection: connection.stay(),
                            "it accepts connections, but did not answer in time (frozen or overloaded)", limit=10)
 
     def test_an_answer_without_end(self):
-        def drip(link):
-            sends("HTTP/1.1 200 OK\r\n\r\n{")(link)
-            while not self.web.over.wait(0.1):
-                link.sendall(b" ")
+        def drip(connection):
+            sends("HTTP/1.1 200 OK\r\n\r\n{")(connection)
+            while not readable(connection.link, 0.1):
+                connection.send(b" ")
         status, out, err = self.ask(drip, limit=10)
         self.assertEqual((status, out), (1, ""))
         self.assertRegex(err, r"its answer was incomplete after the time limit \([0-9]+ bytes\)")
 
     def test_a_flood(self):
         """It ends at 64 MiB, or in time."""
-        def flood(link):
-            sends("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")(link)
-            while not self.web.over.is_set():
-                link.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
+        def flood(connection):
+            sends("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")(connection)
+            while True:
+                connection.send(b"10000\r\n" + b" " * 65536 + b"\r\n")
         status, out, err = self.ask(flood, limit=20)
         self.assertEqual((status, out), (1, ""))
         self.assertRegex(err, "is longer than 67108864 bytes|was incomplete after the time limit")
@@ -310,7 +280,7 @@ class NoAdminServer(unittest.TestCase):
     def test_nothing_listens(self):
         with socket.create_server(("127.0.0.1", 0)) as closed:
             port = closed.getsockname()[1]
-        with WebServer(sends(REFUSAL)) as server:
+        with web_server(sends(REFUSAL)) as server:
             status, out, err, _ = run(server.address, "4lw", "mntr", admin=port)
             self.assertEqual((status, out), (1, ""))
             self.assertIn(f"(127.0.0.1:{port}: Connection refused; --admin-server sets its address)", err)

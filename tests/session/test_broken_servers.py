@@ -2,22 +2,19 @@
 import concurrent.futures
 import os
 import resource
-import select
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from broken_server import STAT, BrokenServer  # noqa: E402
-from waiting import readable  # noqa: E402
-from znodes import pack_string  # noqa: E402
+from session_case import ZKSH
+from broken_server import STAT, BrokenServer
+from waiting import readable
+from znodes import pack_string
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 OTHER = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<html>no</html>" * 3
 SHORT = {"timeout": 600}  # of a session, in ms: how long the C client waits for an answer
 HUGE = struct.pack(">i", 2**31 - 1)

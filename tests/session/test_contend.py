@@ -1,15 +1,12 @@
 """contend: its counts, the protocol for programs, and that it leaves nothing behind however it ends."""
 import contextlib
-import os
 import signal
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from session_case import SessionTest  # noqa: E402
-from proxy import Proxy  # noqa: E402
-from server import Server, four_letter_word, needs  # noqa: E402
-from znodes import Znodes  # noqa: E402
+from session_case import SessionTest
+from proxy import Proxy
+from server import Server, four_letter_word, needs
+from znodes import Znodes
 
 
 def watches(server):
@@ -66,10 +63,6 @@ class Counting(ContendTest):
         self.assertEqual(figures["eventsByOneRelease"], ["1"])
         self.assertEqual((figures["nodesLeft"], figures["watchesLeft"]), (["0"], ["0"]))
         self.assert_nothing_left()
-
-    def test_readers_hold_together(self):
-        figures = self.figures("-n", "4", "--mode", "read", "--hold", "200ms")
-        self.assertEqual(figures["together"], ["4"])
 
     def test_a_server_that_does_not_allow_mntr(self):
         with Server({"4lw.commands.whitelist": "srvr"}) as server:

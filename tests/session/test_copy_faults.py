@@ -1,15 +1,11 @@
 """cp, mv and apply while the server is killed: it comes back, or stays away."""
-import os
-import re
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tree_case import RECONNECTED, TreeTest, filled_paths  # noqa: E402
-from kazoo.client import KazooClient  # noqa: E402
-from kazoo.exceptions import NoNodeError  # noqa: E402
-from kazoo.security import OPEN_ACL_UNSAFE  # noqa: E402
-from proxy import Proxy  # noqa: E402
+from tree_case import RECONNECTED, TreeTest, filled_paths
+from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
+from kazoo.security import OPEN_ACL_UNSAFE
+from proxy import Proxy
 
 NODES = 5000
 DEPTH = 4
@@ -24,12 +20,6 @@ class CopyTest(TreeTest):
 
     def lasting_two_seconds(self, *arguments):
         return self.start("-t", "12000", *arguments, "--rate", str(NODES // 2))
-
-    def restart(self, process):
-        self.server.kill()
-        self.assertIsNone(process.poll(), "it ended before the server did")
-        self.server.start()
-        self.connect_again()
 
     def dump_of(self, count, top, value):
         """A file as `dump` writes it, of `fill`'s tree with other values."""
@@ -115,8 +105,7 @@ class Restarts(CopyTest):
         self.assertEqual(self.ended(process),
                          (0, f"created {NODES // 4}, set {NODES // 4 + 1}, ACLs 0, quotas 0, "
                              f"removed {NODES // 4 + 1}, unchanged 0\n", RECONNECTED))
-        with open(file, encoding="ascii") as wanted:
-            self.assertEqual(self.dumped("/tree"), wanted.read().splitlines()[1:])
+        self.assertEqual(self.dumped("/tree"), self.text(file).splitlines()[1:])
 
 
 class Away(CopyTest):
@@ -139,13 +128,12 @@ class Away(CopyTest):
             self.assertEqual(status, 3, told[name])
             self.assertRegex(told[name], "no connection to SERVER: .+\n")
         self.server.start()
-        self.connect_again()
+        self.connect_znodes()
         self.check_cp(told["cp"])
         self.check_mv(told["mv"])
         self.assertIn("not complete: created 0, set ", told["apply"])
         self.assertEqual(self.run_zksh("apply", file)[0], 0)
-        with open(file, encoding="ascii") as wanted:
-            self.assertEqual(self.dumped("/c"), wanted.read().splitlines()[1:])
+        self.assertEqual(self.dumped("/c"), self.text(file).splitlines()[1:])
 
     def check_cp(self, told):
         made, unknown = self.numbers(
@@ -161,13 +149,9 @@ class Away(CopyTest):
         left = self.number_of_children("/b") + 1
         self.assertIn(left, range(found - removed - unknown, found - removed + 1))
 
-    def numbers(self, text, pattern):
-        self.assertRegex(text, pattern)
-        return map(int, re.search(pattern, text).groups())
-
 
 class LostAnswers(CopyTest):
-    """A write that is sent again, because its answer was lost, fails by its own first effect."""
+    """Writes whose answers are lost. One that is sent again fails by its own first effect."""
 
     def ended_after_a_lost_answer(self, sign, *words):
         with Proxy(self.server.port) as proxy:
@@ -180,9 +164,7 @@ class LostAnswers(CopyTest):
 
     def test_import_blames_nobody(self):
         self.znodes.create(self.root + "/a", b"old")
-        path = os.path.join(self.directory, "value")
-        with open(path, "w", encoding="ascii") as file:
-            file.write("written once")
+        path = self.file("value", "written once")
         status, out, err = self.ended_after_a_lost_answer(b"written once", "import", path, "/a")
         self.assertEqual((status, out, err), (0, "created 0, set 1, unchanged 0\n", RECONNECTED))
         self.assertEqual(self.znodes.version(self.root + "/a"), 1)
@@ -193,17 +175,10 @@ class LostAnswers(CopyTest):
                                                           "world:anyone:cdra,ip:192.0.2.7:r")
         self.assertEqual((status, out, err), (0, "", RECONNECTED))
 
-
-class Transactions(CopyTest):
     def test_a_move_whose_answer_is_lost(self):
         self.fill(500, 2)
         before = self.dumped("/tree")
-        with Proxy(self.server.port) as proxy:
-            proxy.swallow_after(f"{self.root}/moved/n".encode())
-            process = self.start("mv", "/tree", "/moved", server=proxy.address + self.root)
-            self.wait_until(lambda: proxy.swallowed > 0)
-            proxy.cut()
-            status, out, err = self.ended(process)
+        status, out, err = self.ended_after_a_lost_answer(f"{self.root}/moved/n".encode(), "mv", "/tree", "/moved")
         self.assertEqual((status, out), (10, ""))
         self.assertIn("\noutcome unknown: the connection was lost after the request was sent", err)
         self.assertEqual((self.dumped("/moved"), self.listed()[:2]), (before, ["/", "/moved"]))

@@ -1,7 +1,5 @@
 """Validates the output of -o json against zksh's own schema (zksh-json(5))."""
 import json
-import os
-import subprocess
 import unittest
 
 import jsonschema
@@ -9,6 +7,7 @@ import jsonschema
 from session_case import ZKSH, SessionTest
 from server import needs
 from terminal import Terminal
+from zksh import environment, run_zksh
 
 # In this order, in one shell. Each command with fields of its own (CommandText::json) stands in it.
 SCRIPT = r"""
@@ -129,8 +128,12 @@ class JsonTest(SessionTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.schema = json.loads(subprocess.run([ZKSH, "--json-schema"], check=True, capture_output=True).stdout)
+        cls.schema = json.loads(run_zksh("--json-schema").stdout)
         jsonschema.Draft202012Validator.check_schema(cls.schema)
+
+    def run_command(self, *words, server=None, **how):
+        return run_zksh("-s", server or self.connect, "-o", "json", *words, timeout=120, cwd=self.directory,
+                        env=environment(self.directory, EDITOR="false", VISUAL=""), **how)
 
     def check(self, line, *names):
         shape = {**self.schema, "anyOf": [{"$ref": f"#/$defs/{name}"} for name in names]}
@@ -152,9 +155,7 @@ class Schema(JsonTest):
         opened, sent = lines.index("multi"), lines.index("exec")
         marked = "".join(f"{line}\n" + ("" if opened <= i < sent else f"quote 'end of {i}'\n")
                          for i, line in enumerate(lines))
-        run = subprocess.run([ZKSH, "-s", self.connect, "-o", "json", "-k", "-f", "-"], input=marked,
-                             capture_output=True, text=True, timeout=120, check=False, cwd=self.directory,
-                             env={**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8"})
+        run = self.run_command("-k", "-f", "-", input=marked)
         at = 0
         for line in run.stdout.splitlines():
             at = sent if at == opened else at
@@ -189,26 +190,21 @@ class Schema(JsonTest):
         self.check(listener.stdout.readline(), "elect")
 
     def test_the_servers_of_a_sandbox(self):
-        run = subprocess.run([ZKSH, "--sandbox", "-o", "json", "-c", "sandbox; sandbox freeze 1"], check=False,
-                             capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60,
-                             env={**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8"})
+        run = run_zksh("--sandbox", "-o", "json", "-c", "sandbox; sandbox freeze 1", env=environment(self.directory))
         self.assertEqual(run.returncode, 0, run.stderr)
         for line in run.stdout.splitlines():
             self.check(line, "sandbox")
         self.assertEqual([json.loads(line)["state"] for line in run.stdout.splitlines()], ["serving", "frozen"])
 
     def test_the_tally_of_pipe(self):
-        run = subprocess.run([ZKSH, "-s", self.connect, "-o", "json", "--pipe"], input="create /a\nget /nope\n",
-                             capture_output=True, text=True, timeout=60, check=False,
-                             env={**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8"})
+        run = self.run_command("--pipe", input="create /a\nget /nope\n")
         for line in run.stderr.splitlines():
             self.check(line, "Error", "Note", "Tally")
         self.check(run.stderr.splitlines()[-1], "Tally")
 
     def test_a_command_that_chooses_its_format(self):
-        run = subprocess.run([ZKSH, "-s", self.connect, "-c", "create -o json /x; ls -o json /; ls /; get -o json /nope"],
-                             capture_output=True, text=True, timeout=60, check=False,
-                             env={**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8"})
+        run = run_zksh("-s", self.connect, "-c", "create -o json /x; ls -o json /; ls /; get -o json /nope",
+                       env=environment(self.directory))
         created, listed, name = run.stdout.splitlines()
         self.check(created, "create")
         self.check(listed, "ls")
@@ -216,9 +212,8 @@ class Schema(JsonTest):
         self.check(run.stderr.splitlines()[0], "Error")
 
     def test_a_question(self):
-        environment = {**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8"}
         with Terminal([ZKSH, "-s", self.connect, "-o", "json", "-c", "create /q; create /q/r; deleteall /q"],
-                      environment) as terminal:
+                      environment(self.directory)) as terminal:
             terminal.read_until(rb'"question".*\n')
             terminal.type("n\n")
             terminal.finish()
@@ -260,8 +255,7 @@ class Failures(JsonTest):
     status, its place and, where one node was given, that node."""
 
     def commands(self):
-        listed = subprocess.run([ZKSH, "--examples"], check=True, capture_output=True, text=True).stdout
-        return sorted({line.split("\t")[0] for line in listed.splitlines()})
+        return sorted({line.split("\t")[0] for line in run_zksh("--examples").stdout.splitlines()})
 
     def check_errors(self, stderr, **places):
         errors = []
@@ -275,12 +269,6 @@ class Failures(JsonTest):
                     self.assertEqual(told[name], value, line)
                 errors.append(told)
         return errors
-
-    def run_command(self, *words, text=""):
-        return subprocess.run([ZKSH, "-s", self.connect, "-o", "json", *words], input=text, capture_output=True, text=True,
-                              timeout=120, check=False, cwd=self.directory,
-                              env={**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8", "EDITOR": "false",
-                                   "VISUAL": ""})
 
     def check_output(self, stdout):
         names = [name for name in self.schema["$defs"] if not name[0].isupper()]
@@ -296,7 +284,7 @@ class Failures(JsonTest):
                 continue
             with self.subTest(command=name):
                 lines = [f"{name} {WITH.get(name, '')} {words}" for words in WORDS]
-                ran = self.run_command("-k", "-f", "-", text="\n".join(lines) + "\n")
+                ran = self.run_command("-k", "-f", "-", input="\n".join(lines) + "\n")
                 self.check_output(ran.stdout)
                 errors = self.check_errors(ran.stderr, source="stdin")
                 self.assertTrue(errors, ran.stdout)
@@ -333,10 +321,8 @@ class Failures(JsonTest):
     def test_no_server(self):
         for name in self.commands():
             with self.subTest(command=name):
-                ran = subprocess.run([ZKSH, "-s", "127.0.0.1:1", "--connect-timeout", "0.1", "-o", "json", name,
-                                      *WITH.get(name, "").split(), "/parent"], stdin=subprocess.DEVNULL, capture_output=True,
-                                     text=True, timeout=60, check=False, cwd=self.directory,
-                                     env={**os.environ, "HOME": self.directory, "LC_ALL": "C.UTF-8", "EDITOR": "false"})
+                ran = self.run_command("--connect-timeout", "0.1", name, *WITH.get(name, "").split(), "/parent",
+                                       server="127.0.0.1:1")
                 self.check_output(ran.stdout)
                 for error in self.check_errors(ran.stderr):
                     # Those that are about servers; and the word of grep is a pattern.
@@ -344,7 +330,7 @@ class Failures(JsonTest):
                         self.assertEqual(error["path"], "/parent", error)
 
     def test_a_read_only_shell(self):
-        ran = self.run_command("--read-only", "-k", "-f", "-", text="create /a\ndelete /a\nset /a x\nsetAcl /a x\n"
+        ran = self.run_command("--read-only", "-k", "-f", "-", input="create /a\ndelete /a\nset /a x\nsetAcl /a x\n"
                                "lock /a\ncreate --dry-run /a\nexec\n")
         self.check_output(ran.stdout)
         codes = [error["code"] for error in self.check_errors(ran.stderr, source="stdin")]

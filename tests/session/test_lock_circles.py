@@ -1,13 +1,10 @@
 """Deadlocks: sessions that wait for each other in a circle are reported, if they can be seen."""
 import json
-import os
 import re
 import signal
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lock_case import LockTest  # noqa: E402
+from lock_case import LockTest
 
 
 class Circles(LockTest):

@@ -3,13 +3,11 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lock_case import PYTHON, STAMPS, LossTest  # noqa: E402
-from running_processes import children, is_running  # noqa: E402
-from session_case import ZKSH  # noqa: E402
+from lock_case import PYTHON, STAMPS, LossTest
+from running_processes import children, is_running
+from session_case import ZKSH
 
 # How a program takes a job (which ignores TERM) out of its group, its session or its ancestors. JOB writes
 # its process id, and the time each millisecond.
@@ -31,20 +29,14 @@ class Family(LossTest):
         for name in ("holder", "contender"):
             if os.path.exists(self.file(name)):
                 os.unlink(self.file(name))
-        with open(self.file("job"), "w", encoding="utf-8") as file:
-            file.write("exec " + job)
+        self.file("job", "exec " + job)
         holder = self.lock("--grace", "200ms", *options, "--", "sh", "-c",
                            script.replace("JOB", "sh " + self.file("job")), options=["-t", "2000"])
         pid = int(self.line(holder))
-        self.addCleanup(self.kill, pid)
+        self.kill_at_end(pid)
         self.wait_stamps("holder")
         (watchdog,) = children(holder.pid)
         return holder, watchdog, pid
-
-    @staticmethod
-    def kill(pid):
-        if is_running(pid):
-            os.kill(pid, signal.SIGKILL)
 
     def each(self, act, names=FAMILIES, status=None):
         """Whatever is done to zksh and its watchdog, the next holder begins after the job's last stamp."""
@@ -89,14 +81,11 @@ class Family(LossTest):
         self.each(act, ("timeout", "a daemon"))
 
     def test_loss(self):
-        def act(_, __):
-            first = min(self.nodes(), key=lambda node: node[-10:])
-            self.znodes.delete(f"{self.root}/l/{first}")
         # Others hold the lock as soon as the node has gone: what counts is that nothing is left.
         for name, script in FAMILIES.items():
             with self.subTest(name):
-                holder, watchdog, job = self.start_family(script)
-                act(holder, watchdog)
+                holder, _, job = self.start_family(script)
+                self.take_away()
                 self.assert_ends(holder, 76)
                 self.assertFalse(is_running(job))
 
@@ -125,7 +114,7 @@ class Family(LossTest):
         wrapper = self.script("sleep 1000 >/dev/null 2>&1 & echo $!", 'exec "$@"', name="wrap")
         zksh = self.start_wrapped(wrapper, "-c", "echo ready; exec tail -f /dev/null")
         before = int(self.line(zksh))
-        self.addCleanup(self.kill, before)
+        self.kill_at_end(before)
         self.assertEqual(self.line(zksh), "ready")
         (watchdog,) = children(zksh.pid) - {before}
         os.kill(watchdog, signal.SIGKILL)

@@ -1,12 +1,9 @@
 """Guarded writes: of a shell that holds, or has lost, a lock with --guard."""
-import os
 import signal
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lock_case import LockTest  # noqa: E402
-from server import needs  # noqa: E402
+from lock_case import LockTest
+from server import needs
 
 LOST = "the lock /l is lost; this write was refused and changed nothing\n"
 
@@ -25,10 +22,6 @@ class Guard(LockTest):
         self.send(process, b"lock --guard /l\n")
         self.wait_said(process, "acquired /l ")
         return process
-
-    def take_away(self):
-        (node,) = self.nodes()
-        self.znodes.delete(f"{self.root}/l/{node}")
 
     def test_writes_while_it_is_held(self):
         lines = ("lock --guard /l; create /data/n x; set /data/n y; get /data/n; delete /data/n; "
@@ -71,9 +64,7 @@ class Guard(LockTest):
         self.assertEqual(self.data(), b"old")
 
     def test_writes_go_through_again_when_the_loss_was_acknowledged(self):
-        process = self.start("--keep-going", bufsize=0)
-        self.send(process, b"lock --guard /l\n")
-        self.wait_said(process, "acquired /l ")
+        process = self.holder("--keep-going")
         self.take_away()
         self.send(process, b"set /data refused\nunlock\nset /data new\n")
         self.assert_ends(process, 76, LOST)
@@ -83,8 +74,7 @@ class Guard(LockTest):
         process = self.holder()
         self.send(process, b"lock /other\n")
         self.wait_said(process, "acquired /other ")
-        (node,) = self.nodes("/other")
-        self.znodes.delete(f"{self.root}/other/{node}")
+        self.take_away("/other")
         self.send(process, b"set /data new\n")
         self.assert_ends(process, 0)
         self.assertEqual(self.data(), b"new")

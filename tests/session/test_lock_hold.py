@@ -3,13 +3,11 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lock_case import LockTest  # noqa: E402
-from running_processes import is_running  # noqa: E402
+from lock_case import LockTest
+from running_processes import is_running
 
 
 class Hold(LockTest):
@@ -98,8 +96,7 @@ class Hold(LockTest):
     def test_token_file(self):
         file = self.file("token")
         holder, node = self.hold("--token-file", file)
-        with open(file, encoding="ascii") as token:
-            number = int(token.read())
+        number = int(self.text("token"))
         self.assertIn(f"cZxid = {number:#x}\n", self.run_zksh("stat", node)[1])
         holder.communicate()
 
@@ -121,13 +118,8 @@ class Detach(LockTest):
         status, out, err = self.run_lock("--detach", *arguments, options=options, path=path)
         self.assertEqual(status, 0, err)
         node, pid = out.rsplit(None, 1)
-        self.addCleanup(self.kill, int(pid))
+        self.kill_at_end(int(pid))
         return node, int(pid)
-
-    @staticmethod
-    def kill(pid):
-        if is_running(pid):
-            os.kill(pid, signal.SIGKILL)
 
     def test_outlives_the_zksh_that_started_it(self):
         node, pid = self.detach()
@@ -210,7 +202,7 @@ class Detach(LockTest):
         status, out, err = self.run_zksh("-c", "addauth digest ann:se'cret; lock /p/l --detach")
         self.assertEqual(status, 0, err)
         pid = int(out.split()[1])
-        self.addCleanup(self.kill, pid)
+        self.kill_at_end(pid)
         for name in ("cmdline", "environ"):
             with open(f"/proc/{pid}/{name}", "rb") as file:
                 self.assertNotIn(b"cret", file.read())

@@ -1,12 +1,11 @@
 """A lock that is lost: the program under it is dead before another can hold the lock."""
 import os
-import sys
+import signal
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lock_case import LossTest  # noqa: E402
-from proxy import Proxy  # noqa: E402
-from znodes import Znodes  # noqa: E402
+from lock_case import LossTest
+from proxy import Proxy
+from running_processes import children
 
 
 class NobodyAnswers(LossTest):
@@ -83,8 +82,7 @@ class NobodyAnswers(LossTest):
                     self.send(holder, b"unlock /l\n")
                     self.wait_said(holder, "/l was lost: ")
                 self.server.start()
-                self.znodes = Znodes(self.server.address)
-                self.addCleanup(self.znodes.connection.close)
+                self.connect_znodes()
                 self.wait_said(holder, "reconnected to ")
                 self.wait_contenders(0, path)
 
@@ -131,12 +129,9 @@ class NobodyAnswers(LossTest):
 
 
 class NodeDeleted(LossTest):
-    def delete_node(self):
-        self.znodes.delete(f"{self.root}/l/{self.nodes()[0]}")
-
     def test_program_that_ignores_term(self):
         holder, _ = self.start_holder("--grace", "200ms")
-        self.delete_node()
+        self.take_away()
         _, err = self.assert_ends(holder, 76, "(?m)^lost /l: its node was deleted$",
                                   r"(?m)^/l: the lock is lost: SIGTERM to pid \d+ ",
                                   r"(?m)^/l: the lock is lost: SIGKILL to pid \d+ ")
@@ -146,7 +141,7 @@ class NodeDeleted(LossTest):
         holder = self.lock("--", "sh", "-c", "trap 'exit 0' TERM; echo ready; "
                            "while :; do sleep 0.01; done")
         self.assertEqual(self.line(holder), "ready")
-        self.delete_node()
+        self.take_away()
         self.assert_ends(holder, 76, "(?m)^lost /l: its node was deleted$", "SIGTERM to pid")
 
     def test_grandchildren(self):
@@ -154,13 +149,13 @@ class NodeDeleted(LossTest):
                            "sh -c 'trap \"\" TERM; while :; do sleep 1000; done' & "
                            "echo $!; exec sleep 1000")
         grandchild = int(self.line(holder))
-        self.delete_node()
+        self.take_away()
         self.assert_ends(holder, 76, "SIGTERM to pid")
         self.wait_ended(grandchild, limit=0)
 
     def test_kill_at_once(self):
         holder, program = self.start_holder("--on-lost", "kill")
-        self.delete_node()
+        self.take_away()
         _, err = self.assert_ends(holder, 76, "SIGKILL to pid")
         self.assertNotIn("SIGTERM", err)
         self.wait_ended(program, limit=0)
@@ -168,11 +163,39 @@ class NodeDeleted(LossTest):
     def test_only_a_warning(self):
         holder = self.lock("--on-lost", "warn", "--", "sh", "-c", "read line; echo $line")
         self.wait_contenders(1)
-        self.delete_node()
+        self.take_away()
         self.wait_said(holder, "keeps running (--on-lost warn)")
         self.send(holder, b"still here\n")
         out, err = self.assert_ends(holder, 76)
         self.assertEqual((out, err), ("still here\n", ""))
+
+
+class Paused(LossTest):
+    def test_paused_past_its_session(self):
+        holder, program = self.start_holder()
+        contender = self.start_contender()
+        self.stop(holder)
+        self.assert_ends(contender, 0)
+        self.wait_ended(program, limit=0)  # although zksh is still stopped
+        self.assert_no_overlap()
+        holder.send_signal(signal.SIGCONT)
+        _, err = self.assert_ends(holder, 76, "(?m)^lost /l: ")
+        self.assertNotIn("released", err)
+
+    def test_paused_together_with_its_watchdog(self):
+        # As when the whole machine was suspended, but for the program: nothing can stop that.
+        holder, program = self.start_holder()
+        (watchdog,) = children(holder.pid)
+        contender = self.start_contender()
+        self.stop(holder)  # first: it would go on with a stopped watchdog
+        os.kill(watchdog, signal.SIGSTOP)
+        self.assert_ends(contender, 0)
+        before = len(self.stamps("holder"))
+        self.wait_until(lambda: len(self.stamps("holder")) > before)
+        holder.send_signal(signal.SIGCONT)
+        _, err = self.assert_ends(holder, 76, "SIGKILL to pid", "(?m)^lost /l: ")
+        self.assertNotIn("SIGTERM", err)
+        self.wait_ended(program, limit=0)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,12 @@
 """--on-lost COMMAND: runs when a lock is lost, beside the program that was under it."""
 import os
 import signal
-import sys
 import unittest
 import unittest.mock
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lock_case import LossTest  # noqa: E402
-from running_processes import is_running  # noqa: E402
-from session_case import ZKSH  # noqa: E402
+from lock_case import LossTest
+from running_processes import is_running
+from session_case import ZKSH
 
 WAIT = ["sh", "-c", "echo ready; exec tail -f /dev/null"]
 
@@ -16,7 +14,7 @@ WAIT = ["sh", "-c", "echo ready; exec tail -f /dev/null"]
 class OnLost(LossTest):
     def setUp(self):
         super().setUp()
-        os.mkfifo(self.file("gate"))
+        self.fifo("gate")
 
     def command(self, then=""):
         """Tells of itself in a file, a line for each run."""
@@ -26,26 +24,20 @@ class OnLost(LossTest):
         """The process id and the reason of each run."""
         if not os.path.exists(self.file("told")):
             return []
-        with open(self.file("told"), encoding="utf-8") as file:
-            return [line.rstrip("\n").split(" ", 1) for line in file if line.endswith("\n")]
+        return [line.split(" ", 1) for line in self.text("told").split("\n")[:-1]]
 
     def wait_told(self):
         self.wait_until(self.told)
         return self.told()[0]
 
-    def delete_node(self):
-        holder = min(self.nodes(), key=lambda name: name.rsplit("-", 1)[1])
-        self.znodes.delete(f"{self.root}/l/{holder}")
-
     def open_gate(self):
-        with open(self.file("gate"), "wb"):
-            pass
+        self.file("gate", "")
 
     def test_program_and_lock_do_not_wait_for_it(self):
         holder, program = self.start_holder("--on-lost", self.command(f"cat {self.file('gate')}"),
                                             "--grace", "100ms")
         contender = self.start_contender()
-        self.delete_node()
+        self.take_away()
         pid, reason = self.wait_told()
         self.assertEqual(reason, "its node was deleted")
         self.wait_ended(program)
@@ -76,7 +68,7 @@ class OnLost(LossTest):
         holder = self.lock("--on-lost", show + "; cat; echo end", "--", "sh", "-c",
                            'echo "$ZKSH_LOCK_NODE $ZKSH_LOCK_TOKEN"; exec cat')
         node, token = self.line(holder).split()
-        self.delete_node()
+        self.take_away()
         self.wait_said(holder, "lost /l")
         out, _ = self.assert_ends(holder, 76)
         path, its_node, its_token, mode, session, loss, end = out.splitlines()
@@ -88,7 +80,7 @@ class OnLost(LossTest):
         holder = self.lock("--on-lost", "warn", "--on-lost", self.command(), "sh", "-c",
                            "echo ready; read line; echo $line")
         self.line(holder)
-        self.delete_node()
+        self.take_away()
         self.wait_told()
         self.wait_said(holder, "keeps running (--on-lost warn)")
         self.send(holder, b"still here\n")
@@ -113,7 +105,7 @@ class OnLost(LossTest):
             with self.subTest(option):
                 holder = self.lock(option, "--on-lost", self.command())
                 self.line(holder)
-                self.delete_node()
+                self.take_away()
                 self.wait_until(lambda n=number: len(self.told()) == n)
                 self.assert_ends(holder, 76)
 
@@ -122,7 +114,7 @@ class OnLost(LossTest):
         self.send(shell, f"lock /l --on-lost '{self.command('cat ' + self.file('gate'))}'\n"
                   .encode())
         self.wait_said(shell, "acquired /l")
-        self.delete_node()
+        self.take_away()
         self.wait_told()
         # It can be had again meanwhile.
         self.send(shell, b"unlock /l\nlock /l\n")
@@ -135,7 +127,7 @@ class OnLost(LossTest):
         status, out, err = self.run_lock("--detach", "--on-lost", self.command())
         self.assertEqual(status, 0, err)
         holder = int(out.split()[1])
-        self.delete_node()
+        self.take_away()
         self.assertEqual(self.wait_told()[1], "its node was deleted")
         self.wait_ended(holder)
 
@@ -149,7 +141,7 @@ class OnLost(LossTest):
         holder = self.lock("--hold", "--on-lost",
                            self.command("trap '' TERM; tail -f /dev/null; echo on"))
         self.line(holder)
-        self.delete_node()
+        self.take_away()
         pid, _ = self.wait_told()
         self.assert_ends(holder, 76, timeout=40)
         self.assertFalse(is_running(int(pid)))
@@ -158,7 +150,7 @@ class OnLost(LossTest):
         with unittest.mock.patch.dict(os.environ, {"SHELL": "/nonexistent/sh"}):
             holder = self.lock("--hold", "--on-lost", "true")
         self.line(holder)
-        self.delete_node()
+        self.take_away()
         # With its input still open: a lock that is being released when its node goes is not lost.
         self.wait_said(holder, "--on-lost: /nonexistent/sh: program not found\n")
         self.assert_ends(holder, 76)

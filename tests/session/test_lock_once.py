@@ -1,12 +1,9 @@
 """--once and --at-least: a job that many machines start at the same time runs once."""
-import os
 import signal
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lock_case import LockTest  # noqa: E402
-from proxy import Proxy  # noqa: E402
+from lock_case import LockTest
+from proxy import Proxy
 
 
 class Once(LockTest):
@@ -26,8 +23,7 @@ class Once(LockTest):
         all_of_them = [self.lock("--once", "key", "sh", "-c", f"echo run >> {file}")
                        for _ in range(6)]
         said = [self.assert_ends(one, 0)[1] for one in all_of_them]
-        with open(file, encoding="ascii") as runs:
-            self.assertEqual(runs.read(), "run\n")
+        self.assertEqual(self.text("runs"), "run\n")
         self.assertEqual(sum("/l: key has already run\n" in text for text in said), 5)
         self.assertEqual(self.keys(), "key\n")
         self.assert_free()
@@ -42,7 +38,7 @@ class Once(LockTest):
 
     def test_who_lost_the_lock_has_not_run_it(self):
         holder = self.waiting("--on-lost", "warn")
-        self.znodes.delete(f"{self.root}/l/{self.nodes()[0]}")
+        self.take_away()
         self.send(holder, b"end\n")
         self.assert_ends(holder, 76)
         self.assertEqual(self.keys(), "")
@@ -96,7 +92,7 @@ class AtLeast(LockTest):
 
     def test_loss_ends_it(self):
         holder = self.staying()
-        self.znodes.delete(f"{self.root}/l/{self.nodes()[0]}")
+        self.take_away()
         self.assert_ends(holder, 76, "(?m)^lost /l")
 
 

@@ -2,38 +2,23 @@
 import os
 import signal
 import subprocess
-import sys
 import unittest
 from unittest import mock
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from session_case import ZKSH  # noqa: E402
-from lock_case import LockTest  # noqa: E402
-from running_processes import children, is_running  # noqa: E402
+from session_case import ZKSH
+from lock_case import LockTest
+from running_processes import children, is_running
 
 MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "man", "zksh-locks.7.in")
 
 
 class Status(LockTest):
-    def test_the_program_s_own(self):
-        status, out, err = self.run_lock("--", "sh", "-c", "echo out; echo err >&2; exit 7")
-        self.assertEqual((status, out), (7, "out\n"))
-        acquired, said, released = err.splitlines()
-        self.assertRegex(acquired, r"^acquired /l  token=\d+  node=_c_[0-9a-f]{8}…-lock-0000000000  "
-                                   r"waited=\d+\.\d{3}s$")
-        self.assertEqual(said, "err")
-        self.assertRegex(released, r"^released /l  held=\d+\.\d{3}s$")
-        self.assert_free()
-
-    def test_quiet(self):
-        self.assertEqual(self.run_lock("-q", "--", "true"), (0, "", ""))
 
     def test_a_script_that_locks_itself(self):
         """By the line of zksh-locks(7), also under other locks, whose variables it inherits."""
         with open(MANUAL, encoding="utf-8") as manual:
             line = next(line.strip() for line in manual if 'exec zksh lock -n /jobs/me' in line)
         script = self.script("#!/bin/sh", line, 'echo "$ZKSH_LOCK_PATH $1"')
-        os.chmod(script, 0o755)
         setting = ["env", f"PATH={os.path.dirname(ZKSH)}:/usr/bin:/bin", f"ZKSH_SERVER={self.connect}"]
         alone = subprocess.run([*setting, script, "word"], capture_output=True, text=True, timeout=60, check=True)
         self.assertEqual(alone.stdout, "/jobs/me word\n")
@@ -43,50 +28,14 @@ class Status(LockTest):
                 self.assertEqual((status, out), (0, "/jobs/me word\n"), err)
                 self.assertEqual(err.count("acquired /jobs/me "), 1)
 
-    def test_ended_by_a_signal(self):
-        self.assertEqual(self.run_lock("-q", "--", "sh", "-c", "kill -9 $$"), (137, "", ""))
-        self.assert_free()
-
-    def test_arguments_are_not_split_again(self):
-        self.assertEqual(self.run_lock("-q", "--", "printf", "[%s]", "a b", "", "$HOME;"),
-                         (0, "[a b][][$HOME;]", ""))
-
     def test_shell_text(self):
         shell = self.script("#!/bin/sh", 'echo "$0 ${0##*/} $#"; exec sh "$@"', name="my-shell")
-        os.chmod(shell, 0o755)
         with mock.patch.dict(os.environ, SHELL=shell):
             status, out, _ = self.run_lock("-q", "-c", "echo $((20 + 1)); exit 5")
         self.assertEqual((status, out), (5, f"{shell} my-shell 2\n21\n"))
 
-    def test_shell_text_without_a_shell_in_the_environment(self):
-        with mock.patch.dict(os.environ):
-            os.environ.pop("SHELL", None)
-            self.assertEqual(self.run_lock("-q", "-c", "exit 5"), (5, "", ""))
-
-    def test_busy_lock_and_a_program_that_never_starts(self):
-        holder = self.lock("--", "cat")
-        self.wait_contenders(1)
-        mark = self.file("mark")
-        self.assertEqual(self.run_lock("-n", "--", "touch", mark)[0], 75)
-        self.assertEqual(self.run_lock("-w", "200ms", "--", "touch", mark)[0], 75)
-        self.assertFalse(os.path.exists(mark))
-        self.assertEqual(len(self.nodes()), 1)
-        self.close_input(holder)
-        self.assertEqual(holder.wait(20), 0)
-
-    def test_program_that_is_missing_or_cannot_be_run(self):
-        self.assertEqual(self.run_lock("--", "no-such-program"),
-                         (127, "", "no-such-program: program not found\n"))
-        status, _, err = self.run_lock("--", self.directory)
-        self.assertEqual((status, err), (126, f"cannot run {self.directory}: not a regular file "
-                                              "(for several locks at once: `multilock /l "
-                                              f"{self.directory}`)\n"))
-        # Nothing was asked for: the lock's node was not made.
-        self.assertFalse(self.znodes.exists(self.root + "/l"))
-
     def test_program_without_its_interpreter(self):
         script = self.script("#!/no/such/interpreter")
-        os.chmod(script, 0o755)
         status, out, err = self.run_lock("-q", "--", script)
         self.assertEqual((status, out, err),
                          (126, "", f"cannot run {script}: its interpreter is missing\n"))
@@ -223,11 +172,6 @@ class Signals(LockTest):
         self.assertEqual(holder.wait(20), 0)
         self.assertFalse(is_running(*helpers))
 
-    @staticmethod
-    def text(path):
-        with open(path, encoding="ascii") as file:
-            return file.read()
-
 
 class Asked(LockTest):
     """Somebody writes into the holder's node that the lock is wanted."""
@@ -261,8 +205,7 @@ class Asked(LockTest):
         self.assertEqual(holder.wait(20), 0)
 
     def test_a_command_is_not_under_the_lock_but_before_the_end(self):
-        os.mkfifo(self.file("go"))
-        command = f"echo began > {self.file('log')}; cat {self.file('go')}; echo ended >> {self.file('log')}"
+        command = f"echo began > {self.file('log')}; cat {self.fifo('go')}; echo ended >> {self.file('log')}"
         holder, node = self.start_holder("--on-revoke", command, script="echo ready; exec cat")
         self.znodes.set(node, b"__REVOKE__")
         self.wait_until(lambda: os.path.exists(self.file("log")))
@@ -270,11 +213,9 @@ class Asked(LockTest):
         self.close_input(holder)
         self.assert_free()
         self.assertIsNone(holder.poll())
-        with open(self.file("go"), "w", encoding="utf-8"):
-            pass
+        self.file("go", "")
         self.assertEqual(holder.wait(20), 0)
-        with open(self.file("log"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "began\nended\n")
+        self.assertEqual(self.text("log"), "began\nended\n")
 
 
 if __name__ == "__main__":

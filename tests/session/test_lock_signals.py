@@ -1,13 +1,10 @@
 """Signals to a zksh with a program under a lock, and their effect on the surrounding script."""
-import os
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lock_case import LockTest  # noqa: E402
+from lock_case import LockTest
 
 # Says when it is ready, and what it gets; ends as its argument says. A handler must not print: print may be what it
 # interrupts.
@@ -30,8 +27,7 @@ while True:
 class Scripts(LockTest):
     def setUp(self):
         super().setUp()
-        with open(self.file("program"), "w", encoding="utf-8") as file:
-            file.write(PROGRAM)
+        self.file("program", PROGRAM)
 
     def program(self, ending):
         return f"lock /l -- /usr/bin/python3 -S {self.file('program')} '{ending}'"

@@ -2,14 +2,12 @@
 import json
 import os
 import subprocess
-import sys
 import unittest
 import uuid
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from session_case import ZKSH, SessionTest  # noqa: E402
-from server import Server, four_letter_word  # noqa: E402
-from znodes import Znodes  # noqa: E402
+from session_case import ZKSH, SessionTest
+from server import Server, four_letter_word
+from znodes import Znodes
 
 EPHEMERAL_SEQUENTIAL = 3
 
@@ -102,13 +100,6 @@ class Json(LocksTest):
         lock = json.loads(process.stdout.readline())
         self.assertEqual((lock["contenders"], lock["changes"]["left"]), ([], 1))
 
-    def test_errors_are_objects_too(self):
-        status, out, err = self.run_zksh("locks", "-o", "json", "/missing")
-        self.assertEqual((status, out), (4, ""))
-        error = json.loads(err)
-        self.assertEqual((error["code"], error["path"], error["command"], error["status"]),
-                         ("NoNode", "/missing", "locks", 4))
-
     def test_a_server_that_tells_nothing(self):
         with Server({"4lw.commands.whitelist": "srvr"}) as server:
             with Znodes(server.address) as znodes:
@@ -130,13 +121,6 @@ class ForPeople(LocksTest):
                                 capture_output=True, timeout=60, check=False)
         self.assertIn(b"300 contenders", result.stdout)
         self.assertEqual(result.stderr, b"")
-
-    def test_no_colours_or_cursor_movements_in_a_file(self):
-        self.join(b"alice")
-        for options in ((), ("-o", "plain"), ("--watchers",)):
-            status, out, _ = self.run_zksh("locks", "/l", *options)
-            self.assertEqual(status, 0)
-            self.assertNotIn("\x1b", out)
 
 
 class Cost(LocksTest):

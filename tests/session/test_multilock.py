@@ -1,13 +1,10 @@
 """Several locks at once: all or none, and no deadlock among contenders for several."""
 import itertools
-import os
 import random
 import signal
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lock_case import PYTHON, LockTest  # noqa: E402
+from lock_case import PYTHON, LockTest
 
 PATHS = ("/a", "/b", "/c", "/d")
 # Takes a file of each lock, as nobody else may have it: says so when one does.
@@ -103,7 +100,7 @@ class MultiLock(LockTest):
         for way in ((), ("--atomic",)):
             with self.subTest(way):
                 holder = self.hold(*way, "/a", "/b")
-                self.znodes.delete(f"{self.root}/b/{self.nodes('/b')[0]}")
+                self.take_away("/b")
                 self.wait_said(holder, "lost /a /b: its node was deleted")
                 self.assert_ends(holder, 76)
                 self.assert_all_free()
@@ -135,8 +132,7 @@ class MultiLock(LockTest):
                 self.assertEqual([node[:3] for node in nodes], ["/b/", "/a/"])
                 for node, number in zip(nodes, tokens):
                     self.assertIn(f"cZxid = {int(number):#x}\n", self.run_zksh("stat", node)[1])
-                with open(token, encoding="ascii") as file:
-                    self.assertEqual(file.read().split(), tokens)
+                self.assertEqual(self.text("token").split(), tokens)
                 self.assert_ends(us, 0)
 
 

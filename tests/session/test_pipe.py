@@ -3,13 +3,11 @@ import json
 import os
 import re
 import signal
-import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from session_case import SessionTest  # noqa: E402
-from proxy import Proxy  # noqa: E402
+from session_case import SessionTest
+from proxy import Proxy
 
 MIXED = """create /p value
 create -s /p/s- one

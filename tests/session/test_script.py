@@ -2,34 +2,13 @@
 import os
 import shutil
 import subprocess
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from session_case import SessionTest, ZKSH  # noqa: E402
-from ensemble import Ensemble  # noqa: E402
+from session_case import SessionTest, ZKSH
+from ensemble import Ensemble
 
 
 class Scripts(SessionTest):
-    def test_first_failure_stops_and_is_named(self):
-        script = self.script("# a comment", "create /a x", "", "get /none", "create /b x", "get")
-        stopped = "Created /a\nNode does not exist: /none\n"
-        self.assertEqual(self.run_zksh("-f", script), (4, "", stopped + (
-            f"{script}:4: stopped at the first failure (status 4); use --keep-going to continue\n")))
-        self.assertEqual(self.znodes.children(self.root), ["a"])
-        self.assertEqual(self.run_zksh("-f", "-", text=b"ls /\nget /none\nls /\n"), (4, "a\n", (
-            "Node does not exist: /none\n"
-            "stdin:2: stopped at the first failure (status 4); use --keep-going to continue\n")))
-        self.assertEqual(self.run_zksh(text=b"ls /\nget /none\nls /\n"),
-                         (4, "[a]\n[a]\n", "Node does not exist: /none\n"))
-
-    def test_keep_going(self):
-        script = self.script("create /a x", "get /none", "create /b x", "gte", "get /b")
-        status, out, err = self.run_zksh("--keep-going", "-f", script)
-        self.assertEqual((status, out), (4, "x\n"))
-        self.assertEqual(err.splitlines()[:4],
-                         ["Created /a", "Node does not exist: /none",
-                          f"{script}:2: failed (status 4)", "Created /b"])
 
     def test_commands_and_files_in_their_order(self):
         script = self.script("set /a two", "get /a")
@@ -43,29 +22,6 @@ class Scripts(SessionTest):
         self.assertEqual(self.run_zksh("-f", script, "-c", "create /never x"), (0, "", ""))
         self.assertEqual(self.run_zksh("--keep-going", text=b"get /none\nquit\nls /\n"),
                          (4, "", "Node does not exist: /none\nstdin:1: failed (status 4)\n"))
-
-    def test_value_that_is_too_large(self):
-        path = os.path.join(self.directory, "big")
-        with open(path, "wb") as file:
-            file.write(b"x" * 1_100_000)
-        status, out, err = self.run_zksh("--keep-going", "-c",
-                                         f"create /a x; set /a @{path}; get /a")
-        self.assertEqual((status, out), (12, "x\n"))
-        self.assertIn("the connection was lost while 1100000 bytes were sent for /a: servers "
-                      "close it when a request is larger than jute.maxbuffer", err)
-        with open(path, "wb") as file:
-            file.write(b"x" * 1_000_000)
-        self.assertEqual(self.run_zksh("-c", f"set /a @{path}; get /a"),
-                         (0, "x" * 1_000_000 + "\n", ""))
-
-    def test_nul_bytes_and_a_long_line_on_stdin(self):
-        status, out, err = self.run_zksh("--keep-going", text=(
-            b"create /a b\0c\n" + b"y" * 10_000_000 + b"\n" +
-            b" " * 10_000_000 + b"get /a\nls\0 /\n"))
-        self.assertEqual((status, out), (2, "b\0c\n"))
-        self.assertTrue(err.startswith("Created /a\n"))
-        self.assertLess(len(err), 10_000)
-        self.assertEqual(self.znodes.get(self.root + "/a"), b"b\0c")
 
     def test_a_password_does_not_stay_in_ps(self):
         process = self.start("-c", "create /ready; addauth digest ann:secret; create /value -",
@@ -116,10 +72,6 @@ class Scripts(SessionTest):
             self.assertEqual(process.communicate(timeout=60)[0], b"x\n")
             self.assertEqual(process.returncode, 0)
         self.assertEqual({self.znodes.get(f"{self.root}/n{i}") for i in range(16)}, {b"y"})
-
-    def test_one_shot_ephemeral_is_gone_at_once(self):
-        self.assertEqual(self.run_zksh("create", "-e", "/mine", "x"), (0, "", "Created /mine\n"))
-        self.wait_gone("/mine")
 
 
 class ReadOnly(unittest.TestCase):

@@ -1,19 +1,17 @@
 """The commands about servers, on an ensemble whose members are killed and frozen."""
 import json
-import os
 import socket
 import subprocess
-import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from ensemble import Ensemble  # noqa: E402
-from server import needs  # noqa: E402
-from waiting import wait_until  # noqa: E402
-from znodes import Znodes  # noqa: E402
+from session_case import ZKSH
+from ensemble import Ensemble
+from server import needs
+from waiting import wait_until
+from zksh import run_zksh
+from znodes import Znodes
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 FROZEN = "it accepts connections, but did not answer in time (frozen or overloaded)"
 
 
@@ -41,8 +39,7 @@ class EnsembleTest(unittest.TestCase):
 
     def zksh(self, *words, server=None):
         """Status, stdout and stderr."""
-        done = subprocess.run([ZKSH, "-s", server or self.ensemble.connect_string, *words],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        done = run_zksh("-s", server or self.ensemble.connect_string, *words)
         return done.returncode, done.stdout, done.stderr
 
     def health(self, **how):
@@ -193,9 +190,9 @@ class Moving(EnsembleTest):
             server.start()
             server.wait_mode("follower", "leader")
 
-    def ask_again_until(self, shell, line, expected, limit=30):
+    def ask_again_until(self, shell, line, expected):
         """What is on its way while a server dies is lost."""
-        until = time.monotonic() + limit
+        until = time.monotonic() + 30
         said = "KeeperErrorCode"
         while said != expected + "\n":
             if said.startswith("KeeperErrorCode"):

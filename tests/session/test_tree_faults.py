@@ -1,24 +1,15 @@
 """Commands on large trees while the server is killed: it comes back, or stays away."""
 import os
-import re
-import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tree_case import RECONNECTED, TreeTest, filled_paths, in_order_of_ls  # noqa: E402
+from tree_case import RECONNECTED, TreeTest, filled_paths, in_order_of_ls
 
 NODES = 20000
 DEPTH = 4
 
 
 class Restarts(TreeTest):
-    def restart(self, process):
-        self.server.kill()
-        self.assertIsNone(process.poll(), "it ended before the server did")
-        self.server.start()
-        self.connect_again()
-
     def test_lists_are_complete(self):
         paths = self.fill(NODES, DEPTH)
         plain = self.run_zksh("du", "-d", "9", "/tree")[1]
@@ -61,7 +52,7 @@ class Restarts(TreeTest):
         """As long as a session would last, but ten seconds at least, it is waited for."""
         paths = self.fill(12000, 1, "/a")
         self.fill(12000, 1, "/b")
-        listing = os.path.join(self.directory, "listing")
+        listing = self.file("listing")
         with open(listing, "wb") as file:
             commands = {
                 "ls": self.slow("ls", "-R", "/a", stdout=file),
@@ -82,7 +73,7 @@ class Restarts(TreeTest):
             self.assertLess(time.monotonic() - killed, 25)
             self.assertRegex(told[name], "no connection to SERVER: .+\n$")
         self.server.start()
-        self.connect_again()
+        self.connect_znodes()
         made, unknown = self.numbers(told["fill"], r"(\d+) nodes were created; the outcome of (\d+) more is unknown\n")
         self.assertLessEqual(made, self.number_of_children("/c"))
         self.assertLessEqual(self.number_of_children("/c"), made + unknown)
@@ -92,10 +83,6 @@ class Restarts(TreeTest):
         left = self.number_of_children("/b") + 1
         self.assertLessEqual(found - removed - unknown, left)
         self.assertLessEqual(left, found - removed)
-
-    def numbers(self, text, pattern):
-        self.assertRegex(text, pattern)
-        return map(int, re.search(pattern, text).groups())
 
 
 if __name__ == "__main__":

@@ -2,12 +2,10 @@
 import os
 import re
 import signal
-import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tree_case import TreeTest, filled_paths, in_order_of_ls  # noqa: E402
+from tree_case import TreeTest, filled_paths, in_order_of_ls
 
 NOBODY = "digest:ann:AQEBAQEBAQEBAQEBAQEBAQEBAQE=:cdrwa"
 
@@ -51,7 +49,7 @@ class Limits(TreeTest):
         made, there = map(int, re.fullmatch(r"(\d+) nodes created below /tree, (\d+) existed already\n", out).groups())
         self.assertEqual(made + there, count)
 
-        listing = os.path.join(self.directory, "listing")
+        listing = self.file("listing")
         with open(listing, "wb") as file:
             process = self.start("ls", "-R", "/tree", stdout=file)
         self.wait_until(lambda: os.path.getsize(listing) > 0)
@@ -61,7 +59,7 @@ class Limits(TreeTest):
         with open(listing, "rb") as file:
             self.assertEqual(sum(1 for _ in file), count + 1)
 
-        self.connect_again()
+        self.connect_znodes()
         process = self.start("rmr", "/tree")
         self.wait_until(lambda: self.number_of_children("/tree") < count)
         removed, found, unknown = self.told_at_interrupt(
@@ -74,7 +72,7 @@ class Limits(TreeTest):
 
     def test_export_and_import_that_are_cut_short(self):
         self.fill(200, 1)
-        whole, part = (os.path.join(self.directory, name) for name in ("whole", "part"))
+        whole, part = self.file("whole"), self.file("part")
         self.assertEqual(self.run_zksh("export", "/tree", whole)[:2], (0, f"201 nodes exported to {whole}\n"))
         process = self.start("export", "--rate", "40", "/tree", part)
         self.wait_until(lambda: os.path.isdir(part) and len(os.listdir(part)) > 3)
@@ -106,8 +104,7 @@ class Limits(TreeTest):
         """The numbers in what it says on stderr."""
         self.interrupt(process)
         err = process.stderr.read().decode()
-        self.assertRegex(err, f"^{pattern}$")
-        return map(int, re.match(pattern, err).groups())
+        return self.numbers(err, f"^{pattern}$")
 
     def assert_small(self, process):
         _, status, usage = os.wait4(process.pid, 0)

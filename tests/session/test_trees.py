@@ -2,15 +2,13 @@
 import base64
 import hashlib
 import json
-import os
 import random
 import signal
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from session_case import SessionTest  # noqa: E402
-from server import needs  # noqa: E402
+from session_case import SessionTest
+from server import needs
+from znodes import Znodes
 
 NODES = 20000
 HEADER = "zksh-tree\t1\t/tree\n"
@@ -49,10 +47,7 @@ def body(text):
 
 class Trees(SessionTest):
     def write(self, text, name="tree"):
-        path = os.path.join(self.directory, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
+        return self.file(name, text)
 
     def dump(self, path, *options):
         status, out, err = self.run_zksh(*options, "dump", path)
@@ -123,7 +118,7 @@ class Trees(SessionTest):
         tree = self.write(tree_text(nodes=300))
         self.apply(tree)
         before = self.dump("/tree")
-        with self.znodes_session() as other:
+        with Znodes(self.server.address) as other:
             for path in ("/tree/a", "/tree/a/b", "/tree/z", "/tree/z/y", "/tree/z/y/x"):
                 other.create(self.root + path)
             other.create(self.root + "/tree/z/here", flags=1)
@@ -136,10 +131,6 @@ class Trees(SessionTest):
         self.wait_gone(self.root + "/tree/z/here")
         self.assertIn("removed 1, ", self.apply("--prune", tree))
         self.assertEqual(self.dump("/tree"), before)
-
-    def znodes_session(self):
-        from znodes import Znodes
-        return Znodes(self.server.address)
 
     def test_only_what_differs_is_written(self):
         tree = self.write(tree_text(nodes=100))
@@ -212,9 +203,7 @@ class Trees(SessionTest):
         status, out, err = self.run_zksh("apply", tree)
         self.assertEqual(status, 1)
         self.assertIn("further conflicts are only counted", err)
-        auth = os.path.join(self.directory, "auth")
-        with open(auth, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            file.write("digest ann:secret\n")
+        auth = self.file("auth", "digest ann:secret\n")
         self.assertEqual(self.run_zksh("--auth-file", auth, "dump", "/tree"), (0, text, ""))
 
     @needs(3, 5)  # containers
@@ -237,19 +226,6 @@ class Trees(SessionTest):
         self.assertEqual((status, err), (0, ""))
         self.assertIn("quotas 1", out)
         self.assertEqual(self.run_zksh("listquota", "/e/q", **whole)[0], 4)
-
-    def test_diff_statuses(self):
-        self.apply(self.write(tree_text(nodes=5)))
-        self.assertEqual(self.run_zksh("diff", "/tree", "/")[0], 1)
-        self.assertEqual(self.run_zksh("diff", "/tree", "/nope")[0], 4)
-        self.assertEqual(self.run_zksh("diff", "/tree", "nofile")[0], 2)
-        self.assertEqual(self.run_zksh("diff", "/tree", "127.0.0.1:1/x")[0], 3)
-        status, out, _ = self.run_zksh("-o", "json", "diff", "/", "/tree")
-        self.assertEqual(status, 1)
-        self.assertIn({"path": "/tree", "difference": "onlyInA"}, [json.loads(line) for line in out.splitlines()])
-        tree = self.write(self.dump("/tree"))
-        self.assertEqual(self.run_zksh("diff", tree, "/tree"),
-                         (4, "", f"Node does not exist: {tree} (to name the file, use @{tree})\n"))
 
 
 if __name__ == "__main__":

@@ -6,16 +6,15 @@ What cannot be fetched is skipped.
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import unittest
 import unittest.mock
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from fetch_servers import Unavailable, fetch  # noqa: E402
-from server import Server, ServerError  # noqa: E402
+import session_case  # noqa: F401  # makes tests/support importable
+from fetch_servers import Unavailable, fetch
+from server import Server
+from zksh import environment, run_zksh
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 VERSIONS = (os.environ.get("ZKSH_TEST_SERVERS") or "3.4.13 3.9.3").split()
 LOCKS = ("lock /l", "rlock /r", "wlock /r", "semaphore /s 2", "multilock /m /n", "multilock --atomic /m /n",
          "lock --compat all /l", "lock --recipe exclusive /x")
@@ -39,8 +38,7 @@ class Versions:
     def zksh(self, *words, status=0, text=None):
         """What it says on stdout and stderr; its session is never without a connection."""
         with tempfile.TemporaryDirectory() as home:
-            done = subprocess.run([ZKSH, "-s", self.server.address, *words], capture_output=True, text=True, timeout=60,
-                                  check=False, input=text, env={**os.environ, "HOME": home, "LC_ALL": "C.UTF-8"})
+            done = run_zksh("-s", self.server.address, *words, input=text, env=environment(home))
         self.assertEqual(status, done.returncode, done.stderr)
         self.assertNotIn("connection lost", done.stderr)
         return done.stdout, done.stderr
@@ -108,8 +106,7 @@ class Versions:
         for life, what in (("container", "containers"), ("ttl=100000", "nodes with a TTL")):
             tree = (f"zksh-tree\t1\t/made\n/\tpersistent\tworld:anyone:cdrwa\tnull\n"
                     f"/a\t{life}\tworld:anyone:cdrwa\tnull\nend\n")
-            done = subprocess.run([ZKSH, "-s", self.server.address, "apply", "-"], input=tree, capture_output=True,
-                                  text=True, timeout=60, check=False)
+            done = run_zksh("-s", self.server.address, "apply", "-", input=tree)
             self.zksh("rmr", "/made")
             self.assertEqual(12 if self.is_old else 0, done.returncode, done.stderr)
             if self.is_old:
@@ -118,15 +115,14 @@ class Versions:
     def test_a_sandbox(self):
         if "/" in self.version:
             self.skipTest("--zookeeper is tried with versions")
-        done = subprocess.run([ZKSH, "--sandbox=3" if self.is_old else "--sandbox", "--zookeeper", self.version,
-                               "-c", "create /a x; get /a; sandbox"], capture_output=True, text=True, timeout=100, check=False)
+        done = run_zksh("--sandbox=3" if self.is_old else "--sandbox", "--zookeeper", self.version,
+                        "-c", "create /a x; get /a; sandbox", timeout=100)
         self.assertEqual(0, done.returncode, done.stderr)
         self.assertTrue(done.stdout.startswith("x\n"), done.stdout)
         self.assertEqual(3 if self.is_old else 1, done.stdout.count("serving"))
 
     def test_a_version_that_is_not_there(self):
-        done = subprocess.run([ZKSH, "--sandbox", "--zookeeper", "1.2.3", "-c", "ls /"], capture_output=True, text=True,
-                              timeout=60, check=False)
+        done = run_zksh("--sandbox", "--zookeeper", "1.2.3", "-c", "ls /")
         self.assertEqual((1, ""), (done.returncode, done.stdout))
         self.assertIn("fetch_servers.py 1.2.3", done.stderr)
         self.zksh("--zookeeper", self.version, "-c", "ls /", status=2)

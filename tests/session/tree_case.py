@@ -4,7 +4,7 @@ import re
 import struct
 
 from session_case import SessionTest
-from znodes import EXISTS, Znodes, pack_string
+from znodes import EXISTS, pack_string
 
 # As `ended` gives it: without what differs from run to run.
 RECONNECTED = ("TIME connection lost (SERVER); reconnecting\n"
@@ -37,10 +37,16 @@ def in_order_of_ls(paths):
 
 
 class TreeTest(SessionTest):
-    def connect_again(self):
-        """A session that is not used for long ends, and so does one of a killed server."""
-        self.znodes = Znodes(self.server.address)
-        self.addCleanup(self.znodes.connection.close)
+    def restart(self, process):
+        """Restarts the server while a process runs."""
+        self.server.kill()
+        self.assertIsNone(process.poll(), "it ended before the server did")
+        self.server.start()
+        self.connect_znodes()
+
+    def numbers(self, text, pattern):
+        self.assertRegex(text, pattern)
+        return map(int, re.search(pattern, text).groups())
 
     def fill(self, count, depth, top="/tree"):
         self.assertEqual(self.run_zksh("fill", "-n", str(count), "-d", str(depth), top),

@@ -6,9 +6,9 @@ import os
 import re
 import shutil
 import tempfile
-import time
 
 from server import Server, ServerError, four_letter_word, free_port
+from waiting import comes_true
 
 
 class Member(Server):
@@ -29,12 +29,10 @@ class Member(Server):
         found = re.search(r"^Mode: (.*)$", four_letter_word(self.port, "srvr"), re.MULTILINE)
         return found.group(1) if found else ""
 
-    def wait_mode(self, *modes, deadline=60.0):
-        until = time.monotonic() + deadline
-        while self.mode() not in modes:
-            if time.monotonic() > until or self.process.poll() is not None:
-                raise ServerError(f"server {self.number} is not {modes}:\n{self._log()}")
-            time.sleep(0.02)
+    def wait_mode(self, *modes):
+        comes_true(lambda: self.mode() in modes or self.process.poll() is not None, 60)
+        if self.mode() not in modes:
+            raise ServerError(f"server {self.number} is not {modes}:\n{self._log()}")
 
 
 class Ensemble:
@@ -42,10 +40,7 @@ class Ensemble:
 
     def __init__(self, size=3, config=None, jvm_flags=()):
         self.directory = tempfile.mkdtemp(prefix="zksh-ensemble-")
-        ports = set()
-        while len(ports) < 3 * size:
-            ports.add(free_port())
-        ports = [ports.pop() for _ in range(3 * size)]
+        ports = [free_port() for _ in range(3 * size)]
         # Elections among servers of one machine need no patience.
         common = {"tickTime": "500", "initLimit": "20", "syncLimit": "10", **(config or {})}
         for i in range(size):

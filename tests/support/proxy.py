@@ -34,6 +34,12 @@ class Proxy:
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """May be called twice."""
+        if not self._thread.is_alive():
+            return
         self._tell("stop")
         self._thread.join(10)
         for one in (self._listener, self._woken, self._waker, self._selector):

@@ -1,4 +1,6 @@
 """Information about processes that are not the tests' own."""
+import contextlib
+import glob
 import os
 
 
@@ -25,10 +27,10 @@ def session_members(leader):
 
 
 def children(pid):
-    """The processes that any thread of a process has started."""
+    """The processes that any thread of a process has started; none of one that is gone."""
     found = set()
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
+    for name in glob.glob(f"/proc/{pid}/task/*/children"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(name, encoding="ascii") as file:
             found.update(map(int, file.read().split()))
     return found
 
@@ -36,9 +38,4 @@ def children(pid):
 def descendants(pid):
     """What a process has started, and what that has, and so on; those that are still below it."""
     found = children(pid)
-    for child in list(found):
-        try:
-            found |= descendants(child)
-        except FileNotFoundError:
-            continue  # it has ended meanwhile
-    return found
+    return found.union(*map(descendants, found))

@@ -2,7 +2,7 @@
 """Starts and stops real standalone ZooKeeper servers for the tests, as a library and as a ctest fixture.
 
     with Server(extended_types=True) as server: ... server.address ...
-    server.py start --state FILE [--extended-types] [--config KEY=VALUE]...
+    server.py start --state FILE
     server.py stop --state FILE
 
 A started fixture ends with `stop`, or when the process that started it (ctest) is gone.
@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from waiting import comes_true
 
 JVM_FLAGS = ["-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m", "-Dzookeeper.forceSync=no"]
 QUICK_START = ["-XX:TieredStopAtLevel=1"]
@@ -188,14 +190,11 @@ class Server:
                         total += int(queues.split(":")[1], 16)
         return total
 
-    def freeze(self, deadline=10.0):
+    def freeze(self):
         """Stops the server's clock; returns when its last thread has stopped, which may take a while."""
         self.process.send_signal(signal.SIGSTOP)
-        until = time.monotonic() + deadline
-        while any(state != "T" for state in self._thread_states()):
-            if time.monotonic() > until:
-                raise ServerError("the server cannot be stopped")
-            time.sleep(0.002)
+        if not comes_true(lambda: all(state == "T" for state in self._thread_states()), 10):
+            raise ServerError("the server cannot be stopped")
 
     def _thread_states(self):
         for path in glob.glob(f"/proc/{self.process.pid}/task/*/stat"):
@@ -252,7 +251,6 @@ def start_fixture(args):
     if os.path.exists(args.state):
         os.unlink(args.state)
     owner = os.getppid()
-    config = dict(line.split("=", 1) for line in args.config)
     readable, ready = os.pipe()
     if os.fork() == 0:
         os.setsid()
@@ -261,7 +259,7 @@ def start_fixture(args):
         null = os.open(os.devnull, os.O_RDWR)
         for fd in (0, 1, 2):
             os.dup2(null, fd)
-        guard(Server(config, args.extended_types), args.state, ready, owner)
+        guard(Server(), args.state, ready, owner)
         os._exit(0)
     os.close(ready)
     answer = b""
@@ -294,14 +292,10 @@ def fixture(state):
 def main():
     parser = argparse.ArgumentParser(description="A ZooKeeper server as a ctest fixture.")
     actions = parser.add_subparsers(required=True)
-    start = actions.add_parser("start")
-    start.add_argument("--state", required=True)
-    start.add_argument("--extended-types", action="store_true")
-    start.add_argument("--config", action="append", default=[], metavar="KEY=VALUE")
-    start.set_defaults(action=start_fixture)
-    stop = actions.add_parser("stop")
-    stop.add_argument("--state", required=True)
-    stop.set_defaults(action=stop_fixture)
+    for name, action in (("start", start_fixture), ("stop", stop_fixture)):
+        command = actions.add_parser(name)
+        command.add_argument("--state", required=True)
+        command.set_defaults(action=action)
     args = parser.parse_args()
     return args.action(args)
 

@@ -3,13 +3,20 @@ import select
 import time
 
 
-def wait_until(check, limit=30):
-    """Returns as soon as `check` is true; fails after `limit` seconds."""
+def comes_true(check, limit):
+    """Returns as soon as `check` is true; False after `limit` seconds."""
     until = time.monotonic() + limit
     while not check():
         if time.monotonic() > until:
-            raise AssertionError(f"waited in vain for {check}")
+            return False
         time.sleep(0.01)
+    return True
+
+
+def wait_until(check, limit=30):
+    """As comes_true, but fails then."""
+    if not comes_true(check, limit):
+        raise AssertionError(f"waited in vain for {check}")
 
 
 def readable(file, seconds):

@@ -8,7 +8,6 @@ Called as `zkcli.py -server HOST:PORT --zkcli 3.9`. Leaves out what zksh never p
 of the connection, and Java's stack traces.
 """
 import os
-import pathlib
 import re
 import subprocess
 import sys

@@ -1,14 +1,13 @@
 """SASL DIGEST-MD5 against a real server with a JAAS file; the password is not leaked."""
 import os
-import signal
 import struct
 import subprocess
-import time
 import unittest
 
 from tls_case import ZKSH, ZKSH_TLS, Server, TlsCase, main
 from broken_server import BrokenServer
 from ensemble import Ensemble
+from waiting import wait_until
 from znodes import pack_string
 
 PASSWORD = "hunter2-Zq9"
@@ -26,8 +25,7 @@ class Sasl(TlsCase):
         # In FIPS mode, the default, servers of 3.9.4 and later refuse DIGEST-MD5.
         cls.flags = ["-Dzookeeper.fips-mode=false", f"-Djava.security.auth.login.config={cls.file('jaas.conf', JAAS)}",
                      "-Dzookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider"]
-        cls.server = Server(jvm_flags=cls.flags).start()
-        cls.addClassCleanup(cls.server.remove)
+        cls.server = cls.enterClassContext(Server(jvm_flags=cls.flags))
         cls.password = cls.file("password", PASSWORD + "\n")
 
     def tearDown(self):
@@ -193,10 +191,7 @@ class Sasl(TlsCase):
             self.addCleanup(shell.kill)
             shell.stdin.write("whoami\nlock /l -- sh -c 'cat /proc/$PPID/cmdline /proc/$$/environ; echo seen'\n")
             shell.stdin.flush()
-            until = time.monotonic() + 30
-            while "seen" not in (said := self.read(log.name)):
-                self.assertLess(time.monotonic(), until, said)
-                time.sleep(0.02)
+            wait_until(lambda: "seen" in self.read(log.name))
             with open(f"/proc/{shell.pid}/cmdline", encoding="utf-8") as file:
                 self.assertNotIn(PASSWORD, file.read())
             shell.communicate("deleteall /l\n", timeout=30)
@@ -218,5 +213,4 @@ class Sasl(TlsCase):
 
 
 if __name__ == "__main__":
-    signal.alarm(280)
     main()

@@ -237,5 +237,4 @@ class Tls(TlsCase):
 
 
 if __name__ == "__main__":
-    signal.alarm(280)
     main()

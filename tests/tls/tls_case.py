@@ -1,6 +1,5 @@
 """Shared by the tests of TLS and SASL: a zksh that supports them, and servers that require them."""
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -10,8 +9,9 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from server import Server, free_port  # noqa: E402
+from waiting import wait_until  # noqa: E402
+from zksh import ZKSH  # noqa: E402
 
-ZKSH = os.path.abspath(os.environ.get("ZKSH", "build/zksh"))
 ZKSH_TLS = os.environ.get("ZKSH_TLS", "")
 # What the manifest of Debian's server lacks of what Netty needs for TLS.
 NETTY_JARS = [f"/usr/share/java/netty-{part}.jar" for part in ("codec", "resolver")]
@@ -32,15 +32,12 @@ class TlsServer(Server):
     def start(self, deadline=60.0):
         """It opens this port after the other."""
         super().start(deadline)
-        until = time.monotonic() + deadline
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.secure_port), timeout=5).close()
-                return self
-            except ConnectionRefusedError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.01)
+        wait_until(self._accepts, deadline)
+        return self
+
+    def _accepts(self):
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", self.secure_port)) == 0
 
     @property
     def secure(self):
@@ -50,8 +47,7 @@ class TlsServer(Server):
 class TlsCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = tempfile.mkdtemp(prefix="zksh-tls-")
-        cls.addClassCleanup(shutil.rmtree, cls.directory)
+        cls.directory = cls.enterClassContext(tempfile.TemporaryDirectory(prefix="zksh-tls-"))
 
     @classmethod
     def file(cls, name, text, mode=0o600):
@@ -78,12 +74,12 @@ class TlsCase(unittest.TestCase):
         self.assertEqual((0, ""), (status, err))
         return out
 
-    def fails(self, expected_status, expected, *words, within=30.0):
+    def fails(self, expected_status, expected, *words):
         """Fails with a text in the message, well before the time that is given to wait for a server."""
         status, out, err, seconds = self.zksh("--connect-timeout", "60s", *words)
         self.assertIn(expected, err)
         self.assertEqual((expected_status, ""), (status, out), err)
-        self.assertLess(seconds, within, err)
+        self.assertLess(seconds, 30, err)
         return err
 
 

@@ -41,11 +41,6 @@ class WatchTest(SessionTest):
         out, err = process.communicate(lines(more), timeout=120)
         return [(kind.decode(), path.decode()) for _, kind, path in EVENT.findall(out)], err
 
-    @staticmethod
-    def close_input(process):
-        process.stdin.close()
-        process.stdin = None
-
     def change(self, *commands):
         status, out, err = self.run_zksh(text=lines(commands), timeout=120)
         self.assertEqual((status, out), (0, ""), err)
