@@ -41,8 +41,8 @@ class LockCase(unittest.TestCase):
             process.kill()
             process.wait()
 
-    def eventually(self, state, what, seconds=PATIENCE):
-        if not comes_true(state, seconds):
+    def eventually(self, state, what):
+        if not comes_true(state, PATIENCE):
             self.fail(f"not in time: {what}; {self.said(what.partition(' ')[0])}")
 
     def start(self, who, server, session, words, program="stubborn", claims=(), seconds=LONG):

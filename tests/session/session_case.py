@@ -2,13 +2,23 @@
 import os
 import subprocess
 import sys
+import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from fetch_servers import Unavailable, fetch  # noqa: E402
 from server_case import ServerTest  # noqa: E402
 from waiting import wait_until  # noqa: E402
 from zksh import ZKSH, environment  # noqa: E402
 
 NOT_SERVING = "reachable, but not serving (frozen, starting, without a quorum, or not a ZooKeeper server)"
+
+
+def fetched(version):
+    """Where a server of this release is; skips the tests if that cannot be fetched."""
+    try:
+        return str(fetch(version))
+    except (Unavailable, OSError, subprocess.SubprocessError) as error:
+        raise unittest.SkipTest(f"ZooKeeper {version} cannot be fetched: {error}") from error
 
 
 class SessionTest(ServerTest):

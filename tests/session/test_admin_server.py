@@ -3,15 +3,13 @@ import json
 import os
 import re
 import socket
-import subprocess
 import time
 import unittest
 import unittest.mock
 
-import session_case  # noqa: F401  # makes tests/support importable
+from session_case import fetched
 from broken_server import BrokenServer
 from ensemble import Ensemble
-from fetch_servers import Unavailable, fetch
 from server import Server, four_letter_word, free_port
 from waiting import readable, wait_until
 from znodes import Znodes
@@ -41,10 +39,7 @@ class Versions:
 
     @classmethod
     def setUpClass(cls):
-        try:
-            home = str(fetch(cls.version))
-        except (Unavailable, OSError, subprocess.SubprocessError) as error:
-            raise unittest.SkipTest(f"ZooKeeper {cls.version} cannot be fetched: {error}") from error
+        home = fetched(cls.version)
         if not os.path.exists(SERVLET_API):
             raise unittest.SkipTest(f"an AdminServer needs {SERVLET_API} (libservlet-api-java)")
         cls.home = home

@@ -5,13 +5,11 @@ What cannot be fetched is skipped.
 """
 import os
 import re
-import subprocess
 import tempfile
 import unittest
 import unittest.mock
 
-import session_case  # noqa: F401  # makes tests/support importable
-from fetch_servers import Unavailable, fetch
+from session_case import fetched
 from server import Server
 from zksh import environment, run_zksh
 
@@ -26,10 +24,7 @@ class Versions:
 
     @classmethod
     def setUpClass(cls):
-        try:
-            home = cls.version if "/" in cls.version else str(fetch(cls.version))
-        except (Unavailable, OSError, subprocess.SubprocessError) as error:
-            raise unittest.SkipTest(f"ZooKeeper {cls.version} cannot be fetched: {error}") from error
+        home = cls.version if "/" in cls.version else fetched(cls.version)
         cls.is_old = os.path.basename(home).startswith("3.4")
         with unittest.mock.patch.dict(os.environ, {"ZOOKEEPER_HOME": home}):
             cls.server = Server(extended_types=True).start()
