@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 namespace zksh {
 namespace {
 
@@ -15,6 +17,16 @@ TEST(DiagnoseConnection, NamesTheServerAndTheReason) {
   const auto unknown = diagnose_connection(parse_connect_string("no-such-host.invalid:1"));
   EXPECT_TRUE(unknown.starts_with("no-such-host.invalid:1: the name cannot be resolved"))
       << unknown;
+}
+
+TEST(DiagnoseConnection, SaysThatThereIsNoDescriptorForIt) {
+  rlimit usual{};
+  getrlimit(RLIMIT_NOFILE, &usual);
+  const rlimit none{.rlim_cur = 3, .rlim_max = usual.rlim_max};  // stdin, stdout and stderr
+  setrlimit(RLIMIT_NOFILE, &none);
+  const auto text = diagnose_connection(parse_connect_string("127.0.0.1:1"));
+  setrlimit(RLIMIT_NOFILE, &usual);
+  EXPECT_EQ(text, "127.0.0.1:1: Too many open files");
 }
 
 }  // namespace
