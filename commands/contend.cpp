@@ -28,7 +28,7 @@ struct Args {
   std::optional<std::int64_t> contenders;
   std::optional<std::int64_t> rounds;
   std::optional<std::string> hold;
-  std::optional<std::string> wait;
+  std::optional<std::chrono::milliseconds> wait;
   std::optional<RecipeKind> recipe;
   bool compare = false;
   std::optional<Wanted> mode;
@@ -46,10 +46,9 @@ void declare(Options& o, Args& a) {
   o.number("--rounds", a.rounds, "count", "How often each contender acquires the lock (1).");
   o.text("--hold-for,--hold", a.hold,
          "How long each one holds it: 250us, 20ms, 1.5s (2ms; 0 with --report).", "time");
-  o.text("-w,--wait", a.wait,
-         "Give up if nobody acquires or releases the lock for this time, beyond the time of "
-         "holding (1m), with status 75.",
-         "time");
+  o.duration("-w,--wait", a.wait,
+             "Give up if nobody acquires or releases the lock for this time, beyond the time of "
+             "holding (1m), with status 75.");
   o.choice("--recipe", a.recipe, recipe_names, "recipe",
            "How contenders wait for each other (fair).");
   o.flag("--compare", a.compare, "Run fair, then --recipe (herd), and compare them side by side.");
@@ -90,7 +89,7 @@ ContentionPlan plan_of(const Context& cx, const Args& a) {
   plan.rounds = count_of(a.rounds, 1, 1, most_rounds, "--rounds");
   plan.readers = count_of(a.readers, 0, 0, static_cast<std::int64_t>(plan.contenders), "--readers");
   plan.hold = parse_short_duration(a.hold.value_or(a.report ? "0" : "2ms"), "--hold-for");
-  if (a.wait) plan.patience = parse_duration(*a.wait, "-w");
+  if (a.wait) plan.patience = *a.wait;
   LockOptions options;
   options.program = {"contend"};
   plan.request.owner = lock_owner(options);

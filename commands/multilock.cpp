@@ -1,6 +1,5 @@
 // multilock: hold several locks, or none.
 #include "lock/lock_command.h"
-#include "recipes/multi_lock.h"
 
 #include <fmt/format.h>
 
@@ -38,10 +37,10 @@ int run(Context& cx, const Args& a) {
   target.paths.reserve(a.paths.size());
   for (const auto& path : a.paths) target.paths.push_back(cx.resolve(path));
   refuse_twice(target.paths);
-  target.recipe = [paths = target.paths, atomic = a.atomic](
-                      Client& client, Fiber& fiber, const LockReport& report,
-                      const LockRequest& request) -> std::unique_ptr<Recipe> {
-    return std::make_unique<MultiLock>(client, fiber, report, request, paths, atomic);
+  target.recipe = [paths = target.paths, atomic = a.atomic](Client& client, Fiber& fiber,
+                                                            const LockReport& report,
+                                                            const LockRequest& request) {
+    return make_multi_lock(client, fiber, report, request, paths, atomic);
   };
   return run_lock(cx, a.lock, std::move(target));
 }

@@ -1,6 +1,4 @@
 // semaphore: hold one or more of N leases.
-#include "recipes/semaphore.h"
-
 #include "lock/lock_command.h"
 
 #include <fmt/format.h>
@@ -33,8 +31,8 @@ int run(Context& cx, const Args& a) {
   LockTarget target{.paths = {cx.resolve(a.path)}, .kind = fmt::format("semaphore of {}", count)};
   target.leases = static_cast<std::size_t>(quantity);
   target.recipe = [count, quantity](Client& client, Fiber& fiber, const LockReport& report,
-                                    const LockRequest& request) -> std::unique_ptr<Recipe> {
-    return std::make_unique<Semaphore>(client, fiber, report, request, count, quantity);
+                                    const LockRequest& request) {
+    return make_semaphore(client, fiber, report, request, count, quantity);
   };
   return run_lock(cx, a.lock, std::move(target));
 }

@@ -34,8 +34,7 @@ int give_back(Context& cx, Lock& lock, bool whole) {
     cx.rehearsal->note({.verb = "give back", .path = lock.name()});
     return status::ok;
   }
-  const bool held = before.stage == LockStage::Held || before.stage == LockStage::Suspended;
-  if (!whole && held && before.nested > 1 && !lock.unnest()) {
+  if (!whole && before.is_held() && before.nested > 1 && !lock.unnest()) {
     cx.out.err_line("still held {}  {} more to unlock", lock.name(), before.nested - 1);
     return status::ok;
   }
@@ -84,10 +83,8 @@ void refuse_part(const Lock& lock, const std::vector<std::string>& named) {
 
 int unlock_one(Context& cx, const std::string& path, const std::vector<std::string>& named,
                std::vector<std::shared_ptr<Lock>>& several) {
-  const bool went_with_another =
-      std::ranges::any_of(several, [&](const std::shared_ptr<Lock>& lock) {
-        return std::ranges::find(lock->plan().paths, path) != lock->plan().paths.end();
-      });
+  const bool went_with_another = std::ranges::any_of(
+      several, [&](const std::shared_ptr<Lock>& lock) { return lock->is_at(path); });
   if (went_with_another) return status::ok;
   if (const auto lock = cx.services.locks.find(path)) {
     refuse_part(*lock, named);

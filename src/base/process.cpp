@@ -233,6 +233,11 @@ std::string find_program(const std::string& name) {
   throw Error(fmt::format("cannot run {}: {}", refused, reason), status::cannot_run);
 }
 
+std::vector<std::string> shell_words(const std::string& text) {
+  const char* const shell = std::getenv("SHELL");
+  return {shell && *shell ? shell : "/bin/sh", "-c", text};
+}
+
 ProgramImage::ProgramImage(const Program& program)
     : path(find_program(program.words.at(0))),
       environment(merged_environment(program.environment)) {

@@ -1,8 +1,10 @@
 // Options: a command's arguments, declared once for parsing, help, manual page and completion.
 #include "command/options.h"
 
+#include "base/number.h"
 #include "base/suggestions.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "command/given_words.h"
 
 #include <CLI/CLI.hpp>
@@ -225,6 +227,14 @@ void Options::word(Argument::Kind kind, std::string_view names, std::optional<st
                    std::string_view help, std::string_view value) {
   impl_->add(kind, names, value, help, [&target](const std::string& word) {
     if (!target) target = word;
+  });
+}
+
+void Options::duration(std::string_view names, std::optional<std::chrono::milliseconds>& target,
+                       std::string_view help) {
+  const std::string name(names.substr(0, names.find(',')));
+  impl_->add(Argument::Kind::Text, names, "time", help, [&target, name](const std::string& word) {
+    if (!target) target = parse_duration(unquoted(word), name);
   });
 }
 

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "command/argument.h"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -42,6 +43,9 @@ class Options {
             std::string_view value = "text") {
     word(Argument::Kind::Text, names, target, help, value);
   }
+  /// A time, see parse_duration.
+  void duration(std::string_view names, std::optional<std::chrono::milliseconds>& target,
+                std::string_view help);
   /// One of these names, in upper or lower case.
   template <class Target, class Value, std::size_t count>
   void choice(std::string_view names, Target& target, const NamedValues<Value, count>& values,

@@ -7,19 +7,14 @@
 #include "client/node_path.h"
 #include "client/scheduler.h"
 
-#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
-#include <cstddef>
 #include <deque>
-#include <functional>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <sys/prctl.h>
 #include <system_error>
 #include <thread>
@@ -191,11 +186,16 @@ Spread handoffs(const std::vector<ContenderTurn>& held) {
   return spread_of(std::move(times));
 }
 
+std::vector<Clock::time_point> sorted_releases(const std::vector<ContenderTurn>& held) {
+  std::vector<Clock::time_point> releases;
+  releases.reserve(held.size());
+  for (const auto& turn : held) releases.push_back(turn.releasing);
+  std::ranges::sort(releases);
+  return releases;
+}
+
 std::size_t most_together(const std::vector<ContenderTurn>& held) {
-  std::vector<Clock::time_point> ends;
-  ends.reserve(held.size());
-  for (const auto& turn : held) ends.push_back(turn.releasing);
-  std::ranges::sort(ends);
+  const auto ends = sorted_releases(held);
   std::size_t most = 0;
   std::size_t ended = 0;
   for (std::size_t begun = 1; begun <= held.size(); ++begun) {
@@ -207,10 +207,7 @@ std::size_t most_together(const std::vector<ContenderTurn>& held) {
 
 /// A release fires its events at once; all have arrived before the next holder's release.
 std::size_t most_events(const ContentionResult& result, const std::vector<ContenderTurn>& held) {
-  std::vector<Clock::time_point> releases;
-  releases.reserve(held.size());
-  for (const auto& turn : held) releases.push_back(turn.releasing);
-  std::ranges::sort(releases);
+  const auto releases = sorted_releases(held);
   std::map<std::ptrdiff_t, std::size_t> counts;
   std::size_t most = 0;
   for (const auto event : result.events) {
@@ -271,19 +268,9 @@ namespace {
 enum class Mark : char { Nothing, Waits, Shares, Holds, Lost };
 
 std::string_view sign_of(Mark mark, bool ascii) {
-  switch (mark) {
-    case Mark::Nothing:
-      break;
-    case Mark::Waits:
-      return ascii ? "-" : "·";
-    case Mark::Shares:
-      return ascii ? "=" : "▒";
-    case Mark::Holds:
-      return ascii ? "#" : "█";
-    case Mark::Lost:
-      return "!";
-  }
-  return " ";
+  constexpr std::array<std::string_view, 5> ascii_signs{" ", "-", "=", "#", "!"};
+  constexpr std::array<std::string_view, 5> signs{" ", "·", "▒", "█", "!"};
+  return (ascii ? ascii_signs : signs).at(static_cast<std::size_t>(mark));
 }
 
 /// Maps the time of a contention to columns.
@@ -292,16 +279,11 @@ class TimeLine {
   TimeLine(const ContentionResult& result, std::size_t columns)
       : began_(result.began), ended_(result.ended), columns_(columns) {}
 
-  std::vector<Mark> row() const {
-    std::vector<Mark> nothing(columns_, Mark::Nothing);
-    return nothing;
-  }
   void draw(std::vector<Mark>& row, const ContenderTurn& turn) const {
-    const Clock::time_point never{};
-    if (turn.asked == never) return;
-    mark(row, turn.asked, turn.acquired == never ? ended_ : turn.acquired, Mark::Waits);
-    if (turn.acquired == never) return;
-    const auto until = turn.releasing == never ? ended_ : turn.releasing;
+    if (turn.asked == not_yet) return;
+    mark(row, turn.asked, turn.acquired == not_yet ? ended_ : turn.acquired, Mark::Waits);
+    if (turn.acquired == not_yet) return;
+    const auto until = turn.releasing == not_yet ? ended_ : turn.releasing;
     mark(row, turn.acquired, until, turn.mode == LockMode::Shared ? Mark::Shares : Mark::Holds);
     if (turn.lost) mark(row, until, until, Mark::Lost);
   }
@@ -353,7 +335,7 @@ std::vector<std::string> draw_contention(const ContentionResult& result, std::si
   // A terminal wraps after its last column.
   const auto columns = std::max<std::size_t>(style.columns, label_width + 12) - label_width - 2;
   const TimeLine line(result, columns);
-  std::vector<std::vector<Mark>> rows(contenders, line.row());
+  std::vector rows(contenders, std::vector(columns, Mark::Nothing));
   for (const auto& turn : result.turns) line.draw(rows[turn.contender], turn);
 
   const auto shown = std::min(contenders, std::max<std::size_t>(style.rows, 2));
@@ -387,24 +369,10 @@ void enlarge_futex_table(std::size_t sessions) {
 
 }  // namespace
 
-ContentionSessions::ContentionSessions(Client& own, std::size_t count, const std::stop_token& stop)
-    : own_(own) {
+ContentionSessions::ContentionSessions(Client& own, std::size_t count,
+                                       const std::stop_token& stop)
+    : ContentionSessions(own) {  // from here on, the destructor closes what is open
   own_.await_connection("/", stop);
-  clients_.push_back(&own_);
-  try {
-    open(count);
-    await_all(stop);
-    authenticate(stop);
-  } catch (...) {  // rethrown once the others are closed
-    close();
-    throw;
-  }
-}
-
-ContentionSessions::~ContentionSessions() { close(); }
-
-/// Starts all connections at once.
-void ContentionSessions::open(std::size_t count) {
   enlarge_futex_table(count);
   clients_.reserve(count);
   further_.reserve(count);
@@ -413,6 +381,9 @@ void ContentionSessions::open(std::size_t count) {
     clients_.push_back(&client);
     client.open(own_.server());
   }
+  await_all(stop);
+  for (const auto& client : further_)
+    for (const auto& [scheme, secret] : own_.credentials()) client->add_auth(scheme, secret, stop);
 }
 
 void ContentionSessions::await_all(const std::stop_token& stop) {
@@ -439,20 +410,13 @@ void ContentionSessions::await_all(const std::stop_token& stop) {
   }
 }
 
-/// Gives the additional sessions the credentials of the shell's own.
-void ContentionSessions::authenticate(const std::stop_token& stop) {
-  const auto credentials = own_.credentials();
-  for (const auto& client : further_)
-    for (const auto& [scheme, secret] : credentials) client->add_auth(scheme, secret, stop);
-}
-
 std::set<std::int64_t> ContentionSessions::ids() const {
   std::set<std::int64_t> ids;
   for (auto* client : clients_) ids.insert(client->session_id());
   return ids;
 }
 
-void ContentionSessions::close() {
+ContentionSessions::~ContentionSessions() {
   std::vector<std::jthread> threads;
   threads.reserve(further_.size());
   for (const auto& client : further_) {
@@ -462,33 +426,9 @@ void ContentionSessions::close() {
       client->close();
     }
   }
-  threads.clear();
-  further_.clear();
 }
 
 namespace {
-
-/// A single figure.
-struct Row {
-  std::string name;
-  std::string key;  ///< for programs
-  std::function<std::string(const ContentionSummary&)> figure;
-};
-
-/// A distribution, shown as three figures.
-struct SpreadRow {
-  std::string name;
-  std::string key;
-  Spread ContentionStatistics::*spread;
-};
-
-const std::vector<SpreadRow>& spread_rows() {
-  static const std::vector<SpreadRow> rows{
-      {"handoff", "handoff", &ContentionStatistics::handoff},
-      {"acquire, with the wait", "acquire", &ContentionStatistics::acquire},
-      {"release", "release", &ContentionStatistics::release}};
-  return rows;
-}
 
 std::int64_t fired(const ContentionSummary& summary) {
   return summary.counted ? summary.counted->fired
@@ -500,82 +440,78 @@ std::string per_acquisition(const ContentionSummary& summary, std::int64_t count
   return acquisitions == 0 ? "-" : fmt::format("{:.2f}", static_cast<double>(count) / acquisitions);
 }
 
-const std::vector<Row>& count_rows() {
-  using Summary = ContentionSummary;
-  static const std::vector<Row> rows{
-      {"acquisitions", "acquisitions",
-       [](const Summary& of) { return std::to_string(of.statistics.acquisitions); }},
-      {"  at the same time", "together",
-       [](const Summary& of) { return std::to_string(of.statistics.together); }},
-      {"requests per acquisition", "requestsPerAcquisition",
-       [](const Summary& of) {
-         return per_acquisition(of, static_cast<std::int64_t>(of.requests));
-       }},
-      {"watch events fired", "events", [](const Summary& of) { return std::to_string(fired(of)); }},
-      {"  per release", "eventsPerRelease",
-       [](const Summary& of) { return per_acquisition(of, fired(of)); }},
-      {"  by one release", "eventsByOneRelease",
-       [](const Summary& of) {
-         return of.counted && of.counted->most ? std::to_string(*of.counted->most)
-                                               : std::to_string(of.statistics.events_at_once);
-       }},
-      {"znodes left", "nodesLeft",
-       [](const Summary& of) { return std::to_string(of.znodes_left); }},
-      {"watches left", "watchesLeft",
-       [](const Summary& of) { return of.counted ? std::to_string(of.counted->left) : "-"; }}};
-  return rows;
-}
+/// A figure: its name in the table, its key for programs, and how it is shown.
+struct Figure {
+  const char* name;
+  const char* key;
+  std::string (*shown)(const ContentionSummary& of);
+};
+constexpr std::array figures{
+    Figure{"acquisitions", "acquisitions",
+           [](const ContentionSummary& of) { return std::to_string(of.statistics.acquisitions); }},
+    Figure{"  at the same time", "together",
+           [](const ContentionSummary& of) { return std::to_string(of.statistics.together); }},
+    Figure{"requests per acquisition", "requestsPerAcquisition",
+           [](const ContentionSummary& of) {
+             return per_acquisition(of, static_cast<std::int64_t>(of.requests));
+           }},
+    Figure{"watch events fired", "events",
+           [](const ContentionSummary& of) { return std::to_string(fired(of)); }},
+    Figure{"  per release", "eventsPerRelease",
+           [](const ContentionSummary& of) { return per_acquisition(of, fired(of)); }},
+    Figure{"  by one release", "eventsByOneRelease",
+           [](const ContentionSummary& of) {
+             return of.counted && of.counted->most ? std::to_string(*of.counted->most)
+                                                   : std::to_string(of.statistics.events_at_once);
+           }},
+    Figure{"znodes left", "nodesLeft",
+           [](const ContentionSummary& of) { return std::to_string(of.znodes_left); }},
+    Figure{"watches left", "watchesLeft", [](const ContentionSummary& of) {
+             return of.counted ? std::to_string(of.counted->left) : "-";
+           }}};
+
+/// A distribution, shown as three figures.
+struct SpreadFigures {
+  const char* name;
+  const char* key;
+  Spread ContentionStatistics::*spread;
+};
+constexpr std::array spreads{
+    SpreadFigures{"handoff", "handoff", &ContentionStatistics::handoff},
+    SpreadFigures{"acquire, with the wait", "acquire", &ContentionStatistics::acquire},
+    SpreadFigures{"release", "release", &ContentionStatistics::release}};
 
 std::string microseconds(std::chrono::nanoseconds time) {
   return fmt::format("{:.1f}", static_cast<double>(time.count()) / 1e3);
 }
 
-/// The lines of a table: a name, and three figures per contention.
-class Lines {
- public:
-  explicit Lines(const std::vector<ContentionSummary>& summaries) : summaries_(summaries) {}
-
-  /// `figures(summary)` returns three figures.
-  template <class Figures>
-  void add(const std::string& name, Figures&& figures) {
-    auto line = fmt::format("{:<24}", name);
-    for (const auto& summary : summaries_)
-      for (const std::string& figure : figures(summary)) line += fmt::format("{:>9}", figure);
-    line.erase(line.find_last_not_of(' ') + 1);
-    lines_.push_back(std::move(line));
-  }
-  std::vector<std::string> take() { return std::move(lines_); }
-
- private:
-  const std::vector<ContentionSummary>& summaries_;
-  std::vector<std::string> lines_;
-};
-
-using Three = std::array<std::string, 3>;
-
 }  // namespace
 
 std::vector<std::string> contention_table(const std::vector<ContentionSummary>& summaries) {
-  Lines lines(summaries);
-  lines.add("", [](const ContentionSummary& of) { return Three{of.title, "", ""}; });
+  std::vector<std::string> lines;
+  using Three = std::array<std::string, 3>;
+  const auto add = [&](const char* name, const std::function<Three(const ContentionSummary&)>& of) {
+    auto line = fmt::format("{:<24}", name);
+    for (const auto& summary : summaries)
+      for (const auto& figure : of(summary)) line += fmt::format("{:>9}", figure);
+    line.erase(line.find_last_not_of(' ') + 1);
+    lines.push_back(std::move(line));
+  };
+  add("", [](const auto& of) { return Three{of.title}; });
   const bool together = std::ranges::any_of(
       summaries, [](const ContentionSummary& of) { return of.statistics.together > 1; });
-  for (const auto& row : count_rows())
-    if (together || row.key != "together")
-      lines.add(row.name, [&](const ContentionSummary& of) {
-        return Three{row.figure(of), "", ""};
-      });
-  lines.add("took", [](const ContentionSummary& of) {
-    return Three{short_time(of.statistics.took), "", ""};
-  });
-  lines.add("", [](const ContentionSummary&) { return Three{"median", "99 %", "longest"}; });
-  for (const auto& row : spread_rows())
-    lines.add(row.name, [&](const ContentionSummary& of) {
-      const auto& spread = of.statistics.*row.spread;
+  for (const auto& figure : figures)
+    if (together || figure.key != std::string_view("together"))
+      add(figure.name, [&](const auto& of) { return Three{figure.shown(of)}; });
+  add("took", [](const auto& of) { return Three{short_time(of.statistics.took)}; });
+  add("", [](const auto&) { return Three{"median", "99 %", "longest"}; });
+  for (const auto& one : spreads)
+    add(one.name, [&](const auto& of) {
+      const auto& spread = of.statistics.*one.spread;
       if (spread.count == 0) return Three{"-", "-", "-"};
       return Three{short_time(spread.median), short_time(spread.p99), short_time(spread.longest)};
     });
-  return lines.take();
+  return lines;
 }
 
 std::vector<std::string> contention_figures(const std::vector<ContentionSummary>& summaries) {
@@ -585,14 +521,14 @@ std::vector<std::string> contention_figures(const std::vector<ContentionSummary>
     lines.push_back(std::move(line));
   };
   add("recipe", [](const ContentionSummary& of) { return of.title; });
-  for (const auto& row : count_rows()) add(row.key, row.figure);
+  for (const auto& figure : figures) add(figure.key, figure.shown);
   add("tookUs", [](const ContentionSummary& of) { return microseconds(of.statistics.took); });
-  for (const auto& row : spread_rows())
+  for (const auto& one : spreads)
     for (const auto& [suffix, part] :
          {std::pair{"P50Us", &Spread::median}, std::pair{"P99Us", &Spread::p99},
           std::pair{"MaxUs", &Spread::longest}})
-      add(row.key + suffix, [&, part = part](const ContentionSummary& of) {
-        const auto& spread = of.statistics.*row.spread;
+      add(std::string(one.key) + suffix, [&, part = part](const ContentionSummary& of) {
+        const auto& spread = of.statistics.*one.spread;
         return spread.count == 0 ? "-" : microseconds(spread.*part);
       });
   return lines;

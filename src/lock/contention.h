@@ -4,7 +4,7 @@
 #include "client/client.h"
 #include "ensemble/admin_server.h"
 #include "ensemble/watch_counts.h"
-#include "recipes/make_recipe.h"
+#include "recipes/recipe.h"
 
 #include <chrono>
 #include <cstddef>
@@ -133,10 +133,8 @@ class ContentionSessions {
   std::set<std::int64_t> ids() const;
 
  private:
-  void open(std::size_t count);
+  explicit ContentionSessions(Client& own) : own_(own), clients_{&own} {}
   void await_all(const std::stop_token& stop);
-  void authenticate(const std::stop_token& stop);
-  void close();
 
   Client& own_;
   std::vector<std::unique_ptr<Client>> further_;

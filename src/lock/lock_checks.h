@@ -3,7 +3,6 @@
 
 #include "client/client.h"
 
-#include <chrono>
 #include <memory>
 #include <set>
 #include <string>

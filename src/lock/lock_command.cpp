@@ -4,32 +4,28 @@
 #include "base/number.h"
 #include "base/process.h"
 #include "base/quoting.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "client/patient_connection.h"
 #include "client/rehearsal.h"
-#include "command/command.h"
 #include "command/time_limit.h"
 #include "lock/lock_hold.h"
-#include "lock/lock_manager.h"
 #include "lock/lock_program.h"
 #include "lock/lock_text.h"
 #include "lock/token_file.h"
 #include "recipes/lock_requests.h"
-#include "recipes/make_recipe.h"
+#include "recipes/recipe.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
-#include <sstream>
-#include <string>
-#include <vector>
 
 namespace zksh {
 namespace {
 
-constexpr std::size_t most_keys = 100;
+constexpr std::ptrdiff_t most_keys = 100;
 constexpr std::size_t longest_key = 200;
 
 /// The keys of --once, stored in the node PATH.once, one per line, the latest last. It is beside
@@ -56,40 +52,34 @@ class OnceRecord {
   /// the record unchanged, so that missing permissions show before anything is run. Blocks. Throws
   /// Error.
   bool has(const std::string& key) {
-    for (;;) {
-      const auto content = read();
-      if (!content) throw LockLost(lock_.name() + " was lost");
-      if (content->has(key)) return true;
-      const int result = write(*content);
-      if (result == code::ok) return false;
-      if (result == code::lock_lost) throw LockLost(lock_.name() + " was lost");
-    }
+    const auto had = update(key, false);
+    if (!had) throw LockLost(lock_.name() + " was lost");
+    return *had;
   }
 
-  /// Adds a key, in a transaction that fails once the lock is lost; returns false then. Blocks;
-  /// repeats it if the outcome is unknown. Throws Error.
-  bool add(const std::string& key) {
-    for (;;) {
-      auto content = read();
-      if (!content) return false;
-      if (content->has(key)) return true;
-      auto& keys = content->keys;
-      keys.push_back(key);
-      if (keys.size() > most_keys)
-        keys.erase(keys.begin(), keys.end() - static_cast<std::ptrdiff_t>(most_keys));
-      const int result = write(*content);
-      if (result == code::ok) return true;
-      if (result == code::lock_lost) return false;
-    }
-  }
+  /// Adds a key, in a transaction that fails once the lock is lost. Blocks; repeats it if the
+  /// outcome is unknown. Throws Error.
+  void add(const std::string& key) { update(key, true); }
 
  private:
   struct Content {
     std::vector<std::string> keys{};
     std::optional<std::int32_t> version{};  ///< nullopt: there is no node
-
-    bool has(const std::string& key) const { return std::ranges::find(keys, key) != keys.end(); }
   };
+
+  /// Whether the record had the key; nullopt if the lock is lost.
+  std::optional<bool> update(const std::string& key, bool adds) {
+    while (auto content = read()) {
+      auto& keys = content->keys;
+      if (std::ranges::find(keys, key) != keys.end()) return true;
+      if (adds) keys.push_back(key);
+      if (std::ssize(keys) > most_keys) keys.erase(keys.begin(), keys.end() - most_keys);
+      const int result = write(*content);
+      if (result == code::ok) return false;
+      if (result == code::lock_lost) break;
+    }
+    return std::nullopt;
+  }
 
   /// Returns false if the lock is gone.
   bool await_connection() {
@@ -111,10 +101,9 @@ class OnceRecord {
       if (is_connection_failure(outcome.code)) continue;
       if (outcome.code == code::no_node) return Content{};
       if (outcome.code != code::ok) throw ZkError(outcome.code, path_);
-      Content content{.keys = {}, .version = outcome.value.stat.version};
-      std::istringstream lines(outcome.value.data.value_or(""));
-      for (std::string line; std::getline(lines, line);) content.keys.push_back(line);
-      return content;
+      const auto data = outcome.value.data.value_or("");
+      const auto lines = lines_of(data);
+      return Content{.keys = {lines.begin(), lines.end()}, .version = outcome.value.stat.version};
     }
     return std::nullopt;
   }
@@ -160,10 +149,7 @@ constexpr auto longest_look = 10s;
 class LockRun {
  public:
   LockRun(Context& cx, const LockOptions& options, LockTarget target)
-      : cx_(cx), o_(options), target_(std::move(target)) {
-    if (o_.wait) wait_ = parse_duration(*o_.wait, "-w");
-    if (o_.at_least) at_least_ = parse_duration(*o_.at_least, "--at-least");
-  }
+      : cx_(cx), o_(options), target_(std::move(target)) {}
 
   int run() {
     refuse_second_path();
@@ -173,7 +159,7 @@ class LockRun {
     if (cx_.rehearsal) return rehearse();
     if (!o_.detach && o_.nest && nested()) return status::ok;
     if (!o_.detach && o_.runs_program()) {
-      watchdog_ = watch_program(cx_, program());
+      watchdog_ = watch_program(cx_, o_);
       // Without a limit, since nobody waits for the lock yet.
       if (!cx_.background) cx_.out.await_printed();
     }
@@ -181,13 +167,17 @@ class LockRun {
     if (o_.detach) return detach_lock(cx_, cx_.words);
     lock_ = cx_.services.locks.ask(plan());
     await();
-    if (!o_.quiet) cx_.services.locks.say(acquired_line(*lock_, lock_->status()));
+    report(acquired_line(*lock_, lock_->status()));
     if (o_.runs_program()) return run_program();
-    if (o_.holds()) return hold();
+    if (o_.holds()) return hold_lock(cx_, *lock_, o_);
     return keep();
   }
 
  private:
+  void report(const std::string& line) const {
+    if (!o_.quiet) cx_.services.locks.say(line);
+  }
+
   /// For --dry-run: shows who is there already.
   int rehearse() {
     for (const auto& path : target_.paths) {
@@ -248,7 +238,7 @@ class LockRun {
   }
   std::optional<std::chrono::milliseconds> patience() const {
     if (tries_only()) return longest_connecting;
-    return wait_;
+    return o_.wait;
   }
 
   /// Returns false if the lock is not held yet, and must be requested.
@@ -257,8 +247,7 @@ class LockRun {
     if (!lock || lock->status().stage != LockStage::Held) return false;
     refuse_other(*lock, lock->status());
     if (!lock->nest()) return false;
-    if (!o_.quiet)
-      cx_.services.locks.say(fmt::format("held {}  {} times", lock->name(), lock->status().nested));
+    report(fmt::format("held {}  {} times", lock->name(), lock->status().nested));
     return true;
   }
 
@@ -290,13 +279,13 @@ class LockRun {
     request.requeue = !o_.no_requeue;
     request.try_only = tries_only();
     LockPlan plan{.paths = target_.paths, .kind = target_.kind, .recipe = {}};
-    if (wait_ && !request.try_only) plan.deadline = begun_ + *wait_;
+    if (o_.wait && !request.try_only) plan.deadline = begun_ + *o_.wait;
     plan.recipe = [request, make = target_.recipe, kind = o_.recipe.value_or(RecipeKind::Fair)](
                       Client& client, Fiber& fiber, const LockReport& report) {
       return make ? make(client, fiber, report, request)
                   : make_recipe(kind, client, fiber, report, request);
     };
-    plan.report = report();
+    plan.report = listeners();
     plan.program = o_.runs_program();
     plan.guard = o_.guard;
     plan.awaited = o_.runs_program() || o_.holds();
@@ -311,7 +300,7 @@ class LockRun {
   }
 
   /// Must not refer to this command, which the lock outlives.
-  LockReport report() {
+  LockReport listeners() {
     auto& locks = cx_.services.locks;
     LockReport report;
     if (o_.verbose) report.step = [&locks](const std::string& text) { locks.say("  " + text); };
@@ -331,7 +320,10 @@ class LockRun {
           "queue",
           lock_->name()));
     try {
-      if (!cx_.services.locks.await_held(*lock_, limit(), cx_.stop)) no_answer();
+      if (!cx_.services.locks.await_held(*lock_, limit(), cx_.stop)) {
+        lock_->release();
+        throw ZkError(code::connection_loss, target_.paths.front());
+      }
     } catch (const Cancelled&) {
       const bool waited = lock_->status().stage == LockStage::Waiting;
       lock_->release();
@@ -339,7 +331,7 @@ class LockRun {
       const std::chrono::milliseconds timeout(cx_.client.negotiated_timeout());
       const auto patience = std::min<Clock::duration>(leave_patience, timeout);
       const bool left = cx_.services.locks.await_gone(*lock_, Clock::now() + patience, {});
-      if (waited && left && !o_.quiet) cx_.services.locks.say("left the queue of " + lock_->name());
+      if (waited && left) report("left the queue of " + lock_->name());
       if (waited && !left)
         cx_.services.locks.say(
             fmt::format("{}: still in the queue, since no server answers; its node is deleted when "
@@ -362,12 +354,7 @@ class LockRun {
     if (given != Fiber::never) return given + leave_patience;
     return tries_only() ? Clock::now() + longest_look : Fiber::never;
   }
-  bool tries_only() const { return o_.try_only || wait_ == 0ms; }
-
-  [[noreturn]] void no_answer() {
-    lock_->release();
-    throw ZkError(code::connection_loss, target_.paths.front());
-  }
+  bool tries_only() const { return o_.try_only || o_.wait == 0ms; }
 
   void refuse(const std::exception_ptr& error) const {
     try {
@@ -377,29 +364,12 @@ class LockRun {
     }
   }
 
-  void write_token() {
-    try {
-      write_token_file(*o_.token_file, *lock_, cx_.client.monitor(), cx_.stop);
-    } catch (const Error&) {
-      give_back();
-      throw;
-    }
-  }
-  void give_back() {
-    lock_->release();
-    cx_.services.locks.await_gone(*lock_, Clock::now() + leave_patience, {});
-  }
-
   int run_program() {
-    auto program = this->program();
-    std::optional<OnceRecord> record;
-    if (o_.once) {
-      record.emplace(cx_, *lock_);
-      if (was_run(*record)) return status::ok;
-      // If the lock is lost meanwhile, its keeper reports that.
-      program.after_success = [&] { record->add(*o_.once); };
-    }
-    return run_under_lock(cx_, cx_.services.locks, *lock_, program, *watchdog_);
+    if (!o_.once) return run_under_lock(cx_, *lock_, o_, *watchdog_, {});
+    OnceRecord record(cx_, *lock_);
+    if (was_run(record)) return status::ok;
+    // If the lock is lost meanwhile, its keeper reports that.
+    return run_under_lock(cx_, *lock_, o_, *watchdog_, [&] { record.add(*o_.once); });
   }
 
   /// Returns true if it was run before; the lock is then given back.
@@ -407,41 +377,24 @@ class LockRun {
     try {
       if (!record.has(*o_.once)) return false;
     } catch (const Error&) {
-      give_back();
+      cx_.services.locks.give_back(*lock_);
       throw;
     }
-    if (!o_.quiet)
-      cx_.services.locks.say(fmt::format("{}: {} has already run", lock_->name(), *o_.once));
-    give_back();
+    report(fmt::format("{}: {} has already run", lock_->name(), *o_.once));
+    cx_.services.locks.give_back(*lock_);
     const auto now = lock_->status();
-    if (!o_.quiet && now.end == LockEnd::Released)
-      cx_.services.locks.say(released_line(*lock_, now));
+    if (now.end == LockEnd::Released) report(released_line(*lock_, now));
     return true;
-  }
-
-  LockProgram program() const {
-    LockProgram program{.words = o_.program, .shell_text = o_.shell.value_or("")};
-    program.on_lost = o_.on_lost.value_or(OnLost::Terminate);
-    if (o_.grace) program.grace = parse_duration(*o_.grace, "--grace");
-    program.token_file = o_.token_file.value_or("");
-    program.release_early = o_.release_early;
-    program.at_least = at_least_;
-    program.quiet = o_.quiet;
-    return program;
-  }
-
-  int hold() {
-    LockHold hold{.token_file = o_.token_file.value_or(""), .quiet = o_.quiet};
-    const bool scripted = cx_.input == Input::Arguments || cx_.input == Input::Text;
-    if (scripted && !o_.until_signal)
-      hold.input = o_.hold ? HoldInput::Always : HoldInput::IfMeaningful;
-    if (o_.hold_for) hold.duration = parse_duration(*o_.hold_for, "--hold-for");
-    return hold_lock(cx_, cx_.services.locks, *lock_, hold);
   }
 
   /// Leaves the lock to the shell.
   int keep() {
-    if (o_.token_file) write_token();
+    try {
+      if (o_.token_file) write_token_file(*o_.token_file, *lock_, cx_.client.monitor(), cx_.stop);
+    } catch (const Error&) {
+      cx_.services.locks.give_back(*lock_);
+      throw;
+    }
     if (cx_.input == Input::Arguments && !o_.quiet)
       cx_.out.err_line("nothing would run under {}; give a program, or --hold to keep the lock",
                        lock_->name());
@@ -452,8 +405,6 @@ class LockRun {
   const LockOptions& o_;
   LockTarget target_;
   Clock::time_point begun_ = Clock::now();
-  std::optional<std::chrono::milliseconds> wait_;  ///< -w
-  std::chrono::milliseconds at_least_{};           ///< --at-least
   std::shared_ptr<Lock> lock_;
   std::unique_ptr<LockWatchdog> watchdog_;  ///< of the program
 };

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/process.h"
+#include "base/quoting.h"
 #include "config/settings.h"
 #include "lock/lock_text.h"
 #include "lock/token_file.h"
@@ -16,10 +17,8 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
-#include <functional>
 #include <poll.h>
 #include <string_view>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <thread>
@@ -28,45 +27,39 @@
 namespace zksh {
 namespace {
 
-/// Waits for the end of standard input, on a thread that reads and discards what comes before.
+/// Waits for the end of standard input, on a thread that reads and discards what comes before. A
+/// file, a device or a closed input, which end at once, count only with --hold.
 class InputEnd {
  public:
-  InputEnd(Monitor& monitor, HoldInput input) : monitor_(monitor) {
-    if (input == HoldInput::Never) return;
+  InputEnd(const Context& cx, const LockOptions& options) : monitor_(cx.client.monitor()) {
+    const bool scripted = cx.input == Input::Arguments || cx.input == Input::Text;
+    if (!scripted || options.until_signal) return;
     struct stat info {};
     terminal_ = isatty(STDIN_FILENO) == 1;
     const bool lasts = fstat(STDIN_FILENO, &info) == 0 &&
                        (terminal_ || S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
     if (!lasts) {
-      monitor_.with_lock(
-          [&](const Monitor::Held& held) { reached_(held) = input == HoldInput::Always; });
+      monitor_.with_lock([&](const Monitor::Held& held) { reached_(held) = options.hold; });
       return;
     }
-    stop_fd_ = Fd(eventfd(0, EFD_CLOEXEC));
-    thread_ = std::thread([this] { watch(); });
-  }
-  InputEnd(const InputEnd&) = delete;
-  InputEnd& operator=(const InputEnd&) = delete;
-  ~InputEnd() {
-    if (!thread_.joinable()) return;
-    eventfd_write(stop_fd_.get(), 1);
-    thread_.join();
+    thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   }
 
   bool reached(const Monitor::Held& held) const { return reached_(held); }
 
  private:
-  void watch() {
+  void watch(const std::stop_token& stop) {
     // In the background, reading from the terminal would stop zksh, and nobody would prove the
     // lock.
     sigset_t ttin;
     sigemptyset(&ttin);
     sigaddset(&ttin, SIGTTIN);
     pthread_sigmask(SIG_BLOCK, &ttin, nullptr);
+    const StopFd stopped(stop);
     while (true) {
       const bool ours = !terminal_ || tcgetpgrp(STDIN_FILENO) == getpgrp();
       std::array<pollfd, 2> waiting{
-          {{.fd = stop_fd_.get(), .events = POLLIN, .revents = 0},
+          {{.fd = stopped.get(), .events = POLLIN, .revents = 0},
            {.fd = ours ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0}}};
       poll(waiting.data(), waiting.size(), terminal_ ? 500 : -1);
       if (waiting[0].revents != 0) return;
@@ -85,14 +78,9 @@ class InputEnd {
 
   Monitor& monitor_;
   bool terminal_ = false;
-  Fd stop_fd_;
   Guarded<bool> reached_;
-  std::thread thread_;
+  std::jthread thread_;
 };
-
-Clock::time_point end_of(const LockHold& hold) {
-  return hold.duration ? Clock::now() + *hold.duration : Clock::time_point::max();
-}
 
 /// Descriptors of the sh that starts the holder; the holder inherits the second.
 constexpr int control_fd = 3;
@@ -102,31 +90,6 @@ constexpr int credentials_fd = 4;
 /// With setsid, a signal to sh's process group does not reach the holder.
 constexpr const char* starter =
     "setsid \"$@\" 3>&- & echo \"pid $!\" >&3; exec >&- 2>&-; wait $!; echo \"ended $?\" >&3";
-
-/// Quotes a word so that split_words returns it unchanged.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view harmless = "_-./:=,@%+";
-  const auto is_harmless = [&](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           harmless.find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::ranges::all_of(word, is_harmless)) return word;
-  if (word.find('\'') == std::string::npos) return fmt::format("'{}'", word);
-  std::string text = "$'";
-  for (const char c : word)
-    text += is_harmless(c) ? std::string(1, c)
-                           : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-  return text + "'";
-}
-
-std::string line_of(const std::vector<std::string>& words) {
-  std::string line;
-  for (const auto& word : words) {
-    if (!line.empty()) line += ' ';
-    line += quoted(word);
-  }
-  return line;
-}
 
 std::vector<std::string> holding_command(std::vector<std::string> words) {
   std::erase(words, "--detach");
@@ -139,13 +102,10 @@ std::vector<std::string> holding_command(std::vector<std::string> words) {
 Fd credentials_script(Client& client) {
   std::string script;
   for (const auto& [scheme, secret] : client.credentials())
-    script += line_of({"addauth", scheme, secret}) + '\n';
+    script += as_words({"addauth", scheme, secret}) + '\n';
   Fd file(memfd_create("credentials", MFD_CLOEXEC));
-  for (std::string_view rest = script; !rest.empty();) {
-    const auto count = write(file.get(), rest.data(), rest.size());
-    if (count < 0) throw Error(fmt::format("--detach: {}", strerror(errno)));
-    rest.remove_prefix(static_cast<std::size_t>(count));
-  }
+  if (const int problem = FdWriter(file.get(), {}).write(script); problem != 0)
+    throw Error(fmt::format("--detach: {}", strerror(problem)));
   return file;
 }
 
@@ -163,16 +123,14 @@ class Holder {
 
   /// Blocks until it holds the lock or has ended; returns the command's exit status.
   int await() {
-    const Fd wake(eventfd(0, EFD_CLOEXEC));
-    const std::stop_callback<std::function<void()>> on_stop(cx_.stop,
-                                                            [&] { eventfd_write(wake.get(), 1); });
+    const StopFd stopped(cx_.stop);
     bool stopping = false;
     while (!ended_ && (node_.empty() || pid_ == 0)) {
       std::array<pollfd, 4> waiting{
           {poll_entry(control_),
            poll_entry(out_),
            poll_entry(err_),
-           {.fd = stopping ? -1 : wake.get(), .events = POLLIN, .revents = 0}}};
+           {.fd = stopping ? -1 : stopped.get(), .events = POLLIN, .revents = 0}}};
       poll(waiting.data(), waiting.size(), -1);
       if (waiting[2].revents != 0) pass_on_errors();
       if (waiting[1].revents != 0) take_node();
@@ -218,22 +176,22 @@ class Holder {
       words.insert(words.end(), {"-f", fmt::format("/dev/fd/{}", credentials_fd)});
       sh.redirections.push_back({credentials_fd, credentials_.get()});
     }
-    words.insert(words.end(), {"-c", line_of(holding_command(command))});
+    words.insert(words.end(), {"-c", as_words(holding_command(command))});
     sh.words = std::move(words);
     return sh;
   }
 
   /// Returns an empty text at the end.
-  static std::string_view next_bytes(Pipe& pipe, std::array<char, 4096>& buffer) {
+  static std::string next_bytes(Pipe& pipe) {
+    std::array<char, 4096> buffer{};
     const auto count = read(pipe.read_end.get(), buffer.data(), buffer.size());
     if (count <= 0) pipe.read_end.close();
     return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
   }
 
   void pass_on_errors() {
-    std::array<char, 4096> buffer{};
     // It writes to a pipe, and so does not escape anything itself.
-    const std::string text(next_bytes(err_, buffer));
+    const auto text = next_bytes(err_);
     cx_.out.err_regardless(cx_.out.style().err_is_terminal ? escape_for_terminal(text, true)
                                                            : text);
   }
@@ -245,15 +203,13 @@ class Holder {
   }
 
   void take_node() {
-    std::array<char, 4096> buffer{};
-    out_text_ += next_bytes(out_, buffer);
+    out_text_ += next_bytes(out_);
     const auto end = out_text_.find('\n');
     if (end != std::string::npos) node_ = out_text_.substr(0, end);
   }
 
   void take_control() {
-    std::array<char, 4096> buffer{};
-    const auto bytes = next_bytes(control_, buffer);
+    const auto bytes = next_bytes(control_);
     control_text_ += bytes;
     if (bytes.empty()) ended_ = status::failure;  // sh was killed
     for (auto end = control_text_.find('\n'); end != std::string::npos;
@@ -285,20 +241,21 @@ class Holder {
 
 }  // namespace
 
-int hold_lock(Context& cx, LockManager& locks, Lock& lock, const LockHold& hold) {
+int hold_lock(Context& cx, Lock& lock, const LockOptions& options) {
+  auto& locks = cx.services.locks;
   HeldLock held_lock(locks, lock);
   auto& monitor = cx.client.monitor();
-  const auto until = end_of(hold);
+  const auto until = options.hold_for ? Clock::now() + *options.hold_for : Clock::time_point::max();
   const auto holding = lock.status().holding;
   // If the lock is lost or revoked meanwhile, that is handled below.
-  if (!hold.token_file.empty()) write_token_file(hold.token_file, lock, monitor, cx.stop);
+  if (options.token_file) write_token_file(*options.token_file, lock, monitor, cx.stop);
   if (cx.out.json())
     cx.out.line("{}", Json::object().set("node", holding.nodes.front()).text());
   else
     cx.out.line("{}", cx.out.shown(holding.nodes.front()));
   bool stopped = false;
   {
-    const InputEnd input(monitor, hold.input);
+    const InputEnd input(cx, options);
     monitor.wait_until(cx.stop, until, [&](const Monitor::Held& held) {
       return lock.stage(held) == LockStage::Gone || input.reached(held);
     });
@@ -311,7 +268,8 @@ int hold_lock(Context& cx, LockManager& locks, Lock& lock, const LockHold& hold)
     locks.forget(lock);
     return status::lock_lost;
   }
-  if (now.end == LockEnd::Released && !reported && !hold.quiet) locks.say(released_line(lock, now));
+  if (now.end == LockEnd::Released && !reported && !options.quiet)
+    locks.say(released_line(lock, now));
   if (stopped) throw Cancelled();
   return status::ok;
 }

@@ -3,7 +3,6 @@
 
 #include "base/process.h"
 #include "lock/lock_text.h"
-#include "lock/program_launch.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +23,7 @@ double seconds(auto duration) { return std::chrono::duration<double>(duration).c
 /// Handles one lock. Used by the task that it runs in.
 class LockKeeper {
  public:
-  LockKeeper(Client& client, Lock& lock, const LockManager::Reporter& reporter, LockChecks& checks)
+  LockKeeper(Client& client, Lock& lock, const LockReporter& reporter, LockChecks& checks)
       : client_(client),
         lock_(lock),
         monitor_(lock.monitor_),
@@ -43,7 +42,6 @@ class LockKeeper {
     }
     if (refusal) {
       end(LockEnd::Refused, {}, refusal);
-      if (lock_.plan_.background) say_refusal(refusal);
       co_return;
     }
     const Fiber::Shield shield(lock_.fiber_);  // from here on, requests_ decide
@@ -102,19 +100,18 @@ class LockKeeper {
 
   void begin_to_hold() {
     timeout_ = std::chrono::milliseconds(client_.negotiated_timeout());
-    LockStatus now;
+    const auto now = Clock::now();
     const auto lease = client_.lease_end();
+    const auto& holding = recipe_->holding();
     change([&](LockStatus& status) {
       status.stage = LockStage::Held;
-      status.holding = recipe_->holding();
-      status.held = Clock::now();
+      status.holding = holding;
+      status.held = now;
       status.safe_until = lease;
-      now = status;
     });
-    session_ = now.holding.session;
-    next_proof_ = now.held + proof_interval();
-    have_checked(now.holding.nodes);
-    if (lock_.plan_.background) say(acquired_line(lock_, now));
+    session_ = holding.session;
+    next_proof_ = now + proof_interval();
+    have_checked(holding.nodes);
   }
 
   void have_checked(const std::vector<std::string>& nodes) {
@@ -132,20 +129,24 @@ class LockKeeper {
     });
   }
 
+  std::vector<Pending<Node>> read_nodes(const Watch& watch) {
+    std::vector<Pending<Node>> questions;
+    for (const auto& node : recipe_->holding().nodes)
+      questions.push_back(client_.start_get(node, watch));
+    return questions;
+  }
+
   /// Whether the release was requested while the lock was waited for, so that what starts now would
   /// be ended at once. A watch of its own would show that earlier, but a waiting contender has only
   /// one, on its predecessor.
   Task<bool> asked_meanwhile() {
     const auto stage = lock_.status().stage;
     if (stage != LockStage::Waiting || lock_.plan_.on_revoke != OnRevoke::Release) co_return false;
-    std::vector<Pending<Node>> questions;
-    const auto nodes = recipe_->holding().nodes;
-    questions.reserve(nodes.size());
-    for (const auto& node : nodes) questions.push_back(client_.start_get(node, Watch::none()));
     bool asked = false;
+    const auto questions = read_nodes(Watch::none());
     for (const auto& question : questions) {
       const auto outcome = co_await lock_.fiber_.answer(question);
-      asked = asked || (outcome.code == code::ok && asks_for_release(outcome.value.data));
+      asked = asked || (outcome.code == code::ok && is_release_request(outcome.value.data));
     }
     co_return asked;
   }
@@ -158,19 +159,9 @@ class LockKeeper {
     } catch (const Error&) {
       // The session's end removes them.
     }
-    const auto refusal = std::make_exception_ptr(
-        LockBusy(lock_.name() + ": asked to release while waiting; left the queue"));
-    end(LockEnd::Refused, {}, refusal);
-    if (lock_.plan_.background) say_refusal(refusal);
-  }
-
-  /// Reports the error of a background lock, which nobody else would report.
-  void say_refusal(const std::exception_ptr& refusal) {
-    try {
-      std::rethrow_exception(refusal);
-    } catch (const Error& error) {
-      if (*error.what() != '\0') say(error.what());
-    }
+    end(LockEnd::Refused, {},
+        std::make_exception_ptr(
+            LockBusy(lock_.name() + ": asked to release while waiting; left the queue")));
   }
 
   bool session_gone() {
@@ -266,11 +257,7 @@ class LockKeeper {
   /// Reads every node of the lock with a watch. Abandoned when the next check is due: if the server
   /// does not answer that either, the connection is given up.
   Task<> look() {
-    std::vector<Pending<Node>> questions;
-    const auto nodes = recipe_->holding().nodes;
-    questions.reserve(nodes.size());
-    for (const auto& node : nodes)
-      questions.push_back(client_.start_get(node, Watch::into(mailbox_)));
+    const auto questions = read_nodes(Watch::into(mailbox_));
     const bool answered = co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) {
           return lock_.requests_(held).release ||
@@ -293,7 +280,7 @@ class LockKeeper {
         lost_ = "its node belongs to another session";
       // A node that may not be read cannot be watched; the checks show whether it exists.
       seen = seen && (there || outcome->code == code::no_auth);
-      if (!there || !asks_for_release(outcome->value.data)) continue;
+      if (!there || !is_release_request(outcome->value.data)) continue;
       revoked = true;
       asker_ = asker_in_line(outcome->value.data);
     }
@@ -417,8 +404,7 @@ class LockKeeper {
   /// Wakes waiters after the message, since they print something themselves or exit; but before it
   /// if a prompt, which shows the held locks, is redrawn when something is printed.
   void report_end(const std::string& line, LockEnd how, const std::string& reason) {
-    if (how == LockEnd::Lost)
-      lock_.run_loss_command(reason, [say = reporter_.say](const std::string& text) { say(text); });
+    if (how == LockEnd::Lost) lock_.run_loss_command(reason);
     const bool awaited = lock_.plan_.awaited || wants_release();
     if (awaited && !line.empty()) say(line);
     end(how, reason);
@@ -444,7 +430,7 @@ class LockKeeper {
   Client& client_;
   Lock& lock_;
   Monitor& monitor_;
-  const LockManager::Reporter& reporter_;
+  const LockReporter& reporter_;
   LockChecks& checks_;
   LockReport report_;
   std::unique_ptr<Recipe> recipe_;
@@ -459,7 +445,7 @@ class LockKeeper {
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
 };
 
-Task<> keep_lock(Client& client, Lock& lock, LockManager::Reporter reporter, LockChecks& checks) {
+Task<> keep_lock(Client& client, Lock& lock, LockReporter reporter, LockChecks& checks) {
   LockKeeper keeper(client, lock, reporter, checks);
   std::exception_ptr failure;
   try {

@@ -9,6 +9,6 @@ namespace zksh {
 /// Requests the lock, holds it, proves repeatedly that it is still held, gives it back on request,
 /// and maintains its status. Does not throw. The lock, the client and the checks must outlive the
 /// task, which runs on the lock's fiber.
-Task<> keep_lock(Client& client, Lock& lock, LockManager::Reporter reporter, LockChecks& checks);
+Task<> keep_lock(Client& client, Lock& lock, LockReporter reporter, LockChecks& checks);
 
 }  // namespace zksh

@@ -2,20 +2,18 @@
 #include "lock/lock_manager.h"
 
 #include "base/fd.h"
-#include "base/process.h"
+#include "base/number.h"
+#include "client/node_path.h"
 #include "lock/lock_keeper.h"
 #include "lock/lock_text.h"
 #include "lock/nearby_locks.h"
-#include "lock/program_launch.h"
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <chrono>
 #include <fcntl.h>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
 namespace zksh {
 namespace {
@@ -28,26 +26,23 @@ LossCommand::~LossCommand() {
   if (thread_.joinable()) thread_.join();
 }
 
-void LossCommand::start(Program program, const std::function<void(const std::string& line)>& say) {
-  const bool first = monitor_.with_lock([&](const Monitor::Held& held) {
-    running_(held) = running_(held) || !started_(held);
-    return !std::exchange(started_(held), true);
-  });
+void LossCommand::start(const Program& program) {
+  const bool first = monitor_.with_lock(
+      [&](const Monitor::Held& held) { return !std::exchange(started_(held), true); });
   if (!first) return;
-  const auto work = [this, program = std::move(program), say] {
-    try {
-      run(program);
-    } catch (const std::exception& error) {
-      say(std::string("--on-lost: ") + error.what());
-    }
-    monitor_.change([&](const Monitor::Held& held) { running_(held) = false; });
-  };
   const SignalsBlocked blocked;
   try {
-    thread_ = std::thread(work);
+    thread_ = std::thread([this, program] {
+      try {
+        run(program);
+      } catch (const std::exception& error) {
+        fail(error);
+      }
+      monitor_.change([&](const Monitor::Held& held) { ended_(held) = true; });
+    });
   } catch (const std::system_error& error) {
-    say(std::string("--on-lost: ") + error.what());
-    monitor_.change([&](const Monitor::Held& held) { running_(held) = false; });
+    fail(error);
+    monitor_.change([&](const Monitor::Held& held) { ended_(held) = true; });
   }
 }
 
@@ -55,19 +50,17 @@ void LossCommand::run(Program program) {
   const Fd empty(open("/dev/null", O_RDONLY | O_CLOEXEC));
   program.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
   program.group = Program::Group::Own;
-  auto printed = output_ ? output_->redirect(program) : std::vector<Fd>();
+  auto printed = reporter_.output ? reporter_.output->redirect(program) : std::vector<Fd>();
   const Process command(monitor_, program);
   printed.clear();
   monitor_.wait_until({}, Clock::now() + time_limit,
                       [&](const Monitor::Held& held) { return command.status(held).has_value(); });
 }
 
-Lock::Lock(Monitor& monitor, LockPlan plan, CarriedOutput* output)
-    : monitor_(monitor), plan_(std::move(plan)), fiber_(monitor), loss_command_(monitor, output) {
+Lock::Lock(Monitor& monitor, LockPlan plan, const LockReporter& reporter)
+    : monitor_(monitor), plan_(std::move(plan)), fiber_(monitor), loss_command_(monitor, reporter) {
   monitor_.with_lock([&](const Monitor::Held& held) { status_(held).kind = plan_.kind; });
 }
-
-Lock::~Lock() = default;
 
 std::string Lock::name() const { return fmt::format("{}", fmt::join(plan_.paths, " ")); }
 
@@ -86,11 +79,29 @@ void Lock::release() {
   if (stage < LockStage::Held) fiber_.cancel();
 }
 
+bool Lock::is_wanted(const Monitor::Held& held) const {
+  const auto& status = status_(held);
+  const bool revoked = status.revoked && plan_.on_revoke == OnRevoke::Release;
+  return status.is_held() && !revoked && !status.unwanted;
+}
+
+std::vector<std::pair<std::string, std::string>> Lock::environment() const {
+  const auto holding = status().holding;
+  auto nodes = holding.nodes.front();
+  // One for each path, which may have several (--compat all).
+  for (std::size_t i = 1; i < holding.nodes.size() && plan_.paths.size() > 1; ++i)
+    if (parent_path(holding.nodes[i]) != parent_path(holding.nodes[i - 1]))
+      nodes += " " + holding.nodes[i];
+  return {{"ZKSH_LOCK_PATH", name()},
+          {"ZKSH_LOCK_NODE", nodes},
+          {"ZKSH_LOCK_TOKEN", tokens_text(holding)},
+          {"ZKSH_LOCK_MODE", plan_.kind.substr(0, plan_.kind.find(' '))},
+          {"ZKSH_LOCK_SESSION", session_text(holding.session)}};
+}
+
 bool Lock::occupy() {
   return monitor_.with_lock([&](const Monitor::Held& held) {
-    auto& status = status_(held);
-    const bool is_held = status.stage == LockStage::Held || status.stage == LockStage::Suspended;
-    return status.occupied = is_held && !requests_(held).release;
+    return status_(held).occupied = status_(held).is_held() && !requests_(held).release;
   });
 }
 
@@ -98,25 +109,26 @@ void Lock::vacate() {
   monitor_.change([&](const Monitor::Held& held) { status_(held).occupied = false; });
 }
 
-void Lock::run_loss_command(const std::string& reason,
-                            const std::function<void(const std::string& line)>& say) {
+void Lock::run_loss_command(const std::string& reason) {
   if (plan_.lost_command.empty()) return;
-  auto environment = lock_environment(*this);
-  environment.emplace_back("ZKSH_LOCK_LOSS", reason);
-  loss_command_.start(
-      {.words = shell_words(plan_.lost_command), .environment = std::move(environment)}, say);
+  Program program{.words = shell_words(plan_.lost_command), .environment = environment()};
+  program.environment.emplace_back("ZKSH_LOCK_LOSS", reason);
+  loss_command_.start(program);
 }
 
 void Lock::downgrade(const std::stop_token& stop) {
   auto done = std::make_shared<Guarded<std::optional<std::exception_ptr>>>();
-  const bool begun = monitor_.change([&](const Monitor::Held& held) {
+  const auto before = monitor_.change([&](const Monitor::Held& held) {
+    const auto& status = status_(held);
     // A waiting lock would answer only once it is held.
-    const bool had = status_(held).stage >= LockStage::Held;
-    if (had) requests_(held).downgrade = done;
-    return had;
+    if (status.stage >= LockStage::Held && status.kind == "write") requests_(held).downgrade = done;
+    return status;
   });
-  if (!begun)
+  if (before.stage < LockStage::Held)
     throw ValueError(name() + ": this shell is still in the queue and does not hold it yet");
+  if (before.kind != "write")
+    throw ValueError(
+        fmt::format("{} {} not held for writing", name(), plan_.paths.size() == 1 ? "is" : "are"));
   const bool ended = monitor_.wait(stop, [&](const Monitor::Held& held) {
     return (*done)(held).has_value() || status_(held).stage == LockStage::Gone;
   });
@@ -140,14 +152,12 @@ bool Lock::unnest() {
   return monitor_.change([&](const Monitor::Held& held) { return --status_(held).nested <= 0; });
 }
 
-LockManager::LockManager(Monitor& monitor, Client& client, Reporter reporter)
-    : monitor_(monitor),
+LockManager::LockManager(Client& client, LockReporter reporter)
+    : monitor_(client.monitor()),
       client_(client),
       reporter_(std::move(reporter)),
       checks_(client),
-      circles_(std::make_unique<CircleWatch>(
-          client, [this](const Monitor::Held& held) -> auto& { return locks_(held); }, reporter_)) {
-}
+      circles_(std::make_unique<CircleWatch>(client, locks_, reporter_)) {}
 
 LockManager::~LockManager() {
   close(std::chrono::milliseconds(0));
@@ -184,15 +194,14 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
 }  // namespace
 
 std::shared_ptr<Lock> LockManager::ask(LockPlan plan) {
-  auto lock = std::make_shared<Lock>(monitor_, std::move(plan), reporter_.output);
+  auto lock = std::make_shared<Lock>(monitor_, std::move(plan), reporter_);
   lock->fiber_.begin(keep_lock(client_, *lock, reporter_, checks_));
   std::string problem;
   monitor_.change([&](const Monitor::Held& held) {
     for (const auto& other : locks_(held)) {
       if (is_over(other->status(held))) continue;
       for (const auto& path : lock->plan().paths)
-        if (std::ranges::find(other->plan().paths, path) != other->plan().paths.end())
-          problem = already(*other, other->status(held), path);
+        if (other->is_at(path)) problem = already(*other, other->status(held), path);
     }
     if (!problem.empty()) return;
     lock->status_(held).asked = Clock::now();
@@ -235,10 +244,7 @@ std::shared_ptr<Lock> LockManager::find(const std::string& path) const {
     for (const auto& lock : locks_(held)) {
       if (is_over(lock->status(held))) continue;
       const auto& nodes = lock->status(held).holding.nodes;
-      const auto& paths = lock->plan().paths;
-      if (std::ranges::find(paths, path) != paths.end() ||
-          std::ranges::find(nodes, path) != nodes.end())
-        return lock;
+      if (lock->is_at(path) || std::ranges::find(nodes, path) != nodes.end()) return lock;
     }
     return nullptr;
   });
@@ -280,6 +286,12 @@ std::string LockManager::stop_warning() const {
                      std::chrono::duration<double>(timeout).count());
 }
 
+void LockManager::give_back(Lock& lock) {
+  constexpr std::chrono::seconds patience{3};
+  lock.release();
+  await_gone(lock, Clock::now() + patience, {});
+}
+
 void LockManager::forget(const Lock& lock) {
   monitor_.change([&](const Monitor::Held& held) {
     for (const auto& other : locks_(held))
@@ -299,24 +311,24 @@ void LockManager::end_programs(const std::stop_token& stop) {
 }
 
 void LockManager::close(std::chrono::milliseconds patience) {
-  const auto all = locks();
-  std::vector<const Lock*> left;  // still waiting when they were given up
-  std::vector<const Lock*> held;  // locks that are already gone have been reported
-  held.reserve(all.size());
-  for (const auto& lock : all) {
+  struct Closing {
+    std::shared_ptr<Lock> lock;
+    bool was_held;
+  };
+  std::vector<Closing> closing;
+  for (const auto& lock : locks()) {
     const auto stage = lock->status().stage;
-    if (stage >= LockStage::Held && stage != LockStage::Gone) held.push_back(lock.get());
-    const bool is_left =
-        monitor_.with_lock([&](const Monitor::Held& now) { return lock->requests_(now).release; });
-    if (stage < LockStage::Held && is_left) left.push_back(lock.get());
+    const bool given_up = monitor_.with_lock(
+        [&](const Monitor::Held& held) { return lock->requests_(held).release; });
     lock->release();
+    if (stage >= LockStage::Held || !given_up)  // locks that are already gone have been reported
+      closing.push_back({lock, stage >= LockStage::Held && stage != LockStage::Gone});
   }
   const auto deadline = Clock::now() + patience;
-  for (const auto& lock : all) {
-    if (std::ranges::find(left, lock.get()) != left.end()) continue;
-    const bool was_held = std::ranges::find(held, lock.get()) != held.end();
+  const bool reports = patience.count() > 0;
+  for (const auto& [lock, was_held] : closing) {
     if (!await_gone(*lock, deadline, {})) {
-      if (patience.count() > 0)
+      if (reports)
         reporter_.say(
             fmt::format("{}: not released yet, since no server answers; it will be released when "
                         "the session ends",
@@ -324,8 +336,7 @@ void LockManager::close(std::chrono::milliseconds patience) {
       continue;
     }
     const auto status = lock->status();
-    const bool tell = patience.count() > 0 && !lock->plan().quiet;
-    if (was_held && tell && status.end == LockEnd::Released)
+    if (reports && was_held && !lock->plan().quiet && status.end == LockEnd::Released)
       reporter_.say(released_line(*lock, status));
     forget(*lock);
   }

@@ -10,39 +10,53 @@
 #include "lock/lock_view.h"
 #include "recipes/recipe.h"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace zksh {
 
+/// How locks are reported and shown. Both functions are called from any thread, and do not block.
+struct LockReporter {
+  std::function<void(const std::string& line)> say;  ///< prints a line for the user
+  std::function<void()> changed;  ///< the summary may have changed; null if it is not shown
+  /// Receives what programs print while a line is being edited; null if none is: they print
+  /// directly. Must outlive all locks.
+  CarriedOutput* output = nullptr;
+};
+
 /// Runs the command for a lost lock once, on a thread of its own, so as not to delay the end of a
-/// program. The command does not belong to that program. Whatever is left of it is killed after 10
-/// s. Members may be called from any thread, but not under the Monitor.
+/// program, to which it does not belong. Whatever is left of it is killed after 10 s. Members may
+/// be called from any thread, but not under the Monitor.
 class LossCommand {
  public:
-  /// `output` receives what the command prints, and must outlive this; null: it prints directly.
-  LossCommand(Monitor& monitor, CarriedOutput* output) : monitor_(monitor), output_(output) {}
+  LossCommand(Monitor& monitor, LockReporter reporter)
+      : monitor_(monitor), reporter_(std::move(reporter)) {}
   LossCommand(const LossCommand&) = delete;
   LossCommand& operator=(const LossCommand&) = delete;
   /// Blocks until the command has ended.
   ~LossCommand();
 
-  /// Starts the command, unless started before; returns at once. Calls `say` from any thread if
-  /// something goes wrong. The program gets an empty standard input and a process group of its own.
-  void start(Program program, const std::function<void(const std::string& line)>& say);
-  bool running(const Monitor::Held& held) const { return running_(held); }
+  /// Starts the command, unless started before; returns at once. The program gets an empty standard
+  /// input and a process group of its own.
+  void start(const Program& program);
+  bool running(const Monitor::Held& held) const { return started_(held) && !ended_(held); }
 
  private:
   void run(Program program);
+  void fail(const std::exception& error) const {
+    reporter_.say(std::string("--on-lost: ") + error.what());
+  }
 
   Monitor& monitor_;
-  CarriedOutput* output_;
+  LockReporter reporter_;
   Guarded<bool> started_;
-  Guarded<bool> running_;
+  Guarded<bool> ended_;
   std::thread thread_;
 };
 
@@ -84,6 +98,8 @@ struct LockStatus {
   std::optional<LockEnd> end{};
   std::string reason{};        ///< for Lost, for the user: "the session expired"
   std::exception_ptr error{};  ///< for Refused
+
+  bool is_held() const { return stage == LockStage::Held || stage == LockStage::Suspended; }
 };
 
 /// The description of a lock to request.
@@ -97,9 +113,8 @@ struct LockPlan {
   OnRevoke on_revoke = OnRevoke::Release;
   std::string revoke_command{};  ///< for OnRevoke::Run, run by $SHELL -c
   std::string lost_command{};    ///< run by $SHELL -c when it is lost; empty: none
-  bool program = false;     ///< a program will run under it: its owner releases it when revoked
-  bool guard = false;       ///< its nodes guard this shell's writes (GuardedClient)
-  bool background = false;  ///< nobody waits for it, so its keeper reports it
+  bool program = false;  ///< a program will run under it: its owner releases it when revoked
+  bool guard = false;    ///< its nodes guard this shell's writes (GuardedClient)
   /// Whether it was requested in the background: Ctrl-C does not affect it.
   std::function<bool()> in_background = [] { return false; };
   bool awaited = false;  ///< its owner waits for its end: a program, --hold
@@ -111,31 +126,35 @@ class CircleWatch;
 /// A lock of this process. Members may be called from any thread, but not under the Monitor.
 class Lock {
  public:
-  /// `output` receives what the command for a loss prints, or is null.
-  Lock(Monitor& monitor, LockPlan plan, CarriedOutput* output);
+  Lock(Monitor& monitor, LockPlan plan, const LockReporter& reporter);
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
-  ~Lock();
+  ~Lock() = default;
 
   const LockPlan& plan() const { return plan_; }
   /// "/a" or "/a /b".
   std::string name() const;
+  /// Whether this is one of its paths.
+  bool is_at(const std::string& path) const {
+    return std::ranges::find(plan_.paths, path) != plan_.paths.end();
+  }
   LockStatus status() const;
   const LockStatus& status(const Monitor::Held& held) const { return status_(held); }
   LockStage stage(const Monitor::Held& held) const { return status_(held).stage; }
+  /// Whether it is held, and its release is not requested.
+  bool is_wanted(const Monitor::Held& held) const;
+  /// What describes the lock to a program, see run_under_lock.
+  std::vector<std::pair<std::string, std::string>> environment() const;
 
-  /// Gives the lock back, or leaves the queue; returns at once. Does nothing if it is gone. While a
-  /// program runs under it, it is only marked as unwanted, and given back when the program has
-  /// ended.
+  /// Gives the lock back, or leaves the queue; returns at once. Does nothing if it is gone. If a
+  /// program runs under it, only marks it as unwanted: it is given back when the program has ended.
   void release();
   /// Call before a program starts under it; false if the lock is not held, or is being given back.
   /// It is not released before `vacate`, which must follow.
   bool occupy();
   void vacate();
-  /// Starts the plan's command for a loss, unless started before; returns at once. `reason` is
-  /// passed to the command.
-  void run_loss_command(const std::string& reason,
-                        const std::function<void(const std::string& line)>& say);
+  /// Starts the plan's command for a loss, unless started before; returns at once.
+  void run_loss_command(const std::string& reason);
   /// Turns a write lock into a read lock; blocks until that is done. Rethrows errors; throws
   /// ValueError if it is not held.
   void downgrade(const std::stop_token& stop);
@@ -169,17 +188,7 @@ class Lock {
 /// but not under the Monitor.
 class LockManager {
  public:
-  /// Prints a line for the user; from any thread. Never blocks.
-  using Say = std::function<void(const std::string& line)>;
-  /// How the locks are reported and shown. Called from any thread; neither function blocks.
-  struct Reporter {
-    Say say;
-    std::function<void()> changed;  ///< the summary may have changed; null if it is not shown
-    /// Receives what programs print while a line is being edited; null if none is.
-    CarriedOutput* output = nullptr;
-  };
-
-  LockManager(Monitor& monitor, Client& client, Reporter reporter);
+  LockManager(Client& client, LockReporter reporter);
   LockManager(const LockManager&) = delete;
   LockManager& operator=(const LockManager&) = delete;
   /// As close, without waiting.
@@ -198,6 +207,9 @@ class LockManager {
   std::vector<std::shared_ptr<Lock>> locks() const;
   /// The lock with this path or this node's path; null if there is none.
   std::shared_ptr<Lock> find(const std::string& path) const;
+  /// Releases a lock under which no program runs any more. If no server answers, waits for 3 s; the
+  /// manager continues, and in the end the session's end releases the lock.
+  void give_back(Lock& lock);
   /// Removes a lost lock from those that need an `unlock`. Its nodes, for which others wait in vain
   /// while the session lasts, are still removed when a server answers again.
   void forget(const Lock& lock);
@@ -214,12 +226,11 @@ class LockManager {
   void say(const std::string& line) const { reporter_.say(line); }
   /// Receives what a background program prints; null: it prints directly.
   CarriedOutput* output() const { return reporter_.output; }
-  /// The nodes that guard a write sent now: those of every lock with LockPlan::guard that is held
-  /// and not given back. A lost lock guards until `unlock` acknowledges it: writes must not
-  /// silently succeed again.
+  /// The nodes that guard a write sent now: those of every held lock with LockPlan::guard. A lost
+  /// lock guards until `unlock` acknowledges it: writes must not silently succeed again.
   GuardedClient::Guards guards(const Monitor::Held& held) const;
-  /// A warning, for when this process is about to be stopped, that the locks then last for the
-  /// session timeout at most. Empty if none is held.
+  /// A warning, before this process is stopped, that the locks then last for the session timeout at
+  /// most. Empty if none is held.
   std::string stop_warning() const;
   /// "locked /a, /b" or "", for the prompt.
   std::string summary() const;
@@ -229,7 +240,7 @@ class LockManager {
 
   Monitor& monitor_;
   Client& client_;
-  Reporter reporter_;
+  LockReporter reporter_;
   LockChecks checks_;
   Guarded<std::vector<std::shared_ptr<Lock>>> locks_;
   std::unique_ptr<CircleWatch> circles_;

@@ -32,18 +32,17 @@ std::string host_name() {
 /// Options for waiting and holding.
 void declare_waiting_and_holding(Options& o, LockOptions& a) {
   o.flag("-n,--try", a.try_only, "Do not wait: if the lock is busy, exit with status 75.");
-  o.text("-w,--wait,--timeout", a.wait, "Give up after this time (30, 1.5s, 2m), with status 75.",
-         "time");
+  o.duration("-w,--wait,--timeout", a.wait,
+             "Give up after this time (30, 1.5s, 2m), with status 75.");
   o.number("-E,--busy-code,--conflict-exit-code", a.busy_code, "status",
            "Exit status if the lock was not acquired, instead of 75.");
   o.text("-c,--command", a.shell, "Run this command with $SHELL -c under the lock.", "text");
   o.flag("--hold", a.hold,
          "Print the lock's node and hold the lock until a signal or the end of standard input (at "
          "once for a file, /dev/null and closed input).");
-  o.text("--hold-for", a.hold_for,
-         "Like --hold, but for at most this time. Input is ignored unless it is a terminal, pipe "
-         "or socket.",
-         "time");
+  o.duration("--hold-for", a.hold_for,
+             "Like --hold, but for at most this time. Input is ignored unless it is a terminal, "
+             "pipe or socket.");
   o.flag("--until-signal", a.until_signal,
          "Like --hold, but ignore standard input: for `lock --until-signal path &` in scripts.");
   o.flag("--detach", a.detach,
@@ -65,17 +64,15 @@ void declare_ends(Options& o, LockOptions& a) {
       "lost. It runs WITHOUT the lock, which another client may already hold. Its environment is "
       "the program's, with ZKSH_LOCK_LOSS (the reason) instead of ZKSH_LOCK_DEADLINE_MS. zksh "
       "waits for it before it exits, for at most 10 s. Given twice, it can be both.");
-  o.text("--grace", a.grace,
-         "Time between TERM and KILL, at most a sixth of the session timeout; default: 5 s, or an "
-         "eighth of the session timeout if that is less.",
-         "time");
+  o.duration("--grace", a.grace,
+             "Time between TERM and KILL, at most a sixth of the session timeout; default: 5 s, or "
+             "an eighth of the session timeout if that is less.");
   o.flag("--release-early", a.release_early,
          "Release the lock when the program itself has ended, even if its descendants are still "
          "running, like flock -o.");
-  o.text("--at-least", a.at_least,
-         "Keep the lock for at least this time, even if the program ends earlier. A signal or "
-         "`revoke` still releases it.",
-         "time");
+  o.duration("--at-least", a.at_least,
+             "Keep the lock for at least this time, even if the program ends earlier. A signal or "
+             "`revoke` still releases it.");
   o.choice_or_text(
       "--on-revoke", a.on_revoke, a.revoke_command, on_revoke_names, "what",
       "What to do when somebody asks for the lock (`revoke`): release (the default; a program is "

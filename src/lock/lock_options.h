@@ -4,8 +4,9 @@
 #include "command/options.h"
 #include "lock/lock_deadlines.h"
 #include "lock/lock_manager.h"
-#include "recipes/make_recipe.h"
+#include "recipes/recipe.h"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,21 +17,21 @@ namespace zksh {
 /// The options of lock, rwlock, semaphore and multilock, of which one runs at a time.
 struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in the order of the help
   bool try_only = false;
-  std::optional<std::string> wait;
+  std::optional<std::chrono::milliseconds> wait;
   std::optional<std::int32_t> busy_code;
   std::optional<std::string> shell;
   std::vector<std::string> program;
   std::optional<std::string> id;
   std::optional<std::string> token_file;
   bool hold = false;
-  std::optional<std::string> hold_for;
+  std::optional<std::chrono::milliseconds> hold_for;
   bool until_signal = false;
   bool detach = false;
   std::optional<OnLost> on_lost;
   std::optional<std::string> lost_command;  ///< also from --on-lost
-  std::optional<std::string> grace;
+  std::optional<std::chrono::milliseconds> grace;
   bool release_early = false;
-  std::optional<std::string> at_least;
+  std::optional<std::chrono::milliseconds> at_least;
   std::optional<std::string> once;
   std::optional<OnRevoke> on_revoke;
   std::optional<std::string> revoke_command;

@@ -2,6 +2,7 @@
 #include "lock/lock_picture.h"
 
 #include "base/column_table.h"
+#include "base/named_values.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -11,8 +12,10 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace zksh {
@@ -25,25 +28,20 @@ constexpr std::size_t least_rows = 3;
 
 const char* dots(const PictureStyle& style) { return style.ascii ? "..." : "…"; }
 
-/// The state for programs.
-std::string_view state_name(SeatState state) {
-  switch (state) {
-    case SeatState::Holds:
-      return "holds";
-    case SeatState::Waits:
-      return "waits";
-    case SeatState::Next:
-      return "next";
-    case SeatState::MayHold:
-      break;
-  }
-  return "mayHold";
-}
+using StateNames = NamedValues<SeatState, 4>;
+constexpr StateNames names_for_programs{{{"holds", SeatState::Holds},
+                                         {"waits", SeatState::Waits},
+                                         {"next", SeatState::Next},
+                                         {"mayHold", SeatState::MayHold}}};
+/// Holders stand out.
+constexpr StateNames names_for_people{{{"HOLDS", SeatState::Holds},
+                                       {"waits", SeatState::Waits},
+                                       {"next", SeatState::Next},
+                                       {"HOLDS?", SeatState::MayHold}}};
 
-/// The state for people: holders stand out.
-std::string_view state_word(SeatState state) {
-  if (state == SeatState::Holds) return "HOLDS";
-  return state == SeatState::MayHold ? "HOLDS?" : state_name(state);
+template <class T>
+std::span<const T> first(const std::vector<T>& items, std::size_t most) {
+  return std::span(items).first(std::min(items.size(), most));
 }
 
 std::string owner_text(const LockSeat& seat) {
@@ -75,8 +73,8 @@ std::string behind_text(const LockSeat& seat) {
 std::string watched_by_text(const LockSeat& seat) {
   constexpr std::size_t shown = 3;
   std::string text;
-  for (std::size_t i = 0; i < seat.watched_by.size() && i < shown; ++i)
-    text += fmt::format("{}#{}", i == 0 ? "" : " ", seat.watched_by[i]);
+  if (!seat.watched_by.empty())
+    text = fmt::format("#{}", fmt::join(first(seat.watched_by, shown), " #"));
   if (seat.watched_by.size() > shown) text += fmt::format(" +{}", seat.watched_by.size() - shown);
   if (seat.other_watchers > 0)
     text += (text.empty() ? "" : ", ") + counted(seat.other_watchers, "other");
@@ -106,7 +104,7 @@ void add_note(const std::string& text, std::size_t columns, std::vector<std::str
     words.push_back(text.substr(at, end - at));
     at = end + 1;
   }
-  for (auto& line : flowed(words, columns, 1)) lines.push_back(std::move(line));
+  std::ranges::move(flowed(words, columns, 1), std::back_inserter(lines));
 }
 
 std::vector<std::string> header(const LockView& view, const PictureStyle& style) {
@@ -165,9 +163,9 @@ std::vector<std::string> hosts_only(const LockView& view) {
 class SeatTable {
  public:
   SeatTable(const LockView& view, const PictureStyle& style) : view_(view), style_(style) {
-    number_ = add("#", true, [](const LockSeat& seat) { return std::to_string(seat.number); });
-    state_ = add("state", false,
-                 [](const LockSeat& seat) { return std::string(state_word(seat.state)); });
+    add("#", true, [](const LockSeat& seat) { return std::to_string(seat.number); });
+    add("state", false,
+        [](const LockSeat& seat) { return std::string(name_of(names_for_people, seat.state)); });
     mode_ = add("mode", false, [](const LockSeat& seat) { return std::string(seat_mode(seat)); });
     owner_ = add("owner", false, owner_text);
     address_ = add("address", false, [](const LockSeat& seat) { return address_text(seat, true); });
@@ -177,7 +175,7 @@ class SeatTable {
       return seat.created == 0 ? "-" : short_age(style.now - seat.created);
     });
     token_ = add("token", true, [](const LockSeat& seat) { return std::to_string(seat.token); });
-    behind_ = add("behind", false, behind_text);
+    add("behind", false, behind_text);
     watched_ = add("watched by", false, watched_by_text);
     table_.set_elastic(owner_);
     const bool no_addresses =
@@ -221,7 +219,8 @@ class SeatTable {
   const LockView& view_;
   const PictureStyle& style_;
   ColumnTable table_;
-  std::size_t number_, state_, mode_, owner_, address_, session_, age_, token_, behind_, watched_;
+  std::size_t mode_, owner_, address_, session_, age_, token_,
+      watched_;  ///< columns
 };
 
 std::string time_of_day(std::int64_t milliseconds) {
@@ -261,8 +260,8 @@ std::string foreign_text(const LockView& view) {
 std::string others_text(const std::vector<std::string>& others) {
   constexpr std::size_t shown = 5;
   std::string text;
-  for (std::size_t i = 0; i < others.size() && i < shown; ++i)
-    text += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", escape_for_terminal(others[i]));
+  for (const auto& name : first(others, shown))
+    text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", escape_for_terminal(name));
   if (others.size() > shown) text += fmt::format(" and {} more", others.size() - shown);
   return text;
 }
@@ -298,7 +297,7 @@ void leave_out(std::vector<std::string>& rows, std::size_t lines, const PictureS
 std::vector<std::string> lock_picture(const LockView& view, const PictureStyle& style) {
   auto lines = header(view, style);
   auto below = lock_chains(view, style);
-  for (auto& note : notes(view, style)) below.push_back(std::move(note));
+  std::ranges::move(notes(view, style), std::back_inserter(below));
   std::vector<std::string> rows;
   if (!view.seats.empty()) rows = SeatTable(view, style).lines();
   if (style.lines > 0 && lines.size() + rows.size() + below.size() > style.lines) {
@@ -307,10 +306,8 @@ std::vector<std::string> lock_picture(const LockView& view, const PictureStyle& 
     const auto rows_room = std::max(room - std::min(room, below.size()), room / 2);
     leave_out(rows, std::max<std::size_t>(rows_room, least_rows), style);
   }
-  lines.insert(lines.end(), std::make_move_iterator(rows.begin()),
-               std::make_move_iterator(rows.end()));
-  lines.insert(lines.end(), std::make_move_iterator(below.begin()),
-               std::make_move_iterator(below.end()));
+  std::ranges::move(rows, std::back_inserter(lines));
+  std::ranges::move(below, std::back_inserter(lines));
   if (style.lines > 0 && lines.size() > style.lines) lines.resize(style.lines);
   if (style.columns > 0 && style.lines > 0)
     for (auto& line : lines) line = cut_to_width(line, style.columns, dots(style));
@@ -325,14 +322,9 @@ using Stage = std::vector<std::size_t>;
 std::string stage_text(const Stage& stage, const PictureStyle& style) {
   constexpr std::size_t shown = 4;
   if (stage.size() == 1) return fmt::format("#{}", stage.front());
-  std::string text;
-  for (std::size_t i = 0; i < stage.size(); ++i) {
-    const bool left_out = stage.size() > shown && i > 0 && i + 1 < stage.size();
-    if (left_out && i > 1) continue;
-    text += i == 0 ? "{" : " ";
-    text += left_out ? (style.ascii ? "..." : "…") : fmt::format("#{}", stage[i]);
-  }
-  return text + "}";
+  if (stage.size() > shown)
+    return fmt::format("{{#{} {} #{}}}", stage.front(), dots(style), stage.back());
+  return fmt::format("{{#{}}}", fmt::join(stage, " #"));
 }
 
 std::vector<Stage> stages_from(Stage first, const std::map<std::size_t, Stage>& waiting) {
@@ -347,24 +339,16 @@ std::vector<Stage> stages_from(Stage first, const std::map<std::size_t, Stage>& 
   return stages;
 }
 
-std::string joined(const std::vector<std::string>& texts, std::size_t from, std::size_t to,
-                   std::string_view arrow) {
-  std::string text;
-  for (auto i = from; i < to; ++i)
-    text += (i == from ? std::string() : std::string(arrow)) + texts[i];
-  return text;
-}
-
 /// Cuts the middle of a chain that is too long: its ends matter most.
 std::string chain_text(const std::vector<Stage>& stages, const PictureStyle& style) {
   const std::string arrow = style.ascii ? " <- " : " ◄ ";
-  const std::string gap = arrow + (style.ascii ? "..." : "…") + arrow;
+  const std::string gap = arrow + dots(style) + arrow;
   const std::size_t columns = style.columns == 0 ? 100 : style.columns;
   std::vector<std::string> texts;
   texts.reserve(stages.size());
   for (const auto& stage : stages) texts.push_back(stage_text(stage, style));
-  auto text = joined(texts, 0, std::min<std::size_t>(texts.size(), columns), arrow);
-  if (texts.size() <= columns && text_width(text) <= columns) return text;
+  auto text = fmt::format("{}", fmt::join(texts, arrow));
+  if (text_width(text) <= columns) return text;
   const auto end = gap + texts.back();
   text = texts.front();
   for (std::size_t i = 1; i + 1 < texts.size(); ++i) {
@@ -414,7 +398,7 @@ std::string_view mode_name(const LockSeat& seat) {
 Json seat_json(const LockSeat& seat, std::int64_t now) {
   return Json::object()
       .set("number", seat.number)
-      .set("state", state_name(seat.state))
+      .set("state", name_of(names_for_programs, seat.state))
       .set("mode", mode_name(seat))
       .set("library", family_name(seat.family))
       .set("contenderNodes", Json::array(seat.contender.nodes, &LockName::text))
@@ -472,10 +456,10 @@ std::vector<std::string> plain_lock(const LockView& view) {
   for (const auto& seat : view.seats) {
     const auto owner = seat.owner ? escape_for_terminal(*seat.owner) : std::string("-");
     lines.push_back(fmt::format(
-        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", seat.number, state_name(seat.state),
-        mode_name(seat), family_name(seat.family), session_text(seat.session),
-        seat.address.empty() ? "-" : escape_for_terminal(seat.address), seat.created, seat.token,
-        seat.waits_for ? std::to_string(*seat.waits_for) : "-",
+        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", seat.number,
+        name_of(names_for_programs, seat.state), mode_name(seat), family_name(seat.family),
+        session_text(seat.session), seat.address.empty() ? "-" : escape_for_terminal(seat.address),
+        seat.created, seat.token, seat.waits_for ? std::to_string(*seat.waits_for) : "-",
         seat.watched_by.empty() ? "-" : fmt::format("{}", fmt::join(seat.watched_by, ",")),
         escape_for_terminal(seat.contender.nodes.front().text), owner));
   }

@@ -2,18 +2,22 @@
 // lock.
 #include "lock/lock_program.h"
 
+#include "base/fd.h"
+#include "base/process.h"
 #include "base/program_terminal.h"
 #include "base/signal_relay.h"
+#include "base/text.h"
 #include "lock/lock_hold.h"
 #include "lock/lock_text.h"
-#include "lock/program_launch.h"
 #include "lock/token_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
+#include <fcntl.h>
 #include <optional>
+#include <unistd.h>
 #include <utility>
 
 namespace zksh {
@@ -31,29 +35,33 @@ Clock::time_point wait_until(BootClock::time_point time) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(time - BootClock::now());
 }
 
+/// The program's name for messages: its first word, or the first line of its text.
+std::string program_name(const LockOptions& o) {
+  const auto name = o.shell ? *o.shell : o.program.front();
+  return escape_for_terminal(name.substr(0, name.find('\n')), true);
+}
+
 /// A program under a lock. The command's thread, which uses it, must outlive the program: the
 /// kernel's death signal depends on the thread.
 class LockedProgram {
  public:
-  LockedProgram(Context& cx, LockManager& locks, Lock& lock, const LockProgram& program,
-                LockWatchdog& watchdog)
+  LockedProgram(Context& cx, Lock& lock, const LockOptions& options, LockWatchdog& watchdog)
       : cx_(cx),
-        locks_(locks),
+        locks_(cx.services.locks),
         lock_(lock),
-        program_(program),
+        o_(options),
+        on_lost_(options.on_lost.value_or(OnLost::Terminate)),
         watchdog_(watchdog),
         timeout_(cx.client.negotiated_timeout()),
-        deadlines_(program.on_lost, timeout_, program.grace),
+        deadlines_(on_lost_, timeout_, options.grace),
         terminal_(!cx.background) {}
 
-  int run() {
+  int run(const std::function<void()>& after_success) {
     HeldLock held(locks_, lock_);
     // zksh's output comes before the program's. If it cannot be written, others that want the lock
     // are not kept waiting for that.
     if (!cx_.background) cx_.out.await_printed(Clock::now() + 1s);
-    OccupiedLock occupied(lock_);
-    if (!occupied || !start()) {
-      occupied.vacate();
+    if (!lock_.occupy() || !start()) {
       held.give_back();
       return given_back(status::signal_base + SIGTERM);
     }
@@ -65,9 +73,8 @@ class LockedProgram {
     await_verdict();
     const auto now = view();
     const bool wanted = asked_ || deadlines_.ended() || now.told_to_end || now.lost;
-    if (result == status::ok && !wanted && program_.after_success) program_.after_success();
+    if (result == status::ok && !wanted && after_success) after_success();
     stay();
-    occupied.vacate();
     held.give_back();
     // Ctrl-C reached only the program. Pass it on to whoever runs zksh, as if the program had not
     // had the terminal: otherwise a loop in a script would continue.
@@ -103,18 +110,17 @@ class LockedProgram {
   }
   /// Returns false if the lock is lost or unwanted; nothing was started then.
   bool start() {
-    const auto& file = program_.token_file;
-    if (!file.empty() && !write_token_file(file, lock_, cx_.client.monitor(), cx_.stop))
+    if (o_.token_file && !write_token_file(*o_.token_file, lock_, cx_.client.monitor(), cx_.stop))
       return false;
-    if (program_.grace && *program_.grace > deadlines_.grace())
+    if (o_.grace && *o_.grace > deadlines_.grace())
       say(fmt::format("warning: --grace is reduced to {} ms, a sixth of the session timeout",
                       deadlines_.grace().count()));
-    if (!await_safety(cx_, lock_, least_safe_time())) return false;
+    if (!await_safety()) return false;
     const bool lends = terminal_.to_lend() >= 0;
-    auto environment = lock_environment(lock_);
+    auto environment = lock_.environment();
     environment.emplace_back("ZKSH_LOCK_DEADLINE_MS",
                              std::to_string((timeout_ - deadlines_.margin()).count()));
-    const auto unwanted = [this](const Monitor::Held& held) { return !is_wanted(lock_, held); };
+    const auto unwanted = [this](const Monitor::Held& held) { return !lock_.is_wanted(held); };
     for (;;) {
       const auto safe_until = lock_.status().safe_until;
       wind_up(safe_until);
@@ -130,7 +136,7 @@ class LockedProgram {
         break;
       // It was too late on a busy machine; the lock may be safe again.
       registration_.reset();
-      if (!await_safety(cx_, lock_, least_safe_time())) return false;
+      if (!await_safety()) return false;
     }
     if (lends) terminal_.was_lent(watchdog_.pid());
     cx_.client.monitor().with_lock([&](const Monitor::Held& held) {
@@ -140,16 +146,31 @@ class LockedProgram {
     return true;
   }
 
+  /// Blocks until the lock is safe for long enough, that is, until a server answers. Returns false
+  /// if the lock is lost or unwanted.
+  bool await_safety() const {
+    auto& monitor = cx_.client.monitor();
+    const auto is_safe = [&](const Monitor::Held& held) {
+      return BootClock::now() < lock_.status(held).safe_until - least_safe_time();
+    };
+    monitor.wait(cx_.stop, [&](const Monitor::Held& held) {
+      return is_safe(held) || !lock_.is_wanted(held);
+    });
+    if (cx_.stop.stop_requested()) throw Cancelled();
+    return monitor.with_lock(
+        [&](const Monitor::Held& held) { return is_safe(held) && lock_.is_wanted(held); });
+  }
+
   /// How long the lock must be safe to start the program: one that would be ended at once is not
   /// started.
   BootClock::duration least_safe_time() const {
-    if (program_.on_lost == OnLost::Warn) return BootClock::duration(0);
+    if (on_lost_ == OnLost::Warn) return BootClock::duration(0);
     return deadlines_.margin() + deadlines_.grace();
   }
 
   /// Sets the watchdog's deadline between our own kill and the end of the lease.
   void wind_up(BootClock::time_point safe_until) const {
-    if (program_.on_lost != OnLost::Warn) watchdog_.kill_at(safe_until - deadlines_.margin() / 2);
+    if (on_lost_ != OnLost::Warn) watchdog_.kill_at(safe_until - deadlines_.margin() / 2);
   }
 
   /// Called under the monitor.
@@ -218,14 +239,13 @@ class LockedProgram {
       ended_at_ = Clock::now();
       take_terminal_back(*now.program.status);
     }
-    const bool is_to_end =
-        asked_ || deadlines_.ended() || (now.lost && program_.on_lost != OnLost::Warn);
-    if (program_.release_early && !is_to_end) return true;
+    const bool is_to_end = asked_ || deadlines_.ended() || (now.lost && on_lost_ != OnLost::Warn);
+    if (o_.release_early && !is_to_end) return true;
     if (now.program.left > 0 && Clock::now() >= *ended_at_ + patience_with_rest &&
         !std::exchange(rest_reported_, true))
       say(fmt::format("{}: waiting for {} process{} left behind by {} (see --release-early)",
                       lock_.name(), now.program.left, now.program.left == 1 ? "" : "es",
-                      program_name(program_)));
+                      program_name(o_)));
     return false;
   }
 
@@ -259,7 +279,7 @@ class LockedProgram {
 
   void lose(BootClock::time_point time) {
     deadlines_.lose(time);
-    if (program_.on_lost == OnLost::Warn && !std::exchange(warned_, true))
+    if (on_lost_ == OnLost::Warn && !std::exchange(warned_, true))
       say(fmt::format("{}: the lock is lost; {} keeps running (--on-lost warn)", lock_.name(),
                       who()));
   }
@@ -290,10 +310,7 @@ class LockedProgram {
   }
 
   /// Reports doubt; a loss is reported by the lock's keeper.
-  void report_doubt() const {
-    lock_.run_loss_command("the servers do not confirm it",
-                           [this](const std::string& line) { locks_.say(line); });
-  }
+  void report_doubt() const { lock_.run_loss_command("the servers do not confirm it"); }
 
   /// Whether servers have not confirmed the lock for so long that it may be lost soon.
   bool is_doubtful(BootClock::time_point safe_until) const {
@@ -354,15 +371,16 @@ class LockedProgram {
 
   /// Waits until the lock was held for the minimum time, or is unwanted.
   void stay() {
-    const auto until = lock_.status().held + program_.at_least;
+    if (!o_.at_least || asked_) return;
+    const auto until = lock_.status().held + *o_.at_least;
     const std::chrono::duration<double> left = until - Clock::now();
-    if (left.count() <= 0 || asked_) return;
+    if (left.count() <= 0) return;
     const auto ends = [this](const Monitor::Held& held) {
       const auto now = view(held);
       return now.revoked || now.unwanted || now.told_to_end || lock_.stage(held) == LockStage::Gone;
     };
     if (cx_.client.monitor().with_lock(ends)) return;
-    if (!program_.quiet)
+    if (!o_.quiet)
       say(fmt::format("{}: held for {:.1f} s more (--at-least)", lock_.name(), left.count()));
     cx_.client.monitor().wait_until(cx_.stop, until, ends);
   }
@@ -373,7 +391,7 @@ class LockedProgram {
       locks_.forget(lock_);
       return status::lock_lost;
     }
-    if (now.end == LockEnd::Released && !program_.quiet) locks_.say(released_line(lock_, now));
+    if (now.end == LockEnd::Released && !o_.quiet) locks_.say(released_line(lock_, now));
     if (!deadlines_.killed_for_loss()) return result;
     report_doubt();
     if (now.end == LockEnd::Released)
@@ -383,7 +401,7 @@ class LockedProgram {
 
   std::string who() const {
     return fmt::format("{}pid {} ({}){}", ended_at_ ? "what " : "", watchdog_.pid(),
-                       program_name(program_), ended_at_ ? " left behind" : "");
+                       program_name(o_), ended_at_ ? " left behind" : "");
   }
 
   /// Prints at once, but not while the program draws on the terminal.
@@ -397,7 +415,8 @@ class LockedProgram {
   Context& cx_;
   LockManager& locks_;
   Lock& lock_;
-  const LockProgram& program_;
+  const LockOptions& o_;
+  OnLost on_lost_;
   LockWatchdog& watchdog_;
   std::chrono::milliseconds timeout_;
   LockDeadlines deadlines_;
@@ -421,9 +440,26 @@ class LockedProgram {
 
 }  // namespace
 
-int run_under_lock(Context& cx, LockManager& locks, Lock& lock, const LockProgram& program,
-                   LockWatchdog& watchdog) {
-  return LockedProgram(cx, locks, lock, program, watchdog).run();
+std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockOptions& options) {
+  Program launched{.words = options.shell ? shell_words(*options.shell) : options.program,
+                   .group = Program::Group::Own};
+  find_program(launched.words.front());
+  Fd empty;
+  if (cx.background || cx.input == Input::Pipe) {
+    empty = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    launched.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
+  }
+  if (const int fd = cx.out.descriptor(); fd >= 0)
+    launched.redirections.push_back({.target = STDOUT_FILENO, .source = fd});
+  std::vector<Fd> printed;
+  if (auto* const output = cx.background ? cx.services.locks.output() : nullptr)
+    printed = output->redirect(launched);
+  return std::make_unique<LockWatchdog>(cx.client.monitor(), std::move(launched));
+}
+
+int run_under_lock(Context& cx, Lock& lock, const LockOptions& options, LockWatchdog& watchdog,
+                   const std::function<void()>& after_success) {
+  return LockedProgram(cx, lock, options, watchdog).run(after_success);
 }
 
 }  // namespace zksh

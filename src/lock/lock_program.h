@@ -3,47 +3,29 @@
 #pragma once
 
 #include "command/command.h"
-#include "lock/lock_deadlines.h"
-#include "lock/lock_manager.h"
+#include "lock/lock_options.h"
 #include "lock/lock_watchdog.h"
 
-#include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace zksh {
-
-/// What to run under a lock, and how.
-struct LockProgram {
-  std::vector<std::string> words{};  ///< the program and its arguments; empty: use `shell_text`
-  std::string shell_text{};          ///< run by $SHELL -c, or by /bin/sh -c if that is not set
-  OnLost on_lost = OnLost::Terminate;
-  std::optional<std::chrono::milliseconds> grace{};  ///< as for LockDeadlines
-  std::string token_file{};  ///< receives the fencing token before the program starts; empty: none
-  bool release_early = false;            ///< processes that it leaves behind do not keep the lock
-  std::chrono::milliseconds at_least{};  ///< minimum time to hold the lock
-  /// Called while the lock is held, if the program has ended with 0 and was not told to end. May
-  /// throw Error; the lock is given back.
-  std::function<void()> after_success{};
-  bool quiet = false;  ///< do not report a normal release
-};
 
 /// Forks the watchdog that will start the program. Call it before requesting the lock, so that the
 /// fork costs no time later, and a program that cannot be run is reported before anybody waits.
 /// Throws Error with status 127 or 126 if the program is missing or not executable,
 /// std::system_error if no process can be created.
-std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockProgram& program);
+std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockOptions& options);
 
 /// Runs a program under a held lock (whose plan has `program` set). Releases the lock when the last
-/// descendant of the program has ended (with `release_early`: the program itself), but not before
-/// `at_least`. Returns the program's exit status (128 + n: ended by signal n), or 76, with a line
+/// descendant of the program has ended (with --release-early: the program itself), but not before
+/// --at-least. Returns the program's exit status (128 + n: ended by signal n), or 76, with a line
 /// on stderr and whatever the program returned, if the lock was lost, or the program was killed
 /// because it might have been. If the lock is lost or unwanted before the program has started, it
 /// is not started. Throws Error with 126, 127, or 1 (the token file) if the program cannot be
-/// started; the lock is released then. Blocks.
+/// started; the lock is released then. Blocks. `after_success`, which may be empty, is called while
+/// the lock is held, if the program has ended with 0 and was not told to end; if it throws Error,
+/// the lock is given back.
 ///
 /// The program gets zksh's standard streams, but an empty input if zksh's own commands come from
 /// standard input or the command runs in the background; the other descriptors that zksh was
@@ -59,7 +41,7 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockProgram& prog
 /// ends by itself keep running, and are ended by the next such signal. If the terminal stops the
 /// program (Ctrl-Z), zksh stops too, and cannot prove the lock; if it is not continued in time, the
 /// program is killed. SIGKILL to zksh also ends everything. See LockDeadlines and LockWatchdog.
-int run_under_lock(Context& cx, LockManager& locks, Lock& lock, const LockProgram& program,
-                   LockWatchdog& watchdog);
+int run_under_lock(Context& cx, Lock& lock, const LockOptions& options, LockWatchdog& watchdog,
+                   const std::function<void()>& after_success);
 
 }  // namespace zksh

@@ -14,14 +14,6 @@ namespace {
 // Enough to hide the round trip. A value can be a megabyte.
 constexpr std::size_t reads_in_flight = 128;
 
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-bool is_semaphore(const std::vector<std::string>& names) {
-  return contains(names, "locks") && contains(names, "leases");
-}
-
 /// The nodes whose data and Stat are needed: each contender's first, or all if their order depends
 /// on their Stats.
 std::vector<std::string> needed_names(const std::vector<std::string>& names) {
@@ -45,6 +37,11 @@ void remove_contenders(std::vector<std::string>& names, const std::set<std::stri
     const auto parsed = parse_lock_name(name);
     return parsed && keys.contains(parsed->key());
   });
+}
+
+void count(const Event& event, ServersAccount::Events& counts) {
+  if (event.type == Event::Type::Deleted) ++counts.deleted;
+  if (event.type == Event::Type::ChildrenChanged) ++counts.children;
 }
 
 }  // namespace
@@ -196,19 +193,13 @@ int LockReader::await_creation(const std::stop_token& stop) {
   return outcome.code == code::ok ? code::connection_loss : outcome.code;
 }
 
-void LockReader::await_change(const std::stop_token& stop) {
-  await_change(stop, Clock::time_point::max());
-}
-
 bool LockReader::await_change(const std::stop_token& stop, Clock::time_point deadline) {
   const auto changed = [&](const Monitor::Held& held) {
     const auto state = client_.state(held);
     return !(*mailbox_)(held).empty() || state == SessionState::Expired ||
            state == SessionState::Closed || state == SessionState::AuthFailed;
   };
-  const bool ended = deadline == Clock::time_point::max()
-                         ? client_.monitor().wait(stop, changed)
-                         : client_.monitor().wait_until(stop, deadline, changed);
+  const bool ended = client_.monitor().wait_until(stop, deadline, changed);
   if (!ended && stop.stop_requested()) throw Cancelled();
   return ended;
 }
@@ -220,10 +211,7 @@ std::size_t LockReader::watches() const {
 ServersAccount::Events LockReader::events() {
   auto events = events_;
   client_.monitor().with_lock([&](const Monitor::Held& held) {
-    for (const auto& event : (*mailbox_)(held)) {
-      if (event.type == Event::Type::Deleted) ++events.deleted;
-      if (event.type == Event::Type::ChildrenChanged) ++events.children;
-    }
+    for (const auto& event : (*mailbox_)(held)) count(event, events);
   });
   return events;
 }
@@ -231,17 +219,14 @@ ServersAccount::Events LockReader::events() {
 void LockReader::take_events() {
   const auto events = client_.monitor().change(
       [&](const Monitor::Held& held) { return std::exchange((*mailbox_)(held), {}); });
-  for (const auto& event : events) take_event(event);
-}
-
-void LockReader::take_event(const Event& event) {
-  if (event.type == Event::Type::Deleted) ++events_.deleted;
-  if (event.type == Event::Type::ChildrenChanged) ++events_.children;
-  for (auto* directory : {&top_, &locks_, &leases_}) {
-    if (event.path == directory->path) {
-      if (event.type != Event::Type::DataChanged) directory->listed = false;
-    } else if (parent_path(event.path) == directory->path) {
-      directory->known.erase(std::string(base_name(event.path)));
+  for (const auto& event : events) {
+    count(event, events_);
+    for (auto* directory : {&top_, &locks_, &leases_}) {
+      if (event.path == directory->path) {
+        if (event.type != Event::Type::DataChanged) directory->listed = false;
+      } else if (parent_path(event.path) == directory->path) {
+        directory->known.erase(std::string(base_name(event.path)));
+      }
     }
   }
 }

@@ -29,10 +29,10 @@ class LockReader {
   /// Returns nullopt if there is no such node; its creation is watched. Blocks. Throws ZkError,
   /// Cancelled; with watches, waits out a lost connection or session.
   std::optional<LockReading> read(const std::stop_token& stop);
-  /// Blocks until `read` may return something new; only with watches. Throws Cancelled.
-  void await_change(const std::stop_token& stop);
-  /// As await_change, but returns false at the deadline.
-  bool await_change(const std::stop_token& stop, Clock::time_point deadline);
+  /// Blocks until `read` may return something new; false at the deadline. Only with watches. Throws
+  /// Cancelled.
+  bool await_change(const std::stop_token& stop,
+                    Clock::time_point deadline = Clock::time_point::max());
 
   /// The number of data watches that servers have for this reader.
   std::size_t watches() const;
@@ -56,7 +56,6 @@ class LockReader {
   int fetch_limit(LockReading::Semaphore& semaphore, const std::stop_token& stop);
   int await_creation(const std::stop_token& stop);
   void take_events();
-  void take_event(const Event& event);
   void connect(const std::stop_token& stop);
   Watch watch() const { return watch_ ? Watch::into(mailbox_) : Watch::none(); }
   void forget(Directory& directory);

@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
-#include <string_view>
 
 namespace zksh {
 namespace {
@@ -38,7 +37,7 @@ std::string short_node(const std::string& path) {
 }  // namespace
 
 std::string owner_in_line(const std::string& data) {
-  if (asks_for_release(data)) return "a contender that was asked to release";
+  if (is_release_request(data)) return "a contender that was asked to release";
   std::string text = data;
   for (const std::string_view field : {" user=", " via=", " guid="}) {
     const auto begin = text.find(field);
@@ -49,8 +48,6 @@ std::string owner_in_line(const std::string& data) {
   constexpr std::size_t longest = 101;
   return cut_to_width(escape_for_terminal(text), longest);
 }
-
-bool asks_for_release(const Data& data) { return is_release_request(data); }
 
 std::string asker_in_line(const Data& data) {
   constexpr std::string_view by = " by ";
@@ -76,14 +73,17 @@ std::string released_line(const Lock& lock, const LockStatus& status) {
 
 namespace {
 
+std::string behind(const LockPlace& place) {
+  return "behind " + (place.predecessor.empty() ? short_node(place.predecessor_node)
+                                                : owner_in_line(place.predecessor));
+}
+
 /// For a semaphore: waiting behind others, or for leases.
 std::string waiting_for_leases(const std::string& path, const LockPlace& place) {
   const auto& leases = place.leases;
   if (place.position > 0)
-    return fmt::format("waiting {}: {} of {} waiting for leases, behind {}", path,
-                       ordinal(place.position), place.count,
-                       place.predecessor.empty() ? short_node(place.predecessor_node)
-                                                 : owner_in_line(place.predecessor));
+    return fmt::format("waiting {}: {} of {} waiting for leases, {}", path, ordinal(place.position),
+                       place.count, behind(place));
   auto line =
       leases.taken >= leases.all
           ? fmt::format("waiting {}: no lease free, {} of {} taken", path, leases.taken, leases.all)
@@ -102,16 +102,12 @@ std::string waiting_line(const std::string& path, const LockPlace& place) {
   if (place.leases.all > 0) return waiting_for_leases(path, place);
   const double age = static_cast<double>(place.holder_age_ms) / 1000;
   if (place.position == 0) {  // there is no queue, or it is not in it
-    auto line = fmt::format("waiting {}: behind {}", path,
-                            place.predecessor.empty() ? short_node(place.predecessor_node)
-                                                      : owner_in_line(place.predecessor));
+    auto line = fmt::format("waiting {}: {}", path, behind(place));
     if (!place.holder.empty()) line += fmt::format(" (holds it for {:.1f} s)", age);
     return line;
   }
-  const auto line =
-      fmt::format("waiting {}: {} of {}, behind {}", path, ordinal(place.position), place.count,
-                  place.predecessor.empty() ? short_node(place.predecessor_node)
-                                            : owner_in_line(place.predecessor));
+  const auto line = fmt::format("waiting {}: {} of {}, {}", path, ordinal(place.position),
+                                place.count, behind(place));
   // The time in the queue; only the holder knows how much of it was waiting.
   if (place.position == 2) return line + fmt::format(" (holds it for {:.1f} s at most)", age);
   return line + fmt::format(" (first: {}, holds it for {:.1f} s at most)",

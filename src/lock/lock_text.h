@@ -8,10 +8,6 @@
 
 namespace zksh {
 
-/// Whether a contender's data request its release: Curator's word, or that of the recipe in
-/// ZooKeeper's documentation.
-bool asks_for_release(const Data& data);
-
 /// Who requests it, if the data are from zksh's `revoke`; else empty.
 std::string asker_in_line(const Data& data);
 

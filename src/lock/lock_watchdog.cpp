@@ -1,17 +1,13 @@
 // LockWatchdog: a process that runs a program under a lock, and ends all of it in time.
 #include "lock/lock_watchdog.h"
 
-#include "base/process.h"
 #include "base/process_setup.h"
 #include "base/process_tree.h"
-#include "base/time.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cerrno>
-#include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstddef>
@@ -19,6 +15,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <memory_resource>
 #include <mutex>
 #include <new>
 #include <poll.h>
@@ -30,12 +27,9 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <sys/types.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
-#include <vector>
 
 // clone(2) by another name: ThreadSanitizer treats clone as a fork, which would not share memory.
 extern "C" int clone_sharing(int (*function)(void*), void* stack, int flags, void* argument,
@@ -93,34 +87,28 @@ struct WatchdogMemory {
   /// Copies what a program is started with to the memory after this. Returns false if it does not
   /// fit.
   bool take(const ProgramImage& image) {
-    next_ = sizeof(WatchdogMemory);
-    path = add(image.path);
-    argv = add(image.argv);
-    shell_argv = add(image.shell_argv);
-    envp = add(image.envp);
-    return path && argv && shell_argv && envp;
+    std::pmr::monotonic_buffer_resource room(this + 1, size - sizeof(WatchdogMemory),
+                                             std::pmr::null_memory_resource());
+    const auto text = [&](std::string_view from) {
+      auto* const copy = static_cast<char*>(room.allocate(from.size() + 1, 1));
+      copy[from.copy(copy, from.size())] = '\0';
+      return copy;
+    };
+    const auto words = [&](const std::vector<char*>& from) {
+      auto** const copy = static_cast<char**>(room.allocate(from.size() * sizeof(char*)));
+      std::ranges::transform(from, copy, [&](char* word) { return word ? text(word) : nullptr; });
+      return copy;
+    };
+    try {
+      path = text(image.path);
+      argv = words(image.argv);
+      shell_argv = words(image.shell_argv);
+      envp = words(image.envp);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    return true;
   }
-
- private:
-  void* room_for(std::size_t wanted) {
-    const auto at = (next_ + alignof(std::max_align_t) - 1) & ~(alignof(std::max_align_t) - 1);
-    if (wanted > size - std::min(at, size)) return nullptr;
-    next_ = at + wanted;
-    return std::bit_cast<char*>(this) + at;
-  }
-  char* add(std::string_view text) {
-    auto* const copy = static_cast<char*>(room_for(text.size() + 1));
-    if (copy != nullptr) text.copy(copy, text.size());  // the memory is zero, so this terminates it
-    return copy;
-  }
-  char** add(const std::vector<char*>& words) {
-    auto** const copy = static_cast<char**>(room_for(words.size() * sizeof(char*)));
-    for (std::size_t i = 0; copy != nullptr && i + 1 < words.size(); ++i)
-      if ((copy[i] = add(std::string_view(words[i]))) == nullptr) return nullptr;
-    return copy;
-  }
-
-  std::size_t next_ = 0;
 };
 
 namespace {
@@ -132,7 +120,7 @@ constexpr auto no_timer = BootClock::time_point::max();
 /// The largest possible pid on 64 bits (PID_MAX_LIMIT).
 constexpr std::size_t most_pids = std::size_t{4} << 20;
 constexpr std::size_t child_stack_size = std::size_t{256} << 10;
-/// How often to look at ending processes without being notified.
+/// How often to look at processes that are to end.
 constexpr auto poll_again_after = 5ms;
 
 /// The descriptors of the socket and the program, and the inherited ones; all others are closed.
@@ -439,24 +427,17 @@ pid_t fork_watchdog(WatchdogMemory& memory, const Program& program, int socket) 
   return pid;
 }
 
-using namespace std::chrono_literals;
-
-/// How often to look at killed processes.
-constexpr auto look_again_after = 5ms;
 /// How long a watchdog may take for what should take a millisecond.
 constexpr auto patience = 1s;
 
-/// Makes zksh a subreaper while any instance exists.
-class Subreaper {
- public:
-  static void need(int change) {
-    static std::mutex mutex;
-    static int needed = 0;
-    const std::lock_guard lock(mutex);
-    needed += change;
-    prctl(PR_SET_CHILD_SUBREAPER, needed > 0 ? 1 : 0, 0, 0, 0);
-  }
-};
+/// Changes the number of instances; zksh is a subreaper while there are any.
+void count_instances(int change) {
+  static std::mutex mutex;
+  static int instances = 0;
+  const std::lock_guard lock(mutex);
+  instances += change;
+  prctl(PR_SET_CHILD_SUBREAPER, instances > 0 ? 1 : 0, 0, 0, 0);
+}
 
 }  // namespace
 
@@ -471,7 +452,7 @@ LockWatchdog::LockWatchdog(Monitor& monitor, Program program)
   socket_ = Fd(ends[0]);
   Fd theirs(ends[1]);
   const SignalsBlocked blocked;
-  Subreaper::need(+1);
+  count_instances(+1);
   try {
     pid_ = fork_watchdog(*shared_, program_words_, theirs.get());
     theirs.close();
@@ -483,30 +464,29 @@ LockWatchdog::LockWatchdog(Monitor& monitor, Program program)
       if (watcher_.joinable()) watcher_.join();
       reap_child(pid_);
     }
-    Subreaper::need(-1);
+    count_instances(-1);
     throw;
   }
 }
 
 LockWatchdog::~LockWatchdog() {
-  const auto is = [this](auto what) {
-    return [this, what](const Monitor::Held& held) { return view_(held).killed || what(held); };
-  };
   const bool started = shared_->program > 0;
   if (started && !dismissed_) {
     end(Ending::Kill);
-    monitor_.wait_until({}, Clock::now() + patience,
-                        is([this](const Monitor::Held& held) { return view_(held).gone; }));
+    monitor_.wait_until({}, Clock::now() + patience, [this](const Monitor::Held& held) {
+      return view_(held).killed || view_(held).gone;
+    });
   }
   shared_->leave = true;
   wake();
-  const bool left = monitor_.wait_until({}, Clock::now() + patience,
-                                        is([](const Monitor::Held&) { return false; }));
+  const bool left =
+      monitor_.wait_until({}, Clock::now() + patience,
+                          [this](const Monitor::Held& held) { return view_(held).killed; });
   if (!left) give_up();
   watcher_.join();
   if (started && !dismissed_ && !view().gone) end_orphans();
   reap_child(pid_);
-  Subreaper::need(-1);
+  count_instances(-1);
 }
 
 bool LockWatchdog::start(const Start& start,
@@ -627,7 +607,7 @@ void LockWatchdog::end_orphans() {
       kill(child, SIGKILL);
       waitpid(child, nullptr, WNOHANG);
     }
-    if (looks_in_vain == 0) monitor_.sleep_until({}, Clock::now() + look_again_after);
+    if (looks_in_vain == 0) monitor_.sleep_until({}, Clock::now() + poll_again_after);
   }
   monitor_.change([&](const Monitor::Held& held) {
     auto& view = view_(held);

@@ -18,11 +18,6 @@ constexpr int fewest_children = 2;
 /// A longer list would cost too much.
 constexpr int most_children = 1000;
 
-bool looks_like_semaphore(const std::vector<std::string>& names) {
-  return std::ranges::find(names, "locks") != names.end() &&
-         std::ranges::find(names, "leases") != names.end();
-}
-
 bool may_be_lock(const Outcome<Stat>& outcome) {
   const auto children = outcome.value.num_children;
   return outcome.code == code::ok && children >= fewest_children && children <= most_children;
@@ -96,7 +91,7 @@ Task<std::vector<LockReading>> NearbyLocks::list(std::set<std::string> paths) {
     auto& reading = readings.emplace_back();
     reading.path = path;
     reading.names = std::move(listed.value.names);
-    if (!looks_like_semaphore(reading.names)) continue;
+    if (!is_semaphore(reading.names)) continue;
     auto locks = client_.start_children(join_path(path, "locks"), Watch::none());
     auto leases = client_.start_children(join_path(path, "leases"), Watch::none());
     auto limit = client_.start_get(path, Watch::none());
@@ -157,10 +152,10 @@ constexpr Clock::duration longest_pause = 10s;
 
 }  // namespace
 
-CircleWatch::CircleWatch(Client& client, Source locks, const LockManager::Reporter& reporter)
+CircleWatch::CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockReporter& reporter)
     : client_(client),
       monitor_(client.monitor()),
-      locks_(std::move(locks)),
+      locks_(locks),
       reporter_(reporter),
       fiber_(monitor_),
       nearby_(client, fiber_) {
@@ -235,11 +230,9 @@ void CircleWatch::tell(Lock& lock, const LockCircle& circle) const {
   if (!lock.plan().report.waiting) return;  // it must be quiet
   const auto leave = lock.plan().in_background() ? "unlock " + lock.name() : "Ctrl-C";
   std::string give_back;
-  for (const auto& other : locks()) {
-    const auto& paths = other->plan().paths;
-    if (other.get() != &lock && std::ranges::find(paths, circle.links.back().path) != paths.end())
+  for (const auto& other : locks())
+    if (other.get() != &lock && other->is_at(circle.links.back().path))
       give_back = ", or unlock " + other->name();
-  }
   reporter_.say(fmt::format("waiting {}: {}; to give up: {}{}", circle.links.front().path,
                             own_circle_text(circle), leave, give_back));
 }

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -49,11 +48,8 @@ class NearbyLocks {
 /// requests (NearbyLocks), which delay no handoff.
 class CircleWatch {
  public:
-  /// Returns the locks that are not gone. Called under the monitor.
-  using Source = std::function<const OwnLocks&(const Monitor::Held&)>;
-
   /// All references must outlive it.
-  CircleWatch(Client& client, Source locks, const LockManager::Reporter& reporter);
+  CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockReporter& reporter);
 
   /// The fiber of its task, which does not end; driven with those of the locks.
   Fiber& fiber() { return fiber_; }
@@ -68,8 +64,8 @@ class CircleWatch {
 
   Client& client_;
   Monitor& monitor_;
-  Source locks_;
-  const LockManager::Reporter& reporter_;
+  Guarded<OwnLocks>& locks_;
+  const LockReporter& reporter_;
   Fiber fiber_;
   NearbyLocks nearby_;
 };

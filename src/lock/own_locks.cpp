@@ -2,6 +2,7 @@
 #include "lock/own_locks.h"
 
 #include "base/column_table.h"
+#include "base/named_values.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -50,21 +51,13 @@ std::string detail(const LockStatus& status) {
 }  // namespace
 
 std::string_view state_of(const LockStatus& status) {
-  switch (status.stage) {
-    case LockStage::Asking:
-      return "asking";
-    case LockStage::Waiting:
-      return "waits";
-    case LockStage::Held:
-      return "holds";
-    case LockStage::Suspended:
-      return "suspended";
-    case LockStage::Releasing:
-      return "releasing";
-    case LockStage::Gone:
-      break;
-  }
-  return status.end == LockEnd::Lost ? "lost" : "gone";
+  constexpr NamedValues<LockStage, 6> names{{{"asking", LockStage::Asking},
+                                             {"waits", LockStage::Waiting},
+                                             {"holds", LockStage::Held},
+                                             {"suspended", LockStage::Suspended},
+                                             {"releasing", LockStage::Releasing},
+                                             {"gone", LockStage::Gone}}};
+  return status.end == LockEnd::Lost ? "lost" : name_of(names, status.stage);
 }
 
 std::set<std::string> paths_of(const OwnLocks& locks) {
@@ -96,8 +89,7 @@ std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t colu
     table.add_row({state == "holds"  ? "HOLDS"
                    : state == "lost" ? "LOST"
                                      : std::string(state),
-                   status.kind.empty() ? lock->plan().kind : status.kind,
-                   short_age(milliseconds_since(since(status))),
+                   status.kind, short_age(milliseconds_since(since(status))),
                    has_token(status) ? tokens_text(status.holding, ",") : "-",
                    escape_for_terminal(lock->name()), detail(status)});
   }
@@ -111,12 +103,11 @@ std::vector<std::string> plain_own_locks(const OwnLocks& locks) {
   lines.reserve(locks.size());
   for (const auto& lock : locks) {
     const auto status = lock->status();
-    lines.push_back(std::string(state_of(status)) + '\t' +
-                    (status.kind.empty() ? lock->plan().kind : status.kind) + '\t' +
-                    (has_token(status) ? tokens_text(status.holding, ",") : "-") + '\t' +
-                    session_text(status.holding.session) + '\t' +
-                    escape_for_terminal(lock->name()) + '\t' +
-                    escape_for_terminal(fmt::format("{}", fmt::join(status.holding.nodes, " "))));
+    lines.push_back(
+        fmt::format("{}\t{}\t{}\t{}\t{}\t{}", state_of(status), status.kind,
+                    has_token(status) ? tokens_text(status.holding, ",") : "-",
+                    session_text(status.holding.session), escape_for_terminal(lock->name()),
+                    escape_for_terminal(fmt::format("{}", fmt::join(status.holding.nodes, " ")))));
   }
   return lines;
 }
@@ -126,7 +117,7 @@ Json own_lock_json(const Lock& lock) {
   const bool waits = status.stage == LockStage::Waiting && status.place.count > 0;
   return Json::object()
       .set("paths", Json::array(lock.plan().paths))
-      .set("kind", status.kind.empty() ? lock.plan().kind : status.kind)
+      .set("kind", status.kind)
       .set("state", state_of(status))
       .set("ageMs", milliseconds_since(since(status)))
       .set("token", has_token(status) ? Json(status.holding.token) : Json())

@@ -25,38 +25,29 @@ LockQueue fetch_queue(Context& cx, const std::string& path, const std::vector<st
   return make_lock_queue(names, order);
 }
 
-/// The nodes of a contender; with the names of all libraries there are several.
-struct Asked {
-  std::string node;
-  std::vector<std::string> others;
-};
-
-Asked asked_of(const std::string& place, const Contender& contender) {
-  Asked asked{.node = join_path(place, contender.nodes.front().text), .others = {}};
-  for (std::size_t i = 1; i < contender.nodes.size(); ++i)
-    asked.others.push_back(join_path(place, contender.nodes[i].text));
-  return asked;
-}
+/// The absolute paths of a contender's nodes. The first is the one to write to; with the names of
+/// all libraries there are several.
+using Nodes = std::vector<std::string>;
 
 /// The contender with this node; its other nodes are known if they may be listed.
-Asked contender_of(Context& cx, const std::string& path) {
-  Asked asked{.node = path, .others = {}};
+Nodes contender_of(Context& cx, const std::string& path) {
+  Nodes nodes{path};
   const std::string place(parent_path(path));
   cx.client.await_connection(path, cx.stop);
   const auto listed = cx.client.await(cx.client.start_children(place, Watch::none()), cx.stop);
-  if (listed.code != code::ok) return asked;
+  if (listed.code != code::ok) return nodes;
   const auto own = parse_lock_name(base_name(path));
   for (const auto& name : listed.value.names) {
     const auto other = parse_lock_name(name);
     if (other && other->key() == own->key() && name != base_name(path))
-      asked.others.push_back(join_path(place, name));
+      nodes.push_back(join_path(place, name));
   }
-  return asked;
+  return nodes;
 }
 
 /// The holders: the path itself if it is a contender's node; else all holders below it, since
 /// readers hold a lock together; for a semaphore, every lease.
-std::vector<Asked> holders(Context& cx, const std::string& path, bool node_only) {
+std::vector<Nodes> holders(Context& cx, const std::string& path, bool node_only) {
   const bool is_node = parse_lock_name(base_name(path)).has_value();
   if (is_node) return {contender_of(cx, path)};
   if (node_only)
@@ -72,41 +63,38 @@ std::vector<Asked> holders(Context& cx, const std::string& path, bool node_only)
     names = cx.client.children(place, Watch::none(), cx.stop).names;
   }
   const auto queue = fetch_queue(cx, place, names);
-  std::vector<Asked> nodes;
-  for (std::size_t i = 0; i < queue.contenders.size(); ++i)
-    if (semaphore || queue.holds(i)) nodes.push_back(asked_of(place, queue.contenders[i]));
-  if (nodes.empty()) throw Error(path + ": nobody holds it");
-  return nodes;
+  std::vector<Nodes> all;
+  for (std::size_t i = 0; i < queue.contenders.size(); ++i) {
+    if (!semaphore && !queue.holds(i)) continue;
+    auto& nodes = all.emplace_back();
+    for (const auto& node : queue.contenders[i].nodes) nodes.push_back(join_path(place, node.text));
+  }
+  if (all.empty()) throw Error(path + ": nobody holds it");
+  return all;
 }
 
 /// Whether the node is gone by the deadline. A node that may not be read cannot be watched on
 /// servers since 3.9; it is not waited for.
 bool await_end(Context& cx, const std::string& node, Clock::time_point deadline) {
   const auto mailbox = std::make_shared<Guarded<std::deque<Event>>>();
-  const auto is_there = [&] {
+  for (;;) {
     cx.client.await_connection(node, cx.stop);
-    const auto found = cx.client.await(cx.client.start_exists(node, Watch::into(mailbox)), cx.stop);
-    if (found.code != code::ok && found.code != code::no_node && found.code != code::no_auth)
-      throw ZkError(found.code, node);
-    return found.code;
-  };
-  for (int found = is_there(); found != code::no_node; found = is_there()) {
+    const int found =
+        cx.client.await(cx.client.start_exists(node, Watch::into(mailbox)), cx.stop).code;
     if (found == code::no_auth) return false;
-    const bool event = cx.client.monitor().wait_until(
-        cx.stop, deadline, [&](const Monitor::Held& held) { return !(*mailbox)(held).empty(); });
-    if (cx.stop.stop_requested()) {
+    if (found != code::ok && found != code::no_node) throw ZkError(found, node);
+    const bool event = found == code::ok && cx.client.monitor().wait_until(
+                                                cx.stop, deadline, [&](const Monitor::Held& held) {
+                                                  return !(*mailbox)(held).empty();
+                                                });
+    const bool stopped = found == code::ok && cx.stop.stop_requested();
+    if (!event || stopped) {  // a watch on a node that is gone waits for its creation
       cx.client.drop_watches(node, mailbox);
-      throw Cancelled();
-    }
-    if (!event) {
-      cx.client.drop_watches(node, mailbox);
-      return false;
+      if (stopped) throw Cancelled();
+      return found == code::no_node;
     }
     cx.client.monitor().with_lock([&](const Monitor::Held& held) { (*mailbox)(held).clear(); });
   }
-  // The node was gone already, and the watch waits for its creation.
-  cx.client.drop_watches(node, mailbox);
-  return true;
 }
 
 /// Returns false if the node is gone.
@@ -134,7 +122,7 @@ bool ask(Context& cx, const std::string& node, const RevocationRequest& request)
       return true;
     }
     if (result != code::ok) throw ZkError(result, node, writes);
-    if (asks_for_release(now.value.data)) {
+    if (is_release_request(now.value.data)) {
       cx.out.err_line("asked again to release {}", as_word(node));
       return true;
     }
@@ -144,10 +132,10 @@ bool ask(Context& cx, const std::string& node, const RevocationRequest& request)
   }
 }
 
-/// Removes all of its nodes: any that remained would keep others waiting.
-void take_away(Context& cx, const Asked& asked) {
-  auto nodes = asked.others;
-  nodes.push_back(asked.node);
+/// Removes all nodes of a contender: any that remained would keep others waiting.
+void take_away(Context& cx, Nodes nodes) {
+  const auto name = as_word(nodes.front());
+  std::ranges::reverse(nodes);
   bool removed = false;
   for (const auto& node : nodes) {
     cx.client.await_connection(node, cx.stop);
@@ -157,36 +145,35 @@ void take_away(Context& cx, const Asked& asked) {
     removed = removed || result == code::ok;
   }
   if (removed)
-    cx.out.err_line("deleted {}; its owner may not have noticed yet", as_word(asked.node));
+    cx.out.err_line("deleted {}; its owner may not have noticed yet", name);
   else
-    cx.out.err_line("released {}", as_word(asked.node));
+    cx.out.err_line("released {}", name);
 }
 
 }  // namespace
 
 int ask_holder(Context& cx, const std::string& path, const RevocationRequest& request) {
   const bool is_node = parse_lock_name(base_name(path)).has_value();
-  std::vector<Asked> asked;
-  for (auto& one : holders(cx, path, request.node_only)) {
-    if (ask(cx, one.node, request)) {
-      asked.push_back(std::move(one));
+  std::vector<Nodes> asked;
+  for (auto& nodes : holders(cx, path, request.node_only)) {
+    if (ask(cx, nodes.front(), request)) {
+      asked.push_back(std::move(nodes));
       continue;
     }
     if (is_node) throw ZkError(code::no_node, path);
-    cx.out.err_line("released {}", as_word(one.node));
+    cx.out.err_line("released {}", as_word(nodes.front()));
   }
   if (request.patience.count() == 0 && !request.force) return status::ok;
   const auto deadline = Clock::now() + request.patience;
   int result = status::ok;
-  for (const auto& one : asked) {
-    const auto& node = one.node;
-    if (await_end(cx, node, deadline)) {
-      cx.out.err_line("released {}", as_word(node));
+  for (const auto& nodes : asked) {
+    const auto name = as_word(nodes.front());
+    if (await_end(cx, nodes.front(), deadline)) {
+      cx.out.err_line("released {}", name);
     } else if (request.force) {
-      take_away(cx, one);
+      take_away(cx, nodes);
     } else {
-      cx.out.err_line("{} is not released yet; `revoke --force {}` deletes it", as_word(node),
-                      as_word(node));
+      cx.out.err_line("{0} is not released yet; `revoke --force {0}` deletes it", name);
       result = status::failure;
     }
   }

@@ -47,13 +47,6 @@ bool is_blocked(const std::string& file, int problem) {
 
 }  // namespace
 
-bool is_wanted(const Lock& lock, const Monitor::Held& held) {
-  const auto& status = lock.status(held);
-  const bool is_held = status.stage == LockStage::Held || status.stage == LockStage::Suspended;
-  const bool revoked = status.revoked && lock.plan().on_revoke == OnRevoke::Release;
-  return is_held && !revoked && !status.unwanted;
-}
-
 bool write_token_file(const std::string& file, const Lock& lock, Monitor& monitor,
                       const std::stop_token& stop) {
   const auto text = tokens_text(lock.status().holding) + "\n";
@@ -63,7 +56,7 @@ bool write_token_file(const std::string& file, const Lock& lock, Monitor& monito
       if (!is_blocked(file, problem)) fail(file, problem);
       const bool unwanted =
           monitor.wait_until(stop, Clock::now() + 10ms,
-                             [&](const Monitor::Held& held) { return !is_wanted(lock, held); });
+                             [&](const Monitor::Held& held) { return !lock.is_wanted(held); });
       if (stop.stop_requested()) throw Cancelled();
       if (unwanted) return false;
     }

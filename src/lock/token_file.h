@@ -8,9 +8,6 @@
 
 namespace zksh {
 
-/// Whether the lock is held and its release is not requested.
-bool is_wanted(const Lock& lock, const Monitor::Held& held);
-
 /// Writes the token of a held lock (for several locks, the tokens) and a newline. A file is
 /// replaced atomically, so that nobody reads a partial token, and remains after the lock's end:
 /// tokens are never reused. If `file` exists and is not a regular file, such as a pipe, writes to

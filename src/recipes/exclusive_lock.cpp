@@ -1,108 +1,123 @@
 // ExclusiveLock: the simplest lock: whoever creates the node holds it.
-#include "recipes/exclusive_lock.h"
-
 #include "client/node_path.h"
 #include "client/patient_connection.h"
+#include "recipes/lock_nodes.h"
 #include "recipes/lock_queue.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace zksh {
+namespace {
 
-ExclusiveLock::ExclusiveLock(Client& client, Fiber& fiber, const LockReport& report,
-                             LockRequest request)
-    : requests_(client, fiber, report),
-      report_(report),
-      request_(std::move(request)),
-      node_(join_path(request_.path, "lock")),
-      nodes_(requests_,
-             [this](const std::string& guid) {
-               // The guid tells whether the node is ours if the answer is lost.
-               const auto* const gap = request_.owner.empty() ? "guid=" : " guid=";
-               return LockNodesPlan{.nodes = {{.path = node_,
-                                               .data = request_.owner + gap + guid,
-                                               .acl = request_.acl,
-                                               .mode = CreateMode::Ephemeral}},
-                                    .parents = request_.parent.value_or(CreateMode::Container)};
-             }),
-      watch_(requests_) {
-  if (request_.read_write || request_.mode == LockMode::Shared)
-    throw UsageError("the exclusive recipe has no read and write locks");
-}
+/// An exclusive lock made of one ephemeral node, PATH/lock. All contenders race to create it; the
+/// losers watch it and race again when it is gone. Unfair: there is no queue, and every release
+/// wakes everyone. Only zksh knows this recipe; contenders of the other recipes do not see it, so
+/// if there are any, this throws LockBusy.
+class ExclusiveLock final : public Recipe {
+ public:
+  ExclusiveLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request)
+      : requests_(client, fiber, report),
+        report_(report),
+        request_(std::move(request)),
+        node_(join_path(request_.path, "lock")),
+        nodes_(requests_,
+               [this](const std::string& guid) {
+                 // The guid tells whether the node is ours if the answer is lost.
+                 const auto* const gap = request_.owner.empty() ? "guid=" : " guid=";
+                 return LockNodesPlan{.nodes = {{.path = node_,
+                                                 .data = request_.owner + gap + guid,
+                                                 .acl = request_.acl,
+                                                 .mode = CreateMode::Ephemeral}},
+                                      .parents = request_.parent.value_or(CreateMode::Container)};
+               }),
+        watch_(requests_) {
+    if (request_.read_write || request_.mode == LockMode::Shared)
+      throw UsageError("the exclusive recipe has no read and write locks");
+  }
 
-Task<> ExclusiveLock::acquire(Clock::time_point deadline) {
-  return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
-}
+  Task<> acquire(Clock::time_point deadline) override {
+    return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
+  }
 
-Task<> ExclusiveLock::give_up() {
-  watch_.drop();
-  co_await nodes_.take_back();
-}
+  Task<bool> release() override { return nodes_.take_back(); }
 
-Task<> ExclusiveLock::contend() {
-  reported_holder_.clear();
-  co_await look_first();
-  for (;;) {
-    const int result = co_await nodes_.make();
-    if (result == code::node_exists) {
-      if (request_.try_only) throw LockBusy(request_.path + " is busy");
-      co_await await_end();
-      continue;
+  const LockHolding& holding() const override { return nodes_.holding(); }
+
+ private:
+  Task<> give_up() {
+    watch_.drop();
+    co_await nodes_.take_back();
+  }
+
+  Task<> contend() {
+    reported_holder_.clear();
+    co_await look_first();
+    for (;;) {
+      const int result = co_await nodes_.make();
+      if (result == code::node_exists) {
+        if (request_.try_only) throw LockBusy(request_.path + " is busy");
+        co_await await_end();
+        continue;
+      }
+      const bool held = co_await nodes_.prove();
+      if (held) co_return;
+      if (!request_.requeue) throw LockLost(request_.path + ": lost as soon as it was held");
+      if (report_.warning)
+        report_.warning(request_.path + ": lost as soon as it was acquired; asking again");
+      co_await requests_.pause_after_loss();
     }
-    const bool held = co_await nodes_.prove();
-    if (held) co_return;
-    if (!request_.requeue) throw LockLost(request_.path + ": lost as soon as it was held");
-    if (report_.warning)
-      report_.warning(request_.path + ": lost as soon as it was acquired; asking again");
-    co_await requests_.pause_after_loss();
   }
-}
 
-/// Contenders in a queue neither see the node nor are stopped by it.
-Task<> ExclusiveLock::look_first() {
-  for (;;) {
+  /// Contenders in a queue neither see the node nor are stopped by it.
+  Task<> look_first() {
+    for (;;) {
+      co_await requests_.connected();
+      auto outcome = co_await requests_.answer(requests_.send_children(request_.path));
+      if (is_connection_failure(outcome.code)) continue;
+      if (outcome.code == code::no_node) co_return;
+      if (outcome.code != code::ok) throw ZkError(outcome.code, request_.path);
+      const auto queue = make_lock_queue(std::move(outcome.value.names));
+      if (!queue.contenders.empty())
+        throw LockBusy(request_.path +
+                       " has a queue whose contenders do not see the node of --recipe exclusive");
+      const bool busy = std::ranges::find(queue.others, base_name(node_)) != queue.others.end();
+      if (busy && request_.try_only) throw LockBusy(request_.path + " is busy");
+      co_return;
+    }
+  }
+
+  Task<> await_end() {
     co_await requests_.connected();
-    auto sent = requests_.send_children(request_.path);
-    auto outcome = co_await requests_.answer(std::move(sent));
-    if (is_connection_failure(outcome.code)) continue;
-    if (outcome.code == code::no_node) co_return;
-    if (outcome.code != code::ok) throw ZkError(outcome.code, request_.path);
-    const auto queue = make_lock_queue(std::move(outcome.value.names));
-    if (!queue.contenders.empty())
-      throw LockBusy(request_.path +
-                     " has a queue whose contenders do not see the node of --recipe exclusive");
-    const bool busy = std::ranges::find(queue.others, base_name(node_)) != queue.others.end();
-    if (busy && request_.try_only) throw LockBusy(request_.path + " is busy");
-    co_return;
+    auto seen = co_await watch_.get(node_);
+    if (seen.code == code::no_node || is_connection_failure(seen.code)) co_return;
+    if (seen.code != code::ok) throw ZkError(seen.code, node_);
+    auto holder = std::move(seen.value.data).value_or("");
+    if (report_.waiting && holder != reported_holder_) {
+      reported_holder_ = holder;
+      report_.waiting({.predecessor = holder,
+                       .predecessor_node = "lock",
+                       .holder = holder,
+                       .holder_age_ms = age_ms(seen.value.stat)});
+    }
+    const bool woken = co_await watch_.event();
+    if (!woken) throw LockBusy(request_.path + " was not acquired in time");
   }
-}
 
-Task<> ExclusiveLock::await_end() {
-  co_await requests_.connected();
-  auto seen = co_await watch_.get(node_);
-  if (seen.code == code::no_node || is_connection_failure(seen.code)) co_return;
-  if (seen.code != code::ok) throw ZkError(seen.code, node_);
-  auto holder = std::move(seen.value.data).value_or("");
-  if (report_.waiting && holder != reported_holder_) {
-    reported_holder_ = holder;
-    report_.waiting({.predecessor = holder,
-                     .predecessor_node = "lock",
-                     .holder = holder,
-                     .holder_age_ms = age_ms(seen.value.stat)});
-  }
-  const bool woken = co_await watch_.event();
-  if (!woken) throw LockBusy(request_.path + " was not acquired in time");
-}
+  LockRequests requests_;
+  const LockReport& report_;
+  LockRequest request_;
+  std::string node_;
+  LockNodes nodes_;
+  LockWatch watch_;
+  std::string reported_holder_;  ///< the holder last reported to the user
+};
 
-Task<bool> ExclusiveLock::release() {
-  requests_.set_deadline(Fiber::never);
-  co_return co_await nodes_.take_back();
-}
+}  // namespace
 
-Task<> ExclusiveLock::downgrade() {
-  throw ValueError(request_.path + " is not held for writing");
-  co_return;
+std::unique_ptr<Recipe> make_exclusive_lock(Client& client, Fiber& fiber, const LockReport& report,
+                                            LockRequest request) {
+  return std::make_unique<ExclusiveLock>(client, fiber, report, std::move(request));
 }
 
 }  // namespace zksh

@@ -235,27 +235,13 @@ void add_reader_deadlock(const LockQueue& queue, std::string_view own, const Con
   }
 }
 
-/// Whether a node has the name of a lease of kazoo's Semaphore.
-bool is_kazoo_lease(std::string_view name) {
-  constexpr std::size_t length = 32;
-  return name.size() == length &&
-         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
-/// Adds the flaws of holders that do not use queue nodes.
-void add_flaws_of_others(const LockQueue& queue, std::vector<std::string>& flaws) {
-  const auto there = [&](std::string_view name) {
-    return std::ranges::find(queue.others, name) != queue.others.end();
-  };
-  if (there("locks") && there("leases"))
-    flaws.emplace_back(
-        "this is also a semaphore (children \"locks\" and \"leases\"): its holders, such as "
-        "Curator's InterProcessSemaphoreMutex, and this lock do not see each other (use "
-        "semaphore)");
-  const auto lease = std::ranges::find_if(queue.others, is_kazoo_lease);
+/// A holder of kazoo's Semaphore and `what`, which has the same node, do not see each other.
+void add_flaw_of_kazoo_lease(const LockQueue& queue, std::string_view what,
+                             std::vector<std::string>& flaws) {
+  const auto lease = std::ranges::find_if(queue.others, is_hex32);
   if (lease != queue.others.end())
-    flaws.push_back(fmt::format(
-        "the kazoo semaphore holder {}… and this lock do not see each other", lease->substr(0, 8)));
+    flaws.push_back(fmt::format("the kazoo semaphore holder {}… and {} do not see each other",
+                                lease->substr(0, 8), what));
 }
 
 /// Adds flaws of a library with itself, and of children that are no contenders.
@@ -329,10 +315,6 @@ std::optional<std::size_t> seen_predecessor(const LockQueue& queue, std::size_t 
   return std::nullopt;
 }
 
-std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own) {
-  return lock_flaws(queue, own, {});
-}
-
 std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own,
                                     const ContenderKeys& zksh) {
   std::vector<std::string> flaws;
@@ -348,7 +330,12 @@ std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own
         add_flaws_between(kinds[a], kinds[b], flaws);
     add_other_flaws(queue, kinds, flaws);
   }
-  if (!queue.contenders.empty()) add_flaws_of_others(queue, flaws);
+  if (!queue.contenders.empty() && is_semaphore(queue.others))
+    flaws.emplace_back(
+        "this is also a semaphore (children \"locks\" and \"leases\"): its holders, such as "
+        "Curator's InterProcessSemaphoreMutex, and this lock do not see each other (use "
+        "semaphore)");
+  if (!queue.contenders.empty()) add_flaw_of_kazoo_lease(queue, "this lock", flaws);
   add_reader_deadlock(queue, own, zksh, flaws);
   return flaws;
 }
@@ -375,11 +362,7 @@ std::vector<std::string> semaphore_flaws(const LockQueue& queue) {
   if (!queue.contenders.empty())
     flaws.push_back(fmt::format("{} and this semaphore do not see each other",
                                 contender_text(queue.contenders.front(), false)));
-  const auto lease = std::ranges::find_if(queue.others, is_kazoo_lease);
-  if (lease != queue.others.end())
-    flaws.push_back(
-        fmt::format("the kazoo semaphore holder {}… and this semaphore do not see each other",
-                    lease->substr(0, 8)));
+  add_flaw_of_kazoo_lease(queue, "this semaphore", flaws);
   return flaws;
 }
 

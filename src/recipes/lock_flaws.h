@@ -31,9 +31,11 @@ Sight lock_sight(const Contender& observer, const Contender& other);
 std::optional<std::size_t> seen_predecessor(const LockQueue& queue, std::size_t index,
                                             const ContenderKeys& zksh);
 
-/// As lock_flaws(queue, own), with the keys of contenders known to be zksh's.
+/// Why contenders in the queue do not exclude each other, for the user: a sentence for each pair of
+/// kinds, naming one contender. `own` is the key of the contender it is reported for; empty: report
+/// all pairs. `zksh` has the keys of contenders known to be zksh's.
 std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own,
-                                    const ContenderKeys& zksh);
+                                    const ContenderKeys& zksh = {});
 
 /// Why a semaphore does not work together with other nodes below its node. `queue` is that of its
 /// node's children.

@@ -66,10 +66,6 @@ bool is_uuid(std::string_view text) {
   return text.size() == 36;
 }
 
-bool is_hex32(std::string_view text) {
-  return text.size() == 32 && std::ranges::all_of(text, is_hex);
-}
-
 /// The guid in "_c_GUID-" of Curator's protected nodes, or a bare one as kazoo has it; empty if
 /// there is none.
 std::string_view guid_of(std::string_view prefix) {
@@ -166,25 +162,19 @@ LockFamily LockName::family() const {
 }
 
 std::string_view family_name(LockFamily family) {
-  switch (family) {
-    case LockFamily::Zksh:
-      return "zksh";
-    case LockFamily::Curator:
-      return "Curator";
-    case LockFamily::Kazoo:
-      return "kazoo";
-    case LockFamily::Go:
-      return "go-zookeeper";
-    case LockFamily::CLock:
-      return "zoo_lock.c";
-    case LockFamily::JavaWriteLock:
-      return "WriteLock";
-    case LockFamily::Documentation:
-      return "recipe";
-    case LockFamily::Unknown:
-      break;
-  }
-  return "unknown";
+  static constexpr NamedValues<LockFamily, 8> names{{{"zksh", LockFamily::Zksh},
+                                                     {"Curator", LockFamily::Curator},
+                                                     {"kazoo", LockFamily::Kazoo},
+                                                     {"go-zookeeper", LockFamily::Go},
+                                                     {"zoo_lock.c", LockFamily::CLock},
+                                                     {"WriteLock", LockFamily::JavaWriteLock},
+                                                     {"recipe", LockFamily::Documentation},
+                                                     {"unknown", LockFamily::Unknown}}};
+  return name_of(names, family);
+}
+
+bool is_hex32(std::string_view text) {
+  return text.size() == 32 && std::ranges::all_of(text, is_hex);
 }
 
 std::string fresh_guid(bool joins_many) {
@@ -214,22 +204,16 @@ std::vector<std::string> contender_prefixes(Compat compat, LockMode mode, bool r
                                             std::string_view guid) {
   const bool shared = mode == LockMode::Shared;
   const auto named = [&](std::string_view tag) { return fmt::format("_c_{}-{}", guid, tag); };
-  switch (compat) {
-    case Compat::Curator:
-      if (!read_write && !shared) return {named("lock-")};
-      return {named(shared ? "__READ__" : "__WRIT__")};
-    case Compat::Kazoo: {
-      std::string hex(guid);
-      std::erase(hex, '-');
-      return {hex + (shared ? "__rlock__" : "__lock__")};
-    }
-    case Compat::All:
-      break;
+  const auto* const side = shared ? "__READ__" : "__WRIT__";
+  if (compat == Compat::Curator) return {named(read_write || shared ? side : "lock-")};
+  if (compat == Compat::Kazoo) {
+    std::string hex(guid);
+    std::erase(hex, '-');
+    return {hex + (shared ? "__rlock__" : "__lock__")};
   }
   // The order and the dashes matter: zoo_lock.c crashes on names without a dash. kazoo's Lock
   // ignores __rlock__, so only __lock__ keeps it out, and kazoo's readers with it.
-  if (shared) return {named("lock-"), named("__READ__"), named("__lock__")};
-  return {named("lock-"), named("__WRIT__"), named("__lock__")};
+  return {named("lock-"), named(side), named("__lock__")};
 }
 
 }  // namespace zksh

@@ -76,6 +76,8 @@ enum class Compat {
 inline constexpr NamedValues<Compat, 3> compat_names{
     {{"curator", Compat::Curator}, {"kazoo", Compat::Kazoo}, {"all", Compat::All}}};
 
+/// Whether it is 32 hexadecimal digits, as kazoo's guids and the names of its semaphore's leases.
+bool is_hex32(std::string_view text);
 /// A random UUID (version 4), 36 characters in lower case. With `joins_many`, it has version 8,
 /// which RFC 9562 leaves to applications: its name tells others that the contender has joined
 /// several queues in one transaction. Throws Error if the system provides no random numbers.

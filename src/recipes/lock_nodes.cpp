@@ -7,7 +7,6 @@
 #include "recipes/lock_name.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 
 namespace zksh {
@@ -17,12 +16,6 @@ namespace {
 constexpr int parent_races = 20;
 
 bool is_answer(int code) { return code == code::ok || code == code::no_node; }
-
-std::string in_words(const std::vector<CreateOp>& nodes) {
-  std::string text = nodes.size() == 1 ? "create" : "multi: create";
-  for (const auto& node : nodes) text += " " + node.path;
-  return text + (nodes.front().sequential ? " (ephemeral, sequential)" : " (ephemeral)");
-}
 
 }  // namespace
 
@@ -72,12 +65,13 @@ Task<int> LockNodes::create(const std::function<void()>& on_sent) {
   std::vector<LockRequests::Sent<Created>> parents;
   parents.reserve(parents_.size());
   for (const auto& path : parents_)
-    parents.push_back(requests_.send([&] { return "create " + path; },
-                                     [&] { return client.start_create(parent_creation(path)); }));
-  const auto what = [&] { return in_words(plan_.nodes); };
+    parents.push_back(
+        requests_.send(client.start_create(parent_creation(path)), "create {}", path));
   int result = code::ok;
   if (plan_.nodes.size() == 1) {
-    auto sent = requests_.send(what, [&] { return client.start_create(plan_.nodes.front()); });
+    const auto& node = plan_.nodes.front();
+    auto sent = requests_.send(client.start_create(node), "create {} (ephemeral{})", node.path,
+                               node.sequential ? ", sequential" : "");
     if (on_sent) on_sent();
     const auto outcome = co_await requests_.answer(std::move(sent));
     result = outcome.code;
@@ -85,7 +79,10 @@ Task<int> LockNodes::create(const std::function<void()>& on_sent) {
       adopt({{.code = code::ok, .path = outcome.value.path, .stat = outcome.value.stat}});
   } else {
     const std::vector<Op> ops(plan_.nodes.begin(), plan_.nodes.end());
-    auto sent = requests_.send(what, [&] { return client.start_multi(ops); });
+    std::string paths;
+    for (const auto& node : plan_.nodes) paths += ' ' + node.path;
+    auto sent =
+        requests_.send(client.start_multi(ops), "multi: create{} (ephemeral, sequential)", paths);
     if (on_sent) on_sent();
     const auto outcome = co_await requests_.answer(std::move(sent));
     result = outcome.code;
@@ -181,21 +178,19 @@ Task<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
   co_return nodes;
 }
 
-/// As find_by_names, for nodes of this session that have our data.
+/// As find_by_names, for the only node, of this session and with our data.
 Task<std::optional<std::vector<std::string>>> LockNodes::find_by_data() {
+  const auto& node = plan_.nodes.front();
+  auto flushed = requests_.send_sync(node.path);
+  auto reading = requests_.send_get(node.path);
+  const auto sync = co_await requests_.answer(std::move(flushed));
+  const auto read = co_await requests_.answer(std::move(reading));
+  if (is_connection_failure(sync.code) || is_connection_failure(read.code)) co_return std::nullopt;
+  if (!is_answer(read.code)) throw ZkError(read.code, node.path);
+  const bool ours = read.code == code::ok && read.value.data == node.data &&
+                    read.value.stat.ephemeral_owner == holding_.session;
   std::vector<std::string> nodes;
-  for (const auto& node : plan_.nodes) {
-    auto flushed = requests_.send_sync(node.path);
-    auto reading = requests_.send_get(node.path);
-    const auto sync = co_await requests_.answer(std::move(flushed));
-    const auto read = co_await requests_.answer(std::move(reading));
-    if (is_connection_failure(sync.code) || is_connection_failure(read.code))
-      co_return std::nullopt;
-    if (!is_answer(read.code)) throw ZkError(read.code, node.path);
-    if (read.code == code::ok && read.value.data == node.data &&
-        read.value.stat.ephemeral_owner == holding_.session)
-      nodes.push_back(node.path);
-  }
+  if (ours) nodes.push_back(node.path);
   co_return nodes;
 }
 
@@ -248,16 +243,15 @@ Task<int> LockNodes::remove() {
     std::vector<Op> ops;
     ops.reserve(nodes.size());
     for (const auto& node : nodes) ops.emplace_back(RemoveOp{.path = node});
-    auto sent = requests_.send([&] { return fmt::format("multi: delete {} nodes", ops.size()); },
-                               [&] { return client.start_multi(ops); });
-    const auto outcome = co_await requests_.answer(std::move(sent));
+    const auto outcome = co_await requests_.answer(
+        requests_.send(client.start_multi(ops), "multi: delete {} nodes", ops.size()));
     if (outcome.code != code::no_node) co_return outcome.code;
   }
   int result = nodes.size() > 1 ? code::no_node : code::ok;
   for (const auto& node : nodes) {
-    auto sent = requests_.send([&] { return "delete " + node; },
-                               [&] { return client.start_remove({.path = node}); });
-    const auto outcome = co_await requests_.answer(std::move(sent));
+    const RemoveOp op{.path = node};
+    const auto outcome =
+        co_await requests_.answer(requests_.send(client.start_remove(op), "delete {}", node));
     if (!is_answer(outcome.code)) co_return outcome.code;
     if (outcome.code == code::no_node) result = code::no_node;
   }
@@ -269,9 +263,7 @@ Task<bool> LockNodes::prove() {
     co_await requests_.connected();
     if (!same_session()) co_return false;
     ask_token();
-    auto sent = std::move(*token_asked_);
-    token_asked_.reset();
-    const auto outcome = co_await requests_.answer(std::move(sent));
+    const auto outcome = co_await requests_.answer(*std::exchange(token_asked_, std::nullopt));
     if (is_connection_failure(outcome.code)) continue;
     if (outcome.code != code::ok) co_return false;
     holding_.token = outcome.value.czxid;
@@ -295,8 +287,7 @@ LockRequests::Sent<std::vector<OpResult>> LockNodes::send_check() {
   std::vector<Op> ops;
   ops.reserve(holding_.nodes.size());
   for (const auto& node : holding_.nodes) ops.emplace_back(CheckOp{.path = node});
-  return requests_.send([&] { return fmt::format("multi: check {} nodes", ops.size()); },
-                        [&] { return requests_.client().start_multi(ops); });
+  return requests_.send(requests_.client().start_multi(ops), "multi: check {} nodes", ops.size());
 }
 
 void LockNodes::renew_lease() {
@@ -316,8 +307,7 @@ Task<bool> LockNodes::await_lease() {
         throw LockBusy("the session could not be confirmed in time");
       co_await requests_.fiber().pause_until(pause);
     }
-    auto check = send_check();
-    const auto outcome = co_await requests_.answer(std::move(check));
+    const auto outcome = co_await requests_.answer(send_check());
     if (is_connection_failure(outcome.code)) continue;
     if (outcome.code == code::no_node) co_return false;
     // The nodes may not be readable, but even that answer was agreed on by a quorum.
@@ -333,9 +323,8 @@ Task<> LockNodes::exchange(std::vector<Op> ops, std::vector<std::string> after) 
   const auto session = holding_.session;
   for (;;) {
     unsure_ = true;
-    auto sent = requests_.send([&] { return fmt::format("multi: {} operations", ops.size()); },
-                               [&] { return client.start_multi(ops); });
-    const auto outcome = co_await requests_.answer(std::move(sent));
+    const auto outcome = co_await requests_.answer(
+        requests_.send(client.start_multi(ops), "multi: {} operations", ops.size()));
     bool done = outcome.code == code::ok;
     bool lost = outcome.code == code::no_node;
     if (is_connection_failure(outcome.code)) {
@@ -358,29 +347,6 @@ Task<> LockNodes::exchange(std::vector<Op> ops, std::vector<std::string> after) 
     holding_.token = 0;
     token_asked_.reset();
     co_return;
-  }
-}
-
-Task<bool> nodes_exist(LockRequests& requests, std::vector<std::string> nodes,
-                       std::int64_t session) {
-  auto& client = requests.client();
-  for (;;) {
-    co_await requests.connected();
-    if (client.session_id() != session) co_return false;
-    std::vector<LockRequests::Sent<Stat>> questions;
-    questions.reserve(nodes.size());
-    for (const auto& node : nodes) questions.push_back(requests.send_exists(node));
-    bool lost = false;
-    bool gone = false;
-    for (auto& question : questions) {
-      const auto outcome = co_await requests.answer(std::move(question));
-      lost = lost || is_connection_failure(outcome.code);
-      gone = gone || outcome.code == code::no_node;
-      if (!is_connection_failure(outcome.code) && !is_answer(outcome.code))
-        throw ZkError(outcome.code, nodes.front());
-    }
-    if (client.session_id() != session || (gone && !lost)) co_return false;
-    if (!lost) co_return true;
   }
 }
 

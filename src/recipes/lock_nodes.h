@@ -4,7 +4,6 @@
 
 #include "recipes/lock_requests.h"
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
@@ -15,7 +14,8 @@ namespace zksh {
 
 /// The nodes that a contender creates in one transaction.
 struct LockNodesPlan {
-  /// All are ephemeral. Sequential ones have the guid in their names, others in their data.
+  /// All are ephemeral and sequential, with the guid in their names; or there is only one, which is
+  /// not sequential, with the guid in its data.
   std::vector<CreateOp> nodes;
   /// For missing parents. Their ancestors become persistent, and so do containers on servers that
   /// do not support these (before 3.5.3).
@@ -91,10 +91,5 @@ class LockNodes {
   LockHolding holding_;
   std::optional<LockRequests::Sent<Stat>> token_asked_;  ///< in advance
 };
-
-/// Whether all these nodes exist, in this session; waits for a connection. Throws ZkError,
-/// LockBusy, Cancelled.
-Task<bool> nodes_exist(LockRequests& requests, std::vector<std::string> nodes,
-                       std::int64_t session);
 
 }  // namespace zksh

@@ -3,8 +3,6 @@
 
 #include "base/number.h"
 
-#include <algorithm>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -184,6 +182,13 @@ LockQueue make_lock_queue(std::vector<std::string> names,
   };
   std::ranges::sort(queue.contenders, earlier);
   return queue;
+}
+
+bool is_semaphore(const std::vector<std::string>& names) {
+  const auto has = [&](std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  return has("locks") && has("leases");
 }
 
 std::int64_t sequence_counter(const Stat& parent) {

@@ -75,13 +75,11 @@ LockQueue make_lock_queue(std::vector<std::string> names,
 std::optional<LockStanding> plain_standing(const std::vector<std::string>& names,
                                            std::string_view own);
 
+/// Whether a node with these children is a semaphore.
+bool is_semaphore(const std::vector<std::string>& names);
+
 /// How often the parent's counter has been used: the number that the next sequential child gets,
 /// provided that all deleted children had been created under it.
 std::int64_t sequence_counter(const Stat& parent);
-
-/// Why contenders in the queue do not exclude each other, for the user: a sentence for each pair of
-/// kinds, naming one contender. `own` is the key of the contender it is reported for; empty: report
-/// all pairs.
-std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own);
 
 }  // namespace zksh

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 namespace zksh {
 
@@ -109,9 +108,8 @@ Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last,
                       .data = std::string(),
                       .acl = acl,
                       .mode = missing.size() == 1 ? last : CreateMode::Persistent};
-    auto sent = requests.send([&] { return "create " + node; },
-                              [&] { return requests.client().start_create(op); });
-    const auto outcome = co_await requests.answer(std::move(sent));
+    const auto outcome = co_await requests.answer(
+        requests.send(requests.client().start_create(op), "create {}", node));
     if (is_connection_failure(outcome.code)) continue;
     if (outcome.code == code::no_node && node != "/") {
       missing.emplace_back(parent_path(node));
@@ -143,14 +141,11 @@ Watch LockWatch::on_children(const std::string& path) {
 Task<Outcome<Node>> LockWatch::get(std::string path) {
   arm(path, WatchKind::OfData);
   auto& client = requests_.client();
-  auto sent = requests_.send([&] { return "getData with a watch " + path; },
-                             [&] { return client.start_get(path, Watch::into(mailbox_)); });
-  auto outcome = co_await requests_.answer(std::move(sent));
+  auto outcome = co_await requests_.answer(requests_.send(
+      client.start_get(path, Watch::into(mailbox_)), "getData with a watch {}", path));
   if (outcome.code == code::no_auth) {
-    auto existing =
-        requests_.send([&] { return "exists with a watch " + path; },
-                       [&] { return client.start_exists(path, Watch::into(mailbox_)); });
-    const auto existence = co_await requests_.answer(std::move(existing));
+    const auto existence = co_await requests_.answer(requests_.send(
+        client.start_exists(path, Watch::into(mailbox_)), "exists with a watch {}", path));
     outcome.code = existence.code;
     // Unlike getData, exists sets a watch on a missing node.
     if (existence.code == code::no_node) drop();
@@ -178,9 +173,8 @@ void LockWatch::drop() {
 
 void ChildListing::ask(bool with_watch) {
   const auto watch = with_watch ? watch_.on_children(path_) : Watch::none();
-  sent_ = requests_.send(
-      [&] { return (with_watch ? "getChildren with a watch " : "getChildren ") + path_; },
-      [&] { return requests_.client().start_children(path_, watch); });
+  sent_ = requests_.send(requests_.client().start_children(path_, watch), "getChildren{} {}",
+                         with_watch ? " with a watch" : "", path_);
 }
 
 Task<std::vector<std::string>> ChildListing::names(bool with_watch) {
@@ -189,9 +183,7 @@ Task<std::vector<std::string>> ChildListing::names(bool with_watch) {
       co_await requests_.connected();
       ask(with_watch);
     }
-    auto sent = std::move(*sent_);
-    sent_.reset();
-    auto outcome = co_await requests_.answer(std::move(sent));
+    auto outcome = co_await requests_.answer(*std::exchange(sent_, std::nullopt));
     if (is_connection_failure(outcome.code)) continue;
     if (outcome.code != code::ok && outcome.code != code::no_node)
       throw ZkError(outcome.code, path_);

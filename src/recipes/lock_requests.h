@@ -44,31 +44,25 @@ class LockRequests {
     std::string what;  ///< empty if steps are not reported
   };
 
-  /// Sends a request by calling `start`. `what()` describes it; called only for -v.
-  template <class What, class Start>
-  auto send(What&& what, Start&& start) {
+  /// Counts a request that the client has just sent; `what` describes it, for -v.
+  template <class T, class... Args>
+  Sent<T> send(Pending<T> pending, fmt::format_string<Args...> what, Args&&... args) {
     if (report_.request) report_.request();
-    auto text = report_.step ? what() : std::string();
-    const auto at = Clock::now();
-    auto pending = start();
-    using T = typename decltype(pending)::element_type;
-    return make_sent(std::move(pending), at, std::move(text), static_cast<T*>(nullptr));
+    return {std::move(pending), Clock::now(),
+            report_.step ? fmt::format(what, std::forward<Args>(args)...) : std::string()};
   }
   /// Requests without a watch.
   Sent<Node> send_get(const std::string& path) {
-    return send([&] { return "getData " + path; },
-                [&] { return client_.start_get(path, Watch::none()); });
+    return send(client_.start_get(path, Watch::none()), "getData {}", path);
   }
   Sent<Children> send_children(const std::string& path) {
-    return send([&] { return "getChildren " + path; },
-                [&] { return client_.start_children(path, Watch::none()); });
+    return send(client_.start_children(path, Watch::none()), "getChildren {}", path);
   }
   Sent<Stat> send_exists(const std::string& path) {
-    return send([&] { return "exists " + path; },
-                [&] { return client_.start_exists(path, Watch::none()); });
+    return send(client_.start_exists(path, Watch::none()), "exists {}", path);
   }
   Sent<Nothing> send_sync(const std::string& path) {
-    return send([&] { return "sync " + path; }, [&] { return client_.start_sync(path); });
+    return send(client_.start_sync(path), "sync {}", path);
   }
   /// Waits for the answer, whatever its code. Throws Cancelled, and LockBusy at the deadline.
   template <class T>
@@ -105,11 +99,6 @@ class LockRequests {
   Clock::time_point deadline() const { return deadline_; }
 
  private:
-  template <class T>
-  static Sent<T> make_sent(Pending<T> pending, Clock::time_point at, std::string what,
-                           Answer<T>* /*type*/) {
-    return {std::move(pending), at, std::move(what)};
-  }
   void report_answer(const std::string& what, Clock::time_point at, int code,
                      const std::string& answer) const;
 

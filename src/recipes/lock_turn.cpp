@@ -9,6 +9,20 @@
 
 namespace zksh {
 
+LockNodesPlan contender_plan(const LockRequest& request, Compat names, const std::string& guid) {
+  LockNodesPlan plan;
+  for (const auto& prefix : contender_prefixes(names, request.mode, request.read_write, guid))
+    plan.nodes.push_back({.path = join_path(request.path, prefix),
+                          .data = request.owner,
+                          .acl = request.acl,
+                          .mode = CreateMode::Ephemeral,
+                          .sequential = true});
+  // kazoo's objects fail if the lock node that they have seen is removed.
+  const auto usual = names == Compat::Curator ? CreateMode::Container : CreateMode::Persistent;
+  plan.parents = request.parent.value_or(usual);
+  return plan;
+}
+
 /// nullopt if one of our nodes is missing: not everybody sees us any more.
 std::optional<std::size_t> LockTurn::own_place(const LockQueue& queue,
                                                const LockNodes& nodes) const {
@@ -42,11 +56,18 @@ void LockTurn::report_lost_place(bool same_session) {
   position_ = 0;
 }
 
+void LockTurn::report_other_names() const {
+  if (report_.warning)
+    report_.warning(request_.path +
+                    ": other contenders here would not see Curator's names; queueing with names "
+                    "that all libraries see (--compat all)");
+}
+
 void LockTurn::leave(bool nodes_go) {
   listing_.forget();
   position_ = 0;
   // Removing our nodes fires the herd's watch.
-  if (nodes_go && is_herd())
+  if (nodes_go && herd_)
     watch_.let_go();
   else
     watch_.drop();
@@ -69,7 +90,7 @@ Task<> LockTurn::look_first() {
 
 Task<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
   for (;;) {
-    auto listed = co_await listing_.names(is_herd());
+    auto listed = co_await listing_.names(herd_);
     std::optional<LockStanding> standing;
     // Giving way requires to know the others.
     if (nodes.same_session() && nodes.holding().nodes.size() == 1 && !gives_way_)
@@ -116,18 +137,15 @@ Task<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std:
     questions.reserve(names.size());
     for (const auto& name : names)
       questions.push_back(requests_.send(
-          [&] { return "exists " + name; },
-          [&] { return requests_.client().start_exists(path_of(name), Watch::none()); }));
+          requests_.client().start_exists(path_of(name), Watch::none()), "exists {}", name));
     std::map<std::string, std::int64_t> order;
     bool complete = true;
     for (std::size_t i = 0; i < questions.size(); ++i) {
       const auto outcome = co_await requests_.answer(std::move(questions[i]));
-      if (is_connection_failure(outcome.code))
-        complete = false;
-      else if (outcome.code == code::ok)
-        order[names[i]] = outcome.value.czxid;
-      else
-        order[names[i]] = INT64_MAX;  // gone meanwhile, so nobody waits for it
+      if (is_connection_failure(outcome.code)) complete = false;
+      // For one that is gone meanwhile nobody waits.
+      auto& czxid = order[names[i]];
+      czxid = outcome.code == code::ok ? outcome.value.czxid : INT64_MAX;
     }
     if (complete) co_return order;
     co_await requests_.connected();
@@ -136,21 +154,16 @@ Task<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std:
 
 Task<> LockTurn::await_change(LockStanding standing) {
   Outcome<Node> seen;
-  if (wait_ == LockWait::Predecessor)
+  if (!herd_)
     seen = co_await watch_.get(path_of(standing.to_watch));
   else if (report_.waiting)
-    seen = co_await read(standing.to_watch);
+    seen = co_await requests_.answer(requests_.send_get(path_of(standing.to_watch)));
   if (seen.code == code::no_node || is_connection_failure(seen.code)) co_return;  // list again
   if (seen.code != code::ok && seen.code != code::no_auth)
     throw ZkError(seen.code, path_of(standing.to_watch));
   co_await report_place(std::move(standing), std::move(seen.value.data));
   const bool woken = co_await watch_.event();
   if (!woken) throw LockBusy(called() + " was not acquired in time");
-}
-
-Task<Outcome<Node>> LockTurn::read(std::string name) {
-  auto sent = requests_.send_get(path_of(name));
-  co_return co_await requests_.answer(std::move(sent));
 }
 
 Task<> LockTurn::report_place(LockStanding standing, Data owner) {
@@ -160,7 +173,7 @@ Task<> LockTurn::report_place(LockStanding standing, Data owner) {
                   .count = standing.count,
                   .predecessor = owner.value_or(""),
                   .predecessor_node = *standing.before};
-  const auto outcome = co_await read(standing.first);
+  const auto outcome = co_await requests_.answer(requests_.send_get(path_of(standing.first)));
   if (outcome.code == code::ok) {
     place.holder = outcome.value.data.value_or("");
     place.holder_age_ms = age_ms(outcome.value.stat);
@@ -184,19 +197,10 @@ bool LockTurn::needs_other_names(const LockQueue& queue, std::size_t own, Compat
   const bool read_write = request_.read_write || request_.mode == LockMode::Shared;
   return std::ranges::any_of(queue.contenders, [&](const Contender& other) {
     if (&other == &queue.contenders[own] || other.nodes.size() > 1) return false;
-    switch (other.nodes.front().tag) {
-      case LockTag::KazooRead:
-      case LockTag::KazooLock:
-        return true;
-      case LockTag::Read:
-      case LockTag::Write:
-        return !read_write;
-      case LockTag::Lock:
-      case LockTag::Session:
-        return read_write;
-      default:
-        return false;
-    }
+    const auto tag = other.nodes.front().tag;
+    if (tag == LockTag::KazooRead || tag == LockTag::KazooLock) return true;
+    return read_write ? tag == LockTag::Lock || tag == LockTag::Session
+                      : tag == LockTag::Read || tag == LockTag::Write;
   });
 }
 

@@ -15,11 +15,8 @@
 
 namespace zksh {
 
-/// What a contender watches while it waits.
-enum class LockWait {
-  Predecessor,  ///< its predecessor: an event wakes one contender
-  Children,     ///< all children of the lock: every change wakes every contender (the herd effect)
-};
+/// The nodes with which a contender with this guid joins the queue of a lock.
+LockNodesPlan contender_plan(const LockRequest& request, Compat names, const std::string& guid);
 
 /// How a wait in a queue ends.
 enum class Turn {
@@ -31,22 +28,22 @@ enum class Turn {
 
 /// A contender's wait, by the rules of lock_queue.h. Lists the children of the lock without a
 /// watch, watches the data of the nearest contender that keeps it waiting, and lists again after
-/// the event. With LockWait::Children, lists with a watch instead. Source: ZooKeeper Recipes and
-/// Solutions, "Locks" and "Shared Locks".
+/// the event. Source: ZooKeeper Recipes and Solutions, "Locks" and "Shared Locks".
 class LockTurn {
  public:
-  /// All references must outlive it.
+  /// All references must outlive it. `herd`: watches all children of the lock instead, so that
+  /// every change wakes every contender (the herd effect).
   LockTurn(LockRequests& requests, const LockReport& report, const LockRequest& request,
-           LockWait wait)
+           bool herd = false)
       : requests_(requests),
         report_(report),
         request_(request),
-        wait_(wait),
+        herd_(herd),
         watch_(requests),
         listing_(requests, watch_, request.path) {}
 
   /// Sends the listing ahead.
-  void ask() { listing_.ask(is_herd()); }
+  void ask() { listing_.ask(herd_); }
   /// Waits until no other contender is before the one with these nodes, or waiting is pointless.
   /// `names` are the kind of their names. Throws ZkError, LockBusy, Cancelled.
   Task<Turn> await(LockNodes& nodes, Compat names);
@@ -61,12 +58,12 @@ class LockTurn {
   Task<LockQueue> look();
   /// Reports that the place was lost, and why; the next place will be reported anew.
   void report_lost_place(bool same_session);
+  /// After Turn::OtherNames: reports that the next names will be those of all libraries.
+  void report_other_names() const;
   /// Stops watching. `nodes_go`: our own nodes are about to be removed.
   void leave(bool nodes_go);
 
  private:
-  /// Whether listings set a watch.
-  bool is_herd() const { return wait_ == LockWait::Children; }
   Task<LockQueue> order(std::vector<std::string>&& names);
   std::optional<std::size_t> own_place(const LockQueue& queue, const LockNodes& nodes) const;
   Task<std::map<std::string, std::int64_t>> fetch_order(std::vector<std::string> names);
@@ -75,14 +72,13 @@ class LockTurn {
   Task<> await_change(LockStanding standing);
   Task<> report_place(LockStanding standing, Data owner);
   bool finds_obstacle(const LockQueue& queue, std::size_t own);
-  Task<Outcome<Node>> read(std::string name);
   std::string path_of(const std::string& name) const;
   const std::string& called() const;
 
   LockRequests& requests_;
   const LockReport& report_;
   const LockRequest& request_;
-  LockWait wait_;
+  bool herd_;  ///< listings set a watch
   LockWatch watch_;
   ChildListing listing_;
   bool gives_way_ = false;

@@ -1,247 +1,313 @@
 // MultiLock: several locks at once, or none.
-#include "recipes/multi_lock.h"
-
 #include "base/text.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
-#include "recipes/fair_lock.h"
+#include "recipes/lock_turn.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <utility>
 
 namespace zksh {
+namespace {
 
-MultiLock::Queue::Queue(MultiLock& lock, const std::string& path)
-    : request(lock.request_),
-      report(lock.report_),
-      turn(lock.requests_, report, request, LockWait::Predecessor) {
-  request.path = path;
-  report.waiting = [this, &outer = lock.report_](LockPlace place) {
-    holder = place.holder;
-    place.path = request.path;
-    if (outer.waiting) outer.waiting(place);
+/// The exclusive locks of several paths. If anything fails, all are given back, in reverse.
+///
+/// In order: joins one queue after the other, in byte order of the paths, whatever order they are
+/// given in. So no two such contenders deadlock. Source: resource ordering, Havender 1968;
+/// Curator's InterProcessMultiLock, which uses its caller's order.
+///
+/// Atomic: joins all queues in one transaction. So two such contenders are in the same order in
+/// every queue, and do not deadlock either.
+///
+/// The two kinds could deadlock: one that goes in order holds /a and waits for /b behind an atomic
+/// one that waits for /a. Therefore the names of atomic contenders are recognisable (see
+/// joins_many), and a contender that goes in order and finds one before it gives everything back,
+/// holds nothing until that one is gone, and starts again.
+class MultiLock final : public Recipe {
+ public:
+  MultiLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request,
+            std::vector<std::string> paths, bool atomic)
+      : requests_(client, fiber, report),
+        report_(report),
+        request_(std::move(request)),
+        paths_(std::move(paths)),
+        names_(request_.compat.value_or(Compat::Curator)),
+        watch_(requests_) {
+    if (request_.read_write || request_.mode == LockMode::Shared)
+      throw UsageError("several locks at once must be exclusive; there are no read locks");
+    auto sorted = paths_;
+    std::ranges::sort(sorted);
+    if (atomic) {
+      stages_.emplace_back(*this, sorted);
+      return;
+    }
+    for (const auto& path : sorted) {
+      auto& stage = stages_.emplace_back(*this, std::vector{path});
+      // A contender that holds nothing may wait for anybody.
+      if (stages_.size() > 1) stage.queues.front().turn.yield_to_multi_joiners();
+    }
+  }
+
+  Task<> acquire(Clock::time_point deadline) override {
+    return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
+  }
+
+  Task<bool> release() override {
+    for (auto& stage : stages_) stage.leave_queues(true);
+    co_return co_await take_back();
+  }
+
+  /// Nodes and tokens in the order of the paths as given.
+  const LockHolding& holding() const override { return holding_; }
+
+ private:
+  /// The queue of one path.
+  struct Queue {
+    Queue(MultiLock& lock, const std::string& path)
+        : request(lock.request_), report(lock.report_), turn(lock.requests_, report, request) {
+      request.path = path;
+      report.waiting = [this, &outer = lock.report_](LockPlace place) {
+        holder = place.holder;
+        place.path = request.path;
+        if (outer.waiting) outer.waiting(place);
+      };
+    }
+
+    LockRequest request;
+    LockReport report;
+    LockTurn turn;
+    std::string holder;  ///< the owner data of the first in the queue, as last reported
   };
-}
-
-MultiLock::MultiLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request,
-                     std::vector<std::string> paths, bool atomic)
-    : requests_(client, fiber, report),
-      report_(report),
-      request_(std::move(request)),
-      paths_(std::move(paths)),
-      names_(request_.compat.value_or(Compat::Curator)),
-      watch_(requests_) {
-  if (request_.read_write || request_.mode == LockMode::Shared)
-    throw UsageError("several locks at once must be exclusive; there are no read locks");
-  auto sorted = paths_;
-  std::ranges::sort(sorted);
-  if (atomic) {
-    add_stage(sorted);
-  } else {
-    for (const auto& path : sorted) add_stage({path});
-  }
-}
-
-void MultiLock::add_stage(const std::vector<std::string>& paths) {
-  auto stage = std::make_unique<Stage>();
-  for (const auto& path : paths) stage->queues.push_back(std::make_unique<Queue>(*this, path));
-  stage->nodes = std::make_unique<LockNodes>(
-      requests_, [this, &it = *stage](const std::string& guid) { return plan(it, guid); },
-      paths.size() > 1);
-  // A contender that holds nothing may wait for anybody.
-  const bool holds_others = !stages_.empty();
-  if (holds_others) stage->queues.front()->turn.yield_to_multi_joiners();
-  stages_.push_back(std::move(stage));
-}
-
-LockNodesPlan MultiLock::plan(const Stage& stage, const std::string& guid) const {
-  LockNodesPlan all;
-  for (const auto& queue : stage.queues) {
-    auto one = contender_plan(queue->request, names_, guid);
-    all.parents = one.parents;
-    std::ranges::move(one.nodes, std::back_inserter(all.nodes));
-  }
-  return all;
-}
-
-Task<> MultiLock::acquire(Clock::time_point deadline) {
-  return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
-}
-
-Task<> MultiLock::contend() {
-  if (request_.try_only) co_await look_first();
-  for (;;) {
-    auto turn = Turn::Held;
-    stopped_at_ = nullptr;
-    for (std::size_t i = 0; i < stages_.size() && turn == Turn::Held; ++i) turn = co_await join(i);
-    bool held = turn == Turn::Held;
-    if (held) held = co_await prove();
-    if (held) co_return;
-    std::string obstacle;
-    if (turn == Turn::OtherNames) {
-      names_ = Compat::All;
-      report_other_names(report_, stopped_at_->request.path);
-    } else if (turn == Turn::GivesWay) {
-      obstacle = stopped_at_->turn.obstacle();
-      requests_.step(
-          "releasing everything: the contender ahead joined other queues, too, and may wait for "
-          "what this one holds: " +
-          obstacle);
-    } else if (request_.requeue) {
-      report_lost();
-    } else {
-      throw LockLost(fmt::format("the place in a queue of {} is lost", fmt::join(paths_, " ")));
+  /// Queues that are joined in one transaction.
+  struct Stage {
+    Stage(MultiLock& lock, const std::vector<std::string>& paths)
+        : nodes(
+              lock.requests_,
+              [this, &names = lock.names_](const std::string& guid) { return plan(names, guid); },
+              paths.size() > 1) {
+      for (const auto& path : paths) queues.emplace_back(lock, path);
     }
-    co_await give_up();
-    if (!obstacle.empty())
-      co_await await_gone(obstacle);
-    else if (turn != Turn::OtherNames)
-      co_await requests_.pause_after_loss();
-  }
-}
 
-void MultiLock::report_lost() {
-  if (stopped_at_)
-    stopped_at_->turn.report_lost_place(same_session_);
-  else if (report_.warning)
-    report_.warning(fmt::format("{}: one was lost while waiting for the others; asking again",
-                                fmt::join(paths_, " ")));
-}
-
-/// A failed try must not cost others anything: no node, no watch, no event.
-Task<> MultiLock::look_first() {
-  for (const auto& stage : stages_) {
-    for (const auto& queue : stage->queues) {
-      const auto seen = co_await queue->turn.look();
-      if (seen.contenders.empty()) continue;
-      const auto node = join_path(queue->request.path, seen.contenders.front().nodes.front().text);
-      auto sent = requests_.send_get(node);
-      const auto outcome = co_await requests_.answer(std::move(sent));
-      const auto holder = outcome.value.data.value_or("");
-      throw LockBusy(queue->request.path + " is busy" +
-                     (holder.empty() ? holder : ", held by " + escape_for_terminal(holder)));
-    }
-  }
-}
-
-/// Joins the queues of one stage, and waits in each.
-Task<Turn> MultiLock::join(std::size_t number) {
-  auto& stage = *stages_[number];
-  co_await stage.nodes->make([&stage] {
-    for (const auto& queue : stage.queues) queue->turn.ask();
-  });
-  for (const auto& queue : stage.queues) {
-    queue->holder.clear();
-    const auto turn = co_await await_turn(*queue, *stage.nodes);
-    if (turn == Turn::Held) continue;
-    stopped_at_ = queue.get();
-    same_session_ = stage.nodes->same_session();
-    co_return turn;
-  }
-  co_return Turn::Held;
-}
-
-/// If the wait was in vain, the error also says for whom.
-Task<Turn> MultiLock::await_turn(Queue& queue, LockNodes& nodes) {
-  try {
-    co_return co_await queue.turn.await(nodes, names_);
-  } catch (const LockBusy& busy) {
-    if (queue.holder.empty()) throw;
-    throw LockBusy(
-        fmt::format("{}: it is held by {}", busy.what(), escape_for_terminal(queue.holder)));
-  }
-}
-
-/// Whether all that was acquired one after the other still exists, in one session.
-Task<bool> MultiLock::prove() {
-  std::vector<std::string> nodes;
-  for (const auto& stage : stages_) {
-    co_await requests_.connected();
-    const bool proven = co_await stage->nodes->prove();
-    if (!proven) co_return false;
-    std::ranges::copy(stage->nodes->holding().nodes, std::back_inserter(nodes));
-  }
-  const auto session = stages_.front()->nodes->holding().session;
-  const bool there = co_await nodes_exist(requests_, std::move(nodes), session);
-  if (there) note_holding();
-  co_return there;
-}
-
-void MultiLock::note_holding() {
-  holding_ = {.nodes = {}, .session = requests_.client().session_id()};
-  for (const auto& path : paths_) {
-    for (const auto& stage : stages_) {
-      const auto& part = stage->nodes->holding();
-      std::int64_t token = 0;
-      for (const auto& node : part.nodes) {
-        if (parent_path(node) != path) continue;
-        token = part.token;
-        holding_.nodes.push_back(node);
+    LockNodesPlan plan(Compat names, const std::string& guid) const {
+      LockNodesPlan all;
+      for (const auto& queue : queues) {
+        auto one = contender_plan(queue.request, names, guid);
+        all.parents = one.parents;
+        std::ranges::move(one.nodes, std::back_inserter(all.nodes));
       }
-      if (token != 0) holding_.tokens.push_back(token);
+      return all;
+    }
+    void leave_queues(bool nodes_go) {
+      for (auto& queue : queues) queue.turn.leave(nodes_go);
+    }
+
+    std::deque<Queue> queues{};
+    LockNodes nodes;
+  };
+
+  Task<> contend() {
+    if (request_.try_only) co_await look_first();
+    for (;;) {
+      auto turn = Turn::Held;
+      stopped_at_ = nullptr;
+      for (auto& stage : stages_)
+        if (turn == Turn::Held) turn = co_await join(stage);
+      bool held = turn == Turn::Held;
+      if (held) held = co_await prove();
+      if (held) co_return;
+      std::string obstacle;
+      if (turn == Turn::OtherNames) {
+        names_ = Compat::All;
+        stopped_at_->turn.report_other_names();
+      } else if (turn == Turn::GivesWay) {
+        obstacle = stopped_at_->turn.obstacle();
+        requests_.step(
+            "releasing everything: the contender ahead joined other queues, too, and may wait for "
+            "what this one holds: " +
+            obstacle);
+      } else if (request_.requeue) {
+        report_lost();
+      } else {
+        throw LockLost(fmt::format("the place in a queue of {} is lost", fmt::join(paths_, " ")));
+      }
+      co_await give_up();
+      if (!obstacle.empty())
+        co_await await_gone(obstacle);
+      else if (turn != Turn::OtherNames)
+        co_await requests_.pause_after_loss();
     }
   }
-  holding_.token = holding_.tokens.front();
-}
 
-/// Waits for the node to go, holding nothing.
-Task<> MultiLock::await_gone(std::string node) {
-  for (;;) {
-    co_await requests_.connected();
-    const auto seen = co_await watch_.get(node);
-    if (is_connection_failure(seen.code)) continue;
-    if (seen.code == code::no_node) co_return;
-    if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, node);
-    const auto holder = seen.value.data.value_or("");
-    if (report_.waiting)
-      report_.waiting({.predecessor = holder,
-                       .predecessor_node = std::string(base_name(node)),
-                       .holder = holder,
-                       .holder_age_ms = age_ms(seen.value.stat),
-                       .path = std::string(parent_path(node))});
-    const bool woken = co_await watch_.event();
-    if (!woken)
-      throw LockBusy(fmt::format("{} was not acquired in time: it is held by {}", parent_path(node),
-                                 escape_for_terminal(holder)));
+  void report_lost() {
+    if (stopped_at_)
+      stopped_at_->turn.report_lost_place(same_session_);
+    else if (report_.warning)
+      report_.warning(fmt::format("{}: one was lost while waiting for the others; asking again",
+                                  fmt::join(paths_, " ")));
   }
-}
 
-Task<> MultiLock::give_up() {
-  watch_.drop();
-  for (const auto& stage : stages_)
-    for (const auto& queue : stage->queues) queue->turn.leave(false);
-  co_await take_back();
-}
+  /// A failed try must not cost others anything: no node, no watch, no event.
+  Task<> look_first() {
+    for (auto& stage : stages_) {
+      for (auto& queue : stage.queues) {
+        const auto seen = co_await queue.turn.look();
+        if (seen.contenders.empty()) continue;
+        const auto node = join_path(queue.request.path, seen.contenders.front().nodes.front().text);
+        const auto outcome = co_await requests_.answer(requests_.send_get(node));
+        const auto holder = outcome.value.data.value_or("");
+        throw LockBusy(queue.request.path + " is busy" +
+                       (holder.empty() ? holder : ", held by " + escape_for_terminal(holder)));
+      }
+    }
+  }
 
-Task<bool> MultiLock::release() {
-  requests_.set_deadline(Fiber::never);
-  for (const auto& stage : stages_)
-    for (const auto& queue : stage->queues) queue->turn.leave(true);
-  co_return co_await take_back();
-}
+  /// Joins the queues of one stage, and waits in each.
+  Task<Turn> join(Stage& stage) {
+    co_await stage.nodes.make([&stage] {
+      for (auto& queue : stage.queues) queue.turn.ask();
+    });
+    for (auto& queue : stage.queues) {
+      queue.holder.clear();
+      const auto turn = co_await await_turn(queue, stage.nodes);
+      if (turn == Turn::Held) continue;
+      stopped_at_ = &queue;
+      same_session_ = stage.nodes.same_session();
+      co_return turn;
+    }
+    co_return Turn::Held;
+  }
 
-/// Gives all back, even if one fails; then throws the first failure.
-Task<bool> MultiLock::take_back() {
-  std::exception_ptr failure;
-  bool held = true;
-  for (std::size_t i = stages_.size(); i-- > 0;) {
+  /// If the wait was in vain, the error also says for whom.
+  Task<Turn> await_turn(Queue& queue, LockNodes& nodes) {
     try {
-      const bool had = co_await stages_[i]->nodes->take_back();
-      held = held && had;
-    } catch (...) {
-      if (!failure) failure = std::current_exception();
+      co_return co_await queue.turn.await(nodes, names_);
+    } catch (const LockBusy& busy) {
+      if (queue.holder.empty()) throw;
+      throw LockBusy(
+          fmt::format("{}: it is held by {}", busy.what(), escape_for_terminal(queue.holder)));
     }
   }
-  if (failure) std::rethrow_exception(failure);
-  co_return held;
-}
 
-Task<> MultiLock::downgrade() {
-  throw ValueError(fmt::format("{} are not held for writing", fmt::join(paths_, " ")));
-  co_return;
+  /// Whether all that was acquired one after the other still exists, in one session.
+  Task<bool> prove() {
+    std::vector<std::string> nodes;
+    for (auto& stage : stages_) {
+      co_await requests_.connected();
+      const bool proven = co_await stage.nodes.prove();
+      if (!proven) co_return false;
+      std::ranges::copy(stage.nodes.holding().nodes, std::back_inserter(nodes));
+    }
+    const auto session = stages_.front().nodes.holding().session;
+    const bool there = co_await exist(std::move(nodes), session);
+    if (there) note_holding();
+    co_return there;
+  }
+
+  /// Whether all these nodes exist, in this session.
+  Task<bool> exist(std::vector<std::string> nodes, std::int64_t session) {
+    auto& client = requests_.client();
+    for (;;) {
+      co_await requests_.connected();
+      if (client.session_id() != session) co_return false;
+      std::vector<LockRequests::Sent<Stat>> questions;
+      questions.reserve(nodes.size());
+      for (const auto& node : nodes) questions.push_back(requests_.send_exists(node));
+      bool lost = false;
+      bool gone = false;
+      for (auto& question : questions) {
+        const auto outcome = co_await requests_.answer(std::move(question));
+        const bool failed = is_connection_failure(outcome.code);
+        lost = lost || failed;
+        gone = gone || outcome.code == code::no_node;
+        if (!failed && outcome.code != code::ok && outcome.code != code::no_node)
+          throw ZkError(outcome.code, nodes.front());
+      }
+      if (client.session_id() != session || (gone && !lost)) co_return false;
+      if (!lost) co_return true;
+    }
+  }
+
+  void note_holding() {
+    holding_ = {.nodes = {}, .session = requests_.client().session_id()};
+    for (const auto& path : paths_) {
+      for (const auto& stage : stages_) {
+        const auto& part = stage.nodes.holding();
+        const auto before = holding_.nodes.size();
+        std::ranges::copy_if(part.nodes, std::back_inserter(holding_.nodes),
+                             [&](const auto& node) { return parent_path(node) == path; });
+        if (holding_.nodes.size() > before) holding_.tokens.push_back(part.token);
+      }
+    }
+    holding_.token = holding_.tokens.front();
+  }
+
+  /// Waits for the node to go, holding nothing.
+  Task<> await_gone(std::string node) {
+    for (;;) {
+      co_await requests_.connected();
+      const auto seen = co_await watch_.get(node);
+      if (is_connection_failure(seen.code)) continue;
+      if (seen.code == code::no_node) co_return;
+      if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, node);
+      const auto holder = seen.value.data.value_or("");
+      if (report_.waiting)
+        report_.waiting({.predecessor = holder,
+                         .predecessor_node = std::string(base_name(node)),
+                         .holder = holder,
+                         .holder_age_ms = age_ms(seen.value.stat),
+                         .path = std::string(parent_path(node))});
+      const bool woken = co_await watch_.event();
+      if (!woken)
+        throw LockBusy(fmt::format("{} was not acquired in time: it is held by {}",
+                                   parent_path(node), escape_for_terminal(holder)));
+    }
+  }
+
+  Task<> give_up() {
+    watch_.drop();
+    for (auto& stage : stages_) stage.leave_queues(false);
+    co_await take_back();
+  }
+
+  /// Gives all back, even if one fails; then throws the first failure.
+  Task<bool> take_back() {
+    std::exception_ptr failure;
+    bool held = true;
+    for (auto stage = stages_.rbegin(); stage != stages_.rend(); ++stage) {
+      try {
+        const bool had = co_await stage->nodes.take_back();
+        held = held && had;
+      } catch (...) {
+        if (!failure) failure = std::current_exception();
+      }
+    }
+    if (failure) std::rethrow_exception(failure);
+    co_return held;
+  }
+
+  LockRequests requests_;
+  const LockReport& report_;
+  LockRequest request_;
+  std::vector<std::string> paths_;  ///< as given
+  Compat names_;
+  std::deque<Stage> stages_;
+  LockWatch watch_;
+  Queue* stopped_at_ = nullptr;  ///< where the wait ended before all were held
+  bool same_session_ = true;     ///< whether the node there was still in its session
+  LockHolding holding_;
+};
+
+}  // namespace
+
+std::unique_ptr<Recipe> make_multi_lock(Client& client, Fiber& fiber, const LockReport& report,
+                                        LockRequest request, std::vector<std::string> paths,
+                                        bool atomic) {
+  return std::make_unique<MultiLock>(client, fiber, report, std::move(request), std::move(paths),
+                                     atomic);
 }
 
 }  // namespace zksh

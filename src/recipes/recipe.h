@@ -1,6 +1,7 @@
 // Recipe: a way to hold a lock with znodes, run as a task.
 #pragma once
 
+#include "base/named_values.h"
 #include "client/client.h"
 #include "client/task.h"
 #include "recipes/lock_name.h"
@@ -8,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -104,10 +106,47 @@ class Recipe {
   /// held it. Takes until a server answers or the session has ended. Cannot be cancelled.
   virtual Task<bool> release() = 0;
   /// Turns a held write lock into a read lock without letting a writer in between. Throws
-  /// UsageError if the recipe has no read lock.
-  virtual Task<> downgrade() = 0;
+  /// UsageError if it is no write lock.
+  virtual Task<> downgrade() { throw UsageError("only a write lock can be downgraded"); }
   /// Valid from the end of acquire until release.
   virtual const LockHolding& holding() const = 0;
 };
+
+/// The recipes for a single lock; all but the first are for demonstration and teaching.
+enum class RecipeKind {
+  Fair,       ///< a queue in which each contender watches its predecessor
+  Herd,       ///< the same queue, but every change wakes everyone
+  Exclusive,  ///< one node that all race to create
+};
+
+inline constexpr NamedValues<RecipeKind, 3> recipe_names{
+    {{"fair", RecipeKind::Fair}, {"herd", RecipeKind::Herd}, {"exclusive", RecipeKind::Exclusive}}};
+
+// These create a contender, which has not sent anything yet. `client`, `fiber` and `report` must
+// outlive it; it runs on `fiber`. They throw UsageError if the recipe cannot do what is requested.
+
+/// An exclusive lock, or one side of a read/write lock. `herd`: as RecipeKind::Herd.
+std::unique_ptr<Recipe> make_fair_lock(Client& client, Fiber& fiber, const LockReport& report,
+                                       LockRequest request, bool herd);
+std::unique_ptr<Recipe> make_exclusive_lock(Client& client, Fiber& fiber, const LockReport& report,
+                                            LockRequest request);
+inline std::unique_ptr<Recipe> make_recipe(RecipeKind kind, Client& client, Fiber& fiber,
+                                           const LockReport& report, const LockRequest& request) {
+  return kind == RecipeKind::Exclusive
+             ? make_exclusive_lock(client, fiber, report, request)
+             : make_fair_lock(client, fiber, report, request, kind == RecipeKind::Herd);
+}
+/// `count` is the number of leases in total, `quantity` how many to take, from 1 to `count`. Its
+/// acquire also throws ValueError if the semaphore has another number of leases, or its node other
+/// data. With LockRequest::try_only it does not wait for a lease, only, for at most a second, for
+/// contenders that are just taking theirs.
+std::unique_ptr<Recipe> make_semaphore(Client& client, Fiber& fiber, const LockReport& report,
+                                       LockRequest request, int count, int quantity);
+/// The exclusive locks of several `paths`, which must be distinct; `request.path` is not used.
+/// `atomic`: joins all queues in one transaction, instead of one after the other. Its holding has
+/// the nodes and tokens in the order of the paths. release returns false if one of them was lost.
+std::unique_ptr<Recipe> make_multi_lock(Client& client, Fiber& fiber, const LockReport& report,
+                                        LockRequest request, std::vector<std::string> paths,
+                                        bool atomic);
 
 }  // namespace zksh

@@ -361,10 +361,10 @@ void print_for_program(OutputQueue& queue, int target, std::string_view lines,
 }
 
 /// `programs` is set if lines are typed at a prompt, else null.
-LockManager::Reporter lock_reporter(Supervisor& base, const Settings& settings,
-                                    const OutputStyle& style, CarriedOutput* programs) {
+LockReporter lock_reporter(Supervisor& base, const Settings& settings, const OutputStyle& style,
+                           CarriedOutput* programs) {
   auto& queue = base.queue;
-  LockManager::Reporter reporter{
+  LockReporter reporter{
       .say =
           [&queue, &settings, terminal = style.err_is_terminal](const std::string& line) {
             const bool json = settings.value("output") == "json";
@@ -412,8 +412,7 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
     programs.emplace(monitor, [&](int target, std::string_view lines, const std::stop_token& stop) {
       print_for_program(queue, target, lines, stop);
     });
-  LockManager locks(monitor, client,
-                    lock_reporter(base, settings, style, programs ? &*programs : nullptr));
+  LockManager locks(client, lock_reporter(base, settings, style, programs ? &*programs : nullptr));
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{
       .services = {.queue = queue,

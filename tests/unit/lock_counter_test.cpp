@@ -1,7 +1,7 @@
 // The sequence counter of a lock's node: an order for any numbers, and a warning before its end.
 #include "recipe_trial.h"
 #include "recipes/lock_queue.h"
-#include "recipes/make_recipe.h"
+#include "recipes/recipe.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

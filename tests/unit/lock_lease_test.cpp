@@ -1,8 +1,6 @@
 // A contender whose turn has come holds the lock only while its session is proven to be alive.
 #include "recipe_trial.h"
-#include "recipes/make_recipe.h"
-#include "recipes/multi_lock.h"
-#include "recipes/semaphore.h"
+#include "recipes/recipe.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,7 @@
 // MultiLock: all or none, and no deadlocks.
-#include "recipes/multi_lock.h"
-
 #include "fake_client.h"
 #include "recipe_trial.h"
-#include "recipes/fair_lock.h"
+#include "recipes/recipe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +39,7 @@ RecipeMaker locks(const Paths& paths, Wish wish) {
     request.try_only = wish.try_only;
     request.requeue = wish.requeue;
     request.compat = wish.compat;
-    return std::make_unique<MultiLock>(client, fiber, report, request, paths, wish.atomic);
+    return make_multi_lock(client, fiber, report, request, paths, wish.atomic);
   };
 }
 
@@ -50,7 +48,7 @@ RecipeMaker plain(const std::string& path) {
              const std::string& owner) -> std::unique_ptr<Recipe> {
     LockRequest request{.path = path};
     request.owner = owner;
-    return std::make_unique<FairLock>(client, fiber, report, request);
+    return make_recipe(RecipeKind::Fair, client, fiber, report, request);
   };
 }
 

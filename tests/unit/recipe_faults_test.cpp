@@ -2,9 +2,7 @@
 // behind.
 #include "fake_client.h"
 #include "recipe_trial.h"
-#include "recipes/make_recipe.h"
-#include "recipes/multi_lock.h"
-#include "recipes/semaphore.h"
+#include "recipes/recipe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,7 +61,7 @@ RecipeMaker of_leases(int count, int quantity) {
   return [=](Client& client, Fiber& fiber, const LockReport& report, const std::string& owner) {
     LockRequest request{.path = "/locks/l"};
     request.owner = owner;
-    return std::make_unique<Semaphore>(client, fiber, report, request, count, quantity);
+    return make_semaphore(client, fiber, report, request, count, quantity);
   };
 }
 
@@ -72,7 +70,7 @@ RecipeMaker of_locks(bool atomic) {
     LockRequest request{.path = {}};
     request.owner = owner;
     const std::vector<std::string> paths{"/locks/n", "/locks/m"};
-    return std::make_unique<MultiLock>(client, fiber, report, request, paths, atomic);
+    return make_multi_lock(client, fiber, report, request, paths, atomic);
   };
 }
 
