@@ -62,35 +62,30 @@ void check_word(const Context& cx, const Args& a) {
                 status::read_only);
 }
 
-void print_json_answer(Context& cx, const Args& a, const MemberAnswers& member,
-                       const std::optional<std::string>& problem) {
+Json json_of(const Args& a, const MemberAnswers& member,
+             const std::optional<std::string>& problem) {
   const auto* const known = find_word(a.word);
+  const auto* const text = problem ? nullptr : &member.answers.front().text;
   auto json = Json::object();
   json.set("server", member.name()).set("serverId", member.id).set("word", a.word);
-  const bool answered = !problem;
-  json.set("answer", answered ? Json(member.answers.front().text) : Json());
-  if (known != nullptr && known->has_fields)
-    json.set("fields", answered ? answer_fields(member.answers.front().text) : Json());
+  json.set("answer", text ? Json(*text) : Json());
+  if (known && known->has_fields) json.set("fields", text ? answer_fields(*text) : Json());
   json.set("error", problem);
-  print_json(cx, json);
-}
-
-std::string heading(const MemberAnswers& member) {
-  return fmt::format(
-      "{}{}:", member.name(),
-      member.id && member.address.port != 0 ? fmt::format(" (server.{})", *member.id) : "");
-}
-
-/// Prefixes each line with its server.
-void print_fields(Context& cx, const MemberAnswers& member, std::string_view text) {
-  for (const auto line : lines_of(text))
-    if (!line.empty()) cx.out.line("{}\t{}", member.name(), cx.out.shown_lines(std::string(line)));
+  return json;
 }
 
 void print_answer(Context& cx, const MemberAnswers& member, bool several) {
   const auto& text = member.answers.front().text;
-  if (cx.out.plain() && several) return print_fields(cx, member, text);
-  if (several) cx.out.line("{}", heading(member));
+  if (cx.out.plain() && several) {
+    for (const auto line : lines_of(text))
+      if (!line.empty())
+        cx.out.line("{}\t{}", member.name(), cx.out.shown_lines(std::string(line)));
+    return;
+  }
+  if (several)
+    cx.out.line(
+        "{}{}:", member.name(),
+        member.id && member.address.port != 0 ? fmt::format(" (server.{})", *member.id) : "");
   cx.out.out(cx.out.shown_lines(text));
   if (!text.ends_with('\n')) cx.out.out("\n");
 }
@@ -107,48 +102,52 @@ int run(Context& cx, const Args& a) {
   const auto asked = servers_to_ask(cx, a.hosts);
   const auto all =
       ask_members(asked, {a.word}, patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
-  const bool several = all.members.size() > 1;
   bool first = true;
-  bool heard = false;
+  bool any_answered = false;
   int result = status::ok;
   for (const auto& member : all.members) {
     const auto problem = problem_of(a.word, member);
-    heard = heard || (!member.answers.empty() && member.answers.front().problem.empty());
+    any_answered =
+        any_answered || (!member.answers.empty() && member.answers.front().problem.empty());
     if (problem) result = status::failure;
     if (cx.out.json()) {
-      print_json_answer(cx, a, member, problem);
-      continue;
-    }
-    if (problem) {
+      print_json(cx, json_of(a, member, problem));
+    } else if (problem) {
       cx.out.err_line("{}: {}", cx.out.shown_in_error(member.name()), *problem);
-      continue;
+    } else {
+      if (!std::exchange(first, false) && !cx.out.plain()) cx.out.line("");
+      print_answer(cx, member, all.members.size() > 1);
     }
-    if (!first && !cx.out.plain()) cx.out.line("");
-    first = false;
-    print_answer(cx, member, several);
   }
-  return heard ? result : status::no_connection;
+  return any_answered ? result : status::no_connection;
 }
 
-std::string details() {
-  std::string text =
-      "Sends the word to every member of the ensemble: the servers of the connect string, and the "
-      "members that they list (conf). With several servers, each answer has its server above it; "
-      "with -o plain, each line begins with its server. Servers that do not answer are named on "
-      "stderr. No session is needed.\n\nA server answers the words that its 4lw.commands.whitelist "
-      "allows; without that setting, only srvr. The words are:";
+/// " conf: its settings; cons: …" for the help.
+std::string words_text() {
+  std::string text;
   for (const auto& word : four_letter_words())
     text += fmt::format(" {}: {}{};", word.word, word.meaning,
                         word.writes ? " (refused by a read-only zksh)" : "");
   text.back() = '.';
-  return text +
-         "\n\nIf a server refuses a word or closes the connection, zksh asks its AdminServer "
-         "instead (plain HTTP; ZooKeeper 3.5 and later, admin.enableServer in zoo.cfg), on port "
-         "8080 of the same host or where --admin-server or the setting admin-server says. The "
-         "answer is shown in the word's own format. The AdminServer leaves some things out: "
-         "directory sizes and observers for conf; connections and the time of day for dump, and on "
-         "followers the sessions too.\n\nThe exit status is 0 if every server answered, 1 if some "
-         "did not, and 3 if none did.";
+  return text;
+}
+
+std::string_view details() {
+  static const std::string text =
+      "Sends the word to every member of the ensemble: the servers of the connect string, and the "
+      "members that they list (conf). With several servers, each answer has its server above it; "
+      "with -o plain, each line begins with its server. Servers that do not answer are named on "
+      "stderr. No session is needed.\n\nA server answers the words that its 4lw.commands.whitelist "
+      "allows; without that setting, only srvr. The words are:" +
+      words_text() +
+      "\n\nIf a server refuses a word or closes the connection, zksh asks its AdminServer "
+      "instead (plain HTTP; ZooKeeper 3.5 and later, admin.enableServer in zoo.cfg), on port "
+      "8080 of the same host or where --admin-server or the setting admin-server says. The "
+      "answer is shown in the word's own format. The AdminServer leaves some things out: "
+      "directory sizes and observers for conf; connections and the time of day for dump, and on "
+      "followers the sessions too.\n\nThe exit status is 0 if every server answered, 1 if some "
+      "did not, and 3 if none did.";
+  return text;
 }
 
 }  // namespace
@@ -159,11 +158,7 @@ extern const Command _4lw_command =
                         .group = "Servers",
                         .summary = "Send a four-letter word to every server",
                         .keywords = {"mntr", "ruok", "srvr", "status", "metrics"},
-                        .details =
-                            [] {
-                              static const std::string text = details();
-                              return std::string_view(text);
-                            }(),
+                        .details = details(),
                         .examples = {{"4lw srvr", "The role and load of each member."},
                                      {"4lw mntr -o plain", "Metrics, for grep."},
                                      {"4lw ruok", "Is each of them running?"}},

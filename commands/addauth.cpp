@@ -30,10 +30,6 @@ std::string credential_of(const Context& cx, const std::string& argument) {
   return credential;
 }
 
-/// Whether zkCli fails without a credential. Java's client sends null then, on which the servers'
-/// digest scheme fails; the C client sends an empty one, which is accepted.
-bool fails_without_credential(const std::string& scheme) { return scheme == "digest"; }
-
 int add(Context& cx, const std::string& scheme, const std::string& credential) {
   try {
     cx.client.add_auth(scheme, credential, cx.stop);
@@ -82,7 +78,9 @@ int run(Context& cx, const Args& a) {
   if (!a.scheme && !a.file) throw SyntaxError("too few arguments: scheme expected");
   if (cx.input != Input::Pipe) check_words(a);
   if (a.file) return add_file(cx, *a.file);
-  if (cx.input == Input::Pipe && !a.credential && fails_without_credential(*a.scheme)) {
+  // zkCli fails then: Java's client sends null, on which the servers' digest scheme fails; the C
+  // client sends an empty credential, which is accepted.
+  if (cx.input == Input::Pipe && !a.credential && *a.scheme == "digest") {
     cx.client.fail_authentication();
     return status::not_authorised;
   }

@@ -11,8 +11,6 @@
 #include "tree/tree_apply.h"
 #include "tree/tree_file.h"
 
-#include <fmt/core.h>
-
 namespace zksh::command_apply {
 namespace {
 
@@ -48,7 +46,7 @@ std::string counts_text(const ApplyCounts& counts) {
   return text;
 }
 
-std::string counts_json(const ApplyCounts& counts, const std::string& top) {
+Json counts_json(const ApplyCounts& counts, const std::string& top) {
   return path_json(top)
       .set("created", counts.created)
       .set("set", counts.set)
@@ -59,8 +57,7 @@ std::string counts_json(const ApplyCounts& counts, const std::string& top) {
       .set("left", counts.others)
       .set("ephemeralsLeft", counts.ephemerals)
       .set("aboveEphemeralsLeft", counts.sheltering)
-      .set("conflicts", counts.conflicts)
-      .text();
+      .set("conflicts", counts.conflicts);
 }
 
 /// What was done before the work ended early; empty: nothing.
@@ -75,16 +72,16 @@ std::string unfinished_text(const TreeApply& apply) {
 }
 
 void print_change(Context& cx, const WriteDescription& change) {
-  if (cx.out.json())
-    return print_json(cx, Json::object()
-                              .set("change", change.verb)
-                              .set("path", change.path)
-                              .set("detail", Json::text_or_null(change.detail)));
-  const auto* const verb = change.verb == "create"   ? "created"
-                           : change.verb == "delete" ? "removed"
-                                                     : change.verb.c_str();
-  cx.out.line("{} {}{}", verb, as_word(change.path),
-              change.detail.empty() ? "" : fmt::format(" ({})", change.detail));
+  const auto verb = change.verb == "create"   ? "created"
+                    : change.verb == "delete" ? "removed"
+                                              : change.verb;
+  print_result(cx,
+               Json::object()
+                   .set("change", change.verb)
+                   .set("path", change.path)
+                   .set("detail", Json::text_or_null(change.detail)),
+               fmt::format("{} {}{}", verb, as_word(change.path),
+                           change.detail.empty() ? "" : fmt::format(" ({})", change.detail)));
 }
 
 TreeApply::Plan plan_of(Context& cx, const Args& a, const std::string& top) {
@@ -98,12 +95,11 @@ TreeApply::Plan plan_of(Context& cx, const Args& a, const std::string& top) {
     else if (a.verbose)
       print_change(cx, change);
   };
-  plan.conflict = [&cx, told = 0](const std::string& sentence) mutable {
+  plan.conflict = [&cx, reported = 0](const std::string& sentence) mutable {
     constexpr int most = 20;
-    if (++told <= most) cx.out.err_line("{}", sentence);
-    if (told == most) cx.out.err_line("further conflicts are only counted");
+    if (++reported <= most) cx.out.err_line("{}", sentence);
+    if (reported == most) cx.out.err_line("further conflicts are only counted");
   };
-  plan.reached = [](std::size_t /*count*/) {};
   return plan;
 }
 
@@ -142,8 +138,7 @@ int run(Context& cx, const Args& a) {
   report_if_incomplete(
       cx, progress, [&] { apply.run([&] { return file.next(); }); },
       [&] { return unfinished_text(apply); });
-  cx.out.out((cx.out.json() ? counts_json(apply.counts(), top) : counts_text(apply.counts())) +
-             '\n');
+  print_result(cx, counts_json(apply.counts(), top), counts_text(apply.counts()));
   return apply.counts().conflicts == 0 ? status::ok : status::failure;
 }
 

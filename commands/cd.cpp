@@ -31,10 +31,7 @@ int run(Context& cx, const Args& a) {
   if (!cx.client.exists(path, Watch::none(), cx.stop)) throw ZkError(code::no_node, path);
   cx.current.go_to(path);
   if (a.path != "-") return status::ok;
-  if (cx.out.json())
-    print_json(cx, path_json(path));
-  else
-    cx.out.line("{}", cx.out.shown(path));
+  print_result(cx, path_json(path), cx.out.shown(path));
   return status::ok;
 }
 

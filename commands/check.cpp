@@ -1,5 +1,6 @@
 // check: check that a node exists, or has a version.
 #include "command/command.h"
+#include "node/listing.h"
 #include "node/node_json.h"
 
 namespace zksh::command_check {
@@ -23,15 +24,13 @@ Op operation(Context& cx, const Args& a) { return check_op(cx, a); }
 
 Sent run(Context& cx, const Args& a) {
   const auto op = check_op(cx, a);
-  cx.client.await_connection(op.path, cx.stop);
-  const auto pending = cx.client.start_exists(op.path, Watch::none());
-  return {op.path, pending, [&cx, op, pending] {
-            const auto stat = cx.client.answer_of(pending, op.path, cx.stop);
-            if (op.version != -1 && op.version != stat.version)
-              throw ZkError(code::bad_version, op.path);
-            if (cx.out.json()) print_json(cx, path_json(op.path).set("version", stat.version));
-            return status::ok;
-          }};
+  const auto start = [&](const std::string& path) {
+    return cx.client.start_exists(path, Watch::none());
+  };
+  return start_read(cx, op.path, start, [&cx, op](const std::string& path, const Stat& stat) {
+    if (op.version != -1 && op.version != stat.version) throw ZkError(code::bad_version, path);
+    if (cx.out.json()) print_json(cx, path_json(path).set("version", stat.version));
+  });
 }
 
 }  // namespace

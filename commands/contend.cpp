@@ -12,7 +12,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
+#include <set>
 #include <unistd.h>
 
 namespace zksh::command_contend {
@@ -124,31 +124,20 @@ void make_parent(Context& cx, const ContentionPlan& plan) {
   }
 }
 
-/// Prints each message once, however many contenders report it.
-class Listener {
- public:
-  Listener(Context& cx, bool verbose) : cx_(cx) {
-    report_.warning = [this](std::size_t contender, const std::string& text) {
-      if (++said_[text] == 1) say(contender, "warning: " + text);
-    };
-    if (verbose)
-      report_.step = [this](std::size_t contender, const std::string& text) {
-        say(contender, text);
-      };
-  }
-
-  const ContentionReport& report() const { return report_; }
-
- private:
-  /// Also works while they leave the queue after Ctrl-C.
-  void say(std::size_t contender, const std::string& text) {
-    cx_.out.err_line_regardless(fmt::format("#{} {}", contender + 1, cx_.out.shown_in_error(text)));
-  }
-
-  Context& cx_;
-  ContentionReport report_;
-  std::map<std::string, std::size_t> said_;
-};
+/// Prints each warning once, however many contenders report it, and with `verbose` every step.
+ContentionReport report_to(Context& cx, bool verbose) {
+  // Also works while they leave the queue after Ctrl-C.
+  const auto say = [&cx](std::size_t contender, const std::string& text) {
+    cx.out.err_line_regardless(fmt::format("#{} {}", contender + 1, cx.out.shown_in_error(text)));
+  };
+  ContentionReport report;
+  report.warning = [say, said = std::set<std::string>()](std::size_t contender,
+                                                         const std::string& text) mutable {
+    if (said.insert(text).second) say(contender, "warning: " + text);
+  };
+  if (verbose) report.step = say;
+  return report;
+}
 
 std::string turns_for_programs(const ContentionResult& result) {
   const auto nanoseconds = [](Clock::time_point time) {
@@ -221,13 +210,6 @@ int verdict(Context& cx, const ContentionTrial& trial) {
   return status::ok;
 }
 
-std::vector<std::string> json_lines(const std::vector<ContentionSummary>& summaries) {
-  std::vector<std::string> lines;
-  lines.reserve(summaries.size());
-  for (const auto& summary : summaries) lines.push_back(contention_json(summary));
-  return lines;
-}
-
 /// Side by side, or one below the other on a narrow terminal.
 std::vector<std::string> table_lines(Context& cx, const std::vector<ContentionSummary>& summaries) {
   auto lines = contention_table(summaries);
@@ -249,9 +231,10 @@ void print(Context& cx, const Args& a, const ContentionPlan& plan,
   for (const auto& trial : trials) summaries.push_back(trial.summary);
   const bool for_people = !plain && !cx.out.json();
   if (for_people) print_heading(cx, plan, sessions);
-  cx.out.lines(cx.out.json() ? json_lines(summaries)
-               : plain       ? contention_figures(summaries)
-                             : table_lines(cx, summaries));
+  if (cx.out.json())
+    for (const auto& summary : summaries) cx.out.line("{}", contention_json(summary));
+  else
+    cx.out.lines(plain ? contention_figures(summaries) : table_lines(cx, summaries));
   const auto not_counted =
       std::ranges::find_if(trials, [](const auto& trial) { return !trial.not_counted.empty(); });
   if (not_counted != trials.end())
@@ -284,9 +267,9 @@ int run(Context& cx, const Args& a) {
 
   const ContentionSessions sessions(cx.client, sessions_wanted, cx.stop);
   make_parent(cx, plan);
-  Listener listener(cx, a.verbose);
+  const auto report = report_to(cx, a.verbose);
   plan.recipe = recipes.front();
-  if (a.report) return run_for_program(cx, plan, sessions, listener.report());
+  if (a.report) return run_for_program(cx, plan, sessions, report);
 
   const AdminServers admin_servers(cx.services.settings.value("admin-server"), cx.client.server());
   std::vector<ContentionTrial> trials;
@@ -295,7 +278,7 @@ int run(Context& cx, const Args& a) {
     plan.recipe = recipe;
     const auto& trial =
         trials.emplace_back(try_contention(std::string(name_of(recipe_names, recipe)), plan,
-                                           sessions, admin_servers, listener.report(), cx.stop));
+                                           sessions, admin_servers, report, cx.stop));
     if (!cx.stop.stop_requested()) continue;
     const auto& statistics = trial.summary.statistics;
     throw Cancelled(fmt::format("interrupted after {} of {} acquisitions; {}",

@@ -13,14 +13,12 @@ namespace {
 
 struct Args {
   bool all = false;
-  WorkOptions limits;
-  std::vector<std::string> paths;
+  WalkOptions walk;
 };
 
 void declare(Options& o, Args& a) {
   o.flag("-a,--all", a.all, "Also count ephemerals, leaves, levels and bytes.");
-  declare_work_limits(o, a.limits);
-  o.nodes("path", a.paths, "The tops of the subtrees; by default the current node.", false);
+  declare_walk(o, a.walk);
 }
 
 /// The counts of a subtree, including its top.
@@ -60,8 +58,8 @@ void print(Context& cx, const Args& a, const std::string& path, const Census& ce
 }
 
 int run(Context& cx, const Args& a) {
-  const auto tops = cx.resolve_all_or_current(a.paths);
-  const auto limits = a.limits.limits();
+  const auto tops = cx.resolve_all_or_current(a.walk.tops);
+  const auto limits = a.walk.limits.limits();
   SkippedNodes skipped(cx);
   for (const auto& top : tops) {
     Census census;

@@ -10,8 +10,6 @@
 #include "node/parents.h"
 #include "tree/tree_copy.h"
 
-#include <fmt/core.h>
-
 namespace zksh::command_cp {
 namespace {
 

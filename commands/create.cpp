@@ -6,8 +6,6 @@
 #include "node/parents.h"
 #include "node/value.h"
 
-#include <fmt/core.h>
-
 namespace zksh::command_create {
 namespace {
 

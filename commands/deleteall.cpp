@@ -13,8 +13,6 @@
 #include "tree/subtree_removal.h"
 #include "tree/walk.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 namespace zksh::command_deleteall {

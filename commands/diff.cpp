@@ -10,10 +10,7 @@
 #include "tree/tree_record.h"
 #include "tree/tree_text.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <unistd.h>
 
 namespace zksh::command_diff {
 namespace {
@@ -33,6 +30,9 @@ using Kind = TreeDifference::Kind;
 
 constexpr std::size_t excerpt_bytes = 24;
 
+/// Whether the byte continues a character in UTF-8.
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
 std::string shown_path(const std::string& path) { return path.empty() ? "/" : path; }
 
 /// A part of the data from a position on, as in a dump.
@@ -40,9 +40,7 @@ std::string excerpt(const Data& data, std::size_t from) {
   if (!data) return "null";
   auto end = std::min(data->size(), from + excerpt_bytes);
   // Does not cut a character.
-  while (end < data->size() && end > from + excerpt_bytes - 4 &&
-         (static_cast<unsigned char>((*data)[end]) & 0xC0U) == 0x80U)
-    --end;
+  while (end < data->size() && end > from + excerpt_bytes - 4 && continues((*data)[end])) --end;
   return fmt::format("{}\"{}\"{}", from > 0 ? "…" : "",
                      escaped_field(std::string_view(*data).substr(from, end - from)),
                      end < data->size() ? "…" : "");
@@ -60,8 +58,7 @@ TreeDifference data_difference(const TreeRecord& a, const TreeRecord& b) {
   // A few equal bytes show where it is.
   constexpr std::size_t before = 6;
   auto from = at > before ? at - before : 0;
-  while (from > 0 && a.data && (static_cast<unsigned char>((*a.data)[from]) & 0xC0U) == 0x80U)
-    --from;
+  while (from > 0 && a.data && continues((*a.data)[from])) --from;
   difference.a = excerpt(a.data, from);
   difference.b = excerpt(b.data, from);
   return difference;
@@ -112,26 +109,6 @@ std::string difference_text(const TreeDifference& difference) {
   }
 }
 
-/// Reports every difference, in the order of the nodes. Keeps one record of each side in memory.
-void compare_trees(const RecordStream& a, const RecordStream& b,
-                   const std::function<void(const TreeDifference&)>& report) {
-  auto left = a();
-  auto right = b();
-  while (left || right) {
-    if (left && (!right || stands_before(left->path, right->path))) {
-      report({.kind = Kind::OnlyInA, .path = shown_path(left->path)});
-      left = a();
-    } else if (right && (!left || stands_before(right->path, left->path))) {
-      report({.kind = Kind::OnlyInB, .path = shown_path(right->path)});
-      right = b();
-    } else {
-      compare(*left, *right, report);
-      left = a();
-      right = b();
-    }
-  }
-}
-
 struct Args {
   WorkOptions limits;
   std::string a;
@@ -176,6 +153,7 @@ class Side {
     }
   }
 
+  /// The next record, in the order of stands_before; nullopt at the end.
   std::optional<TreeRecord> next() {
     if (file_) return file_->next();
     while (auto node = tree_->next()) {
@@ -227,6 +205,26 @@ Json difference_json(const TreeDifference& difference) {
   return json;
 }
 
+/// Reports every difference, in the order of the nodes. Keeps one record of each side in memory.
+void compare_trees(Side& left, Side& right, Progress& progress,
+                   const std::function<void(const TreeDifference&)>& report) {
+  auto a = left.next();
+  auto b = right.next();
+  while (a || b) {
+    const bool only_in_a = a && (!b || stands_before(a->path, b->path));
+    const bool only_in_b = b && (!a || stands_before(b->path, a->path));
+    if (only_in_a)
+      report({.kind = Kind::OnlyInA, .path = shown_path(a->path)});
+    else if (only_in_b)
+      report({.kind = Kind::OnlyInB, .path = shown_path(b->path)});
+    else
+      compare(*a, *b, report);
+    if (!only_in_b) a = left.next();
+    if (!only_in_a) b = right.next();
+    progress.advance();
+  }
+}
+
 int run(Context& cx, const Args& a) {
   if (a.a == "-" && a.b == "-") throw ValueError("only one of the two can be standard input");
   const auto limits = a.limits.limits();
@@ -234,18 +232,11 @@ int run(Context& cx, const Args& a) {
   Side right(cx, a.b, limits);
   Progress progress(cx.out, cx.background, "nodes");
   bool same = true;
-  compare_trees(
-      [&] {
-        progress.advance();
-        return left.next();
-      },
-      [&] { return right.next(); },
-      [&](const TreeDifference& difference) {
-        same = false;
-        cx.out.out(
-            (cx.out.json() ? difference_json(difference).text() : difference_text(difference)) +
-            '\n');
-      });
+  compare_trees(left, right, progress, [&](const TreeDifference& difference) {
+    same = false;
+    cx.out.line("{}",
+                cx.out.json() ? difference_json(difference).text() : difference_text(difference));
+  });
   progress.end();
   if (const auto count = left.ephemerals() + right.ephemerals(); count > 0)
     cx.out.err_line("{} not compared", counted_were(count, "ephemeral node"));

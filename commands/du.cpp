@@ -8,8 +8,6 @@
 #include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <queue>
 
@@ -21,8 +19,7 @@ struct Args {
   std::optional<std::int64_t> top;
   bool summary = false;
   bool human = false;
-  WorkOptions limits;
-  std::vector<std::string> paths;
+  WalkOptions walk;
 };
 
 void declare(Options& o, Args& a) {
@@ -31,8 +28,7 @@ void declare(Options& o, Args& a) {
   o.number("-n,--top", a.top, "number",
            "Show only the largest subtrees, this many, at any depth unless -d is given.");
   o.flag("-h,--human", a.human, "Print sizes in KiB, MiB or GiB.");
-  declare_work_limits(o, a.limits);
-  o.nodes("path", a.paths, "The tops of the subtrees; by default the current node.", false);
+  declare_walk(o, a.walk);
 }
 
 /// The size of a subtree, including its top.
@@ -108,7 +104,6 @@ std::size_t shown_depth(const Args& a) {
 int run(Context& cx, const Args& a) {
   const auto depth = shown_depth(a);
   if (a.top && *a.top < 1) throw ValueError("--top must be at least 1");
-  const auto tops = cx.resolve_all_or_current(a.paths);
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx);
   Measure measure;
@@ -127,8 +122,7 @@ int run(Context& cx, const Args& a) {
     else
       lines.add(line_of(cx, a, extent));
   };
-  walk_for_lines(cx, {.tops = tops, .limits = a.limits.limits(), .enter = enter, .leave = leave},
-                 lines, skipped);
+  walk_for_lines(cx, a.walk, {.enter = enter, .leave = leave}, lines, skipped);
   progress.end();
   for (const auto& extent : largest.take()) cx.out.line("{}", line_of(cx, a, extent));
   return skipped.report();

@@ -9,8 +9,6 @@
 #include "node/value.h"
 #include "sandbox/scratch_directory.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>

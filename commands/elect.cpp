@@ -25,19 +25,16 @@ void declare(Options& o, Args& a) {
 }
 
 void print_leader(Context& cx, const std::string& path, const LockSeat* leader) {
-  if (cx.out.json()) {
-    const auto json =
-        Json::object()
-            .set("leader", leader ? Json(short_owner(leader->owner)) : Json())
-            .set("node",
-                 leader ? Json(join_path(path, leader->contender.nodes.front().text)) : Json())
-            .set("token", leader ? Json(leader->token) : Json());
-    cx.out.line("{}", json.text());
-  } else if (leader) {
-    cx.out.line("{}", cx.out.shown(short_owner(leader->owner)));
-  } else {
-    cx.out.err_line("{} has no leader", cx.out.shown_in_error(path));
-  }
+  if (!leader && !cx.out.json())
+    return cx.out.err_line("{} has no leader", cx.out.shown_in_error(path));
+  auto json = Json::object();
+  json.set("leader", {}).set("node", {}).set("token", {});
+  const auto name = leader ? short_owner(leader->owner) : "";
+  if (leader)
+    json.set("leader", name)
+        .set("node", join_path(path, leader->contender.nodes.front().text))
+        .set("token", leader->token);
+  cx.out.line("{}", cx.out.json() ? json.text() : cx.out.shown(name));
 }
 
 int listen(Context& cx, const std::string& path) {
@@ -87,7 +84,6 @@ extern const Command elect_command = make_command<Args>(
                 "stderr. A leader that leads only for a moment can be missed.",
      .examples = {{"elect /app/leader db1 -- date", "Run a program as the leader."}},
      .json = "leader node token",
-     .needs = Needs::Session,
      .strict = true,
      .endless = {"--listen"},
      .writes = true},

@@ -8,23 +8,19 @@
 #include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
-#include <fmt/format.h>
-
 namespace zksh::command_ephemerals {
 namespace {
 
 struct Args {
   std::optional<std::string> session;
-  WorkOptions limits;
-  std::vector<std::string> paths;
+  WalkOptions walk;
 };
 
 void declare(Options& o, Args& a) {
   o.text("-s,--session", a.session,
          "Only the ephemerals of this session; `me` is this shell's session.", "session");
   o.suggest({"me"});
-  declare_work_limits(o, a.limits);
-  o.nodes("path", a.paths, "The tops of the subtrees; by default the current node.", false);
+  declare_walk(o, a.walk);
 }
 
 std::optional<std::int64_t> requested_session(Context& cx, const Args& a) {
@@ -35,7 +31,6 @@ std::optional<std::int64_t> requested_session(Context& cx, const Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  const auto tops = cx.resolve_all_or_current(a.paths);
   const auto session = requested_session(cx, a);
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx);
@@ -50,7 +45,7 @@ int run(Context& cx, const Args& a) {
       lines.add(session ? cx.out.shown(node.path)
                         : fmt::format("{}\t{}", owner, cx.out.shown(node.path)));
   };
-  walk_for_lines(cx, {.tops = tops, .limits = a.limits.limits(), .enter = enter}, lines, skipped);
+  walk_for_lines(cx, a.walk, {.enter = enter}, lines, skipped);
   return skipped.report();
 }
 

@@ -18,11 +18,6 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The nodes to check.");
 }
 
-void print(Context& cx, const std::string& path, bool exists) {
-  if (cx.out.json()) return print_json(cx, path_json(path).set("exists", exists));
-  cx.out.line("{}{}", cx.out.plain() ? "" : cx.out.shown(path) + ": ", exists ? "yes" : "no");
-}
-
 int run(Context& cx, const Args& a) {
   std::vector<std::string> paths;
   for (const auto& word : a.paths) paths.push_back(cx.resolve(word));
@@ -37,7 +32,10 @@ int run(Context& cx, const Args& a) {
     // ZooKeeper 3.8.4, 3.9.2 and later refuse a node that may not be read only if it exists.
     const bool exists = outcome.code == code::ok || (outcome.code == code::no_auth && !a.watch);
     if (!exists && outcome.code != code::no_node) throw ZkError(outcome.code, paths[i]);
-    if (!a.quiet) print(cx, paths[i], exists);
+    if (!a.quiet)
+      print_result(cx, path_json(paths[i]).set("exists", exists),
+                   fmt::format("{}{}", cx.out.plain() ? "" : cx.out.shown(paths[i]) + ": ",
+                               exists ? "yes" : "no"));
     all = all && exists;
   }
   return all ? status::ok : status::failure;

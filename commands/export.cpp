@@ -66,11 +66,9 @@ int run(Context& cx, const Args& a) {
                    ? std::string()
                    : fmt::format("{} node{} in {}", nodes, nodes == 1 ? " is" : "s are", directory);
       });
-  if (cx.out.json())
-    print_json(cx,
-               path_json(top).set("directory", directory).set("nodes", nodes).set("bytes", bytes));
-  else
-    cx.out.line("{} exported to {}", counted(nodes, "node"), cx.out.shown(directory));
+  print_result(cx,
+               path_json(top).set("directory", directory).set("nodes", nodes).set("bytes", bytes),
+               fmt::format("{} exported to {}", counted(nodes, "node"), cx.out.shown(directory)));
   if (ephemerals > 0) cx.out.err_line("{} left out", counted_were(ephemerals, "ephemeral node"));
   return skipped.report();
 }

@@ -8,8 +8,6 @@
 #include "node/node_json.h"
 #include "tree/batch_writer.h"
 
-#include <fmt/format.h>
-
 #include <random>
 
 namespace zksh::command_fill {
@@ -123,7 +121,7 @@ int run(Context& cx, const Args& a) {
   make_top(cx, path);
   const std::string above = path == "/" ? "" : path;
   std::size_t made = 0;
-  std::size_t there = 0;
+  std::size_t existing = 0;
   std::optional<ZkError> failure;
   Progress progress(cx.out, cx.background, "nodes created");
   BatchWriter writer(
@@ -132,7 +130,7 @@ int run(Context& cx, const Args& a) {
         if (result.code == code::ok || (result.code == code::node_exists && result.sent_before))
           ++made;
         else if (result.code == code::node_exists)
-          ++there;
+          ++existing;
         else if (!failure)
           failure = error_of(write, result);
         progress.reach(made, static_cast<std::size_t>(count));
@@ -150,11 +148,9 @@ int run(Context& cx, const Args& a) {
     if (unknown == 0 && !cx.stop.stop_requested()) return std::string();
     return fmt::format("{} nodes were created; {}", made, unknown_text(unknown));
   });
-  if (cx.out.json())
-    print_json(cx, path_json(path).set("created", made).set("existing", there));
-  else
-    cx.out.line("{} created below {}{}", counted(made, "node"), cx.out.shown(path),
-                there > 0 ? fmt::format(", {} existed already", there) : "");
+  print_result(cx, path_json(path).set("created", made).set("existing", existing),
+               fmt::format("{} created below {}{}", counted(made, "node"), cx.out.shown(path),
+                           existing > 0 ? fmt::format(", {} existed already", existing) : ""));
   if (failure) throw ZkError(*failure);
   return status::ok;
 }

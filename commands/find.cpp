@@ -12,19 +12,16 @@ namespace {
 
 struct Args {
   NodeFilterOptions filter;
-  WorkOptions limits;
-  std::vector<std::string> paths;
+  WalkOptions walk;
 };
 
 void declare(Options& o, Args& a) {
   declare_node_filter(o, a.filter);
-  declare_work_limits(o, a.limits);
-  o.nodes("path", a.paths, "The tops of the subtrees; by default the current node.", false);
+  declare_walk(o, a.walk);
 }
 
 int run(Context& cx, const Args& a) {
   const auto matches = node_filter(a.filter);
-  const auto tops = cx.resolve_all_or_current(a.paths);
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx, a.filter.acl ? "read" : "list");
   const auto enter = [&](const TreeNode& node) {
@@ -35,12 +32,8 @@ int run(Context& cx, const Args& a) {
                                   .text()
                             : cx.out.shown(node.path));
   };
-  walk_for_lines(cx,
-                 {.tops = tops,
-                  .depth = a.filter.depth(),
-                  .acls = a.filter.acl.has_value(),
-                  .limits = a.limits.limits(),
-                  .enter = enter},
+  walk_for_lines(cx, a.walk,
+                 {.depth = a.filter.depth(), .acls = a.filter.acl.has_value(), .enter = enter},
                  lines, skipped);
   return skipped.report();
 }

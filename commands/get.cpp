@@ -66,8 +66,7 @@ Data decoded(const Args& a, const std::string& path, Data data) {
   }
 }
 
-void print_value(Context& cx, const Args& a, const std::string& path, Node node,
-                 bool alone = true) {
+void print_value(Context& cx, const Args& a, const std::string& path, Node node, bool alone) {
   auto data = decoded(a, path, std::move(node.data));
   if (cx.out.json()) {
     auto json = json_line(cx, path);
@@ -87,21 +86,11 @@ constexpr DeprecatedForm old_form{"get path [watch]", "get [-s] [-w] path"};
 Sent run(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, is_watch_word, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
-  if (given.paths.size() != 1)
-    return print_each(
-        cx, given.paths,
-        [&](const std::string& path) { return cx.client.get(path, watch, cx.stop); },
-        [&](const std::string& path, Node& node) {
-          print_value(cx, a, path, std::move(node), false);
-        },
-        is_bare(cx));
-  const auto& path = given.paths.front();
-  cx.client.await_connection(path, cx.stop);
-  const auto pending = cx.client.start_get(path, watch);
-  return {path, pending, [&cx, a, path, pending] {
-            print_value(cx, a, path, cx.client.answer_of(pending, path, cx.stop));
-            return status::ok;
-          }};
+  const auto start = [&](const std::string& path) { return cx.client.start_get(path, watch); };
+  const auto print = [&cx, a, alone = given.paths.size() == 1](const std::string& path, Node node) {
+    print_value(cx, a, path, std::move(node), alone);
+  };
+  return read_each(cx, given.paths, start, print, is_bare(cx));
 }
 
 }  // namespace

@@ -29,14 +29,15 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The node.");
 }
 
-int print(Context& cx, bool with_stat, const std::string& path, const NodeAcl& node) {
-  if (cx.out.json()) {
-    auto json = path_json(path);
-    json.set("acl", acl_json(node.acl));
-    if (with_stat) json.set("stat", stat_json(node.stat));
-    print_json(cx, json);
-    return status::ok;
-  }
+Json json_of(const Args& a, const std::string& path, const Acl& acl, const Stat& stat) {
+  auto json = path_json(path);
+  json.set("acl", acl_json(acl));
+  if (a.stat) json.set("stat", stat_json(stat));
+  return json;
+}
+
+void print(Context& cx, const Args& a, const std::string& path, const NodeAcl& node) {
+  if (cx.out.json()) return print_json(cx, json_of(a, path, node.acl, node.stat));
   if (cx.out.plain()) {
     for (const auto& entry : node.acl)
       cx.out.line("{}:{}:{}", cx.out.shown(entry.scheme), cx.out.shown(entry.id),
@@ -44,8 +45,7 @@ int print(Context& cx, bool with_stat, const std::string& path, const NodeAcl& n
   } else {
     cx.out.out(cx.out.shown_lines(acl_lines(node.acl)));
   }
-  if (with_stat) print_stat(cx, node.stat);
-  return status::ok;
+  if (a.stat) print_stat(cx, node.stat);
 }
 
 int print_subtree(Context& cx, const Args& a, const std::string& top) {
@@ -58,12 +58,8 @@ int print_subtree(Context& cx, const Args& a, const std::string& top) {
     above.resize(node.depth);
     above.push_back(node.acl);
     if (!node.acl_readable || (a.changes && same)) return;
-    if (!cx.out.json())
-      return lines.add(cx.out.shown(acl_text(node.acl)) + '\t' + cx.out.shown(node.path));
-    auto json = path_json(node.path);
-    json.set("acl", acl_json(node.acl));
-    if (a.stat) json.set("stat", stat_json(node.stat));
-    lines.add(json.text());
+    lines.add(cx.out.json() ? json_of(a, node.path, node.acl, node.stat).text()
+                            : cx.out.shown(acl_text(node.acl)) + '\t' + cx.out.shown(node.path));
   };
   lines.during([&] {
     walk_tree(cx.client, {.tops = {top}, .acls = true, .limits = a.limits.limits(), .enter = enter},
@@ -77,11 +73,10 @@ Sent run(Context& cx, const Args& a) {
   if (a.changes && !a.recursive) throw ValueError("--changes needs -R");
   if (a.recursive && a.stat && !cx.out.json()) throw ValueError("-s with -R needs -o json");
   if (a.recursive) return print_subtree(cx, a, path);
-  cx.client.await_connection(path, cx.stop);
-  const auto pending = cx.client.start_get_acl(path);
-  return {path, pending, [&cx, with_stat = a.stat, path, pending] {
-            return print(cx, with_stat, path, cx.client.answer_of(pending, path, cx.stop));
-          }};
+  const auto start = [&](const std::string& node) { return cx.client.start_get_acl(node); };
+  return start_read(cx, path, start, [&cx, a](const std::string& node, const NodeAcl& acl) {
+    print(cx, a, node, acl);
+  });
 }
 
 }  // namespace

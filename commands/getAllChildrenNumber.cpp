@@ -23,10 +23,7 @@ int run(Context& cx, const Args& a) {
       .visit = [&](const std::string& node, const Stat&) { count += node == path ? 0 : 1; },
       .unlistable = [](const ZkError& error) { throw error; }};
   visit_stats(cx.client, {path}, visitor, cx.stop);
-  if (cx.out.json())
-    print_json(cx, path_json(path).set("nodes", count));
-  else
-    cx.out.line("{}", count);
+  print_result(cx, path_json(path).set("nodes", count), std::to_string(count));
   return status::ok;
 }
 

@@ -59,16 +59,13 @@ std::vector<std::string> as_in_zkcli(std::vector<Ephemeral> ephemerals) {
 
 void print_paths(Context& cx, std::vector<Ephemeral> ephemerals) {
   auto paths = as_in_zkcli(std::move(ephemerals));
-  if (cx.out.json() || cx.out.plain()) std::ranges::sort(paths);
-  if (cx.out.json()) {
-    for (const auto& path : paths) print_json(cx, path_json(path));
+  if (cx.out.json() || cx.out.plain()) {
+    std::ranges::sort(paths);
+    for (const auto& path : paths) print_result(cx, path_json(path), cx.out.shown(path));
     return;
   }
   for (auto& path : paths) path = cx.out.shown(path);
-  if (!cx.out.plain())
-    cx.out.line("[{}]", fmt::join(paths, ", "));
-  else
-    for (const auto& path : paths) cx.out.line("{}", path);
+  cx.out.line("[{}]", fmt::join(paths, ", "));
 }
 
 int run(Context& cx, const Args& a) {

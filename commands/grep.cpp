@@ -9,8 +9,6 @@
 #include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
-#include <fmt/format.h>
-
 namespace zksh::command_grep {
 namespace {
 
@@ -21,9 +19,8 @@ struct Args {
   bool count = false;
   bool numbers = false;
   std::optional<std::int64_t> depth;
-  WorkOptions limits;
   std::string pattern;
-  std::vector<std::string> paths;
+  WalkOptions walk;
 };
 
 void declare(Options& o, Args& a) {
@@ -33,9 +30,8 @@ void declare(Options& o, Args& a) {
   o.flag("-c,--count", a.count, "Print the number of matching lines of each node that has any.");
   o.flag("-n,--line-number", a.numbers, "Print line numbers.");
   o.number("-d,--depth", a.depth, "depth", "Search at most this deep; 0 is the path itself.");
-  declare_work_limits(o, a.limits);
   o.text("pattern", a.pattern, "A regular expression in RE2's syntax, which is close to Perl's.");
-  o.nodes("path", a.paths, "The tops of the subtrees; by default the current node.", false);
+  declare_walk(o, a.walk);
 }
 
 /// Prints the matches in each value.
@@ -109,19 +105,13 @@ class Grep {
 int run(Context& cx, const Args& a) {
   if (a.depth && *a.depth < 0) throw ValueError("--depth must be at least 0");
   Grep grep(cx, a);
-  const auto tops = cx.resolve_all_or_current(a.paths);
   SkippedNodes skipped(cx, "read");
   const auto enter = [&](const TreeNode& node) {
     if (!node.readable) skipped.add(node.path);
     if (node.data) grep.look(node.path, *node.data);
   };
-  walk_for_lines(cx,
-                 {.tops = tops,
-                  .depth = a.depth ? static_cast<std::size_t>(*a.depth) : any_depth,
-                  .data = true,
-                  .limits = a.limits.limits(),
-                  .enter = enter},
-                 grep.lines(), skipped);
+  const auto depth = a.depth ? static_cast<std::size_t>(*a.depth) : any_depth;
+  walk_for_lines(cx, a.walk, {.depth = depth, .data = true, .enter = enter}, grep.lines(), skipped);
   return skipped.report(grep.found() ? status::ok : status::failure);
 }
 

@@ -7,8 +7,6 @@
 #include "ensemble/server_command.h"
 #include "node/node_json.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace zksh::command_health {

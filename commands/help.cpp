@@ -5,7 +5,6 @@
 #include "command/zkcli_style.h"
 #include "node/node_json.h"
 
-#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 namespace zksh::command_help {
@@ -23,11 +22,15 @@ void declare(Options& o, Args& a) {
             "listed.");
 }
 
-void tell(Context& cx, const std::string& text) {
-  if (cx.out.json())
-    print_json(cx, Json::object().set("text", text));
-  else
-    cx.out.out(text);
+/// The help for a command, or the commands that a word describes.
+std::string help_for(Context& cx, const std::string& name) {
+  if (const Command* const command = command_named(name))
+    return help_of(*command, help_width(cx.out));
+  if (auto found = help_search(name); !found.empty()) return found;
+  const auto similar = suggested_commands(name);
+  throw ValueError(fmt::format(
+      "there is no command {}{}", name,
+      similar.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(similar, ", "))));
 }
 
 int run(Context& cx, const Args& a) {
@@ -37,22 +40,11 @@ int run(Context& cx, const Args& a) {
     if (!prints_as_34(cx)) cx.out.err_line("Command not found: Command not found help");
     return status::ok;
   }
-  if (!a.name) {
-    tell(cx, help_overview());
-    return status::ok;
-  }
-  const Command* command = command_named(*a.name);
-  if (!command) {
-    if (const auto found = help_search(*a.name); !found.empty()) {
-      tell(cx, found);
-      return status::ok;
-    }
-    const auto similar = suggested_commands(*a.name);
-    throw ValueError(fmt::format(
-        "there is no command {}{}", *a.name,
-        similar.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(similar, ", "))));
-  }
-  tell(cx, help_of(*command, help_width(cx.out)));
+  const auto text = a.name ? help_for(cx, *a.name) : help_overview();
+  if (cx.out.json())
+    print_json(cx, Json::object().set("text", text));
+  else
+    cx.out.out(text);
   return status::ok;
 }
 

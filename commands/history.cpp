@@ -29,10 +29,7 @@ int show_lines_of_others(Context& cx) {
   const auto lines = cx.history.read_others();
   if (!lines) throw Error("-n only works at the prompt", status::usage);
   for (const auto& line : *lines)
-    if (cx.out.json())
-      print_json(cx, Json::object().set("text", line));
-    else
-      cx.out.line("{}", cx.out.shown(line));
+    print_result(cx, Json::object().set("text", line), cx.out.shown(line));
   return status::ok;
 }
 
@@ -45,10 +42,8 @@ int run(Context& cx, const Args& a) {
   const auto& history = cx.history;
   auto number = history.next() - std::min(count, history.next() - history.first());
   for (; number < history.next(); ++number)
-    if (cx.out.json())
-      print_json(cx, Json::object().set("number", number).set("text", history.at(number).text));
-    else
-      cx.out.line("{} - {}", number, cx.out.shown(history.at(number).text));
+    print_result(cx, Json::object().set("number", number).set("text", history.at(number).text),
+                 fmt::format("{} - {}", number, cx.out.shown(history.at(number).text)));
   return status::ok;
 }
 

@@ -1,7 +1,6 @@
 // import: create nodes from a file or a directory of files.
 #include "base/file.h"
 #include "base/number.h"
-#include "base/quoting.h"
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/work_account.h"
@@ -39,100 +38,77 @@ Data value_in(const NodeFile& node) {
   return node.file ? Data(read_file(*node.file)) : std::nullopt;
 }
 
-/// Writes what differs: first the existing nodes, each in the version that was read, then the
-/// missing ones.
-class Import {
- public:
-  Import(Context& cx, const WorkLimits& limits, const NodeFiles& files, Progress& progress)
-      : cx_(cx),
-        limits_(limits),
-        files_(files),
-        writer_(
-            cx.client, {.limits = limits},
-            [this, &progress](const Write& write, const Written& result) {
-              take(write, result);
-              progress.reach(counts_.created + counts_.set + counts_.unchanged,
-                             files_.nodes.size());
-            },
-            cx.stop) {}
-
-  const Counts& counts() const { return counts_; }
-  std::size_t in_flight() const { return writer_.in_flight(); }
-
-  void run() {
-    std::map<std::string_view, const NodeFile*> missing;
-    for (const auto& node : files_.nodes) missing.emplace(node.path, &node);
-    const auto enter = [&](const TreeNode& node) {
-      const auto found = missing.find(node.path);
-      if (found == missing.end()) return;
-      set_where_it_differs(*found->second, node);
-      missing.erase(found);
-    };
-    walk_tree(cx_.client,
-              {.tops = {files_.nodes.front().path},
-               .may_be_missing = true,
-               .data = true,
-               .limits = limits_,
-               .enter = enter},
-              cx_.stop);
-    for (const auto& node : files_.nodes) {
-      if (failure_) break;
-      if (missing.contains(node.path))
-        writer_.add(CreateOp{.path = node.path, .data = value_in(node)});
-    }
-    writer_.finish();
-    if (failure_) throw ZkError(*failure_);
-  }
-
- private:
-  /// A directory without a value leaves the node's value unchanged.
-  void set_where_it_differs(const NodeFile& file, const TreeNode& node) {
+/// Sets the values of existing nodes where they differ, each in the version that was read. Returns
+/// the files whose nodes are missing, by path. A directory without a value leaves its node's value
+/// unchanged.
+std::map<std::string_view, const NodeFile*> update_existing(Context& cx, const WorkLimits& limits,
+                                                            const NodeFiles& files,
+                                                            BatchWriter& writer, Counts& counts) {
+  std::map<std::string_view, const NodeFile*> missing;
+  for (const auto& node : files.nodes) missing.emplace(node.path, &node);
+  const auto enter = [&](const TreeNode& node) {
+    const auto found = missing.find(node.path);
+    if (found == missing.end()) return;
     if (!node.readable) throw ZkError(code::no_auth, node.path);
-    auto value = value_in(file);
+    auto value = value_in(*found->second);
     if (!value || value == node.data)
-      ++counts_.unchanged;
+      ++counts.unchanged;
     else
-      writer_.add(SetOp{.path = node.path, .data = std::move(value), .version = node.stat.version});
-  }
+      writer.add(SetOp{.path = node.path, .data = std::move(value), .version = node.stat.version});
+    missing.erase(found);
+  };
+  walk_tree(cx.client,
+            {.tops = {files.nodes.front().path},
+             .may_be_missing = true,
+             .data = true,
+             .limits = limits,
+             .enter = enter},
+            cx.stop);
+  return missing;
+}
 
-  void take(const Write& write, const Written& result) {
+Counts import_all(Context& cx, const WorkLimits& limits, const NodeFiles& files) {
+  Counts counts;
+  std::optional<ZkError> failure;
+  Progress progress(cx.out, cx.background, "nodes imported");
+  const auto take = [&](const Write& write, const Written& result) {
     const bool creates = std::holds_alternative<CreateOp>(write);
     if (result.code == code::ok ||
-        (result.sent_before && already_done(cx_.client, write, result.code, cx_.stop)))
-      ++(creates ? counts_.created : counts_.set);
-    else if (!failure_)
-      failure_ = error_of(write, result);
-  }
-
-  Context& cx_;
-  WorkLimits limits_;
-  const NodeFiles& files_;
-  Counts counts_{};
-  std::optional<ZkError> failure_{};
-  BatchWriter writer_;
-};
+        (result.sent_before && already_done(cx.client, write, result.code, cx.stop)))
+      ++(creates ? counts.created : counts.set);
+    else if (!failure)
+      failure = error_of(write, result);
+    progress.reach(counts.created + counts.set + counts.unchanged, files.nodes.size());
+  };
+  BatchWriter writer(cx.client, {.limits = limits}, take, cx.stop);
+  const auto write_all = [&] {
+    const auto missing = update_existing(cx, limits, files, writer, counts);
+    for (const auto& node : files.nodes)
+      if (!failure && missing.contains(node.path))
+        writer.add(CreateOp{.path = node.path, .data = value_in(node)});
+    writer.finish();
+    if (failure) throw ZkError(*failure);
+  };
+  report_if_incomplete(cx, progress, write_all, [&] {
+    if (counts.created + counts.set + writer.in_flight() == 0) return std::string();
+    return fmt::format("created {}, set {}; {}; run import again to continue", counts.created,
+                       counts.set, unknown_text(writer.in_flight()));
+  });
+  return counts;
+}
 
 int run(Context& cx, const Args& a) {
   const auto top = cx.resolve(a.path);
   const auto files = files_below(with_home(a.file), top);
   require_parent(cx.client, top, cx.stop);
-  Progress progress(cx.out, cx.background, "nodes imported");
-  Import work(cx, a.limits.limits(), files, progress);
-  const auto& counts = work.counts();
-  report_if_incomplete(
-      cx, progress, [&] { work.run(); },
-      [&] {
-        if (counts.created + counts.set + work.in_flight() == 0) return std::string();
-        return fmt::format("created {}, set {}; {}; run import again to continue", counts.created,
-                           counts.set, unknown_text(work.in_flight()));
-      });
-  if (cx.out.json())
-    print_json(cx, path_json(top)
-                       .set("created", counts.created)
-                       .set("set", counts.set)
-                       .set("unchanged", counts.unchanged));
-  else
-    cx.out.line("created {}, set {}, unchanged {}", counts.created, counts.set, counts.unchanged);
+  const auto counts = import_all(cx, a.limits.limits(), files);
+  print_result(cx,
+               path_json(top)
+                   .set("created", counts.created)
+                   .set("set", counts.set)
+                   .set("unchanged", counts.unchanged),
+               fmt::format("created {}, set {}, unchanged {}", counts.created, counts.set,
+                           counts.unchanged));
   if (files.hidden > 0) cx.out.err_line("{} left out", counted_were(files.hidden, "hidden file"));
   return status::ok;
 }

@@ -58,10 +58,7 @@ int run(Context& cx, const Args& a) {
     if (error.code() != code::no_node || a.create) throw;
     throw ZkError(error, fmt::format(" (`incr -c {}` creates it)", as_word(path)));
   }
-  if (cx.out.json())
-    print_json(cx, path_json(path).set("number", result));
-  else
-    cx.out.line("{}", result);
+  print_result(cx, path_json(path).set("number", result), std::to_string(result));
   return status::ok;
 }
 

@@ -12,8 +12,6 @@
 #include "lock/contention.h"
 #include "node/node_json.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace zksh::command_latency {
@@ -75,20 +73,38 @@ std::vector<MemberLatency> members_of(Context& cx, const Args& a, const LatencyP
   return members;
 }
 
-std::optional<Histogram> histogram_of(const std::vector<MemberLatency>& members) {
-  using namespace std::chrono_literals;
-  std::vector<std::chrono::nanoseconds> times;
+/// The answered requests of one kind at one server.
+struct Row {
+  const MemberLatency& member;
+  const ProbeTimes& probe;
+  Spread spread;
+};
+
+std::string role_of(const MemberLatency& member) { return member.role.empty() ? "-" : member.role; }
+
+std::vector<Row> rows_of(const std::vector<MemberLatency>& members) {
+  std::vector<Row> rows;
   for (const auto& member : members)
     for (const auto& probe : member.probes)
-      times.insert(times.end(), probe.times.begin(), probe.times.end());
-  if (times.empty()) return std::nullopt;
-  const auto [shortest, longest] = std::ranges::minmax(times);
+      if (!probe.times.empty()) rows.push_back({member, probe, spread_of(probe.times)});
+  return rows;
+}
+
+std::optional<Histogram> histogram_of(const std::vector<Row>& rows) {
+  using namespace std::chrono_literals;
+  if (rows.empty()) return std::nullopt;
+  auto shortest = std::chrono::nanoseconds::max();
+  auto longest = std::chrono::nanoseconds::min();
+  for (const auto& row : rows) {
+    shortest = std::min(shortest, std::ranges::min(row.probe.times));
+    longest = std::max(longest, row.spread.longest);
+  }
   return Histogram(std::max<std::chrono::nanoseconds>(shortest, 1us),
                    std::max<std::chrono::nanoseconds>(longest, 1us), buckets);
 }
 
-void print_table(Context& cx, const std::vector<MemberLatency>& members) {
-  const auto histogram = histogram_of(members);
+void print_table(Context& cx, const std::vector<Row>& rows) {
+  const auto histogram = histogram_of(rows);
   if (!histogram) return;
   const auto from = short_time(histogram->bound(0));
   const auto scale = fmt::format("{}{:>{}}", from, short_time(histogram->bound(buckets)),
@@ -104,17 +120,11 @@ void print_table(Context& cx, const std::vector<MemberLatency>& members) {
                      {.title = "p99", .right = true},
                      {.title = "max", .right = true},
                      {.title = scale}});
-  const bool ascii = !terminal_shows_utf8();
-  for (const auto& member : members) {
-    for (const auto& probe : member.probes) {
-      if (probe.times.empty()) continue;
-      const auto spread = spread_of(probe.times);
-      table.add_row({escape_for_terminal(member.name), member.role.empty() ? "-" : member.role,
-                     std::string(name_of(probe_names, probe.probe)), std::to_string(spread.count),
-                     short_time(spread.median), short_time(spread.p99), short_time(spread.longest),
-                     bars(histogram->count(probe.times), ascii)});
-    }
-  }
+  for (const auto& [member, probe, spread] : rows)
+    table.add_row({escape_for_terminal(member.name), role_of(member),
+                   std::string(name_of(probe_names, probe.probe)), std::to_string(spread.count),
+                   short_time(spread.median), short_time(spread.p99), short_time(spread.longest),
+                   bars(histogram->count(probe.times), !terminal_shows_utf8())});
   const bool terminal = cx.out.style().out_is_terminal;
   const auto room = terminal_size().columns;
   if (!terminal) table.drop(drawing);
@@ -128,84 +138,65 @@ std::int64_t microseconds(std::chrono::nanoseconds time) {
   return std::chrono::round<std::chrono::microseconds>(time).count();
 }
 
-void print_plain(Context& cx, const std::vector<MemberLatency>& members) {
-  for (const auto& member : members)
-    for (const auto& probe : member.probes) {
-      const auto spread = spread_of(probe.times);
-      if (spread.count > 0)
-        cx.out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}", member.name,
-                    member.role.empty() ? "-" : member.role, name_of(probe_names, probe.probe),
-                    spread.count, microseconds(spread.median), microseconds(spread.p99),
-                    microseconds(spread.longest));
-    }
+void print_plain(Context& cx, const std::vector<Row>& rows) {
+  for (const auto& [member, probe, spread] : rows)
+    cx.out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}", member.name, role_of(member),
+                name_of(probe_names, probe.probe), spread.count, microseconds(spread.median),
+                microseconds(spread.p99), microseconds(spread.longest));
 }
 
-Json probe_json(const ProbeTimes& probe) {
+Json probe_json(const ProbeTimes& probe, const std::optional<Histogram>& histogram) {
   const auto spread = spread_of(probe.times);
-  const bool measured = spread.count > 0;
   const auto time = [&](std::chrono::nanoseconds value) {
-    return measured ? Json(microseconds(value)) : Json();
+    return spread.count > 0 ? Json(microseconds(value)) : Json();
   };
+  auto columns = Json::array();
+  const auto counts = histogram ? histogram->count(probe.times) : std::vector<std::size_t>();
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] > 0)
+      columns.add(Json::object()
+                      .set("fromUs", microseconds(histogram->bound(i)))
+                      .set("toUs", microseconds(histogram->bound(i + 1)))
+                      .set("count", counts[i]));
   return Json::object()
       .set("request", name_of(probe_names, probe.probe))
       .set("count", spread.count)
-      .set("minUs", measured ? Json(microseconds(std::ranges::min(probe.times))) : Json())
+      .set("minUs", spread.count > 0 ? Json(microseconds(std::ranges::min(probe.times))) : Json())
       .set("p50Us", time(spread.median))
       .set("p99Us", time(spread.p99))
       .set("maxUs", time(spread.longest))
-      .set("error", Json::text_or_null(probe.problem));
+      .set("error", Json::text_or_null(probe.problem))
+      .set("histogram", std::move(columns));
 }
 
 void print_json_members(Context& cx, const std::vector<MemberLatency>& members) {
-  const auto histogram = histogram_of(members);
-  for (const auto& member : members) {
-    auto requests = Json::array();
-    for (const auto& probe : member.probes) {
-      auto list = Json::array();
-      const auto counts = histogram ? histogram->count(probe.times) : std::vector<std::size_t>();
-      for (std::size_t i = 0; i < counts.size(); ++i) {
-        if (counts[i] == 0) continue;
-        list.add(Json::object()
-                     .set("fromUs", microseconds(histogram->bound(i)))
-                     .set("toUs", microseconds(histogram->bound(i + 1)))
-                     .set("count", counts[i]));
-      }
-      requests.add(probe_json(probe).set("histogram", std::move(list)));
-    }
+  const auto histogram = histogram_of(rows_of(members));
+  for (const auto& member : members)
     print_json(cx, Json::object()
                        .set("server", member.name)
                        .set("serverId", member.id)
                        .set("role", Json::text_or_null(member.role))
                        .set("error", Json::text_or_null(member.problem))
-                       .set("requests", std::move(requests)));
-  }
+                       .set("requests", Json::array(member.probes, [&](const ProbeTimes& probe) {
+                              return probe_json(probe, histogram);
+                            })));
 }
 
 /// Reports what was not measured; returns the resulting exit status.
 int report_problems(Context& cx, const std::vector<MemberLatency>& members) {
   int result = status::ok;
-  bool measured = false;
-  const auto tell = [&](const MemberLatency& member, const std::string& what) {
+  const auto report = [&](const MemberLatency& member, const std::string& what) {
     result = status::failure;
     if (!cx.out.json())
       cx.out.err_line("{}: {}", cx.out.shown_in_error(member.name), cx.out.shown_in_error(what));
   };
   for (const auto& member : members) {
-    if (!member.problem.empty()) tell(member, member.problem);
-    for (const auto& probe : member.probes) {
-      measured = measured || !probe.times.empty();
+    if (!member.problem.empty()) report(member, member.problem);
+    for (const auto& probe : member.probes)
       if (!probe.problem.empty())
-        tell(member, fmt::format("{}: {}", name_of(probe_names, probe.probe), probe.problem));
-    }
+        report(member, fmt::format("{}: {}", name_of(probe_names, probe.probe), probe.problem));
   }
-  return measured ? result : status::no_connection;
-}
-
-std::size_t rounds_of(const std::vector<MemberLatency>& members) {
-  std::size_t rounds = 0;
-  for (const auto& member : members)
-    for (const auto& probe : member.probes) rounds = std::max(rounds, probe.times.size());
-  return rounds;
+  return result;
 }
 
 /// For --dry-run.
@@ -231,16 +222,20 @@ int run(Context& cx, const Args& a) {
   auto members = members_of(cx, a, plan);
   if (a.dry_run) return report_writes(cx, members, plan);
   measure_latency(cx.client, members, plan, cx.stop);
+  const auto rows = rows_of(members);
   if (cx.out.json())
     print_json_members(cx, members);
   else if (cx.out.plain())
-    print_plain(cx, members);
+    print_plain(cx, rows);
   else
-    print_table(cx, members);
-  if (cx.stop.stop_requested())
-    throw Cancelled(
-        fmt::format("interrupted after {} of {} rounds", rounds_of(members), plan.rounds));
-  return report_problems(cx, members);
+    print_table(cx, rows);
+  if (cx.stop.stop_requested()) {
+    std::size_t rounds = 0;
+    for (const auto& row : rows) rounds = std::max(rounds, row.spread.count);
+    throw Cancelled(fmt::format("interrupted after {} of {} rounds", rounds, plan.rounds));
+  }
+  const int result = report_problems(cx, members);
+  return rows.empty() ? status::no_connection : result;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "node/node_json.h"
 #include "node/quota.h"
 #include "tree/live_tree.h"
+#include "tree/tree_record.h"
 
 namespace zksh::command_listquota {
 namespace {
@@ -22,26 +23,18 @@ void declare(Options& o, Args& a) {
 /// -1: no limit.
 Json quota_json(const QuotaText& quota) {
   auto json = Json::object();
-  for (const auto key : {QuotaText::count, QuotaText::bytes, QuotaText::count_hard_limit,
-                         QuotaText::byte_hard_limit})
-    json.set(key, quota.get(key));
+  for (const auto key : limit_keys) json.set(key, quota.get(key));
   return json;
+}
+
+Json quota_json(const std::string& path, const QuotaText& limits, const QuotaText& usage) {
+  return path_json(path).set("limits", quota_json(limits)).set("usage", quota_json(usage));
 }
 
 /// All that zkCli 3.4 had.
 std::string old_text(const QuotaText& limits) {
   return fmt::format("count={},bytes={}", limits.get(QuotaText::count),
                      limits.get(QuotaText::bytes));
-}
-
-bool is_exceeded(const QuotaText& limits, const QuotaText& usage) {
-  const auto passes = [&](std::string_view used, std::string_view limit) {
-    return limits.get(limit) >= 0 && usage.get(used) > limits.get(limit);
-  };
-  return passes(QuotaText::count, QuotaText::count) ||
-         passes(QuotaText::count, QuotaText::count_hard_limit) ||
-         passes(QuotaText::bytes, QuotaText::bytes) ||
-         passes(QuotaText::bytes, QuotaText::byte_hard_limit);
 }
 
 /// "nodes 7 of 5", a tab, "bytes 20 (hard 100)": the usage and the limits.
@@ -63,16 +56,12 @@ int list_all(Context& cx, const Args& a) {
     const auto path = path_below(top, found.first);
     const auto limits = read_quota(cx, limits_node(path));
     const auto usage = read_quota(cx, usage_node(path));
-    const bool exceeded = is_exceeded(limits, usage);
+    const bool exceeded =
+        exceeds(usage, limits, QuotaText::count) || exceeds(usage, limits, QuotaText::bytes);
     if (a.exceeded && !exceeded) continue;
-    if (!cx.out.json()) {
-      cx.out.line("{}\t{}\t{}", usage_text(limits, usage), exceeded ? "exceeded" : "ok",
-                  cx.out.shown(path));
-      continue;
-    }
-    auto json = path_json(path);
-    json.set("limits", quota_json(limits)).set("usage", quota_json(usage));
-    print_json(cx, json.set("exceeded", exceeded));
+    print_result(cx, quota_json(path, limits, usage).set("exceeded", exceeded),
+                 fmt::format("{}\t{}\t{}", usage_text(limits, usage), exceeded ? "exceeded" : "ok",
+                             cx.out.shown(path)));
   }
   return status::ok;
 }
@@ -88,9 +77,7 @@ int run(Context& cx, const Args& a) {
     const auto limits = read_quota(cx, node);
     const auto usage = read_quota(cx, usage_node(path));
     if (cx.out.json()) {
-      auto json = path_json(path);
-      json.set("limits", quota_json(limits)).set("usage", quota_json(usage));
-      print_json(cx, json);
+      print_json(cx, quota_json(path, limits, usage));
       return status::ok;
     }
     cx.out.line("Output quota for {} {}", cx.out.shown(path),

@@ -18,8 +18,6 @@
 #include "lock/wait_graph.h"
 #include "tree/walk.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -131,15 +129,13 @@ class LockViewer {
         {.sessions = sessions, .watches = true, .watchers = watchers_, .events = watch_});
     if (sessions) {
       sessions_asked_ = now;
-      addresses_ = account.addresses;
-      all_addresses_ = account.all_addresses;
-      sessions_ = account.sessions;
+      of_sessions_ = account;
     }
-    account.addresses = addresses_;
-    account.all_addresses = all_addresses_;
+    account.addresses = of_sessions_.addresses;
+    account.all_addresses = of_sessions_.all_addresses;
+    account.sessions = of_sessions_.sessions;
     if (account.watches)
       *account.watches -= std::min(*account.watches, static_cast<std::int64_t>(reader_.watches()));
-    account.sessions = sessions_;
     return account;
   }
 
@@ -185,10 +181,8 @@ class LockViewer {
   // Sessions rarely move, so what servers report about them is cached for a while.
   Clock::time_point sessions_asked_{};
   std::set<std::int64_t> asked_sessions_;
-  std::map<std::int64_t, std::string> addresses_;
-  bool all_addresses_ = false;
-  std::optional<std::set<std::int64_t>> sessions_;
-  ContenderKeys there_;  ///< keys of the contenders at the last look
+  ServersAccount of_sessions_;  ///< as last asked
+  ContenderKeys there_;         ///< keys of the contenders at the last look
   std::optional<ServersAccount::Events> own_at_first_;
   LockChanges changes_;
 };
@@ -197,8 +191,6 @@ struct LockSearch {
   std::vector<LockView> locks;          ///< by path; data are read only for holders
   std::vector<std::string> unlistable;  ///< nodes whose children may not be listed
 };
-
-constexpr std::size_t searches_in_flight = 128;
 
 /// Searches a subtree for locks. A node is a lock if it has an ephemeral child with a contender's
 /// name, and a semaphore if such children are below its `locks` and `leases`. Memory is bounded by
@@ -337,17 +329,10 @@ PictureStyle style_of(const Context& cx) {
 }
 
 void print(Context& cx, const LockView& view, const PictureStyle& style) {
-  switch (cx.out.style().format) {
-    case Format::Json:
-      cx.out.line("{}", lock_json(view, style).text());
-      break;
-    case Format::Plain:
-      cx.out.lines(plain_lock(view));
-      break;
-    case Format::Zkcli:
-      cx.out.lines(lock_picture(view, style));
-      break;
-  }
+  if (cx.out.json())
+    cx.out.line("{}", lock_json(view, style).text());
+  else
+    cx.out.lines(cx.out.plain() ? plain_lock(view) : lock_picture(view, style));
 }
 
 /// Prints warnings to stderr that plain output does not contain.
@@ -385,8 +370,7 @@ void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
 int show_live(Context& cx, const std::string& path, const Args& a) {
   LockViewer viewer(cx, path, true, a.watchers);
   LivePicture picture(cx.out);
-  const auto format = cx.out.style().format;
-  const bool in_place = format == Format::Zkcli && !cx.background &&
+  const bool in_place = cx.out.style().format == Format::Zkcli && !cx.background &&
                         cx.out.style().out_is_terminal && terminal_can_redraw();
   cx.allow_move();
   for (bool first = true;; first = false) {
@@ -396,7 +380,7 @@ int show_live(Context& cx, const std::string& path, const Args& a) {
       draw_until_changed(cx, picture, viewer, view);
       continue;
     }
-    if (!first && format != Format::Json) cx.out.line("");
+    if (!first && !cx.out.json()) cx.out.line("");
     auto style = style_of(cx);
     style.changes = viewer.changes();
     print(cx, view, style);
@@ -422,7 +406,7 @@ std::size_t waiting(const LockView& view) {
 
 void print_found(Context& cx, const std::vector<LockView>& locks) {
   const auto style = style_of(cx);
-  if (cx.out.style().format == Format::Json) {
+  if (cx.out.json()) {
     for (const auto& view : locks) cx.out.line("{}", lock_json(view, style).text());
     return;
   }
@@ -465,17 +449,13 @@ int search(Context& cx, const std::string& path) {
 int show_own(Context& cx) {
   const auto locks = cx.services.locks.locks();
   const auto style = style_of(cx);
-  switch (cx.out.style().format) {
-    case Format::Json:
-      for (const auto& lock : locks) cx.out.line("{}", own_lock_json(*lock).text());
-      break;
-    case Format::Plain:
-      cx.out.lines(plain_own_locks(locks));
-      break;
-    case Format::Zkcli:
-      if (locks.empty()) cx.out.err_line("this shell neither holds nor waits for a lock");
-      cx.out.lines(own_locks_table(locks, style.columns, style.ascii));
-      break;
+  if (cx.out.json()) {
+    for (const auto& lock : locks) cx.out.line("{}", own_lock_json(*lock).text());
+  } else if (cx.out.plain()) {
+    cx.out.lines(plain_own_locks(locks));
+  } else {
+    if (locks.empty()) cx.out.err_line("this shell neither holds nor waits for a lock");
+    cx.out.lines(own_locks_table(locks, style.columns, style.ascii));
   }
   return status::ok;
 }

@@ -55,24 +55,16 @@ Sent run(Context& cx, const Args& a) {
   const auto watch = cx.printed_watch(a.watch || given.legacy);
   const ListingForm form{
       .with_stat = a.stat, .with_paths = given.paths.size() > 1, .human = a.human};
-  if (given.paths.size() == 1 && !a.recursive)
-    return start_children(cx, given.paths.front(), watch, form);
-  const auto limits = a.limits.limits();
   if (a.recursive)
-    return each_node(cx, given.paths, [&](const std::string& path) {
+    return each_node(cx, given.paths, [&, limits = a.limits.limits()](const std::string& path) {
       print_subtree(cx, path, watch, limits);
       return status::ok;
     });
-  return print_each(
-      cx, given.paths,
-      [&](const std::string& path) {
-        cx.client.await_connection(path, cx.stop);
-        return cx.client.answer_of(cx.client.start_names(path, watch), path, cx.stop);
-      },
-      [&](const std::string& path, Listing& children) {
-        print_children(cx, path, std::move(children), form);
-      },
-      prints_one_per_line(cx));
+  const auto start = [&](const std::string& path) { return cx.client.start_names(path, watch); };
+  const auto print = [&cx, form](const std::string& path, Listing children) {
+    print_children(cx, path, std::move(children), form);
+  };
+  return read_each(cx, given.paths, start, print, prints_one_per_line(cx));
 }
 
 }  // namespace

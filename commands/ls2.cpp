@@ -16,8 +16,12 @@ void declare(Options& o, Args& a) {
 }
 
 Sent run(Context& cx, const Args& a) {
-  return start_children(cx, cx.resolve(a.path), cx.printed_watch(a.legacy_watch.has_value()),
-                        {.with_stat = true});
+  const auto watch = cx.printed_watch(a.legacy_watch.has_value());
+  const auto start = [&](const std::string& path) { return cx.client.start_names(path, watch); };
+  const auto print = [&cx](const std::string& path, Listing children) {
+    print_children(cx, path, std::move(children), {.with_stat = true});
+  };
+  return start_read(cx, cx.resolve(a.path), start, print);
 }
 
 }  // namespace

@@ -5,8 +5,6 @@
 #include "command/transaction.h"
 #include "node/transaction_commit.h"
 
-#include <fmt/core.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>

@@ -1,8 +1,6 @@
 // multilock: hold several locks, or none.
 #include "lock/lock_command.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace zksh::command_multilock {
@@ -66,7 +64,6 @@ extern const Command multilock_command = make_command<Args>(
                   {"multilock --atomic -n /accounts/a /accounts/b -- date",
                    "Run it only if both are free; otherwise exit with 75 and name the busy one."}},
      .json = "node [pid]",
-     .needs = Needs::Session,
      .strict = true,
      .writes = true},
     declare, run);

@@ -11,8 +11,6 @@
 #include "tree/batch_writer.h"
 #include "tree/tree_copy.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 namespace zksh::command_mv {

@@ -17,14 +17,14 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.state && cx.input != Input::Pipe)
-    cx.services.settings.set("printwatches", *a.state, "printwatches");
-  else if (a.state)
-    cx.services.settings.set("printwatches", *a.state == "on" ? "on" : "off", "printwatches");
-  else if (cx.out.json())
-    print_json(cx, Json::object().set("printwatches", cx.services.settings.print_watches.load()));
+  auto& settings = cx.services.settings;
+  const bool on = settings.print_watches;
+  if (!a.state)
+    print_result(cx, Json::object().set("printwatches", on),
+                 on ? "printwatches is on" : "printwatches is off");
   else
-    cx.out.line("printwatches is {}", cx.services.settings.print_watches ? "on" : "off");
+    settings.set("printwatches", cx.input == Input::Pipe && *a.state != "on" ? "off" : *a.state,
+                 "printwatches");
   return status::ok;
 }
 

@@ -7,10 +7,7 @@ namespace zksh::command_pwd {
 namespace {
 
 int run(Context& cx) {
-  if (cx.out.json())
-    print_json(cx, path_json(cx.current.path()));
-  else
-    cx.out.line("{}", cx.out.shown(cx.current.path()));
+  print_result(cx, path_json(cx.current.path()), cx.out.shown(cx.current.path()));
   return status::ok;
 }
 

@@ -16,10 +16,7 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   const auto line = as_words(a.words);
-  if (cx.out.json())
-    print_json(cx, Json::object().set("quoted", line));
-  else
-    cx.out.line("{}", line);
+  print_result(cx, Json::object().set("quoted", line), line);
   return status::ok;
 }
 

@@ -25,76 +25,48 @@ void declare(Options& o, Args& a) {
   o.flag("-l,--local", a.local, "Remove watches locally if there is no connection.");
 }
 
-/// Which of the node's watches to remove; of several options, zkCli uses the first of these.
-struct Wanted {
-  bool children = false;
-  bool data = false;
-  bool persistent = false;
-  std::optional<WatchMode> mode{};
-};
-
-Wanted wanted(const Args& a) {
-  if (a.children) return {.children = true};
-  if (a.data) return {.data = true};
-  if (a.persistent || a.recursive)
-    return {.persistent = true,
-            .mode = a.persistent ? WatchMode::Persistent : WatchMode::Recursive};
-  return {.children = true, .data = true, .persistent = true};
+/// Removes the one-shot watch of one kind; returns the answer's code. `local`: without a
+/// connection, only in this process; `state` is then Connecting.
+int remove_one_shot(Context& cx, const std::string& path, WatchKind kind, bool local,
+                    SessionState& state) {
+  if (!local) cx.client.await_connection(path, cx.stop);
+  const auto ask = [&] {
+    const bool only_here = state == SessionState::Connecting;
+    return cx.client.await(cx.client.start_remove_watches(path, kind, only_here), cx.stop).code;
+  };
+  const int result = ask();
+  if (result != code::connection_loss || !local) return result;
+  state = SessionState::Connecting;
+  return ask();
 }
-
-class Remover {
- public:
-  Remover(Context& cx, const std::string& path, bool may_be_local)
-      : cx_(cx), path_(path), may_be_local_(may_be_local) {
-    if (may_be_local_ && !is_connected(cx_.client.current_state()))
-      state_ = SessionState::Connecting;
-  }
-
-  void remove_one_shot(WatchKind kind, Event::Type reported_as) {
-    int result = ask(kind, state_ == SessionState::Connecting);
-    if (result == code::connection_loss && may_be_local_) {
-      state_ = SessionState::Connecting;
-      result = ask(kind, true);
-    }
-    if (result == code::no_watcher) return;
-    if (result != code::ok) throw ZkError(result, path_);
-    tell(reported_as);
-  }
-
-  void remove_persistent(std::optional<WatchMode> mode) {
-    if (!may_be_local_) cx_.client.await_connection(path_, cx_.stop);
-    if (cx_.services.watches.remove(path_, mode, cx_.stop))
-      tell(Event::Type::PersistentWatchRemoved);
-  }
-
-  bool removed_any() const { return removed_any_; }
-
- private:
-  int ask(WatchKind kind, bool local) {
-    if (!local && !may_be_local_) cx_.client.await_connection(path_, cx_.stop);
-    return cx_.client.await(cx_.client.start_remove_watches(path_, kind, local), cx_.stop).code;
-  }
-
-  void tell(Event::Type type) {
-    removed_any_ = true;
-    cx_.services.watches.tell({.type = type, .path = path_, .state = state_});
-  }
-
-  Context& cx_;
-  const std::string& path_;
-  bool may_be_local_;
-  SessionState state_ = SessionState::Connected;  ///< Connecting: the server could not be asked
-  bool removed_any_ = false;
-};
 
 int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
-  const auto what = wanted(a);
-  Remover remover(cx, path, a.local);
-  if (what.children) remover.remove_one_shot(WatchKind::OfChildren, Event::Type::ChildWatchRemoved);
-  if (what.data) remover.remove_one_shot(WatchKind::OfData, Event::Type::DataWatchRemoved);
-  if (what.persistent) remover.remove_persistent(what.mode);
-  if (!remover.removed_any()) throw ZkError(code::no_watcher, path);
+  auto state = SessionState::Connected;
+  if (a.local && !is_connected(cx.client.current_state())) state = SessionState::Connecting;
+  bool removed = false;
+  const auto report = [&](Event::Type type) {
+    removed = true;
+    cx.services.watches.tell({.type = type, .path = path, .state = state});
+  };
+  const auto remove = [&](WatchKind kind, Event::Type type) {
+    const int result = remove_one_shot(cx, path, kind, a.local, state);
+    if (result == code::ok) return report(type);
+    if (result != code::no_watcher) throw ZkError(result, path);
+  };
+  // Of several options, zkCli heeds the first of these.
+  const bool persistent = !a.children && !a.data;
+  const bool all = persistent && !a.persistent && !a.recursive;
+  if (a.children || all) remove(WatchKind::OfChildren, Event::Type::ChildWatchRemoved);
+  if ((a.data && !a.children) || all) remove(WatchKind::OfData, Event::Type::DataWatchRemoved);
+  if (persistent) {
+    if (!a.local) cx.client.await_connection(path, cx.stop);
+    std::optional<WatchMode> mode;
+    if (!all) mode = a.persistent ? WatchMode::Persistent : WatchMode::Recursive;
+    if (cx.services.watches.remove(path, mode, cx.stop))
+      report(Event::Type::PersistentWatchRemoved);
+  }
+  if (!removed) throw ZkError(code::no_watcher, path);
   return status::ok;
 }
 

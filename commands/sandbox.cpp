@@ -4,21 +4,25 @@
 #include "command/command.h"
 #include "node/node_json.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 namespace zksh::command_sandbox {
 namespace {
 
+enum class Action { Stop, Start, Freeze, Thaw };
+constexpr NamedValues<Action, 4> action_names{{{"stop", Action::Stop},
+                                               {"start", Action::Start},
+                                               {"freeze", Action::Freeze},
+                                               {"thaw", Action::Thaw}}};
+
 struct Args {
-  std::optional<std::string> action;
+  std::optional<Action> action;
   std::optional<std::int32_t> server;
 };
 
 void declare(Options& o, Args& a) {
-  o.word_of("action", a.action, {"stop", "start", "freeze", "thaw"},
-            "What to do to a server; by default the servers are listed.");
+  o.choice("action", a.action, action_names, "",
+           "What to do to a server; by default the servers are listed.");
   o.number("number", a.server, "number", "The server's number, as listed.");
 }
 
@@ -29,50 +33,49 @@ constexpr NamedValues<State, 5> state_names{{{"serving", State::Serving},
                                              {"frozen", State::Frozen},
                                              {"stopped", State::Stopped}}};
 
-void show_json(Context& cx, const Sandbox& sandbox) {
-  for (const Sandbox::Server& server : sandbox.status())
-    print_json(cx, Json::object()
-                       .set("serverId", server.number)
-                       .set("server", server.address)
-                       .set("state", name_of(state_names, server.state))
-                       .set("role", Json::text_or_null(server.role)));
-}
-
 void show(Context& cx, const Sandbox& sandbox) {
-  if (cx.out.json()) return show_json(cx, sandbox);
-  std::vector<std::vector<std::string>> rows;
-  if (!cx.out.plain()) rows.push_back({"server", "address", "state", "role"});
-  for (const Sandbox::Server& server : sandbox.status()) {
-    rows.push_back({std::to_string(server.number), server.address,
-                    std::string(name_of(state_names, server.state)),
-                    server.role.empty() ? "-" : server.role});
-  }
-  if (cx.out.plain()) {
-    for (const auto& row : rows) cx.out.line("{}", fmt::join(row, "\t"));
-    return;
-  }
-  std::size_t address_width = 0;
-  for (const auto& row : rows) address_width = std::max(address_width, row[1].size());
-  for (const auto& row : rows) {
-    cx.out.line("{:<6}  {:<{}}  {:<9}  {}", row[0], row[1], address_width, row[2], row[3]);
+  const auto servers = sandbox.status();
+  std::size_t widest = std::string_view("address").size();
+  for (const auto& server : servers) widest = std::max(widest, server.address.size());
+  const auto add_row = [&](const auto& number, std::string_view address, std::string_view state,
+                           std::string_view role) {
+    if (cx.out.plain())
+      cx.out.line("{}\t{}\t{}\t{}", number, address, state, role);
+    else
+      cx.out.line("{:<6}  {:<{}}  {:<9}  {}", number, address, widest, state, role);
+  };
+  if (!cx.out.json() && !cx.out.plain()) add_row("server", "address", "state", "role");
+  for (const auto& server : servers) {
+    const auto state = name_of(state_names, server.state);
+    if (cx.out.json())
+      print_json(cx, Json::object()
+                         .set("serverId", server.number)
+                         .set("server", server.address)
+                         .set("state", state)
+                         .set("role", Json::text_or_null(server.role)));
+    else
+      add_row(server.number, server.address, state, server.role.empty() ? "-" : server.role);
   }
 }
 
-void act(Context& cx, Sandbox& sandbox, const std::string& action, int server) {
-  if (action == "stop")
-    sandbox.stop(server);
-  else if (action == "start")
-    sandbox.start(server, cx.stop);
-  else if (action == "freeze")
-    sandbox.freeze(server);
-  else
-    sandbox.thaw(server);
+void act(Context& cx, Sandbox& sandbox, Action action, int server) {
+  switch (action) {
+    case Action::Stop:
+      return sandbox.stop(server);
+    case Action::Start:
+      return sandbox.start(server, cx.stop);
+    case Action::Freeze:
+      return sandbox.freeze(server);
+    case Action::Thaw:
+      return sandbox.thaw(server);
+  }
 }
 
 int run(Context& cx, const Args& a) {
   if (cx.services.sandbox == nullptr)
     throw Error("there is no sandbox here; start one with `zksh --sandbox` or `zksh --sandbox=3`");
-  if (a.action && !a.server) throw SyntaxError(fmt::format("{}: which server?", *a.action));
+  if (a.action && !a.server)
+    throw SyntaxError(fmt::format("{}: which server?", name_of(action_names, *a.action)));
   if (a.action) act(cx, *cx.services.sandbox, *a.action, *a.server);
   show(cx, *cx.services.sandbox);
   return status::ok;

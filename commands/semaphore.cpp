@@ -1,8 +1,6 @@
 // semaphore: hold one or more of N leases.
 #include "lock/lock_command.h"
 
-#include <fmt/format.h>
-
 namespace zksh::command_semaphore {
 namespace {
 
@@ -59,7 +57,6 @@ extern const Command semaphore_command = make_command<Args>(
                   {"semaphore -n /pool 3 date", "Run it now, or exit with 75."},
                   {"semaphore -Q 2 /pool 3", "Hold two of the three leases in this shell."}},
      .json = "node [pid]",
-     .needs = Needs::Session,
      .strict = true,
      .writes = true},
     declare, run);

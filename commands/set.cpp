@@ -40,17 +40,6 @@ std::string bytes_of(const Context& cx, const Args& a) {
   return std::move(*decoded);
 }
 
-/// Returns nullopt if the value is a different one.
-std::optional<Stat> write_if(Context& cx, const std::string& path, const std::string& expected,
-                             const std::string& data) {
-  return change_value(
-      cx.client, path,
-      [&](const Node& node) {
-        return node.data == expected ? std::optional<Data>(data) : std::nullopt;
-      },
-      cx.stop);
-}
-
 SetOp set_op(const Context& cx, const Args& a) {
   return {.path = cx.resolve(a.path),
           .data = bytes_of(cx, a),
@@ -83,7 +72,10 @@ Sent run(Context& cx, const Args& a) {
   const auto op = set_op(cx, a);
   if (a.if_value) {
     if (a.version || a.legacy_version) throw UsageError("-v and --if-value cannot be combined");
-    const auto stat = write_if(cx, op.path, value_of(cx, *a.if_value), op.data.value_or(""));
+    const auto write_if = [&, expected = value_of(cx, *a.if_value)](const Node& node) {
+      return node.data == expected ? std::optional<Data>(op.data) : std::nullopt;
+    };
+    const auto stat = change_value(cx.client, op.path, write_if, cx.stop);
     if (!stat) throw Error(op.path + " does not have the value given with --if-value");
     return print(cx, a.stat, op.path, *stat);
   }

@@ -10,8 +10,6 @@
 #include "tree/batch_writer.h"
 #include "tree/walk.h"
 
-#include <fmt/core.h>
-
 namespace zksh::command_setAcl {
 namespace {
 
@@ -44,7 +42,7 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
   int first_failure = status::ok;
   std::size_t done = 0;
   Progress progress(cx.out, cx.background, "nodes");
-  const auto tell = [&](const Write& write, const Written& result) {
+  const auto take = [&](const Write& write, const Written& result) {
     progress.advance();
     if (result.code == code::ok ||
         (result.sent_before && already_done(cx.client, write, result.code, cx.stop))) {
@@ -56,7 +54,7 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
     if (first_failure == status::ok)
       first_failure = ZkError(result.code, path_of(write), true).exit_status();
   };
-  BatchWriter writer(cx.client, {.limits = limits}, tell, cx.stop);
+  BatchWriter writer(cx.client, {.limits = limits}, take, cx.stop);
   const auto set = [&](const std::string& path) {
     writer.add(SetAclOp{.path = path, .acl = acl, .version = version});
   };

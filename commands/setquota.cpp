@@ -1,9 +1,8 @@
 // setquota: limit the number of nodes or bytes of a subtree.
 #include "command/zkcli_style.h"
 #include "node/quota.h"
+#include "tree/tree_record.h"
 #include "tree/walk.h"
-
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>
@@ -112,32 +111,19 @@ void warn(Context& cx, std::string_view what, std::int64_t used) {
                 used);
 }
 
-/// Checks all limits, including those set before.
-void warn(Context& cx, const QuotaText& limits, const QuotaText& usage) {
-  const auto exceeds = [&](std::string_view limit, std::string_view what) {
-    return limits.get(limit) > -1 && limits.get(limit) < usage.get(what);
-  };
-  if (exceeds(QuotaText::count, QuotaText::count) ||
-      exceeds(QuotaText::count_hard_limit, QuotaText::count))
-    warn(cx, QuotaText::count, usage.get(QuotaText::count));
-  if (exceeds(QuotaText::bytes, QuotaText::bytes) ||
-      exceeds(QuotaText::byte_hard_limit, QuotaText::bytes))
-    warn(cx, QuotaText::bytes, usage.get(QuotaText::bytes));
-}
-
 void write_limit(Context& cx, const std::string& path, std::string_view key, std::int64_t value) {
   QuotaText limits;
   if (cx.client.exists(limits_node(path), Watch::none(), cx.stop))
     limits = read_quota(cx, limits_node(path));
   else
-    for (const auto limit : {QuotaText::count, QuotaText::bytes, QuotaText::count_hard_limit,
-                             QuotaText::byte_hard_limit})
-      limits.set(limit, -1);
+    for (const auto each : limit_keys) limits.set(each, -1);
   limits.set(key, value);
   write_quota(cx.client, path, limits, cx.stop);
   // The server has counted by now, unless this is a rehearsal.
-  if (cx.client.exists(usage_node(path), Watch::none(), cx.stop))
-    warn(cx, limits, read_quota(cx, usage_node(path)));
+  if (!cx.client.exists(usage_node(path), Watch::none(), cx.stop)) return;
+  const auto usage = read_quota(cx, usage_node(path));
+  for (const auto what : {QuotaText::count, QuotaText::bytes})
+    if (exceeds(usage, limits, what)) warn(cx, what, usage.get(what));
 }
 
 int run(Context& cx, const Args& a) {

@@ -19,36 +19,19 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The nodes to show.");
 }
 
-void print(Context& cx, bool human, const std::string& path, const Stat& stat) {
-  if (cx.out.json())
-    print_json(cx, path_json(path).set("stat", stat_json(stat)));
-  else
-    print_stat(cx, stat, human);
-}
-
 constexpr DeprecatedForm old_form{"stat path [watch]", "stat [-w] path"};
 
 Sent run(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, is_watch_word, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
-  if (given.paths.size() != 1) {
-    const auto read = [&](const std::string& path) {
-      const auto stat = cx.client.exists(path, watch, cx.stop);
-      if (!stat) throw ZkError(code::no_node, path);
-      return *stat;
-    };
-    const auto show = [&](const std::string& path, const Stat& stat) {
-      print(cx, a.human, path, stat);
-    };
-    return print_each(cx, given.paths, read, show, is_bare(cx));
-  }
-  const auto& path = given.paths.front();
-  cx.client.await_connection(path, cx.stop);
-  const auto pending = cx.client.start_exists(path, watch);
-  return {path, pending, [&cx, human = a.human, path, pending] {
-            print(cx, human, path, cx.client.answer_of(pending, path, cx.stop));
-            return status::ok;
-          }};
+  const auto start = [&](const std::string& path) { return cx.client.start_exists(path, watch); };
+  const auto print = [&cx, human = a.human](const std::string& path, const Stat& stat) {
+    if (cx.out.json())
+      print_json(cx, path_json(path).set("stat", stat_json(stat)));
+    else
+      print_stat(cx, stat, human);
+  };
+  return read_each(cx, given.paths, start, print, is_bare(cx));
 }
 
 }  // namespace

@@ -41,37 +41,37 @@ std::chrono::microseconds round_trip(Context& cx) {
   return std::chrono::round<std::chrono::microseconds>(Clock::now() - begin);
 }
 
-/// A watch that the user has set, one-shot or persistent.
-struct ShownWatch {
-  std::string path;
-  std::string_view kind;
+/// The watches that the user has set, one-shot or persistent.
+struct ShownWatches {
+  struct Watch {
+    std::string path;
+    std::string_view kind;
+  };
+  std::vector<Watch> all{};
+  std::size_t others = 0;  ///< for commands, locks and completion
 };
 
-std::vector<ShownWatch> shown_watches(const OpenWatches& open, const PersistentWatches& lasting) {
-  std::vector<ShownWatch> all;
+ShownWatches shown_watches(Context& cx) {
+  const auto open = cx.client.open_watches(cx.services.watches.mailbox());
+  ShownWatches watches{.others = open.others};
   for (const auto& [path, kind] : open.printed)
-    all.push_back({path, kind == WatchKind::OfChildren ? "children" : "data"});
-  for (const auto& [path, mode] : lasting.all())
-    all.push_back({path, mode == WatchMode::Recursive ? "recursive" : "persistent"});
-  return all;
+    watches.all.push_back({path, kind == WatchKind::OfChildren ? "children" : "data"});
+  for (const auto& [path, mode] : cx.services.watches.all())
+    watches.all.push_back({path, mode == WatchMode::Recursive ? "recursive" : "persistent"});
+  return watches;
 }
 
 /// "2: /a (data), /b (children)"; only the number if there are many.
-std::string watches_text(const std::vector<ShownWatch>& watches, std::size_t others) {
+std::string watches_text(const ShownWatches& watches) {
   constexpr std::size_t few = 8;
   std::vector<std::string> names;
-  names.reserve(watches.size());
-  for (const auto& [path, kind] : watches) names.push_back(fmt::format("{} ({})", path, kind));
+  names.reserve(watches.all.size());
+  for (const auto& [path, kind] : watches.all) names.push_back(fmt::format("{} ({})", path, kind));
   auto text = names.empty() ? "none" : std::to_string(names.size());
   if (!names.empty() && names.size() <= few) text += fmt::format(": {}", fmt::join(names, ", "));
-  if (others > 0) text += fmt::format("; {} more for commands, locks and completion", others);
+  if (watches.others > 0)
+    text += fmt::format("; {} more for commands, locks and completion", watches.others);
   return text;
-}
-
-Json json_of(const std::vector<ShownWatch>& watches) {
-  return Json::array(watches, [](const ShownWatch& watch) {
-    return Json::object().set("path", watch.path).set("kind", watch.kind);
-  });
 }
 
 /// At the prompt, does not wait to report that there is no connection; elsewhere one may be about
@@ -82,85 +82,78 @@ bool reaches_server(Context& cx) {
   return is_connected(cx.client.current_state());
 }
 
-struct Report {
-  std::string server;
-  std::string connected_to;  ///< empty without a connection
+/// The connection as it was a moment ago.
+struct Connection {
+  std::string server;  ///< empty without a connection
   std::string state;
   std::string problem;
-  std::int64_t session = 0;
-  int timeout = 0;
-  std::vector<Identity> identities;
-  std::string node;
-  std::vector<ShownWatch> watches;
-  std::size_t other_watches = 0;
-  OwnLocks locks;
-  std::size_t jobs = 0;
   std::optional<std::chrono::microseconds> latency;
 };
 
-Report look_around(Context& cx) {
-  Report report;
-  if (reaches_server(cx)) report.latency = round_trip(cx);
-  auto& client = cx.client;
-  const auto state = client.current_state();
-  report.server = client.server();
-  if (is_connected(state)) report.connected_to = client.connected_server();
-  report.state = state_name(state);
-  if (state == SessionState::Connecting) report.problem = client.connection_problem();
-  report.session = client.session_id();
-  report.timeout = client.negotiated_timeout();
-  report.identities = client.identities();
-  report.node = cx.current.path();
-  const auto open = client.open_watches(cx.services.watches.mailbox());
-  report.watches = shown_watches(open, cx.services.watches);
-  report.other_watches = open.others;
-  report.locks = cx.services.locks.locks();
-  report.jobs = cx.services.jobs ? cx.services.jobs->all().size() : 0;
-  return report;
+Connection connection_now(Context& cx) {
+  Connection now;
+  if (reaches_server(cx)) now.latency = round_trip(cx);
+  const auto state = cx.client.current_state();
+  if (is_connected(state)) now.server = cx.client.connected_server();
+  now.state = state_name(state);
+  if (state == SessionState::Connecting) now.problem = cx.client.connection_problem();
+  return now;
 }
 
-Json json_of(const Report& report) {
+std::size_t job_count(const Context& cx) {
+  return cx.services.jobs ? cx.services.jobs->all().size() : 0;
+}
+
+Json status_json(Context& cx, const Connection& now) {
+  const auto watches = shown_watches(cx);
   return Json::object()
-      .set("server", report.server)
-      .set("connectedTo", Json::text_or_null(report.connected_to))
-      .set("state", report.state)
-      .set("problem", Json::text_or_null(report.problem))
-      .set("session", session_text(report.session))
-      .set("timeout", report.timeout)
-      .set("identities", identities_json(report.identities))
-      .set("path", report.node)
-      .set("openWatches", json_of(report.watches))
-      .set("otherWatches", report.other_watches)
-      .set("locks", Json::array(report.locks, [](const auto& lock) { return lock->name(); }))
-      .set("jobs", report.jobs)
-      .set("latencyUs", report.latency ? Json(report.latency->count()) : Json());
+      .set("server", cx.client.server())
+      .set("connectedTo", Json::text_or_null(now.server))
+      .set("state", now.state)
+      .set("problem", Json::text_or_null(now.problem))
+      .set("session", session_text(cx.client.session_id()))
+      .set("timeout", cx.client.negotiated_timeout())
+      .set("identities", identities_json(cx.client.identities()))
+      .set("path", cx.current.path())
+      .set("openWatches", Json::array(watches.all,
+                                      [](const auto& watch) {
+                                        return path_json(watch.path).set("kind", watch.kind);
+                                      }))
+      .set("otherWatches", watches.others)
+      .set("locks",
+           Json::array(cx.services.locks.locks(), [](const auto& lock) { return lock->name(); }))
+      .set("jobs", job_count(cx))
+      .set("latencyUs", now.latency ? Json(now.latency->count()) : Json());
 }
 
-int run(Context& cx) {
-  const auto report = look_around(cx);
-  const int result = report.latency ? status::ok : status::no_connection;
-  if (cx.out.json()) {
-    print_json(cx, json_of(report));
-    return result;
-  }
+void print_status(Context& cx, const Connection& now) {
   const auto line = [&](std::string_view name, const std::string& value) {
     cx.out.line("{:<10}{}", name, cx.out.shown(value.empty() ? "-" : value));
   };
-  line("server", report.server);
-  line("state",
-       report.problem.empty() ? report.state : fmt::format("{}: {}", report.state, report.problem));
-  line("connected", report.connected_to);
-  line("session", session_text(report.session));
-  line("timeout", report.timeout == 0 ? "" : fmt::format("{} ms", report.timeout));
-  line("identity", fmt::format("{}", fmt::join(names_of(report.identities), ", ")));
-  line("node", report.node);
-  line("watches", watches_text(report.watches, report.other_watches));
-  line("locks", locks_text(report.locks));
-  line("jobs", report.jobs == 0 ? "none" : std::to_string(report.jobs));
-  line("latency", report.latency ? fmt::format("{:.1f} ms",
-                                               static_cast<double>(report.latency->count()) / 1000)
-                                 : "");
-  return result;
+  const int timeout = cx.client.negotiated_timeout();
+  const auto jobs = job_count(cx);
+  line("server", cx.client.server());
+  line("state", now.problem.empty() ? now.state : fmt::format("{}: {}", now.state, now.problem));
+  line("connected", now.server);
+  line("session", session_text(cx.client.session_id()));
+  line("timeout", timeout == 0 ? "" : fmt::format("{} ms", timeout));
+  line("identity", fmt::format("{}", fmt::join(names_of(cx.client.identities()), ", ")));
+  line("node", cx.current.path());
+  line("watches", watches_text(shown_watches(cx)));
+  line("locks", locks_text(cx.services.locks.locks()));
+  line("jobs", jobs == 0 ? "none" : std::to_string(jobs));
+  line("latency", now.latency
+                      ? fmt::format("{:.1f} ms", static_cast<double>(now.latency->count()) / 1000)
+                      : "");
+}
+
+int run(Context& cx) {
+  const auto now = connection_now(cx);
+  if (cx.out.json())
+    print_json(cx, status_json(cx, now));
+  else
+    print_status(cx, now);
+  return now.latency ? status::ok : status::no_connection;
 }
 
 }  // namespace

@@ -25,10 +25,7 @@ int finish(Context& cx, const Pending<Nothing>& pending, const std::string& path
   } catch (const ZkError& error) {
     return report_failure(cx, error);
   }
-  if (cx.out.json())
-    print_json(cx, path_json(path));
-  else
-    cx.out.line("{}", prints_as_34(cx) ? "Sync returned 0" : "Sync is OK");
+  print_result(cx, path_json(path), prints_as_34(cx) ? "Sync returned 0" : "Sync is OK");
   return status::ok;
 }
 

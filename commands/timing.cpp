@@ -16,12 +16,11 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
+  const bool on = cx.services.settings.timing;
   if (a.state)
     cx.services.settings.set("timing", *a.state, "timing");
-  else if (cx.out.json())
-    print_json(cx, Json::object().set("timing", cx.services.settings.timing.load()));
   else
-    cx.out.line("timing is {}", cx.services.settings.timing ? "on" : "off");
+    print_result(cx, Json::object().set("timing", on), on ? "timing is on" : "timing is off");
   return status::ok;
 }
 

@@ -6,8 +6,6 @@
 #include "lock/lock_text.h"
 #include "lock/revocation.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace zksh::command_unlock {

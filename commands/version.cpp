@@ -15,10 +15,8 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   if (a.surplus) throw SyntaxError("version takes no arguments");
-  if (cx.out.json())
-    print_json(cx, Json::object().set("zkshVersion", ZKSH_VERSION));
-  else
-    cx.out.line("ZooKeeper CLI version: zksh {}", ZKSH_VERSION);
+  print_result(cx, Json::object().set("zkshVersion", ZKSH_VERSION),
+               "ZooKeeper CLI version: zksh " ZKSH_VERSION);
   return status::ok;
 }
 

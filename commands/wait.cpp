@@ -6,8 +6,6 @@
 #include "node/node_json.h"
 #include "node/node_wait.h"
 
-#include <fmt/format.h>
-
 namespace zksh::command_wait {
 namespace {
 
@@ -72,7 +70,7 @@ std::string unmet(const Args& a, const NodeState& node) {
 }
 
 int run(Context& cx, const Args& a) {
-  const auto wish = condition_of(a);
+  const auto condition = condition_of(a);
   const auto path = cx.resolve(a.path);
   const auto time =
       a.timeout ? std::optional(parse_duration(*a.timeout, "--timeout")) : std::nullopt;
@@ -80,7 +78,7 @@ int run(Context& cx, const Args& a) {
   NodeState node;
   cx.allow_move();
   try {
-    await_node(cx.client, path, wish, node, limit.stop());
+    await_node(cx.client, path, condition, node, limit.stop());
   } catch (const Cancelled&) {
     if (!limit.reached()) throw;
     const bool has_unit = !is_number(a.timeout->substr(a.timeout->size() - 1));

@@ -4,10 +4,9 @@
 #include "client/change_stream.h"
 #include "command/command.h"
 #include "command/live_picture.h"
+#include "command/result_lines.h"
 #include "command/time_limit.h"
 #include "node/change_text.h"
-
-#include <fmt/format.h>
 
 namespace zksh::command_watch {
 namespace {
@@ -60,16 +59,16 @@ void run_program(Context& cx, const Args& a, const NodeChange& change, Progress&
 }
 
 /// Prints changes; returns whether to continue.
-bool tell(Context& cx, const Args& a, const std::vector<NodeChange>& changes, Progress& progress) {
-  std::string lines;
+bool print(Context& cx, const Args& a, const std::vector<NodeChange>& changes, Progress& progress) {
+  ResultLines lines(cx.out);
   for (const auto& change : changes) {
-    lines += line_of(cx, change, progress.ascii) + '\n';
+    lines.add(line_of(cx, change, progress.ascii));
     const bool last = a.count && --progress.left == 0;
-    if (a.program || last || lines.size() > 65536) cx.out.out(std::exchange(lines, {}));
+    if (a.program || last) lines.flush();
     if (a.program) run_program(cx, a, change, progress);
     if (last) return false;
   }
-  cx.out.out(lines);
+  lines.flush();
   return true;
 }
 
@@ -96,11 +95,11 @@ int follow(Context& cx, const Args& a, ChangeStream& stream, const std::stop_tok
   warn(cx, stream);
   announce(cx, a);
   if (!a.program) cx.allow_move();
-  bool more = !a.initial || tell(cx, a, present, progress);
+  bool more = !a.initial || print(cx, a, present, progress);
   while (more) {
     const auto changes = stream.next(stop);
     warn(cx, stream);
-    more = tell(cx, a, changes, progress);
+    more = print(cx, a, changes, progress);
   }
   return progress.failed ? status::failure : status::ok;
 }

@@ -6,6 +6,7 @@
 #include "ensemble/server_command.h"
 #include "ensemble/server_poller.h"
 #include "node/node_json.h"
+#include "tree/tree_record.h"
 
 #include <fmt/ranges.h>
 
@@ -33,20 +34,19 @@ constexpr std::size_t shown_in_a_cell = 3;
 /// A row of the table.
 struct Row {
   std::int64_t session = 0;  ///< if by session
-  std::string server;
-  std::string_view path;          ///< if by path
-  std::vector<std::string> what;  ///< paths, or sessions
+  std::string server{};
+  std::string_view path{};          ///< if by path
+  std::vector<std::string> what{};  ///< paths, or sessions
 };
 
-bool is_under(std::string_view path, const std::string& root) {
-  if (root.empty() || root == "/") return true;
-  return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
+bool is_under(std::string_view path, std::string_view top) {
+  return is_within(path, top == "/" ? "" : top);
 }
 
 std::vector<Row> rows_by_session(const SessionSurvey& words, const std::string& under) {
   std::vector<Row> rows;
   for (const auto& each : words.watches()) {
-    Row row{.session = each.session, .server = each.server, .path = {}, .what = {}};
+    Row row{.session = each.session, .server = each.server};
     for (const auto path : each.paths)
       if (is_under(path, under)) row.what.emplace_back(path);
     if (!row.what.empty()) rows.push_back(std::move(row));
@@ -61,8 +61,7 @@ std::vector<Row> rows_by_path(const SessionSurvey& words, const std::string& und
       if (is_under(path, under)) sessions[path].push_back(session_text(each.session));
   std::vector<Row> rows;
   rows.reserve(sessions.size());
-  for (auto& [path, who] : sessions)
-    rows.push_back({.session = 0, .server = {}, .path = path, .what = std::move(who)});
+  for (auto& [path, who] : sessions) rows.push_back({.path = path, .what = std::move(who)});
   return rows;
 }
 
@@ -142,13 +141,11 @@ int run(Context& cx, const Args& a) {
     print_plain(cx, words, rows, a.by_path);
   else if (!rows.empty())
     print_table(cx, words, rows, a.by_path);
-  for (const auto& failure : words.failures())
-    cx.out.err_line("{}", cx.out.shown_in_error(failure));
-  if (!words.any_answered()) return status::no_connection;
-  if (rows.empty() && !cx.out.plain() && !cx.out.json() && words.failures().empty())
+  const int result = report_failures(cx, words);
+  if (rows.empty() && !cx.out.plain() && !cx.out.json() && result == status::ok)
     cx.out.err_line("no session watches {}",
                     under.empty() ? "anything" : cx.out.shown_in_error(under) + " or below it");
-  return words.failures().empty() ? status::ok : status::failure;
+  return result;
 }
 
 }  // namespace

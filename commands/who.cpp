@@ -6,11 +6,11 @@
 #include "ensemble/server_command.h"
 #include "ensemble/server_poller.h"
 #include "node/node_json.h"
+#include "tree/tree_record.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace zksh::command_who {
 namespace {
@@ -25,57 +25,44 @@ struct SessionAccount {
   std::optional<std::vector<std::string>> watches{};
 };
 
+/// A session related to a node.
+struct RelatedSession {
+  std::int64_t id = 0;
+  std::string client;  ///< its address; "-" if not known
+  std::string path{};  ///< of its ephemeral
+};
+
 /// The sessions related to a node.
 struct NodeAccount {
   std::string path;                       ///< as the user sees it
   std::string whole;                      ///< as the servers see it
-  std::string kind;                       ///< persistent, ephemeral, container, ttl
+  std::string kind{};                     ///< persistent, ephemeral, container, ttl
   std::optional<SessionAccount> owner{};  ///< of an ephemeral
-  std::optional<std::vector<std::int64_t>> watchers{};
-  /// The ephemerals below it and their owners.
-  std::optional<std::vector<std::pair<std::string, std::int64_t>>> below{};
+  std::optional<std::vector<RelatedSession>> watchers{};
+  std::optional<std::vector<RelatedSession>> below{};  ///< the owners of the ephemerals below it
 };
 
-struct AccountStyle {
-  std::size_t most = 0;  ///< limit for lists; 0: none
-  std::int64_t now = 0;  ///< in ms since 1970
-  std::int64_t own = 0;  ///< this shell's session
-};
-
-template <class Each>
-std::vector<std::string> texts(const Each& paths) {
-  return std::vector<std::string>(paths.begin(), paths.end());
+bool is_below(std::string_view path, std::string_view top) {
+  return path.size() > top.size() && is_within(path, top == "/" ? "" : top);
 }
 
-/// Servers mark containers and TTLs in the field for an ephemeral's owner (EphemeralType in 3.5 and
-/// later).
-std::string kind_of(std::int64_t owner) {
-  if (owner == 0) return "persistent";
-  if (owner == std::numeric_limits<std::int64_t>::min()) return "container";
-  return (static_cast<std::uint64_t>(owner) >> 56U) == 0xff ? "ttl" : "ephemeral";
-}
+/// Limit for each list on a terminal.
+constexpr std::size_t most_on_a_screen = 20;
 
-bool is_below(std::string_view path, std::string_view root) {
-  if (root == "/") return path.size() > 1;
-  return path.size() > root.size() + 1 && path.starts_with(root) && path[root.size()] == '/';
-}
-
-/// Adds a heading with the count, then the items, perhaps not all.
+/// Prints a heading with the count, then the items; on a terminal perhaps not all.
 template <class Item, class Text>
-void add_list(std::vector<std::string>& lines, const std::string& what,
-              const std::optional<std::vector<Item>>& items, const AccountStyle& style,
-              Text&& text_of) {
-  if (!items) {
-    lines.push_back(what + ": unknown");
-    return;
-  }
-  lines.push_back(fmt::format("{}: {}", what, items->size()));
-  const auto count = style.most == 0 ? items->size() : std::min(style.most, items->size());
-  for (std::size_t i = 0; i < count; ++i) lines.push_back("  " + text_of((*items)[i]));
-  if (count < items->size()) lines.push_back(fmt::format("  and {} more", items->size() - count));
+void print_list(Context& cx, std::string_view what, const std::optional<std::vector<Item>>& items,
+                Text&& text_of) {
+  if (!items) return cx.out.line("{}: unknown", what);
+  cx.out.line("{}: {}", what, items->size());
+  const auto shown =
+      cx.out.style().out_is_terminal ? std::min(items->size(), most_on_a_screen) : items->size();
+  for (std::size_t i = 0; i < shown; ++i)
+    cx.out.line("  {}", cx.out.shown_lines(text_of((*items)[i])));
+  if (shown < items->size()) cx.out.line("  and {} more", items->size() - shown);
 }
 
-std::string client_text(const SessionAccount& account, const AccountStyle& style) {
+std::string client_text(const SessionAccount& account) {
   if (!account.connection) {
     if (account.alive && !*account.alive) return "the session has ended";
     return account.connections_known ? "not connected to any server that answered" : "unknown";
@@ -83,27 +70,25 @@ std::string client_text(const SessionAccount& account, const AccountStyle& style
   const auto& connection = *account.connection;
   auto text = fmt::format("{}, connected to {}", connection.address, connection.server);
   if (connection.since)
-    text +=
-        fmt::format(" for {}", short_age(std::max<std::int64_t>(style.now - *connection.since, 0)));
+    text += fmt::format(" for {}",
+                        short_age(std::max<std::int64_t>(wall_clock_now() - *connection.since, 0)));
   if (connection.timeout) text += fmt::format(", timeout {} ms", *connection.timeout);
   if (!connection.last_request.empty() && connection.last_request != "NA")
     text += fmt::format(", last request {}", connection.last_request);
   return text;
 }
 
-std::string with_address(std::int64_t session, const SessionSurvey& words) {
-  return fmt::format("{}  {}", session_text(session), words.address_of(session));
+template <class Item, class Convert = std::identity>
+Json list_json(const std::optional<std::vector<Item>>& items, Convert convert = {}) {
+  return items ? Json::array(*items, convert) : Json();
 }
 
-Json list_json(const std::optional<std::vector<std::string>>& items) {
-  return items ? Json::array(*items) : Json();
-}
-
-Json session_address_json(std::int64_t session, const SessionSurvey& words) {
-  const auto address = words.address_of(session);
-  return Json::object()
-      .set("session", session_text(session))
-      .set("client", address == "-" ? Json() : Json(address));
+Json json_of(const RelatedSession& session) {
+  auto json = Json::object();
+  json.set("session", session_text(session.id));
+  json.set("client", session.client == "-" ? Json() : Json(session.client));
+  if (!session.path.empty()) json.set("path", session.path);
+  return json;
 }
 
 SessionAccount account_of(const SessionSurvey& words, std::int64_t session) {
@@ -114,105 +99,99 @@ SessionAccount account_of(const SessionSurvey& words, std::int64_t session) {
   if (words.answered("dump")) {
     account.ephemerals.emplace();
     if (const auto own = words.ephemerals().find(session); own != words.ephemerals().end())
-      account.ephemerals = texts(own->second);
+      account.ephemerals->assign(own->second.begin(), own->second.end());
   }
   if (words.answered("wchc")) {
-    std::set<std::string> paths;
+    std::set<std::string_view> paths;
     for (const auto& each : words.watches())
       if (each.session == session) paths.insert(each.paths.begin(), each.paths.end());
-    account.watches = texts(paths);
+    account.watches.emplace(paths.begin(), paths.end());
   }
   return account;
 }
 
-/// `owner` is Stat::ephemeral_owner.
 NodeAccount account_of(const SessionSurvey& words, const std::string& path,
-                       const std::string& whole, std::int64_t owner) {
-  NodeAccount account{.path = path, .whole = whole, .kind = kind_of(owner)};
-  if (account.kind == "ephemeral") account.owner = account_of(words, owner);
+                       const std::string& whole, const Stat& stat) {
+  const auto life = life_of(stat);
+  NodeAccount account{.path = path, .whole = whole};
+  account.kind = life.kind == NodeKind::Ttl ? "ttl" : life_text(life);
+  if (life.kind == NodeKind::Ephemeral) account.owner = account_of(words, stat.ephemeral_owner);
   if (words.answered("wchc")) {
     std::set<std::int64_t> sessions;
     for (const auto& each : words.watches())
       if (std::ranges::binary_search(each.paths, std::string_view(whole)))
         sessions.insert(each.session);
-    account.watchers.emplace(sessions.begin(), sessions.end());
+    account.watchers.emplace();
+    for (const auto session : sessions)
+      account.watchers->push_back({session, words.address_of(session)});
   }
   if (account.owner || !words.answered("dump")) return account;
   account.below.emplace();
   for (const auto& [session, paths] : words.ephemerals())
     for (const auto each : paths)
-      if (is_below(each, whole)) account.below->emplace_back(std::string(each), session);
-  std::ranges::sort(*account.below);
+      if (is_below(each, whole))
+        account.below->push_back({session, words.address_of(session), std::string(each)});
+  std::ranges::stable_sort(*account.below, {}, &RelatedSession::path);
   return account;
 }
 
-/// Lines for people, not escaped.
-std::vector<std::string> account_lines(const SessionAccount& account, const AccountStyle& style) {
-  std::vector<std::string> lines;
-  lines.push_back(fmt::format("session {}{}", session_text(account.session),
-                              account.session == style.own ? " (this one)" : ""));
-  lines.push_back("client: " + client_text(account, style));
-  add_list(lines, "ephemerals", account.ephemerals, style, std::identity{});
-  add_list(lines, "watches", account.watches, style, std::identity{});
-  return lines;
+void print_text(Context& cx, const SessionAccount& account) {
+  cx.out.line("session {}{}", session_text(account.session),
+              account.session == cx.client.session_id() ? " (this one)" : "");
+  cx.out.line("client: {}", cx.out.shown_lines(client_text(account)));
+  print_list(cx, "ephemerals", account.ephemerals, std::identity{});
+  print_list(cx, "watches", account.watches, std::identity{});
 }
 
-std::vector<std::string> account_lines(const NodeAccount& account, const SessionSurvey& words,
-                                       const AccountStyle& style) {
-  std::vector<std::string> lines;
+void print_text(Context& cx, const NodeAccount& account) {
+  const auto path = cx.out.shown_lines(account.path);
   if (account.owner) {
-    lines = account_lines(*account.owner, style);
-    lines.insert(lines.begin(),
-                 fmt::format("{} is an ephemeral node of this session:", account.path));
+    cx.out.line("{} is an ephemeral node of this session:", path);
+    print_text(cx, *account.owner);
   } else {
-    lines.push_back(
-        fmt::format("{} is not ephemeral ({}): no session owns it", account.path, account.kind));
-    add_list(lines, "ephemerals below it", account.below, style, [&](const auto& each) {
-      return fmt::format("{}  of {}", each.first, with_address(each.second, words));
+    cx.out.line("{} is not ephemeral ({}): no session owns it", path, account.kind);
+    print_list(cx, "ephemerals below it", account.below, [](const RelatedSession& each) {
+      return fmt::format("{}  of {}  {}", each.path, session_text(each.id), each.client);
     });
   }
-  add_list(lines, "watched by", account.watchers, style,
-           [&](std::int64_t session) { return with_address(session, words); });
-  return lines;
+  print_list(cx, "watched by", account.watchers, [](const RelatedSession& each) {
+    return fmt::format("{}  {}", session_text(each.id), each.client);
+  });
 }
 
-/// One fact per line, with tab-separated fields: session, ephemeral, watch.
-std::vector<std::string> account_fields(const SessionAccount& account) {
+/// Prints a fact on one line, with tabs between the fields.
+void print_fact(Context& cx, std::vector<std::string> fields) {
+  for (auto& field : fields) field = cx.out.shown(field);
+  cx.out.line("{}", fmt::join(fields, "\t"));
+}
+
+void print_facts(Context& cx, const SessionAccount& account) {
   const auto& at = account.connection;
   const auto number = [](const std::optional<std::int64_t>& value) {
-    return value ? std::to_string(*value) : std::string("-");
+    return value ? std::to_string(*value) : "-";
   };
-  std::vector<std::string> lines{
-      fmt::format("session\t{}\t{}\t{}\t{}\t{}\t{}", session_text(account.session),
-                  account.alive ? (*account.alive ? "alive" : "ended") : "-",
-                  at ? at->address : "-", at ? at->server : "-",
-                  number(at ? at->timeout : std::nullopt), number(at ? at->since : std::nullopt))};
+  print_fact(cx,
+             {"session", session_text(account.session),
+              account.alive ? (*account.alive ? "alive" : "ended") : "-", at ? at->address : "-",
+              at ? at->server : "-", at ? number(at->timeout) : "-", at ? number(at->since) : "-"});
   if (account.ephemerals)
-    for (const auto& path : *account.ephemerals) lines.push_back("ephemeral\t" + path);
+    for (const auto& path : *account.ephemerals) print_fact(cx, {"ephemeral", path});
   if (account.watches)
-    for (const auto& path : *account.watches) lines.push_back("watch\t" + path);
-  return lines;
+    for (const auto& path : *account.watches) print_fact(cx, {"watch", path});
 }
 
-/// The same for the owner, and node, watcher, below.
-std::vector<std::string> account_fields(const NodeAccount& account, const SessionSurvey& words) {
-  std::vector<std::string> lines{fmt::format("node\t{}\t{}", account.path, account.kind)};
-  if (account.owner) {
-    auto owner = account_fields(*account.owner);
-    lines.insert(lines.end(), owner.begin(), owner.end());
-  }
+void print_facts(Context& cx, const NodeAccount& account) {
+  print_fact(cx, {"node", account.path, account.kind});
+  if (account.owner) print_facts(cx, *account.owner);
   if (account.below)
-    for (const auto& [path, session] : *account.below)
-      lines.push_back(
-          fmt::format("below\t{}\t{}\t{}", path, session_text(session), words.address_of(session)));
+    for (const auto& each : *account.below)
+      print_fact(cx, {"below", each.path, session_text(each.id), each.client});
   if (account.watchers)
-    for (const auto session : *account.watchers)
-      lines.push_back(
-          fmt::format("watcher\t{}\t{}", session_text(session), words.address_of(session)));
-  return lines;
+    for (const auto& each : *account.watchers)
+      print_fact(cx, {"watcher", session_text(each.id), each.client});
 }
 
-Json account_json(const SessionAccount& account) {
+Json json_of(const SessionAccount& account) {
   const auto& at = account.connection;
   auto json = Json::object();
   json.set("session", session_text(account.session)).set("alive", account.alive);
@@ -229,23 +208,16 @@ Json account_json(const SessionAccount& account) {
   return json;
 }
 
-Json account_json(const NodeAccount& account, const SessionSurvey& words) {
-  Json below;
-  if (account.below)
-    below = Json::array(*account.below, [&](const auto& ephemeral) {
-      return session_address_json(ephemeral.second, words).set("path", ephemeral.first);
-    });
-  Json watchers;
-  if (account.watchers)
-    watchers = Json::array(*account.watchers, [&](std::int64_t session) {
-      return session_address_json(session, words);
-    });
+Json json_of(const NodeAccount& account) {
+  const auto list = [](const auto& sessions) {
+    return list_json(sessions, [](const RelatedSession& each) { return json_of(each); });
+  };
   return path_json(account.path)
       .set("wholePath", account.whole)
       .set("kind", account.kind)
-      .set("ownerSession", account.owner ? account_json(*account.owner) : Json())
-      .set("ephemeralsBelow", std::move(below))
-      .set("watchers", std::move(watchers));
+      .set("ownerSession", account.owner ? json_of(*account.owner) : Json())
+      .set("ephemeralsBelow", list(account.below))
+      .set("watchers", list(account.watchers));
 }
 
 struct Args {
@@ -259,9 +231,6 @@ void declare(Options& o, Args& a) {
   declare_patience(o, a.timeout, "5s");
 }
 
-/// Limit for each list on a terminal.
-constexpr std::size_t most_on_a_screen = 20;
-
 std::optional<std::int64_t> session_in(const std::string& text) {
   if (!text.starts_with("0x")) return std::nullopt;
   const auto id = number_in<std::uint64_t>(std::string_view(text).substr(2), 16);
@@ -270,33 +239,15 @@ std::optional<std::int64_t> session_in(const std::string& text) {
   return static_cast<std::int64_t>(*id);
 }
 
-/// Escapes everything but the tabs between fields.
-std::string shown_fields(const Context& cx, std::string_view line) {
-  std::string text;
-  for (;;) {
-    const auto tab = line.find('\t');
-    text += cx.out.shown(line.substr(0, tab));
-    if (tab == std::string_view::npos) return text;
-    text += '\t';
-    line.remove_prefix(tab + 1);
-  }
-}
-
 /// Prints what is known of a session or a node in the output format.
-template <class Account, class... More>
-void show(Context& cx, const Account& account, const More&... more) {
-  if (cx.out.json()) return print_json(cx, account_json(account, more...));
-  if (cx.out.plain()) {
-    for (const auto& line : account_fields(account, more...))
-      cx.out.line("{}", shown_fields(cx, line));
-    return;
-  }
-  const AccountStyle style{.most = cx.out.style().out_is_terminal ? most_on_a_screen : 0,
-                           .now = wall_clock_now(),
-                           .own = cx.client.session_id()};
-  auto lines = account_lines(account, more..., style);
-  for (auto& line : lines) line = cx.out.shown_lines(std::move(line));
-  cx.out.lines(lines);
+template <class Account>
+void print(Context& cx, const Account& account) {
+  if (cx.out.json())
+    print_json(cx, json_of(account));
+  else if (cx.out.plain())
+    print_facts(cx, account);
+  else
+    print_text(cx, account);
 }
 
 SessionSurvey ask(Context& cx, const Args& a) {
@@ -304,18 +255,11 @@ SessionSurvey ask(Context& cx, const Args& a) {
                        patience_of(a.timeout, std::chrono::seconds(5)), cx.stop);
 }
 
-int finish(Context& cx, const SessionSurvey& words) {
-  for (const auto& failure : words.failures())
-    cx.out.err_line("{}", cx.out.shown_in_error(failure));
-  if (!words.any_answered()) return status::no_connection;
-  return words.failures().empty() ? status::ok : status::failure;
-}
-
 int run_session(Context& cx, const Args& a, std::int64_t session) {
   const auto words = ask(cx, a);
   const auto account = account_of(words, session);
-  show(cx, account);
-  const int result = finish(cx, words);
+  print(cx, account);
+  const int result = report_failures(cx, words);
   if (result == status::ok && account.alive && !*account.alive) return status::failure;
   return result;
 }
@@ -326,8 +270,8 @@ int run_node(Context& cx, const Args& a) {
   if (!stat) throw ZkError(code::no_node, path);
   const auto whole = whole_path(parse_connect_string(cx.client.server()).chroot, path);
   const auto words = ask(cx, a);
-  show(cx, account_of(words, path, whole, stat->ephemeral_owner), words);
-  return finish(cx, words);
+  print(cx, account_of(words, path, whole, *stat));
+  return report_failures(cx, words);
 }
 
 int run(Context& cx, const Args& a) {

@@ -13,6 +13,12 @@ void declare_work_limits(Options& options, WorkOptions& target) {
       "Maximum number of requests per second; each operation of a transaction counts.");
 }
 
+void declare_walk(Options& options, WalkOptions& target) {
+  declare_work_limits(options, target.limits);
+  options.nodes("path", target.tops, "The tops of the subtrees; by default the current node.",
+                false);
+}
+
 WorkLimits WorkOptions::limits() const {
   constexpr std::int64_t widest = 65536;
   constexpr std::int64_t fastest = 1'000'000'000;

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace zksh {
 
@@ -19,5 +21,13 @@ struct WorkOptions {
 };
 /// Declares --window and --rate.
 void declare_work_limits(Options& options, WorkOptions& target);
+
+/// The arguments of commands that walk subtrees.
+struct WalkOptions {
+  WorkOptions limits{};
+  std::vector<std::string> tops{};  ///< for Context::resolve_all_or_current
+};
+/// Declares them; call it last.
+void declare_walk(Options& options, WalkOptions& target);
 
 }  // namespace zksh

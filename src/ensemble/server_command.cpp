@@ -77,6 +77,13 @@ Json answer_fields(std::string_view answer) {
   return fields;
 }
 
+int report_failures(Context& cx, const SessionSurvey& survey) {
+  for (const auto& failure : survey.failures())
+    cx.out.err_line("{}", cx.out.shown_in_error(failure));
+  if (!survey.any_answered()) return status::no_connection;
+  return survey.failures().empty() ? status::ok : status::failure;
+}
+
 void declare_patience(Options& options, std::optional<std::string>& target,
                       std::string_view otherwise) {
   options.text("-t,--timeout", target,

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "command/command.h"
 #include "ensemble/member_words.h"
+#include "ensemble/server_poller.h"
 
 #include <chrono>
 #include <span>
@@ -29,6 +30,9 @@ std::span<const FourLetterWord> four_letter_words();
 /// Converts the lines "key=value", "key: value" and "key<TAB>value" of an answer to JSON, with
 /// whole numbers as numbers: {"zk_version": "3.8.0…", "zk_watch_count": 12, …}.
 Json answer_fields(std::string_view answer);
+
+/// Names the servers that did not answer, on stderr; returns the resulting exit status.
+int report_failures(Context& cx, const SessionSurvey& survey);
 
 /// Declares the option -t, how long to wait for servers.
 void declare_patience(Options& options, std::optional<std::string>& target,

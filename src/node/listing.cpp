@@ -136,15 +136,6 @@ void print_children(Context& cx, const std::string& path, Listing children, List
   if (form.with_stat) print_stat(cx, children.stat, form.human);
 }
 
-Sent start_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form) {
-  cx.client.await_connection(path, cx.stop);
-  const auto pending = cx.client.start_names(path, watch);
-  return {path, pending, [&cx, path, form, pending] {
-            print_children(cx, path, cx.client.answer_of(pending, path, cx.stop), form);
-            return status::ok;
-          }};
-}
-
 namespace {
 
 /// What is known about the session that owns an ephemeral.

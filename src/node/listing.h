@@ -75,19 +75,32 @@ bool is_watch_word(const std::string& word);
 bool is_bare(const Context& cx);
 /// Whether names are printed one per line: if results are bare, and in scripts.
 bool prints_one_per_line(const Context& cx);
-/// Calls `print(path, read(path))` for each node, with headings between several nodes' results
-/// unless `bare`: in zkCli's format, a node's path with a colon, and a blank line before it.
-/// Reports nodes that cannot be read, and goes on; returns as each_node.
-template <class Read, class Print>
-int print_each(Context& cx, const std::vector<std::string>& paths, Read read, Print print,
+/// Sends a request about one node, `start(path)`, once there is a connection. The second half calls
+/// `print(path, answer)`.
+template <class Start, class Print>
+Sent start_read(Context& cx, const std::string& path, Start start, Print print) {
+  cx.client.await_connection(path, cx.stop);
+  const auto pending = start(path);
+  return {path, pending, [&cx, path, pending, print] {
+            print(path, cx.client.answer_of(pending, path, cx.stop));
+            return status::ok;
+          }};
+}
+/// The same for any number of nodes; with several, each is answered before the next is asked, and
+/// has a heading unless `bare`: in zkCli's format, the node's path with a colon, and a blank line
+/// before it. Reports nodes that cannot be read, and goes on; returns as each_node.
+template <class Start, class Print>
+Sent read_each(Context& cx, const std::vector<std::string>& paths, Start start, Print print,
                bool bare) {
+  if (paths.size() == 1) return start_read(cx, paths.front(), start, print);
   bool first = true;
-  return each_node(cx, paths, [&](const std::string& path) {
-    auto value = read(path);
-    if (paths.size() > 1 && !bare && !cx.out.json())
+  const auto print_below = [&](const std::string& path, auto answer) {
+    if (!bare && !cx.out.json())
       cx.out.line("{}{}:", std::exchange(first, false) ? "" : "\n", cx.out.shown(path));
-    print(path, value);
-    return status::ok;
+    print(path, std::move(answer));
+  };
+  return each_node(cx, paths, [&](const std::string& path) {
+    return start_read(cx, path, start, print_below).finish();
   });
 }
 
@@ -101,8 +114,6 @@ struct ListingForm {
   bool human = false;  ///< for the Stat
 };
 void print_children(Context& cx, const std::string& path, Listing children, ListingForm form);
-/// The same for one node, in two halves.
-Sent start_children(Context& cx, const std::string& path, const Watch& watch, ListingForm form);
 /// `human`: adds ages and other derived values; may spend a third of a second to ask the servers
 /// who owns an ephemeral.
 void print_stat(Context& cx, const Stat& stat, bool human = false);

@@ -5,6 +5,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 namespace zksh {
@@ -77,6 +79,14 @@ void remove_quota(Client& client, const std::string& path, const std::stop_token
     // Somebody else sets or removes a quota beside it.
     if (error.code() != code::no_node && error.code() != code::not_empty) throw;
   }
+}
+
+bool exceeds(const QuotaText& usage, const QuotaText& limits, std::string_view what) {
+  const auto hard =
+      what == QuotaText::count ? QuotaText::count_hard_limit : QuotaText::byte_hard_limit;
+  return std::ranges::any_of(std::array{what, hard}, [&](std::string_view limit) {
+    return limits.get(limit) >= 0 && limits.get(limit) < usage.get(what);
+  });
 }
 
 QuotaText read_quota(Context& cx, const std::string& node) {

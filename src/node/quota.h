@@ -34,6 +34,9 @@ void write_quota(Client& client, const std::string& path, const QuotaText& limit
 /// and its parents, as far as they are empty. Blocks; throws ZkError, Cancelled.
 void remove_quota(Client& client, const std::string& path, const std::stop_token& stop);
 
+/// Whether the usage of `what`, QuotaText::count or bytes, exceeds its soft or its hard limit.
+bool exceeds(const QuotaText& usage, const QuotaText& limits, std::string_view what);
+
 /// Reads limits or usage. Throws ZkError, and Error if the node holds something else.
 QuotaText read_quota(Context& cx, const std::string& node);
 

@@ -18,7 +18,10 @@ void SkippedNodes::tell() const {
                   count_ > 1 ? fmt::format(" and {} more", count_ - 1) : ""));
 }
 
-void walk_for_lines(Context& cx, WalkPlan plan, ResultLines& lines, SkippedNodes& skipped) {
+void walk_for_lines(Context& cx, const WalkOptions& options, WalkPlan plan, ResultLines& lines,
+                    SkippedNodes& skipped) {
+  plan.tops = cx.resolve_all_or_current(options.tops);
+  plan.limits = options.limits.limits();
   plan.missing = [&](const std::string& path) {
     lines.flush();
     skipped.missing(path);

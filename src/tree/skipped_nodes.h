@@ -3,6 +3,7 @@
 #pragma once
 
 #include "command/result_lines.h"
+#include "command/work_options.h"
 #include "node/listing.h"
 #include "tree/walk.h"
 
@@ -45,8 +46,9 @@ class SkippedNodes {
   bool reported_ = false;
 };
 
-/// A walk whose plan adds lines. Reports missing tops between them, and prints the last lines at
-/// the end, also if it throws. Blocks and throws as walk_tree.
-void walk_for_lines(Context& cx, WalkPlan plan, ResultLines& lines, SkippedNodes& skipped);
+/// Walks the subtrees with a plan that adds lines. Reports missing tops between them, and prints
+/// the last lines at the end, also if it throws. Blocks and throws as walk_tree.
+void walk_for_lines(Context& cx, const WalkOptions& options, WalkPlan plan, ResultLines& lines,
+                    SkippedNodes& skipped);
 
 }  // namespace zksh

@@ -55,7 +55,7 @@ class TreeApply {
     /// Called for each node that could not be restored; the others go on.
     std::function<void(const std::string& sentence)> conflict{};
     /// Called from time to time with the number of nodes read.
-    std::function<void(std::size_t)> reached{};
+    std::function<void(std::size_t)> reached = [](std::size_t) {};
   };
 
   /// `client` must outlive it.
