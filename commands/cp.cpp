@@ -1,10 +1,6 @@
 // cp: copy a node or a subtree.
 #include "base/number.h"
-#include "base/quoting.h"
-#include "client/rehearsal.h"
 #include "command/command.h"
-#include "command/progress.h"
-#include "command/work_account.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
 #include "node/parents.h"
@@ -40,27 +36,15 @@ void copy_node(Context& cx, const Args& a, const std::string& source, const std:
 
 std::size_t copy_subtree(Context& cx, const Args& a, const std::string& source,
                          const std::string& target) {
-  std::size_t copied = 0;
   std::size_t left_out = 0;
-  Progress progress(cx.out, cx.background, "nodes copied");
-  CopyPlan plan{.source = source, .target = target, .limits = a.limits.limits()};
-  plan.rehearse = cx.rehearsal != nullptr;
-  plan.parents_made = a.parents;
-  plan.copied = [](const FoundNode& /*node*/) {};
-  plan.left_out = [&](const FoundNode& /*node*/) { ++left_out; };
-  plan.on_write = [&](const WriteDescription& write) {
-    if (cx.rehearsal) cx.rehearsal->note(write);
-    copied += write.verb == "create" ? 1 : 0;
-    progress.reach(copied);
-  };
-  CopyCounts counts;
-  report_if_incomplete(
-      cx, progress, [&] { copy_tree(cx.client, plan, counts, cx.stop); },
-      [&] {
-        if (counts.made + counts.unknown == 0) return std::string();
-        return fmt::format("{} copied to {}; {}", counted_were(counts.made, "node"),
-                           as_word(target), unknown_text(counts.unknown));
-      });
+  const auto copied = copy_tree(
+      cx, {.source = source,
+           .target = target,
+           .limits = a.limits.limits(),
+           .parents_made = a.parents,
+           .left_out = [&](const FoundNode& /*node*/) { ++left_out; },
+           .incomplete = [](const std::string& done,
+                            const std::string& unknown) { return done + "; " + unknown; }});
   if (left_out > 0) cx.out.err_line("{} left out", counted_were(left_out, "ephemeral node"));
   return copied;
 }
@@ -75,11 +59,8 @@ int run(Context& cx, const Args& a) {
   if (cx.client.exists(target, Watch::none(), cx.stop)) throw ZkError(code::node_exists, target);
   if (a.parents && cx.client.exists(source, Watch::none(), cx.stop))
     create_parents(cx.client, target, cx.stop);
-  std::size_t copied = 1;
-  if (a.recursive)
-    copied = copy_subtree(cx, a, source, target);
-  else
-    copy_node(cx, a, source, target);
+  if (!a.recursive) copy_node(cx, a, source, target);
+  const auto copied = a.recursive ? copy_subtree(cx, a, source, target) : 1;
   if (cx.out.json()) print_json(cx, path_json(target).set("copied", copied));
   return status::ok;
 }

@@ -1,7 +1,6 @@
 // mv: move a node and everything below it.
 #include "base/number.h"
 #include "base/quoting.h"
-#include "client/rehearsal.h"
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/work_account.h"
@@ -169,30 +168,23 @@ std::size_t move_in_parts(Context& cx, const Args& a, const std::string& source,
   const auto limits = a.limits.limits();
   if (a.parents) create_parents(cx.client, target, cx.stop);
   Copied copied;
-  Progress progress(cx.out, cx.background, "nodes copied");
-  CopyPlan plan{.source = source, .target = target, .limits = limits};
-  plan.rehearse = cx.rehearsal != nullptr;
-  plan.parents_made = a.parents;
-  plan.copied = [&](const FoundNode& node) {
-    copied.paths.add(node.record.path);
-    copied.versions.push_back(node.stat.version);
-    progress.reach(copied.versions.size());
-  };
-  plan.left_out = [&](const FoundNode& node) {
-    refuse_ephemeral(path_below(source, node.record.path));
-  };
-  plan.on_write = [&](const WriteDescription& write) {
-    if (cx.rehearsal) cx.rehearsal->note(write);
-  };
-  CopyCounts counts;
-  report_if_incomplete(
-      cx, progress, [&] { copy_tree(cx.client, plan, counts, cx.stop); },
-      [&] {
-        if (counts.made + counts.unknown == 0) return std::string();
-        return fmt::format("{} copied to {}, {}; none was deleted",
-                           counted_were(counts.made, "node"), as_word(target),
-                           unknown_text(counts.unknown));
-      });
+  copy_tree(cx, {.source = source,
+                 .target = target,
+                 .limits = limits,
+                 .parents_made = a.parents,
+                 .copied =
+                     [&](const FoundNode& node) {
+                       copied.paths.add(node.record.path);
+                       copied.versions.push_back(node.stat.version);
+                     },
+                 .left_out =
+                     [&](const FoundNode& node) {
+                       refuse_ephemeral(path_below(source, node.record.path));
+                     },
+                 .incomplete =
+                     [](const std::string& done, const std::string& unknown) {
+                       return fmt::format("{}, {}; none was deleted", done, unknown);
+                     }});
   remove_source(cx, limits, copied, source, target);
   return copied.versions.size();
 }

@@ -2,7 +2,11 @@
 #include "tree/tree_copy.h"
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/quoting.h"
+#include "client/rehearsal.h"
+#include "command/progress.h"
+#include "command/work_account.h"
 
 #include <fmt/core.h>
 
@@ -30,9 +34,8 @@ void require_whole(const FoundNode& node, const std::string& path) {
                 status::not_authorised);
 }
 
-void copy_tree(Client& client, const CopyPlan& plan, CopyCounts& counts,
-               const std::stop_token& stop) {
-  LiveTree source(client, {.top = plan.source, .limits = plan.limits}, stop);
+std::size_t copy_tree(Context& cx, const CopyPlan& plan) {
+  LiveTree source(cx.client, {.top = plan.source, .limits = plan.limits}, cx.stop);
   const auto next = [&]() -> std::optional<TreeRecord> {
     while (auto node = source.next()) {
       auto& record = node->record;
@@ -50,21 +53,29 @@ void copy_tree(Client& client, const CopyPlan& plan, CopyCounts& counts,
     }
     return std::nullopt;
   };
-  TreeApply apply(client,
+  Progress progress(cx.out, cx.background, "nodes copied");
+  std::size_t created = 0;
+  const auto on_write = [&](const WriteDescription& write) {
+    if (cx.rehearsal) cx.rehearsal->note(write);
+    if (write.verb == "create") progress.reach(++created);
+  };
+  TreeApply apply(cx.client,
                   {.top = plan.target,
-                   .rehearse = plan.rehearse,
+                   .rehearse = cx.rehearsal != nullptr,
                    .parents_made = plan.parents_made,
                    .limits = plan.limits,
-                   .on_write = plan.on_write,
-                   .conflict = [](const std::string& sentence) { throw Error(sentence); },
-                   .reached = [](std::size_t /*count*/) {}},
-                  stop);
-  struct Counted {
-    const TreeApply& apply;
-    CopyCounts& counts;
-    ~Counted() { counts = {.made = apply.counts().created, .unknown = apply.unanswered()}; }
-  } const counted{.apply = apply, .counts = counts};
-  apply.run(next);
+                   .on_write = on_write,
+                   .conflict = [](const std::string& sentence) { throw Error(sentence); }},
+                  cx.stop);
+  report_if_incomplete(
+      cx, progress, [&] { apply.run(next); },
+      [&] {
+        if (created + apply.unanswered() == 0) return std::string();
+        return plan.incomplete(
+            fmt::format("{} copied to {}", counted_were(created, "node"), as_word(plan.target)),
+            unknown_text(apply.unanswered()));
+      });
+  return created;
 }
 
 }  // namespace zksh
