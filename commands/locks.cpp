@@ -192,6 +192,8 @@ struct LockSearch {
   std::vector<std::string> unlistable;  ///< nodes whose children may not be listed
 };
 
+constexpr std::size_t searches_in_flight = 128;
+
 /// Searches a subtree for locks. A node is a lock if it has an ephemeral child with a contender's
 /// name, and a semaphore if such children are below its `locks` and `leases`. Memory is bounded by
 /// the widest level and the number of contenders. Blocks; throws ZkError, Cancelled.
