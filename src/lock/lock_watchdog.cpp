@@ -249,7 +249,6 @@ class ProgramWatch {
       return fail(shared_.problem);
     }
     program_ = child;
-    shared_.program = child;
     shared_.state = State::Running;
     // It must not keep connections or pipes open.
     std::array<int, 3> own{socket_, children_, timer_};
@@ -266,13 +265,18 @@ class ProgramWatch {
   /// In the child; returns only on failure.
   int become() {
     shared_.problem = prepare();
-    if (shared_.problem == 0)
+    if (shared_.problem == 0) {
+      // Set here: if the watchdog is killed before it runs again, zksh must know of the program.
+      shared_.program = getpid();
       shared_.problem =
           become_program(shared_.path, shared_.argv, shared_.shell_argv, shared_.envp);
+      shared_.program = 0;
+    }
     return status::program_not_found;
   }
   int prepare() const {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || setpgid(0, 0) != 0) return errno;
+    if (getppid() != self_) return ECANCELED;  // the watchdog was killed before that call
     if (shared_.has_terminal) {
       // SIGTTOU is blocked here; otherwise this would stop the child.
       const int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
