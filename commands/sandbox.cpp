@@ -21,7 +21,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.choice("action", a.action, action_names, "",
+  o.choice("stop|start|freeze|thaw", a.action, action_names, "action",
            "What to do to a server; by default the servers are listed.");
   o.number("number", a.server, "number", "The server's number, as listed.");
 }
