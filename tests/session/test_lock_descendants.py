@@ -121,6 +121,24 @@ class Family(LossTest):
         self.assert_ends(zksh, 137, "the watchdog of pid")
         self.assertTrue(is_running(before))
 
+    def test_kill_of_the_watchdog_as_the_program_starts(self):
+        """First in, first out on one processor: the watchdog gets no time between exec and its end."""
+        def in_turn():
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        try:
+            subprocess.run(["true"], preexec_fn=in_turn, check=True)
+        except (PermissionError, subprocess.SubprocessError):
+            self.skipTest("needs the right to real-time scheduling")
+        script = "kill -9 $PPID; setsid tail -f /dev/null >/dev/null 2>&1 & echo $!; wait"
+        zksh = subprocess.Popen([ZKSH, "-s", self.connect, "lock", "/m", "-c", script], preexec_fn=in_turn,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        self.addCleanup(self.end, zksh)
+        descendant = int(self.line(zksh))
+        self.kill_at_end(descendant)
+        self.assert_ends(zksh, 137, "the watchdog of pid")
+        self.assertFalse(is_running(descendant))
+
     def start_wrapped(self, wrapper, *arguments):
         process = subprocess.Popen(["sh", wrapper, ZKSH, "-s", self.connect, "lock", "/m", *arguments],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
