@@ -3,11 +3,10 @@
 
 #include "base/text.h"
 
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 
 namespace zksh {
 namespace {
@@ -95,7 +94,12 @@ std::string as_word(std::string_view text) {
 }
 
 std::string as_words(const std::vector<std::string>& words) {
-  return fmt::format("{}", fmt::join(words | std::views::transform(as_word), " "));
+  std::string line;
+  for (const auto& word : words) {
+    if (!line.empty()) line += ' ';
+    line += as_word(word);
+  }
+  return line;
 }
 
 }  // namespace zksh

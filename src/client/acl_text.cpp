@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <utility>
 
 namespace zksh {
@@ -22,11 +21,9 @@ constexpr auto letters = std::to_array<Letter>({{'c', perm::create},
 
 /// As Java's String.split(","): drops empty parts at the end, but splits "" into one empty part.
 std::vector<std::string_view> split_at_commas(std::string_view text) {
-  if (text.empty()) return {text};
-  std::vector<std::string_view> parts;
-  for (const auto part : std::views::split(text.substr(0, text.find_last_not_of(',') + 1), ','))
-    parts.emplace_back(part.begin(), part.end());
-  return parts;
+  const auto end = text.find_last_not_of(',') + 1;
+  if (end == 0 && !text.empty()) return {};
+  return split(text.substr(0, end), ',');
 }
 
 int usable_perms(std::string_view text, std::vector<std::string>& complaints) {

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "client/node_path.h"
 
@@ -10,7 +11,6 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <ranges>
 
 namespace zksh {
 namespace {
@@ -82,8 +82,8 @@ ConnectString parse_connect_string(std::string_view text) {
       throw ValueError(fmt::format("\"{}\": the chroot is not a valid path: {}", text, *flaw));
   }
   // As in zkCli, blanks around a server and empty elements are ignored.
-  for (const auto part : std::views::split(text.substr(0, slash), ','))
-    if (const auto server = trimmed({part.begin(), part.end()}); !server.empty())
+  for (const auto part : split(text.substr(0, slash), ','))
+    if (const auto server = trimmed(part); !server.empty())
       result.servers.push_back(parse_server(server, text));
   if (result.servers.empty()) throw ValueError(fmt::format("\"{}\": a server name is empty", text));
   return result;

@@ -15,7 +15,6 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <ranges>
 #include <vector>
 
 namespace zksh {
@@ -72,10 +71,8 @@ Number java_number(std::string_view text, int base = 10) {
 
 /// Java's String.split: drops empty parts at the end.
 std::vector<std::string_view> java_split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (const auto part : std::views::split(text, at)) parts.emplace_back(part.begin(), part.end());
+  auto parts = split(text, at);
   while (parts.size() > 1 && parts.back().empty()) parts.pop_back();
-  if (parts.empty()) parts.emplace_back();
   return parts;
 }
 

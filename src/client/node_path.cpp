@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ranges>
 
 namespace zksh {
 namespace {
@@ -71,8 +70,7 @@ std::string absolute_path(std::string_view base, std::string_view path) {
   if (path.empty()) return {};
   const bool relative = path.front() != '/';
   std::string absolute(relative && base != "/" ? base : "");
-  for (const auto part : std::views::split(relative ? path : path.substr(1), '/')) {
-    const std::string_view name(part.begin(), part.end());
+  for (const auto name : split(relative ? path : path.substr(1), '/')) {
     if (name == "..")
       absolute.resize(std::min(absolute.size(), absolute.rfind('/')));
     else if (name != ".")
