@@ -84,7 +84,9 @@ bool has_word(std::string_view text, std::string_view word) {
   if (word.size() >= shortest_plural && word.ends_with('s')) word.remove_suffix(1);
   const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (auto rest = text; rest.size() >= word.size();) {
-    const auto* const at = std::ranges::search(rest, word, {}, lower_case, lower_case).begin();
+    const auto* const at =
+        std::search(rest.begin(), rest.end(), word.begin(), word.end(),
+                    [](char one, char other) { return lower_case(one) == lower_case(other); });
     if (at == rest.end()) return false;
     const auto start = static_cast<std::size_t>(at - text.begin());
     if (start == 0 || !is_letter(text[start - 1])) return true;

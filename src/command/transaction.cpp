@@ -14,7 +14,7 @@ namespace zksh {
 void Transaction::begin() {
   const bool opened = monitor_.with_lock([&](const Monitor::Held& held) {
     if (state_(held)) return false;
-    state_(held).emplace();
+    state_(held) = State{};
     return true;
   });
   if (!opened)
