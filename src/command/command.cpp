@@ -127,15 +127,20 @@ struct CommonOptions {
   bool glob = false;  ///< Context::resolve_all reads it from the words
 };
 
-/// `as_zkcli`: only zkCli's options are allowed, not -o.
+bool takes(const Options& options, Argument::Kind kind) {
+  return std::ranges::count(options.arguments(), kind, &Argument::kind) > 0;
+}
+
+/// `as_zkcli`: only zkCli's options are allowed, not -o. A command that runs another line leaves -o
+/// to that line.
 void declare_common(Options& options, CommonOptions& common, bool writes, bool as_zkcli) {
-  if (!as_zkcli)
+  if (!as_zkcli && !takes(options, Argument::Kind::Line))
     options.common().choice("-o,--output", common.format, named_formats, "format",
                             "Output format: zkcli (also: text, table), plain or json.");
   if (!writes) return;
   options.common().flag("--dry-run", common.dry_run,
                         "Show what would be written, without writing it.");
-  if (std::ranges::count(options.arguments(), Argument::Kind::NodePaths, &Argument::kind) > 0)
+  if (takes(options, Argument::Kind::NodePaths))
     options.common().flag(glob_option, common.glob,
                           "Expand patterns in zksh's own command-line arguments, too.");
 }
@@ -160,8 +165,7 @@ void refuse_background(const Context& cx, const std::vector<std::string>& progra
 /// On piped lines zkCli ignores surplus words, unless the command is strict.
 void refuse_surplus(const Context& cx, const Options& options, bool strict) {
   if (options.surplus().empty() || (cx.input == Input::Pipe && !strict)) return;
-  const bool runs_program =
-      std::ranges::count(options.arguments(), Argument::Kind::Program, &Argument::kind) > 0;
+  const bool runs_program = takes(options, Argument::Kind::Program);
   const auto& first = options.surplus().front();
   const auto* const hint = first == "&"   ? only_at_prompt
                            : runs_program ? "write -- before a program"
