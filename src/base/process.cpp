@@ -190,8 +190,8 @@ constexpr auto patience = 2s;
 Fd file_with(std::string_view bytes) {
   Fd file(memfd_create("zksh-input", MFD_CLOEXEC));
   if (!file) fail("memfd_create");
-  errno = FdWriter(file.get(), {}).write(bytes);
-  if (errno != 0) fail("write");
+  const int problem = FdWriter(file.get(), {}).write(bytes);
+  if (problem != 0) throw std::system_error(problem, std::generic_category(), "write");
   if (lseek(file.get(), 0, SEEK_SET) != 0) fail("lseek");
   return file;
 }

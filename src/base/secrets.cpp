@@ -32,10 +32,10 @@ std::vector<std::string_view> words_of(std::string_view line) {
   std::string copy(line);
   if (const auto first = copy.find_first_not_of(white_space);
       first != std::string_view::npos && copy[first] == '#')
-    copy[first] = '-';
+    copy[first] = '-';  // a comment has no words for word_places, but may have a secret
   std::vector<std::string_view> words;
-  for (const auto& [begin, end, opening, open] : word_places(copy))
-    words.push_back(line.substr(begin + opening, end - begin - opening - (opening && !open)));
+  for (const auto& place : word_places(copy))
+    words.push_back(line.substr(place.text_begin(), place.text_end() - place.text_begin()));
   return words;
 }
 

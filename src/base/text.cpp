@@ -116,8 +116,8 @@ void append_utf8(std::string& text, char32_t code_point) {
   constexpr std::array<unsigned, 4> lead_marks{0, 0xC0, 0xE0, 0xF0};
   const auto value = static_cast<unsigned>(code_point);
   unsigned rest = value < 0x80 ? 0 : value < 0x800 ? 1 : value < 0x10000 ? 2 : 3;  // more bytes
-  text += static_cast<char>(lead_marks[rest] | value >> 6 * rest);
-  while (rest-- > 0) text += static_cast<char>(0x80U | (value >> 6 * rest & 0x3FU));
+  text += static_cast<char>(lead_marks[rest] | (value >> (6 * rest)));
+  while (rest-- > 0) text += static_cast<char>(0x80U | ((value >> (6 * rest)) & 0x3FU));
 }
 
 bool is_utf8(std::string_view text) {

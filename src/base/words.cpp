@@ -160,8 +160,8 @@ WordPlace place_at(std::string_view line, std::size_t begin) {
 /// Throws UsageError for an open quote and an invalid escape.
 Word word_at(std::string_view line, const WordPlace& place) {
   if (place.open) throw pointing("unclosed quote", line, place.begin);
-  const auto first = place.begin + place.opening;
-  const auto last = place.end - (place.quoted() ? 1 : 0);
+  const auto first = place.text_begin();
+  const auto last = place.text_end();
   return {.text = place.opening == 2 ? Unescaper(line, first, last).text()
                                      : std::string(line.substr(first, last - first)),
           .begin = place.begin,
@@ -234,7 +234,7 @@ std::vector<Word> split_words(std::string_view line) {
 
 std::optional<TypedWords> split_typed(std::string_view line) {
   auto places = word_places(line);
-  if (places.empty() && line.find('#') != npos) return std::nullopt;
+  if (places.empty() && line.find('#') != npos) return std::nullopt;  // a comment
   TypedWords typed;
   typed.last.begin = line.size();
   try {

@@ -57,6 +57,9 @@ struct WordPlace {
   bool open = false;        ///< its quote is not closed
 
   bool quoted() const { return opening > 0; }
+  /// Where the text between the quotes begins and ends.
+  std::size_t text_begin() const { return begin + opening; }
+  std::size_t text_end() const { return end - (quoted() && !open ? 1 : 0); }
 };
 
 /// The places of a line's words. The line may have any mistake; an unclosed quote runs to its end.

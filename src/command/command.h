@@ -232,7 +232,7 @@ struct Command : CommandText {
   std::shared_ptr<void> parsed(const Context& cx, std::vector<std::string> words) const;
 };
 
-/// Whether this is -o, which every command has.
+/// Whether this is -o, which every command has that does not run another line.
 inline bool is_output_option(const Argument& argument) { return argument.names.front() == "-o"; }
 /// Whether the words, without the name, may contain -o. Cheap, but with false positives.
 bool may_choose_format(std::span<const std::string> words);

@@ -234,7 +234,7 @@ void Options::duration(std::string_view names, std::optional<std::chrono::millis
                        std::string_view help) {
   const std::string name(names.substr(0, names.find(',')));
   impl_->add(Argument::Kind::Text, names, "time", help, [&target, name](const std::string& word) {
-    if (!target) target = parse_duration(unquoted(word), name);
+    if (!target) target = parse_duration(word, name);
   });
 }
 

@@ -12,7 +12,7 @@
 
 namespace zksh {
 
-/// The callbacks of a Loop, all called on the main thread.
+/// The callbacks of a Loop, all called on the main thread. Those without a default must be set.
 struct LoopEvents {
   std::function<bool()> reads_input = [] { return false; };  ///< whether to poll standard input now
   std::function<bool()> input_waits = [] { return false; };  ///< whether buffered input remains

@@ -40,8 +40,9 @@ class HistoryFile {
   /// file counts as empty.
   std::vector<std::string> load();
 
-  /// The lines that others have saved since `load` or the last call, oldest first, likewise. Waits
-  /// as add does.
+  /// The lines that others have saved since `load` or the last call, oldest first, within
+  /// the limits. Shortens a file that another shell has replaced by a longer one. Waits as add
+  /// does.
   std::vector<std::string> read_new();
 
   /// Saves a line that was run, and returns it as the history in memory should keep it: masked if
