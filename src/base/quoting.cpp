@@ -5,23 +5,16 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-
 namespace zksh {
 namespace {
 
 bool is_shown(std::string_view text) { return escape_for_terminal(text) == text; }
 
-bool is_operator(std::string_view text) {
-  constexpr std::array<std::string_view, 4> operators{"|", "&", ">", ">>"};
-  return std::ranges::find(operators, text) != operators.end();
-}
-
 bool may_be_bare(std::string_view text) {
-  return !text.empty() && text.find_first_of(" \t\n\v\f\r*?[") == std::string_view::npos &&
-         std::string_view("\"'#!").find(text.front()) == std::string_view::npos &&
-         !text.starts_with("$'") && !is_operator(text);
+  constexpr auto npos = std::string_view::npos;
+  return !text.empty() && text.find_first_of(" \t\n\v\f\r*?[;|>") == npos &&
+         std::string_view("\"'#!<").find(text.front()) == npos && !text.starts_with("$'") &&
+         text != "&" && text.find("&&") == npos;
 }
 
 bool fits(std::string_view text, char quote) {
@@ -82,10 +75,6 @@ WrittenWord write_word(std::string_view text, char quote) {
 
 std::string as_word(std::string_view text) {
   auto word = write_word(text);
-  // A bare ; would end a command of -c.
-  if (text.find(';') != std::string_view::npos)
-    for (const char quote : {'"', '\'', '$'})
-      if (word.closing.empty()) word = write_word(text, quote);
   // A script would expand it, also within "…".
   if (may_name_argument(text))
     for (const char quote : {'\'', '$'})

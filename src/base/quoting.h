@@ -15,8 +15,8 @@ struct WrittenWord {
 
 /// Writes any bytes except NUL: bare if that reads back the same, else within "…", '…' or $'…', the
 /// last with escapes for what a terminal would not show. `quote` ('"', '\'', '$'; '\0' for none) is
-/// kept if possible. A bare word that would be an operator, a pattern or a history reference is
-/// quoted.
+/// kept if possible. A bare word that would be or contain an operator, or be a pattern or a
+/// history reference, is quoted.
 WrittenWord write_word(std::string_view text, char quote = '\0');
 
 /// A complete word as it is typed. zksh's messages name paths this way, ready to be copied; a

@@ -157,9 +157,11 @@ class Detach(LockTest):
             self.assertIn(option, words)
 
     def test_odd_names(self):
-        path = "/l's \"odd\" ünï $'\\x;"
-        node, _ = self.detach(path=path)
-        self.assertEqual([path + "/" + name for name in self.nodes(path)], [node])
+        for path in ("/l's \"odd\" ünï $'\\x;", "/l|touch", "/l>file", "/l&&m", "/l<m&", "/l$1"):
+            with self.subTest(path):
+                node, _ = self.detach("--id", path[1:], path=path)
+                self.assertEqual([path + "/" + name for name in self.nodes(path)], [node])
+                self.assertTrue(self.znodes.get(self.root + node).decode().startswith(path[1:] + " via="))
 
     def test_busy(self):
         self.detach()
@@ -197,15 +199,20 @@ class Detach(LockTest):
         self.wait_contenders(1, limit=5)
 
     def test_credentials_come_along_unseen(self):
-        self.assertEqual(self.run_zksh("-c", "addauth digest ann:se'cret; create /p x auth::cdrwa")[0], 0)
-        self.assertEqual(self.run_lock("--detach", path="/p/l")[0], 7)
-        status, out, err = self.run_zksh("-c", "addauth digest ann:se'cret; lock /p/l --detach")
-        self.assertEqual(status, 0, err)
-        pid = int(out.split()[1])
-        self.kill_at_end(pid)
-        for name in ("cmdline", "environ"):
-            with open(f"/proc/{pid}/{name}", "rb") as file:
-                self.assertNotIn(b"cret", file.read())
+        for number, password in enumerate(("se'cret", "cret|id", "cret>file", "cret&&id", "<cret ;$1\"")):
+            with self.subTest(password):
+                addauth = "addauth digest $'ann:" + password.replace("'", "\\'") + "'; "
+                parent = f"/p{number}"
+                self.assertEqual(self.run_zksh("-c", addauth + f"create {parent} x auth::cdrwa")[0], 0)
+                self.assertEqual(self.run_lock("--detach", path=parent + "/l")[0], 7)
+                status, out, err = self.run_zksh("-c", addauth + f"lock {parent}/l --detach")
+                self.assertEqual(status, 0, err)
+                node, pid = out.split()
+                self.assertTrue(node.startswith(parent + "/l/"), out)
+                self.kill_at_end(int(pid))
+                for name in ("cmdline", "environ"):
+                    with open(f"/proc/{pid}/{name}", "rb") as file:
+                        self.assertNotIn(b"cret", file.read())
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 // CommandLine: the command's words, and where its results go.
 #include "shell/command_line.h"
 
+#include "base/quoting.h"
 #include "failures.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <random>
 
 namespace zksh {
 namespace {
@@ -31,6 +33,22 @@ TEST(CommandLine, AFileIsOneWord) {
   EXPECT_EQ(target_of("ls / > ~/f").target, "/home/ann/f");
   EXPECT_EQ(target_of("ls / > '~/f'").target, "~/f");
   EXPECT_NE(refusal("ls / > f g").find("unexpected \"g\" after the file name"), std::string::npos);
+}
+
+TEST(CommandLine, AQuotedWordIsNoOperatorOfAnyKind) {
+  std::mt19937 random(11);  // NOLINT: the same in every run
+  const std::string bytes = "|&><;\"'$\\#ax1{}@!~ \n\xff";
+  const std::vector<std::string> arguments{"argument"};
+  for (int round = 0; round < 50'000; ++round) {
+    std::string text;
+    for (auto length = random() % 6; length > 0; --length) text += bytes[random() % bytes.size()];
+    const auto written = as_words({"get", text, "x"});
+    ASSERT_EQ(typed_commands(written), std::vector{written});
+    const auto line = parse_command_line(written, true, &arguments);
+    ASSERT_FALSE(line.to) << written;
+    ASSERT_EQ(line.words.size(), 3U) << written;
+    ASSERT_EQ(line.words[1].text, text) << written;
+  }
 }
 
 TEST(CommandLine, SignsNeedNoBlanks) {

@@ -29,7 +29,9 @@ TEST(Quoting, OnlyWhereItIsNeeded) {
   EXPECT_EQ(whole("/a" + right_to_left + "b"), R"($'/a\u202eb')");
   EXPECT_EQ(whole("/a\xff"), R"($'/a\xff')");
   EXPECT_EQ(whole("/a*"), "\"/a*\"") << "no pattern";
-  EXPECT_EQ(whole("&"), "\"&\"");
+  for (const std::string sign : {"&", "|", "a|b", "a>b", "x&&y", "<f", "a;b"})
+    EXPECT_EQ(whole(sign), '"' + sign + '"');
+  EXPECT_EQ(whole("a&b<c"), "a&b<c");
   EXPECT_EQ(whole("'a"), "\"'a\"");
   EXPECT_EQ(whole(""), "\"\"");
 }
