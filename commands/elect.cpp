@@ -25,16 +25,18 @@ void declare(Options& o, Args& a) {
 }
 
 void print_leader(Context& cx, const std::string& path, const LockSeat* leader) {
-  if (!leader && !cx.out.json())
-    return cx.out.err_line("{} has no leader", cx.out.shown_in_error(path));
-  auto json = Json::object();
-  json.set("leader", {}).set("node", {}).set("token", {});
-  const auto name = leader ? short_owner(leader->owner) : "";
-  if (leader)
-    json.set("leader", name)
-        .set("node", join_path(path, leader->contender.nodes.front().text))
-        .set("token", leader->token);
-  cx.out.line("{}", cx.out.json() ? json.text() : cx.out.shown(name));
+  if (cx.out.json())
+    cx.out.line(
+        "{}", Json::object()
+                  .set("leader", leader ? Json(short_owner(leader->owner)) : Json())
+                  .set("node", leader ? Json(join_path(path, leader->contender.nodes.front().text))
+                                      : Json())
+                  .set("token", leader ? Json(leader->token) : Json())
+                  .text());
+  else if (leader)
+    cx.out.line("{}", cx.out.shown(short_owner(leader->owner)));
+  else
+    cx.out.err_line("{} has no leader", cx.out.shown_in_error(path));
 }
 
 int listen(Context& cx, const std::string& path) {

@@ -55,8 +55,9 @@ Sent run(Context& cx, const Args& a) {
   const auto watch = cx.printed_watch(a.watch || given.legacy);
   const ListingForm form{
       .with_stat = a.stat, .with_paths = given.paths.size() > 1, .human = a.human};
+  const auto limits = a.limits.limits();
   if (a.recursive)
-    return each_node(cx, given.paths, [&, limits = a.limits.limits()](const std::string& path) {
+    return each_node(cx, given.paths, [&](const std::string& path) {
       print_subtree(cx, path, watch, limits);
       return status::ok;
     });

@@ -174,6 +174,9 @@ std::size_t move_in_parts(Context& cx, const Args& a, const std::string& source,
                  .parents_made = a.parents,
                  .copied =
                      [&](const FoundNode& node) {
+                       // The source itself, if it has been replaced since it was read.
+                       if (node.record.life.kind == NodeKind::Ephemeral)
+                         refuse_ephemeral(path_below(source, node.record.path));
                        copied.paths.add(node.record.path);
                        copied.versions.push_back(node.stat.version);
                      },

@@ -386,8 +386,9 @@ std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions
       bodies.push_back(asked[i].answer.body(std::exchange(replies[i].text, {}), flaw));
     if (problem.empty()) problem = flaw;
   }
-  for (const auto& [i, reply] : words) {
-    const auto& [bodies, problem] = reply;
+  for (auto& [i, reply] : words) {
+    // They may be large, and are not needed any more.
+    const auto [bodies, problem] = std::exchange(reply, {});
     auto answer = problem.empty() ? admin_answer(questions[i].word, bodies)
                                   : ServerAnswer{.problem = problem};
     if (answer.problem.empty())

@@ -72,8 +72,10 @@ class OnceRecord {
     while (auto content = read()) {
       auto& keys = content->keys;
       if (std::ranges::find(keys, key) != keys.end()) return true;
-      if (adds) keys.push_back(key);
-      if (std::ssize(keys) > most_keys) keys.erase(keys.begin(), keys.end() - most_keys);
+      if (adds) {
+        keys.push_back(key);
+        if (std::ssize(keys) > most_keys) keys.erase(keys.begin(), keys.end() - most_keys);
+      }
       const int result = write(*content);
       if (result == code::ok) return false;
       if (result == code::lock_lost) break;

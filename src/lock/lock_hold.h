@@ -25,8 +25,8 @@ int hold_lock(Context& cx, Lock& lock, const LockOptions& options);
 /// visible in its arguments. The client must be connected.
 int detach_lock(Context& cx, const std::vector<std::string>& command);
 
-/// Releases a lock, at the latest in the destructor, as LockManager::give_back. Until then a
-/// program may run under it (Lock::occupy).
+/// Releases a lock, at the latest in the destructor, as LockManager::give_back; ends Lock::occupy
+/// before, if its owner has begun it for a program.
 class HeldLock {
  public:
   HeldLock(LockManager& locks, Lock& lock) : locks_(locks), lock_(&lock) {}

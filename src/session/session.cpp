@@ -619,26 +619,26 @@ SessionState Session::state(const Monitor::Held& /*held*/) {
 
 bool Session::between_sessions(const Monitor::Held& /*held*/) { return !state_->open_handle(); }
 
-/// A member of the open handle; a default value if none is open. Under the monitor.
+/// A member of the open handle; a default value if none is open.
 template <class T>
-T Session::of_handle(T Handle::*member) const {
+T Session::of_handle(const Monitor::Held& /*held*/, T Handle::*member) const {
   const auto* const open = state_->open_handle();
   return open ? open->*member : T{};
 }
 
-std::string Session::connected_server(const Monitor::Held& /*held*/) {
-  return of_handle(&Handle::connected_to);
+std::string Session::connected_server(const Monitor::Held& held) {
+  return of_handle(held, &Handle::connected_to);
 }
 
-std::int64_t Session::session_id(const Monitor::Held& /*held*/) {
-  return of_handle(&Handle::session_id);
+std::int64_t Session::session_id(const Monitor::Held& held) {
+  return of_handle(held, &Handle::session_id);
 }
 
 std::int64_t Session::closed_session(const Monitor::Held& /*held*/) { return state_->closed; }
 
 int Session::negotiated_timeout() {
   return monitor_.with_lock(
-      [&](const Monitor::Held&) { return of_handle(&Handle::negotiated_timeout); });
+      [&](const Monitor::Held& held) { return of_handle(held, &Handle::negotiated_timeout); });
 }
 
 /// Once somebody has asked for the lease for a while, asks the server for its tick, which makes the
@@ -979,8 +979,8 @@ std::chrono::milliseconds tick_of(const ServerAddress& server, const std::stop_t
 void Session::serve(const std::stop_token& stop) {
   while (state_->opener.await(stop)) {
     open_one(stop);
-    const auto asked = monitor_.with_lock([&](const Monitor::Held&) {
-      return std::exchange(state_->wants_tick, false) ? of_handle(&Handle::connected_to) : "";
+    const auto asked = monitor_.with_lock([&](const Monitor::Held& held) {
+      return std::exchange(state_->wants_tick, false) ? of_handle(held, &Handle::connected_to) : "";
     });
     if (asked.empty()) continue;
     std::chrono::milliseconds tick{0};
@@ -1003,7 +1003,8 @@ void Session::Handle::accepted(const Credential& credential) {
 }
 
 std::vector<Credential> Session::credentials() {
-  return monitor_.with_lock([&](const Monitor::Held&) { return of_handle(&Handle::credentials); });
+  return monitor_.with_lock(
+      [&](const Monitor::Held& held) { return of_handle(held, &Handle::credentials); });
 }
 
 std::vector<Identity> Session::identities() {
@@ -1025,8 +1026,8 @@ std::vector<Identity> Session::identities() {
 }
 
 /// Whether the session has sent credentials other than those of the settings.
-bool Session::sent_others(const Monitor::Held& /*held*/) const {
-  return state_->phase == Phase::Refused || of_handle(&Handle::other_credentials);
+bool Session::sent_others(const Monitor::Held& held) const {
+  return state_->phase == Phase::Refused || of_handle(held, &Handle::other_credentials);
 }
 
 std::string Session::why_refused(const Monitor::Held& held) const {

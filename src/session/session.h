@@ -120,7 +120,7 @@ class Session final : public Client {
     Refused,  ///< by the servers: authentication failed
   };
   template <class T>
-  T of_handle(T Handle::*member) const;
+  T of_handle(const Monitor::Held& held, T Handle::*member) const;
   Pending<Nothing> add_auth_to(Handle* on, const Credential& credential);
   bool sent_others(const Monitor::Held& held) const;
   std::string why_settings_refused() const;

@@ -45,9 +45,9 @@ void collect_directory(const fs::path& directory, const std::string& node, NodeF
       continue;
     }
     const auto [other, added] = entries.try_emplace(node_name_of(name), entry->path());
-    const auto [first, second] = std::minmax(other->second, entry->path());
-    if (!added)
-      throw ValueError(fmt::format("{} and {} are the same node", first.native(), second.native()));
+    if (added) continue;
+    const auto& [first, second] = std::minmax(other->second, entry->path());
+    throw ValueError(fmt::format("{} and {} are the same node", first.native(), second.native()));
   }
   if (problem)
     throw ValueError(fmt::format("cannot read {}: {}", directory.native(), problem.message()));

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
 #include <utility>
 
 namespace zksh {
@@ -16,6 +17,7 @@ namespace {
 constexpr std::size_t batch_nodes = 1000;
 constexpr std::size_t read_bytes = 2U << 20U;
 constexpr std::size_t batches_ahead = 4;
+constexpr auto longest_wait = std::chrono::milliseconds(100);  // before a batch is handed over
 
 /// `top` is the walk's.
 FoundNode found_node(TreeNode& node, const std::string& top,
@@ -59,6 +61,7 @@ void LiveTree::read(const std::stop_token& stop) {
   const auto limits = limits_below(client_, plan_.top, stop);
   Batch batch;
   std::size_t bytes = 0;
+  auto handed_over = Clock::now();
   WalkPlan walk{.tops = {plan_.top},
                 .may_be_missing = plan_.may_be_missing,
                 .data = true,
@@ -68,9 +71,13 @@ void LiveTree::read(const std::stop_token& stop) {
     if (plan_.top == "/" && is_within(node.path, "/zookeeper")) return;
     bytes += node.path.size() + (node.data ? node.data->size() : 0);
     batch.push_back(found_node(node, plan_.top, limits));
-    if (batch.size() < batch_nodes && bytes < read_bytes) return;
+    // A slow walk is shown as it goes, and an interrupted one has written what it had found.
+    if (batch.size() < batch_nodes && bytes < read_bytes &&
+        Clock::now() - handed_over < longest_wait)
+      return;
     hand_over(batch, stop);
     bytes = 0;
+    handed_over = Clock::now();
   };
   walk_tree(client_, walk, stop);
   hand_over(batch, stop);

@@ -148,6 +148,26 @@ class Typing(ShellTest):
         screen.type("é漢")
         self.wait_line(screen, self.LINE[:-25] + "é漢" + self.LINE[-25:], self.LINE[:-25] + "é漢")
 
+    def test_burst_of_200_events_while_typing(self):
+        for i in range(200):
+            self.znodes.create(f"{self.root}/n{i}")
+        screen = self.start(width=100)
+        screen.paste("".join(f"get -w /n{i}\n" for i in range(200)))
+        screen.keys("Enter")
+        self.wait_prompt(screen, 200)
+        text = "create /a '" + "größe " * 20 + "'"
+        screen.type(text[:70])
+        for i in range(200):
+            self.znodes.set(f"{self.root}/n{i}", b"")
+        screen.type(text[70:])
+        screen.wait_for("path:/n199")
+        rows = wrapped(self.prompt(200) + " " + text, 100)
+        screen.wait_for(lambda s: s.lines()[-len(rows):] == rows)
+        everything = screen.lines(history=True)
+        self.assertEqual([line for line in everything if line.startswith("WatchedEvent")],
+                         [f"WatchedEvent state:SyncConnected type:NodeDataChanged path:/n{i}" for i in range(200)])
+        self.assertEqual(sum(self.prompt(200) in line for line in everything), 1)
+
 
 if __name__ == "__main__":
     unittest.main()

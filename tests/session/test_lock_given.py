@@ -12,7 +12,6 @@ from session_case import ZKSH
 
 
 class Given(LockTest):
-
     def test_token_and_session_are_the_node_s(self):
         holder = self.lock("--", "sh", "-c",
                            "echo $ZKSH_LOCK_NODE $ZKSH_LOCK_TOKEN $ZKSH_LOCK_SESSION; exec cat")

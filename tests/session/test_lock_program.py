@@ -13,7 +13,6 @@ MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "m
 
 
 class Status(LockTest):
-
     def test_a_script_that_locks_itself(self):
         """By the line of zksh-locks(7), also under other locks, whose variables it inherits."""
         with open(MANUAL, encoding="utf-8") as manual:

@@ -30,9 +30,12 @@ class Member(Server):
         return found.group(1) if found else ""
 
     def wait_mode(self, *modes):
-        comes_true(lambda: self.mode() in modes or self.process.poll() is not None, 60)
-        if self.mode() not in modes:
-            raise ServerError(f"server {self.number} is not {modes}:\n{self._log()}")
+        def settled():
+            seen.append(self.mode())
+            return seen[-1] in modes or self.process.poll() is not None
+        seen = []
+        if not comes_true(settled, 60) or seen[-1] not in modes:
+            raise ServerError(f"server {self.number} is {seen[-1] or 'not serving'}, not {modes}:\n{self._log()}")
 
 
 class Ensemble:

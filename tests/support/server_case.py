@@ -31,7 +31,7 @@ class ServerTest(unittest.TestCase):
     def connect_znodes(self):
         """Again, after the server was killed."""
         self.znodes = Znodes(self.server.address)
-        self.addCleanup(self.znodes.connection.close)
+        self.addCleanup(lambda znodes=self.znodes: znodes.connection.close())  # the one it has then
 
     def file(self, name, text=None, mode=0o600):
         """The path of a file in the test's directory; the file is written if a text is given."""

@@ -13,10 +13,11 @@ def comes_true(check, limit):
     return True
 
 
-def wait_until(check, limit=30):
-    """As comes_true, but fails then."""
+def wait_until(check, limit=30, said=lambda: ""):
+    """As comes_true, but fails then, with what `said` returns."""
     if not comes_true(check, limit):
-        raise AssertionError(f"waited in vain for {check}")
+        code = check.__code__
+        raise AssertionError(f"waited in vain: {code.co_filename}:{code.co_firstlineno} {said()}")
 
 
 def readable(file, seconds):
