@@ -101,7 +101,7 @@ std::optional<Zone> custom_zone(std::string_view id) {
   const auto minute = number_in<unsigned>(minutes);
   if (hours.size() > 2 || minutes.size() != 2 || !hour || !minute || *hour > 23 || *minute > 59)
     return {};
-  const std::int64_t offset = (*hour * 60 + *minute) * 60;
+  const auto offset = (std::int64_t{*hour} * 60 + *minute) * 60;
   return fixed_zone(fmt::format("GMT{}{:02}:{:02}", id[3], *hour, *minute),
                     id[3] == '-' ? -offset : offset);
 }

@@ -191,6 +191,7 @@ std::vector<ServerAnswer> inquire(const std::vector<ServerQuestion>& questions,
 std::vector<std::string> ask_servers(const std::vector<int>& ports, std::string_view word,
                                      Clock::time_point deadline) {
   std::vector<ServerQuestion> questions;
+  questions.reserve(ports.size());
   for (const int port : ports)
     questions.push_back({{.host = "127.0.0.1", .port = port}, std::string(word)});
   std::vector<std::string> texts;

@@ -144,11 +144,11 @@ std::size_t place_of(const std::string& word, const std::vector<std::string>& ch
   return static_cast<std::size_t>(found - choices.begin());
 }
 
-SyntaxError no_choice(const std::string& word, std::string_view what,
-                      std::vector<std::string> choices) {
+[[noreturn]] void refuse_choice(const std::string& word, std::string_view what,
+                                std::vector<std::string> choices) {
   const auto last = std::move(choices.back());
   choices.pop_back();
-  return SyntaxError(
+  throw SyntaxError(
       fmt::format("invalid {}: \"{}\"; use {} or {}", what, word, fmt::join(choices, ", "), last));
 }
 
@@ -257,7 +257,7 @@ void Options::choice_of(std::string_view names, Choices choices, std::optional<s
               if (other && !is_choice) {
                 if (!*other) *other = word;
               } else if (!std::exchange(given, true)) {
-                if (!is_choice) throw no_choice(word, what, choices.names);
+                if (!is_choice) refuse_choice(word, what, choices.names);
                 choices.choose(place);
               }
             })

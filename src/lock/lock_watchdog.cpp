@@ -96,7 +96,8 @@ struct WatchdogMemory {
     };
     const auto words = [&](const std::vector<char*>& from) {
       auto** const copy = static_cast<char**>(room.allocate(from.size() * sizeof(char*)));
-      std::ranges::transform(from, copy, [&](char* word) { return word ? text(word) : nullptr; });
+      std::ranges::transform(from, copy,
+                             [&](const char* word) { return word ? text(word) : nullptr; });
       return copy;
     };
     try {

@@ -277,9 +277,9 @@ class MultiLock final : public Recipe {
   Task<bool> take_back() {
     std::exception_ptr failure;
     bool held = true;
-    for (auto stage = stages_.rbegin(); stage != stages_.rend(); ++stage) {
+    for (auto i = stages_.size(); i-- > 0;) {
       try {
-        const bool had = co_await stage->nodes.take_back();
+        const bool had = co_await stages_[i].nodes.take_back();
         held = held && had;
       } catch (...) {
         if (!failure) failure = std::current_exception();

@@ -117,7 +117,7 @@ std::shared_ptr<T> of_session(std::int64_t session) {
   if (auto one = known.lock()) return one;
   std::erase_if(
       all, [&](const auto& entry) { return entry.second.expired() && entry.first != session; });
-  const auto one = std::make_shared<T>();
+  auto one = std::make_shared<T>();
   known = one;
   return one;
 }

@@ -97,7 +97,7 @@ std::function<bool(const TreeNode&)> node_filter(const NodeFilterOptions& option
   std::vector<Test> tests;
   const auto add = [&](Test test) { tests.push_back(std::move(test)); };
   const auto add_range = [&](std::optional<std::int64_t> least, std::optional<std::int64_t> most,
-                             std::function<std::int64_t(const TreeNode&)> value_of) {
+                             const std::function<std::int64_t(const TreeNode&)>& value_of) {
     if (least) add([=](const TreeNode& node) { return value_of(node) >= *least; });
     if (most) add([=](const TreeNode& node) { return value_of(node) <= *most; });
   };

@@ -41,7 +41,7 @@ class SessionMulti : public testing::Test {
       session.create({.path = path, .data = "old"}, {});
     }
   }
-  ~SessionMulti() override {
+  void TearDown() override {
     for (const char* path : {"/lock/mine", "/lock", "/data", ""})
       other.start_remove({.path = root + path});
     other.answer_of(other.start_sync("/"), "/", {});
