@@ -1,6 +1,5 @@
 #!/bin/bash
-# Runs the tests that need a server on other ZooKeeper servers, and prints a table of what passed,
-# for README.md.
+# Runs the tests that need a server on other ZooKeeper servers, and prints a table of what passed.
 #
 #   tests/versions.sh [VERSION|newest|DIRECTORY]…     default: those of Debian's releases: 3.4.13
 #   3.8.0 3.9.3 newest

@@ -106,6 +106,8 @@ class NobodyAnswers(LossTest):
             holder = self.lock("--", "sh", "-c", "echo ready; read line; exit 5",
                                options=["-t", "10000"], server=proxy.address + self.root)
             self.assertEqual(self.line(holder), "ready")
+            proxy.block()
+            self.wait_said(holder, "suspended /l")
             proxy.cut()
             self.wait_said(holder, "resumed /l")
             self.send(holder, b"end\n")

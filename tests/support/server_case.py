@@ -1,10 +1,14 @@
 """Shared by tests with a server: one for a class, and a directory and a root of its own for each test."""
+import faulthandler
 import os
 import tempfile
 import unittest
 
 from server import Server
 from znodes import Znodes
+
+
+faulthandler.dump_traceback_later(280)  # shows where a test hangs, before ctest ends it after 300 s
 
 
 class ServerTest(unittest.TestCase):
