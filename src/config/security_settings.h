@@ -13,8 +13,8 @@ namespace zksh {
 using Properties = std::map<std::string, std::string>;
 
 /// Parses Java's properties format (java.util.Properties.load): `key=value`, `key: value` or `key
-/// value`, # and ! comments, \ at the end of a line to continue it, and the escapes \t \n \r \f
-/// \uXXXX.
+/// value`, # and ! comments, \ at the end of a line to continue it, and the escapes \t \n \r \f and
+/// \u with four hexadecimal digits.
 Properties parse_properties(std::string_view text);
 
 /// The security of sessions, from the configuration and from a -client-configuration file (empty:
