@@ -29,6 +29,14 @@ struct BootClock {
   }
 };
 
+/// The same moment on the clock for waits, which does not count suspension of the machine. Called
+/// again after a suspension, it gives an earlier one.
+inline std::chrono::steady_clock::time_point wait_until(BootClock::time_point time) {
+  using Waiting = std::chrono::steady_clock;
+  if (time == BootClock::time_point::max()) return Waiting::time_point::max();
+  return Waiting::now() + std::chrono::duration_cast<Waiting::duration>(time - BootClock::now());
+}
+
 /// Parses "500ms", "5s", "1.5s", "2m", "1h" or "30d"; a bare number is in `bare` units. Rounds up.
 /// Throws UsageError, naming `what`, if it is malformed, negative or longer than a year.
 std::chrono::milliseconds parse_duration(std::string_view text, std::string_view what,

@@ -190,6 +190,12 @@ class Answer {
 template <class T>
 using Pending = std::shared_ptr<Answer<T>>;
 
+/// How long a session lives for certain.
+struct Lease {
+  BootClock::time_point end{};          ///< the clock's epoch if there is no session
+  std::chrono::milliseconds timeout{};  ///< the least session timeout that a server granted it
+};
+
 /// The one-shot watches of a session that have not fired.
 struct OpenWatches {
   struct Place {
@@ -276,9 +282,13 @@ class Client {
   virtual std::int64_t closed_session(const Monitor::Held& /*held*/) { return 0; }
   /// The session timeout that the server granted, in milliseconds; 0 if there is no session.
   virtual int negotiated_timeout() = 0;
-  /// A time before which no server can expire the session. Requests extend it as described in
-  /// session_lease.h. The clock's epoch if there is no session.
-  virtual BootClock::time_point lease_end() = 0;
+  /// The time before which no server can expire the session. Requests extend it as described in
+  /// session_lease.h.
+  virtual Lease lease() = 0;
+  /// Whether at least `reserve` of the lease will always be left, if from now on requests are sent
+  /// as LeaseRenewal says for a holder, and are answered within a sixteenth of the timeout. False
+  /// if there is no session.
+  virtual bool lease_lasts(BootClock::duration reserve) = 0;
   /// The identities of the session: its address as the server sees it (scheme ip), then those from
   /// start_add_auth that the server accepted. Empty without a connection.
   virtual std::vector<Identity> identities() = 0;

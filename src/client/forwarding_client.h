@@ -44,7 +44,8 @@ class ForwardingClient : public Client {
     return inner_.closed_session(held);
   }
   int negotiated_timeout() override { return inner_.negotiated_timeout(); }
-  BootClock::time_point lease_end() override { return inner_.lease_end(); }
+  Lease lease() override { return inner_.lease(); }
+  bool lease_lasts(BootClock::duration reserve) override { return inner_.lease_lasts(reserve); }
   std::vector<Identity> identities() override { return inner_.identities(); }
   std::vector<Credential> credentials() override { return inner_.credentials(); }
   void fail_authentication() override { inner_.fail_authentication(); }

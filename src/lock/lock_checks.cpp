@@ -17,8 +17,8 @@ void LockChecks::remove(const std::vector<std::string>& nodes) {
   }
 }
 
-std::shared_ptr<const LockChecks::Check> LockChecks::check(Clock::duration interval) {
-  const auto now = Clock::now();
+std::shared_ptr<const LockChecks::Check> LockChecks::check(BootClock::duration interval) {
+  const auto now = BootClock::now();
   if (latest_ && now - latest_->sent < interval / 2) return latest_;
   auto fresh = std::make_shared<Check>();
   fresh->sent = now;
@@ -47,8 +47,8 @@ int LockChecks::settle(const Check& check) {
   return outcome->code;
 }
 
-void LockChecks::read(Clock::duration interval) {
-  const auto now = Clock::now();
+void LockChecks::read(BootClock::duration interval) {
+  const auto now = BootClock::now();
   const bool recent = now - read_ < interval / 2 || (latest_ && now - latest_->sent < interval / 2);
   if (recent || nodes_.empty()) return;
   read_ = now;

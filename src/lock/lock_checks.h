@@ -18,7 +18,7 @@ namespace zksh {
 class LockChecks {
  public:
   struct Check {
-    Clock::time_point sent;
+    BootClock::time_point sent;
     std::vector<std::string> nodes;
     Pending<std::vector<OpResult>> answer;
   };
@@ -30,13 +30,13 @@ class LockChecks {
   void remove(const std::vector<std::string>& nodes);
 
   /// Returns the latest check if it was sent at most half of `interval` ago; else sends a new one.
-  std::shared_ptr<const Check> check(Clock::duration interval);
+  std::shared_ptr<const Check> check(BootClock::duration interval);
   /// Records what a check's answer says about its nodes; returns the transaction's code.
   int settle(const Check& check);
   /// Whether a check has found that the node is gone.
   bool is_gone(const std::string& node) const { return gone_.contains(node); }
   /// Sends a read unless something was sent within half of `interval`; waits for nothing.
-  void read(Clock::duration interval);
+  void read(BootClock::duration interval);
 
  private:
   Client& client_;
@@ -44,7 +44,7 @@ class LockChecks {
   std::set<std::string> gone_;
   std::set<std::string> unreadable_;  ///< to this session: checks of them fail for that reason
   std::shared_ptr<const Check> latest_;
-  Clock::time_point read_{};
+  BootClock::time_point read_{};
 };
 
 }  // namespace zksh

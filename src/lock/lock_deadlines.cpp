@@ -14,10 +14,20 @@ constexpr auto never = BootClock::time_point::max();
 
 LockDeadlines::LockDeadlines(OnLost on_lost, std::chrono::milliseconds session_timeout,
                              std::optional<std::chrono::milliseconds> grace)
-    : on_lost_(on_lost),
-      grace_(std::min(grace.value_or(std::min<std::chrono::milliseconds>(5s, session_timeout / 8)),
-                      session_timeout / 6)),
-      margin_(session_timeout / 6) {}
+    : on_lost_(on_lost), wanted_grace_(grace) {
+  set_timeout(session_timeout);
+}
+
+void LockDeadlines::set_timeout(std::chrono::milliseconds session_timeout) {
+  timeout_ = session_timeout;
+  const auto usual = std::min<std::chrono::milliseconds>(5s, timeout_ / 8);
+  grace_ = std::min(wanted_grace_.value_or(usual), timeout_ / 6);
+}
+
+std::chrono::milliseconds LockDeadlines::reserve() const {
+  if (on_lost_ == OnLost::Warn) return 0ms;
+  return on_lost_ == OnLost::Kill ? margin() : margin() + grace_;
+}
 
 void LockDeadlines::lose(BootClock::time_point now) {
   if (!lost_) lost_ = now;
@@ -30,13 +40,13 @@ void LockDeadlines::ask(BootClock::time_point now) {
 BootClock::time_point LockDeadlines::terminate_time(BootClock::time_point safe_until) const {
   auto time = asked_.value_or(never);
   if (on_lost_ == OnLost::Terminate)
-    time = std::min({time, lost_.value_or(never), safe_until - margin_ - grace_});
+    time = std::min({time, lost_.value_or(never), safe_until - margin() - grace_});
   return time;
 }
 
 BootClock::time_point LockDeadlines::kill_time(BootClock::time_point safe_until) const {
   auto time = never;
-  if (on_lost_ != OnLost::Warn) time = safe_until - margin_;
+  if (on_lost_ != OnLost::Warn) time = safe_until - margin();
   if (on_lost_ == OnLost::Kill) time = std::min(time, lost_.value_or(never));
   const bool for_good = asked_ || (lost_ && on_lost_ == OnLost::Terminate);
   if (terminated_ && for_good) time = std::min(time, *terminated_ + grace_);
@@ -48,7 +58,7 @@ LockDeadlines::Step LockDeadlines::step(BootClock::time_point now,
   if (killed_) return Step::None;
   if (now >= kill_time(safe_until)) {
     killed_ = true;
-    killed_for_loss_ = on_lost_ != OnLost::Warn && (lost_ || now >= safe_until - margin_);
+    killed_for_loss_ = on_lost_ != OnLost::Warn && (lost_ || now >= safe_until - margin());
     return Step::Kill;
   }
   const bool due = now >= terminate_time(safe_until);

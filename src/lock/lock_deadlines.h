@@ -22,10 +22,11 @@ inline constexpr NamedValues<OnLost, 3> on_lost_names{
 /// A decision maker: it is given the time, and does nothing itself. Used by one thread.
 ///
 /// No server gives the lock away before `safe_until`, the end of the session's lease, which does
-/// not advance while no request gets a quorum's agreement. The program is killed a sixth of the
-/// session timeout before that, so that it is dead in time even if the kernel takes a while, and to
-/// allow for the pauses described in session_lease.h. It is terminated a grace period earlier. A
-/// lease that is renewed in time ends at least 0.4 of the session timeout ahead.
+/// not advance while no request gets a quorum's agreement. All processes of the program must be
+/// dead a sixth of the session timeout before that, to allow for the pauses described in
+/// session_lease.h: then the watchdog kills them. Steps come a 24th before that, so that the one
+/// that can say why comes first; it has that long if the kernel takes a while. The program is
+/// terminated a grace period earlier.
 class LockDeadlines {
  public:
   enum class Step {
@@ -40,6 +41,8 @@ class LockDeadlines {
   /// to a sixth of the session timeout: otherwise every late answer would end the program.
   LockDeadlines(OnLost on_lost, std::chrono::milliseconds session_timeout,
                 std::optional<std::chrono::milliseconds> grace);
+  /// A server has granted less.
+  void set_timeout(std::chrono::milliseconds session_timeout);
 
   /// From `now` on, somebody else may hold the lock. Only the first call counts.
   void lose(BootClock::time_point now);
@@ -55,7 +58,13 @@ class LockDeadlines {
   /// The time from Terminate to Kill.
   std::chrono::milliseconds grace() const { return grace_; }
   /// The time from Kill to `safe_until`.
-  std::chrono::milliseconds margin() const { return margin_; }
+  std::chrono::milliseconds margin() const { return timeout_ / 6 + timeout_ / 24; }
+  /// When the watchdog must kill the program if zksh did not.
+  BootClock::time_point watchdog_kills(BootClock::time_point safe_until) const {
+    return safe_until - timeout_ / 6;
+  }
+  /// How long before `safe_until` the first step comes.
+  std::chrono::milliseconds reserve() const;
   /// Whether Terminate or Kill was returned, with no Spare after it.
   bool ended() const { return killed_ || terminated_; }
   bool killed() const { return killed_; }
@@ -67,8 +76,9 @@ class LockDeadlines {
   BootClock::time_point terminate_time(BootClock::time_point safe_until) const;
 
   OnLost on_lost_;
-  std::chrono::milliseconds grace_;
-  std::chrono::milliseconds margin_;
+  std::optional<std::chrono::milliseconds> wanted_grace_;
+  std::chrono::milliseconds timeout_{};
+  std::chrono::milliseconds grace_{};
   std::optional<BootClock::time_point> lost_;
   std::optional<BootClock::time_point> asked_;
   std::optional<BootClock::time_point> terminated_;

@@ -2,6 +2,7 @@
 #include "lock/lock_keeper.h"
 
 #include "base/process.h"
+#include "client/lease_renewal.h"
 #include "lock/lock_text.h"
 
 #include <fmt/format.h>
@@ -99,18 +100,17 @@ class LockKeeper {
   }
 
   void begin_to_hold() {
-    timeout_ = std::chrono::milliseconds(client_.negotiated_timeout());
     const auto now = Clock::now();
-    const auto lease = client_.lease_end();
+    const auto lease = client_.lease();
     const auto& holding = recipe_->holding();
     change([&](LockStatus& status) {
       status.stage = LockStage::Held;
       status.holding = holding;
       status.held = now;
-      status.safe_until = lease;
+      status.lease = lease;
     });
     session_ = holding.session;
-    next_proof_ = now + proof_interval();
+    renew_from(BootClock::now());
     have_checked(holding.nodes);
   }
 
@@ -118,7 +118,12 @@ class LockKeeper {
     checks_.remove(std::exchange(checked_, nodes));
     checks_.add(checked_);
   }
-  Clock::duration proof_interval() const { return timeout_ / 6; }
+  void renew_from(BootClock::time_point now) {
+    renewal_.emplace(lock_.status().lease.timeout, LeaseRenewal::Stage::Holding, now);
+  }
+  BootClock::duration interval() const {
+    return LeaseRenewal::interval(lock_.status().lease.timeout);
+  }
 
   void end(LockEnd how, const std::string& reason, const std::exception_ptr& error = {}) {
     change([&](LockStatus& status) {
@@ -171,19 +176,14 @@ class LockKeeper {
       return true;
     return state != SessionState::Connecting && client_.session_id() != session_;
   }
-  BootClock::time_point safe_until() const { return lock_.status().safe_until; }
-  /// The same moment on the clock for waits, which does not count suspension of the machine.
-  Clock::time_point safe_deadline() const {
-    return Clock::now() +
-           std::chrono::duration_cast<Clock::duration>(safe_until() - BootClock::now());
-  }
+  BootClock::time_point safe_until() const { return lock_.status().lease.end; }
   bool too_late() const { return BootClock::now() >= safe_until(); }
 
   /// Returns when the lock must be given back, or is lost (lost_ says why).
   Task<> hold() {
-    auto next = Clock::now() + first_look_after;
+    auto first_look = BootClock::now() + first_look_after;
     for (;;) {
-      const auto due = std::min(std::min(next, next_proof_), safe_deadline());
+      const auto due = std::min({first_look, renewal_->next(), safe_until()});
       co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) {
             const auto& requests = lock_.requests_(held);
@@ -192,7 +192,8 @@ class LockKeeper {
                    client_.state(held) != SessionState::Connected ||
                    client_.session_id(held) != session_;
           },
-          due);
+          wait_until(due));
+      note_shorter_lease();
       // Checked before anything else, in case the whole process was suspended.
       if (too_late()) {
         lose_unproven();
@@ -221,13 +222,17 @@ class LockKeeper {
         const bool unproven = lock_.status().stage == LockStage::Suspended;
         if (!looked_) co_await look();
         if (!lost_.empty() || revoked_away()) co_return;
-        if (unproven || Clock::now() >= next_proof_)
+        const auto now = BootClock::now();
+        const auto request = renewal_->due(now);
+        if (unproven || request == LeaseRenewal::Request::Check) {
           co_await prove();
-        else if (looked_)
-          checks_.read(proof_interval() / 2);
+        } else if (request == LeaseRenewal::Request::Read) {
+          checks_.read(interval() / 2);
+          renewal_->sent(request, now);
+        }
         if (!lost_.empty()) co_return;
       }
-      next = Clock::now() + proof_interval() / 2;
+      first_look = BootClock::time_point::max();
     }
   }
 
@@ -237,7 +242,7 @@ class LockKeeper {
   }
   void lose_unproven() {
     lost_ = fmt::format("the servers did not confirm it within the session timeout of {:.1f} s",
-                        seconds(timeout_));
+                        seconds(lock_.status().lease.timeout));
   }
 
   /// Waits without a connection: the lock is safe for a while.
@@ -250,14 +255,16 @@ class LockKeeper {
         [&](const Monitor::Held& held) {
           return client_.state(held) != SessionState::Connecting || lock_.requests_(held).release;
         },
-        safe_deadline());
+        wait_until(safe_until()));
+    note_shorter_lease();
     if (too_late()) lose_unproven();
   }
 
-  /// Reads every node of the lock with a watch. Abandoned when the next check is due: if the server
-  /// does not answer that either, the connection is given up.
+  /// Reads every node of the lock with a watch. Abandoned when the next request is due: if the
+  /// server does not answer a check either, the connection is given up.
   Task<> look() {
     const auto questions = read_nodes(Watch::into(mailbox_));
+    renewal_->sent(LeaseRenewal::Request::Read, BootClock::now());
     const bool answered = co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) {
           return lock_.requests_(held).release ||
@@ -265,7 +272,7 @@ class LockKeeper {
                    return (*question)(held).has_value();
                  });
         },
-        std::min(next_proof_, safe_deadline()));
+        wait_until(std::min(renewal_->next(), safe_until())));
     if (too_late()) lose_unproven();
     if (!answered || !lost_.empty()) co_return;
     bool seen = true;
@@ -292,13 +299,13 @@ class LockKeeper {
   /// Checks the session's locks with a transaction, and updates the lease.
   Task<> prove() {
     for (;;) {
-      const auto check = checks_.check(proof_interval());
-      next_proof_ = check->sent + proof_interval();
+      const auto check = checks_.check(interval());
+      renewal_->sent(LeaseRenewal::Request::Check, check->sent);
       const bool answered = co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) {
             return lock_.requests_(held).release || (*check->answer)(held).has_value();
           },
-          safe_deadline());
+          wait_until(safe_until()));
       if (!answered || too_late()) {
         lose_unproven();
         co_return;
@@ -318,14 +325,22 @@ class LockKeeper {
     }
   }
 
+  /// A server that resumed the session may have granted less than those before.
+  void note_shorter_lease() {
+    const auto lease = client_.lease();
+    if (client_.session_id() != session_ || lease.end >= safe_until()) return;
+    if (lease.timeout < lock_.status().lease.timeout) renew_from(BootClock::now());
+    change([&](LockStatus& status) { status.lease = lease; });
+  }
+
   void take_note_of_lease() {
-    const auto lease = client_.lease_end();
+    const auto lease = client_.lease();
     // In this order: the lease belonged to the session that still exists.
     if (client_.session_id() != session_) return;
     const bool resumed = lock_.status().stage == LockStage::Suspended;
     change([&](LockStatus& status) {
       status.stage = LockStage::Held;
-      status.safe_until = std::max(status.safe_until, lease);
+      status.lease = lease;
     });
     if (resumed) say("resumed " + lock_.name() + ": still held");
   }
@@ -436,12 +451,11 @@ class LockKeeper {
   std::unique_ptr<Recipe> recipe_;
   std::unique_ptr<Process> command_;  ///< of --on-revoke
   std::int64_t session_ = 0;
-  std::chrono::milliseconds timeout_{};
-  std::string asker_;                 ///< who requested the release; empty: not known
-  std::vector<std::string> checked_;  ///< the nodes in checks_
-  Clock::time_point next_proof_;
-  bool looked_ = false;  ///< its nodes were read, and are watched
-  std::string lost_;     ///< why it is lost; empty: it is not
+  std::string asker_;                    ///< who requested the release; empty: not known
+  std::vector<std::string> checked_;     ///< the nodes in checks_
+  std::optional<LeaseRenewal> renewal_;  ///< from begin_to_hold on
+  bool looked_ = false;                  ///< its nodes were read, and are watched
+  std::string lost_;                     ///< why it is lost; empty: it is not
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
 };
 

@@ -141,7 +141,7 @@ void Lock::downgrade(const std::stop_token& stop) {
 bool Lock::nest() {
   return monitor_.change([&](const Monitor::Held& held) {
     auto& status = status_(held);
-    const bool lasts = status.stage == LockStage::Held && BootClock::now() < status.safe_until &&
+    const bool lasts = status.stage == LockStage::Held && BootClock::now() < status.lease.end &&
                        !status.unwanted && !requests_(held).release;
     if (lasts) ++status.nested;
     return lasts;

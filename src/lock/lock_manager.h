@@ -64,7 +64,7 @@ enum class LockStage {
   Asking,   ///< its first request has been sent
   Waiting,  ///< in the queue
   Held,
-  Suspended,  ///< held, but no server answers; safe until `safe_until`
+  Suspended,  ///< held, but no server answers; safe until its lease ends
   Releasing,  ///< its nodes are being removed
   Gone,
 };
@@ -88,13 +88,13 @@ struct LockStatus {
   std::optional<LockCircle> circle{};
   LockHolding holding{};  ///< from Held on
   Clock::time_point asked{};
-  Clock::time_point held{};            ///< since when, from Held on
-  BootClock::time_point safe_until{};  ///< no server gives the lock away before this
-  bool revoked = false;                ///< somebody requested its release
-  bool occupied = false;               ///< a program runs under it
-  bool unwanted = false;   ///< the program must end: this shell wants to release the lock
-  int nested = 1;          ///< how often this shell has locked it
-  bool forgotten = false;  ///< for Lost: its owner knows; its remaining nodes are still removed
+  Clock::time_point held{};  ///< since when, from Held on
+  Lease lease{};             ///< the session's: no server gives the lock away before its end
+  bool revoked = false;      ///< somebody requested its release
+  bool occupied = false;     ///< a program runs under it
+  bool unwanted = false;     ///< the program must end: this shell wants to release the lock
+  int nested = 1;            ///< how often this shell has locked it
+  bool forgotten = false;    ///< for Lost: its owner knows; its remaining nodes are still removed
   std::optional<LockEnd> end{};
   std::string reason{};        ///< for Lost, for the user: "the session expired"
   std::exception_ptr error{};  ///< for Refused
@@ -183,9 +183,9 @@ class Lock {
   Guarded<Requests> requests_;
 };
 
-/// Owns the thread that drives the locks' tasks, proves every sixth of the session timeout that
-/// they are still held, and reports what happens to them. Members may be called from any thread,
-/// but not under the Monitor.
+/// Owns the thread that drives the locks' tasks, proves twelve times in each session timeout
+/// that they are still held, and reports what happens to them. Members may be called from any
+/// thread, but not under the Monitor.
 class LockManager {
  public:
   LockManager(Client& client, LockReporter reporter);

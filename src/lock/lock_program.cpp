@@ -29,12 +29,6 @@ using Step = LockDeadlines::Step;
 /// How long to wait silently for processes that a program left behind.
 constexpr auto patience_with_rest = 1s;
 
-/// The same moment on the clock for waits, which does not count suspension of the machine.
-Clock::time_point wait_until(BootClock::time_point time) {
-  if (time == BootClock::time_point::max()) return Clock::time_point::max();
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(time - BootClock::now());
-}
-
 /// The program's name for messages: its first word, or the first line of its text.
 std::string program_name(const LockOptions& o) {
   const auto name = o.shell ? *o.shell : o.program.front();
@@ -52,8 +46,7 @@ class LockedProgram {
         o_(options),
         on_lost_(options.on_lost.value_or(OnLost::Terminate)),
         watchdog_(watchdog),
-        timeout_(cx.client.negotiated_timeout()),
-        deadlines_(on_lost_, timeout_, options.grace),
+        deadlines_(on_lost_, lock.status().lease.timeout, options.grace),
         terminal_(!cx.background) {}
 
   int run(const std::function<void()>& after_success) {
@@ -88,6 +81,7 @@ class LockedProgram {
   struct View {
     LockWatchdog::View program;
     BootClock::time_point safe_until;
+    std::chrono::milliseconds timeout{};  ///< of the session
     bool lost = false;
     bool revoked = false;
     bool unwanted = false;
@@ -99,7 +93,8 @@ class LockedProgram {
   View view(const Monitor::Held& held) const {
     const auto& status = lock_.status(held);
     return {.program = watchdog_.view(held),
-            .safe_until = status.safe_until,
+            .safe_until = status.lease.end,
+            .timeout = status.lease.timeout,
             .lost = status.end == LockEnd::Lost,
             .revoked = status.revoked && lock_.plan().on_revoke == OnRevoke::Release,
             .unwanted = status.unwanted,
@@ -118,11 +113,12 @@ class LockedProgram {
     if (!await_safety()) return false;
     const bool lends = terminal_.to_lend() >= 0;
     auto environment = lock_.environment();
-    environment.emplace_back("ZKSH_LOCK_DEADLINE_MS",
-                             std::to_string((timeout_ - deadlines_.margin()).count()));
+    environment.emplace_back(
+        "ZKSH_LOCK_DEADLINE_MS",
+        std::to_string((lock_.status().lease.timeout - deadlines_.margin()).count()));
     const auto unwanted = [this](const Monitor::Held& held) { return !lock_.is_wanted(held); };
     for (;;) {
-      const auto safe_until = lock_.status().safe_until;
+      const auto safe_until = lock_.status().lease.end;
       wind_up(safe_until);
       // From here on signals are the program's; those that come before it runs are kept.
       registration_.emplace(cx_.services.signals, [this](const Monitor::Held& held, int signal) {
@@ -131,7 +127,7 @@ class LockedProgram {
       if (watchdog_.start({.environment = environment,
                            .has_terminal = lends,
                            .grace = deadlines_.grace(),
-                           .until = safe_until - least_safe_time()},
+                           .until = safe_until - deadlines_.reserve()},
                           unwanted))
         break;
       // It was too late on a busy machine; the lock may be safe again.
@@ -146,31 +142,27 @@ class LockedProgram {
     return true;
   }
 
-  /// Blocks until the lock is safe for long enough, that is, until a server answers. Returns false
-  /// if the lock is lost or unwanted.
+  /// Blocks until no deadline can come as long as the servers answer (SessionLease), so that a
+  /// program is not started only to be ended. Returns false if the lock is lost or unwanted.
   bool await_safety() const {
     auto& monitor = cx_.client.monitor();
-    const auto is_safe = [&](const Monitor::Held& held) {
-      return BootClock::now() < lock_.status(held).safe_until - least_safe_time();
-    };
-    monitor.wait(cx_.stop, [&](const Monitor::Held& held) {
-      return is_safe(held) || !lock_.is_wanted(held);
-    });
-    if (cx_.stop.stop_requested()) throw Cancelled();
-    return monitor.with_lock(
-        [&](const Monitor::Held& held) { return is_safe(held) && lock_.is_wanted(held); });
+    for (;;) {
+      const auto seen = lock_.status().lease.end;
+      const bool lasts = on_lost_ == OnLost::Warn || cx_.client.lease_lasts(deadlines_.reserve());
+      const auto ends = [&](const Monitor::Held& held) {
+        return lasts || lock_.status(held).lease.end != seen || !lock_.is_wanted(held);
+      };
+      monitor.wait(cx_.stop, ends);
+      if (cx_.stop.stop_requested()) throw Cancelled();
+      const bool wanted =
+          monitor.with_lock([&](const Monitor::Held& held) { return lock_.is_wanted(held); });
+      if (lasts || !wanted) return wanted;
+    }
   }
 
-  /// How long the lock must be safe to start the program: one that would be ended at once is not
-  /// started.
-  BootClock::duration least_safe_time() const {
-    if (on_lost_ == OnLost::Warn) return BootClock::duration(0);
-    return deadlines_.margin() + deadlines_.grace();
-  }
-
-  /// Sets the watchdog's deadline between our own kill and the end of the lease.
+  /// Sets the watchdog's deadline.
   void wind_up(BootClock::time_point safe_until) const {
-    if (on_lost_ != OnLost::Warn) watchdog_.kill_at(safe_until - deadlines_.margin() / 2);
+    if (on_lost_ != OnLost::Warn) watchdog_.kill_at(deadlines_.watchdog_kills(safe_until));
   }
 
   /// Called under the monitor.
@@ -203,10 +195,11 @@ class LockedProgram {
   /// Waits until the program and its descendants have ended; returns the program's exit status.
   int supervise() {
     auto stop = cx_.stop;
-    auto wound_up = lock_.status().safe_until;
+    auto wound_up = lock_.status().lease.end;
     for (;;) {
       const auto now = view();
       if (now.program.killed) return watchdog_killed();
+      deadlines_.set_timeout(now.timeout);
       // Checked first: if the whole process was suspended, it may be too late.
       const auto time = BootClock::now();
       if (now.lost) lose(time);
@@ -255,7 +248,8 @@ class LockedProgram {
     if (killed_at_ && !gave_up_) next = std::min(next, *killed_at_ + patience_with_watchdog());
     return next;
   }
-  Clock::duration patience_with_watchdog() const { return deadlines_.margin() / 2; }
+  /// Until the watchdog would have to kill the program by itself.
+  Clock::duration patience_with_watchdog() const { return deadlines_.margin() / 5; }
 
   int watchdog_killed() {
     if (!killed_at_)
@@ -360,12 +354,12 @@ class LockedProgram {
   /// If the program was ended because servers did not confirm the lock: waits until they do, or the
   /// lock is lost.
   void await_verdict() const {
-    const auto safe_until = lock_.status().safe_until;
+    const auto safe_until = lock_.status().lease.end;
     if (!deadlines_.ended() || !is_doubtful(safe_until)) return;
     cx_.client.monitor().wait_until(
         {}, wait_until(safe_until) + 1s, [&](const Monitor::Held& held) {
           const auto& status = lock_.status(held);
-          return status.stage == LockStage::Gone || status.safe_until != safe_until;
+          return status.stage == LockStage::Gone || status.lease.end != safe_until;
         });
   }
 
@@ -418,7 +412,6 @@ class LockedProgram {
   const LockOptions& o_;
   OnLost on_lost_;
   LockWatchdog& watchdog_;
-  std::chrono::milliseconds timeout_;
   LockDeadlines deadlines_;
   ProgramTerminal terminal_;
   std::vector<std::string> held_back_lines_;

@@ -2,6 +2,7 @@
 // behind.
 #include "recipes/lock_nodes.h"
 
+#include "client/lease_renewal.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "recipes/lock_name.h"
@@ -39,7 +40,10 @@ Task<int> LockNodes::make(std::function<void()> on_sent) {
     if (made || is_connection_failure(result)) {
       if (!made) made = co_await find();
       unsure_ = holding_.session != session || !same_session();
-      if (made && !unsure_) co_return code::ok;
+      if (made && !unsure_) {
+        requests_.set_own_node(holding_.nodes.front());
+        co_return code::ok;
+      }
       // A new session has begun. The nodes may be the old session's, which a lagging server still
       // shows, or the new one's, if it was faster than the request.
       co_await take_back();
@@ -215,6 +219,8 @@ Task<bool> LockNodes::session_is_there() {
 Task<bool> LockNodes::take_back() {
   const Fiber::Shield shield(requests_.fiber());
   const auto session = holding_.session;
+  if (!holding_.nodes.empty() && requests_.own_node() == holding_.nodes.front())
+    requests_.set_own_node({});
   bool asked = false;
   while (asked_) {
     bool there = co_await session_is_there();
@@ -279,8 +285,8 @@ void LockNodes::ask_token() {
 
 bool LockNodes::lease_lasts() {
   auto& client = requests_.client();
-  const std::chrono::milliseconds timeout(client.negotiated_timeout());
-  return client.lease_end() - BootClock::now() >= timeout / 3;
+  // As much as a program with the usual grace period needs (LockDeadlines).
+  return client.lease_lasts(client.lease().timeout / 3);
 }
 
 LockRequests::Sent<std::vector<OpResult>> LockNodes::send_check() {
@@ -297,16 +303,17 @@ void LockNodes::renew_lease() {
 /// After a long time without a transaction, two are needed (session_lease.h); after a suspension of
 /// this process, perhaps more.
 Task<bool> LockNodes::await_lease() {
-  constexpr int usual = 2;
-  for (int sent = 0; same_session() && !lease_lasts(); ++sent) {
+  LeaseRenewal renewal(requests_.client().lease().timeout, LeaseRenewal::Stage::Acquiring,
+                       BootClock::now());
+  while (same_session() && !lease_lasts()) {
     co_await requests_.connected();
-    if (sent >= usual) {
-      const std::chrono::milliseconds timeout(requests_.client().negotiated_timeout());
-      const auto pause = Clock::now() + timeout / 24;
+    if (const auto next = renewal.next(); next > BootClock::now()) {
+      const auto pause = wait_until(next);
       if (pause >= requests_.deadline())
         throw LockBusy("the session could not be confirmed in time");
       co_await requests_.fiber().pause_until(pause);
     }
+    renewal.sent(LeaseRenewal::Request::Check, BootClock::now());
     const auto outcome = co_await requests_.answer(send_check());
     if (is_connection_failure(outcome.code)) continue;
     if (outcome.code == code::no_node) co_return false;

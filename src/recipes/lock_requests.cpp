@@ -2,6 +2,7 @@
 #include "recipes/lock_requests.h"
 
 #include "base/time.h"
+#include "client/lease_renewal.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 
@@ -154,14 +155,38 @@ Task<Outcome<Node>> LockWatch::get(std::string path) {
   co_return outcome;
 }
 
+bool LockWatch::is_over(const Monitor::Held& held) const {
+  auto& client = requests_.client();
+  return !(*mailbox_)(held).empty() || client.state(held) != SessionState::Connected ||
+         client.session_id(held) != session_;
+}
+
 Task<bool> LockWatch::event() {
-  const bool woken = co_await requests_.fiber().until(
-      [&](const Monitor::Held& held) {
-        return !(*mailbox_)(held).empty() ||
-               requests_.client().state(held) != SessionState::Connected ||
-               requests_.client().session_id(held) != session_;
-      },
-      requests_.deadline(), mailbox_.get());
+  using Request = LeaseRenewal::Request;
+  auto& fiber = requests_.fiber();
+  LeaseRenewal renewal(requests_.client().lease().timeout, LeaseRenewal::Stage::Waiting,
+                       BootClock::now());
+  std::optional<LockRequests::Sent<Stat>> reading;
+  bool woken = false;
+  for (;;) {
+    woken = co_await fiber.until([&](const Monitor::Held& held) { return is_over(held); },
+                                 std::min(requests_.deadline(), wait_until(renewal.next())),
+                                 mailbox_.get());
+    if (woken || Clock::now() >= requests_.deadline()) break;
+    if (renewal.due(BootClock::now()) == Request::None) continue;
+    renewal.sent(Request::Read, BootClock::now());
+    const bool answered = !reading || fiber.monitor().with_lock([&](const Monitor::Held& held) {
+      return (*reading->pending)(held).has_value();
+    });
+    if (!answered) continue;
+    if (reading) {
+      const auto outcome = co_await requests_.answer(std::move(*reading));
+      woken = outcome.code == code::no_node;
+      if (woken) break;
+    }
+    const auto& node = requests_.own_node();
+    reading = requests_.send_exists(node.empty() ? path_ : node);
+  }
   const auto events = requests_.take_events(mailbox_);
   if (!events.empty()) path_.clear();
   co_return woken;

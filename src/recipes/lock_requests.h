@@ -94,6 +94,10 @@ class LockRequests {
   /// place are not asked in a tight loop. Throws Cancelled, LockBusy at the deadline.
   Task<> pause_after_loss();
 
+  /// The contender's node, which LockWatch::event reads now and then; empty: none.
+  void set_own_node(std::string path) { own_node_ = std::move(path); }
+  const std::string& own_node() const { return own_node_; }
+
   /// Waits throw LockBusy at this time. Fiber::never: for clean-up.
   void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
   Clock::time_point deadline() const { return deadline_; }
@@ -105,6 +109,7 @@ class LockRequests {
   Client& client_;
   Fiber& fiber_;
   const LockReport& report_;
+  std::string own_node_;
   Clock::time_point deadline_ = Fiber::never;
   Clock::time_point last_loss_{};
   Clock::duration pause_{};  ///< after the next loss
@@ -131,8 +136,9 @@ class LockWatch {
   Task<Outcome<Node>> get(std::string path);
   /// The watch for listing a node's children in a request that must be sent at once.
   Watch on_children(const std::string& path);
-  /// Waits for the event of the last watch, or the loss of the connection or the session; false if
-  /// the deadline came first. Throws Cancelled.
+  /// Waits for the event of the last watch, the loss of the connection or the session, or the end
+  /// of the contender's own node; false if the deadline came first. Meanwhile it reads that node,
+  /// or else the watched one, as LeaseRenewal says. Throws Cancelled.
   Task<bool> event();
   /// Removes a watch that has not fired, at the server too. Returns at once.
   void drop();
@@ -141,6 +147,7 @@ class LockWatch {
 
  private:
   void arm(const std::string& path, WatchKind kind);
+  bool is_over(const Monitor::Held& held) const;
 
   LockRequests& requests_;
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();

@@ -643,7 +643,7 @@ int Session::negotiated_timeout() {
 
 /// Once somebody has asked for the lease for a while, asks the server for its tick, which makes the
 /// lease longer. A lock that is held only for a moment is not worth that request.
-BootClock::time_point Session::lease_end() {
+std::shared_ptr<SessionLease> Session::present_lease() {
   std::shared_ptr<SessionLease> lease;
   std::optional<std::chrono::milliseconds> tick;
   const bool asks = monitor_.with_lock([&](const Monitor::Held&) {
@@ -660,9 +660,20 @@ BootClock::time_point Session::lease_end() {
     monitor_.with_lock([&](const Monitor::Held&) { state_->wants_tick = true; });
     state_->opener.ring();
   }
+  if (lease && tick && tick->count() > 0) lease->learn_tick(*tick);
+  return lease;
+}
+
+Lease Session::lease() {
+  const auto lease = present_lease();
   if (!lease) return {};
-  if (tick && tick->count() > 0) lease->learn_tick(*tick);
-  return lease->end();
+  return {.end = lease->end(),
+          .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(lease->timeout())};
+}
+
+bool Session::lease_lasts(BootClock::duration reserve) {
+  const auto lease = present_lease();
+  return lease && lease->lasts(BootClock::now(), reserve);
 }
 
 std::string Session::connection_problem() {

@@ -19,6 +19,8 @@
 
 namespace zksh {
 
+class SessionLease;
+
 struct KnownServers;
 
 struct SessionSettings {
@@ -74,7 +76,8 @@ class Session final : public Client {
   std::int64_t closed_session(const Monitor::Held& held) override;
   using Client::session_id;
   int negotiated_timeout() override;
-  BootClock::time_point lease_end() override;
+  Lease lease() override;
+  bool lease_lasts(BootClock::duration reserve) override;
   std::vector<Identity> identities() override;
   std::vector<Credential> credentials() override;
   void fail_authentication() override;
@@ -126,6 +129,7 @@ class Session final : public Client {
   std::string why_settings_refused() const;
   std::string problem_with(const ConnectString& servers, const std::string& hint = {});
   [[noreturn]] void refuse(const Handle& fresh);
+  std::shared_ptr<SessionLease> present_lease();
   std::unique_ptr<Handle> make_handle(const std::string& server);
   std::unique_ptr<Handle> enter(const Monitor::Held& held, Phase phase,
                                 std::unique_ptr<Handle> fresh = {});

@@ -31,7 +31,7 @@ namespace zksh {
 ///  - V and W be requests answered through agreement (transactions accepted by a quorum) on one
 ///    connection, where W was sent after the answer to V had arrived;
 ///  - R be a request on the same connection whose answer had arrived half a tick and a margin
-///    before the earlier of two times: when W was sent, and `gap`, a sixth of T, after V was sent.
+///    before W was sent, and H one whose answer had arrived as long before V was sent.
 ///
 /// Then the leader has heard of the session at or after the time at which R was sent:
 ///
@@ -43,8 +43,8 @@ namespace zksh {
 ///     clients' connections, so one connection means one leader.
 ///  3. Without pauses that is all. If the leader, the follower or the path between them paused,
 ///     pings were late. V bounds the delay: it was answered, so nothing was paused at that time,
-///     and the pause began after V. So R is at most `gap` newer than what the leader had heard of
-///     before the pause; LockDeadlines keeps that much as a margin.
+///     and the pause began after V; the leader has heard of H. So R counts as sent a sixth of T
+///     after H at most, and LockDeadlines keeps that much as a margin.
 ///  4. A new leader restarts the whole timeout of every session, after a quorum has left the old
 ///     leader, which is after W. A session that moves keeps what was proven about it.
 ///
@@ -52,13 +52,33 @@ namespace zksh {
 /// as V. Its resumption counts as an R at no distance, since the leader was asked; but that may
 /// have been a deposed leader, so a W must follow.
 ///
+/// T is the least timeout that any server has granted to the session. Members may differ in
+/// minSessionTimeout and maxSessionTimeout; the leader then uses what the last of them granted, and
+/// the answer of that one may be lost. So once a server grants less, the lease ends at most that
+/// much after the request to resume the session, which may be *earlier* than before.
+///
+/// How much lease is left. Let `delay` be half a tick and a margin (0.275 T if the tick is not
+/// known), a the longest time to an answer, and q the longest time between requests before a check
+/// W that is sent at t and has a V. The newest R that counts was answered by t - delay, so it was
+/// sent at t - delay - q - a or later, and the lease ends at 0.98 T after that. When W is answered,
+/// at most a later, at least 0.98 T - delay - q - 2a of it is left: 0.705 T - q - 2a. Until the
+/// next check, p later, is answered too, at least 0.705 T - q - p - 2a is left. With the requests
+/// of LeaseRenewal (q = T/24 and p = T/12 while a lock is held, q = T/12 while it is waited for)
+/// and answers within T/16, the time after which zksh leaves a server, that is 0.45 T at least, and
+/// 0.41 T for the first 0.275 T after a wait. LockDeadlines needs 0.33 T, or 0.375 T with the
+/// longest grace period. Therefore *a program starts only when no deadline can come as long as
+/// every request is answered within T/16*. What is left of a lease does not tell that: right after
+/// a wait, or for a session that has only sent a ping now and then, the next checks may prove
+/// nothing new. So `lasts` plays the next checks, with the requests that were really sent.
+///
 /// Times are those of BootClock. The margins allow for a server's clock that is 2 % faster, and for
 /// threads that are late by as much.
 ///
 /// Not covered: two pauses without time for a ping between them; observers of a follower
 /// (observerMasterPort), of whose clients the leader hears half a tick later; if no server reports
 /// its tick, a session timeout of less than two ticks (minSessionTimeout configured lower); servers
-/// of one ensemble with different ticks; server clocks that are even faster.
+/// of one ensemble with different ticks; a server that grants less than any the session has met
+/// before, if its answer is lost; server clocks that are even faster.
 ///
 /// Members may be called from any thread; `now` is the present time.
 class SessionLease {
@@ -70,11 +90,12 @@ class SessionLease {
   struct Sent {
     Time at;
     bool by_agreement = false;
-    std::optional<Time> agreed_before{};  ///< when the V for this request was sent
+    std::optional<Time> heard_before{};  ///< when the H for this request was sent
   };
 
-  /// A server has accepted the session, which was requested at `sent`. Forgets the requests of
-  /// previous connections, but not the lease.
+  /// A server has accepted the session, which was requested at `sent`, and granted this timeout.
+  /// Forgets the requests of previous connections, but not the lease, unless that is too long for
+  /// the timeout.
   void begin(Time sent, bool created, Duration timeout);
   /// A request is sent.
   Sent send(Time now, bool by_agreement) const;
@@ -84,26 +105,38 @@ class SessionLease {
   void learn_tick(Duration tick);
   /// The session lives at least until then; the clock's epoch if nothing is known.
   Time end() const;
+  /// The least timeout that was granted.
+  Duration timeout() const;
+  /// Whether at least `reserve` of the lease will always be left, if from now on a holder's
+  /// requests are sent (LeaseRenewal), and each is answered within T/16. At most 0.45 T can be
+  /// asked for.
+  bool lasts(Time now, Duration reserve) const;
 
  private:
-  /// The longest time from a request to the answer to a ping that names its session. Unless
-  /// configured otherwise, session timeouts are at least two ticks, so half a tick is at most a
-  /// quarter of it.
-  Duration delay() const { return half_tick_.value_or(timeout_ / 4) + timeout_ / 40; }
-  void extend(Time heard);
-
   struct Answered {
     Time at;
     Time sent;
   };
+  /// All that is known; copied to play the future.
+  struct Known {
+    Duration timeout{};
+    std::optional<Duration> half_tick{};
+    Time end{};
+    std::optional<Time> resumed{};    ///< when the session's resumption was requested
+    std::optional<Time> heard{};      ///< when the H for the next request with agreement was sent
+    std::deque<Answered> answered{};  ///< on this connection, oldest first, thinned out
+
+    /// The longest time from a request to the answer to a ping that names its session. Unless
+    /// configured otherwise, session timeouts are at least two ticks, so half a tick is at most a
+    /// quarter of it.
+    Duration delay() const { return half_tick.value_or(timeout / 4) + timeout / 40; }
+    void extend(Time known_to_live);
+    Sent send(Time now, bool by_agreement) const;
+    void answer(const Sent& request, Time now, bool agreed);
+  };
 
   mutable std::mutex mutex_;
-  Duration timeout_{};
-  std::optional<Duration> half_tick_{};
-  Time end_{};
-  std::optional<Time> resumed_;      ///< when the session's resumption was requested
-  std::optional<Time> agreed_;       ///< when the newest request with agreement was sent
-  std::deque<Answered> answered_{};  ///< on this connection, oldest first, thinned out
+  Known known_;
 };
 
 /// The T of the session with this id, shared by all callers as long as one of them keeps it. From

@@ -368,11 +368,17 @@ Pending<std::vector<OpResult>> FakeClient::start_multi(const std::vector<Op>& op
   });
 }
 
-BootClock::time_point FakeClient::lease_end() {
+Lease FakeClient::lease() {
   return monitor().with_lock([&](const Monitor::Held&) {
     const std::chrono::milliseconds timeout(negotiated_timeout());
-    return proofs_wanted_ > 0 ? BootClock::time_point() : BootClock::now() + timeout;
+    return Lease{
+        .end = proofs_wanted_ > 0 ? BootClock::time_point() : BootClock::now() + timeout,
+        .timeout = timeout};
   });
+}
+
+bool FakeClient::lease_lasts(BootClock::duration reserve) {
+  return lease().end >= BootClock::now() + reserve;
 }
 
 Pending<Nothing> FakeClient::start_add_auth(const std::string& /*scheme*/,

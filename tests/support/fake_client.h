@@ -82,7 +82,8 @@ class FakeClient final : public Client {
   std::int64_t session_id(const Monitor::Held& held) override;
   using Client::session_id;
   int negotiated_timeout() override { return 30000; }
-  BootClock::time_point lease_end() override;
+  Lease lease() override;
+  bool lease_lasts(BootClock::duration reserve) override;
   std::vector<Identity> identities() override { return {}; }
   void fail_authentication() override;
 

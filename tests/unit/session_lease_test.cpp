@@ -1,12 +1,8 @@
-// SessionLease: which requests prove that the leader has heard of a session, with a model of a
-// follower and its leader, on the test's own clock.
+// SessionLease: which requests prove that the leader has heard of a session, on the test's own
+// clock. lock_model_test.cpp plays it against an ensemble.
 #include "session/session_lease.h"
 
 #include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
-#include <vector>
 
 namespace zksh {
 namespace {
@@ -25,7 +21,7 @@ void ask(SessionLease& lease, Time when, bool by_agreement) {
 }
 
 struct Created : SessionLease {
-  explicit Created(Time when) { begin(when, true, timeout); }
+  explicit Created(Time when) { begin(when, true, zksh::timeout); }
 };
 
 TEST(SessionLease, nothing_is_known_before_a_session_begins) {
@@ -53,35 +49,38 @@ TEST(SessionLease, a_transaction_proves_what_was_answered_half_a_tick_before) {
   Created lease(at(0s));
   ask(lease, at(1s), false);
   ask(lease, at(2s), false);
-  ask(lease, at(2500ms), true);  // too long after the creation: there may have been a pause
-  EXPECT_EQ(lease.end(), at(0s) + lasts);
+  ask(lease, at(2500ms), true);
+  EXPECT_EQ(lease.end(), at(0s) + timeout / 6 + lasts)
+      << "the leader has not heard of the session for long: there may have been a pause";
   ask(lease, at(2600ms), true);
   EXPECT_EQ(lease.end(), at(1s) + lasts) << "the read after 2 s is not old enough";
   ask(lease, at(3200ms), true);
+  EXPECT_EQ(lease.end(), at(1s) + timeout / 6 + lasts) << "as after 2.5 s";
+  ask(lease, at(3300ms), true);
   EXPECT_EQ(lease.end(), at(2s) + lasts);
 }
 
 TEST(SessionLease, a_tick_that_is_known_makes_it_longer) {
   Created lease(at(0s));
   lease.learn_tick(200ms);
-  for (const auto when : {1s, 2s, 3s}) ask(lease, at(when), true);
-  EXPECT_EQ(lease.end(), at(2s) + lasts) << "without it, the request after 1 s would count";
+  for (auto when = 500ms; when <= 3s; when += 500ms) ask(lease, at(when), true);
+  EXPECT_EQ(lease.end(), at(2500ms) + lasts) << "without it, the request after 1.5 s would count";
   ask(lease, at(3150ms), true);
-  EXPECT_EQ(lease.end(), at(2s) + lasts) << "half a tick, but no margin";
+  EXPECT_EQ(lease.end(), at(2500ms) + lasts) << "half a tick, but no margin";
   ask(lease, at(3300ms), true);
   EXPECT_EQ(lease.end(), at(3s) + lasts);
 }
 
 TEST(SessionLease, it_is_the_answer_that_must_be_old) {
   Created lease(at(0s));
-  const auto slow = lease.send(at(1s), false);
+  const auto slow = lease.send(at(500ms), false);
   lease.answer(slow, at(2400ms), true);
   ask(lease, at(2500ms), true);
   ask(lease, at(3s), true);
   EXPECT_EQ(lease.end(), at(0s) + lasts)
       << "the follower may have taken it in just before it answered";
   ask(lease, at(3600ms), true);
-  EXPECT_EQ(lease.end(), at(1s) + lasts) << "but from then on it lasts from when it was sent";
+  EXPECT_EQ(lease.end(), at(500ms) + lasts) << "but from then on it lasts from when it was sent";
 }
 
 TEST(SessionLease, what_is_refused_was_not_agreed_to) {
@@ -99,7 +98,8 @@ TEST(SessionLease, two_transactions_at_once_are_one) {
   const auto second = lease.send(at(2500ms), true);
   lease.answer(first, at(3s), true);
   lease.answer(second, at(3s), true);
-  EXPECT_EQ(lease.end(), at(0s) + lasts) << "both may have been held up by one pause";
+  EXPECT_EQ(lease.end(), at(0s) + timeout / 6 + lasts)
+      << "both may have been held up by one pause";
 }
 
 TEST(SessionLease, a_resumed_session_counts_once_a_transaction_was_agreed_to) {
@@ -123,10 +123,57 @@ TEST(SessionLease, requests_on_another_connection_do_not_count) {
   EXPECT_EQ(lease.end(), at(2s) + lasts);
 }
 
-TEST(SessionLease, it_never_gets_shorter) {
+TEST(SessionLease, a_connection_does_not_make_it_shorter) {
   Created lease(at(3s));
   lease.begin(at(1s), true, timeout);
   EXPECT_EQ(lease.end(), at(3s) + lasts);
+}
+
+TEST(SessionLease, a_server_that_grants_less_makes_it_shorter) {
+  constexpr auto shorter = timeout / 2;
+  constexpr auto lasts_shorter = shorter - shorter / 50;
+  Created lease(at(0s));
+  lease.begin(at(1s), false, shorter);
+  EXPECT_EQ(lease.timeout(), shorter);
+  EXPECT_EQ(lease.end(), at(1s) + lasts_shorter);
+  lease.begin(at(2s), false, timeout);
+  ask(lease, at(2100ms), true);
+  EXPECT_EQ(lease.timeout(), shorter) << "the answer of one that grants less again may be lost";
+  EXPECT_EQ(lease.end(), at(2s) + lasts_shorter);
+}
+
+/// As a contender asks who has waited; the creation of its node is the first.
+void await_turn(SessionLease& lease, Time from, BootClock::duration for_so_long,
+                BootClock::duration interval) {
+  ask(lease, from, true);
+  for (auto now = interval; now < for_so_long; now += interval) ask(lease, from + now, false);
+}
+
+TEST(SessionLease, lasts_after_a_wait_once_two_checks_were_answered) {
+  constexpr auto reserve = timeout / 3;
+  Created lease(at(0s));
+  EXPECT_TRUE(lease.lasts(at(0s), reserve));
+  await_turn(lease, at(0s), 6s, timeout / 12);
+  EXPECT_FALSE(lease.lasts(at(6s), reserve));
+  ask(lease, at(6s), true);
+  EXPECT_FALSE(lease.lasts(at(6s), reserve));
+  ask(lease, at(6002ms), true);
+  EXPECT_TRUE(lease.lasts(at(6003ms), reserve));
+}
+
+TEST(SessionLease, lasts_only_if_the_next_checks_prove_something) {
+  constexpr auto reserve = timeout / 3;
+  Created lease(at(0s));
+  await_turn(lease, at(0s), 6s, timeout / 3);
+  for (const auto when : {6000ms, 6002ms}) ask(lease, at(when), true);
+  EXPECT_GT(lease.end() - at(6s), reserve + timeout / 10) << "it is long enough for the next check";
+  EXPECT_FALSE(lease.lasts(at(6003ms), reserve)) << "which proves nothing new";
+}
+
+TEST(SessionLease, after_a_short_wait_no_check_is_needed) {
+  Created lease(at(0s));
+  await_turn(lease, at(0s), 1500ms, timeout / 12);
+  EXPECT_TRUE(lease.lasts(at(1500ms), timeout / 3));
 }
 
 TEST(SessionLease, many_requests_count_as_a_few_do) {
@@ -135,83 +182,6 @@ TEST(SessionLease, many_requests_count_as_a_few_do) {
   EXPECT_GE(lease.end(), at(18s) + lasts)
       << "proven up to 0.35 of the timeout and a transaction ago";
   EXPECT_LE(lease.end(), at(20s) - timeout / 4 + lasts);
-}
-
-/// A follower and its leader: what the client sends, when the leader hears of the session. Stalls
-/// hold up all that goes through: pings, answers to them, transactions.
-class Ensemble {
- public:
-  /// `tells_tick`: else the session's timeout is two ticks.
-  Ensemble(unsigned seed, BootClock::duration session_timeout, bool tells_tick)
-      : random_(seed), timeout_(session_timeout), tells_tick_(tells_tick) {}
-
-  /// Plays one run with one stall, after which the follower is cut off at a random time; the time
-  /// by which the lease was too long, at any moment of it.
-  BootClock::duration play() {
-    const auto stall = random(2s, 6s);
-    const auto resumed = stall + random(0s, 5s);
-    const auto cut = resumed + random(0s, 300ms);
-    const auto phase = random(0s, half_tick);
-    auto heard = at(0s);     // by the leader
-    auto taken_in = at(0s);  // by the follower
-    SessionLease lease;
-    lease.begin(at(0s), true, timeout_);
-    if (tells_tick_) lease.learn_tick(tick);
-    auto worst = BootClock::duration::min();
-    std::optional<SessionLease::Sent> outstanding;
-    auto next_ping = phase;
-    bool ping_due = false;
-    int turn = 0;
-    for (auto now = BootClock::duration(1ms); now < cut; now += 1ms) {
-      const bool flows = now < stall || now >= resumed;
-      if (now >= next_ping) {
-        next_ping += half_tick;
-        ping_due = true;
-      }
-      // The worst order after a stall: transactions before the answer to the ping.
-      if (outstanding && flows && at(now) < heard + timeout_ + tick) {
-        lease.answer(*std::exchange(outstanding, std::nullopt), at(now), true);
-        worst = std::max(worst, lease.end() - (heard + timeout_));
-      }
-      if (ping_due && (now < stall || now > resumed_grace(resumed))) {
-        heard = std::max(heard, taken_in);
-        ping_due = false;
-      }
-      if (now % interval != 0ms) continue;
-      taken_in = at(now);
-      if (++turn % 2 == 0)
-        lease.answer(lease.send(at(now), false), at(now), true);
-      else if (!outstanding)
-        outstanding = lease.send(at(now), true);
-    }
-    return worst;
-  }
-
-  static constexpr auto tick = 2s;
-  static constexpr auto half_tick = BootClock::duration(tick / 2);
-  static constexpr auto interval = BootClock::duration(333ms);
-
- private:
-  /// The answer to the first ping after a stall is on its way for a moment.
-  static BootClock::duration resumed_grace(BootClock::duration resumed) { return resumed + 2ms; }
-  BootClock::duration random(BootClock::duration from, BootClock::duration to) {
-    std::uniform_int_distribution<std::int64_t> number(from.count(), to.count() - 1);
-    return BootClock::duration(number(random_) / 1'000'000 * 1'000'000);
-  }
-  std::mt19937 random_;
-  BootClock::duration timeout_;
-  bool tells_tick_;
-};
-
-TEST(SessionLease, one_stall_makes_it_too_long_by_the_margin_of_the_deadlines_at_most) {
-  for (const bool tells_tick : {false, true}) {
-    const BootClock::duration length = tells_tick ? 3 * timeout : timeout;
-    auto worst = BootClock::duration::min();
-    for (unsigned seed = 0; seed < 2000; ++seed)
-      worst = std::max(worst, Ensemble(seed, length, tells_tick).play());
-    EXPECT_LE(worst, length / 6) << tells_tick;
-    EXPECT_GT(worst, -length) << "it was extended at all: " << tells_tick;
-  }
 }
 
 }  // namespace
