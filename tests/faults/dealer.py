@@ -44,12 +44,14 @@ class Dealer:
 
     def strike(self, kind):
         self.world.note(kind)
-        try:
-            self.kinds[kind]()
-            self.counts[kind] += 1
-        except NotCaught:
-            self.world.note(f"{kind}: nobody to strike")
-            self.world.violate(f"no victim for: {kind}")
+        with self.world.fault():
+            try:
+                self.kinds[kind]()
+                self.counts[kind] += 1
+            except NotCaught:
+                self.world.note(f"{kind}: nobody to strike")
+                self.world.violate(f"no victim for: {kind}")
+            self.whole()
         self.restore()
 
     def restore(self):

@@ -6,7 +6,6 @@ from world import Actor
 
 SESSIONS = (4, 6, 10)
 NOT_ENTERED = (2, 69, 73, 75)  # statuses of a zksh whose program was never started
-BUSY, LOST = 75, 76
 MANY = 180  # seconds: longer than any queue here lasts
 
 
@@ -78,7 +77,7 @@ class Contender(Actor):
         attempt = self.world.start(self.who, self.kind, *words, session=session, **self.servers(random))
         attempt.session, attempt.program, attempt.seconds = session, program, seconds
         ended = self.world.finish(attempt, patience=MANY)
-        self.judge(ended, program)
+        self.judge(ended, program, session)
 
     def servers(self, random):
         """All of them, all behind the clients' links, or one alone."""
@@ -87,11 +86,12 @@ class Contender(Actor):
             return {"servers": random.choice(self.cluster.servers).address}
         return {"far": kind == "far"}
 
-    def judge(self, ended, program):
+    def judge(self, ended, program, session):
         """Its status and its stamps agree."""
         hold = self.world.ledger.hold(self.who)
         if hold:
             self.world.held(hold, self.lock_kind.name, program, ended)
+        self.world.expect_fault(self.who, session, ended)
         if hold and not ended.struck and ended.status in NOT_ENTERED:
             self.world.violate(f"{self.who} has held the lock and says that it has not: {ended.brief()}")
         if not hold and ended.status == 0:

@@ -9,13 +9,13 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from cluster import Cluster  # noqa: E402
-from lock_contenders import KINDS, LOST, MANY, Contender  # noqa: E402
+from lock_contenders import KINDS, MANY, Contender  # noqa: E402
 from lock_faults import LockFaults  # noqa: E402
 from lock_ledger import LockLedger, build_stamper  # noqa: E402
 from network import Network  # noqa: E402
 from server import ServerError  # noqa: E402
 from stamps import Forged  # noqa: E402
-from world import ZKSH, World  # noqa: E402
+from world import LOST, ZKSH, World  # noqa: E402
 from znodes import Znodes  # noqa: E402
 
 # Tick (ms) and syncLimit: followers and leader take each other's silence for 1, 2.5, 3, 4, 5, 6 and 10 s; sessions

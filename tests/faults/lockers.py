@@ -3,12 +3,12 @@ import os
 import re
 
 from outcome import EXPIRED, FAILED, IN_DOUBT, NO_CONNECTION, OK, UNKNOWN
-from world import Actor
+from world import LOST, SESSION, Actor
 
 LEASES = 2
 HOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "holder.py")
 PYTHON = ["/usr/bin/python3", "-I", "-S"]
-BUSY, LOST, STALE, TERMINATED = 75, 76, 7, 143
+BUSY, STALE, TERMINATED = 75, 7, 143
 LOCKS = {"mutex": "/f/mutex", "rwlock": "/f/rwlock", "semaphore": "/f/semaphore", "guarded": "/f/guarded"}
 SEVERAL = ["/f/several-a", "/f/several-b", "/f/several-c"]
 
@@ -62,6 +62,7 @@ class Locker(Actor):
         }.get(ended.status, False)
         if not good:
             self.world.violate(f"{who} ended wrongly (entered: {entered}, left: {left}): {ended.brief()}")
+        self.world.expect_fault(who, SESSION, ended)
         # A program that did not end by itself was ended for a reason, and zksh was there to give it.
         if ended.struck in ("frozen", "asleep") and not left and ended.status != LOST:
             self.world.violate(f"{who} was {ended.struck}, and does not say that its lock was lost: {ended.brief()}")

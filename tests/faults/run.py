@@ -3,8 +3,10 @@
 
     tests/faults/run.py [--minutes N | --seconds N] [--rounds N] [--members N] [--seed N]
     tests/faults/run.py --locks [--holds N] [--minutes N] [--seed N] [--only N] [--programs KIND,KIND…]
+    tests/faults/run.py --waits [--holds N]
 
-The second is about locks alone, on several ensembles, with links between servers that fail: README.md.
+The second is about locks alone, on several ensembles, with links between servers that fail: README.md. The third
+has no faults: locks that are waited for, on a server and an ensemble that are well.
 
 Every kind of fault happens once at least, however short the time. The seed is printed; with --seed the same
 faults and the same commands come again, as far as the machine's own time allows. Status 1: something was
@@ -25,6 +27,7 @@ from faults import Faults  # noqa: E402
 from ledger import Ledger  # noqa: E402
 from lock_ledger import PROGRAMS  # noqa: E402
 from lock_run import run_locks  # noqa: E402
+from lock_waits import play_all  # noqa: E402
 from lockers import LEASES, LOCKS, SEVERAL, Guarded, Locker  # noqa: E402
 from network import Network  # noqa: E402
 from outcome import FAILED, OK, UNKNOWN, Book  # noqa: E402
@@ -33,10 +36,11 @@ from trees import APPLIED, GOAL, WATCHED, Applies, Changer, Waiter, Watcher  # n
 from world import MOST, SESSION, ZKSH, World  # noqa: E402
 from write_commands import SYNCED, TOP, Commands, Rounds, Servers  # noqa: E402
 from writers import COUNTER, CREATED, OneShots, Scripts  # noqa: E402
-from server import ServerError  # noqa: E402
+from server import Server, ServerError  # noqa: E402
 from waiting import comes_true  # noqa: E402
 from znodes import Znodes  # noqa: E402
 
+WAIT_SESSIONS, AT_ONCE = (4, 30), 70  # seconds; how many holds at once
 SHOWN = 120  # the last entries of the journal
 MUST_HAPPEN = ("exclusive locks taken", "read locks taken", "write locks taken", "semaphore locks taken",
                "handovers to another contender", "stale tokens refused", "programs that died under a lock",
@@ -162,6 +166,19 @@ def show_timeline(world):
         print(f"{when - world.begin:9.3f} {text}")
 
 
+def run_waits(holds):
+    problems = []
+    with tempfile.TemporaryDirectory(prefix="zksh-waits-") as directory:
+        with Server() as server, Network() as network, Cluster(network, tick=2000, sync_limit=5) as cluster:
+            for servers in (server.address, cluster.near):
+                number, found = play_all(servers, directory, WAIT_SESSIONS, -(-holds // 2), AT_ONCE)
+                print(f"{servers}: {number} holds after a wait, {len(found)} of them wrong", flush=True)
+                problems += found
+    for text in problems:
+        print(f"VIOLATED: {text}")
+    sys.exit(1 if problems else 0)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=0)
@@ -170,7 +187,8 @@ def main():
     parser.add_argument("--members", type=int, default=3, help="of the ensemble")
     parser.add_argument("--seed", type=int, default=random.randrange(10 ** 9))
     parser.add_argument("--locks", action="store_true", help="programs under locks, on several ensembles")
-    parser.add_argument("--holds", type=int, default=2000, help="of --locks: how many at least")
+    parser.add_argument("--waits", action="store_true", help="locks that are waited for, without faults")
+    parser.add_argument("--holds", type=int, default=2000, help="of --locks and --waits: how many at least")
     parser.add_argument("--programs", default=",".join(PROGRAMS), help="of --locks: which kinds, with commas between")
     parser.add_argument("--only", type=int, help="of --locks: on this ensemble alone, as in a run of all of them")
     args = parser.parse_args()
@@ -179,6 +197,8 @@ def main():
         good = run_locks(args.seed, args.holds, args.minutes, args.only, args.programs.split(","))
         sys.stdout.flush()
         os._exit(0 if good else 1)
+    if args.waits:
+        return run_waits(args.holds)
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="zksh-faults-") as directory:
         world, faults = run(args.seed, args.minutes * 60 + args.seconds, args.rounds, args.members, directory)

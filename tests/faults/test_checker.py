@@ -14,7 +14,7 @@ from network import ANSWERS_BLOCKED, BLOCKED, MUTED, OPEN, REQUESTS_BLOCKED, SEV
 from outcome import FAILED, OK, UNKNOWN, Book, of_lines, of_status  # noqa: E402
 from resource import Resource  # noqa: E402
 from waiting import wait_until  # noqa: E402
-from world import Ended  # noqa: E402
+from world import Ended, World  # noqa: E402
 from write_commands import COMMANDS, TREE  # noqa: E402
 
 
@@ -50,6 +50,37 @@ class CommandsThatWrite(unittest.TestCase):
         half = dict(list(TREE.items())[:5])
         self.assert_allowed("mv --in-parts", FAILED, {**half, **COMMANDS["mv"].after})
         self.assert_refused("mv --in-parts", FAILED, half, {})
+
+
+class Losses(unittest.TestCase):
+    """Of locks, by programs that nobody struck."""
+
+    def setUp(self):
+        self.world = World(1, "/tmp", "", "", Ledger(leases=2))
+
+    def expect(self, status, err, struck="", session=5):
+        self.world.expect_fault("who", session, Ended(status, "", err, struck))
+        return bool(self.world.violations)
+
+    def test_without_a_fault_they_are_violations(self):
+        self.assertTrue(self.expect(76, "lost /a"))
+
+    def test_a_program_that_is_ended_without_one_is_a_violation(self):
+        self.assertTrue(self.expect(143, "/a: the servers do not confirm the lock, which is safe"))
+
+    def test_during_a_fault_or_soon_after_they_are_allowed(self):
+        with self.world.fault():
+            self.assertFalse(self.expect(76, ""))
+        self.assertFalse(self.expect(76, ""))
+
+    def test_long_after_a_fault_they_are_violations(self):
+        with self.world.fault():
+            pass
+        self.assertTrue(self.expect(76, "", session=-10))
+
+    def test_what_ends_otherwise_is_none_of_them(self):
+        self.assertFalse(self.expect(0, ""))
+        self.assertFalse(self.expect(76, "", struck="frozen"))
 
 
 class Ledgers(unittest.TestCase):

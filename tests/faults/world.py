@@ -1,6 +1,7 @@
 """Shared by all parts of a run: the seed, the time line, the violations, and zksh as a child process."""
 import abc
 import collections
+import contextlib
 import dataclasses
 import random
 import signal
@@ -12,6 +13,8 @@ from zksh import ZKSH, environment
 
 SESSION = 5.0  # seconds
 SANITIZER = 99  # the exit status that tests/CMakeLists.txt sets for what sanitizers find
+LOST = 76  # the exit status
+TO_END = 2.0  # seconds, from a loss to the end of zksh
 MOST = 90.0  # seconds: no attempt takes so long, whatever fails
 
 
@@ -52,6 +55,7 @@ class World:
         self.figures = collections.Counter()
         self.begin = time.monotonic()
         self.timeline = []
+        self.faults = []  # [begin, end]; the last may have no end yet
         self._attempts = {}
         self._lock = threading.Lock()
 
@@ -61,6 +65,26 @@ class World:
 
     def note(self, text):
         self.timeline.append((time.monotonic(), text))
+
+    @contextlib.contextmanager
+    def fault(self):
+        span = [time.monotonic(), None]
+        self.faults.append(span)
+        try:
+            yield
+        finally:
+            span[1] = time.monotonic()
+
+    def had_fault(self, seconds):
+        """Whether there was one within the last seconds."""
+        since = time.monotonic() - seconds
+        return any(end is None or end >= since for _, end in self.faults)
+
+    def expect_fault(self, who, session, ended):
+        """A program that was ended for its lock, or a lock that was lost, without a fault before is a violation."""
+        lost = ended.status == LOST or "do not confirm the lock" in ended.err
+        if lost and not ended.struck and not self.had_fault(session + TO_END):
+            self.violate(f"{who} lost its lock, and there was no fault: {ended.brief()}")
 
     def violate(self, text):
         self.note("VIOLATION")

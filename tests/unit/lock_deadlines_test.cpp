@@ -34,6 +34,27 @@ TEST(LockDeadlines, a_grace_of_more_than_a_sixth_of_the_session_is_cut_down) {
   EXPECT_EQ(LockDeadlines(OnLost::Terminate, 12s, 10s).grace(), 2s);
 }
 
+TEST(LockDeadlines, the_watchdog_kills_a_sixth_before_the_end_and_after_zksh) {
+  const auto d = deadlines();
+  EXPECT_EQ(d.watchdog_kills(at(30s)), at(25s));
+  EXPECT_EQ(d.watchdog_kills(at(30s)) - at(killed_at), session / 24.0);
+}
+
+TEST(LockDeadlines, the_reserve_is_what_the_first_step_needs) {
+  EXPECT_EQ(deadlines().reserve(), session - told_at);
+  EXPECT_EQ(deadlines(OnLost::Kill).reserve(), session - killed_at);
+  EXPECT_EQ(deadlines(OnLost::Warn).reserve(), 0s);
+}
+
+TEST(LockDeadlines, a_shorter_timeout_shortens_all_of_them) {
+  auto d = deadlines();
+  d.set_timeout(session / 5);
+  EXPECT_EQ(d.grace(), 750ms);
+  EXPECT_EQ(d.reserve(), (session - told_at) / 5);
+  EXPECT_EQ(d.step(at(27s), at(30s)), Step::None);
+  EXPECT_EQ(d.step(at(28s), at(30s)), Step::Terminate);
+}
+
 TEST(LockDeadlines, nothing_happens_as_long_as_servers_answer) {
   auto d = deadlines();
   for (auto now = 0s; now < 1000s; now += 5s) {
