@@ -11,6 +11,7 @@ import peers  # noqa: E402
 
 from server import four_letter_word  # noqa: E402
 
+SESSION = 10  # seconds; that of the floor and the C client, too
 FLOOR, CLIENT, ZKSH = "floor", "C client", "zksh"
 LIBRARIES = ("curator", "kazoo", "go")
 # Columns of the table: what is timed, in us.
@@ -20,8 +21,9 @@ ALONE = ("acquire", "release", "both")
 class Entrant:
     """One of the programs that are compared, for a number of contenders, each with its own session."""
 
-    def __init__(self, contest, server, name, path, contenders):
+    def __init__(self, contest, server, name, path, contenders, hold=0.0):
         self.name = name
+        self._hold_us = round(hold * 1e6)
         self._contest, self._server, self._path, self._contenders = contest, server, path, contenders
         self._program = None
 
@@ -30,7 +32,7 @@ class Entrant:
         if self._program is None or self._program.process.poll() is not None:
             self.close()
             self._program = self._start(rounds)
-        self._program.tell(f"go {self._path} mutex {rounds} 0 {self._contenders}"
+        self._program.tell(f"go {self._path} mutex {rounds} {self._hold_us} {self._contenders}"
                            if self.name != ZKSH else "go")
         turns = sorted(self._program.finish(deadline=600), key=lambda turn: turn.acquired)
         if len(turns) != rounds * self._contenders:
@@ -47,14 +49,15 @@ class Entrant:
     def _start(self, rounds):
         count, address = self._contenders, self._server.address
         if self.name == ZKSH:
-            program = peers.Program([self._contest.options.zksh, "-s", address, "contend", self._path, "-n", count,
-                                     "--rounds", rounds, "--sessions", count, "--hold", 0, "--report"])
+            program = peers.Program([self._contest.options.zksh, "-s", address, "-t", f"{SESSION * 1000}",
+                                     "contend", self._path, "-n", count, "--rounds", rounds, "--sessions", count,
+                                     "--hold", f"{self._hold_us}us", "--report"])
             program.await_ready()
             return program
         floor = self._contest.program("lock_floor")
         words = {FLOOR: [floor], CLIENT: [floor, "--client"]}.get(self.name)
         words = words or peers.command(self.name, self._contest.peers)
-        return peers.Peer(words, address, self._path, "mutex", rounds, 0, count, count)
+        return peers.Peer(words, address, self._path, "mutex", rounds, self._hold_us, count, count)
 
 
 def alone(turns):
@@ -165,6 +168,22 @@ def lock(contest, server):
     table.show()
     if server.judged:
         table.judge()
+
+
+def waited(contest, server):
+    """Handoffs to a contender that has waited for 0.6 of the session timeout, so that zksh must prove its session anew."""
+    hold = contest.options.wait * SESSION
+    handoffs = {FLOOR: [], ZKSH: []}
+    for repeat in range(contest.options.wait_repeats):
+        for name in sorted(handoffs, reverse=repeat % 2 == 1):
+            entrant = Entrant(contest, server, name, f"/bench-waited-{name}", 2, hold)
+            handoffs[name].append(handoff(entrant.run(2)))
+            entrant.close()
+    print(f"waited, {server.title}: handoff after a wait of {hold:g} s, session timeout {SESSION} s, us")
+    medians = {name: statistics.median(times) for name, times in handoffs.items()}
+    for name, median in medians.items():
+        print(f"  {name:<10}{median:8.0f}")
+    contest.bound("handoff after a long wait, zksh / floor", medians[ZKSH] / medians[FLOOR], 3, at_most=True)
 
 
 def await_quiet(server, path):

@@ -22,7 +22,7 @@ from contest import Contest  # noqa: E402
 from server import Server  # noqa: E402
 
 BENCHES = {"get": processes.get, "tree": processes.tree, "trees": trees.trees, "pipe": processes.pipe,
-           "process": processes.process, "lock": locks.lock, "crowd": locks.crowd, "keys": keys.keys}
+           "process": processes.process, "lock": locks.lock, "waited": locks.waited, "crowd": locks.crowd, "keys": keys.keys}
 
 
 class Ground(Server):
@@ -38,7 +38,7 @@ def grounds(bench, smoke):
     """The servers that a bench runs on, one after the other: which sync to disk."""
     if bench == "lock":
         return (True,) if smoke else (True, False)
-    return (bench in ("crowd", "pipe"),)
+    return (bench in ("crowd", "pipe", "waited"),)
 
 
 def parse_arguments():
@@ -58,6 +58,8 @@ def parse_arguments():
     parser.add_argument("--queues", type=int, nargs="+", default=[2, 10, 100], help="contenders for a lock")
     parser.add_argument("--crowd", type=int, default=1000, help="contenders")
     parser.add_argument("--crowd-repeats", type=int, default=4)
+    parser.add_argument("--wait", type=float, default=0.6, help="before handoffs of waited, in session timeouts")
+    parser.add_argument("--wait-repeats", type=int, default=5)
     parser.add_argument("--keys", type=int, default=2000, help="pressed in each part of keys")
     parser.add_argument("--check", action="store_true", help="status 1 when a bound is missed")
     parser.add_argument("--smoke", action="store_true",
@@ -72,6 +74,7 @@ def parse_arguments():
         options.lines, options.pipe_rounds = 1000, 1
         options.lock_rounds, options.lock_repeats, options.queues = 4, 1, [2, 5]
         options.crowd, options.crowd_repeats = 20, 1
+        options.wait, options.wait_repeats = 0.01, 1
         options.keys = 30
     return options
 
