@@ -11,6 +11,7 @@
 #include "client/diagnose_connection.h"
 #include "client/four_letter_word.h"
 #include "client/host_addresses.h"
+#include "client/lease_renewal.h"
 #include "client/node_path.h"
 #include "session/answer_notes.h"
 #include "session/session_lease.h"
@@ -157,10 +158,12 @@ class Bell {
     rung_ = true;
     condition_.notify_one();
   }
-  /// Blocks until the bell rings, or returns at once if it has rung; false if a stop is requested.
-  bool await(const std::stop_token& stop) {
+  /// Blocks until the bell rings, or returns at once if it has rung; false at the deadline, or if a
+  /// stop is requested.
+  bool await(const std::stop_token& stop, Clock::time_point deadline) {
     std::unique_lock lock(mutex_);
-    return condition_.wait(lock, stop, [this] { return std::exchange(rung_, false); });
+    return condition_.wait_until(lock, stop, deadline,
+                                 [this] { return std::exchange(rung_, false); });
   }
 
  private:
@@ -986,9 +989,31 @@ std::chrono::milliseconds tick_of(const ServerAddress& server, const std::stop_t
 
 }  // namespace
 
+/// When the session needs a heartbeat after the last one if nothing is sent before. One that is
+/// idle sends a read as often as a contender that waits, so that a lock that is asked for later is
+/// safe at once (SessionLease::lasts): pings, three in a session timeout, are too rare.
+Clock::time_point Session::next_heartbeat(BootClock::time_point last) {
+  constexpr std::chrono::seconds look_again{1};
+  std::shared_ptr<SessionLease> lease;
+  const bool connected = monitor_.with_lock([&](const Monitor::Held&) {
+    const auto* const open = state_->open_handle();
+    if (open) lease = open->lease;
+    return open && is_connected(open->state);
+  });
+  if (!lease || !connected) return Clock::now() + look_again;
+  return wait_until(std::max(lease->last_sent(), last) + LeaseRenewal::interval(lease->timeout()));
+}
+
 /// The opener opens all sessions except those of replace_session, one at a time.
 void Session::serve(const std::stop_token& stop) {
-  while (state_->opener.await(stop)) {
+  BootClock::time_point beat;
+  while (!stop.stop_requested()) {
+    if (!state_->opener.await(stop, next_heartbeat(beat))) {
+      if (stop.stop_requested() || Clock::now() < next_heartbeat(beat)) continue;
+      beat = BootClock::now();
+      start_exists("/", Watch::none());
+      continue;
+    }
     open_one(stop);
     const auto asked = monitor_.with_lock([&](const Monitor::Held& held) {
       return std::exchange(state_->wants_tick, false) ? of_handle(held, &Handle::connected_to) : "";

@@ -130,6 +130,7 @@ class Session final : public Client {
   std::string problem_with(const ConnectString& servers, const std::string& hint = {});
   [[noreturn]] void refuse(const Handle& fresh);
   std::shared_ptr<SessionLease> present_lease();
+  Clock::time_point next_heartbeat(BootClock::time_point last);
   std::unique_ptr<Handle> make_handle(const std::string& server);
   std::unique_ptr<Handle> enter(const Monitor::Held& held, Phase phase,
                                 std::unique_ptr<Handle> fresh = {});

@@ -12,6 +12,7 @@ void SessionLease::begin(Time sent, bool created, Duration timeout) {
   auto& known = known_;
   const bool less = known.timeout == Duration() || timeout < known.timeout;
   if (less) known.timeout = timeout;
+  known.last_sent = sent;
   known.answered.clear();
   known.heard.reset();
   known.resumed.reset();
@@ -24,7 +25,8 @@ void SessionLease::begin(Time sent, bool created, Duration timeout) {
   }
 }
 
-SessionLease::Sent SessionLease::Known::send(Time now, bool by_agreement) const {
+SessionLease::Sent SessionLease::Known::send(Time now, bool by_agreement) {
+  last_sent = now;
   return {.at = now, .by_agreement = by_agreement, .heard_before = heard};
 }
 
@@ -52,7 +54,7 @@ void SessionLease::Known::extend(Time known_to_live) {
   end = std::max(end, known_to_live + timeout - timeout / 50);
 }
 
-SessionLease::Sent SessionLease::send(Time now, bool by_agreement) const {
+SessionLease::Sent SessionLease::send(Time now, bool by_agreement) {
   const std::lock_guard lock(mutex_);
   return known_.send(now, by_agreement);
 }
@@ -70,6 +72,11 @@ void SessionLease::learn_tick(Duration tick) {
 SessionLease::Time SessionLease::end() const {
   const std::lock_guard lock(mutex_);
   return known_.end;
+}
+
+SessionLease::Time SessionLease::last_sent() const {
+  const std::lock_guard lock(mutex_);
+  return known_.last_sent;
 }
 
 SessionLease::Duration SessionLease::timeout() const {

@@ -98,13 +98,15 @@ class SessionLease {
   /// the timeout.
   void begin(Time sent, bool created, Duration timeout);
   /// A request is sent.
-  Sent send(Time now, bool by_agreement) const;
+  Sent send(Time now, bool by_agreement);
   /// Its answer has arrived. `agreed`: it says that the request was done.
   void answer(const Sent& request, Time now, bool agreed);
   /// Sets the tick of the ensemble, as one of its servers reported it.
   void learn_tick(Duration tick);
   /// The session lives at least until then; the clock's epoch if nothing is known.
   Time end() const;
+  /// When the newest request, or the session's, was sent.
+  Time last_sent() const;
   /// The least timeout that was granted.
   Duration timeout() const;
   /// Whether at least `reserve` of the lease will always be left, if from now on a holder's
@@ -122,6 +124,7 @@ class SessionLease {
     Duration timeout{};
     std::optional<Duration> half_tick{};
     Time end{};
+    Time last_sent{};
     std::optional<Time> resumed{};    ///< when the session's resumption was requested
     std::optional<Time> heard{};      ///< when the H for the next request with agreement was sent
     std::deque<Answered> answered{};  ///< on this connection, oldest first, thinned out
@@ -131,7 +134,7 @@ class SessionLease {
     /// quarter of it.
     Duration delay() const { return half_tick.value_or(timeout / 4) + timeout / 40; }
     void extend(Time known_to_live);
-    Sent send(Time now, bool by_agreement) const;
+    Sent send(Time now, bool by_agreement);
     void answer(const Sent& request, Time now, bool agreed);
   };
 

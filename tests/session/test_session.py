@@ -9,6 +9,7 @@ import unittest
 
 from session_case import NOT_SERVING, ZKSH, SessionTest
 from proxy import Proxy
+from server import four_letter_word
 from terminal import Terminal
 
 
@@ -54,6 +55,16 @@ class Connecting(SessionTest):
             self.assertEqual(status, 1, err)
             self.assertRegex(err, "ulimit -v|memory")
         self.assertEqual(seen, {0, 1})
+
+    def test_an_idle_session_sends_more_than_pings(self):
+        """A lock that is asked for after a while is safe at once by what the session has sent before."""
+        self.start_with("create /idle x", "-t", "4000")
+
+        def idle_reads():
+            lines = four_letter_word(self.server.port, "cons").splitlines()
+            return sum("lop=EXIS" in line and ",to=4000," in line for line in lines)
+
+        self.wait_until(idle_reads)
 
     def assert_unreachable(self, server, problem, *options):
         for command in (["get", "/a"], ["create", "/a", "x"], ["-c", "get /a"]):
