@@ -11,9 +11,10 @@ namespace zksh {
 /// thread. session_lease.h describes what the requests prove, and how much lease they leave.
 ///
 /// With T for the session timeout: who waits in a queue sends a read each T/12, and no
-/// transactions, so that the checks after its turn prove something recent. Who is about to hold the
-/// lock sends two checks, each after the answer to the one before, and then one each T/24 until the
-/// lease suffices. Who holds it sends a check each T/12, and a read halfway between two of them.
+/// transactions, so that the checks after its turn prove something recent; any other session does
+/// so while it is idle. Who is about to hold the lock sends two checks, each after the answer to
+/// the one before, and then one each T/24 until the lease suffices. Who holds it sends a check each
+/// T/12, and a read halfway between two of them.
 class LeaseRenewal {
  public:
   using Time = BootClock::time_point;
