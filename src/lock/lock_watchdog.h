@@ -37,8 +37,8 @@ struct WatchdogMemory;
 /// - zksh is stopped, swapped out or hangs: the watchdog's timer, which also counts suspension of
 ///   the machine, ends everything at that time.
 /// - zksh is killed: the watchdog sees the end of its socket, and ends everything with SIGTERM, and
-///   SIGKILL after the grace period or at that time, whichever is earlier. A stopped watchdog is
-///   continued for that by its death signal, SIGCONT.
+///   SIGKILL after the grace period or at that time, whichever is earlier, and says so on stderr. A
+///   stopped watchdog is continued for that by its death signal, SIGCONT.
 /// - The watchdog is killed: the kernel kills the program, by its death signal SIGKILL, and
 ///   reparents its descendants to zksh, which is also a subreaper while it has a watchdog, and
 ///   kills them in the same way (end_orphans).
@@ -50,7 +50,9 @@ struct WatchdogMemory;
 ///
 /// It is a fork rather than a separate program, since a fork is fast and overlaps with requesting
 /// the lock. It stays in zksh's session, where a program can have the terminal, but in its own
-/// process group, with all signals blocked.
+/// process group, with all signals blocked. Its name and command line are "watchdog" and zksh's
+/// pid, so that killing by name or command line does not end both, and it comes before all normal
+/// processes where the machine allows it (CAP_SYS_NICE).
 class LockWatchdog {
  public:
   /// In increasing order.
@@ -62,6 +64,7 @@ class LockWatchdog {
     int stop_signal = 0;        ///< as Process::stop_signal
     int left = 0;               ///< how many processes it has left behind; valid with status
     bool gone = false;          ///< no descendant is left
+    bool expired = false;       ///< the watchdog has killed it since the time of kill_at had come
     bool killed = false;        ///< the watchdog was killed: call end_orphans
 
     bool operator==(const View&) const = default;

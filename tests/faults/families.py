@@ -5,7 +5,7 @@ import signal
 from dealer import signal_all
 from running_processes import descendants
 
-WATCHDOG = "lock-watchdog"
+WATCHDOG = "watchdog"
 
 
 def is_watchdog(pid):

@@ -22,6 +22,17 @@ FAMILIES = {
 }
 
 
+def words(pid):
+    """A process's command line."""
+    with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
+        return file.read().rstrip("\0").replace("\0", " ")
+
+
+def comm(pid):
+    with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+        return file.read().rstrip("\n")
+
+
 class Family(LossTest):
     def start_family(self, script, *options):
         """zksh; its watchdog; and the process id of the job."""
@@ -61,8 +72,59 @@ class Family(LossTest):
     def test_kill_of_zksh(self):
         self.each(lambda zksh, _: zksh.kill())
 
+    def test_kill_of_all_that_is_called_so(self):
+        """As pkill -9 -f does; zksh alone is killed, and the watchdog says what it has done."""
+        def act(zksh, watchdog):
+            self.assertEqual((words(watchdog), comm(watchdog)), (f"watchdog {zksh.pid}", "watchdog"))
+            for process in (zksh.pid, watchdog):
+                if pattern in words(process):
+                    os.kill(process, signal.SIGKILL)
+            self.wait_said(zksh, f"zksh (pid {zksh.pid}) was killed; its watchdog has ended sh")
+        for pattern in (f"-s {self.connect}", "lock /l", "sh -c", self.file("job"), "zksh"):
+            self.each(act, ["a daemon"])
+
+    def test_short_command_line(self):
+        """The watchdog's is longer than zksh's."""
+        self.file("f", "lock /l -- sh -c 'echo ready; exec tail -f /dev/null'\n")
+        zksh = self.start_as("z", "-ff", cwd=self.directory)
+        self.assertEqual(self.line(zksh), "ready")
+        (watchdog,) = children(zksh.pid)
+        self.assertEqual(words(watchdog), f"watchdog {zksh.pid}")
+
+    def start_as(self, *arguments, **how):
+        environment = {**os.environ, "ZKSH_SERVER": self.connect}
+        process = subprocess.Popen(arguments, executable=ZKSH, env=environment, stdout=subprocess.PIPE, bufsize=0, **how)
+        self.addCleanup(self.end, process)
+        return process
+
+    def test_priority(self):
+        """The watchdog's is higher where the machine allows it; the program's is zksh's."""
+        show = "import os; print(os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0), flush=True); input()"
+        for niceness, policy in ((0, os.SCHED_OTHER), (5, os.SCHED_BATCH)):
+            def set_up(niceness=niceness, policy=policy):
+                os.sched_setscheduler(0, policy, os.sched_param(0))
+                os.setpriority(os.PRIO_PROCESS, 0, niceness)
+            with self.subTest(niceness):
+                zksh = self.lock("--", *PYTHON, "-c", show, preexec_fn=set_up)
+                self.assertEqual(self.line(zksh), f"{policy} {niceness}")
+                (watchdog,) = children(zksh.pid)
+                try:
+                    os.sched_setscheduler(zksh.pid, os.SCHED_RR, os.sched_param(1))
+                except PermissionError:
+                    self.skipTest("needs the right to real-time scheduling")
+                self.assertEqual(os.sched_getscheduler(watchdog), os.SCHED_RR)
+                zksh.communicate(b"\n", timeout=20)
+
     def test_stop_of_zksh(self):
         self.each(lambda zksh, _: zksh.send_signal(signal.SIGSTOP), status=76)
+
+    def test_zksh_says_why_the_watchdog_has_ended_the_program(self):
+        """Also if the servers confirm the lock as soon as zksh goes on."""
+        zksh, _, job = self.start_family("exec sh " + self.file("job"), "-v")
+        zksh.send_signal(signal.SIGSTOP)
+        self.wait_ended(job)
+        zksh.send_signal(signal.SIGCONT)
+        self.assert_ends(zksh, 76, "(?m)^/l: .*SIGKILL to pid")
 
     def test_kill_of_the_watchdog(self):
         self.each(lambda _, watchdog: os.kill(watchdog, signal.SIGKILL))
