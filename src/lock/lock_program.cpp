@@ -35,6 +35,9 @@ std::string program_name(const LockOptions& o) {
   return escape_for_terminal(name.substr(0, name.find('\n')), true);
 }
 
+/// Whether a signal that zksh passes on is meant to end the program.
+bool ends_program(int signal) { return signal != SIGUSR1 && signal != SIGUSR2; }
+
 /// A program under a lock. The command's thread, which uses it, must outlive the program: the
 /// kernel's death signal depends on the thread.
 class LockedProgram {
@@ -55,8 +58,12 @@ class LockedProgram {
     // are not kept waiting for that.
     if (!cx_.background) cx_.out.await_printed(Clock::now() + 1s);
     if (!lock_.occupy() || !start()) {
+      const auto told = early_end();
+      if (!told)
+        say(fmt::format("{}: {} was not started: the lock is lost, or somebody asked for it",
+                        lock_.name(), program_name(o_)));
       held.give_back();
-      return given_back(status::signal_base + SIGTERM);
+      return given_back(status::signal_base + told.value_or(SIGTERM));
     }
     had_terminal_ = terminal_.lent();
     const int result = supervise();
@@ -65,8 +72,8 @@ class LockedProgram {
     for (const auto& line : std::exchange(held_back_lines_, {})) locks_.say(line);
     await_verdict();
     const auto now = view();
-    const bool wanted = asked_ || deadlines_.ended() || now.told_to_end || now.lost;
-    if (result == status::ok && !wanted && after_success) after_success();
+    const bool to_end = asked_ || deadlines_.ended() || for_lock_ || now.told_to_end || now.lost;
+    if (result == status::ok && !to_end && after_success) after_success();
     stay();
     held.give_back();
     // Ctrl-C reached only the program. Pass it on to whoever runs zksh, as if the program had not
@@ -86,6 +93,7 @@ class LockedProgram {
     bool revoked = false;
     bool unwanted = false;
     bool told_to_end = false;
+    bool insisted_on = false;  ///< SIGTERM came twice
 
     bool operator==(const View&) const = default;
   };
@@ -98,7 +106,8 @@ class LockedProgram {
             .lost = status.end == LockEnd::Lost,
             .revoked = status.revoked && lock_.plan().on_revoke == OnRevoke::Release,
             .unwanted = status.unwanted,
-            .told_to_end = told_to_end_(held)};
+            .told_to_end = told_to_end_(held),
+            .insisted_on = insisted_on_(held)};
   }
   View view() const {
     return cx_.client.monitor().with_lock([&](const Monitor::Held& held) { return view(held); });
@@ -116,7 +125,11 @@ class LockedProgram {
     environment.emplace_back(
         "ZKSH_LOCK_DEADLINE_MS",
         std::to_string((lock_.status().lease.timeout - deadlines_.margin()).count()));
-    const auto unwanted = [this](const Monitor::Held& held) { return !lock_.is_wanted(held); };
+    const auto unwanted = [this](const Monitor::Held& held) {
+      // An executable on a slow file system may take longer than a lease to start.
+      wind_up(lock_.status(held).lease.end);
+      return !lock_.is_wanted(held);
+    };
     for (;;) {
       const auto safe_until = lock_.status().lease.end;
       wind_up(safe_until);
@@ -132,7 +145,7 @@ class LockedProgram {
         break;
       // It was too late on a busy machine; the lock may be safe again.
       registration_.reset();
-      if (!await_safety()) return false;
+      if (early_end() || !await_safety()) return false;
     }
     if (lends) terminal_.was_lent(watchdog_.pid());
     cx_.client.monitor().with_lock([&](const Monitor::Held& held) {
@@ -165,6 +178,15 @@ class LockedProgram {
     if (on_lost_ != OnLost::Warn) watchdog_.kill_at(deadlines_.watchdog_kills(safe_until));
   }
 
+  /// The first signal to end that came before the program ran.
+  std::optional<int> early_end() const {
+    return cx_.client.monitor().with_lock([&](const Monitor::Held& held) -> std::optional<int> {
+      const auto& early = early_(held);
+      const auto found = std::ranges::find_if(early, ends_program);
+      return started_(held) || found == early.end() ? std::nullopt : std::optional(*found);
+    });
+  }
+
   /// Called under the monitor.
   bool pass_on(const Monitor::Held& held, int signal) {
     if (!started_(held)) {
@@ -173,10 +195,12 @@ class LockedProgram {
     }
     const auto& program = watchdog_.view(held);
     if (program.gone || program.killed) return false;
-    const bool ends = signal != SIGUSR1 && signal != SIGUSR2;
+    const bool ends = ends_program(signal);
     if (program.status && !ends) return false;
-    const bool insists = signal == SIGTERM && std::exchange(terminated_, true);
-    if (insists) watchdog_.end(LockWatchdog::Ending::Kill);
+    if (signal == SIGTERM && std::exchange(terminated_, true)) {
+      insisted_on_(held) = true;
+      watchdog_.end(LockWatchdog::Ending::Kill);
+    }
     if (!program.status) watchdog_.signal(signal);
     if (ends && program.stop_signal != 0) watchdog_.signal(SIGCONT);
     if (ends) told_to_end_(held) = true;
@@ -200,6 +224,8 @@ class LockedProgram {
       const auto now = view();
       if (now.program.killed) return watchdog_killed();
       deadlines_.set_timeout(now.timeout);
+      if (now.insisted_on && !std::exchange(insistence_reported_, true))
+        say(fmt::format("{}: SIGTERM came twice: SIGKILL to {}", lock_.name(), who()));
       // Checked first: if the whole process was suspended, it may be too late.
       const auto time = BootClock::now();
       if (now.lost) lose(time);
@@ -209,7 +235,7 @@ class LockedProgram {
         ask(time);
         stop = {};
       }
-      if (now.program.status && may_leave(now)) return ended(now, time);
+      if (now.program.status && may_leave(now)) return ended(now);
       act(deadlines_.step(time, now.safe_until), now);
       // A watchdog that hangs is killed, and the program dies with it.
       if (killed_at_ && Clock::now() >= *killed_at_ + patience_with_watchdog() &&
@@ -256,14 +282,18 @@ class LockedProgram {
       say(fmt::format("{}: the watchdog of {} was killed; SIGKILL to all its processes",
                       lock_.name(), who()));
     watchdog_.end_orphans();
-    return ended(view(), BootClock::now());
+    return ended(view());
   }
 
-  int ended(const View& now, BootClock::time_point time) {
-    const int result = now.program.status.value_or(status::failure);
-    // The watchdog was faster.
-    if (result == status::signal_base + SIGKILL) deadlines_.step(time, now.safe_until);
-    return result;
+  int ended(const View& now) {
+    if (now.program.expired && !deadlines_.killed()) {
+      for_lock_ = true;
+      say(
+          fmt::format("{}: the lock was not confirmed in time, since zksh was stopped or too slow: "
+                      "its watchdog has sent SIGKILL to {}",
+                      lock_.name(), who()));
+    }
+    return now.program.status.value_or(status::failure);
   }
 
   void ask(BootClock::time_point time) {
@@ -282,6 +312,8 @@ class LockedProgram {
     if (step == Step::None) return;
     if (step == Step::Spare) {
       watchdog_.end(LockWatchdog::Ending::None);
+      for_lock_ = false;
+      spared_ = true;
       say(fmt::format("{}: a server answers again, but {} was already told to end", lock_.name(),
                       who()));
       return;
@@ -294,13 +326,15 @@ class LockedProgram {
                       : cx_.background ? "the job is ending"
                                        : "zksh is exiting";
     const std::chrono::duration<double> left = now.safe_until - BootClock::now();
-    if (is_doubtful(now.safe_until))
+    const bool doubtful = on_lost_ != OnLost::Warn && is_doubtful(now.safe_until);
+    for_lock_ = for_lock_ || doubtful || now.lost;
+    if (doubtful)
       why = fmt::format("the servers do not confirm the lock, which is safe for {:.1f} s more",
                         std::max(left.count(), 0.0));
     if (now.lost) why = "the lock is lost";
     say(fmt::format("{}: {}: {} to {}", lock_.name(), why,
                     step == Step::Kill ? "SIGKILL" : "SIGTERM", who()));
-    if (!now.lost && is_doubtful(now.safe_until)) report_doubt();
+    if (!now.lost && doubtful) report_doubt();
   }
 
   /// Reports doubt; a loss is reported by the lock's keeper.
@@ -355,7 +389,7 @@ class LockedProgram {
   /// lock is lost.
   void await_verdict() const {
     const auto safe_until = lock_.status().lease.end;
-    if (!deadlines_.ended() || !is_doubtful(safe_until)) return;
+    if (!for_lock_ || !is_doubtful(safe_until)) return;
     cx_.client.monitor().wait_until(
         {}, wait_until(safe_until) + 1s, [&](const Monitor::Held& held) {
           const auto& status = lock_.status(held);
@@ -386,10 +420,12 @@ class LockedProgram {
       return status::lock_lost;
     }
     if (now.end == LockEnd::Released && !o_.quiet) locks_.say(released_line(lock_, now));
-    if (!deadlines_.killed_for_loss()) return result;
+    // It may take its time to end as it was told, although a server answers by then.
+    const bool obeyed = spared_ && result == status::signal_base + SIGTERM;
+    if (!for_lock_ && !obeyed) return result;
     report_doubt();
     if (now.end == LockEnd::Released)
-      locks_.say(lock_.name() + ": the program was killed, although the lock was held throughout");
+      locks_.say(lock_.name() + ": the program was ended, although the lock was held throughout");
     return status::lock_lost;
   }
 
@@ -417,6 +453,9 @@ class LockedProgram {
   std::vector<std::string> held_back_lines_;
   std::optional<SignalRelay::Registration> registration_;
   bool warned_ = false;
+  bool for_lock_ = false;  ///< ended because its lock is lost, or may be
+  bool spared_ = false;    ///< told to end for that, before a server answered again
+  bool insistence_reported_ = false;
   bool asked_ = false;  ///< to end, whatever happens to the lock
   bool had_terminal_ = false;
   bool terminal_is_back_ = false;
@@ -428,6 +467,7 @@ class LockedProgram {
   Guarded<bool> started_;
   Guarded<std::vector<int>> early_;  ///< signals from before the program started
   bool terminated_ = false;          ///< SIGTERM was passed on; under the monitor
+  Guarded<bool> insisted_on_;
   Guarded<bool> told_to_end_;
 };
 

@@ -2,10 +2,12 @@
 import os
 import signal
 import subprocess
+import time
 import unittest
 from unittest import mock
 
 from session_case import ZKSH
+from held_program import HeldProgram
 from lock_case import LockTest
 from running_processes import children, is_running
 
@@ -39,6 +41,33 @@ class Status(LockTest):
         self.assertEqual((status, out, err),
                          (126, "", f"cannot run {script}: its interpreter is missing\n"))
         self.assert_free()
+
+
+class SlowStart(LockTest):
+    """The executable is on a slow file system."""
+
+    def start_held(self, *options):
+        program = self.script("#!/bin/sh", "echo ran")
+        held = HeldProgram(program)
+        self.addCleanup(held.release)
+        holder = self.lock("--", program, options=options)
+        held.wait_awaited()
+        return holder, held
+
+    def test_it_runs_as_long_as_the_lock_is_held(self):
+        holder, held = self.start_held("-t", "2000")
+        time.sleep(3)  # longer than any lease
+        self.assertEqual(len(self.nodes()), 1)
+        held.release()
+        out, _ = self.assert_ends(holder, 0, "(?m)^released /l ")
+        self.assertEqual(out, "ran\n")
+
+    def test_the_lock_is_lost_before_it_runs(self):
+        holder, held = self.start_held("-t", "2000")
+        self.take_away()
+        out, _ = self.assert_ends(holder, 76, "(?m)^lost /l: its node was deleted$", "SIGTERM to pid")
+        self.assertEqual(out, "")
+        held.release()
 
 
 class Signals(LockTest):
