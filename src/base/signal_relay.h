@@ -14,9 +14,9 @@ namespace zksh {
 /// Monitor.
 class SignalRelay {
  public:
-  /// Called with SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 or SIGUSR2 on the main thread, under the
-  /// Monitor. Returns true if it handles the signal; zksh then ignores it. Must neither block nor
-  /// call the Monitor.
+  /// Called with SIGINT, SIGTERM or any other signal that ends a process on the main thread, under
+  /// the Monitor. Returns true if it handles the signal; zksh then ignores it. Must neither block
+  /// nor call the Monitor.
   using Receiver = std::function<bool(const Monitor::Held& held, int signal)>;
 
   explicit SignalRelay(Monitor& monitor) : monitor_(monitor) {}
@@ -45,7 +45,7 @@ class SignalRelay {
   bool offer(int signal);
 
   /// The first signal since the last call that a receiver handled and that also asks zksh to end
-  /// after the program: SIGINT, SIGTERM, SIGHUP or SIGQUIT.
+  /// after the program: any but SIGUSR1 and SIGUSR2.
   std::optional<int> take_end();
 
   /// The number of registrations; may be read in a signal handler.

@@ -13,14 +13,23 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace zksh {
 namespace {
 
-/// The signals that end zksh if no program takes them, except SIGINT, which may mean less.
+/// The signals that end zksh if no program takes them, except SIGINT, which may mean less: all
+/// whose default action ends a process. SIGKILL cannot be handled; SIGSEGV, SIGBUS, SIGFPE and
+/// SIGILL report errors of the program itself; SIGPIPE is ignored.
+std::vector<int> ending_signals() {
+  std::vector<int> all{SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,   SIGABRT, SIGVTALRM,
+                       SIGPROF, SIGXCPU, SIGXFSZ, SIGIO,   SIGPWR,  SIGSTKFLT, SIGSYS,  SIGTRAP};
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) all.push_back(signal);
+  return all;
+}
+
 bool ends_process(int signal) {
-  return signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT || signal == SIGUSR1 ||
-         signal == SIGUSR2;
+  return signal != SIGINT && signal != SIGWINCH && signal != SIGTSTP && signal != SIGCONT;
 }
 
 bool is_ignored(int signal) {
@@ -57,7 +66,9 @@ int milliseconds_until(std::optional<Clock::time_point> time) {
 Loop::Loop() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
+  auto ending = ending_signals();
+  ending.push_back(SIGINT);
+  for (const int signal : ending)
     // If blocked, an ignored signal would be delivered nevertheless.
     if (!is_ignored(signal)) sigaddset(&signals, signal);
   for (const int signal : {SIGWINCH, SIGTSTP, SIGCONT}) sigaddset(&signals, signal);
@@ -114,6 +125,11 @@ void Loop::leave(int status, const std::atomic<int>& programs) {
   action.sa_handler = count_down;
   action.sa_flags = SA_RESTART;
   sigaction(SIGALRM, &action, nullptr);
+  // From now on it is the alarm's.
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
   alarm(1);
 }
 

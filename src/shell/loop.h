@@ -18,7 +18,7 @@ struct LoopEvents {
   std::function<bool()> input_waits = [] { return false; };  ///< whether buffered input remains
   std::function<void()> input{};              ///< standard input is readable, or input is buffered
   std::function<void()> interrupt;            ///< SIGINT
-  std::function<void(int signal)> end;        ///< SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2
+  std::function<void(int signal)> end;        ///< SIGTERM and all others that end a process
   std::function<void()> resize = [] {};       ///< SIGWINCH
   std::function<void()> suspend;              ///< SIGTSTP
   std::function<void()> resume = [] {};       ///< SIGCONT
