@@ -11,6 +11,9 @@
 namespace zksh {
 namespace {
 
+/// On a smaller screen a pager could show nothing but its own prompt.
+constexpr std::size_t fewest_rows = 2;
+
 std::string wanted_pager(const std::string& setting) {
   if (!setting.empty()) return setting;
   for (const char* const name : {"ZKSH_PAGER", "PAGER"})
@@ -65,7 +68,8 @@ void Pager::write(std::string_view bytes) {
   in_order_.push_back({Stream::Out, std::string(bytes)});
   const auto size = terminal_size();
   // The prompt takes a row too.
-  if (kept_.size() < size.lines || rows_of(kept_, size.columns) < size.lines) return;
+  const bool fits = kept_.size() < size.lines || rows_of(kept_, size.columns) < size.lines;
+  if (fits || size.lines < fewest_rows) return;
   for (const auto& [stream, error] : in_order_)
     if (stream == Stream::Err) queue_.add(Stream::Err, error);
   program_.start();

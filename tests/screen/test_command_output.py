@@ -202,6 +202,14 @@ class Pager(OutputTest):
             self.wait_prompt(screen, number + 2)
             self.assertEqual(self.run_line(screen, "get /none", number + 2), ["Node does not exist: /none"])
 
+    def test_no_pager_on_a_screen_of_one_row(self):
+        pager = f"touch {self.file('begun')}; cat"
+        for height, begun in ((1, False), (4, True)):
+            screen = super(Pager, self).start(height=height, ZKSH_PAGER=pager)
+            screen.type("help\n")
+            self.wait_prompt(screen, 1)
+            self.assertEqual(os.path.exists(self.file("begun")), begun)
+
     def test_a_pager_that_is_missing_is_none(self):
         self.grow(40)
         screen = super(Pager, self).start(ZKSH_PAGER="no-such-pager -x")
