@@ -238,9 +238,13 @@ class LockRun {
       throw ZkError(code::connection_loss, path);
     }
   }
+  /// A short limit does not cut the connecting short: whether the lock is busy must be asked,
+  /// however busy this machine is.
   std::optional<std::chrono::milliseconds> patience() const {
     if (tries_only()) return longest_connecting;
-    return o_.wait;
+    return o_.wait
+               ? std::optional(std::max<std::chrono::milliseconds>(*o_.wait, longest_connecting))
+               : std::nullopt;
   }
 
   /// Returns false if the lock is not held yet, and must be requested.
@@ -279,7 +283,8 @@ class LockRun {
     request.owner = lock_owner(o_);
     if (o_.parent) request.parent = o_.parent;
     request.requeue = !o_.no_requeue;
-    request.try_only = tries_only();
+    // Nor is a lock given up unasked because connecting took all the time.
+    request.try_only = tries_only() || (o_.wait && Clock::now() >= begun_ + *o_.wait);
     LockPlan plan{.paths = target_.paths, .kind = target_.kind, .recipe = {}};
     if (o_.wait && !request.try_only) plan.deadline = begun_ + *o_.wait;
     plan.recipe = [request, make = target_.recipe, kind = o_.recipe.value_or(RecipeKind::Fair)](
@@ -353,8 +358,8 @@ class LockRun {
   /// and servers may not respond.
   Clock::time_point limit() const {
     const auto given = lock_->plan().deadline;
-    if (given != Fiber::never) return given + leave_patience;
-    return tries_only() ? Clock::now() + longest_look : Fiber::never;
+    if (given != Fiber::never) return given + longest_look;
+    return tries_only() || o_.wait ? Clock::now() + longest_look : Fiber::never;
   }
   bool tries_only() const { return o_.try_only || o_.wait == 0ms; }
 
