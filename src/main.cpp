@@ -1,4 +1,5 @@
 // zksh: parses process options, and starts an interactive shell, a script or a single command.
+#include "base/process.h"
 #include "base/process_setup.h"
 #include "base/process_title.h"
 #include "base/secrets.h"
@@ -92,6 +93,7 @@ int fail(const std::vector<std::string>& words, const zksh::Error& error) {
 int main(int argc, char** argv) {
   keep_memory_to_itself();
   zksh::remember_command_line(argv);
+  zksh::remember_ignored_signals();
   use_one_heap();
   receive_exit_statuses();
   open_standard_streams();

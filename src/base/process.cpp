@@ -86,14 +86,20 @@ std::vector<std::string> merged_environment(
   return all;
 }
 
+/// See remember_ignored_signals.
+std::array<bool, NSIG> ignored_at_start{};
+
 /// A program must not inherit what zksh ignores for itself, only what zksh was started to ignore
-/// (nohup). Handlers are reset before signals are unblocked: they are zksh's code.
+/// (nohup, trap ''). SIGCHLD is not among it: programs that wait for others need it. Handlers are
+/// reset before signals are unblocked: they are zksh's code.
 void reset_signals() {
   for (int number = 1; number < NSIG; ++number) {
     struct sigaction action {};
     if (sigaction(number, nullptr, &action) != 0) continue;
-    const bool ours = number == SIGPIPE || number == SIGTTOU || number == SIGTTIN ||
-                      number == SIGTSTP || number == SIGCHLD;
+    const bool maybe_ours = number == SIGPIPE || number == SIGTTOU || number == SIGTTIN ||
+                            number == SIGTSTP || number == SIGCHLD;
+    const bool ours =
+        maybe_ours && (number == SIGCHLD || !ignored_at_start[static_cast<std::size_t>(number)]);
     if (action.sa_handler == SIG_DFL || (action.sa_handler == SIG_IGN && !ours)) continue;
     action = {};
     action.sa_handler = SIG_DFL;
@@ -249,6 +255,14 @@ ProgramImage::ProgramImage(const Program& program)
   shell_argv.insert(shell_argv.end(), argv.begin() + 1, argv.end());
   for (std::string& entry : environment) envp.push_back(entry.data());
   envp.push_back(nullptr);
+}
+
+void remember_ignored_signals() {
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action {};
+    ignored_at_start[static_cast<std::size_t>(number)] =
+        sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+  }
 }
 
 int become_program(const char* path, char* const* argv, char* const* shell_argv,

@@ -81,6 +81,10 @@ struct ProgramImage {
   std::vector<char*> envp;
 };
 
+/// Records which signals this process ignores, and its programs must too. Call it once, before zksh
+/// ignores any for itself.
+void remember_ignored_signals();
+
 /// In a child: executes the program with no signal blocked, and only those ignored that zksh was
 /// started to ignore. Returns errno if that fails. Async-signal-safe.
 int become_program(const char* path, char* const* argv, char* const* shell_argv, char* const* envp);

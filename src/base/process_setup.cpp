@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <string>
 #include <sys/mman.h>
@@ -43,9 +44,17 @@ void require_descriptors() {
   while (opened.size() < descriptors) {
     opened.emplace_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (opened.back().get() >= 0) continue;
+    opened.pop_back();
     throw Error(fmt::format("the limit on open files is too low: zksh needs {} (ulimit -n is {})",
-                            descriptors, limit));
+                            limit + descriptors - opened.size(), limit));
   }
+}
+
+/// The size of this process's address space in bytes; 0 if it is not known.
+rlim_t size_now() {
+  std::ifstream file("/proc/self/statm");
+  rlim_t pages = 0;
+  return file >> pages ? pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) : 0;
 }
 
 void require_memory() {
@@ -54,8 +63,8 @@ void require_memory() {
   void* const room = mmap(nullptr, room_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED)
     throw Error(fmt::format(
-        "the memory limit is too low: zksh needs {} MiB of address space (ulimit -v is {})",
-        room_bytes >> 20U, limit >> 10U));
+        "the memory limit is too low: zksh needs {} KiB of address space (ulimit -v is {})",
+        (size_now() + room_bytes) >> 10U, limit >> 10U));
   munmap(room, room_bytes);
 }
 
@@ -87,8 +96,8 @@ void require_threads(std::size_t count, const char* for_what) {
     all_there.unlock();
     const auto reason = limit >= many_threads ? fmt::format("ulimit -v is {}", room >> 10U)
                                               : fmt::format("ulimit -u is {}", limit);
-    throw Error(
-        fmt::format("the limit on threads is too low: {} needs {} ({})", for_what, count, reason));
+    throw Error(fmt::format("the limit on threads is too low: {} needs {} more ({})", for_what,
+                            count, reason));
   }
   all_there.unlock();
 }

@@ -1,6 +1,7 @@
 // ProcessTree: lists the descendants of a process, without the heap.
 #include "base/process_tree.h"
 
+#include "base/error.h"
 #include "base/number.h"
 
 #include <array>
@@ -9,6 +10,8 @@
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <string>
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -50,6 +53,19 @@ ssize_t read_some(int fd, char* buffer, std::size_t size) {
 }
 
 }  // namespace
+
+void require_process_tree() {
+  std::error_code none;
+  const auto self = std::filesystem::read_symlink("/proc/self", none).string();
+  if (none) throw Error("/proc is not mounted; `mount -t proc proc /proc` mounts it");
+  if (self != std::to_string(getpid()))
+    throw Error(
+        "/proc shows the processes of another PID namespace; `mount -t proc proc /proc` or "
+        "`unshare "
+        "--mount-proc` mounts the right one");
+  if (access(ProcPath(getpid()).add("/task/").add(getpid()).add("/children").text(), R_OK) != 0)
+    throw Error("/proc does not list the children of processes (CONFIG_PROC_CHILDREN)");
+}
 
 ProcessTree::ProcessTree() {
   void* const memory =

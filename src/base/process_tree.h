@@ -7,6 +7,11 @@
 
 namespace zksh {
 
+/// Throws Error if /proc does not show this process and its children, so that no descendant could
+/// be found, or a stranger with the same number would be: it is not mounted, or is that of another
+/// PID namespace.
+void require_process_tree();
+
 /// Reads /proc/PID/task/TID/children (proc(5)) of the processes in the tree only. Members are
 /// async-signal-safe, so a forked child of a threaded process may use them. Used by one thread. A
 /// returned span is valid until the next call. Lists at most 65536 processes.

@@ -4,6 +4,8 @@
 
 #include "base/fd.h"
 #include "base/process.h"
+#include "base/process_setup.h"
+#include "base/process_tree.h"
 #include "base/program_terminal.h"
 #include "base/signal_relay.h"
 #include "base/text.h"
@@ -25,6 +27,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using Step = LockDeadlines::Step;
+
+/// What a program under a lock was measured to need, with its session and its watchdog.
+constexpr std::size_t threads_and_processes = 7;
 
 /// How long to wait silently for processes that a program left behind.
 constexpr auto patience_with_rest = 1s;
@@ -477,6 +482,12 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockOptions& opti
   Program launched{.words = options.shell ? shell_words(*options.shell) : options.program,
                    .group = Program::Group::Own};
   find_program(launched.words.front());
+  try {
+    require_process_tree();
+  } catch (const Error& error) {
+    throw Error(std::string("a program under a lock cannot be ended in time: ") + error.what());
+  }
+  require_threads(threads_and_processes, "a program under a lock");
   Fd empty;
   if (cx.background || cx.input == Input::Pipe) {
     empty = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));

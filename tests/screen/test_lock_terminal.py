@@ -6,6 +6,7 @@ import signal
 import unittest
 
 from shell_case import ZKSH, ShellTest
+from held_program import HeldProgram
 from running_processes import is_running
 
 # A program that draws: it reads keys, and decides itself what Ctrl-C is.
@@ -78,6 +79,19 @@ class LockTerminal(ShellTest):
         screen = self.in_script("for i in 1 2; do " + self.lock_line("sh -c 'echo ready; sleep 1000'")
                                 + "; echo again; done")
         screen.wait_for("ready")
+        screen.keys("C-c")
+        screen.wait_for(lambda s: s.exit_status() is not None)
+        self.assertEqual(screen.exit_status(), -signal.SIGINT)
+        self.assertNotIn("again", screen.text())
+        self.wait_nodes(0)
+
+    def test_interrupt_while_the_terminal_is_handed_over(self):
+        """The program has the terminal, and is not executed yet."""
+        program = self.file("program", "#!/bin/sh\necho ran\n", 0o700)
+        held = HeldProgram(program)
+        self.addCleanup(held.release)
+        screen = self.in_script("for i in 1 2; do " + self.lock_line(program) + "; echo again; done")
+        held.wait_awaited()
         screen.keys("C-c")
         screen.wait_for(lambda s: s.exit_status() is not None)
         self.assertEqual(screen.exit_status(), -signal.SIGINT)

@@ -35,6 +35,29 @@ class Status(LockTest):
             status, out, _ = self.run_lock("-q", "-c", "echo $((20 + 1)); exit 5")
         self.assertEqual((status, out), (5, f"{shell} my-shell 2\n21\n"))
 
+    def test_what_was_ignored_at_the_start_stays_so(self):
+        """SIGPIPE, too, which zksh always ignores for itself."""
+        script = "grep SigIgn /proc/self/status"
+        for trap, ignored in (("PIPE", 1 << signal.SIGPIPE - 1), ("TSTP HUP", 1 << signal.SIGTSTP - 1 | 1), ("", 0)):
+            with self.subTest(trap):
+                words = ["sh", "-c", f"trap '' {trap}; exec \"$@\"" if trap else 'exec "$@"', "sh", ZKSH, "-s", self.connect]
+                out = subprocess.run([*words, "lock", "-q", "/l", "-c", script], capture_output=True, text=True, timeout=60,
+                                     check=True).stdout
+                self.assertEqual(int(out.split()[1], 16), ignored)
+
+    def test_other_pid_namespace(self):
+        """Its /proc shows other processes, of which one may have the number of a descendant."""
+        unshare = ["unshare", "-p", "-f"]
+        if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("needs the right to make a PID namespace")
+        words = [ZKSH, "-s", self.connect, "lock", "-q", "/l", "--", "true"]
+        done = subprocess.run([*unshare, *words], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("/proc shows the processes of another PID namespace; ", done.stderr)
+        self.assertFalse(self.znodes.exists(self.root + "/l"))
+        done = subprocess.run([*unshare, "--mount-proc", *words], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_program_without_its_interpreter(self):
         script = self.script("#!/no/such/interpreter")
         status, out, err = self.run_lock("-q", "--", script)
