@@ -1,11 +1,11 @@
 // fill: create a tree of nodes for experiments.
 #include "base/number.h"
-#include "base/quoting.h"
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/work_account.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
+#include "node/parents.h"
 #include "tree/batch_writer.h"
 
 #include <random>
@@ -102,14 +102,8 @@ class Filling {
 
 void make_top(Context& cx, const std::string& path) {
   if (cx.client.exists(path, Watch::none(), cx.stop)) return;
-  try {
-    cx.client.create({.path = path, .data = {}}, cx.stop);
-  } catch (const ZkError& error) {
-    const std::string parent(parent_path(path));
-    if (error.code() != code::no_node || parent == "/") throw;
-    throw ZkError(ZkError(error.code(), parent),
-                  fmt::format(" (`create -p {}` creates it)", as_word(parent)));
-  }
+  require_parent(cx.client, path, cx.stop);
+  cx.client.create({.path = path, .data = {}}, cx.stop);
 }
 
 int run(Context& cx, const Args& a) {

@@ -188,6 +188,8 @@ class LockRun {
           cx_.client.await(cx_.client.start_children(path, Watch::none()), cx_.stop);
       if (children.code != code::ok && children.code != code::no_node)
         throw ZkError(children.code, path);
+      if (children.code == code::no_node && !cx_.client.exists("/", Watch::none(), cx_.stop))
+        throw ZkError(code::no_node, path);  // the chroot's, which no lock creates
       const auto count = children.value.names.size();
       cx_.rehearsal->note(
           {.verb = "queue up at", .path = path, .detail = counted(count, "node") + " there"});

@@ -23,7 +23,8 @@ std::vector<std::string> missing_parents(Client& client, const std::string& path
 
 void require_parent(Client& client, const std::string& path, const std::stop_token& stop) {
   const std::string parent(parent_path(path));
-  if (parent == "/" || client.exists(parent, Watch::none(), stop)) return;
+  if (client.exists(parent, Watch::none(), stop)) return;
+  if (parent == "/") throw ZkError(code::no_node, path);  // the chroot's: only its user creates it
   throw ZkError(ZkError(code::no_node, parent),
                 fmt::format(" (`create -p {}` creates it)", as_word(parent)));
 }

@@ -13,7 +13,8 @@ namespace zksh {
 std::vector<std::string> missing_parents(Client& client, const std::string& path,
                                          const std::stop_token& stop);
 
-/// Throws ZkError, naming the parent, if a node's parent does not exist. Blocks; throws Cancelled.
+/// Throws ZkError, naming the parent, if a node's parent does not exist, or, naming the node, if it
+/// is the chroot that does not. Blocks; throws Cancelled.
 void require_parent(Client& client, const std::string& path, const std::stop_token& stop);
 
 /// Creates a node; false if it exists. Blocks; throws ZkError, Cancelled.

@@ -55,6 +55,7 @@ Task<int> LockNodes::make(std::function<void()> on_sent) {
       throw ZkError(result, std::string(parent_path(plan_.nodes.front().path)));
     ++race;
     for (const auto& node : plan_.nodes) parents_.emplace(parent_path(node.path));
+    if (parents_.contains("/")) throw ZkError(result, "/");  // a missing chroot is a mistyped one
   }
   throw Error(fmt::format("{} keeps disappearing: somebody deletes it again and again",
                           parent_path(plan_.nodes.front().path)));

@@ -100,6 +100,7 @@ Task<> attempt_until(Clock::time_point deadline, LockRequests& requests, Task<> 
 }
 
 Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl) {
+  if (path == "/") throw ZkError(code::no_node, path);  // a missing chroot is a mistyped one
   // Goes up until a node exists, then down again.
   std::vector<std::string> missing{path};
   while (!missing.empty()) {
@@ -112,7 +113,7 @@ Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last,
     const auto outcome = co_await requests.answer(
         requests.send(requests.client().start_create(op), "create {}", node));
     if (is_connection_failure(outcome.code)) continue;
-    if (outcome.code == code::no_node && node != "/") {
+    if (outcome.code == code::no_node && parent_path(node) != "/") {
       missing.emplace_back(parent_path(node));
     } else if (outcome.code == code::unimplemented && last == CreateMode::Container) {
       last = CreateMode::Persistent;  // a server before 3.5.3

@@ -121,7 +121,8 @@ Task<> attempt_until(Clock::time_point deadline, LockRequests& requests, Task<> 
                      std::function<Task<>()> give_back);
 
 /// Creates the missing nodes of a path, ancestors as persistent, the last as `last`; they exist
-/// afterwards, whoever created them. Throws ZkError, LockBusy, Cancelled.
+/// afterwards, whoever created them. Never creates /, the chroot: throws ZkError{no_node} if that
+/// is missing. Throws ZkError, LockBusy, Cancelled.
 Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl);
 
 /// At most one watch at a time, for one task.
