@@ -17,6 +17,7 @@ struct Args {
   bool ephemeral = false;
   bool container = false;
   bool parents = false;
+  bool force = false;
   std::optional<std::string> ttl;
   std::string path;
   std::optional<std::string> data;
@@ -30,6 +31,7 @@ void declare(Options& o, Args& a) {
   o.flag("-c,--container", a.container,
          "Container: removed some time after its last child is gone.");
   o.flag("-p,--parents", a.parents, "Create missing parents, with null values.");
+  declare_force_acl(o, a.force);
   o.text("-t,--ttl", a.ttl,
          "Remove the node after this many milliseconds without a write, if it has no children.",
          "ttl");
@@ -81,7 +83,7 @@ CreateOp checked(Context& cx, const Args& a) {
   op.sequential = a.sequential;
   if (a.ephemeral) op.mode = CreateMode::Ephemeral;
   if (a.container) op.mode = CreateMode::Container;
-  if (a.acl) op.acl = acl_argument(cx, *a.acl, a.path);
+  if (a.acl) op.acl = acl_argument(cx, *a.acl, a.path, a.force);
   op.path = cx.resolve(a.path, a.sequential);
   refuse_empty(op.acl);
   if (a.data) op.data = value_of(cx, *a.data);
@@ -99,10 +101,21 @@ auto explaining(Context& cx, Body&& body) {
   }
 }
 
-int finish(Context& cx, const Pending<Created>& pending, const std::string& path,
-           std::size_t bytes) {
+/// Of the operation, whose value may be gone by now.
+Created answer(Context& cx, const Pending<Created>& pending, const CreateOp& op,
+               std::size_t bytes) {
+  try {
+    return cx.client.written(pending, op.path, bytes, cx.stop);
+  } catch (const ZkError& error) {
+    if (error.code() == code::unimplemented && op.ttl > 0 && cx.input != Input::Pipe)
+      throw ZkError(without_extended_types(error));
+    throw ZkError(explained_acl(cx, error, op.acl));
+  }
+}
+
+int finish(Context& cx, const Pending<Created>& pending, const CreateOp& op, std::size_t bytes) {
   return explaining(cx, [&] {
-    const auto created = cx.client.written(pending, path, bytes, cx.stop);
+    const auto created = answer(cx, pending, op, bytes);
     if (cx.out.json())
       print_json(cx, path_json(created.path));
     else if (cx.out.plain())
@@ -115,16 +128,16 @@ int finish(Context& cx, const Pending<Created>& pending, const std::string& path
 
 Sent run(Context& cx, const Args& a) {
   return explaining(cx, [&] {
-    const auto op = checked(cx, a);
+    auto op = checked(cx, a);
     if (!fits_multi(op))
       require_newer(cx.client, op.path, a.container ? "containers" : "nodes with a TTL", cx.stop);
     if (a.parents) create_parents(cx.client, op.path, cx.stop);
     cx.client.await_connection(op.path, cx.stop);
     const auto pending = cx.client.start_create(op);
+    const auto bytes = op.data.value_or("").size();
+    op.data.reset();  // many may be in flight
     return Sent(op.path, pending,
-                [&cx, pending, path = op.path, bytes = op.data.value_or("").size()] {
-                  return finish(cx, pending, path, bytes);
-                });
+                [&cx, pending, op, bytes] { return finish(cx, pending, op, bytes); });
   });
 }
 

@@ -17,6 +17,7 @@ struct Args {
   bool stat = false;
   std::optional<std::int32_t> version;
   bool recursive = false;
+  bool force = false;
   std::string path;
   std::string acl;
   WorkOptions limits;
@@ -28,6 +29,7 @@ void declare(Options& o, Args& a) {
   o.number("-v,--version", a.version, "version",
            "Set the ACL only if this is the aclVersion; -1 matches any.");
   o.flag("-R,--recursive", a.recursive, "Set the ACL of every node of the subtree.");
+  declare_force_acl(o, a.force);
   o.node("path", a.path, "The node.");
   o.acl("acl", a.acl, "The ACL: scheme:id:perms, separated by commas; perms are letters of cdrwa.");
   declare_work_limits(o, a.limits);
@@ -79,8 +81,17 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
   return first_failure;
 }
 
+template <class Body>
+void explaining(const Context& cx, const Acl& acl, Body&& body) {
+  try {
+    body();
+  } catch (const ZkError& error) {
+    throw ZkError(explained_acl(cx, error, acl));
+  }
+}
+
 Sent run(Context& cx, const Args& a) {
-  const auto acl = acl_argument(cx, a.acl, a.path);
+  const auto acl = acl_argument(cx, a.acl, a.path, a.force);
   const auto path = cx.resolve(a.path);
   if (a.recursive && acl.empty())
     cx.client.get(path, Watch::none(), cx.stop);  // NoNode comes before other errors
@@ -88,7 +99,8 @@ Sent run(Context& cx, const Args& a) {
   const auto version = a.version ? *a.version : a.legacy_version.value_or(-1);
   if (a.recursive) return set_subtree(cx, path, acl, version, a.limits.limits());
   if (a.stat || prints_as_34(cx)) {
-    const auto stat = cx.client.set_acl(path, acl, version, cx.stop);
+    std::optional<Stat> stat;
+    explaining(cx, acl, [&] { stat = cx.client.set_acl(path, acl, version, cx.stop); });
     if (cx.out.json())
       print_json(cx, path_json(path).set("stat", stat ? stat_json(*stat) : Json()));
     else if (stat)
@@ -101,8 +113,8 @@ Sent run(Context& cx, const Args& a) {
   }
   cx.client.await_connection(path, cx.stop);
   const auto pending = cx.client.start_set_acl(path, acl, version);
-  return {path, pending, [&cx, path, pending] {
-            cx.client.written(pending, path, 0, cx.stop);
+  return {path, pending, [&cx, acl, path, pending] {
+            explaining(cx, acl, [&] { cx.client.written(pending, path, 0, cx.stop); });
             if (cx.out.json()) print_json(cx, path_json(path));
             return status::ok;
           }};
@@ -115,12 +127,14 @@ extern const Command setAcl_command = make_command<Args>(
      .group = "Access",
      .summary = "Set a node's ACL",
      .keywords = {"permission", "rights", "access", "security", "grant", "chmod", "recursive"},
-     .details = "Replaces the whole ACL. Permissions are c create children, d delete children, r "
-                "read, w write, a set the ACL. Identities are world:anyone, ip:ADDRESS or "
-                "ip:ADDRESS/BITS, digest:USER:HASH, and auth:: for the identities of this session "
-                "(addauth). An entry that cannot be parsed is reported and left out. -R changes "
-                "the whole subtree in the order of `ls -R`; nodes that fail are reported, and the "
-                "others are still changed. Prints nothing on success.",
+     .details =
+         "Replaces the whole ACL. Permissions are c create children, d delete children, r "
+         "read, w write, a set the ACL. Identities are world:anyone, ip:ADDRESS or "
+         "ip:ADDRESS/BITS, digest:USER:HASH, and auth:: for the identities of this session "
+         "(addauth). An entry that nobody can ever meet is refused: without permissions, a "
+         "digest that is none, an ip that is no address; --force sets it nevertheless. -R "
+         "changes the whole subtree in the order of `ls -R`; nodes that fail are reported, and the "
+         "others are still changed. Prints nothing on success.",
      .examples = {{"create /app", "Create a node that everybody may do anything with."},
                   {"setAcl /app world:anyone:cdrwa", "Give everybody all permissions."},
                   {"setAcl -v 1 /app world:anyone:cdrwa,ip:10.0.0.0/8:r",

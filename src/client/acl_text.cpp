@@ -1,12 +1,15 @@
 // ACL text: parses and formats ACLs as zkCli.sh does.
 #include "client/acl_text.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <array>
+#include <netinet/in.h>
 #include <utility>
 
 namespace zksh {
@@ -40,6 +43,36 @@ int usable_perms(std::string_view text, std::vector<std::string>& complaints) {
   return perms;
 }
 
+/// "user:BASE64", as digest_id makes it: SHA-1's 20 bytes are 27 characters and one `=`.
+bool is_digest_id(std::string_view id) {
+  constexpr std::size_t length = 28;
+  const auto colon = id.find(':');
+  if (colon == std::string_view::npos) return false;
+  const auto hash = id.substr(colon + 1);
+  return hash.size() == length && hash.back() == '=' &&
+         std::ranges::all_of(hash.substr(0, length - 1), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  c == '+' || c == '/';
+         });
+}
+
+/// An address, or an address, a slash and a number of bits.
+bool is_network(std::string_view id) {
+  constexpr int bits_of_ipv4 = 32;
+  constexpr int bits_of_ipv6 = 128;
+  const auto slash = id.find('/');
+  const std::string address(id.substr(0, slash));
+  in6_addr bytes{};
+  int most = 0;
+  if (inet_pton(AF_INET, address.c_str(), &bytes) == 1)
+    most = bits_of_ipv4;
+  else if (inet_pton(AF_INET6, address.c_str(), &bytes) == 1)
+    most = bits_of_ipv6;
+  if (slash == std::string_view::npos || most == 0) return most > 0;
+  const auto bits = number_in<int>(id.substr(slash + 1));
+  return bits && *bits >= 0 && *bits <= most;
+}
+
 std::string jute_text(std::string_view text) {
   constexpr std::string_view special("\0\n\r,}%", 6);
   std::string escaped = "'";
@@ -58,16 +91,34 @@ ParsedAcl parse_acl(std::string_view text) {
   for (const auto part : split_at_commas(text)) {
     const auto first = part.find(':');
     const auto last = part.rfind(':');
+    const auto before = parsed.complaints.size();
     if (first == last) {  // no colon, or only one
       parsed.complaints.push_back(std::string(part) + " does not have the form scheme:id:perm");
       continue;
     }
     const int perms = usable_perms(part.substr(last + 1), parsed.complaints);
+    if (parsed.complaints.size() > before) parsed.misspelt.emplace_back(part);
     parsed.acl.push_back({.perms = perms,
                           .scheme = std::string(part.substr(0, first)),
                           .id = std::string(part.substr(first + 1, last - first - 1))});
   }
   return parsed;
+}
+
+std::optional<std::string> acl_flaw(const AclEntry& entry) {
+  const auto& [perms, scheme, id] = entry;
+  const auto user = id.substr(0, id.find(':'));
+  const auto named = scheme == "digest" ? scheme + ':' + user : scheme + ':' + id;
+  if (perms == 0)
+    return fmt::format("{} is given no permission; permissions are letters of cdrwa", named);
+  if (scheme == "digest" && !is_digest_id(id))
+    return fmt::format(
+        "{}: nobody can have this id, which must be the user, a colon and the 28 characters that "
+        "`printf %s USER:PASSWORD | openssl dgst -sha1 -binary | base64` prints",
+        named);
+  if (scheme == "ip" && !is_network(id))
+    return fmt::format("{} is neither an address nor ADDRESS/BITS, such as ip:10.0.0.0/8", named);
+  return std::nullopt;
 }
 
 std::optional<int> perms_of(std::string_view text) {

@@ -40,4 +40,10 @@ void require_newer(Client& client, const std::string& path, std::string_view wha
                                             : "this server has version " + version));
 }
 
+ZkError without_extended_types(const ZkError& error) {
+  return {error,
+          ": the servers keep nodes with a TTL only if they run with "
+          "zookeeper.extendedTypesEnabled=true"};
+}
+
 }  // namespace zksh

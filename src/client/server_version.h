@@ -15,4 +15,8 @@ namespace zksh {
 void require_newer(Client& client, const std::string& path, std::string_view what,
                    const std::stop_token& stop);
 
+/// The error of a node with a TTL that a server of 3.5 or later refused as unimplemented, with the
+/// reason.
+ZkError without_extended_types(const ZkError& error);
+
 }  // namespace zksh

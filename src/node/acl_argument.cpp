@@ -6,24 +6,56 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace zksh {
 
-Acl acl_argument(Context& cx, const std::string& text, const std::string& path) {
+void declare_force_acl(Options& options, bool& force) {
+  options.common().flag("--force", force, "Accept an ACL with an entry that nobody can ever meet.");
+}
+
+Acl acl_argument(Context& cx, const std::string& text, const std::string& path, bool force) {
   auto parsed = parse_acl(text);
   // The remaining entries might lock everybody out of the node, even its owner.
   if (cx.input != Input::Pipe && !parsed.complaints.empty())
-    throw ZkError(
-        ZkError(code::invalid_acl, cx.resolve(path, true)),
-        fmt::format(
-            ": {}; nothing was written (an entry is scheme:id:perms; perms are letters of cdrwa)",
-            fmt::join(parsed.complaints, "; ")));
+    throw ZkError(ZkError(code::invalid_acl, cx.resolve(path, true)),
+                  fmt::format(": {}{}{}; nothing was written (an entry is scheme:id:perms; perms "
+                              "are letters of cdrwa)",
+                              fmt::join(parsed.complaints, "; "),
+                              parsed.misspelt.empty() ? "" : "; unknown letters in ",
+                              fmt::join(parsed.misspelt, ", ")));
   for (const auto& complaint : parsed.complaints)
     cx.out.err_line("{}", cx.out.shown_in_error(complaint));
+  if (force || cx.input == Input::Pipe) return std::move(parsed.acl);
+  for (const auto& entry : parsed.acl)
+    if (const auto flaw = acl_flaw(entry))
+      throw ValueError(fmt::format("{}; nothing was written (--force sets it nevertheless)", *flaw),
+                       cx.resolve(path, true));
   return std::move(parsed.acl);
 }
 
 void refuse_empty(const Acl& acl) {
   if (acl.empty()) throw ZkError(code::invalid_acl, "null");
+}
+
+ZkError explained_acl(const Context& cx, const ZkError& error, const Acl& acl) {
+  constexpr std::array<std::string_view, 4> usual{"world", "ip", "digest", "auth"};
+  if (error.code() != code::invalid_acl || cx.input == Input::Pipe) return error;
+  for (const auto& [perms, scheme, id] : acl) {
+    if (std::ranges::find(usual, scheme) == usual.end())
+      return {error, fmt::format(": the servers do not accept the scheme {}, or this id of it; all "
+                                 "know world, ip, digest and auth",
+                                 scheme)};
+    if (scheme == "world" && id != "anyone")
+      return {error, fmt::format(": the only id of world is anyone, not \"{}\"", id)};
+    if (scheme == "auth")
+      return {error,
+              ": auth stands for the identities of this session, which has none; `addauth` "
+              "adds one"};
+  }
+  return error;
 }
 
 }  // namespace zksh

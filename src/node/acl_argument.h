@@ -7,13 +7,21 @@
 
 namespace zksh {
 
+/// Declares --force, which acl_argument takes.
+void declare_force_acl(Options& options, bool& force);
+
 /// Parses `scheme:id:perms[,…]`, the ACL to be set on `path`, a word of the command line. Throws
-/// ZkError{invalid_acl} if an entry is invalid; on piped input, as in zkCli, reports it on stderr
-/// and leaves the entry out, so that the result may be empty.
-Acl acl_argument(Context& cx, const std::string& text, const std::string& path);
+/// ZkError{invalid_acl} if an entry is malformed, and without `force` ValueError if nobody can ever
+/// meet one (acl_flaw). On piped input, as in zkCli, reports a malformed entry on stderr and leaves
+/// it out, so that the result may be empty, and accepts what nobody can meet.
+Acl acl_argument(Context& cx, const std::string& text, const std::string& path, bool force);
 
 /// Throws ZkError{invalid_acl} if the ACL is empty, with zkCli's text: the Java client does not
 /// send one.
 void refuse_empty(const Acl& acl);
+
+/// The error of a write with this ACL; if the servers have refused the ACL, says what they may not
+/// know in it. Not on piped input.
+ZkError explained_acl(const Context& cx, const ZkError& error, const Acl& acl);
 
 }  // namespace zksh

@@ -18,6 +18,28 @@ TEST(ParseAcl, ReadsSchemeIdAndPermissions) {
                              {.perms = 31, .scheme = "auth", .id = ""}}));
 }
 
+TEST(AclFlaw, IsWhatNobodyCanMeet) {
+  const auto flawed = [](const std::string& text) {
+    return acl_flaw(parse_acl(text).acl.at(0)).has_value();
+  };
+  for (const auto* met :
+       {"world:anyone:r", "auth::cdrwa", "ip:10.0.0.0/8:r", "ip:::1:r", "ip:fe80::/64:r",
+        "digest:ann:7RJfAeIvrl4zdj6sS2fXrQHDvHM=:r", "sasl:ann@REALM:r", "nosuch:x:r"})
+    EXPECT_FALSE(flawed(met)) << met;
+  for (const auto* never :
+       {"world:anyone:", "digest:ann:secret:cdrwa", "digest:ann:r", "digest:ann:x:r",
+        "digest:ann:7RJfAeIvrl4zdj6sS2fXrQHDvHM:r", "ip:10.0.0.300:r", "ip:10.0.0.0/33:r",
+        "ip:host:r", "ip::r", "ip:10.0.0.1/:r"})
+    EXPECT_TRUE(flawed(never)) << never;
+}
+
+TEST(AclFlaw, NamesTheUserButNoSecret) {
+  const auto flaw = acl_flaw({.perms = perm::all, .scheme = "digest", .id = "ann:secret"});
+  ASSERT_TRUE(flaw);
+  EXPECT_NE(flaw->find("digest:ann:"), std::string::npos) << *flaw;
+  EXPECT_EQ(flaw->find("secret"), std::string::npos) << *flaw;
+}
+
 TEST(ParseAcl, TheLastColonBeginsThePermissions) {
   EXPECT_EQ(parse_acl("ip:::1:r").acl, (Acl{{.perms = 1, .scheme = "ip", .id = "::1"}}));
   EXPECT_EQ(parse_acl("world:anyone:").acl, (Acl{{.perms = 0, .scheme = "world", .id = "anyone"}}));
