@@ -29,26 +29,34 @@ std::optional<std::string_view> limit_of(const Args& a) {
   return std::nullopt;
 }
 
-void remove_limit(Context& cx, const std::string& path, std::string_view limit) {
-  auto limits = read_quota(cx, limits_node(path));
+void remove_limit(Context& cx, const QuotaPlace& place, const std::string& node,
+                  std::string_view limit) {
+  auto limits = read_quota(place, node, cx.stop);
   limits.set(limit, -1);
-  cx.client.set({.path = limits_node(path), .data = limits.text()}, cx.stop);
+  place.check_guards(cx.stop);
+  try {
+    place.client().set({.path = node, .data = limits.text()}, cx.stop);
+  } catch (const ZkError& error) {
+    throw ZkError(place.explained(error));
+  }
 }
 
 int run(Context& cx, const Args& a) {
   const auto limit = limit_of(a);
   const auto path = quota_argument(cx, a.path);
-  check_path(limits_node(path));
-  if (!cx.client.exists(limits_node(path), Watch::none(), cx.stop)) {
+  const QuotaPlace place(cx.client, cx.rehearsal, cx.stop);
+  const auto node = limits_node(place.whole(path));
+  check_path(node);
+  if (!place.client().exists(node, Watch::none(), cx.stop)) {
     if (cx.out.json())
       throw Error(fmt::format("Quota does not exist for {}", path), status::no_node);
     cx.out.line("Quota does not exist for {}", cx.out.shown(path));
     return status::no_node;
   }
   if (limit)
-    remove_limit(cx, path, *limit);
+    remove_limit(cx, place, node, *limit);
   else
-    remove_quota(cx.client, path, cx.stop);
+    remove_quota(place, path, cx.stop);
   return status::ok;
 }
 

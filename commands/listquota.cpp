@@ -52,10 +52,11 @@ std::string usage_text(const QuotaText& limits, const QuotaText& usage) {
 
 int list_all(Context& cx, const Args& a) {
   const auto top = cx.resolve(a.path);
-  for (const auto& found : limits_below(cx.client, top, cx.stop)) {
+  const QuotaPlace place(cx.client, nullptr, cx.stop);
+  for (const auto& found : limits_below(place, top, cx.stop)) {
     const auto path = path_below(top, found.first);
-    const auto limits = read_quota(cx, limits_node(path));
-    const auto usage = read_quota(cx, usage_node(path));
+    const auto limits = read_quota(place, limits_node(place.whole(path)), cx.stop);
+    const auto usage = read_quota(place, usage_node(place.whole(path)), cx.stop);
     const bool exceeded =
         exceeds(usage, limits, QuotaText::count) || exceeds(usage, limits, QuotaText::bytes);
     if (a.exceeded && !exceeded) continue;
@@ -70,12 +71,13 @@ int run(Context& cx, const Args& a) {
   if (a.exceeded && !a.recursive) throw ValueError("--exceeded needs -R");
   if (a.recursive) return list_all(cx, a);
   const auto path = quota_argument(cx, a.path);
-  const auto node = limits_node(path);
+  const QuotaPlace place(cx.client, nullptr, cx.stop);
+  const auto node = limits_node(place.whole(path));
   if (!cx.out.json()) cx.out.err_line("absolute path is {}", cx.out.shown_in_error(node));
   check_path(node);
   try {
-    const auto limits = read_quota(cx, node);
-    const auto usage = read_quota(cx, usage_node(path));
+    const auto limits = read_quota(place, node, cx.stop);
+    const auto usage = read_quota(place, usage_node(place.whole(path)), cx.stop);
     if (cx.out.json()) {
       print_json(cx, quota_json(path, limits, usage));
       return status::ok;
@@ -100,7 +102,7 @@ extern const Command listquota_command = make_command<Args>(
      .details = "The first line shows the limits: count (nodes) and bytes are soft, countHardLimit "
                 "and byteHardLimit are hard; -1 means no limit. The second line shows the usage: "
                 "the nodes of the subtree, including the top, and the bytes of their values. -R "
-                "lists all quotas at and below a node; it finds none through a chroot.",
+                "lists all quotas at and below a node.",
      .examples = {{"create /app", "A node."},
                   {"setquota -n 100 /app", "Set a limit of a hundred nodes."},
                   {"listquota /app", "Show the limits and the usage."},

@@ -32,7 +32,8 @@ void declare(Options& o, Args& a) {
   o.node("target", a.target, "The new path; it must not exist.");
 }
 
-// Half of the servers' default request limit (jute.maxbuffer, 1 MiB).
+// Half of the servers' default request limit (jute.maxbuffer, 1 MiB). A value counts twice: the
+// transaction creates the new node with it, and writes it once more to the old one.
 constexpr std::size_t most_bytes = 512U << 10U;
 
 [[noreturn]] void refuse_ephemeral(const std::string& path) {
@@ -52,7 +53,7 @@ std::size_t size_of(const FoundNode& node, const std::string& source, const std:
 std::optional<std::vector<FoundNode>> read_small(Context& cx, const WorkLimits& limits,
                                                  const std::string& source,
                                                  const std::string& target) {
-  LiveTree tree(cx.client, {.top = source, .limits = limits}, cx.stop);
+  LiveTree tree(cx.client, {.top = source, .quotas = false, .limits = limits}, cx.stop);
   std::vector<FoundNode> nodes;
   std::size_t bytes = 0;
   while (auto node = tree.next()) {
@@ -231,7 +232,9 @@ extern const Command mv_command = make_command<Args>(
      .keywords = {"rename"},
      .details =
          "Moves a node and everything below it in one transaction, if values and paths take at "
-         "most half a megabyte. Other clients see either the old place or the new one, never both. "
+         "most a quarter of a megabyte (256 KiB). mv needs the permissions READ and WRITE of each "
+         "node, DELETE of each parent, and CREATE where the node goes. Other clients see either "
+         "the old place or the new one, never both. "
          "If somebody changes a value or adds a node meanwhile, nothing is moved. Larger subtrees "
          "need --in-parts: it copies everything, then deletes exactly the versions that it has "
          "copied.\n\nValues and ACLs move; quotas do not, and versions, times and sequence numbers "

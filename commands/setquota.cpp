@@ -65,13 +65,13 @@ void refuse_quota_tree(const std::string& path) {
 }
 
 /// Throws if a node below has a quota: quotas must not overlap.
-void refuse_quota_below(Context& cx, const std::string& path) {
-  const auto top = quota_node(path);
+void refuse_quota_below(Context& cx, const QuotaPlace& place, const std::string& path) {
+  const auto top = quota_node(place.whole(path));
   std::vector<std::string> nodes;  // in the order in which zkCli looks at them
   std::set<std::string, std::less<>> with_quota;
   try {
     visit_subtree(
-        cx.client, top, Watch::none(), {},
+        place.client(), top, Watch::none(), {},
         [&](const std::string& node) {
           nodes.push_back(node);
           if (base_name(node) == limits_name) with_quota.emplace(parent_path(node));
@@ -82,19 +82,20 @@ void refuse_quota_below(Context& cx, const std::string& path) {
   }
   for (const auto& node : nodes)
     if (node != top && with_quota.contains(node))
-      throw Error(
-          fmt::format("{} has a child {} which has a quota", path, node.substr(quota_root.size())));
+      throw Error(fmt::format("{} has a child {} which has a quota", path,
+                              place.seen(node.substr(quota_root.size()))));
 }
 
-void refuse_quota_above(Context& cx, const std::string& path) {
-  for (auto slash = path.find('/', 1); slash != std::string::npos;
-       slash = path.find('/', slash + 1)) {
-    const auto above = path.substr(0, slash);
+void refuse_quota_above(Context& cx, const QuotaPlace& place, const std::string& path) {
+  const auto whole = place.whole(path);
+  for (auto slash = whole.find('/', 1); slash != std::string::npos;
+       slash = whole.find('/', slash + 1)) {
+    const auto above = whole.substr(0, slash);
     try {
-      const auto names = cx.client.children(quota_node(above), Watch::none(), cx.stop).names;
+      const auto names = place.client().children(quota_node(above), Watch::none(), cx.stop).names;
       if (names.empty()) return;
       if (std::ranges::count(names, limits_name) > 0)
-        throw Error(fmt::format("{} has a parent {} which has a quota", path, above));
+        throw Error(fmt::format("{} has a parent {} which has a quota", path, place.seen(above)));
     } catch (const ZkError& error) {
       if (error.code() != code::no_node) throw;
       return;
@@ -111,17 +112,20 @@ void warn(Context& cx, std::string_view what, std::int64_t used) {
                 used);
 }
 
-void write_limit(Context& cx, const std::string& path, std::string_view key, std::int64_t value) {
+void write_limit(Context& cx, const QuotaPlace& place, const std::string& path,
+                 std::string_view key, std::int64_t value) {
+  const auto node = limits_node(place.whole(path));
   QuotaText limits;
-  if (cx.client.exists(limits_node(path), Watch::none(), cx.stop))
-    limits = read_quota(cx, limits_node(path));
+  if (place.client().exists(node, Watch::none(), cx.stop))
+    limits = read_quota(place, node, cx.stop);
   else
     for (const auto each : limit_keys) limits.set(each, -1);
   limits.set(key, value);
-  write_quota(cx.client, path, limits, cx.stop);
+  write_quota(place, path, limits, cx.stop);
   // The server has counted by now, unless this is a rehearsal.
-  if (!cx.client.exists(usage_node(path), Watch::none(), cx.stop)) return;
-  const auto usage = read_quota(cx, usage_node(path));
+  const auto counted = usage_node(place.whole(path));
+  if (!place.client().exists(counted, Watch::none(), cx.stop)) return;
+  const auto usage = read_quota(place, counted, cx.stop);
   for (const auto what : {QuotaText::count, QuotaText::bytes})
     if (exceeds(usage, limits, what)) warn(cx, what, usage.get(what));
 }
@@ -137,10 +141,11 @@ int run(Context& cx, const Args& a) {
   refuse_quota_tree(path);
   if (!cx.client.exists(path, Watch::none(), cx.stop))
     throw Error(fmt::format("{} does not exist.", path), status::no_node);
-  check_path(quota_node(path));  // "/" has no node there
-  refuse_quota_below(cx, path);
-  refuse_quota_above(cx, path);
-  write_limit(cx, path, limit.key, value);
+  const QuotaPlace place(cx.client, cx.rehearsal, cx.stop);
+  check_path(quota_node(place.whole(path)));  // "/" has no node there
+  refuse_quota_below(cx, place, path);
+  refuse_quota_above(cx, place, path);
+  write_limit(cx, place, path, limit.key, value);
   return status::ok;
 }
 
@@ -155,7 +160,7 @@ extern const Command setquota_command = make_command<Args>(
                 "servers only log a warning; a hard limit is enforced if they run with "
                 "enforceQuota=true. zksh warns if the subtree already exceeds the limit. A node "
                 "below or above another node with a quota cannot have one. Quotas are kept in "
-                "/zookeeper/quota; set through a chroot, they have no effect.",
+                "/zookeeper/quota; through a chroot, zksh opens a second session to reach it.",
      .examples = {{"create /app", "A node."},
                   {"setquota -n 100 /app", "A soft limit of a hundred nodes."},
                   {"setquota -B 1000000 /app", "A hard limit of a million bytes."}},

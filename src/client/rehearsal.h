@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,6 +32,11 @@ class Rehearsal final : public ForwardingClient {
   using Note = std::function<void(const Monitor::Held&, const WriteDescription&)>;
 
   Rehearsal(Client& inner, Note note) : ForwardingClient(inner), note_(std::move(note)) {}
+
+  /// Rehearses the writes of another session, and notes them here. Both must outlive it.
+  std::unique_ptr<Client> beside(Client& other) {
+    return std::make_unique<Rehearsal>(other, note_);
+  }
 
   Pending<Created> start_create(const CreateOp& op) override;
   Pending<Nothing> start_remove(const RemoveOp& op) override;

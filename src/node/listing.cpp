@@ -12,6 +12,7 @@
 #include "config/settings.h"
 #include "ensemble/server_poller.h"
 #include "node/node_json.h"
+#include "node/quota.h"
 
 #include <chrono>
 
@@ -33,9 +34,12 @@ bool NodeFailures::is_about_one_node(int code) {
 }
 
 void NodeFailures::report(const ZkError& error) {
-  report_error(cx_.out, cx_.input == Input::Pipe
-                            ? error
-                            : missing_chroot_.explained(cx_.client, error, cx_.stop));
+  report_error(
+      cx_.out,
+      cx_.input == Input::Pipe
+          ? error
+          : explained_quota(cx_.client, missing_chroot_.explained(cx_.client, error, cx_.stop),
+                            cx_.stop));
   note(error.exit_status());
 }
 

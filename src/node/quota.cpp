@@ -19,25 +19,8 @@ void create_missing(Client& client, const std::string& path, const std::stop_tok
     create_if_missing(client, {.path = path, .data = std::nullopt}, stop);
 }
 
-}  // namespace
-
-std::string quota_node(const std::string& path) { return std::string(quota_root) + path; }
-
-std::string limits_node(const std::string& path) {
-  return fmt::format("{}{}/{}", quota_root, path, limits_name);
-}
-
-std::string usage_node(const std::string& path) {
-  return fmt::format("{}{}/{}", quota_root, path, usage_name);
-}
-
-std::string quota_argument(const Context& cx, const std::string& path) {
-  if (cx.input == Input::Pipe && path_flaw(path)) return path;
-  return cx.resolve(path);
-}
-
-void write_quota(Client& client, const std::string& path, const QuotaText& limits,
-                 const std::stop_token& stop) {
+void write_limits(Client& client, const std::string& path, const QuotaText& limits,
+                  const std::stop_token& stop) {
   create_missing(client, "/zookeeper", stop);
   create_missing(client, std::string(quota_root), stop);
   for (auto slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
@@ -65,7 +48,7 @@ void write_quota(Client& client, const std::string& path, const QuotaText& limit
   client.multi(ops, stop);
 }
 
-void remove_quota(Client& client, const std::string& path, const std::stop_token& stop) {
+void remove_limits(Client& client, const std::string& path, const std::stop_token& stop) {
   std::vector<Op> ops;
   for (const auto& node : {limits_node(path), usage_node(path)})
     if (client.exists(node, Watch::none(), stop)) ops.emplace_back(RemoveOp{.path = node});
@@ -81,6 +64,61 @@ void remove_quota(Client& client, const std::string& path, const std::stop_token
   }
 }
 
+/// The limits of a node: "nodes 5, bytes 100"; empty if it has none, or they cannot be read.
+std::string limits_of(Client& client, const std::string& whole, const std::stop_token& stop) {
+  const auto read = [&](const std::string& node) -> std::optional<QuotaText> {
+    const auto outcome = client.await(client.start_get(node, Watch::none()), stop);
+    if (outcome.code != code::ok) return std::nullopt;
+    return QuotaText::parse(outcome.value.data.value_or(""));
+  };
+  const auto limits = read(limits_node(whole));
+  if (!limits) return {};
+  std::string text;
+  const auto add = [&](std::string_view what, std::string_view key) {
+    if (limits->get(key) >= 0)
+      text += fmt::format("{}at most {} {}", text.empty() ? "" : ", ", limits->get(key), what);
+  };
+  add("nodes", QuotaText::count_hard_limit);
+  add("bytes", QuotaText::byte_hard_limit);
+  return text;
+}
+
+}  // namespace
+
+std::string quota_node(const std::string& path) { return std::string(quota_root) + path; }
+
+std::string limits_node(const std::string& path) {
+  return fmt::format("{}{}/{}", quota_root, path, limits_name);
+}
+
+std::string usage_node(const std::string& path) {
+  return fmt::format("{}{}/{}", quota_root, path, usage_name);
+}
+
+std::string quota_argument(const Context& cx, const std::string& path) {
+  if (cx.input == Input::Pipe && path_flaw(path)) return path;
+  return cx.resolve(path);
+}
+
+void write_quota(const QuotaPlace& place, const std::string& path, const QuotaText& limits,
+                 const std::stop_token& stop) {
+  place.check_guards(stop);
+  try {
+    write_limits(place.client(), place.whole(path), limits, stop);
+  } catch (const ZkError& error) {
+    throw ZkError(place.explained(error));
+  }
+}
+
+void remove_quota(const QuotaPlace& place, const std::string& path, const std::stop_token& stop) {
+  place.check_guards(stop);
+  try {
+    remove_limits(place.client(), place.whole(path), stop);
+  } catch (const ZkError& error) {
+    throw ZkError(place.explained(error));
+  }
+}
+
 bool exceeds(const QuotaText& usage, const QuotaText& limits, std::string_view what) {
   const auto hard =
       what == QuotaText::count ? QuotaText::count_hard_limit : QuotaText::byte_hard_limit;
@@ -89,13 +127,31 @@ bool exceeds(const QuotaText& usage, const QuotaText& limits, std::string_view w
   });
 }
 
-QuotaText read_quota(Context& cx, const std::string& node) {
-  const auto text = cx.client.get(node, Watch::none(), cx.stop).data.value_or("");
+QuotaText read_quota(const QuotaPlace& place, const std::string& node,
+                     const std::stop_token& stop) {
+  const auto text = place.client().get(node, Watch::none(), stop).data.value_or("");
   const auto quota = QuotaText::parse(text);
   if (!quota)
     throw Error(fmt::format("{} does not hold a quota: \"{}\"", node, text),
                 status::server_refused);
   return *quota;
+}
+
+ZkError explained_quota(Client& client, const ZkError& error, const std::stop_token& stop) {
+  if (error.code() != code::quota_exceeded || error.path().empty()) return error;
+  try {
+    const QuotaPlace place(client, nullptr, stop);
+    for (auto node = place.whole(error.path()); node != "/"; node = parent_path(node)) {
+      const auto limits = limits_of(place.client(), node, stop);
+      if (limits.empty()) continue;
+      const auto seen = place.seen(node);
+      return {error, fmt::format(" (the quota is that of {}: {}; `listquota` shows its usage)",
+                                 seen, limits)};
+    }
+  } catch (const ZkError&) {
+    return error;  // the quota cannot be read
+  }
+  return error;
 }
 
 }  // namespace zksh

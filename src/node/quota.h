@@ -3,6 +3,7 @@
 
 #include "client/quota_text.h"
 #include "command/command.h"
+#include "node/quota_place.h"
 
 #include <stop_token>
 #include <string>
@@ -14,7 +15,7 @@ inline constexpr std::string_view quota_root = "/zookeeper/quota";
 inline constexpr std::string_view limits_name = "zookeeper_limits";
 inline constexpr std::string_view usage_name = "zookeeper_stats";
 
-/// The node in the quota tree that corresponds to `path`.
+/// The node in the quota tree that corresponds to `path`, a whole path (QuotaPlace).
 std::string quota_node(const std::string& path);
 /// Its children: the limits set by users, and the usage counted by the servers.
 std::string limits_node(const std::string& path);
@@ -26,18 +27,23 @@ std::string quota_argument(const Context& cx, const std::string& path);
 
 /// Sets all limits of a node and creates what is missing of its quota; limits and usage in one
 /// transaction, since the servers neither count nor enforce half a quota. Half a quota that zkCli
-/// has left, whose writes are apart, is completed. Does not look for quotas above and below.
+/// has left, whose writes are apart, is completed. Does not look for quotas above and below. `path`
+/// is the client's, as for all that take a QuotaPlace.
 /// Blocks; throws ZkError, Cancelled.
-void write_quota(Client& client, const std::string& path, const QuotaText& limits,
+void write_quota(const QuotaPlace& place, const std::string& path, const QuotaText& limits,
                  const std::stop_token& stop);
 /// Removes limits and usage, if there are any, in one transaction; then the node in the quota tree
 /// and its parents, as far as they are empty. Blocks; throws ZkError, Cancelled.
-void remove_quota(Client& client, const std::string& path, const std::stop_token& stop);
+void remove_quota(const QuotaPlace& place, const std::string& path, const std::stop_token& stop);
 
 /// Whether the usage of `what`, QuotaText::count or bytes, exceeds its soft or its hard limit.
 bool exceeds(const QuotaText& usage, const QuotaText& limits, std::string_view what);
 
 /// Reads limits or usage. Throws ZkError, and Error if the node holds something else.
-QuotaText read_quota(Context& cx, const std::string& node);
+QuotaText read_quota(const QuotaPlace& place, const std::string& node, const std::stop_token& stop);
+
+/// The error; if a quota was exceeded, names the node that has it and its limits, as far as they
+/// can be read. Blocks; throws Cancelled.
+ZkError explained_quota(Client& client, const ZkError& error, const std::stop_token& stop);
 
 }  // namespace zksh

@@ -14,6 +14,7 @@
 #include "command/report.h"
 #include "command/transaction.h"
 #include "command/zkcli_style.h"
+#include "node/quota.h"
 #include "shell/pager.h"
 
 #include <fmt/core.h>
@@ -279,7 +280,8 @@ int Interpreter::explaining(const Command& command, const std::vector<std::strin
       return error.exit_status();
     }
     if (speaks_as_zkcli()) throw;
-    throw ZkError(missing_chroot_.explained(around_.client, error, stop_));
+    throw ZkError(explained_quota(around_.client,
+                                  missing_chroot_.explained(around_.client, error, stop_), stop_));
   }
 }
 

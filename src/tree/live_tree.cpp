@@ -58,7 +58,8 @@ LiveTree::LiveTree(Client& client, Plan plan, std::stop_token stop)
 LiveTree::~LiveTree() = default;
 
 void LiveTree::read(const std::stop_token& stop) {
-  const auto limits = limits_below(client_, plan_.top, stop);
+  std::map<std::string, QuotaLimits> limits;
+  if (plan_.quotas) limits = limits_below({client_, nullptr, stop}, plan_.top, stop);
   Batch batch;
   std::size_t bytes = 0;
   auto handed_over = Clock::now();
@@ -118,11 +119,12 @@ std::optional<FoundNode> LiveTree::next() {
   return std::move(batch_[at_++]);
 }
 
-std::map<std::string, QuotaLimits> limits_below(Client& client, const std::string& top,
+std::map<std::string, QuotaLimits> limits_below(const QuotaPlace& place, const std::string& top,
                                                 const std::stop_token& stop) {
   std::map<std::string, QuotaLimits> all;
-  if (is_within(top, "/zookeeper")) return all;
-  const auto root = top == "/" ? std::string(quota_root) : quota_node(top);
+  const auto whole = place.whole(top);
+  if (is_within(whole, "/zookeeper")) return all;
+  const auto root = whole == "/" ? std::string(quota_root) : quota_node(whole);
   WalkPlan plan{.tops = {root}, .may_be_missing = true, .data = true};
   plan.enter = [&](TreeNode& node) {
     if (base_name(node.path) != limits_name) return;
@@ -132,22 +134,19 @@ std::map<std::string, QuotaLimits> limits_below(Client& client, const std::strin
     for (std::size_t i = 0; i < limits.size(); ++i) limits.at(i) = quota->get(limit_keys.at(i));
     if (limits != no_limits) all[path_from(root, std::string(parent_path(node.path)))] = limits;
   };
-  walk_tree(client, plan, stop);
+  walk_tree(place.client(), plan, stop);
   return all;
 }
 
-void set_limits(Client& client, const std::string& path, const QuotaLimits& limits,
+void set_limits(const QuotaPlace& place, const std::string& path, const QuotaLimits& limits,
                 const std::stop_token& stop) {
-  if (!client.exists(std::string(quota_root), Watch::none(), stop))
-    throw Error(
-        fmt::format("the quota of {} was not set; quotas have no effect through a chroot", path));
   if (limits == no_limits) {
-    remove_quota(client, path, stop);
+    remove_quota(place, path, stop);
     return;
   }
   QuotaText text;
   for (std::size_t i = 0; i < limits.size(); ++i) text.set(limit_keys.at(i), limits.at(i));
-  write_quota(client, path, text, stop);
+  write_quota(place, path, text, stop);
 }
 
 }  // namespace zksh

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/work_limits.h"
+#include "node/quota_place.h"
 #include "tree/tree_record.h"
 
 #include <cstddef>
@@ -31,6 +32,7 @@ class LiveTree {
   struct Plan {
     std::string top{};            ///< an absolute path
     bool may_be_missing = false;  ///< a missing top is then an empty tree
+    bool quotas = true;           ///< read them, too
     WorkLimits limits{};
   };
 
@@ -65,14 +67,13 @@ class LiveTree {
 };
 
 /// The limits by record path. There are few quotas, so all are kept in memory. Empty if they cannot
-/// be seen, as through a chroot. Blocks; throws ZkError, Cancelled.
-std::map<std::string, QuotaLimits> limits_below(Client& client, const std::string& top,
+/// be seen. Blocks; throws ZkError, Cancelled.
+std::map<std::string, QuotaLimits> limits_below(const QuotaPlace& place, const std::string& top,
                                                 const std::stop_token& stop);
 
 /// Sets the quota of the node at an absolute path; no_limits removes it. As setquota, but does not
-/// check for quotas above and below. Blocks; throws ZkError, Cancelled, and Error through a chroot,
-/// where quotas have no effect.
-void set_limits(Client& client, const std::string& path, const QuotaLimits& limits,
+/// check for quotas above and below. Blocks; throws ZkError, Cancelled.
+void set_limits(const QuotaPlace& place, const std::string& path, const QuotaLimits& limits,
                 const std::stop_token& stop);
 
 }  // namespace zksh

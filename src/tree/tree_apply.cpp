@@ -27,7 +27,10 @@ void TreeApply::run(const RecordStream& records) {
   client_.await_connection(plan_.top, stop_);
   identities_ = client_.identities();
   if (!plan_.parents_made) require_parent(client_, plan_.top, stop_);
-  LiveTree live(client_, {.top = plan_.top, .may_be_missing = true, .limits = plan_.limits}, stop_);
+  LiveTree live(
+      client_,
+      {.top = plan_.top, .may_be_missing = true, .quotas = plan_.quotas, .limits = plan_.limits},
+      stop_);
   auto node = live.next();
   std::size_t reached = 0;
   while ((record || node) && !failure_) {
@@ -153,8 +156,10 @@ void TreeApply::note_limits(const std::string& path, const QuotaLimits& wanted,
 }
 
 void TreeApply::set_all_limits() {
+  std::optional<QuotaPlace> place;
+  if (!limits_.empty() && !plan_.rehearse) place.emplace(client_, nullptr, stop_);
   for (const auto& [path, limits] : limits_) {
-    if (!plan_.rehearse) set_limits(client_, path, limits, stop_);
+    if (place) set_limits(*place, path, limits, stop_);
     ++counts_.quotas;
     const auto text = limits_text(limits);
     plan_.on_write(
@@ -181,7 +186,7 @@ void TreeApply::done(const Write& write, const Written& result) {
         result.code == code::unimplemented ? unsupported(write) : error_of(write, result));
 }
 
-/// The error for a write that the server is too old for.
+/// The error for a write that the server is too old for, or not configured for.
 ZkError TreeApply::unsupported(const Write& write) {
   const auto* const create = std::get_if<CreateOp>(&write);
   try {
@@ -190,7 +195,8 @@ ZkError TreeApply::unsupported(const Write& write) {
   } catch (const ZkError& error) {
     return error;
   }
-  return {code::unimplemented, path_of(write), true};
+  const ZkError error(code::unimplemented, path_of(write), true);
+  return create && create->ttl > 0 ? without_extended_types(error) : error;
 }
 
 /// Counts and reports a write that was done, or would be.

@@ -48,7 +48,8 @@ class TreeApply {
     bool prune = false;
     bool rehearse = false;  ///< send nothing, only report the writes
     bool parents_made =
-        false;  ///< the parents of `top` have just been created, perhaps in a rehearsal
+        false;           ///< the parents of `top` have just been created, perhaps in a rehearsal
+    bool quotas = true;  ///< false: the records have none, and existing ones stay
     WorkLimits limits{};
     /// Called for each write once the server has confirmed it; in a rehearsal, at once.
     std::function<void(const WriteDescription&)> on_write{};

@@ -35,7 +35,7 @@ void require_whole(const FoundNode& node, const std::string& path) {
 }
 
 std::size_t copy_tree(Context& cx, const CopyPlan& plan) {
-  LiveTree source(cx.client, {.top = plan.source, .limits = plan.limits}, cx.stop);
+  LiveTree source(cx.client, {.top = plan.source, .quotas = false, .limits = plan.limits}, cx.stop);
   const auto next = [&]() -> std::optional<TreeRecord> {
     while (auto node = source.next()) {
       auto& record = node->record;
@@ -63,6 +63,7 @@ std::size_t copy_tree(Context& cx, const CopyPlan& plan) {
                   {.top = plan.target,
                    .rehearse = cx.rehearsal != nullptr,
                    .parents_made = plan.parents_made,
+                   .quotas = false,
                    .limits = plan.limits,
                    .on_write = on_write,
                    .conflict = [](const std::string& sentence) { throw Error(sentence); }},
