@@ -217,10 +217,29 @@ class Judge {
                       fmt::join(leaders, " and ")));
   }
 
+  /// How many of the members that were asked and do not serve must be voters.
+  std::int64_t silent_voters() const {
+    std::int64_t silent = 0;
+    auto observers = membership_ ? static_cast<std::int64_t>(membership_->members.size()) -
+                                       static_cast<std::int64_t>(membership_->voters())
+                                 : 0;
+    for (const auto& member : health_.members) {
+      if (member.asked && !member.serves()) ++silent;
+      if (member.role == "observer") --observers;
+    }
+    return std::max<std::int64_t>(silent - std::max<std::int64_t>(observers, 0), 0);
+  }
+
   void count_synced() {
     if (!health_.synced_followers || health_.voters == 0) return;
     const auto followers = static_cast<std::int64_t>(health_.voters - 1);
     const auto synced = *health_.synced_followers;
+    const auto serving = std::max<std::int64_t>(followers - silent_voters(), 0);
+    if (synced > serving) {
+      synced_ = fmt::format(", and still counts {} of {} followers in sync", synced,
+                            std::max(followers, synced));
+      return;
+    }
     synced_ = fmt::format(", {} of {} followers in sync", synced, std::max(followers, synced));
     if (synced < followers)
       health_.problems.push_back(fmt::format("{} of {} followers {} in sync with the leader",

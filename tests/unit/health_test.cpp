@@ -53,6 +53,13 @@ TEST(Health, ReadsAServer) {
   EXPECT_EQ(member.watches, 1);
 }
 
+TEST(Health, TheLeadersStaleCountIsAContradiction) {
+  const auto health = judged({serving(1, "leader"), serving(2, "follower"), silent(3)});
+  EXPECT_EQ(health.verdict, Verdict::Degraded);
+  EXPECT_EQ(health.summary,
+            "2 of 3 members serve, a:2181 leads, and still counts 2 of 2 followers in sync");
+}
+
 TEST(Health, GarbageIsNoServer) {
   for (const auto* text :
        {"", "HTTP/1.1 400 Bad Request\r\n", "\xff\xfe\x1b]0;x\x07", "Mode: \x1b[2J\n",
