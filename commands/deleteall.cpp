@@ -10,6 +10,8 @@
 #include "config/settings.h"
 #include "node/listing.h"
 #include "node/node_json.h"
+#include "node/quota.h"
+#include "tree/live_tree.h"
 #include "tree/subtree_removal.h"
 #include "tree/walk.h"
 
@@ -23,6 +25,7 @@ struct Args {
   bool recursive = false;
   bool yes = false;
   bool force = false;
+  bool quotas = false;
   WorkOptions limits;
   std::vector<std::string> paths;
 };
@@ -33,6 +36,7 @@ void declare(Options& o, Args& a) {
          "For `rm` only, which otherwise deletes nodes without children.");
   o.flag("-y,--yes", a.yes, "Do not ask.");
   o.flag("--force", a.force, "Delete even / or /zookeeper.");
+  o.common().flag("--quotas", a.quotas, "Delete the quotas of the deleted nodes, too.");
   declare_work_limits(o, a.limits);
   o.nodes("path", a.paths, "The tops of the subtrees.");
 }
@@ -137,8 +141,44 @@ void rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimit
               cx.stop);
 }
 
+/// The nodes of these subtrees that have a quota; of those that are gone, unless in a rehearsal.
+std::vector<std::string> nodes_with_quota(Context& cx, const QuotaPlace& place,
+                                          const std::vector<std::string>& tops) {
+  std::vector<std::string> nodes;
+  for (const auto& top : tops)
+    for (const auto& found : limits_below(place, top, cx.stop)) {
+      const auto path = path_below(top, found.first);
+      if (cx.rehearsal || !cx.client.exists(path, Watch::none(), cx.stop)) nodes.push_back(path);
+    }
+  return nodes;
+}
+
+/// Quotas outlive their nodes, and would bind others of the same name.
+void remove_quotas(Context& cx, const Args& a, const std::vector<std::string>& tops) {
+  const QuotaPlace place(cx.client, nullptr, cx.stop);
+  const auto left = nodes_with_quota(cx, place, tops);
+  if (left.empty()) return;
+  const auto question =
+      left.size() == 1
+          ? fmt::format("The quota of {} is still there. Delete it?", as_word(left.front()))
+          : fmt::format("The quotas of {} of these nodes are still there. Delete them?",
+                        left.size());
+  if (!a.quotas && !confirmed_by_user(cx, question)) return;
+  for (const auto& path : left)
+    if (cx.rehearsal)
+      cx.rehearsal->note({.verb = "set the quota of", .path = path, .detail = "none"});
+    else
+      remove_quota(place, path, cx.stop);
+}
+
+/// What was done to all subtrees together.
+struct Total {
+  std::size_t removed = 0;
+  bool shown = false;  ///< took so long that the user saw progress
+};
+
 int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
-                     const WorkLimits& limits, bool asked) {
+                     const WorkLimits& limits, Total& total) {
   Progress progress(cx.out, cx.background, "nodes deleted");
   Removal removal;
   const auto progressed = [&](const Removal& now) { progress.reach(now.removed, now.found); };
@@ -151,9 +191,8 @@ int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
                            unknown_text(removal.unknown));
       });
   if (cx.out.json()) print_json(cx, path_json(path).set("removed", removal.removed));
-  // Confirm the end of work that took long or was asked about.
-  if (!removal.failure && removal.removed > 1 && !cx.out.json() && (asked || progress.was_shown()))
-    cx.out.err_line("{} nodes deleted", removal.removed);
+  total.removed += removal.removed;
+  total.shown = total.shown || progress.was_shown();
   if (!removal.failure) return status::ok;
   cx.out.err_line("Failed to delete some node(s) in the subtree!");
   if (cx.input != Input::Pipe)
@@ -182,7 +221,9 @@ int run(Context& cx, const Args& a) {
     return each_node(cx, paths, [&](const std::string& path) { return remove_one(cx, path); });
   NodeFailures failures(cx);
   if (cx.rehearsal) {
-    rehearse(cx, present(cx, paths, failures), limits);
+    const auto there = present(cx, paths, failures);
+    rehearse(cx, there, limits);
+    if (a.quotas) remove_quotas(cx, a, there);
     return failures.first();
   }
   const bool asks = needs_confirmation(cx, a.yes);
@@ -193,9 +234,15 @@ int run(Context& cx, const Args& a) {
       return failures.first(status::failure);
     }
   }
+  Total total;
   failures.note(each_node(cx, paths, [&](const std::string& path) {
-    return remove_all_below(cx, path, batch, limits, asks);
+    return remove_all_below(cx, path, batch, limits, total);
   }));
+  // Confirm the end of work that took long or was asked about, as it was counted then.
+  const bool told = failures.first() != status::ok && paths.size() == 1;
+  if (total.removed > 1 && !cx.out.json() && (asks || total.shown) && !told)
+    cx.out.err_line("{} nodes deleted", total.removed);
+  if (asks || a.quotas) remove_quotas(cx, a, paths);
   return failures.first();
 }
 
@@ -213,7 +260,9 @@ extern const Command deleteall_command = make_command<Args>(
                 "cannot be listed, nothing is deleted. Subtrees of more than 10000 nodes are an "
                 "exception: some nodes may already be gone then.\n\nAt a terminal zksh counts the "
                 "nodes and asks before it deletes more than one. From 1000 nodes on, and in a "
-                "production profile, you must type the node's name. / and /zookeeper need --force.",
+                "production profile, you must type the node's name. / and /zookeeper need --force. "
+                "Quotas outlive their nodes: zksh then asks whether to delete those, too, and "
+                "--quotas deletes them without a question.",
      .examples = {{"deleteall --dry-run /app", "Show what would be deleted."},
                   {"deleteall -y /app", "Delete a subtree without asking."}},
      .json = "path removed",

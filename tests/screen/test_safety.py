@@ -33,6 +33,29 @@ class Removals(UsualPrompt):
         self.wait_prompt(screen, 2)
         self.assertEqual([], self.names())
 
+    def test_several_subtrees_have_one_total(self):
+        for path in ("/tmp-1", "/tmp-1/a", "/tmp-1/b", "/tmp-2"):
+            self.znodes.create(self.root + path)
+        screen = self.start()
+        screen.type("rmr tmp-*\n")
+        screen.wait_for("2 subtrees: 4 nodes. Delete them? [y/N]")
+        screen.type("y\n")
+        self.wait_prompt(screen, 1)
+        self.assertEqual(screen.lines()[-2], "4 nodes deleted")
+
+    def test_quotas_that_outlive_their_node(self):
+        self.tree(1)
+        screen = self.start()
+        self.run_line(screen, "setquota -n 5 /app", 1)
+        screen.type("rmr /app\n")
+        screen.wait_for("/app: 2 nodes. Delete them? [y/N]")
+        screen.type("y\n")
+        screen.wait_for("The quota of /app is still there. Delete it? [y/N]")
+        screen.type("y\n")
+        self.wait_prompt(screen, 2)
+        screen.type("listquota /app\n")
+        screen.wait_for("quota for /app does not exist.")
+
     def test_a_large_one_wants_its_name_or_path(self):
         self.tree(1000)
         screen = self.start()
