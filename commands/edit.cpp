@@ -6,6 +6,7 @@
 #include "base/quoting.h"
 #include "base/signal_relay.h"
 #include "command/command.h"
+#include "command/questions.h"
 #include "node/value.h"
 #include "sandbox/scratch_directory.h"
 
@@ -55,7 +56,8 @@ class OnTerminal {
                     .terminal = terminal_.to_lend(),
                     .death_signal = SIGTERM};
     Fd empty;
-    if (cx_.input == Input::Pipe) {
+    // Without a terminal an editor would wait for keys that nobody can press.
+    if (cx_.input == Input::Pipe || !Questions::possible()) {
       empty = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
       program.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
     }
@@ -257,6 +259,13 @@ int run(Context& cx, const Args& a) {
   if (cx.background)
     throw ValueError("an editor needs the terminal; it cannot run in the background");
   const auto path = cx.resolve(a.path);
+  if (!cx.rehearsal && !chosen_editor() && !Questions::possible()) {
+    editor_command();  // throws if there is none at all
+    throw ValueError(
+        "there is no terminal for an editor; `set PATH @FILE` writes a file's "
+        "contents, and $EDITOR may name a program that needs no terminal",
+        path);
+  }
   cx.client.await_connection(path, cx.stop);
   const auto before = look(cx, path);
   if (!before && !a.create)

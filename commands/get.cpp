@@ -27,7 +27,8 @@ void declare(Options& o, Args& a) {
   o.flag("-b,--base64", a.base64, "Print the value in base64, on one line.");
   o.flag("-x,--hex", a.hexdump, "Print the value as a hex dump; overrides -b.");
   o.flag("--raw", a.raw, "Print the bytes and nothing else, even on a terminal.");
-  o.choice("--decode", a.compression, compressions, "compression", "Decompress the value first.");
+  o.choice("--decode", a.compression, compressions, "compression",
+           "Decompress the value first: gzip or zlib.");
   o.nodes("path", a.paths, "The nodes to read.");
 }
 

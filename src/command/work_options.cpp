@@ -7,7 +7,7 @@ namespace zksh {
 
 void declare_work_limits(Options& options, WorkOptions& target) {
   options.common().number("--window", target.window, "requests",
-                          "Maximum number of requests in flight; default: 256.");
+                          "Maximum number of requests in flight, from 1 to 65536; default: 256.");
   options.common().number(
       "--rate", target.rate, "requests/s",
       "Maximum number of requests per second; each operation of a transaction counts.");

@@ -106,12 +106,17 @@ std::string keep_value(std::string_view path, std::string_view bytes) {
   return name;
 }
 
-std::string editor_command() {
+std::optional<std::string> chosen_editor() {
   for (const char* variable : {"VISUAL", "EDITOR"}) {
     const char* const editor = std::getenv(variable);
     if (editor && std::string_view(editor).find_first_not_of(" \t") != std::string_view::npos)
       return editor;
   }
+  return std::nullopt;
+}
+
+std::string editor_command() {
+  if (auto chosen = chosen_editor()) return std::move(*chosen);
   for (const char* editor : {"editor", "nano", "vi"})
     if (is_installed(editor)) return editor;
   throw Error(

@@ -45,6 +45,8 @@ void write_private_file(const std::string& name, std::string_view bytes);
 /// Throws Error.
 std::string keep_value(std::string_view path, std::string_view bytes);
 
+/// $VISUAL or $EDITOR; nullopt if neither is set.
+std::optional<std::string> chosen_editor();
 /// The user's editor command, perhaps with arguments: $VISUAL or $EDITOR, else editor, nano or vi.
 /// Throws Error with status 127 if there is none.
 std::string editor_command();

@@ -54,7 +54,7 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
   o.text("-name", f.name, "The name matches this pattern of *, ? and [ ].", "pattern");
   o.text("-regex", f.regex, "The whole path matches this regular expression (RE2's syntax).",
          "regex");
-  o.choice("-type", f.type, node_types, "type", "The type of the node.");
+  o.choice("-type", f.type, node_types, "type", "The type: persistent or ephemeral.");
   o.text("-owner,--session", f.owner, "Ephemerals of this session only.", "session");
   o.text("-acl", f.acl,
          "The ACL has an entry for this identity: world:anyone, 'ip:10.*' (a pattern), digest:ann; "
