@@ -47,6 +47,7 @@ extern const Command check_command = make_command<Args>(
                   {"check -v 0 /app", "Has its value never been changed?"},
                   {"multi 'check -v 0 /app' 'create /app/seen'",
                    "Create a node only if another one is unchanged."}},
-     .json = "path version"},
+     .json = "path version",
+     .strict = true},
     declare, run, operation);
 }  // namespace zksh::command_check

@@ -95,6 +95,7 @@ extern const Command conf_command = make_command<Args>(
                   {"conf prompt", "Explain one setting."}},
      .json = "name value origin help",
      .needs = Needs::Nothing,
+     .strict = true,
      .pages = true},
     declare, run);
 }  // namespace zksh::command_conf

@@ -214,10 +214,12 @@ int remove_one(Context& cx, const std::string& path) {
 int run(Context& cx, const Args& a) {
   const auto batch = batch_size(a);
   const auto limits = a.limits.limits();
-  // zkCli ignores what follows the first word.
-  auto paths = cx.resolve_all(cx.input == Input::Pipe ? std::vector{a.paths.front()} : a.paths);
+  // zkCli, which has no rm, ignores what follows the first word.
+  const bool is_rm = cx.words.front() == "rm";
+  const bool as_zkcli = cx.input == Input::Pipe && !is_rm;
+  auto paths = cx.resolve_all(as_zkcli ? std::vector{a.paths.front()} : a.paths);
   if (!a.force) refuse_roots(paths);
-  if (cx.words.front() == "rm" && !a.recursive)
+  if (is_rm && !a.recursive)
     return each_node(cx, paths, [&](const std::string& path) { return remove_one(cx, path); });
   NodeFailures failures(cx);
   if (cx.rehearsal) {

@@ -29,6 +29,7 @@ extern const Command exec_command = make_command(
                   {"set /app b", "The second."},
                   {"exec", "Commit it."}},
      .json = "op applied path [stat] | op applied path error",
+     .strict = true,
      .writes = true,
      .allowed_in_transaction = true},
     run);

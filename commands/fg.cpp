@@ -39,6 +39,7 @@ extern const Command fg_command = make_command<Args>(
                 "leaves it in the background. A program that the job runs does not get the "
                 "terminal.",
      .examples = {{"fg %1", "Wait for job 1."}},
-     .needs = Needs::Nothing},
+     .needs = Needs::Nothing,
+     .strict = true},
     declare, run);
 }  // namespace zksh::command_fg

@@ -47,6 +47,7 @@ extern const Command jobs_command = make_command(
      .examples = {{"jobs", "What is running, and for how long?"}},
      .json = "job state seconds text",
      .needs = Needs::Nothing,
+     .strict = true,
      .pages = true},
     run);
 }  // namespace zksh::command_jobs

@@ -171,6 +171,7 @@ extern const Command status_command = make_command(
      .examples = {{"status", "Where am I?"}},
      .json = "server connectedTo state problem session timeout identities path openWatches "
              "otherWatches locks jobs latencyUs",
-     .needs = Needs::Nothing},
+     .needs = Needs::Nothing,
+     .strict = true},
     run);
 }  // namespace zksh::command_status

@@ -35,6 +35,7 @@ extern const Command timing_command = make_command<Args>(
                 "same as `conf timing`.",
      .examples = {{"timing on", "From the next command on, print times."}, {"timing", "Is it on?"}},
      .json = "timing",
-     .needs = Needs::Nothing},
+     .needs = Needs::Nothing,
+     .strict = true},
     declare, run);
 }  // namespace zksh::command_timing

@@ -193,7 +193,8 @@ struct CommandText {
   /// The arguments as zkCli.sh 3.8.0 prints them; nullopt: zkCli has no such command.
   std::optional<std::string_view> zkcli_syntax{};
   Needs needs = Needs::Session;
-  /// Refuses surplus words on piped input too, where most commands of zkCli ignore them.
+  /// Refuses surplus words on piped input too, where most commands of zkCli ignore them. True of
+  /// all that zkCli lacks.
   bool strict = false;
   /// zkCli does not parse options of this command: on piped input all words are positional.
   bool optionless = false;

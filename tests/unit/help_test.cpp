@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace zksh {
 namespace {
 
@@ -21,6 +23,15 @@ TEST(Help, ShowsEachCommandOnce) {
   std::size_t shown = 0;
   for (const auto& group : commands_in_groups()) shown += group.commands.size();
   EXPECT_EQ(shown, all_commands().size());
+}
+
+TEST(Commands, OnlyThoseOfZkCliIgnoreSurplusWords) {
+  // help, multi and repeat take any number of words; ls2 is zkCli 3.4's.
+  const std::vector<std::string_view> exceptions{"help", "ls2", "multi", "repeat"};
+  for (const auto* command : all_commands())
+    EXPECT_TRUE(command->strict || command->zkcli_syntax ||
+                std::ranges::count(exceptions, command->name) > 0)
+        << command->name;
 }
 
 TEST(SuggestedCommands, KnowsWhatOthersCallThem) {
