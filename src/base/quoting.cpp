@@ -12,8 +12,8 @@ bool is_shown(std::string_view text) { return escape_for_terminal(text) == text;
 
 bool may_be_bare(std::string_view text) {
   constexpr auto npos = std::string_view::npos;
-  return !text.empty() && text.find_first_of(" \t\n\v\f\r*?[;|>") == npos &&
-         std::string_view("\"'#!<").find(text.front()) == npos && !text.starts_with("$'") &&
+  return !text.empty() && text.find_first_of(" \t\n\v\f\r*?[;|<>") == npos &&
+         std::string_view("\"'#!").find(text.front()) == npos && !text.starts_with("$'") &&
          text != "&" && text.find("&&") == npos;
 }
 

@@ -218,11 +218,16 @@ bool is_blank_or_comment(std::string_view line) {
   return start == npos || line[start] == '#';
 }
 
+std::optional<WordPlace> word_place_from(std::string_view line, std::size_t at) {
+  const auto begin = skip_blanks(line, at);
+  return begin < line.size() ? std::optional(place_at(line, begin)) : std::nullopt;
+}
+
 std::vector<WordPlace> word_places(std::string_view line) {
   std::vector<WordPlace> places;
   if (is_blank_or_comment(line)) return places;
-  for (auto at = skip_blanks(line, 0); at < line.size(); at = skip_blanks(line, places.back().end))
-    places.push_back(place_at(line, at));
+  for (auto place = word_place_from(line, 0); place; place = word_place_from(line, place->end))
+    places.push_back(*place);
   return places;
 }
 

@@ -66,6 +66,10 @@ struct WordPlace {
 /// Empty for a comment.
 std::vector<WordPlace> word_places(std::string_view line);
 
+/// The place of the first word that begins at or after `at`, in a line that is no comment; nullopt:
+/// none does.
+std::optional<WordPlace> word_place_from(std::string_view line, std::size_t at);
+
 /// A line or command of a longer text: byte offsets, white_space around it included.
 struct TextPart {
   std::size_t begin = 0;

@@ -99,8 +99,12 @@ struct Redirection {
   std::function<int()>
       fd{};               ///< the descriptor for a program that writes there itself; empty: stdout
   bool terminal = false;  ///< the bytes end up on a terminal
-  /// Keeps a line of errors in its place among the results; false: it must be printed at once.
+  /// Takes errors, in their place among the results; false: they must be printed at once. Throws
+  /// nothing.
   std::function<bool(std::string_view bytes)> error{};
+  /// As fd, for errors.
+  std::function<int()> error_fd{};
+  bool errors_elsewhere = false;  ///< errors end up on no terminal, or on standard output
 };
 
 /// A note in the form that -o json prints on stderr: {"note": …, "command": …} and a newline; empty
@@ -168,11 +172,15 @@ class Output {
   /// From now on, results go there.
   void redirect(Redirection to) {
     to_ = std::move(to);
-    style_.out_is_terminal = to_.terminal;
+    if (redirected()) style_.out_is_terminal = to_.terminal;
+    if (to_.errors_elsewhere) style_.err_is_terminal = to_.terminal;
   }
+  const Redirection& redirection() const { return to_; }
   bool redirected() const { return static_cast<bool>(to_.write); }
   /// The standard output for a program that a command runs; -1: zksh's own.
   int descriptor() const { return to_.fd ? to_.fd() : -1; }
+  /// The same for standard error.
+  int error_descriptor() const { return to_.error_fd ? to_.error_fd() : -1; }
   /// Blocks until all earlier output is written, or until `deadline`; throws Cancelled on a stop.
   /// Call it before somebody else writes to the same streams.
   void await_printed(Clock::time_point deadline = Clock::time_point::max()) {
@@ -197,7 +205,7 @@ class Output {
   }
   /// Prints notes, warnings and errors, byte for byte.
   void err(std::string_view bytes) {
-    if (silent_) return;
+    if (silent_ || (to_.errors_elsewhere && to_.error(bytes))) return;
     if (gathered_)
       gather(Stream::Err, bytes);
     else

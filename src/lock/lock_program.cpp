@@ -495,6 +495,8 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockOptions& opti
   }
   if (const int fd = cx.out.descriptor(); fd >= 0)
     launched.redirections.push_back({.target = STDOUT_FILENO, .source = fd});
+  if (const int fd = cx.out.error_descriptor(); fd >= 0)
+    launched.redirections.push_back({.target = STDERR_FILENO, .source = fd});
   std::vector<Fd> printed;
   if (auto* const output = cx.background ? cx.services.locks.output() : nullptr)
     printed = output->redirect(launched);

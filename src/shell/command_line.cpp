@@ -3,69 +3,18 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "shell/operators.h"
 #include "shell/script_arguments.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace zksh {
 namespace {
 
 using Kind = RedirectTo::Kind;
 constexpr auto npos = std::string_view::npos;
-
-/// An unquoted operator: byte offsets into the line.
-struct Sign {
-  std::size_t begin = npos;
-  std::size_t end = npos;
-};
-
-/// The end of a quote that opens inside a bare word, so that `{"a":">"}` is one value; npos if it
-/// is not closed: an apostrophe.
-std::size_t closing_inside(std::string_view word, std::size_t at) {
-  return word[at] == '"' || word[at] == '\'' ? word.find(word[at], at + 1) : npos;
-}
-
-Sign sign_in(std::string_view line, const WordPlace& place) {
-  const auto word = line.substr(0, place.end);
-  for (auto at = place.begin; at < word.size(); ++at) {
-    if (const auto closing = closing_inside(word, at); closing != npos) {
-      at = closing;
-    } else if (word[at] == '|' || word[at] == '>') {
-      const bool twice = at + 1 < word.size() && word[at + 1] == word[at];
-      return {.begin = at, .end = at + (twice ? 2 : 1)};
-    }
-  }
-  return {};
-}
-
-/// Refuses the operators of other shells, with a replacement.
-void refuse_foreign(std::string_view word) {
-  if (word.find("&&") != npos)
-    throw ValueError(
-        "zksh has no &&; use ;, which stops after a failure (to use && as a value, quote it)");
-  if (word.starts_with('<'))
-    throw ValueError(
-        "zksh has no <; use @FILE as the value to read it from a file (to use < as a value, quote "
-        "it)");
-}
-
-/// Finds the first unquoted operator; refuses other shells' operators before it.
-Sign first_sign(std::string_view line) {
-  for (const auto& place : word_places(line)) {
-    if (place.quoted()) continue;
-    const auto sign = sign_in(line, place);
-    refuse_foreign(line.substr(place.begin, std::min(sign.begin, place.end) - place.begin));
-    if (sign.begin == npos) continue;
-    if (line.substr(sign.begin, sign.end - sign.begin) == "||")
-      throw ValueError(
-          "zksh has no ||; use your shell's (zksh … || zksh …), or quote || to use it as a value");
-    return sign;
-  }
-  return {};
-}
 
 std::vector<Word> filled_words(std::string_view line, const std::vector<std::string>* arguments) {
   auto words = split_words(line);
@@ -87,12 +36,41 @@ std::string file_behind(std::string_view sign, std::string_view rest,
 
 /// The position of the first unquoted `|`; npos if there is none.
 std::size_t program_sign(std::string_view line) {
-  for (const auto& place : word_places(line)) {
-    if (place.quoted()) continue;
-    const auto sign = sign_in(line, place);
-    if (sign.begin != npos && line[sign.begin] == '|') return sign.begin;
+  const auto operators = operators_in(line);
+  const bool runs_program = !operators.empty() && operators.back().kind == Operator::Kind::Program;
+  return runs_program ? operators.back().begin : npos;
+}
+
+/// Adds what one operator says. `sign` is its text, `rest` what stands between it and the next one,
+/// or the end of the line.
+void add_redirection(CommandLine& parsed, Operator::Kind kind, std::string_view sign,
+                     std::string_view rest, const std::vector<std::string>* arguments) {
+  const bool of_errors = kind == Operator::Kind::ErrorFile ||
+                         kind == Operator::Kind::AppendErrors ||
+                         kind == Operator::Kind::ErrorsToResults;
+  auto& to = of_errors ? parsed.errors : parsed.to;
+  if (to)
+    throw ValueError(
+        fmt::format("{} can go to one place only: unexpected {} (to use {} as a value, "
+                    "quote it)",
+                    of_errors ? "errors" : "results", sign, sign));
+  if (kind == Operator::Kind::Program) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(white_space), rest.size()));
+    if (rest.empty()) throw ValueError("no program after | (to use | as a value, quote it)");
+    to = {.kind = Kind::Program, .target = std::string(rest)};
+  } else if (kind == Operator::Kind::ErrorsToResults) {
+    if (const auto surplus = trimmed(rest); !surplus.empty())
+      throw ValueError(fmt::format("unexpected \"{0}\" after {1} (to use {1} as a value, quote it)",
+                                   surplus, sign));
+    to.kind = Kind::Results;
+  } else {
+    // As in sh, the errors would go where the results went before.
+    if (!of_errors && parsed.errors.kind == Kind::Results)
+      throw ValueError(fmt::format("write 2>&1 after {} FILE", sign));
+    const bool appends = kind == Operator::Kind::Append || kind == Operator::Kind::AppendErrors;
+    to = {.kind = appends ? Kind::Append : Kind::File,
+          .target = file_behind(sign, rest, arguments)};
   }
-  return npos;
 }
 
 }  // namespace
@@ -110,19 +88,18 @@ std::vector<std::string> typed_commands(std::string_view line) {
 
 CommandLine parse_command_line(std::string_view line, bool redirects,
                                const std::vector<std::string>* arguments) {
-  const auto found = redirects ? first_sign(line) : Sign();
-  CommandLine parsed{.words = filled_words(line.substr(0, found.begin), arguments)};
-  if (found.begin == npos) return parsed;
-  const auto sign = line.substr(found.begin, found.end - found.begin);
-  auto rest = line.substr(found.end);
-  parsed.to.kind = sign == "|" ? Kind::Program : sign == ">" ? Kind::File : Kind::Append;
-  if (parsed.words.empty()) throw ValueError(fmt::format("a command is missing before {}", sign));
-  if (parsed.to.kind == Kind::Program) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(white_space), rest.size()));
-    if (rest.empty()) throw ValueError("no program after | (to use | as a value, quote it)");
-    parsed.to.target = rest;
-  } else {
-    parsed.to.target = file_behind(sign, rest, arguments);
+  const auto operators = redirects ? operators_in(line) : std::vector<Operator>();
+  for (const auto& one : operators)
+    if (one.kind == Operator::Kind::Foreign) refuse_operator(one.text_in(line));
+  const auto end_of_command = operators.empty() ? npos : operators.front().begin;
+  CommandLine parsed{.words = filled_words(line.substr(0, end_of_command), arguments)};
+  if (!operators.empty() && parsed.words.empty())
+    throw ValueError(
+        fmt::format("a command is missing before {}", operators.front().text_in(line)));
+  for (auto one = operators.begin(); one != operators.end(); ++one) {
+    const bool last = one + 1 == operators.end();
+    const auto rest = line.substr(one->end, last ? npos : (one + 1)->begin - one->end);
+    add_redirection(parsed, one->kind, one->text_in(line), rest, arguments);
   }
   return parsed;
 }

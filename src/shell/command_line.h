@@ -9,27 +9,32 @@
 
 namespace zksh {
 
-/// Where results go instead of standard output.
+/// Where results or errors go instead of their standard stream.
 struct RedirectTo {
-  enum class Kind { Nowhere, Program, File, Append };
+  enum class Kind { Nowhere, Program, File, Append, Results };
   Kind kind = Kind::Nowhere;
   std::string target{};  ///< a program's command line for /bin/sh, as typed; or a file name
 
   explicit operator bool() const { return kind != Kind::Nowhere; }
+  bool is_file() const { return kind == Kind::File || kind == Kind::Append; }
   bool operator==(const RedirectTo&) const = default;
 };
 
 struct CommandLine {
   std::vector<Word> words;
-  RedirectTo to{};
+  RedirectTo to{};      ///< the results; never Results
+  RedirectTo errors{};  ///< never Program
+
+  bool redirects() const { return to || errors; }
 };
 
-/// Splits a line (split_words). With `redirects`, the first unquoted `|`, `>` or `>>` ends the
-/// command, with or without blanks around it. After `|`, the rest is the program's; after `>` and
-/// `>>` there is one word, in which an unquoted `~/` at the beginning is the home directory. Throws
-/// UsageError as split_words, and if there is no command before the operator, nothing or more than
-/// one file after it; with `redirects` also for `&&`, `||` and `<`, with the remedy. `arguments`
-/// are substituted in the command's words and the file name (with_arguments).
+/// Splits a line (split_words). With `redirects`, the first unquoted operator (operators_in) ends
+/// the command. After `|`, the rest is the program's; `>`, `>>`, `2>` and `2>>` are followed by one
+/// word each, in which an unquoted `~/` at the beginning is the home directory; `2>&1` sends errors
+/// where the results go. Throws UsageError as split_words, and if there is no command before the
+/// operator, nothing or more than one file after it, or two places for one stream; with `redirects`
+/// also for operators of other shells, with the remedy. `arguments` are substituted in the
+/// command's words and the file names (with_arguments).
 CommandLine parse_command_line(std::string_view line, bool redirects,
                                const std::vector<std::string>* arguments = nullptr);
 

@@ -8,6 +8,7 @@
 #include "client/node_path.h"
 #include "command/command.h"
 #include "command/given_words.h"
+#include "shell/operators.h"
 
 #include <algorithm>
 #include <array>
@@ -264,28 +265,14 @@ std::optional<std::string> written(const std::string& text, bool whole, const Ty
   return word.text + word.closing + (blank_follows ? "" : " ");
 }
 
-/// The redirection operator in the line, or empty. `last` is the one right before the word being
-/// typed.
-struct SignBefore {
-  std::string_view first{};
-  std::string_view last{};
-};
-
-SignBefore sign_before(const TypedWords& typed) {
-  SignBefore sign;
-  for (const auto& word : typed.words) {
-    const bool is_one = !word.quoted && (word.text == "|" || word.text == ">" || word.text == ">>");
-    sign.last = is_one ? std::string_view(word.text) : std::string_view();
-    if (is_one && sign.first.empty()) sign.first = word.text;
-  }
-  return sign;
+/// The candidates for the last word behind a line's last operator.
+Candidates candidates_behind(const Operator& sign, const TypedWords& typed) {
+  if (sign.kind == Operator::Kind::Program)
+    return complete_program(typed.last.text, typed.words.empty());
+  return sign.names_file() && typed.words.empty() ? file_candidates(typed.last.text) : Candidates();
 }
 
 Candidates candidates_for(const TypedWords& typed, const CompletionSources& sources) {
-  if (const auto sign = sign_before(typed); !sign.first.empty()) {
-    if (sign.first == "|") return complete_program(typed.last.text, sign.last == "|");
-    return sign.last.empty() ? Candidates() : complete_program(typed.last.text, false);
-  }
   auto words = texts_of(typed.words);
   words.push_back(typed.last.text);
   return complete_command(words, sources);
@@ -366,10 +353,13 @@ Candidates complete_invocation(
 Completion complete_line(std::string_view line, std::size_t cursor,
                          const CompletionSources& sources) {
   Completion completion{.begin = cursor, .text = {}};
-  const auto typed = split_typed(line.substr(0, cursor));
+  const auto operators = operators_in(line.substr(0, cursor));
+  const auto begin = operators.empty() ? 0 : operators.back().end;
+  const auto typed = split_typed(line.substr(begin, cursor - begin));
   if (!typed) return completion;
-  auto candidates = candidates_for(*typed, sources);
-  completion.begin = typed->last.begin;
+  auto candidates = operators.empty() ? candidates_for(*typed, sources)
+                                      : candidates_behind(operators.back(), *typed);
+  completion.begin = begin + typed->last.begin;
   completion.text = line.substr(completion.begin, cursor - completion.begin);
   completion.awaited = candidates.awaited;
   completion.count = candidates.count;

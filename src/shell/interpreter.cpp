@@ -15,6 +15,7 @@
 #include "command/transaction.h"
 #include "command/zkcli_style.h"
 #include "node/quota.h"
+#include "shell/operators.h"
 #include "shell/pager.h"
 
 #include <fmt/core.h>
@@ -111,6 +112,21 @@ class OutputFile {
   std::optional<FdWriter> writer_;
 };
 
+/// Writes errors among the results; false if that is impossible.
+bool keeps_in(const std::function<void(std::string_view)>& write, std::string_view bytes) {
+  try {
+    write(bytes);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+template <class Target>
+bool keeps(Target& target, std::string_view bytes) {
+  return keeps_in([&target](std::string_view part) { target.write(part); }, bytes);
+}
+
 }  // namespace
 
 Interpreter::Interpreter(Surroundings surroundings, Input input, std::stop_token stop)
@@ -206,14 +222,20 @@ int Interpreter::execute_all(const std::string& line) {
 }
 
 /// Explains once that zkCli's grammar treats zksh's operators as plain words.
-void Interpreter::explain_literal(const std::vector<Word>& words) {
-  constexpr std::array<std::string_view, 5> signs{"|", ">", ">>", "&&", "||"};
+void Interpreter::explain_literal(const std::string& line, const std::vector<Word>& words) {
+  if (literal_explained_) return;
+  const auto operators = operators_in(line);
   const auto is_sign = [&](const Word& word) {
-    return !word.quoted && (std::ranges::find(signs, word.text) != signs.end() ||
-                            (word.text.size() > 1 && word.text.front() == '@'));
+    if (word.quoted) return false;
+    if (word.text.size() > 1 && word.text.front() == '@') return true;
+    const auto one = std::ranges::find(operators, word.begin, &Operator::begin);
+    // <a/> is rather a value.
+    return one != operators.end() &&
+           (line[one->begin] != '<' || one->end == word.end || one->end > one->begin + 1);
   };
   const auto found = std::ranges::find_if(words, is_sign);
-  if (found == words.end() || std::exchange(literal_explained_, true)) return;
+  if (found == words.end()) return;
+  literal_explained_ = true;
   out_.err_line("{} is an ordinary word here, as in zkCli; `zksh -f -` reads zksh's own syntax",
                 out_.shown_in_error(found->text));
 }
@@ -226,10 +248,10 @@ CommandLine Interpreter::parsed(const std::string& line) const {
 
 int Interpreter::execute_line(const std::string& line) {
   auto typed = parsed(line);
-  if (input_ == Input::Pipe) explain_literal(typed.words);
+  if (input_ == Input::Pipe) explain_literal(line, typed.words);
   if (typed.words.empty()) return status::ok;
   const auto words = words_of(std::move(typed.words));
-  return typed.to ? execute_into(typed.to, words) : execute(words);
+  return typed.redirects() ? execute_redirected(typed, words) : execute(words);
 }
 
 int Interpreter::execute(const Words& given) {
@@ -421,7 +443,7 @@ std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& lin
     auto typed = parsed(line);
     const auto words = words_of(std::move(typed.words));
     const Command* command = words.texts.empty() ? nullptr : command_named(words.texts.front());
-    if (!command || typed.to || !has_halves(*command, words.texts)) return status::ok;
+    if (!command || typed.redirects() || !has_halves(*command, words.texts)) return status::ok;
     begun = {.command = command, .words = words.texts};
     if (!again) remember(line);
     return explaining(*command, begun->words, [&] {
@@ -452,29 +474,71 @@ int Interpreter::finish_line(const Begun& begun) {
   }));
 }
 
-int Interpreter::execute_into(const RedirectTo& to, const Words& words) {
-  if (!command_named(words.texts.front())) return unknown_command(words.texts.front());
-  const auto redirection_to = [](auto& target) {
-    return Redirection{.write = [&target](std::string_view bytes) { target.write(bytes); },
-                       .fd = [&target] { return target.fd(); }};
-  };
-  if (to.kind != RedirectTo::Kind::Program) {
-    OutputFile file(to.target, to.kind == RedirectTo::Kind::Append, stop_);
-    return file.finish(execute_inside(words, stop_, redirection_to(file)));
+int Interpreter::execute_redirected(const CommandLine& line, const Words& words) {
+  const bool known = command_named(words.texts.front()) != nullptr;
+  auto redirection = out_.redirection();
+  std::optional<OutputFile> errors;
+  // An unknown command leaves the file for its results as it is.
+  if (line.errors.is_file()) {
+    errors.emplace(line.errors.target, line.errors.kind == RedirectTo::Kind::Append, stop_);
+    redirection.error = [&](std::string_view bytes) { return keeps(*errors, bytes); };
+    redirection.error_fd = [&] { return errors->fd(); };
+    redirection.errors_elsewhere = true;
+  } else if (!known) {
+    return unknown_command(words.texts.front());
   }
-  OutputProgram program(program_plan(to.target));
-  program.start();
-  const auto ends = program.finish(execute_inside(words, program.stop(), redirection_to(program)));
-  return ends.command != status::ok ? ends.command : ends.program;
+  const int result = known ? execute_into(line, words, std::move(redirection))
+                           : execute_inside(words, stop_, std::move(redirection));
+  return errors ? errors->finish(result) : result;
+}
+
+/// `redirection` is what holds without the line's results.
+int Interpreter::execute_into(const CommandLine& line, const Words& words,
+                              Redirection redirection) {
+  const bool both = line.errors.kind == RedirectTo::Kind::Results;
+  const auto into = [&](auto& target) {
+    redirection.write = [&target](std::string_view bytes) { target.write(bytes); };
+    redirection.fd = [&target] { return target.fd(); };
+    redirection.terminal = false;
+    if (both) {
+      redirection.error = [&target](std::string_view bytes) { return keeps(target, bytes); };
+      redirection.error_fd = redirection.fd;
+      redirection.errors_elsewhere = true;
+    }
+    return redirection;
+  };
+  if (line.to.is_file()) {
+    OutputFile file(line.to.target, line.to.kind == RedirectTo::Kind::Append, stop_);
+    return file.finish(execute_inside(words, stop_, into(file)));
+  }
+  if (line.to.kind == RedirectTo::Kind::Program) {
+    OutputProgram program(program_plan(line.to.target));
+    program.start();
+    const auto ends = program.finish(execute_inside(words, program.stop(), into(program)));
+    return ends.command != status::ok ? ends.command : ends.program;
+  }
+  if (both) {
+    const auto write = redirection.write;
+    redirection.error = [write, &queue = around_.services.queue](std::string_view bytes) {
+      if (write) return keeps_in(write, bytes);
+      queue.add(Stream::Out, bytes);
+      return true;
+    };
+    if (!write) redirection.terminal = around_.style.out_is_terminal;
+    redirection.error_fd = write ? redirection.fd : [] { return STDOUT_FILENO; };
+    redirection.errors_elsewhere = true;
+  }
+  return execute_inside(words, stop_, std::move(redirection));
 }
 
 int Interpreter::execute_with_pager(const std::string& pager, const Words& words) {
   Pager pages(program_plan(pager));
-  return pages.finish(
-      execute_inside(words, pages.stop(),
-                     {.write = [&](std::string_view bytes) { pages.write(bytes); },
-                      .terminal = true,
-                      .error = [&](std::string_view bytes) { return pages.keep_error(bytes); }}));
+  auto redirection = out_.redirection();
+  redirection.write = [&](std::string_view bytes) { pages.write(bytes); };
+  redirection.terminal = true;
+  if (!redirection.errors_elsewhere)
+    redirection.error = [&](std::string_view bytes) { return pages.keep_error(bytes); };
+  return pages.finish(execute_inside(words, pages.stop(), std::move(redirection)));
 }
 
 /// Runs a command whose results are redirected; reports errors.

@@ -79,7 +79,7 @@ class Interpreter {
   int execute_all(const std::string& line);
   void begin_command(std::string_view name);
   CommandLine parsed(const std::string& line) const;
-  void explain_literal(const std::vector<Word>& words);
+  void explain_literal(const std::string& line, const std::vector<Word>& words);
   int explaining(const Command& command, const std::vector<std::string>& words,
                  const std::function<int()>& body);
   bool report_usage_as_zkcli(const Command& command, const std::vector<std::string>& words,
@@ -87,7 +87,8 @@ class Interpreter {
   Context context_for(const Command& command, const Words& given, DryRun* dry_run);
   bool has_halves(const Command& command, const std::vector<std::string>& words) const;
   int execute(const Words& given);
-  int execute_into(const RedirectTo& to, const Words& words);
+  int execute_redirected(const CommandLine& line, const Words& words);
+  int execute_into(const CommandLine& line, const Words& words, Redirection redirection);
   int execute_inside(const Words& words, const std::stop_token& stop, Redirection to);
   int execute_with_pager(const std::string& pager, const Words& words);
   OutputProgram::Plan program_plan(const std::string& line) const;

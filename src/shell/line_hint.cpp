@@ -4,6 +4,7 @@
 #include "base/words.h"
 #include "command/command.h"
 #include "command/given_words.h"
+#include "shell/operators.h"
 
 #include <fmt/ranges.h>
 
@@ -47,9 +48,18 @@ std::string arguments_ahead(const std::vector<Argument>& arguments, const GivenW
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+/// What is missing behind the last operator of a line.
+std::string target_ahead(const Operator& sign, std::string_view behind) {
+  const bool missing = sign.names_file() || sign.kind == Operator::Kind::Program;
+  if (!missing || !trimmed(behind).empty()) return {};
+  return std::string(behind.empty() ? " " : "") + (sign.names_file() ? "file" : "program");
+}
+
 }  // namespace
 
 std::string syntax_ahead(std::string_view line) {
+  if (const auto operators = operators_in(line); !operators.empty())
+    return target_ahead(operators.back(), line.substr(operators.back().end));
   const auto typed = split_typed(line);
   if (!typed) return {};
   auto words = texts_of(typed->words);

@@ -4,9 +4,9 @@
 #include "base/words.h"
 #include "command/command.h"
 #include "command/given_words.h"
+#include "shell/operators.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string>
 
@@ -31,9 +31,21 @@ std::string_view style_of_command(std::string_view name, bool complete) {
   return possible && !complete ? std::string_view() : unknown;
 }
 
-bool is_sign(std::string_view word) {
-  constexpr std::array<std::string_view, 4> signs{"|", ">", ">>", "&"};
-  return std::ranges::find(signs, word) != signs.end();
+/// Behind `|`, the operators are another shell's.
+void style_operators(std::string_view line, std::vector<StyledBytes>& styles) {
+  bool in_program = false;
+  for (std::size_t from = 0; from < line.size();) {
+    const auto rest = line.substr(from);
+    const auto operators = operators_in(rest);
+    for (const auto& one : operators)
+      styles.push_back(
+          {.begin = from + one.begin,
+           .end = from + one.end,
+           .style = one.kind == Operator::Kind::Foreign && !in_program ? unknown : sign});
+    if (operators.empty() || operators.back().kind != Operator::Kind::Program) return;
+    in_program = true;
+    from += operators.back().end;
+  }
 }
 
 /// What the declaration of the line's command tells about its words.
@@ -74,17 +86,10 @@ DeclaredWords declared_words(std::string_view line, const std::vector<WordPlace>
   return declared;
 }
 
-/// The styles of one command; byte offsets into it.
-std::vector<StyledBytes> command_styles(std::string_view line, std::size_t cursor) {
-  std::vector<StyledBytes> styles;
+/// The styles of the words before a command's first operator, without which it may be empty.
+void style_words(std::string_view line, std::size_t cursor, std::vector<StyledBytes>& styles) {
   const auto places = word_places(line);
-  if (places.empty()) {
-    const auto begin = line.find('#');
-    if (begin != std::string_view::npos)
-      styles.push_back({.begin = begin, .end = line.size(), .style = comment});
-    return styles;
-  }
-  styles.reserve(places.size());
+  if (places.empty()) return;
   const auto declared = declared_words(line, places, cursor == places.back().end);
   const auto program = places.begin() + static_cast<std::ptrdiff_t>(declared.program);
   bool options_may_come = true;
@@ -97,9 +102,8 @@ std::vector<StyledBytes> command_styles(std::string_view line, std::size_t curso
       style = style_of_command(word, cursor != place.end);
     } else if (place.quoted()) {
       style = quoted;
-    } else if (is_sign(word)) {
+    } else if (word == "&") {
       style = sign;
-      options_may_come = false;  // a program or a file follows
     } else if (options_may_come && looks_like_option(word) && word.size() > 1) {
       const bool is_unknown = std::ranges::find(declared.unknown, word) != declared.unknown.end();
       style = is_unknown ? unknown : option;
@@ -107,6 +111,26 @@ std::vector<StyledBytes> command_styles(std::string_view line, std::size_t curso
     }
     if (!style.empty()) styles.push_back({.begin = place.begin, .end = place.end, .style = style});
   }
+}
+
+/// The styles of one command; byte offsets into it.
+std::vector<StyledBytes> command_styles(std::string_view line, std::size_t cursor) {
+  std::vector<StyledBytes> styles;
+  if (is_blank_or_comment(line)) {
+    const auto begin = line.find('#');
+    if (begin != std::string_view::npos)
+      styles.push_back({.begin = begin, .end = line.size(), .style = comment});
+    return styles;
+  }
+  const auto operators = operators_in(line);
+  const auto end = operators.empty() ? line.size() : operators.front().begin;
+  style_words(line.substr(0, end), cursor, styles);
+  style_operators(line, styles);
+  // Files, and a program's words.
+  for (auto place = word_place_from(line, end); place; place = word_place_from(line, place->end))
+    if (place->quoted())
+      styles.push_back({.begin = place->begin, .end = place->end, .style = quoted});
+  std::ranges::sort(styles, {}, &StyledBytes::begin);
   return styles;
 }
 

@@ -78,6 +78,43 @@ TEST(CommandLine, SignsOfOtherShellsAreRefusedWithTheRemedy) {
   EXPECT_EQ(refusal("ls / | grep a && echo b"), "");  // the program's shell handles it
 }
 
+TEST(CommandLine, ErrorsGoToAFileOrWhereTheResultsGo) {
+  const auto errors_of = [](std::string_view line) {
+    return parse_command_line(line, true).errors;
+  };
+  EXPECT_EQ(errors_of("rm 0 2>/dev/null"), (RedirectTo{Kind::File, "/dev/null"}));
+  EXPECT_EQ(errors_of("rm 0 2>> 'my log'"), (RedirectTo{Kind::Append, "my log"}));
+  for (const auto* line : {"ls /a 2>&1", "ls /a > f 2>&1", "ls /a >f 2>&1", "ls /a 2>&1 | cat"})
+    EXPECT_EQ(errors_of(line).kind, Kind::Results) << line;
+  for (const auto* line : {"rm 0 2>e >f", "rm 0 >f 2>e", "rm 0 1> f 2> e", "rm 0 2>e 1>f"}) {
+    const auto parsed = parse_command_line(line, true);
+    EXPECT_EQ(parsed.words.size(), 2U) << line;
+    EXPECT_EQ(parsed.to, (RedirectTo{Kind::File, "f"})) << line;
+    EXPECT_EQ(parsed.errors, (RedirectTo{Kind::File, "e"})) << line;
+  }
+  EXPECT_EQ(target_of("rm 0 2>e | cat 2>&1"), (RedirectTo{Kind::Program, "cat 2>&1"}));
+  EXPECT_EQ(parse_command_line("set /c a2>f", true).words.back().text, "a2") << "as in sh";
+  EXPECT_NE(refusal("ls / 2>&1 > f").find("write 2>&1 after > FILE"), std::string::npos);
+  EXPECT_NE(refusal("ls / 2>&1 x").find("unexpected \"x\""), std::string::npos);
+  EXPECT_NE(refusal("ls / > f | cat").find("results can go to one place"), std::string::npos);
+  EXPECT_NE(refusal("ls / 2>e 2>&1").find("errors can go to one place"), std::string::npos);
+  EXPECT_EQ(refusal("2> e"), "a command is missing before 2>");
+}
+
+TEST(CommandLine, NoOperatorOfOtherShellsIsAWord) {
+  const std::vector<std::pair<const char*, const char*>> remedies{
+      {"ls / &> f", "&>; use > FILE 2>&1"},    {"ls / &>> f", "&>>; use >> FILE 2>&1"},
+      {"ls / >& f", ">&; use > FILE 2>&1"},    {"ls / >| f", ">|; use >"},
+      {"ls / |& cat", "|&; use 2>&1 |"},       {"set /c 5>f", "5>; only results"},
+      {"ls / 3>> f", "3>>; only results"},     {"ls / 1>&2", "1>&2; only 2>&1"},
+      {"ls / 2>&-", "2>&-; only 2>&1"},        {"set /a <<< x", "<<<; write the text"},
+      {"set /a <<EOF", "<<; write the lines"}, {"set /a 0</dev/null", "0<; use @FILE"},
+      {"set /a</dev/null", "<; use @FILE"}};
+  for (const auto& [line, remedy] : remedies)
+    EXPECT_NE(refusal(line).find(std::string("zksh has no ") + remedy), std::string::npos)
+        << line << ": " << refusal(line);
+}
+
 TEST(CommandLine, SaysWhatIsMissing) {
   EXPECT_EQ(refusal("| cat"), "a command is missing before |");
   EXPECT_EQ(refusal("ls / |"), "no program after | (to use | as a value, quote it)");

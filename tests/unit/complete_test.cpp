@@ -204,6 +204,10 @@ TEST(Complete, TheCommandThatIsRepeated) {
 
 TEST(CompleteLine, BehindASignStandsAProgramOrAFile) {
   EXPECT_EQ(completed("get /app > /etc/hostn"), "get /app > /etc/hostname ");
+  for (const std::string sign : {">", ">>", "2>", "2>> ", "1>", ">e 2>"})
+    EXPECT_EQ(completed("get /app " + sign + "/etc/hostn"), "get /app " + sign + "/etc/hostname ");
+  EXPECT_EQ(completed("get /app >f 2>&1 /etc/hostn"), "get /app >f 2>&1 /etc/hostn");
+  EXPECT_EQ(completed("ls / 2>&1|sha512su"), "ls / 2>&1|sha512sum ");
   EXPECT_EQ(completed("get /app | seque"), "get /app | seque") << "no program begins so";
   EXPECT_EQ(completed("ls / | headx"), "ls / | headx");
   EXPECT_EQ(completed("ls / | sha512su"), "ls / | sha512sum ");

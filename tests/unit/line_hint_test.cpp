@@ -18,6 +18,14 @@ TEST(SyntaxAhead, WhatIsStillToCome) {
   EXPECT_EQ(syntax_ahead("set /a x "), "");
 }
 
+TEST(SyntaxAhead, BehindAnOperatorAFileOrAProgram) {
+  EXPECT_EQ(syntax_ahead("get /a 2>"), " file");
+  EXPECT_EQ(syntax_ahead("set /a >> "), "file");
+  EXPECT_EQ(syntax_ahead("get /a 2>&1 |"), " program");
+  for (const char* line : {"set /a > f", "set /a 2>&1", "set 2>&1 ", "set 2>e ", "get | cat"})
+    EXPECT_EQ(syntax_ahead(line), "") << line;
+}
+
 TEST(SyntaxAhead, OfManyOptionsNoneIsNamed) {
   EXPECT_EQ(syntax_ahead("lock "), "[option…] path [program [argument…]]");
   EXPECT_EQ(syntax_ahead("lock /a "), "[program [argument…]]");

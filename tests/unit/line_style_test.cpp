@@ -39,6 +39,15 @@ TEST(LineStyle, OptionsStringsAndSigns) {
   EXPECT_EQ(styled(" # a comment"), "[2]# a comment");
 }
 
+TEST(LineStyle, EveryOperatorAndThoseOfOtherShells) {
+  EXPECT_EQ(styled("rm 0 2>/dev/null"), "[1]rm[35]2>");
+  EXPECT_EQ(styled("ls /a >f 2>&1"), "[1]ls[35]>[35]2>&1");
+  EXPECT_EQ(styled("ls /a 2>> 'e f'"), "[1]ls[35]2>>[33]'e f'");
+  EXPECT_EQ(styled("ls /a &> f"), "[1]ls[31]&>") << "refused";
+  EXPECT_EQ(styled("ls /a | cat &> f"), "[1]ls[35]|[35]&>") << "another shell's";
+  EXPECT_EQ(styled("> f"), "[35]>");
+}
+
 TEST(LineStyle, OptionsThatTheCommandLacks) {
   EXPECT_EQ(styled("ls --bad /"), "[1]ls[31]--bad");
   EXPECT_EQ(styled("ls --bad"), "[1]ls[31]--bad");
