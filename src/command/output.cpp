@@ -99,4 +99,11 @@ void OutputQueue::await_written(Clock::time_point deadline, const std::stop_toke
   if (!monitor_.wait_until(stop, deadline, written) && stop.stop_requested()) throw Cancelled();
 }
 
+bool OutputQueue::await_accepted(const std::stop_token& stop) {
+  const auto until = added();
+  const auto accepted = [&](const Monitor::Held& held) { return state_(held).written >= until; };
+  return monitor_.wait(stop, accepted) &&
+         monitor_.with_lock([&](const Monitor::Held& held) { return !state_(held).out_failed; });
+}
+
 }  // namespace zksh

@@ -56,6 +56,12 @@ class OutputQueue {
   /// Blocks until all that was added before has been written, or writing has failed, or `deadline`;
   /// throws Cancelled on a stop.
   void await_written(Clock::time_point deadline, const std::stop_token& stop);
+  /// As await_written, without a deadline; false if standard output has failed, or on a stop.
+  bool await_accepted(const std::stop_token& stop);
+  /// What is added to standard output from now on is lost. Call it before the next take.
+  void fail_out() {
+    monitor_.with_lock([&](const Monitor::Held& held) { state_(held).out_failed = true; });
+  }
   /// The number of bytes ever added.
   std::uint64_t added() {
     return monitor_.with_lock([&](const Monitor::Held& held) { return state_(held).added; });
@@ -69,6 +75,7 @@ class OutputQueue {
     std::uint64_t taken = 0;
     std::uint64_t written = 0;
     std::function<bool()> spoils{};
+    bool out_failed = false;
   };
   Monitor& monitor_;
   int wake_fd_;

@@ -191,6 +191,10 @@ int Interpreter::timed(const std::function<int()>& body) {
   return result;
 }
 
+void Interpreter::await_accepted() {
+  if (!around_.services.queue.await_accepted(stop_) && !stop_.stop_requested()) quit_ = true;
+}
+
 int Interpreter::finish(int result) {
   using namespace std::chrono_literals;
   // Waits so that a command's own events are printed before the next command's output: less for a
@@ -198,6 +202,8 @@ int Interpreter::finish(int result) {
   around_.services.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
   // At the prompt the user has seen the failure; a script would send the incomplete transaction.
   if (result != status::ok && input_ != Input::Terminal) around_.transaction.get().spoil();
+  // The next line of a script must not delete what could not be printed.
+  if (input_ == Input::Text || input_ == Input::Pipe) await_accepted();
   const auto signal = around_.services.signals.take_end();
   // As in sh, SIGINT counts only if it ended the program: an editor handles it, and does not end
   // the script that runs it.

@@ -54,6 +54,8 @@ class Interpreter {
   std::optional<Begun> begin_line(const std::string& line, bool again = false);
   /// The second half: blocks until the answer arrives; returns the exit status.
   int finish_line(const Begun& begun);
+  /// Blocks until the kernel has accepted all that was printed; if it has not, the shell must exit.
+  void await_accepted();
   /// The output of all lines.
   Output& output() { return out_; }
   OutputQueue& queue() { return around_.services.queue; }

@@ -224,7 +224,10 @@ class Pipeline {
       out_.err_line("{}:{}: failed (status {})", name_, number, result);
   }
 
-  void flush() { interpreter_.queue().add(std::exchange(finished_output_, {}), stop_); }
+  void flush() {
+    interpreter_.queue().add(std::exchange(finished_output_, {}), stop_);
+    interpreter_.await_accepted();
+  }
 
   void report_interrupted() {
     if (flight_.empty() && !cut_short_) return;

@@ -52,7 +52,10 @@ bool Printer::write_front() {
       blocked_on_ = fd;  // somebody else made the shared descriptor non-blocking
       return false;
     } else if (errno != EINTR) {
-      if (chunk.stream == Stream::Out) out_failure_ = errno;
+      if (chunk.stream == Stream::Out) {
+        out_failure_ = errno;
+        queue_.fail_out();
+      }
       written_ += rest.size();
     }
   }
