@@ -48,9 +48,10 @@ constexpr DeprecatedForm old_form{"ls path [watch]", "ls [-w] path"};
 
 Sent run(Context& cx, const Args& a) {
   if (a.option_list) print_option_list(cx);
-  if (a.paths.empty() && !cx.knows_current_node())
+  // zkCli requires a path.
+  if (a.paths.empty() && cx.input == Input::Pipe && !cx.knows_current_node())
     throw SyntaxError("too few arguments: path expected");
-  const auto given = a.paths.empty() ? NodeWords{.paths = {cx.current.path()}}
+  const auto given = a.paths.empty() ? NodeWords{.paths = cx.resolve_all_or_current({})}
                                      : node_words(cx, a.paths, is_watch_word, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
   const ListingForm form{
@@ -65,7 +66,7 @@ Sent run(Context& cx, const Args& a) {
   const auto print = [&cx, form](const std::string& path, Listing children) {
     print_children(cx, path, std::move(children), form);
   };
-  return read_each(cx, given.paths, start, print, prints_one_per_line(cx));
+  return read_each(cx, given.paths, start, print, is_bare(cx));
 }
 
 }  // namespace

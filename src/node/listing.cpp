@@ -119,6 +119,7 @@ void print_children(Context& cx, const std::string& path, Listing children, List
   if (cx.out.json()) return print_children_json(cx, path, children, form.with_stat);
   const auto& style = cx.out.style();
   const bool lines = prints_one_per_line(cx);
+  const bool paths = form.with_paths && is_bare(cx);  // else they are in the headings
   const bool columns =
       !lines && style.for_people && style.out_is_terminal && cx.input != Input::Pipe;
   if (columns && !names.empty()) {
@@ -131,7 +132,7 @@ void print_children(Context& cx, const std::string& path, Listing children, List
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (!lines && i > 0) text += ", ";
       const auto name = names[i];
-      text += cx.out.shown(form.with_paths && lines ? join_path(path, name) : name);
+      text += cx.out.shown(paths ? join_path(path, name) : name);
       if (lines) text += '\n';
       if (text.size() >= enough) cx.out.out(std::exchange(text, {}));
     }
