@@ -16,6 +16,7 @@
 #include <cstring>
 #include <fstream>
 #include <set>
+#include <sys/stat.h>
 
 namespace zksh {
 namespace {
@@ -58,6 +59,13 @@ std::vector<std::string> configuration_files() {
   else if (const auto home = environment("HOME"); !home.empty())
     files.push_back(home + "/.config/zksh/config");
   return files;
+}
+
+/// Whether there is no such file, as far as this user can see: HOME may be the directory of a user
+/// that the process no longer is.
+bool cannot_be_seen(const std::string& name) {
+  struct stat info {};
+  return stat(name.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES);
 }
 
 }  // namespace
@@ -159,8 +167,9 @@ std::string Configuration::report() const {
 std::optional<ConfigurationFile> read_configuration_file(const std::string& name) {
   std::ifstream stream(name);
   if (!stream) {
-    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-    throw UsageError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+    const int reason = errno;
+    if (cannot_be_seen(name)) return std::nullopt;
+    throw UsageError(fmt::format("cannot read {}: {}", name, std::strerror(reason)));
   }
   CLI::ConfigBase format;
   // Disables CLI11's lists: servers are separated by commas, a program's words by blanks.

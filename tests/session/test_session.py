@@ -2,12 +2,14 @@
 import os
 import re
 import resource
+import shutil
 import signal
 import socket
+import subprocess
 import time
 import unittest
 
-from session_case import NOT_SERVING, ZKSH, SessionTest
+from session_case import NOT_SERVING, ZKSH, SessionTest, environment
 from proxy import Proxy
 from server import four_letter_word
 from terminal import Terminal
@@ -29,6 +31,24 @@ class Connecting(SessionTest):
         status, out, err = self.run_zksh("--auth-file", path, "-c", "ls /; addauth nosuch x:y")
         self.assertEqual((status, out), (7, ""))
         self.assertNotIn(path, err)
+
+    def test_a_configuration_file_that_cannot_be_seen_is_not_there(self):
+        """HOME of a service that has dropped its privileges; root sees everything."""
+        program = shutil.copy(ZKSH, self.file("zksh"))
+        os.chmod(program, 0o755)
+        os.chmod(self.directory, 0o755)
+        self.file("home/.config/zksh/config", "nonsense = 1\n", 0)
+        home = self.file("home")
+        user = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
+
+        def status_and_error(mode):
+            os.chmod(home, mode)
+            done = subprocess.run([program, "-s", self.connect, "ls", "/"], env=environment(home, XDG_CONFIG_HOME=""),
+                                  capture_output=True, text=True, timeout=60, check=False, **user)
+            return done.returncode, done.stderr
+        self.assertEqual(status_and_error(0), (0, ""))
+        self.assertEqual(status_and_error(0o755), (
+            2, f"zksh: cannot read {home}/.config/zksh/config: Permission denied\n"))
 
     def test_what_the_system_refuses_is_told_with_its_remedy(self):
         for files in range(8, 40):
