@@ -121,6 +121,8 @@ struct Session::Handle {
   std::uintptr_t last_mailbox = 0;
   WatcherTable watchers{this};  ///< by the contexts of the C client's watchers
 
+  /// The path that was watched, of an event as the C client reports it.
+  std::string watched_path(const char* reported) const;
   /// Records a watch event. `type` is the C client's.
   void watches_fired(const Monitor::Held& /*held*/, int type, const std::string& path) {
     if (type != ZOO_CHILD_EVENT) watchers.fired(path, WatchKind::OfData);
@@ -245,6 +247,16 @@ namespace {
 /// How long servers may reject everybody after a connection was lost, while they elect a leader or
 /// a server restarts.
 constexpr std::chrono::seconds turmoil{2};
+
+constexpr std::string_view config_node = "/zookeeper/config";
+
+/// The path that a client with this chroot calls a node; nullopt: it cannot reach it.
+std::optional<std::string> path_through(const std::string& chroot, std::string_view node) {
+  if (chroot.empty() || !node.starts_with(chroot)) return std::nullopt;
+  const auto rest = node.substr(chroot.size());
+  if (rest.empty()) return "/";
+  return rest.front() == '/' ? std::optional(std::string(rest)) : std::nullopt;
+}
 
 Event::Type event_type(int type) {
   if (type == ZOO_CREATED_EVENT) return Event::Type::Created;
@@ -498,6 +510,15 @@ std::optional<LargeAnswer> Session::Handle::take_content(const ::Stat* stat) {
   return from ? from->take_answer(stat->mzxid) : std::nullopt;
 }
 
+/// The C client cuts the chroot's letters off, also from the configuration's path, of which they
+/// may be only the first letters: through /zoo, that becomes "keeper/config".
+std::string Session::Handle::watched_path(const char* reported) const {
+  std::string path = reported ? reported : "";
+  if (!path.empty() && path.front() != '/' && servers.chroot + path == config_node)
+    path = config_node;
+  return path;
+}
+
 void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* path,
                                void* context) {
   const NoWaiting no_waiting;
@@ -505,8 +526,10 @@ void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* p
   auto& session = handle.session;
   session.monitor_.change([&](const Monitor::Held& held) {
     if (type == ZOO_SESSION_EVENT) return handle.note_state(held, session_state(state), zh);
-    const Event event{
-        .type = event_type(type), .path = path ? path : "", .state = handle.state, .printed = true};
+    const Event event{.type = event_type(type),
+                      .path = handle.watched_path(path),
+                      .state = handle.state,
+                      .printed = true};
     handle.watches_fired(held, type, event.path);
     if (event.type != Event::Type::Session) handle.report(held, event);
   });
@@ -518,14 +541,15 @@ void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, c
   auto& handle = *static_cast<Handle*>(const_cast<void*>(zoo_get_context(zh)));
   auto& monitor = handle.session.monitor_;
   const DeferredCalls deferred;
+  const auto watched = handle.watched_path(path);
   const auto mailbox = monitor.with_lock([&](const Monitor::Held& held) -> Mailbox {
-    handle.watches_fired(held, type, path ? path : "");
+    handle.watches_fired(held, type, watched);
     const auto found = handle.mailboxes.find(context);
     return found == handle.mailboxes.end() ? nullptr : found->second;
   });
   if (!mailbox) return;
   monitor.change_of(mailbox.get(), [&](const Monitor::Held& held) {
-    (*mailbox)(held).push_back({.type = event_type(type), .path = path ? path : ""});
+    (*mailbox)(held).push_back({.type = event_type(type), .path = watched});
   });
 }
 
@@ -1263,7 +1287,13 @@ Pending<Node> Session::start_get(const std::string& path, const Watch& watch) {
 }
 
 Pending<Node> Session::start_get_config(const Watch& watch) {
-  return read<Node>(*this, {.path = "/zookeeper/config"}, watch,
+  // Through a chroot at or above the node, that is an ordinary node, and its events name it so.
+  const auto own = monitor_.with_lock([&](const Monitor::Held&) {
+    const auto* const open = state_->open_handle();
+    return open ? path_through(open->servers.chroot, config_node) : std::nullopt;
+  });
+  if (own) return start_get(*own, watch);
+  return read<Node>(*this, {.path = std::string(config_node)}, watch,
                     [](zhandle_t* zh, const Watcher& watcher, const void* data) {
                       return zoo_awgetconfig(zh, watcher.function, watcher.context, node_done,
                                              data);
